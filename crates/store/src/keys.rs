@@ -1,0 +1,75 @@
+//! Teams and their API keys. Only the hash of a key is ever stored.
+
+use crate::{Millis, StoreResult};
+use uuid::Uuid;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Team {
+    pub id: Uuid,
+    pub name: String,
+    /// Name of a plan in the configuration; the store attaches no meaning to it.
+    pub plan: String,
+    pub zero_data_retention: bool,
+    pub created_at: Millis,
+}
+
+#[derive(Debug, Clone)]
+pub struct NewTeam {
+    pub id: Uuid,
+    pub name: String,
+    pub plan: String,
+    pub zero_data_retention: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    pub id: Uuid,
+    pub team_id: Uuid,
+    pub name: String,
+    /// The first characters of the key, enough for a person to tell keys apart.
+    pub hint: String,
+    pub scopes: Vec<String>,
+    pub created_at: Millis,
+    pub expires_at: Option<Millis>,
+    pub last_used_at: Option<Millis>,
+    pub revoked_at: Option<Millis>,
+}
+
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    pub id: Uuid,
+    pub team_id: Uuid,
+    pub name: String,
+    pub hint: String,
+    /// SHA-256 of the whole key. A second key with the same hash is refused ([`crate::StoreError::Misuse`]).
+    pub hash: [u8; 32],
+    pub scopes: Vec<String>,
+    pub expires_at: Option<Millis>,
+}
+
+#[async_trait::async_trait]
+pub trait Keys {
+    /// Creates the first team with its first key when there is no team at all, in one transaction;
+    /// `None` when some team exists already. Safe when several processes start at once: exactly one
+    /// of them gets `Some`. (`key.team_id` is replaced by the team's id.)
+    async fn found(&self, team: NewTeam, key: NewKey) -> StoreResult<Option<(Team, ApiKey)>>;
+
+    async fn create_team(&self, team: NewTeam) -> StoreResult<Team>;
+    async fn team(&self, id: Uuid) -> StoreResult<Option<Team>>;
+    /// Oldest first.
+    async fn teams(&self) -> StoreResult<Vec<Team>>;
+    /// Changes the plan; `false` when there is no such team.
+    async fn set_plan(&self, team: Uuid, plan: &str) -> StoreResult<bool>;
+
+    async fn create_key(&self, key: NewKey) -> StoreResult<ApiKey>;
+    /// Looks a key up by its hash, with its team. Expired and revoked keys are returned too: the
+    /// caller decides, and can say why.
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> StoreResult<Option<(ApiKey, Team)>>;
+    /// Oldest first, revoked ones included.
+    async fn keys(&self, team: Uuid) -> StoreResult<Vec<ApiKey>>;
+    /// Revokes for good; `false` when the team has no such key. Revoking twice keeps the first time.
+    async fn revoke_key(&self, team: Uuid, key: Uuid) -> StoreResult<bool>;
+    /// Notes when keys were last used. Batched by the caller, so that a request costs no write.
+    /// Never moves a time backwards.
+    async fn touch_keys(&self, used: &[(Uuid, Millis)]) -> StoreResult<()>;
+}

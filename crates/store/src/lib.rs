@@ -1,0 +1,42 @@
+//! State that survives `kill -9`: teams and keys, the job queue, limits, credits, activity, and the
+//! index of stored objects, on SQLite (default) or PostgreSQL behind one trait.
+//!
+//! Callers see [`Store`] and never SQL. The two modules `sqlite` and `postgres` keep their own SQL
+//! files and migrations; one conformance suite (`tests/`) runs over both, because a behaviour that
+//! differs between them is a bug. This crate knows nothing of HTTP and starts no work by itself.
+//!
+//! All times are milliseconds since the Unix epoch, taken from the database's own clock on
+//! PostgreSQL, so that several machines agree on when a lease ends.
+
+pub mod activity;
+pub mod credits;
+pub mod error;
+pub mod jobs;
+pub mod keys;
+pub mod limits;
+
+pub use error::{StoreError, StoreResult};
+
+/// Milliseconds since the Unix epoch.
+pub type Millis = i64;
+
+/// Everything the product remembers. Both implementations pass the same suite.
+#[async_trait::async_trait]
+pub trait Store:
+    keys::Keys + jobs::Jobs + limits::Limits + credits::Credits + activity::Activity + Send + Sync + 'static
+{
+    /// `"sqlite"` or `"postgresql"`, for people and metrics.
+    fn backend(&self) -> &'static str;
+
+    /// Is the database there and writable now? Used by `/ready` and `gannet doctor`.
+    async fn ping(&self) -> StoreResult<()>;
+
+    /// Version of the newest migration that has been applied.
+    async fn schema_version(&self) -> StoreResult<i64>;
+
+    /// Bytes the database takes on disk, for `gannet doctor` and metrics.
+    async fn size_bytes(&self) -> StoreResult<u64>;
+
+    /// Finishes what is open and closes the connections; later calls fail.
+    async fn close(&self);
+}
