@@ -1,0 +1,316 @@
+//! One page as one arena of nodes in document order.
+//!
+//! Owns the tree and the walks over it. Node ids count in document order, so the subtree of a node is the contiguous range
+//! of ids from it to [`Dom::subtree_end`]; walking a page is a loop over a range and nothing here recurses. Built once by
+//! [`Dom::parse`] within [`Limits`]; never changed afterwards, never does I/O.
+
+mod build;
+mod names;
+
+pub use names::{Attr, Tag};
+
+use html5ever::{LocalName, QualName};
+use std::ops::Range;
+
+/// What one page may cost. Whatever lies beyond is left out and [`Dom::truncated`] says so.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of decoded markup looked at.
+    pub bytes: usize,
+    /// Nodes kept.
+    pub nodes: usize,
+    /// Depth at which further elements stop nesting and become siblings.
+    pub depth: u16,
+    /// Attributes kept on one element.
+    pub attributes: u16,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { bytes: 64 << 20, nodes: 2_000_000, depth: 512, attributes: 256 }
+    }
+}
+
+/// A node of one [`Dom`]; ids count from 0 (the document) in document order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The id as an index into a side table with one entry per node.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// `first`/`len` mean: for an element where its attributes start and, where the name is no known tag, which of `names` it
+/// has; for a text node the byte range of its text.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    parent: u32,
+    end: u32,
+    previous: u32,
+    first: u32,
+    len: u32,
+    depth: u16,
+    attributes: u16,
+    tag: Tag,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct AttrSlot {
+    /// A known [`Attr`] as its number, or `KNOWN_ATTRS` plus an index into `attr_names`.
+    name: u32,
+    start: u32,
+    len: u32,
+}
+
+const KNOWN_ATTRS: u32 = 256;
+
+/// A parsed page.
+#[derive(Debug)]
+pub struct Dom {
+    nodes: Vec<Node>,
+    text: String,
+    attributes: Vec<AttrSlot>,
+    attribute_text: String,
+    attribute_names: Vec<LocalName>,
+    names: Vec<QualName>,
+    html: Option<NodeId>,
+    head: Option<NodeId>,
+    body: Option<NodeId>,
+    truncated: bool,
+}
+
+impl Dom {
+    /// Parses decoded markup. Always gives a tree; what did not fit the limits is missing from it.
+    pub fn parse(html: &str, limits: &Limits) -> Self {
+        build::parse(html, limits)
+    }
+
+    /// Whether a limit cut something off.
+    pub fn truncated(&self) -> bool {
+        self.truncated
+    }
+
+    /// Number of nodes; every id is below it.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// A tree always has its document node.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The document node, id 0.
+    pub fn root(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    /// The `html` element.
+    pub fn html(&self) -> Option<NodeId> {
+        self.html
+    }
+
+    /// The `head` element.
+    pub fn head(&self) -> Option<NodeId> {
+        self.head
+    }
+
+    /// The `body` element (or `frameset`).
+    pub fn body(&self) -> Option<NodeId> {
+        self.body
+    }
+
+    #[inline]
+    fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The name of an element, or [`Tag::Text`] / [`Tag::Document`].
+    #[inline]
+    pub fn tag(&self, id: NodeId) -> Tag {
+        self.node(id).tag
+    }
+
+    /// Whether the node is an element.
+    #[inline]
+    pub fn is_element(&self, id: NodeId) -> bool {
+        !matches!(self.tag(id), Tag::Text | Tag::Document)
+    }
+
+    /// Whether the node is a run of text.
+    #[inline]
+    pub fn is_text(&self, id: NodeId) -> bool {
+        self.tag(id) == Tag::Text
+    }
+
+    /// Distance from the document node.
+    #[inline]
+    pub fn depth(&self, id: NodeId) -> usize {
+        usize::from(self.node(id).depth)
+    }
+
+    /// The element's name as written by the parser (lower case in HTML); empty for other nodes.
+    pub fn local_name(&self, id: NodeId) -> &str {
+        match self.qualified_name(id) {
+            Some(name) => &name.local,
+            None => self.tag(id).as_str(),
+        }
+    }
+
+    /// The full name, kept only for elements that are no known HTML tag.
+    pub(crate) fn qualified_name(&self, id: NodeId) -> Option<&QualName> {
+        let node = self.node(id);
+        if matches!(node.tag, Tag::Other | Tag::Svg | Tag::Math) {
+            self.names.get(node.len as usize)
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    fn some(id: u32) -> Option<NodeId> {
+        (id != NONE).then_some(NodeId(id))
+    }
+
+    /// The parent; none for the document.
+    #[inline]
+    pub fn parent(&self, id: NodeId) -> Option<NodeId> {
+        Self::some(self.node(id).parent)
+    }
+
+    /// The first child.
+    #[inline]
+    pub fn first_child(&self, id: NodeId) -> Option<NodeId> {
+        (self.node(id).end > id.0 + 1).then_some(NodeId(id.0 + 1))
+    }
+
+    /// The sibling after this node.
+    #[inline]
+    pub fn next_sibling(&self, id: NodeId) -> Option<NodeId> {
+        let node = self.node(id);
+        let parent = Self::some(node.parent)?;
+        (node.end < self.node(parent).end).then_some(NodeId(node.end))
+    }
+
+    /// The sibling before this node.
+    #[inline]
+    pub fn prev_sibling(&self, id: NodeId) -> Option<NodeId> {
+        Self::some(self.node(id).previous)
+    }
+
+    /// One past the last id of the subtree: `id.0..subtree_end(id).0` is the node and all its descendants in document order.
+    #[inline]
+    pub fn subtree_end(&self, id: NodeId) -> NodeId {
+        NodeId(self.node(id).end)
+    }
+
+    /// Whether `id` lies in the subtree of `ancestor` (or is it).
+    #[inline]
+    pub fn contains(&self, ancestor: NodeId, id: NodeId) -> bool {
+        ancestor <= id && id < self.subtree_end(ancestor)
+    }
+
+    /// The node and all its descendants, in document order.
+    pub fn subtree(&self, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        (id.0..self.node(id).end).map(NodeId)
+    }
+
+    /// All nodes below this one, in document order.
+    pub fn descendants(&self, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        (id.0 + 1..self.node(id).end).map(NodeId)
+    }
+
+    /// The children, in order.
+    pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        std::iter::successors(self.first_child(id), |&child| self.next_sibling(child))
+    }
+
+    /// The ancestors, nearest first; the node itself is not among them.
+    pub fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        std::iter::successors(self.parent(id), |&node| self.parent(node))
+    }
+
+    /// The nearest ancestor (not the node itself) with this tag.
+    pub fn closest(&self, id: NodeId, tag: Tag) -> Option<NodeId> {
+        self.ancestors(id).find(|&node| self.tag(node) == tag)
+    }
+
+    /// The text of a text node; empty for every other node.
+    #[inline]
+    pub fn text(&self, id: NodeId) -> &str {
+        let node = self.node(id);
+        if node.tag == Tag::Text {
+            &self.text[node.first as usize..(node.first + node.len) as usize]
+        } else {
+            ""
+        }
+    }
+
+    /// Bytes of text in a text node, without touching the text.
+    #[inline]
+    pub fn text_len(&self, id: NodeId) -> usize {
+        let node = self.node(id);
+        if node.tag == Tag::Text { node.len as usize } else { 0 }
+    }
+
+    /// All text below a node, joined as it stands (scripts included: callers skip what they do not want).
+    pub fn text_content(&self, id: NodeId) -> String {
+        let mut text = String::new();
+        for node in self.subtree(id) {
+            text.push_str(self.text(node));
+        }
+        text
+    }
+
+    #[inline]
+    fn slots(&self, id: NodeId) -> &[AttrSlot] {
+        let node = self.node(id);
+        let start = node.first as usize;
+        if node.tag == Tag::Text {
+            &[]
+        } else {
+            &self.attributes[start..start + usize::from(node.attributes)]
+        }
+    }
+
+    fn value(&self, slot: &AttrSlot) -> &str {
+        let range: Range<usize> = slot.start as usize..(slot.start + slot.len) as usize;
+        &self.attribute_text[range]
+    }
+
+    /// The value of a known attribute.
+    #[inline]
+    pub fn attr(&self, id: NodeId, name: Attr) -> Option<&str> {
+        self.slots(id).iter().find(|slot| slot.name == name as u32).map(|slot| self.value(slot))
+    }
+
+    /// Whether the element has the attribute, whatever its value.
+    #[inline]
+    pub fn has_attr(&self, id: NodeId, name: Attr) -> bool {
+        self.slots(id).iter().any(|slot| slot.name == name as u32)
+    }
+
+    /// The value of any attribute by its name in lower case; slower than [`Dom::attr`].
+    pub fn attr_named(&self, id: NodeId, name: &str) -> Option<&str> {
+        self.attrs(id).find(|&(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// All attributes in the order they were written: name in lower case, value.
+    pub fn attrs(&self, id: NodeId) -> impl Iterator<Item = (&str, &str)> + '_ {
+        self.slots(id).iter().map(|slot| {
+            let name = match slot.name.checked_sub(KNOWN_ATTRS) {
+                Some(unknown) => &*self.attribute_names[unknown as usize],
+                None => names::spelling(slot.name),
+            };
+            (name, self.value(slot))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
