@@ -14,8 +14,15 @@ pub mod error;
 pub mod jobs;
 pub mod keys;
 pub mod limits;
+mod migration;
+mod options;
 
 pub use error::{StoreError, StoreResult};
+pub use migration::{AppliedMigration, MigrationReport};
+pub use options::StoreOptions;
+
+use options::Location;
+use std::sync::Arc;
 
 /// Milliseconds since the Unix epoch.
 pub type Millis = i64;
@@ -38,5 +45,21 @@ pub trait Store:
     async fn size_bytes(&self) -> StoreResult<u64>;
 
     /// Finishes what is open and closes the connections; later calls fail.
-    async fn close(&self);
+    async fn shut_down(&self);
+}
+
+/// Opens the store, bringing its schema up to this version first.
+#[allow(clippy::unused_async, reason = "the backends that arrive next wait for their database")]
+pub async fn open(options: &StoreOptions) -> StoreResult<Arc<dyn Store>> {
+    match options.location()? {
+        Location::Sqlite(path) => Err(StoreError::Schema(format!("no SQLite in this build ({})", path.display()))),
+        Location::Postgres(_) => Err(StoreError::Schema("no PostgreSQL in this build".into())),
+    }
+}
+
+/// Brings the schema up to this version and says what that took; for `gannet migrate`.
+#[allow(clippy::unused_async, reason = "the backends that arrive next wait for their database")]
+pub async fn migrate(options: &StoreOptions) -> StoreResult<MigrationReport> {
+    options.location()?;
+    Err(StoreError::Schema("no database in this build".into()))
 }
