@@ -1,0 +1,276 @@
+//! The error catalogue: one table that owns status, text, code and whether a retry helps.
+//!
+//! Handlers never write a status code or an error text. They take a constructor with a meaning from
+//! [`WireError`], and the table decides what the caller sees.
+
+use crate::issue::Issue;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// Whether the same request may succeed later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retry {
+    No,
+    /// Yes, with backoff.
+    Yes,
+    Sometimes,
+}
+
+/// One row of the catalogue.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    pub kind: Kind,
+    pub status: u16,
+    pub text: &'static str,
+    pub code: Option<&'static str>,
+    pub retry: Retry,
+    /// When it happens, for the documentation.
+    pub cause: &'static str,
+}
+
+macro_rules! catalogue {
+    ($( $kind:ident $status:literal $text:literal $code:expr, $retry:ident, $cause:literal; )+) => {
+        /// Every error the service can answer, in the order of the catalogue.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Kind { $($kind),+ }
+
+        /// The whole table. `CATALOGUE[kind as usize].kind == kind`.
+        pub const CATALOGUE: &[Entry] = &[
+            $(Entry {
+                kind: Kind::$kind, status: $status, text: $text, code: $code,
+                retry: Retry::$retry, cause: $cause,
+            }),+
+        ];
+    };
+}
+
+catalogue! {
+    // General errors.
+    BadRequest 400 "Bad Request" Some("BAD_REQUEST"), No, "the request failed validation; see `details`";
+    InvalidJson 400 "Bad Request: the body is not valid JSON" Some("BAD_REQUEST_INVALID_JSON"), No, "the body could not be read as JSON";
+    UnknownKeys 400 "Unrecognized key in body -- please review the v2 API documentation for request body changes" Some("BAD_REQUEST"), No, "the body has keys that the endpoint does not know; `details` names them";
+    UnknownParameters 400 "Unrecognized query parameter" Some("BAD_REQUEST"), No, "the query has parameters that the endpoint does not know; `details` names them";
+    InvalidUrl 400 "Invalid URL" Some("BAD_REQUEST"), No, "`url` missing, malformed or of an unsupported scheme";
+    InvalidJobId 400 "Invalid job ID format. Job ID must be a valid UUID." None, No, "a job id in the path is not a UUID";
+    Unauthorized 401 "Unauthorized: Invalid token" None, No, "the API key is missing, malformed, expired or revoked";
+    InsufficientCredits 402 "Payment Required: Insufficient credits" None, No, "the plan's credits do not cover the request";
+    Forbidden 403 "Forbidden" None, No, "the key lacks the scope for the endpoint";
+    PromptInjection 403 "SCRAPE_PROMPT_INJECTION_DETECTED" Some("SCRAPE_PROMPT_INJECTION_DETECTED"), No, "`checkPromptInjection` found an attempt in the page";
+    NotFound 404 "Not Found" None, No, "the job, resource or path does not exist";
+    MethodNotAllowed 405 "Method Not Allowed" Some("METHOD_NOT_ALLOWED"), No, "the path exists but not for this method; `allowed_methods` lists those that do";
+    RequestTimeout 408 "Request Timeout" None, Yes, "the work did not end within the request's `timeout`";
+    Conflict 409 "Conflict" None, No, "the state of the resource does not allow the operation";
+    IdempotencyKeyUsed 409 "Idempotency key already used" None, No, "a request with this `x-idempotency-key` was accepted before";
+    PayloadTooLarge 413 "Payload Too Large" None, No, "the body is larger than the limit";
+    UnsupportedMediaType 415 "Unsupported Media Type: send application/json" None, No, "the body is not declared as JSON";
+    UnprocessableEntity 422 "Unprocessable Entity" None, Sometimes, "a schema is not valid, or no conforming result could be made";
+    RateLimited 429 "Rate limit exceeded" None, Yes, "more requests this minute than the plan allows; `Retry-After` says when to come back";
+    ConcurrencyLimited 429 "Concurrency limit reached" None, Yes, "all browsers of the plan are busy";
+    QueueFull 429 "Queue limit reached" None, Yes, "more jobs wait than the plan allows";
+    Internal 500 "Internal Server Error" None, Yes, "a failure of the service itself";
+    BadGateway 502 "Bad Gateway" None, Yes, "a proxy or worker behind the service answered nonsense";
+    Unavailable 503 "Service Unavailable" None, Yes, "the service is stopping or its database is not there";
+    GatewayTimeout 504 "Gateway Timeout" None, Yes, "something behind the service took too long";
+    // Agent errors. The fixed texts are part of the contract.
+    InvalidSnapshotId 400 "Invalid snapshot ID" None, No, "the snapshot id in the path is malformed";
+    TraceNotRecorded 400 "Trace is only available for Plunge 1 extracts" None, No, "the run predates the current agent generation";
+    SnapshotsNotRecorded 400 "Snapshots are only available for Plunge 1 extracts" None, No, "the run predates the current agent generation";
+    AgentZeroRetention 400 "Your team has zero data retention enabled. This is not supported on extract." None, No, "the team keeps no data, which an agent run needs";
+    AgentNotFound 404 "Agent job not found" None, No, "no such run, or it belongs to another team";
+    SnapshotNotFound 404 "Snapshot not found" None, No, "the run has no snapshot with that id";
+    AgentFinished 409 "Agent already finished" None, No, "cancelling a run that has ended";
+    AgentCancelling 409 "Agent is already cancelled" None, No, "cancelling a run that is being cancelled";
+    AgentRejected 500 "Failed to passthrough agent request." None, Yes, "the run could not be submitted";
+}
+
+impl Kind {
+    pub fn entry(self) -> &'static Entry {
+        &CATALOGUE[self as usize]
+    }
+}
+
+/// An error on its way to the caller.
+#[derive(Debug, Clone)]
+pub struct WireError {
+    pub kind: Kind,
+    /// Replaces the catalogue's text where the contract wants a specific message.
+    message: Option<String>,
+    details: Option<Value>,
+    /// Keys beside the four of the contract, for instance `allowed_methods`.
+    extra: Map<String, Value>,
+    /// Seconds for the `Retry-After` header.
+    pub retry_after: Option<u64>,
+}
+
+impl From<Kind> for WireError {
+    fn from(kind: Kind) -> Self {
+        Self { kind, message: None, details: None, extra: Map::new(), retry_after: None }
+    }
+}
+
+impl WireError {
+    /// Bad fields, each with where, what and a code.
+    pub fn invalid(issues: Vec<Issue>) -> Self {
+        let mut error = Self::from(Kind::BadRequest);
+        if let Some(first) = issues.first() {
+            error.message = Some(format!("Bad Request: {first}"));
+        }
+        error.with_details(&issues)
+    }
+
+    pub fn unknown_keys(issues: &[Issue]) -> Self {
+        Self::from(Kind::UnknownKeys).with_details(&issues)
+    }
+
+    pub fn unknown_parameters(issues: &[Issue]) -> Self {
+        Self::from(Kind::UnknownParameters).with_details(&issues)
+    }
+
+    pub fn invalid_json(reason: &str) -> Self {
+        let issue = Issue::new(Vec::new(), reason, "invalid_json");
+        Self::from(Kind::InvalidJson).with_details(&[issue])
+    }
+
+    pub fn method_not_allowed(allowed: &[&str]) -> Self {
+        let mut error = Self::from(Kind::MethodNotAllowed);
+        error.extra.insert("allowed_methods".to_owned(), Value::from(allowed));
+        error
+    }
+
+    pub fn payload_too_large(limit: usize) -> Self {
+        Self::from(Kind::PayloadTooLarge).with_details(&serde_json::json!({ "limitBytes": limit }))
+    }
+
+    /// The work goes on after the deadline; `job` can be polled.
+    pub fn timed_out(job: &str) -> Self {
+        Self::from(Kind::RequestTimeout)
+            .with_details(&serde_json::json!({ "state": "processing_continues", "id": job }))
+    }
+
+    pub fn rate_limited(group: &str, limit: u32, retry_after: u64) -> Self {
+        let mut error = Self::from(Kind::RateLimited).with_details(&serde_json::json!({
+            "group": group, "limitPerMinute": limit, "retryAfterSeconds": retry_after
+        }));
+        error.retry_after = Some(retry_after);
+        error
+    }
+
+    pub fn concurrency_limited(max: u32) -> Self {
+        let mut error = Self::from(Kind::ConcurrencyLimited)
+            .with_details(&serde_json::json!({ "maxConcurrency": max, "retryAfterSeconds": 1 }));
+        error.retry_after = Some(1);
+        error
+    }
+
+    pub fn queue_full(cap: u64) -> Self {
+        let mut error = Self::from(Kind::QueueFull).with_details(&serde_json::json!({ "maxWaitingJobs": cap }));
+        error.retry_after = Some(30);
+        error
+    }
+
+    pub fn unavailable(reason: &str, retry_after: u64) -> Self {
+        let mut error = Self::from(Kind::Unavailable).with_details(&reason);
+        error.retry_after = Some(retry_after);
+        error
+    }
+
+    /// A conflict with its reason, such as the end state of what was to be cancelled.
+    pub fn conflict(reason: &str) -> Self {
+        Self::from(Kind::Conflict).with_details(&reason)
+    }
+
+    #[must_use]
+    pub fn with_details<T: Serialize + ?Sized>(mut self, details: &T) -> Self {
+        // What we put in details is our own plain data; it always serialises.
+        self.details = serde_json::to_value(details).ok();
+        self
+    }
+
+    pub fn status(&self) -> u16 {
+        self.kind.entry().status
+    }
+
+    pub fn text(&self) -> &str {
+        self.message.as_deref().unwrap_or(self.kind.entry().text)
+    }
+
+    pub fn details(&self) -> Option<&Value> {
+        self.details.as_ref()
+    }
+
+    pub fn body(&self) -> ErrorBody {
+        ErrorBody {
+            success: false,
+            error: self.text().to_owned(),
+            code: self.kind.entry().code.map(str::to_owned),
+            details: self.details.clone(),
+            extra: self.extra.clone(),
+        }
+    }
+}
+
+impl std::fmt::Display for WireError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} {}", self.status(), self.text())
+    }
+}
+
+impl std::error::Error for WireError {}
+
+/// The body of every answer that is not a success.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ErrorBody {
+    /// Always `false`.
+    pub success: bool,
+    /// The message, and the key into the error catalogue.
+    pub error: String,
+    /// A stable name for the cause, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// For failed validation a list of `{path, message, code}`; otherwise whatever explains the error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    pub extra: Map<String, Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_is_indexed_by_kind() {
+        for (index, entry) in CATALOGUE.iter().enumerate() {
+            assert_eq!(entry.kind as usize, index, "{:?}", entry.kind);
+        }
+    }
+
+    #[test]
+    fn retryable_statuses_are_those_of_the_contract() {
+        for entry in CATALOGUE {
+            let expected = match entry.status {
+                408 | 429 | 500 | 502 | 503 | 504 => Retry::Yes,
+                422 => Retry::Sometimes,
+                _ => Retry::No,
+            };
+            assert_eq!(entry.retry, expected, "{:?}", entry.kind);
+        }
+    }
+
+    #[test]
+    fn agent_texts_name_the_current_generation() {
+        for kind in [Kind::TraceNotRecorded, Kind::SnapshotsNotRecorded] {
+            assert!(kind.entry().text.contains(crate::AGENT_GENERATION));
+        }
+    }
+
+    #[test]
+    fn body_has_only_the_keys_that_are_set() {
+        let plain = serde_json::to_value(WireError::from(Kind::Forbidden).body()).unwrap();
+        assert_eq!(plain, serde_json::json!({ "success": false, "error": "Forbidden" }));
+        let allowed = serde_json::to_value(WireError::method_not_allowed(&["GET"]).body()).unwrap();
+        assert_eq!(allowed["allowed_methods"], serde_json::json!(["GET"]));
+    }
+}

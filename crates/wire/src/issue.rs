@@ -1,0 +1,80 @@
+//! One thing that is wrong with a request: where, what, and a code a program can match on.
+
+use serde::Serialize;
+use std::fmt;
+use std::ops::RangeInclusive;
+use utoipa::ToSchema;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum PathPart {
+    Key(String),
+    Index(usize),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Issue {
+    /// Keys and indexes from the root of the body, or the name of the query parameter.
+    pub path: Vec<PathPart>,
+    pub message: String,
+    /// `invalid_type`, `invalid_value`, `too_small`, `too_big`, `unrecognized_keys`, `invalid_json` or `custom`.
+    pub code: &'static str,
+}
+
+impl Issue {
+    pub fn new(path: Vec<PathPart>, message: &str, code: &'static str) -> Self {
+        Self { path, message: message.to_owned(), code }
+    }
+
+    /// At a top-level field.
+    pub fn at(field: &str, message: &str, code: &'static str) -> Self {
+        Self::new(vec![PathPart::Key(field.to_owned())], message, code)
+    }
+}
+
+impl fmt::Display for Issue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, part) in self.path.iter().enumerate() {
+            match part {
+                PathPart::Key(key) if place == 0 => write!(out, "{key}")?,
+                PathPart::Key(key) => write!(out, ".{key}")?,
+                PathPart::Index(index) => write!(out, "[{index}]")?,
+            }
+        }
+        if self.path.is_empty() { write!(out, "{}", self.message) } else { write!(out, ": {}", self.message) }
+    }
+}
+
+/// Collects everything that is wrong, so that a caller sees all of it at once.
+#[derive(Debug, Default)]
+pub struct Issues(Vec<Issue>);
+
+impl Issues {
+    pub fn add(&mut self, field: &str, message: &str, code: &'static str) {
+        self.0.push(Issue::at(field, message, code));
+    }
+
+    /// The number, when it lies in the range.
+    pub fn range<T: PartialOrd + Copy + fmt::Display>(&mut self, field: &str, value: T, range: &RangeInclusive<T>) {
+        if value < *range.start() {
+            self.add(field, &format!("must be at least {}", range.start()), "too_small");
+        } else if value > *range.end() {
+            self.add(field, &format!("must be at most {}", range.end()), "too_big");
+        }
+    }
+
+    /// Length in characters.
+    pub fn length(&mut self, field: &str, text: &str, range: &RangeInclusive<usize>) {
+        let length = text.chars().count();
+        if length < *range.start() {
+            self.add(field, &format!("must have at least {} characters", range.start()), "too_small");
+        } else if length > *range.end() {
+            self.add(field, &format!("must have at most {} characters", range.end()), "too_big");
+        }
+    }
+
+    /// `Ok` when nothing was found wrong.
+    pub fn finish(self) -> Result<(), crate::WireError> {
+        if self.0.is_empty() { Ok(()) } else { Err(crate::WireError::invalid(self.0)) }
+    }
+}

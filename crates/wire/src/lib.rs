@@ -1,0 +1,19 @@
+//! The v2 contract as types: what callers send, what they get back, and how errors look.
+//!
+//! Nothing here does I/O or knows an HTTP library. Requests are what was *asked*: plain data, read by
+//! [`read`]. What a request *means* (defaults filled in, conflicts refused) is decided in `engine`.
+
+pub mod admin;
+pub mod drill;
+pub mod error;
+pub mod issue;
+pub mod read;
+pub mod scope;
+pub mod team;
+
+pub use error::{ErrorBody, Kind, Retry, WireError};
+pub use issue::{Issue, Issues};
+pub use scope::Scope;
+
+/// The name of the current agent generation, the only one with traces and snapshots.
+pub const AGENT_GENERATION: &str = "Plunge 1";

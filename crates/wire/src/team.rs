@@ -1,0 +1,135 @@
+//! Usage, queue and activity of a team, in the shapes the clients read.
+
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+/// `{success: true, data: …}`.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Answer<T> {
+    pub success: bool,
+    pub data: T,
+}
+
+impl<T> Answer<T> {
+    pub fn of(data: T) -> Self {
+        Self { success: true, data }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreditUsage {
+    /// What is left this period. An unlimited team reads 9007199254740991, the largest number that
+    /// every JSON client holds exactly.
+    pub remaining_credits: i64,
+    pub plan_credits: i64,
+    pub billing_period_start: Option<String>,
+    pub billing_period_end: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenUsage {
+    pub remaining_tokens: i64,
+    pub plan_tokens: i64,
+    pub billing_period_start: Option<String>,
+    pub billing_period_end: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CreditHistory {
+    pub success: bool,
+    pub periods: Vec<CreditPeriod>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreditPeriod {
+    pub start_date: String,
+    pub end_date: String,
+    /// Name of the key, with `byApiKey=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key: Option<String>,
+    pub credits_used: i64,
+    /// The same number under the name that older documentation uses.
+    pub total_credits: i64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TokenHistory {
+    pub success: bool,
+    pub periods: Vec<TokenPeriod>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenPeriod {
+    pub start_date: String,
+    pub end_date: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key: Option<String>,
+    pub tokens_used: i64,
+    /// The same number under the name that older documentation uses.
+    pub total_tokens: i64,
+}
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct HistoryQuery {
+    /// One row per key and period instead of one per period.
+    #[serde(default)]
+    pub by_api_key: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QueueStatus {
+    pub success: bool,
+    pub jobs_in_queue: u64,
+    pub active_jobs_in_queue: u64,
+    pub waiting_jobs_in_queue: u64,
+    pub max_concurrency: u32,
+    /// When a job of the team last succeeded.
+    pub most_recent_success: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Concurrency {
+    pub success: bool,
+    /// Browsers the team uses now.
+    pub concurrency: u32,
+    pub max_concurrency: u32,
+}
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ActivityQuery {
+    /// Only entries of this endpoint, for instance `scrape`.
+    pub endpoint: Option<String>,
+    /// Entries per page.
+    #[param(minimum = 1, maximum = 100, default = 50)]
+    pub limit: Option<u32>,
+    /// The `cursor` of the page before.
+    pub cursor: Option<Uuid>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ActivityPage {
+    pub success: bool,
+    pub data: Vec<ActivityEntry>,
+    /// Pass it as `cursor` for the next page; null on the last one.
+    pub cursor: Option<String>,
+    pub has_more: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ActivityEntry {
+    pub id: Uuid,
+    pub endpoint: String,
+    pub api_version: String,
+    pub created_at: String,
+    pub target: String,
+}
