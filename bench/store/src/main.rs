@@ -19,7 +19,9 @@ const FILL: usize = 2_000;
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let url = arguments.next().context("usage: gannet-bench-store DATABASE_URL [QUEUED] [SECONDS] [WORKERS] [BATCH]")?;
+    let url = arguments
+        .next()
+        .context("usage: gannet-bench-store DATABASE_URL [QUEUED] [SECONDS] [WORKERS] [BATCH]")?;
     let mut number = |default: usize| arguments.next().map_or(Ok(default), |text| text.parse());
     let (queued, seconds, workers, batch) = (number(1_000)?, number(5)?, number(4)?, number(8)?);
 
@@ -38,7 +40,13 @@ async fn main() -> anyhow::Result<()> {
     let end = started + Duration::from_secs(seconds as u64);
     let mut tasks = Vec::new();
     for _ in 0..workers {
-        tasks.push(tokio::spawn(work(store.clone(), end, u32::try_from(batch)?, claimed.clone(), spent.clone())));
+        tasks.push(tokio::spawn(work(
+            store.clone(),
+            end,
+            u32::try_from(batch)?,
+            claimed.clone(),
+            spent.clone(),
+        )));
     }
     for task in tasks {
         task.await??;
@@ -50,7 +58,10 @@ async fn main() -> anyhow::Result<()> {
     {
         println!("workers      {workers}, batches of {batch}");
         println!("claims/s     {:.0} (claimed and finished)", claimed as f64 / elapsed);
-        println!("claim        {:.3} ms per job, waiting for turns included", spent as f64 / 1e3 / claimed as f64);
+        println!(
+            "claim        {:.3} ms per job, waiting for turns included",
+            spent as f64 / 1e3 / claimed as f64
+        );
     }
     store.shut_down().await;
     Ok(())
@@ -59,8 +70,12 @@ async fn main() -> anyhow::Result<()> {
 async fn teams(store: &dyn Store) -> anyhow::Result<Vec<Uuid>> {
     let mut teams = Vec::with_capacity(TEAMS);
     for n in 0..TEAMS {
-        let team =
-            NewTeam { id: Uuid::now_v7(), name: format!("team {n}"), plan: "bench".into(), zero_data_retention: false };
+        let team = NewTeam {
+            id: Uuid::now_v7(),
+            name: format!("team {n}"),
+            plan: "bench".into(),
+            zero_data_retention: false,
+        };
         teams.push(store.create_team(team).await?.id);
     }
     Ok(teams)

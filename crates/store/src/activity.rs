@@ -58,5 +58,6 @@ pub trait Activity {
     async fn soonest_objects(&self, limit: u32) -> StoreResult<Vec<ObjectEntry>>;
     /// Sum of all noted sizes; kept as a running total, not counted anew.
     async fn object_bytes(&self) -> StoreResult<i64>;
-    async fn forget_objects(&self, keys: &[String]) -> StoreResult<()>;
+    /// Forgets objects as they were read; one that was noted anew since then is kept.
+    async fn forget_objects(&self, entries: &[ObjectEntry]) -> StoreResult<()>;
 }

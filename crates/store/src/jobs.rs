@@ -217,6 +217,8 @@ pub struct SweepReport {
     pub abandoned: u64,
     /// Jobs failed because their deadline passed.
     pub overdue: u64,
+    /// Jobs that were to stop and whose worker was lost before it said that they did.
+    pub cancelled: u64,
 }
 
 #[async_trait::async_trait]
@@ -239,14 +241,20 @@ pub trait Jobs {
 
     async fn finish(&self, lease: &Lease, finish: Finish) -> StoreResult<Finished>;
 
-    /// Cancels a job and its children. Children cannot be cancelled alone.
+    /// Cancels a job and its children. Children cannot be cancelled alone: they are not found here.
     async fn cancel(&self, team: Uuid, job: Uuid) -> StoreResult<CancelOutcome>;
 
     /// `None` for unknown ids and for jobs of other teams alike.
     async fn job(&self, team: Uuid, job: Uuid) -> StoreResult<Option<Job>>;
 
     /// The newest top-level jobs of a kind, created strictly before `before` when given.
-    async fn recent(&self, team: Uuid, kind: &str, before: Option<Millis>, limit: u32) -> StoreResult<Vec<Job>>;
+    async fn recent(
+        &self,
+        team: Uuid,
+        kind: &str,
+        before: Option<Millis>,
+        limit: u32,
+    ) -> StoreResult<Vec<Job>>;
 
     /// Rows with `seq > after`, in order.
     async fn rows(&self, team: Uuid, job: Uuid, after: u64, limit: u32) -> StoreResult<Vec<ResultRow>>;

@@ -9,13 +9,18 @@
 //! PostgreSQL, so that several machines agree on when a lease ends.
 
 pub mod activity;
+mod clock;
 pub mod credits;
 pub mod error;
+mod failure;
 pub mod jobs;
 pub mod keys;
 pub mod limits;
 mod migration;
 mod options;
+mod queue;
+mod rows;
+mod sqlite;
 
 pub use error::{StoreError, StoreResult};
 pub use migration::{AppliedMigration, MigrationReport};
@@ -49,17 +54,17 @@ pub trait Store:
 }
 
 /// Opens the store, bringing its schema up to this version first.
-#[allow(clippy::unused_async, reason = "the backends that arrive next wait for their database")]
 pub async fn open(options: &StoreOptions) -> StoreResult<Arc<dyn Store>> {
     match options.location()? {
-        Location::Sqlite(path) => Err(StoreError::Schema(format!("no SQLite in this build ({})", path.display()))),
+        Location::Sqlite(path) => Ok(Arc::new(sqlite::SqliteStore::open(&path, options).await?)),
         Location::Postgres(_) => Err(StoreError::Schema("no PostgreSQL in this build".into())),
     }
 }
 
 /// Brings the schema up to this version and says what that took; for `gannet migrate`.
-#[allow(clippy::unused_async, reason = "the backends that arrive next wait for their database")]
 pub async fn migrate(options: &StoreOptions) -> StoreResult<MigrationReport> {
-    options.location()?;
-    Err(StoreError::Schema("no database in this build".into()))
+    match options.location()? {
+        Location::Sqlite(path) => sqlite::migrate(&path, options).await,
+        Location::Postgres(_) => Err(StoreError::Schema("no PostgreSQL in this build".into())),
+    }
 }

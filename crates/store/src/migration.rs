@@ -48,7 +48,10 @@ pub struct AppliedMigration {
 
 /// Which migrations are still to be applied, in order. Refuses a database that is newer than this
 /// program, or whose applied migrations are not the ones this program has.
-pub(crate) fn pending(known: &'static [Migration], applied: &[Remembered]) -> StoreResult<&'static [Migration]> {
+pub(crate) fn pending(
+    known: &'static [Migration],
+    applied: &[Remembered],
+) -> StoreResult<&'static [Migration]> {
     let newest = known.last().map_or(0, |migration| migration.version);
     if let Some(ahead) = applied.iter().map(|row| row.version).filter(|version| *version > newest).max() {
         return Err(StoreError::Schema(format!(
@@ -58,7 +61,10 @@ pub(crate) fn pending(known: &'static [Migration], applied: &[Remembered]) -> St
     for (position, row) in applied.iter().enumerate() {
         let ours = known.get(position).filter(|migration| migration.version == row.version);
         let Some(ours) = ours else {
-            return Err(StoreError::Schema(format!("its migration {} is not one this program has", row.version)));
+            return Err(StoreError::Schema(format!(
+                "its migration {} is not one this program has",
+                row.version
+            )));
         };
         if ours.checksum() != row.checksum {
             return Err(StoreError::Schema(format!(

@@ -27,7 +27,8 @@ impl StoreOptions {
             let path = rest.strip_prefix("//").unwrap_or(rest);
             if path.is_empty() || path.starts_with(":memory:") {
                 return Err(StoreError::Misuse(
-                    "the database URL needs a file: sqlite:PATH (a database in memory would not survive)".into(),
+                    "the database URL needs a file: sqlite:PATH (a database in memory would not survive)"
+                        .into(),
                 ));
             }
             return Ok(Location::Sqlite(PathBuf::from(path)));
@@ -68,8 +69,12 @@ mod tests {
     #[test]
     fn urls_say_which_store() {
         let location = |url: &str| StoreOptions::new(url).location();
-        assert!(matches!(location("sqlite:/a b/c?.db"), Ok(Location::Sqlite(p)) if p == PathBuf::from("/a b/c?.db")));
-        assert!(matches!(location("sqlite://rel.db"), Ok(Location::Sqlite(p)) if p == PathBuf::from("rel.db")));
+        assert!(
+            matches!(location("sqlite:/a b/c?.db"), Ok(Location::Sqlite(p)) if p == PathBuf::from("/a b/c?.db"))
+        );
+        assert!(
+            matches!(location("sqlite://rel.db"), Ok(Location::Sqlite(p)) if p == PathBuf::from("rel.db"))
+        );
         assert!(matches!(location("postgresql://u@h/d"), Ok(Location::Postgres(_))));
         for wrong in ["", "sqlite:", "sqlite::memory:", "mysql://u:secret@h/d", "/var/x.db"] {
             let error = location(wrong).expect_err(wrong).to_string();

@@ -1,0 +1,216 @@
+//! Rows as the contract's types, for both databases at once: they use the same column names.
+
+use crate::activity::{ActivityEntry, ObjectEntry};
+use crate::jobs::{ChildCounts, Job, JobState, Lease, ResultRow};
+use crate::keys::{ApiKey, Team};
+use crate::queue::choose::{Due, LaneHead, Running};
+use crate::{StoreError, StoreResult};
+use sqlx::{ColumnIndex, Decode, Row, Type};
+use uuid::Uuid;
+
+/// A row whose columns have the few types we use.
+pub(crate) trait Columns {
+    fn id(&self, column: &'static str) -> StoreResult<Uuid>;
+    fn id_or_none(&self, column: &'static str) -> StoreResult<Option<Uuid>>;
+    fn int(&self, column: &'static str) -> StoreResult<i64>;
+    fn int_or_none(&self, column: &'static str) -> StoreResult<Option<i64>>;
+    fn flag(&self, column: &'static str) -> StoreResult<bool>;
+    fn text(&self, column: &'static str) -> StoreResult<String>;
+    fn text_or_none(&self, column: &'static str) -> StoreResult<Option<String>>;
+
+    /// A count, which is never negative.
+    fn count(&self, column: &'static str) -> StoreResult<u64> {
+        let value = self.int(column)?;
+        u64::try_from(value).map_err(|_| StoreError::Database(format!("{column} is negative: {value}")))
+    }
+
+    /// A count that fits the contract's small numbers.
+    fn small(&self, column: &'static str) -> StoreResult<u32> {
+        let value = self.int(column)?;
+        u32::try_from(value).map_err(|_| StoreError::Database(format!("{column} is out of range: {value}")))
+    }
+}
+
+impl<R> Columns for R
+where
+    R: Row,
+    &'static str: ColumnIndex<R>,
+    for<'r> Uuid: Decode<'r, R::Database> + Type<R::Database>,
+    for<'r> i64: Decode<'r, R::Database> + Type<R::Database>,
+    for<'r> bool: Decode<'r, R::Database> + Type<R::Database>,
+    for<'r> String: Decode<'r, R::Database> + Type<R::Database>,
+{
+    fn id(&self, column: &'static str) -> StoreResult<Uuid> {
+        Ok(self.try_get(column)?)
+    }
+    fn id_or_none(&self, column: &'static str) -> StoreResult<Option<Uuid>> {
+        Ok(self.try_get(column)?)
+    }
+    fn int(&self, column: &'static str) -> StoreResult<i64> {
+        Ok(self.try_get(column)?)
+    }
+    fn int_or_none(&self, column: &'static str) -> StoreResult<Option<i64>> {
+        Ok(self.try_get(column)?)
+    }
+    fn flag(&self, column: &'static str) -> StoreResult<bool> {
+        Ok(self.try_get(column)?)
+    }
+    fn text(&self, column: &'static str) -> StoreResult<String> {
+        Ok(self.try_get(column)?)
+    }
+    fn text_or_none(&self, column: &'static str) -> StoreResult<Option<String>> {
+        Ok(self.try_get(column)?)
+    }
+}
+
+/// Numbers of states as both schemas keep them.
+pub(crate) fn state_number(state: JobState) -> i64 {
+    match state {
+        JobState::Queued => 0,
+        JobState::Running => 1,
+        JobState::Waiting => 2,
+        JobState::Completed => 3,
+        JobState::Failed => 4,
+        JobState::Cancelled => 5,
+    }
+}
+
+pub(crate) fn state(number: i64) -> StoreResult<JobState> {
+    Ok(match number {
+        0 => JobState::Queued,
+        1 => JobState::Running,
+        2 => JobState::Waiting,
+        3 => JobState::Completed,
+        4 => JobState::Failed,
+        5 => JobState::Cancelled,
+        other => return Err(StoreError::Database(format!("there is no job state {other}"))),
+    })
+}
+
+pub(crate) fn job(row: &impl Columns) -> StoreResult<Job> {
+    let rank = row.int("rank")?;
+    Ok(Job {
+        id: row.id("id")?,
+        team_id: row.id("team_id")?,
+        parent_id: row.id_or_none("parent_id")?,
+        kind: row.text("kind")?,
+        payload: row.text("payload")?,
+        state: state(row.int("state")?)?,
+        priority: i32::try_from(-rank)
+            .map_err(|_| StoreError::Database(format!("rank out of range: {rank}")))?,
+        attempts: row.small("attempts")?,
+        max_attempts: row.small("max_attempts")?,
+        cancel_requested: row.flag("cancel_requested")?,
+        reservation: row.id_or_none("reservation")?,
+        result: row.text_or_none("result")?,
+        error: row.text_or_none("error")?,
+        children: ChildCounts {
+            total: row.count("children_total")?,
+            open: row.count("children_open")?,
+            completed: row.count("children_completed")?,
+            failed: row.count("children_failed")?,
+            cancelled: row.count("children_cancelled")?,
+        },
+        created_at: row.int("created_at")?,
+        run_at: row.int("run_at")?,
+        deadline_at: row.int("deadline_at")?,
+        started_at: row.int_or_none("started_at")?,
+        finished_at: row.int_or_none("finished_at")?,
+        expires_at: row.int_or_none("expires_at")?,
+    })
+}
+
+/// The lease that goes with a job just claimed.
+pub(crate) fn lease(row: &impl Columns, owner: Uuid) -> StoreResult<Lease> {
+    Ok(Lease { job: row.id("id")?, owner, attempt: row.small("lease_number")? })
+}
+
+pub(crate) fn lane_head(row: &impl Columns) -> StoreResult<LaneHead> {
+    Ok(LaneHead {
+        kind: row.text("kind")?,
+        rank: row.int("rank")?,
+        team: row.id("team_id")?,
+        plan: row.text("plan")?,
+        head: due(row)?,
+    })
+}
+
+pub(crate) fn due(row: &impl Columns) -> StoreResult<Due> {
+    Ok(Due { run_at: row.int("run_at")?, id: row.id("id")? })
+}
+
+pub(crate) fn running(row: &impl Columns) -> StoreResult<Running> {
+    Ok(Running { kind: row.text("kind")?, team: row.id("team_id")?, count: row.count("running")? })
+}
+
+pub(crate) fn result_row(row: &impl Columns) -> StoreResult<ResultRow> {
+    Ok(ResultRow {
+        seq: row.count("seq")?,
+        job: row.id("job_id")?,
+        body: row.text("body")?,
+        created_at: row.int("created_at")?,
+    })
+}
+
+pub(crate) fn team(row: &impl Columns) -> StoreResult<Team> {
+    Ok(Team {
+        id: row.id("id")?,
+        name: row.text("name")?,
+        plan: row.text("plan")?,
+        zero_data_retention: row.flag("zero_data_retention")?,
+        created_at: row.int("created_at")?,
+    })
+}
+
+pub(crate) fn api_key(row: &impl Columns) -> StoreResult<ApiKey> {
+    Ok(ApiKey {
+        id: row.id("id")?,
+        team_id: row.id("team_id")?,
+        name: row.text("name")?,
+        hint: row.text("hint")?,
+        scopes: scopes(&row.text("scopes")?)?,
+        created_at: row.int("created_at")?,
+        expires_at: row.int_or_none("expires_at")?,
+        last_used_at: row.int_or_none("last_used_at")?,
+        revoked_at: row.int_or_none("revoked_at")?,
+    })
+}
+
+/// The team of a key, from a row that has both: its columns start with `team_`.
+pub(crate) fn team_of_key(row: &impl Columns) -> StoreResult<Team> {
+    Ok(Team {
+        id: row.id("team_id")?,
+        name: row.text("team_name")?,
+        plan: row.text("team_plan")?,
+        zero_data_retention: row.flag("team_zero_data_retention")?,
+        created_at: row.int("team_created_at")?,
+    })
+}
+
+/// Scopes are kept as a JSON list, the same on both databases.
+pub(crate) fn scopes_text(scopes: &[String]) -> String {
+    serde_json::Value::from(scopes.to_vec()).to_string()
+}
+
+fn scopes(text: &str) -> StoreResult<Vec<String>> {
+    serde_json::from_str(text).map_err(|error| StoreError::Database(format!("the scopes of a key: {error}")))
+}
+
+pub(crate) fn activity_entry(row: &impl Columns) -> StoreResult<ActivityEntry> {
+    Ok(ActivityEntry {
+        id: row.id("id")?,
+        endpoint: row.text("endpoint")?,
+        target: row.text("target")?,
+        created_at: row.int("created_at")?,
+    })
+}
+
+pub(crate) fn object_entry(row: &impl Columns) -> StoreResult<ObjectEntry> {
+    Ok(ObjectEntry {
+        key: row.text("key")?,
+        team_id: row.id("team_id")?,
+        bytes: row.int("bytes")?,
+        created_at: row.int("created_at")?,
+        expires_at: row.int("expires_at")?,
+    })
+}

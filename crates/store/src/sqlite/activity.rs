@@ -1,0 +1,151 @@
+//! Activity and the index of objects on SQLite.
+
+use super::{SqliteStore, Tx};
+use crate::activity::{Activity, ActivityEntry, NewActivity, ObjectEntry};
+use crate::rows::{self, Columns};
+use crate::{StoreError, StoreResult, clock};
+use sqlx::Row;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// The most entries that one purge deletes.
+const PURGE_LIMIT: i64 = 5_000;
+
+async fn add_to_total(tx: &mut Tx, team: Uuid, bytes: i64) -> StoreResult<()> {
+    sqlx::query(include_str!("sql/activity/object_total_add.sql"))
+        .bind(team)
+        .bind(bytes)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+#[async_trait::async_trait]
+impl Activity for SqliteStore {
+    async fn record_activity(&self, entry: NewActivity) -> StoreResult<()> {
+        let mut tx = self.write().await?;
+        sqlx::query(include_str!("sql/activity/insert.sql"))
+            .bind(entry.id)
+            .bind(entry.team_id)
+            .bind(entry.key_id)
+            .bind(&entry.endpoint)
+            .bind(&entry.target)
+            .bind(clock::now())
+            .execute(&mut *tx)
+            .await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    async fn activity(
+        &self,
+        team: Uuid,
+        endpoint: Option<&str>,
+        before: Option<Uuid>,
+        within: Duration,
+        limit: u32,
+    ) -> StoreResult<Vec<ActivityEntry>> {
+        let found = sqlx::query(include_str!("sql/activity/list.sql"))
+            .bind(team)
+            .bind(endpoint)
+            .bind(before)
+            .bind(clock::now() - clock::millis(within))
+            .bind(i64::from(limit))
+            .fetch_all(&self.readers)
+            .await?;
+        found.iter().map(rows::activity_entry).collect()
+    }
+
+    async fn purge_activity(&self, older_than: Duration) -> StoreResult<u64> {
+        let mut tx = self.write().await?;
+        let done = sqlx::query(include_str!("sql/activity/purge.sql"))
+            .bind(clock::now() - clock::millis(older_than))
+            .bind(PURGE_LIMIT)
+            .execute(&mut *tx)
+            .await?;
+        tx.commit().await?;
+        Ok(done.rows_affected())
+    }
+
+    async fn note_object(&self, key: &str, team: Uuid, bytes: i64, keep_for: Duration) -> StoreResult<()> {
+        if bytes < 0 {
+            return Err(StoreError::Misuse("an object cannot have a negative size".into()));
+        }
+        let mut tx = self.write().await?;
+        let now = clock::now();
+        let expires_at = now + clock::millis(keep_for);
+        let inserted = sqlx::query(include_str!("sql/activity/object_insert.sql"))
+            .bind(key)
+            .bind(team)
+            .bind(bytes)
+            .bind(now)
+            .bind(expires_at)
+            .execute(&mut *tx)
+            .await?;
+        if inserted.rows_affected() > 0 {
+            add_to_total(&mut tx, team, bytes).await?;
+        } else {
+            let row =
+                sqlx::query(include_str!("sql/activity/object.sql")).bind(key).fetch_one(&mut *tx).await?;
+            let known = rows::object_entry(&row)?;
+            sqlx::query(include_str!("sql/activity/object_update.sql"))
+                .bind(key)
+                .bind(bytes)
+                .bind(expires_at)
+                .execute(&mut *tx)
+                .await?;
+            add_to_total(&mut tx, known.team_id, bytes - known.bytes).await?;
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+
+    async fn object(&self, key: &str) -> StoreResult<Option<ObjectEntry>> {
+        let row = sqlx::query(include_str!("sql/activity/object.sql"))
+            .bind(key)
+            .fetch_optional(&self.readers)
+            .await?;
+        row.as_ref().map(rows::object_entry).transpose()
+    }
+
+    async fn expired_objects(&self, limit: u32) -> StoreResult<Vec<ObjectEntry>> {
+        let found = sqlx::query(include_str!("sql/activity/objects_expired.sql"))
+            .bind(clock::now())
+            .bind(i64::from(limit))
+            .fetch_all(&self.readers)
+            .await?;
+        found.iter().map(rows::object_entry).collect()
+    }
+
+    async fn soonest_objects(&self, limit: u32) -> StoreResult<Vec<ObjectEntry>> {
+        let found = sqlx::query(include_str!("sql/activity/objects_soonest.sql"))
+            .bind(i64::from(limit))
+            .fetch_all(&self.readers)
+            .await?;
+        found.iter().map(rows::object_entry).collect()
+    }
+
+    async fn object_bytes(&self) -> StoreResult<i64> {
+        let row = sqlx::query(include_str!("sql/activity/object_total.sql")).fetch_one(&self.readers).await?;
+        Ok(row.try_get(0)?)
+    }
+
+    async fn forget_objects(&self, entries: &[ObjectEntry]) -> StoreResult<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let mut tx = self.write().await?;
+        for entry in entries {
+            let gone = sqlx::query(include_str!("sql/activity/object_forget.sql"))
+                .bind(&entry.key)
+                .bind(entry.expires_at)
+                .fetch_optional(&mut *tx)
+                .await?;
+            if let Some(row) = gone {
+                add_to_total(&mut tx, row.id("team_id")?, -row.int("bytes")?).await?;
+            }
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+}

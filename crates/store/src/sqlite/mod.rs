@@ -1,0 +1,154 @@
+//! The store on SQLite: one file, one writer, a few readers, nothing else to run.
+//!
+//! All writes go through one connection with `BEGIN IMMEDIATE`, so inside this process they form one
+//! queue and never meet a busy database; another process (the command line) that opens the same file
+//! waits for its turn at the file's own lock, up to `StoreOptions::wait`.
+//!
+//! The file is in WAL mode with `synchronous=NORMAL`. A commit is in the operating system's hands
+//! before the call returns, so `kill -9` loses nothing. Only when the machine itself stops (power,
+//! kernel) may the last moments before it be missing; the file is whole even then, because the log is
+//! synced before a checkpoint. `FULL` would close that gap for one disk sync per commit, which makes
+//! every claim and finish some milliseconds dearer; who needs it has PostgreSQL.
+
+mod activity;
+mod credits;
+mod jobs;
+mod keys;
+mod limits;
+mod schema;
+
+use crate::{Store, StoreError, StoreOptions, StoreResult, clock};
+use sqlx::sqlite::{
+    Sqlite, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{ConnectOptions, Row, Transaction};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+pub(crate) use schema::migrate;
+
+type Tx = Transaction<'static, Sqlite>;
+
+/// A write transaction. Dropping it undoes it.
+const BEGIN: &str = "BEGIN IMMEDIATE";
+
+#[derive(Debug)]
+pub(crate) struct SqliteStore {
+    path: PathBuf,
+    writer: SqlitePool,
+    readers: SqlitePool,
+    work: watch::Sender<u64>,
+}
+
+impl SqliteStore {
+    pub(crate) async fn open(path: &Path, options: &StoreOptions) -> StoreResult<Self> {
+        migrate(path, options).await?;
+        let pool = |connections: u32| {
+            SqlitePoolOptions::new()
+                .max_connections(connections)
+                .acquire_timeout(options.wait)
+                .idle_timeout(None)
+                .max_lifetime(None)
+                .test_before_acquire(false)
+        };
+        let writer = pool(1).connect_with(connection(path, options)).await?;
+        let reading = connection(path, options).create_if_missing(false).pragma("query_only", "ON");
+        let readers = pool(options.max_connections.max(1)).connect_lazy_with(reading);
+        Ok(Self { path: path.to_owned(), writer, readers, work: watch::Sender::new(0) })
+    }
+
+    async fn write(&self) -> StoreResult<Tx> {
+        Ok(self.writer.begin_with(BEGIN).await?)
+    }
+
+    /// Tells this process's workers that there may be work.
+    fn wake(&self) {
+        self.work.send_modify(|count| *count = count.wrapping_add(1));
+    }
+}
+
+/// How every connection is set up.
+fn connection(path: &Path, options: &StoreOptions) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Normal)
+        .busy_timeout(options.wait)
+        .foreign_keys(true)
+        // The log shrinks again after a burst, and sorting never writes to a temporary file.
+        .pragma("journal_size_limit", "67108864")
+        .pragma("temp_store", "MEMORY")
+        .disable_statement_logging()
+}
+
+/// Makes the file readable by its owner only, before SQLite would make it as the umask says. Its
+/// companions (`-wal`, `-shm`) take over its permissions.
+fn create_private(path: &Path) -> StoreResult<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let made = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match made {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(StoreError::Unavailable(format!("cannot make {}: {error}", path.display()))),
+    }
+}
+
+/// Runs a step again while another process holds the file. The busy timeout does not cover every case:
+/// switching a new file to WAL answers "locked" at once.
+async fn patiently<T, F: Future<Output = StoreResult<T>>>(
+    wait: Duration,
+    step: impl Fn() -> F,
+) -> StoreResult<T> {
+    let end = Instant::now() + wait;
+    loop {
+        match step().await {
+            Err(StoreError::Unavailable(_)) if Instant::now() < end => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl Store for SqliteStore {
+    fn backend(&self) -> &'static str {
+        "sqlite"
+    }
+
+    async fn ping(&self) -> StoreResult<()> {
+        if !self.path.exists() {
+            return Err(StoreError::Unavailable(format!("{} is gone", self.path.display())));
+        }
+        let mut tx = self.write().await?;
+        sqlx::query(include_str!("sql/pulse.sql")).bind(clock::now()).execute(&mut *tx).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    async fn schema_version(&self) -> StoreResult<i64> {
+        let row = sqlx::query(include_str!("sql/schema_version.sql")).fetch_one(&self.readers).await?;
+        Ok(row.try_get(0)?)
+    }
+
+    async fn size_bytes(&self) -> StoreResult<u64> {
+        let mut total = 0;
+        for suffix in ["", "-wal", "-shm"] {
+            let mut name = self.path.clone().into_os_string();
+            name.push(suffix);
+            match tokio::fs::metadata(&name).await {
+                Ok(metadata) => total += metadata.len(),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound && !suffix.is_empty() => {}
+                Err(error) => return Err(StoreError::Unavailable(error.to_string())),
+            }
+        }
+        Ok(total)
+    }
+
+    async fn shut_down(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}

@@ -1,0 +1,53 @@
+//! The schema's migrations and how they are applied: all that are missing, in one transaction.
+
+use super::{BEGIN, connection, create_private, patiently};
+use crate::migration::{AppliedMigration, Migration, MigrationReport, Remembered, pending};
+use crate::rows::Columns;
+use crate::{StoreOptions, StoreResult, clock};
+use sqlx::{ConnectOptions, Connection};
+use std::path::Path;
+
+/// In order of version. Published ones never change: a checksum tells.
+const MIGRATIONS: &[Migration] =
+    &[Migration { version: 1, name: "ground", sql: include_str!("migrations/0001_ground.sql") }];
+
+/// Applies what is missing. The write lock of the file makes processes that start at once take turns;
+/// the later ones find nothing left to do.
+pub(crate) async fn migrate(path: &Path, options: &StoreOptions) -> StoreResult<MigrationReport> {
+    create_private(path)?;
+    patiently(options.wait, || apply(path, options)).await
+}
+
+async fn apply(path: &Path, options: &StoreOptions) -> StoreResult<MigrationReport> {
+    let mut connection = connection(path, options).connect().await?;
+    let report = apply_on(&mut connection).await;
+    // The last connection to leave a file writes its log back; an error there changes no answer.
+    let _ = connection.close().await;
+    report
+}
+
+async fn apply_on(connection: &mut sqlx::SqliteConnection) -> StoreResult<MigrationReport> {
+    let mut tx = connection.begin_with(BEGIN).await?;
+    sqlx::query(include_str!("migrations/schema_migrations.sql")).execute(&mut *tx).await?;
+    let rows = sqlx::query(include_str!("sql/migrations_applied.sql")).fetch_all(&mut *tx).await?;
+    let applied = rows
+        .iter()
+        .map(|row| Ok(Remembered { version: row.int("version")?, checksum: row.text("checksum")? }))
+        .collect::<StoreResult<Vec<_>>>()?;
+    let from = applied.last().map_or(0, |row| row.version);
+    let mut report = MigrationReport { from, to: from, applied: Vec::new() };
+    for migration in pending(MIGRATIONS, &applied)? {
+        sqlx::raw_sql(migration.sql).execute(&mut *tx).await?;
+        sqlx::query(include_str!("sql/migrations_remember.sql"))
+            .bind(migration.version)
+            .bind(migration.name)
+            .bind(migration.checksum())
+            .bind(clock::now())
+            .execute(&mut *tx)
+            .await?;
+        report.to = migration.version;
+        report.applied.push(AppliedMigration { version: migration.version, name: migration.name.into() });
+    }
+    tx.commit().await?;
+    Ok(report)
+}

@@ -1,0 +1,8 @@
+SELECT id, endpoint, target, created_at
+FROM activity
+WHERE team_id = ?1
+  AND (?2 IS NULL OR endpoint = ?2)
+  AND id < coalesce(?3, x'ffffffffffffffffffffffffffffffffff')
+  AND created_at >= ?4
+ORDER BY id DESC
+LIMIT ?5

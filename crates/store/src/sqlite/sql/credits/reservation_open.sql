@@ -1,0 +1,1 @@
+SELECT 1 FROM reservations WHERE id = ?1

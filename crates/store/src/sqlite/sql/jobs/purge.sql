@@ -1,0 +1,7 @@
+DELETE FROM jobs
+WHERE id IN (
+    SELECT id FROM jobs
+    WHERE parent_id IS NULL AND expires_at <= ?1 AND children_open = 0
+    ORDER BY expires_at
+    LIMIT ?2
+)

@@ -1,0 +1,1 @@
+UPDATE jobs SET cancel_requested = 1 WHERE id = ?1

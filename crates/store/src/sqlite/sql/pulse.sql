@@ -1,0 +1,1 @@
+UPDATE pulse SET at = ?1 WHERE one = 1
