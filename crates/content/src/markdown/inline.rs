@@ -1,0 +1,509 @@
+//! The inline text of one block: gathered piece by piece, then written as markdown in one go.
+//!
+//! Owns white space, emphasis and links within a block. Marks are decided only when the whole block is known, because
+//! whether `**` can open or close depends on the characters on both sides. Never starts a line of its own.
+
+use super::escape;
+
+/// Emphasis that can stay open across blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Strong,
+    Em,
+    Strike,
+}
+
+impl Mark {
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Strong => "**",
+            Self::Em => "*",
+            Self::Strike => "~~",
+        }
+    }
+}
+
+/// Where the text will stand, which decides what needs escaping and what a line break becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Paragraph,
+    Item,
+    Heading,
+    Cell,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    /// Page text, to be escaped.
+    Text {
+        start: usize,
+        end: usize,
+    },
+    /// Markdown already: code, images, formulas, note marks.
+    Raw {
+        start: usize,
+        end: usize,
+        image: bool,
+    },
+    Open(Mark),
+    Close(Mark),
+    OpenLink,
+    /// The address (and title) of the link that ends here.
+    CloseLink(Option<usize>),
+    Break,
+    /// A mark or link that came to nothing.
+    Gone,
+}
+
+#[derive(Clone, Debug)]
+struct Link {
+    address: usize,
+    /// The link waits for text: a block that only holds a picture does not use it up.
+    wants_text: bool,
+    spent: bool,
+}
+
+/// The inline content being gathered.
+#[derive(Debug, Default)]
+pub(super) struct Inline {
+    text: String,
+    pieces: Vec<Piece>,
+    /// White space seen since the last character.
+    space: bool,
+    /// Emphasis open at this point, outermost first.
+    marks: Vec<Mark>,
+    link: Option<Link>,
+    /// Addresses of links as they will be written, title included.
+    addresses: Vec<String>,
+    /// Links opened inside a link, which markdown cannot express: their ends are ignored.
+    ignored_links: usize,
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x0b | 0)
+}
+
+impl Inline {
+    pub fn is_empty(&self) -> bool {
+        !self.pieces.iter().any(|piece| matches!(piece, Piece::Text { .. } | Piece::Raw { .. }))
+    }
+
+    /// Adds page text, collapsing white space; no-break spaces count as white space.
+    pub fn push_text(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            if is_space(bytes[at]) {
+                self.space = true;
+                at += 1;
+                continue;
+            }
+            if bytes[at] == 0xc2 && bytes.get(at + 1) == Some(&0xa0) {
+                self.space = true;
+                at += 2;
+                continue;
+            }
+            // A run may hold single spaces, so that ordinary prose is copied in long pieces.
+            let start = at;
+            while at < bytes.len() {
+                let byte = bytes[at];
+                if byte == b' ' {
+                    match bytes.get(at + 1) {
+                        Some(&next) if !is_space(next) && next != 0xc2 => {}
+                        _ => break,
+                    }
+                } else if is_space(byte) || (byte == 0xc2 && bytes.get(at + 1) == Some(&0xa0)) {
+                    break;
+                }
+                at += 1;
+            }
+            self.begin();
+            let from = self.text.len();
+            self.text.push_str(&text[start..at]);
+            self.extend_text(from);
+        }
+    }
+
+    fn extend_text(&mut self, from: usize) {
+        let end = self.text.len();
+        match self.pieces.last_mut() {
+            Some(Piece::Text { end: last, .. }) if *last == from => *last = end,
+            _ => self.pieces.push(Piece::Text { start: from, end }),
+        }
+    }
+
+    /// Before any visible piece: writes the white space seen, in front of marks opened since.
+    fn begin(&mut self) {
+        if !std::mem::take(&mut self.space) {
+            return;
+        }
+        let mut at = self.pieces.len();
+        while at > 0 && matches!(self.pieces[at - 1], Piece::Open(_) | Piece::OpenLink) {
+            at -= 1;
+        }
+        if at == 0 || self.pieces[at - 1] == Piece::Break {
+            return;
+        }
+        let from = self.text.len();
+        self.text.push(' ');
+        if at == self.pieces.len() {
+            self.extend_text(from);
+        } else {
+            self.pieces.insert(at, Piece::Text { start: from, end: from + 1 });
+        }
+    }
+
+    pub fn push_space(&mut self) {
+        self.space = true;
+    }
+
+    fn push_piece(&mut self, markdown: &str, image: bool) {
+        if markdown.is_empty() {
+            return;
+        }
+        self.begin();
+        let start = self.text.len();
+        self.text.push_str(markdown);
+        self.pieces.push(Piece::Raw { start, end: self.text.len(), image });
+    }
+
+    /// Adds finished markdown.
+    pub fn push_raw(&mut self, markdown: &str) {
+        self.push_piece(markdown, false);
+    }
+
+    pub fn push_image(&mut self, markdown: &str) {
+        self.push_piece(markdown, true);
+    }
+
+    /// Adds a formula: its TeX and whether it stands on its own.
+    pub fn push_formula(&mut self, formula: Option<(String, bool)>) {
+        if let Some((tex, display)) = formula {
+            let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
+            if !tex.is_empty() {
+                let sign = if display { "$$" } else { "$" };
+                self.push_raw(&[sign, &tex, sign].concat());
+            }
+        }
+    }
+
+    pub fn push_break(&mut self) {
+        self.space = false;
+        if self.pieces.iter().any(|piece| matches!(piece, Piece::Text { .. } | Piece::Raw { .. })) {
+            self.pieces.push(Piece::Break);
+        }
+    }
+
+    pub fn open_mark(&mut self, mark: Mark) {
+        self.marks.push(mark);
+        self.pieces.push(Piece::Open(mark));
+    }
+
+    pub fn close_mark(&mut self, mark: Mark) {
+        if let Some(at) = self.marks.iter().rposition(|&open| open == mark) {
+            self.marks.remove(at);
+            self.pieces.push(Piece::Close(mark));
+        }
+    }
+
+    pub fn open_link(&mut self, url: &str, title: &str, wants_text: bool) {
+        if self.link.is_some() {
+            self.ignored_links += 1;
+            return;
+        }
+        let mut address = String::with_capacity(url.len() + title.len() + 3);
+        escape::address(url, &mut address);
+        if !title.is_empty() {
+            escape::title(title, &mut address);
+        }
+        self.addresses.push(address);
+        self.link = Some(Link { address: self.addresses.len() - 1, wants_text, spent: false });
+        self.pieces.push(Piece::OpenLink);
+    }
+
+    pub fn close_link(&mut self) {
+        if self.ignored_links > 0 {
+            self.ignored_links -= 1;
+        } else if let Some(link) = self.link.take() {
+            self.pieces.push(Piece::CloseLink((!link.spent).then_some(link.address)));
+        }
+    }
+
+    /// Whether the last visible thing is a link, so that the next would stick to it.
+    pub fn last_is_link(&self) -> bool {
+        !self.space
+            && self
+                .pieces
+                .iter()
+                .rev()
+                .find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_) | Piece::OpenLink))
+                .is_some_and(|piece| matches!(piece, Piece::CloseLink(_)))
+    }
+
+    /// The last character gathered in this block, when no white space follows it.
+    pub fn last_char(&self) -> Option<char> {
+        if self.space || self.pieces.is_empty() { None } else { self.text.chars().next_back() }
+    }
+
+    /// Closes what is open and settles which marks and links hold. False when there is nothing to write.
+    pub fn settle(&mut self) -> bool {
+        if self.is_empty() {
+            self.reset();
+            return false;
+        }
+        while matches!(self.pieces.last(), Some(Piece::Break)) {
+            self.pieces.pop();
+        }
+        for at in (0..self.marks.len()).rev() {
+            self.pieces.push(Piece::Close(self.marks[at]));
+        }
+        if let Some(link) = &mut self.link {
+            let start = self.pieces.iter().rposition(|piece| *piece == Piece::OpenLink).unwrap_or(0);
+            let inside = &self.pieces[start..];
+            let text = inside.iter().any(|piece| match *piece {
+                Piece::Text { start, end } => !self.text[start..end].trim().is_empty(),
+                Piece::Raw { image, .. } => !image,
+                _ => false,
+            });
+            let picture = inside.iter().any(|piece| matches!(piece, Piece::Raw { image: true, .. }));
+            let use_here = !link.spent && (text || (picture && !link.wants_text));
+            link.spent |= use_here;
+            self.pieces.push(Piece::CloseLink(use_here.then_some(link.address)));
+        }
+        self.order_closings();
+        self.drop_empty();
+        self.drop_unsound();
+        true
+    }
+
+    /// Marks and the link still open at the end of a block close in the order that mirrors their opening.
+    fn order_closings(&mut self) {
+        let tail = self
+            .pieces
+            .iter()
+            .rposition(|piece| !matches!(piece, Piece::Close(_) | Piece::CloseLink(_)))
+            .map_or(0, |at| at + 1);
+        let mut open: Vec<Piece> = Vec::new();
+        for piece in &self.pieces[..tail] {
+            match piece {
+                Piece::Open(_) | Piece::OpenLink => open.push(*piece),
+                Piece::Close(_) | Piece::CloseLink(_) => {
+                    open.pop();
+                }
+                _ => {}
+            }
+        }
+        let address = self.pieces[tail..].iter().find_map(|piece| match piece {
+            Piece::CloseLink(address) => Some(*address),
+            _ => None,
+        });
+        self.pieces.truncate(tail);
+        for piece in open.into_iter().rev() {
+            match piece {
+                Piece::Open(mark) => self.pieces.push(Piece::Close(mark)),
+                _ => self.pieces.push(Piece::CloseLink(address.flatten())),
+            }
+        }
+    }
+
+    /// Removes pairs around nothing, marks inside the same mark, and the seam between two equal marks.
+    fn drop_empty(&mut self) {
+        let mut open: Vec<(usize, bool)> = Vec::new();
+        let mut visible = 0_usize;
+        let mut seen: Vec<usize> = Vec::new();
+        for at in 0..self.pieces.len() {
+            match self.pieces[at] {
+                Piece::Text { .. } | Piece::Raw { .. } => visible += 1,
+                Piece::Open(mark) => {
+                    let doubled = open.iter().any(|&(from, _)| self.pieces[from] == Piece::Open(mark));
+                    open.push((at, doubled));
+                    seen.push(visible);
+                }
+                Piece::OpenLink => {
+                    open.push((at, false));
+                    seen.push(visible);
+                }
+                Piece::Close(_) | Piece::CloseLink(_) => {
+                    let (Some((from, doubled)), Some(before)) = (open.pop(), seen.pop()) else {
+                        self.pieces[at] = Piece::Gone;
+                        continue;
+                    };
+                    if doubled || before == visible || self.pieces[at] == Piece::CloseLink(None) {
+                        self.pieces[from] = Piece::Gone;
+                        self.pieces[at] = Piece::Gone;
+                    }
+                }
+                Piece::Break | Piece::Gone => {}
+            }
+        }
+        self.pieces.retain(|piece| *piece != Piece::Gone);
+        let mut at = 0;
+        while at + 1 < self.pieces.len() {
+            if let (Piece::Close(left), Piece::Open(right)) = (self.pieces[at], self.pieces[at + 1])
+                && left == right
+            {
+                self.pieces.drain(at..at + 2);
+                at = at.saturating_sub(1);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Removes marks that markdown would not read as marks, given the characters around them.
+    fn drop_unsound(&mut self) {
+        if !self.pieces.iter().any(|piece| matches!(piece, Piece::Open(_))) {
+            return;
+        }
+        let mut open: Vec<(usize, bool)> = Vec::new();
+        for at in 0..self.pieces.len() {
+            match self.pieces[at] {
+                Piece::Open(_) => {
+                    let (before, after) = (self.char_before(at), self.char_after(at));
+                    let sound = !after.is_whitespace()
+                        && (!is_punctuation(after) || before.is_whitespace() || is_punctuation(before));
+                    open.push((at, sound));
+                }
+                Piece::Close(_) => {
+                    let Some((from, sound)) = open.pop() else { continue };
+                    let (before, after) = (self.char_before(at), self.char_after(at));
+                    let closes = !before.is_whitespace()
+                        && (!is_punctuation(before) || after.is_whitespace() || is_punctuation(after));
+                    if !(sound && closes) {
+                        self.pieces[from] = Piece::Gone;
+                        self.pieces[at] = Piece::Gone;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn char_before(&self, at: usize) -> char {
+        for piece in self.pieces[..at].iter().rev() {
+            match *piece {
+                Piece::Text { start, end } | Piece::Raw { start, end, .. } => {
+                    return self.text[start..end].chars().next_back().unwrap_or(' ');
+                }
+                Piece::OpenLink => return '[',
+                Piece::CloseLink(_) => return ')',
+                Piece::Break => return '\n',
+                Piece::Open(_) | Piece::Close(_) | Piece::Gone => {}
+            }
+        }
+        ' '
+    }
+
+    fn char_after(&self, at: usize) -> char {
+        for piece in &self.pieces[at + 1..] {
+            match *piece {
+                Piece::Text { start, end } | Piece::Raw { start, end, .. } => {
+                    return self.text[start..end].chars().next().unwrap_or(' ');
+                }
+                Piece::OpenLink => return '[',
+                Piece::CloseLink(_) => return ']',
+                Piece::Break => return '\n',
+                Piece::Open(_) | Piece::Close(_) | Piece::Gone => {}
+            }
+        }
+        ' '
+    }
+
+    /// Writes the settled block and starts the next, with the same marks and link open.
+    pub fn write(&mut self, out: &mut String, prefix: &str, place: Place) {
+        let mut in_link = false;
+        let mut line_start = matches!(place, Place::Paragraph | Place::Item);
+        let mut breaks = 0;
+        for at in 0..self.pieces.len() {
+            match self.pieces[at] {
+                Piece::Break => {
+                    breaks += 1;
+                    continue;
+                }
+                Piece::Gone => continue,
+                _ if breaks > 0 => {
+                    line_start = write_breaks(out, prefix, place, in_link, breaks);
+                    breaks = 0;
+                }
+                _ => {}
+            }
+            match self.pieces[at] {
+                Piece::Text { start, end } => {
+                    let text = &self.text[start..end];
+                    let text = if line_start { text.trim_start() } else { text };
+                    let before_link = matches!(self.pieces.get(at + 1), Some(Piece::OpenLink));
+                    let context = escape::Context { place, in_link, line_start, before_link };
+                    escape::text(text, context, out);
+                    line_start &= text.is_empty();
+                }
+                Piece::Raw { start, end, .. } => {
+                    let text = &self.text[start..end];
+                    if place == Place::Cell {
+                        escape::pipes(text, out)
+                    } else {
+                        out.push_str(text)
+                    }
+                    line_start = false;
+                }
+                Piece::Open(mark) | Piece::Close(mark) => {
+                    out.push_str(mark.sign());
+                    line_start = false;
+                }
+                Piece::OpenLink => {
+                    out.push('[');
+                    (in_link, line_start) = (true, false);
+                }
+                Piece::CloseLink(address) => {
+                    out.push_str("](");
+                    out.push_str(address.map_or("", |address| &self.addresses[address]));
+                    out.push(')');
+                    in_link = false;
+                }
+                Piece::Break | Piece::Gone => {}
+            }
+        }
+        self.reset();
+    }
+
+    /// Ready for the next block: what is still open opens again there.
+    fn reset(&mut self) {
+        self.pieces.clear();
+        self.text.clear();
+        self.space = false;
+        if self.link.is_none() {
+            self.addresses.clear();
+        }
+        if self.link.as_ref().is_some_and(|link| !link.spent) {
+            self.pieces.push(Piece::OpenLink);
+        }
+        for &mark in &self.marks {
+            self.pieces.push(Piece::Open(mark));
+        }
+    }
+}
+
+/// One break stays a break; two or more part paragraphs. Gives whether a new line was begun.
+fn write_breaks(out: &mut String, prefix: &str, place: Place, in_link: bool, breaks: usize) -> bool {
+    if in_link || place == Place::Heading {
+        out.push(' ');
+        return false;
+    }
+    if place == Place::Cell {
+        out.push_str("<br>");
+        return false;
+    }
+    if breaks > 1 {
+        out.push('\n');
+        out.push_str(prefix.trim_end());
+    } else {
+        out.push_str("  ");
+    }
+    out.push('\n');
+    out.push_str(prefix);
+    true
+}
+
+/// Whatever is neither word nor space counts as punctuation to markdown's emphasis rules.
+fn is_punctuation(c: char) -> bool {
+    if c.is_ascii() { c.is_ascii_punctuation() } else { !c.is_alphanumeric() && !c.is_whitespace() }
+}

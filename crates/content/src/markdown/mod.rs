@@ -1,0 +1,640 @@
+//! Selected nodes → GitHub-flavoured markdown.
+//!
+//! Owns the block structure: paragraphs, headings, lists, quotes and what separates them. Inline text is gathered by
+//! [`inline`], escaped by [`escape`]; code, tables, notes and formulas have a file each. One loop over the node range, no
+//! recursion over the page; the same input always gives the same bytes. Never decides what is content.
+
+mod code;
+mod escape;
+mod inline;
+mod note;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use crate::address::Base;
+use crate::dom::{Attr, Dom, NodeId, Tag};
+use crate::image;
+use crate::node_set::NodeSet;
+use inline::{Inline, Mark};
+
+/// Quotes and lists nested deeper than this stop adding to the line prefix, so that depth cannot multiply output.
+const DEEPEST_PREFIX: usize = 24;
+
+/// How markdown is written.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkdownOptions<'a> {
+    /// What relative addresses are relative to.
+    pub base: &'a Base,
+    /// Leave out images that carry their data in their address.
+    pub remove_base64_images: bool,
+}
+
+/// Writes the kept nodes of a page as markdown, ending with one newline unless empty.
+pub fn write(dom: &Dom, keep: &NodeSet, options: &MarkdownOptions) -> String {
+    let mut writer = Writer::new(dom, keep, *options);
+    let end = dom.subtree_end(dom.root());
+    writer.run(dom.root(), end);
+    writer.flush();
+    let mut out = writer.out;
+    out.truncate(out.trim_end().len());
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out
+}
+
+/// What must stand between the last block and the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    Line,
+    Blank,
+}
+
+/// What kind of block the inline text being gathered will become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    Paragraph,
+    Heading(u8),
+    Cell,
+}
+
+/// What to do when a node's subtree has been passed.
+#[derive(Clone, Copy, Debug)]
+enum Exit {
+    Block,
+    Heading,
+    Spaced,
+    Unmark(Mark),
+    BlockUnmark(Mark),
+    EndLink,
+    Quote,
+    List,
+    Container,
+    Quotation,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    end: u32,
+    exit: Exit,
+    prefix: usize,
+    lead: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct List {
+    ordered: bool,
+    number: i64,
+    step: i64,
+    /// The other bullet or delimiter, used when a list directly follows another that would swallow it.
+    alternate: bool,
+    items: bool,
+}
+
+struct Writer<'a> {
+    dom: &'a Dom,
+    keep: &'a NodeSet,
+    options: MarkdownOptions<'a>,
+    notes: note::Notes,
+    out: String,
+    inline: Inline,
+    flow: Flow,
+    stack: Vec<Frame>,
+    lists: Vec<List>,
+    /// What every line of the current container starts with.
+    prefix: String,
+    /// What the next line starts with instead: the prefix with a list marker not yet written.
+    lead: Option<String>,
+    /// Shortest prefix since the last line: a blank line between belongs to that container.
+    gap_prefix: usize,
+    gap: Gap,
+    containers: usize,
+    /// End of the last written list in `out`, whether it was ordered, whether it was alternate, and its prefix length.
+    last_list: Option<(usize, bool, bool, usize)>,
+    last_was_text: bool,
+    /// Where the cell being written starts in `out`.
+    cell_start: usize,
+}
+
+impl<'a> Writer<'a> {
+    fn new(dom: &'a Dom, keep: &'a NodeSet, options: MarkdownOptions<'a>) -> Self {
+        Self {
+            dom,
+            keep,
+            options,
+            notes: note::Notes::find(dom, keep),
+            out: String::with_capacity(8 << 10),
+            inline: Inline::default(),
+            flow: Flow::Paragraph,
+            stack: Vec::with_capacity(64),
+            lists: Vec::new(),
+            prefix: String::new(),
+            lead: None,
+            gap_prefix: 0,
+            gap: Gap::Line,
+            containers: 0,
+            last_list: None,
+            last_was_text: false,
+            cell_start: 0,
+        }
+    }
+
+    /// Walks the ids from `start` to `end`. Called once for the page and once for each cell of a data table, which holds
+    /// no table itself: calls never nest deeper than that.
+    fn run(&mut self, start: NodeId, end: NodeId) {
+        let floor = self.stack.len();
+        let mut at = start;
+        while at < end {
+            while self.stack.len() > floor && self.stack[self.stack.len() - 1].end <= at.0 {
+                self.exit();
+            }
+            if self.dom.is_text(at) {
+                if self.keep.contains(at) {
+                    self.inline.push_text(self.dom.text(at));
+                }
+                at.0 += 1;
+            } else if self.keep.reaches(self.dom, at) {
+                at = self.enter(at);
+            } else {
+                at = self.dom.subtree_end(at);
+            }
+        }
+        while self.stack.len() > floor {
+            self.exit();
+        }
+    }
+
+    fn push_frame(&mut self, id: NodeId, exit: Exit) -> NodeId {
+        let end = self.dom.subtree_end(id).0;
+        let lead = self.lead.as_ref().map(String::len);
+        self.stack.push(Frame { end, exit, prefix: self.prefix.len(), lead });
+        NodeId(id.0 + 1)
+    }
+
+    /// Starts an element; gives the id to go on with: its first child, or past its end when it was written whole.
+    #[allow(clippy::too_many_lines, reason = "one arm per kind of element; splitting would hide the table")]
+    fn enter(&mut self, id: NodeId) -> NodeId {
+        let dom = self.dom;
+        let past = dom.subtree_end(id);
+        let tag = dom.tag(id);
+        match tag {
+            Tag::Script => {
+                self.inline.push_formula(note::tex_script(dom, id));
+                past
+            }
+            Tag::Style
+            | Tag::Template
+            | Tag::Head
+            | Tag::Title
+            | Tag::Svg
+            | Tag::Canvas
+            | Tag::Iframe
+            | Tag::Object
+            | Tag::Embed
+            | Tag::Audio
+            | Tag::Video
+            | Tag::Select
+            | Tag::Datalist
+            | Tag::Textarea
+            | Tag::Map
+            | Tag::Area
+            | Tag::Meter
+            | Tag::Progress
+            | Tag::Noframes
+            | Tag::Col
+            | Tag::Colgroup
+            | Tag::Wbr => past,
+            Tag::Noscript => {
+                if image::stands_in(dom, id) {
+                    self.push_frame(id, Exit::Spaced)
+                } else {
+                    past
+                }
+            }
+            Tag::Math => {
+                self.inline.push_formula(note::tex_math(dom, id));
+                past
+            }
+            Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => self.enter_heading(id, tag),
+            Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir => self.enter_list(id, tag == Tag::Ol),
+            Tag::Li => self.enter_item(id),
+            Tag::Blockquote if self.flow == Flow::Paragraph => {
+                self.flush();
+                self.widen_gap();
+                self.enter_container(id, Exit::Quote, "> ", "> ")
+            }
+            Tag::Pre | Tag::Xmp | Tag::Plaintext => {
+                self.code_block(id);
+                past
+            }
+            Tag::Table => self.enter_table(id),
+            Tag::Dt => {
+                self.flush();
+                self.widen_gap();
+                self.push_frame(id, Exit::Block)
+            }
+            Tag::Dd if self.flow == Flow::Paragraph => {
+                self.flush();
+                self.gap = Gap::Line;
+                self.enter_container(id, Exit::Container, ": ", "  ")
+            }
+            Tag::Hr => {
+                self.flush();
+                if self.flow == Flow::Paragraph {
+                    self.widen_gap();
+                    self.start_line();
+                    self.out.push_str("---");
+                    self.end_block(Gap::Blank, false);
+                }
+                past
+            }
+            Tag::Br => {
+                self.inline.push_break();
+                past
+            }
+            Tag::A => self.enter_link(id),
+            Tag::B | Tag::Strong => self.enter_mark(id, Mark::Strong),
+            Tag::I | Tag::Em => self.enter_mark(id, Mark::Em),
+            Tag::Del | Tag::S | Tag::Strike => self.enter_mark(id, Mark::Strike),
+            Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => self.code_span(id),
+            Tag::Q => {
+                self.inline.push_text("\u{201c}");
+                self.push_frame(id, Exit::Quotation)
+            }
+            Tag::Sup => {
+                if note::is_power(dom, id, self.inline.last_char()) {
+                    self.inline.push_text("^");
+                }
+                NodeId(id.0 + 1)
+            }
+            Tag::Img => {
+                if self.keep.contains(id) {
+                    self.write_image(id);
+                }
+                past
+            }
+            Tag::Input => {
+                let checkbox =
+                    dom.attr(id, Attr::Type).is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"));
+                if checkbox && self.lead.is_some() && self.inline.is_empty() && !self.lists.is_empty() {
+                    self.inline.push_raw(if dom.has_attr(id, Attr::Checked) { "[x]" } else { "[ ]" });
+                    self.inline.push_space();
+                }
+                past
+            }
+            Tag::Figcaption if self.flow == Flow::Paragraph => {
+                self.flush();
+                self.inline.open_mark(Mark::Em);
+                self.push_frame(id, Exit::BlockUnmark(Mark::Em))
+            }
+            Tag::Summary if self.flow == Flow::Paragraph => {
+                self.flush();
+                self.inline.open_mark(Mark::Strong);
+                self.push_frame(id, Exit::BlockUnmark(Mark::Strong))
+            }
+            Tag::Button | Tag::Label | Tag::Option | Tag::Optgroup | Tag::Other | Tag::Output => {
+                self.inline.push_space();
+                self.push_frame(id, Exit::Spaced)
+            }
+            _ if is_block(tag) => {
+                self.flush();
+                self.push_frame(id, Exit::Block)
+            }
+            // Other inline elements have nothing to undo, so they leave no frame.
+            _ => NodeId(id.0 + 1),
+        }
+    }
+
+    fn exit(&mut self) {
+        let Some(frame) = self.stack.pop() else { return };
+        match frame.exit {
+            Exit::Block => self.flush(),
+            Exit::Spaced => self.inline.push_space(),
+            Exit::Unmark(mark) => self.inline.close_mark(mark),
+            Exit::BlockUnmark(mark) => {
+                self.flush();
+                self.inline.close_mark(mark);
+            }
+            Exit::EndLink => self.inline.close_link(),
+            Exit::Quotation => self.inline.push_text("\u{201d}"),
+            Exit::Heading => {
+                self.flush();
+                self.flow = Flow::Paragraph;
+            }
+            Exit::Quote | Exit::Container => {
+                self.flush();
+                self.leave_container(&frame);
+                if matches!(frame.exit, Exit::Quote) {
+                    self.widen_gap();
+                }
+            }
+            Exit::List => {
+                self.flush();
+                if let Some(list) = self.lists.pop()
+                    && list.items
+                {
+                    self.last_list = Some((self.out.len(), list.ordered, list.alternate, frame.prefix));
+                }
+                self.leave_container(&frame);
+                self.widen_gap();
+            }
+        }
+    }
+
+    fn enter_heading(&mut self, id: NodeId, tag: Tag) -> NodeId {
+        self.flush();
+        match tag.heading_level() {
+            Some(level) if self.flow == Flow::Paragraph => {
+                self.flow = Flow::Heading(level);
+                self.push_frame(id, Exit::Heading)
+            }
+            _ => self.push_frame(id, Exit::Block),
+        }
+    }
+
+    /// Opens something that prefixes its lines: `lead` on the first, `rest` on the others.
+    fn enter_container(&mut self, id: NodeId, exit: Exit, lead: &str, rest: &str) -> NodeId {
+        let next = self.push_frame(id, exit);
+        self.containers += 1;
+        if self.containers <= DEEPEST_PREFIX {
+            if let Some(line) = &mut self.lead {
+                line.push_str(lead);
+            } else if lead != rest {
+                self.lead = Some([&self.prefix, lead].concat());
+            }
+            self.prefix.push_str(rest);
+        }
+        next
+    }
+
+    fn leave_container(&mut self, frame: &Frame) {
+        self.containers = self.containers.saturating_sub(1);
+        self.prefix.truncate(frame.prefix);
+        self.gap_prefix = self.gap_prefix.min(frame.prefix);
+        // Still there: nothing was written inside, so the marker goes unused.
+        match (&mut self.lead, frame.lead) {
+            (Some(line), Some(len)) => line.truncate(len),
+            (lead, _) => *lead = None,
+        }
+    }
+
+    fn enter_list(&mut self, id: NodeId, ordered: bool) -> NodeId {
+        self.flush();
+        if self.flow != Flow::Paragraph {
+            return self.push_frame(id, Exit::Block);
+        }
+        let dom = self.dom;
+        let start: i64 = dom
+            .attr(id, Attr::Start)
+            .and_then(|start| start.trim().parse().ok())
+            .filter(|start| (0..=999_999_999).contains(start))
+            .unwrap_or(1);
+        let reversed = ordered && dom.has_attr(id, Attr::Reversed);
+        let parent = dom.parent(id).map_or(Tag::Document, |parent| dom.tag(parent));
+        // A list may follow the text of its item on the next line, if it can interrupt a paragraph at all.
+        let follows_text = parent == Tag::Li && self.last_was_text && self.gap_prefix >= self.prefix.len();
+        let alternate = self.last_list.is_some_and(|(at, was_ordered, was_alternate, prefix)| {
+            at == self.out.len() && was_ordered == ordered && !was_alternate && prefix == self.prefix.len()
+        });
+        self.lists.push(List {
+            ordered,
+            number: start,
+            step: if reversed { -1 } else { 1 },
+            alternate,
+            items: false,
+        });
+        // A list straight inside a list belongs to the item before it.
+        let inside = matches!(parent, Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir)
+            && self.lists.len() > 1
+            && self.lists[self.lists.len() - 2].items;
+        let close = inside || (follows_text && (!ordered || start == 1));
+        if self.lead.is_none() {
+            self.gap = if close { Gap::Line } else { Gap::Blank };
+        }
+        self.enter_container(id, Exit::List, if inside { "  " } else { "" }, if inside { "  " } else { "" })
+    }
+
+    fn enter_item(&mut self, id: NodeId) -> NodeId {
+        self.flush();
+        if self.flow != Flow::Paragraph {
+            self.inline.push_space();
+            return self.push_frame(id, Exit::Block);
+        }
+        if let Some(label) = self.notes.definition(id) {
+            let lead = format!("[^{label}]: ");
+            self.widen_gap();
+            return self.enter_container(id, Exit::Container, &lead, "    ");
+        }
+        let (marker, first) = match self.lists.last_mut() {
+            Some(list) => {
+                if let Some(value) =
+                    self.dom.attr(id, Attr::Value).and_then(|value| value.trim().parse().ok())
+                {
+                    list.number = value;
+                }
+                let number = list.number.clamp(0, 999_999_999);
+                list.number = number + list.step;
+                let marker = match (list.ordered, list.alternate) {
+                    (true, alternate) => format!("{number}{} ", if alternate { ')' } else { '.' }),
+                    (false, true) => "* ".to_owned(),
+                    (false, false) => "- ".to_owned(),
+                };
+                (marker, !std::mem::replace(&mut list.items, true))
+            }
+            None => ("- ".to_owned(), false),
+        };
+        if !first {
+            self.gap = Gap::Line;
+        }
+        let rest = " ".repeat(marker.len());
+        self.enter_container(id, Exit::Container, &marker, &rest)
+    }
+
+    fn enter_mark(&mut self, id: NodeId, mark: Mark) -> NodeId {
+        // A heading is bold already.
+        if mark == Mark::Strong && matches!(self.flow, Flow::Heading(_)) {
+            return NodeId(id.0 + 1);
+        }
+        self.inline.open_mark(mark);
+        self.push_frame(id, Exit::Unmark(mark))
+    }
+
+    fn enter_link(&mut self, id: NodeId) -> NodeId {
+        let dom = self.dom;
+        let past = dom.subtree_end(id);
+        if self.inline.last_is_link() {
+            self.inline.push_space();
+        }
+        if let Some(label) = self.notes.reference(id) {
+            let mark = format!("[^{label}]");
+            self.inline.push_raw(&mark);
+            return past;
+        }
+        if self.notes.is_back_link(dom, id)
+            || (matches!(self.flow, Flow::Heading(_)) && note::is_permalink(dom, id))
+        {
+            return past;
+        }
+        let Some(url) = dom.attr(id, Attr::Href).and_then(|href| self.options.base.resolve(href)) else {
+            return NodeId(id.0 + 1);
+        };
+        if url.starts_with("data:") {
+            return NodeId(id.0 + 1);
+        }
+        // When text comes after a picture block, the text is the better place for the link.
+        let holds_blocks = dom.descendants(id).any(|node| is_block(dom.tag(node)));
+        let wants_text = holds_blocks
+            && dom.descendants(id).any(|node| self.keep.contains(node) && !dom.text(node).trim().is_empty());
+        self.inline.open_link(&url, dom.attr(id, Attr::Title).unwrap_or_default().trim(), wants_text);
+        self.push_frame(id, Exit::EndLink)
+    }
+
+    fn write_image(&mut self, id: NodeId) {
+        let dom = self.dom;
+        if let Some(tex) = image::formula(dom, id) {
+            self.inline.push_formula(Some((tex.to_owned(), false)));
+            return;
+        }
+        let Some(source) = image::source(dom, id) else { return };
+        if image::is_pixel(dom, id) || (source.starts_with("data:") && self.options.remove_base64_images) {
+            return;
+        }
+        let address =
+            if source.starts_with("data:") { Some(source.into()) } else { self.options.base.resolve(source) };
+        if let Some(address) = address {
+            let alt = dom.attr(id, Attr::Alt).unwrap_or_default();
+            let title = dom.attr(id, Attr::Title).unwrap_or_default().trim();
+            let mut text = String::with_capacity(alt.len() + address.len() + 8);
+            text.push_str("![");
+            escape::alternative(alt, &mut text);
+            text.push_str("](");
+            escape::address(&address, &mut text);
+            if !title.is_empty() && title != alt.trim() {
+                escape::title(title, &mut text);
+            }
+            text.push(')');
+            self.inline.push_image(&text);
+        }
+    }
+
+    /// At least a blank line before the next block.
+    fn widen_gap(&mut self) {
+        self.gap = Gap::Blank;
+    }
+
+    /// Begins the next line of output: the gap, then the prefix.
+    fn start_line(&mut self) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+            if self.gap == Gap::Blank {
+                let shared = self.gap_prefix.min(self.prefix.len());
+                self.out.push_str(self.prefix[..shared].trim_end());
+                self.out.push('\n');
+            }
+        }
+        match self.lead.take() {
+            Some(lead) => self.out.push_str(&lead),
+            None => self.out.push_str(&self.prefix),
+        }
+        self.gap_prefix = self.prefix.len();
+    }
+
+    fn end_block(&mut self, gap: Gap, text: bool) {
+        self.gap = gap;
+        self.last_was_text = text;
+        self.gap_prefix = self.prefix.len();
+    }
+
+    /// Writes the inline text gathered so far as the block it belongs to.
+    fn flush(&mut self) {
+        if !self.inline.settle() {
+            return;
+        }
+        match self.flow {
+            Flow::Cell => {
+                if self.out.len() > self.cell_start {
+                    self.out.push_str("<br>");
+                }
+                self.inline.write(&mut self.out, "", inline::Place::Cell);
+            }
+            Flow::Heading(level) => {
+                if self.lead.is_none() {
+                    self.widen_gap();
+                }
+                self.start_line();
+                for _ in 0..level {
+                    self.out.push('#');
+                }
+                self.out.push(' ');
+                self.inline.write(&mut self.out, "", inline::Place::Heading);
+                self.end_block(Gap::Blank, false);
+            }
+            Flow::Paragraph => {
+                self.start_line();
+                let item = !self.lists.is_empty();
+                let place = if item { inline::Place::Item } else { inline::Place::Paragraph };
+                self.inline.write(&mut self.out, &self.prefix, place);
+                self.end_block(Gap::Blank, true);
+            }
+        }
+    }
+}
+
+/// Elements that stand as blocks of their own. Everything unknown runs inline.
+pub(crate) fn is_block(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::Address
+            | Tag::Article
+            | Tag::Aside
+            | Tag::Blockquote
+            | Tag::Body
+            | Tag::Caption
+            | Tag::Center
+            | Tag::Dd
+            | Tag::Details
+            | Tag::Dialog
+            | Tag::Dir
+            | Tag::Div
+            | Tag::Dl
+            | Tag::Dt
+            | Tag::Fieldset
+            | Tag::Figcaption
+            | Tag::Figure
+            | Tag::Footer
+            | Tag::Form
+            | Tag::Frameset
+            | Tag::H1
+            | Tag::H2
+            | Tag::H3
+            | Tag::H4
+            | Tag::H5
+            | Tag::H6
+            | Tag::Header
+            | Tag::Hgroup
+            | Tag::Hr
+            | Tag::Html
+            | Tag::Legend
+            | Tag::Li
+            | Tag::Main
+            | Tag::Marquee
+            | Tag::Menu
+            | Tag::Nav
+            | Tag::Ol
+            | Tag::P
+            | Tag::Pre
+            | Tag::Search
+            | Tag::Section
+            | Tag::Summary
+            | Tag::Table
+            | Tag::Tbody
+            | Tag::Td
+            | Tag::Tfoot
+            | Tag::Th
+            | Tag::Thead
+            | Tag::Tr
+            | Tag::Ul
+            | Tag::Xmp
+    )
+}
