@@ -18,9 +18,11 @@ pub mod keys;
 pub mod limits;
 mod migration;
 mod options;
+mod postgres;
 mod queue;
 mod rows;
 mod sqlite;
+mod text;
 
 pub use error::{StoreError, StoreResult};
 pub use migration::{AppliedMigration, MigrationReport};
@@ -57,7 +59,7 @@ pub trait Store:
 pub async fn open(options: &StoreOptions) -> StoreResult<Arc<dyn Store>> {
     match options.location()? {
         Location::Sqlite(path) => Ok(Arc::new(sqlite::SqliteStore::open(&path, options).await?)),
-        Location::Postgres(_) => Err(StoreError::Schema("no PostgreSQL in this build".into())),
+        Location::Postgres(url) => Ok(Arc::new(postgres::PostgresStore::open(&url, options).await?)),
     }
 }
 
@@ -65,6 +67,6 @@ pub async fn open(options: &StoreOptions) -> StoreResult<Arc<dyn Store>> {
 pub async fn migrate(options: &StoreOptions) -> StoreResult<MigrationReport> {
     match options.location()? {
         Location::Sqlite(path) => sqlite::migrate(&path, options).await,
-        Location::Postgres(_) => Err(StoreError::Schema("no PostgreSQL in this build".into())),
+        Location::Postgres(url) => postgres::migrate(&url, options).await,
     }
 }

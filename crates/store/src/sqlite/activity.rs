@@ -3,6 +3,7 @@
 use super::{SqliteStore, Tx};
 use crate::activity::{Activity, ActivityEntry, NewActivity, ObjectEntry};
 use crate::rows::{self, Columns};
+use crate::text::storable;
 use crate::{StoreError, StoreResult, clock};
 use sqlx::Row;
 use std::time::Duration;
@@ -28,8 +29,8 @@ impl Activity for SqliteStore {
             .bind(entry.id)
             .bind(entry.team_id)
             .bind(entry.key_id)
-            .bind(&entry.endpoint)
-            .bind(&entry.target)
+            .bind(storable(&entry.endpoint))
+            .bind(storable(&entry.target))
             .bind(clock::now())
             .execute(&mut *tx)
             .await?;

@@ -3,14 +3,15 @@
 use super::{SqliteStore, Tx};
 use crate::keys::{ApiKey, Keys, NewKey, NewTeam, Team};
 use crate::rows::{self, Columns};
+use crate::text::storable;
 use crate::{Millis, StoreResult, clock};
 use uuid::Uuid;
 
 async fn insert_team(tx: &mut Tx, team: &NewTeam) -> StoreResult<Team> {
     let row = sqlx::query(include_str!("sql/keys/team_insert.sql"))
         .bind(team.id)
-        .bind(&team.name)
-        .bind(&team.plan)
+        .bind(storable(&team.name))
+        .bind(storable(&team.plan))
         .bind(team.zero_data_retention)
         .bind(clock::now())
         .fetch_one(&mut **tx)
@@ -22,8 +23,8 @@ async fn insert_key(tx: &mut Tx, key: &NewKey) -> StoreResult<ApiKey> {
     let row = sqlx::query(include_str!("sql/keys/key_insert.sql"))
         .bind(key.id)
         .bind(key.team_id)
-        .bind(&key.name)
-        .bind(&key.hint)
+        .bind(storable(&key.name))
+        .bind(storable(&key.hint))
         .bind(&key.hash[..])
         .bind(rows::scopes_text(&key.scopes))
         .bind(clock::now())
@@ -69,7 +70,7 @@ impl Keys for SqliteStore {
         let mut tx = self.write().await?;
         let done = sqlx::query(include_str!("sql/keys/set_plan.sql"))
             .bind(team)
-            .bind(plan)
+            .bind(storable(plan))
             .execute(&mut *tx)
             .await?;
         tx.commit().await?;

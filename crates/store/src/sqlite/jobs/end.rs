@@ -6,6 +6,7 @@ use super::super::{SqliteStore, Tx};
 use crate::jobs::JobState;
 use crate::queue::ending::{self, Ending};
 use crate::rows::{self, Columns, state_number};
+use crate::text::storable_or_none;
 use crate::{StoreResult, clock};
 use uuid::Uuid;
 
@@ -79,8 +80,8 @@ async fn write_end(tx: &mut Tx, job: Uuid, ending: &Ending) -> StoreResult<()> {
     let row = sqlx::query(include_str!("../sql/jobs/end.sql"))
         .bind(job)
         .bind(state_number(ending.state))
-        .bind(&ending.result)
-        .bind(&ending.error)
+        .bind(storable_or_none(ending.result.as_ref()))
+        .bind(storable_or_none(ending.error.as_ref()))
         .bind(clock::now())
         .fetch_one(&mut **tx)
         .await?;

@@ -6,6 +6,7 @@ use crate::jobs::{Enqueued, JobState, NewJob};
 use crate::queue::ending::Ending;
 use crate::queue::intake::{self, Times};
 use crate::rows::{Columns, state_number};
+use crate::text::{storable, storable_or_none};
 use crate::{Millis, StoreResult, clock};
 use uuid::Uuid;
 
@@ -55,7 +56,7 @@ async fn accept(tx: &mut Tx, job: &NewJob, state: JobState, now: Millis) -> Stor
     let holder = sqlx::query(include_str!("../sql/jobs/dedup_holder.sql"))
         .bind(job.team_id)
         .bind(&job.kind)
-        .bind(&job.dedup_key)
+        .bind(storable_or_none(job.dedup_key.as_ref()))
         .fetch_optional(&mut **tx)
         .await?;
     match holder {
@@ -101,12 +102,12 @@ async fn insert(
         .bind(job.team_id)
         .bind(parent)
         .bind(&job.kind)
-        .bind(&job.payload)
+        .bind(storable(&job.payload))
         .bind(state_number(state))
         .bind(intake::rank(job))
         .bind(i64::from(job.max_attempts))
         .bind(job.reservation)
-        .bind(&job.dedup_key)
+        .bind(storable_or_none(job.dedup_key.as_ref()))
         .bind(clock::millis(job.retain_for))
         .bind(times.created_at)
         .bind(times.run_at)

@@ -7,6 +7,7 @@ use crate::jobs::{Finish, Finished, JobState, Lease, LeaseStatus};
 use crate::queue::ending::{self, Ending, ParentStanding, Standing, Verdict};
 use crate::queue::intake;
 use crate::rows::{self, Columns};
+use crate::text::{storable, storable_or_none};
 use crate::{Millis, StoreError, StoreResult, clock};
 use std::time::Duration;
 use uuid::Uuid;
@@ -107,7 +108,7 @@ pub(super) async fn settle(tx: &mut Tx, held: &Held, verdict: &Verdict) -> Store
             sqlx::query(include_str!("../sql/jobs/requeue.sql"))
                 .bind(held.id)
                 .bind(i64::from(!counted))
-                .bind(error)
+                .bind(storable_or_none(error.as_ref()))
                 .bind(delay.map(|delay| clock::now() + clock::millis(delay)))
                 .execute(&mut **tx)
                 .await?;
@@ -130,7 +131,7 @@ async fn write_ending(tx: &mut Tx, held: &Held, ending: &Ending) -> StoreResult<
     if held.parent.is_none() && spawned > 0 {
         sqlx::query(include_str!("../sql/jobs/wait.sql"))
             .bind(held.id)
-            .bind(&ending.result)
+            .bind(storable_or_none(ending.result.as_ref()))
             .execute(&mut **tx)
             .await?;
         end::count_children(tx, held.id, spawned, end::Ended::default()).await?;
@@ -157,7 +158,7 @@ async fn append_rows(tx: &mut Tx, owner: Uuid, job: Uuid, bodies: &[String]) -> 
             .bind(owner)
             .bind(seq)
             .bind(job)
-            .bind(body)
+            .bind(storable(body))
             .bind(now)
             .execute(&mut **tx)
             .await?;

@@ -1,5 +1,5 @@
--- The head of every lane that has a due job. Hops from lane to lane in the index jobs_lanes: two probes
--- per lane, however long the queues are.
+-- The head of every lane that has a due job. Hops from lane to lane in the index jobs_lanes: three
+-- probes per lane, however long the queues are.
 WITH RECURSIVE
 wanted (kind) AS (SELECT value FROM json_each(?1)),
 lane (kind, rank, team_id) AS (
@@ -14,11 +14,20 @@ lane (kind, rank, team_id) AS (
     UNION ALL
     SELECT j.kind, j.rank, j.team_id
     FROM lane l
-    JOIN jobs j ON j.rowid = (
-        SELECT n.rowid FROM jobs n
-        WHERE n.state = 0 AND n.kind = l.kind AND (n.rank, n.team_id) > (l.rank, l.team_id)
-        ORDER BY n.kind, n.rank, n.team_id
-        LIMIT 1
+    -- Not one comparison of (rank, team_id): SQLite would walk through all jobs of the lane it leaves.
+    JOIN jobs j ON j.rowid = coalesce(
+        (
+            SELECT n.rowid FROM jobs n
+            WHERE n.state = 0 AND n.kind = l.kind AND n.rank = l.rank AND n.team_id > l.team_id
+            ORDER BY n.team_id
+            LIMIT 1
+        ),
+        (
+            SELECT n.rowid FROM jobs n
+            WHERE n.state = 0 AND n.kind = l.kind AND n.rank > l.rank
+            ORDER BY n.rank, n.team_id
+            LIMIT 1
+        )
     )
 )
 SELECT l.kind, l.rank, l.team_id, t.plan, h.run_at, h.id

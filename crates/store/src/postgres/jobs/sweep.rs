@@ -1,0 +1,83 @@
+//! What nobody else would end: jobs of lost workers, jobs past their deadline, jobs past their keeping.
+//! Each job in a transaction of its own, so that sweepers of several processes do not block each other.
+
+use super::super::PostgresStore;
+use super::{end, finish};
+use crate::StoreResult;
+use crate::jobs::{JobState, Lease, SweepReport};
+use crate::queue::ending::{self, DEADLINE_PASSED, Ending};
+use crate::rows::{self, Columns};
+use uuid::Uuid;
+
+/// The most jobs of each sort that one sweep looks at.
+const SWEEP_LIMIT: i64 = 200;
+
+pub(super) async fn sweep(store: &PostgresStore) -> StoreResult<SweepReport> {
+    let mut report = SweepReport::default();
+    for job in overdue(store).await? {
+        report.overdue += u64::from(fail_overdue(store, job).await?);
+    }
+    for lease in lost(store).await? {
+        match take_back(store, &lease).await? {
+            Some(JobState::Queued) => report.requeued += 1,
+            Some(JobState::Failed) => report.abandoned += 1,
+            Some(_) => report.cancelled += 1,
+            None => {}
+        }
+    }
+    Ok(report)
+}
+
+async fn overdue(store: &PostgresStore) -> StoreResult<Vec<Uuid>> {
+    let found = sqlx::query(include_str!("../sql/jobs/overdue.sql"))
+        .bind(SWEEP_LIMIT)
+        .fetch_all(&store.pool)
+        .await?;
+    found.iter().map(|row| row.id("id")).collect()
+}
+
+async fn fail_overdue(store: &PostgresStore, job: Uuid) -> StoreResult<bool> {
+    let mut tx = store.write().await?;
+    let Some(parent) = finish::lock_parent_of(&mut tx, job).await? else { return Ok(false) };
+    let row = sqlx::query(include_str!("../sql/jobs/overdue_one.sql"))
+        .bind(job)
+        .fetch_optional(&mut *tx)
+        .await?;
+    let Some(row) = row else { return Ok(false) };
+    if rows::state(row.int("state")?)? == JobState::Waiting {
+        end::stop_children(&mut tx, job).await?;
+    }
+    let failed = Ending::bare(JobState::Failed, Some(DEADLINE_PASSED.into()));
+    end::end(&mut tx, job, parent.map(|parent| parent.id), &failed, 0).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+async fn lost(store: &PostgresStore) -> StoreResult<Vec<Lease>> {
+    let found = sqlx::query(include_str!("../sql/jobs/lost.sql"))
+        .bind(SWEEP_LIMIT)
+        .fetch_all(&store.pool)
+        .await?;
+    found.iter().map(|row| rows::lease(row, row.id("lease_owner")?)).collect()
+}
+
+/// Takes a job from its silent worker; how it stands then. `None` when the worker spoke after all.
+async fn take_back(store: &PostgresStore, lease: &Lease) -> StoreResult<Option<JobState>> {
+    let mut tx = store.write().await?;
+    let Some(held) = finish::held(&mut tx, lease).await? else { return Ok(None) };
+    if !held.silent {
+        return Ok(None);
+    }
+    let verdict = ending::lost(&held.standing)?;
+    let settled = finish::settle(&mut tx, &held, &verdict).await?;
+    tx.commit().await?;
+    Ok(Some(settled))
+}
+
+pub(super) async fn purge(store: &PostgresStore, limit: u32) -> StoreResult<u64> {
+    let done = sqlx::query(include_str!("../sql/jobs/purge.sql"))
+        .bind(i64::from(limit))
+        .execute(&store.pool)
+        .await?;
+    Ok(done.rows_affected())
+}

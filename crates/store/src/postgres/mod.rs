@@ -1,0 +1,110 @@
+//! The store on PostgreSQL: the same state shared by many processes on many machines.
+//!
+//! Every transaction is READ COMMITTED and uses only transaction-scoped locks, so a transaction pooler
+//! may sit between (for one that cannot follow prepared statements, add `statement-cache-capacity=0`
+//! to the URL). Only the wake-up listener needs a session; without it workers still poll.
+//!
+//! Locks are taken in one order, so that nobody waits in a circle: a parent before its children, rows
+//! of one table in the order of their ids, jobs before reservations, reservations before periods.
+//! Times come from the database's clock (`gannet_now()` in the schema).
+
+mod activity;
+mod credits;
+mod jobs;
+mod keys;
+mod limits;
+mod listen;
+mod schema;
+
+use crate::rows::Columns;
+use crate::{Store, StoreError, StoreOptions, StoreResult};
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection, Postgres, Row, Transaction};
+use std::str::FromStr;
+use std::time::Duration;
+use tokio::sync::watch;
+
+pub(crate) use schema::migrate;
+
+type Tx = Transaction<'static, Postgres>;
+
+/// A connection that rested this long is tried before it is used: a restarted server or a firewall may
+/// have dropped it. Busy ones are not, which saves a round trip per call.
+const RESTED: Duration = Duration::from_secs(5);
+
+#[derive(Debug)]
+pub(crate) struct PostgresStore {
+    pool: PgPool,
+    work: watch::Sender<u64>,
+    listener: listen::Listener,
+}
+
+impl PostgresStore {
+    pub(crate) async fn open(url: &str, options: &StoreOptions) -> StoreResult<Self> {
+        schema::migrate(url, options).await?;
+        let connection = connection(url)?;
+        let pool = PgPoolOptions::new()
+            .max_connections(options.max_connections.max(1))
+            .acquire_timeout(options.wait)
+            .test_before_acquire(false)
+            .before_acquire(|connection, rest| {
+                Box::pin(async move {
+                    if rest.idle_for > RESTED {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
+            .connect_with(connection.clone())
+            .await?;
+        let work = watch::Sender::new(0);
+        let listener = listen::Listener::start(connection, options.wait, work.clone());
+        Ok(Self { pool, work, listener })
+    }
+
+    async fn write(&self) -> StoreResult<Tx> {
+        Ok(self.pool.begin().await?)
+    }
+
+    /// Within a transaction that queued something: tells the workers of all processes when it commits.
+    async fn announce(tx: &mut Tx) -> StoreResult<()> {
+        sqlx::query(include_str!("sql/notify.sql")).execute(&mut **tx).await?;
+        Ok(())
+    }
+}
+
+fn connection(url: &str) -> StoreResult<PgConnectOptions> {
+    let options = PgConnectOptions::from_str(url)?.disable_statement_logging();
+    // Poolers refuse start-up settings they do not know, and we store no floating-point numbers.
+    Ok(options.extra_float_digits(None))
+}
+
+#[async_trait::async_trait]
+impl Store for PostgresStore {
+    fn backend(&self) -> &'static str {
+        "postgresql"
+    }
+
+    async fn ping(&self) -> StoreResult<()> {
+        let row = sqlx::query(include_str!("sql/writable.sql")).fetch_one(&self.pool).await?;
+        if row.flag("read_only")? {
+            return Err(StoreError::Unavailable("the server is read-only just now".into()));
+        }
+        Ok(())
+    }
+
+    async fn schema_version(&self) -> StoreResult<i64> {
+        let row = sqlx::query(include_str!("sql/schema_version.sql")).fetch_one(&self.pool).await?;
+        Ok(row.try_get(0)?)
+    }
+
+    async fn size_bytes(&self) -> StoreResult<u64> {
+        let row = sqlx::query(include_str!("sql/size.sql")).fetch_one(&self.pool).await?;
+        Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or(0))
+    }
+
+    async fn shut_down(&self) {
+        self.listener.stop();
+        self.pool.close().await;
+    }
+}

@@ -1,0 +1,55 @@
+//! The schema's migrations and how they are applied: all that are missing, in one transaction.
+
+use super::connection;
+use crate::migration::{AppliedMigration, Migration, MigrationReport, Remembered, pending};
+use crate::rows::Columns;
+use crate::{StoreError, StoreOptions, StoreResult, clock};
+use sqlx::{ConnectOptions, Connection, PgConnection};
+
+/// In order of version. Published ones never change: a checksum tells.
+const MIGRATIONS: &[Migration] =
+    &[Migration { version: 1, name: "ground", sql: include_str!("migrations/0001_ground.sql") }];
+
+/// Applies what is missing. Processes that start at once take turns at a lock that ends with the
+/// transaction; the later ones find nothing left to do.
+pub(crate) async fn migrate(url: &str, options: &StoreOptions) -> StoreResult<MigrationReport> {
+    let connecting = connection(url)?;
+    let connected = tokio::time::timeout(options.wait, connecting.connect()).await;
+    let mut connection =
+        connected.map_err(|_| StoreError::Unavailable("no answer from the database server".into()))??;
+    let report = apply(&mut connection).await;
+    // The work is committed or undone by now; a failing goodbye changes no answer.
+    let _ = connection.close().await;
+    report
+}
+
+async fn apply(connection: &mut PgConnection) -> StoreResult<MigrationReport> {
+    let mut tx = connection.begin().await?;
+    sqlx::query(include_str!("sql/migrations_lock.sql")).execute(&mut *tx).await?;
+    // Asked first, because the server writes a notice to the log for a table that is there already.
+    let present = sqlx::query(include_str!("sql/migrations_present.sql")).fetch_one(&mut *tx).await?;
+    if !present.flag("present")? {
+        sqlx::query(include_str!("migrations/schema_migrations.sql")).execute(&mut *tx).await?;
+    }
+    let rows = sqlx::query(include_str!("sql/migrations_applied.sql")).fetch_all(&mut *tx).await?;
+    let applied = rows
+        .iter()
+        .map(|row| Ok(Remembered { version: row.int("version")?, checksum: row.text("checksum")? }))
+        .collect::<StoreResult<Vec<_>>>()?;
+    let from = applied.last().map_or(0, |row| row.version);
+    let mut report = MigrationReport { from, to: from, applied: Vec::new() };
+    for migration in pending(MIGRATIONS, &applied)? {
+        sqlx::raw_sql(migration.sql).execute(&mut *tx).await?;
+        sqlx::query(include_str!("sql/migrations_remember.sql"))
+            .bind(migration.version)
+            .bind(migration.name)
+            .bind(migration.checksum())
+            .bind(clock::now())
+            .execute(&mut *tx)
+            .await?;
+        report.to = migration.version;
+        report.applied.push(AppliedMigration { version: migration.version, name: migration.name.into() });
+    }
+    tx.commit().await?;
+    Ok(report)
+}

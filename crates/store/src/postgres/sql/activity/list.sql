@@ -1,0 +1,8 @@
+SELECT id, endpoint, target, created_at
+FROM activity
+WHERE team_id = $1
+  AND ($2::text IS NULL OR endpoint = $2)
+  AND id < coalesce($3, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+  AND created_at >= gannet_now() - $4
+ORDER BY id DESC
+LIMIT $5

@@ -1,0 +1,1 @@
+SELECT coalesce(sum(bytes), 0)::bigint FROM object_totals

@@ -1,0 +1,1 @@
+SELECT id FROM reservations WHERE id = $1 FOR UPDATE SKIP LOCKED

@@ -1,0 +1,1 @@
+DELETE FROM reservations WHERE id = $1 RETURNING team_id, period_start, remaining

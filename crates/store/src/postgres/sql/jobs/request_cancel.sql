@@ -1,0 +1,1 @@
+UPDATE jobs SET cancel_requested = TRUE WHERE id = $1

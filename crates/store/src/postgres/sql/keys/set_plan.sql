@@ -1,0 +1,1 @@
+UPDATE teams SET plan = $2 WHERE id = $1

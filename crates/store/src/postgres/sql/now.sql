@@ -1,0 +1,1 @@
+SELECT gannet_now() AS now
