@@ -1,13 +1,26 @@
 //! Bytes of a web page in; main content, markdown, metadata, links and a verdict out.
+//!
+//! [`page::Page`] is the front door: read a page once, then ask it for what is wanted. Everything here is a pure function
+//! of its input: no I/O, no clock (but for a diff's deadline), no state between pages, no recursion over input.
 
 pub mod address;
+pub mod css;
 pub mod decode;
+pub mod diff;
 pub mod dom;
+pub mod html;
 pub mod image;
+pub mod link;
 pub mod markdown;
+pub mod metadata;
 mod node_set;
+pub mod page;
 pub mod select;
+pub mod sniff;
 pub mod table;
+pub mod verdict;
 pub mod visible;
 
+pub use dom::Limits;
 pub use node_set::NodeSet;
+pub use page::{Page, Source, Wanted};

@@ -130,6 +130,11 @@ impl Dom {
         &self.nodes[id.index()]
     }
 
+    /// A place in memory that stands for this node alone as long as the tree lives.
+    pub(crate) fn identity(&self, id: NodeId) -> &impl Sized {
+        self.node(id)
+    }
+
     /// The name of an element, or [`Tag::Text`] / [`Tag::Document`].
     #[inline]
     pub fn tag(&self, id: NodeId) -> Tag {
@@ -293,6 +298,11 @@ impl Dom {
     #[inline]
     pub fn has_attr(&self, id: NodeId, name: Attr) -> bool {
         self.slots(id).iter().any(|slot| slot.name == name as u32)
+    }
+
+    /// Whether any element of the page has the attribute.
+    pub fn uses(&self, name: Attr) -> bool {
+        self.attributes.iter().any(|slot| slot.name == name as u32)
     }
 
     /// The value of any attribute by its name in lower case; slower than [`Dom::attr`].

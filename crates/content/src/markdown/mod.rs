@@ -184,13 +184,11 @@ impl<'a> Writer<'a> {
                 past
             }
             Tag::Style
-            | Tag::Template
             | Tag::Head
             | Tag::Title
             | Tag::Svg
             | Tag::Canvas
             | Tag::Iframe
-            | Tag::Object
             | Tag::Embed
             | Tag::Audio
             | Tag::Video
@@ -205,12 +203,10 @@ impl<'a> Writer<'a> {
             | Tag::Col
             | Tag::Colgroup
             | Tag::Wbr => past,
-            Tag::Noscript => {
-                if image::stands_in(dom, id) {
-                    self.push_frame(id, Exit::Spaced)
-                } else {
-                    past
-                }
+            // A selection may find the content where only scripts or their absence would show it.
+            Tag::Noscript | Tag::Template | Tag::Object => {
+                self.inline.push_space();
+                self.push_frame(id, Exit::Spaced)
             }
             Tag::Math => {
                 self.inline.push_formula(note::tex_math(dom, id));

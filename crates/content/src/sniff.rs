@@ -1,0 +1,138 @@
+//! What the bytes of an answer are, whatever its label says.
+
+/// The kinds of body this crate tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Markup of a page.
+    Html,
+    /// JSON data.
+    Json,
+    /// XML that is no page: feeds, sitemaps, data.
+    Xml,
+    /// Plain text.
+    Text,
+    /// No text at all; the word names the format where it is known.
+    Binary(&'static str),
+}
+
+/// How bytes of well-known formats begin.
+const SIGNATURES: &[(&[u8], &str)] = &[
+    (b"%PDF-", "pdf"),
+    (b"PK\x03\x04", "zip"),
+    (b"\x89PNG\r\n", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF87a", "gif"),
+    (b"GIF89a", "gif"),
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"7z\xbc\xaf\x27\x1c", "7z"),
+    (b"Rar!\x1a\x07", "rar"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "office"),
+    (b"ID3", "mp3"),
+    (b"OggS", "ogg"),
+    (b"fLaC", "flac"),
+    (b"\x1a\x45\xdf\xa3", "matroska"),
+    (b"wOFF", "font"),
+    (b"wOF2", "font"),
+    (b"\x7fELF", "program"),
+    (b"\x00asm", "wasm"),
+    (b"SQLite format 3\x00", "sqlite"),
+];
+
+/// Tells what a body is from its first bytes and its label.
+pub fn kind(bytes: &[u8], content_type: Option<&str>) -> Kind {
+    let start = &bytes[..bytes.len().min(1024)];
+    if let Some((_, name)) = SIGNATURES.iter().find(|(signature, _)| start.starts_with(signature)) {
+        return Kind::Binary(name);
+    }
+    if start.starts_with(b"RIFF") && start.get(8..12) == Some(b"WEBP") {
+        return Kind::Binary("webp");
+    }
+    if start.get(4..8) == Some(b"ftyp") {
+        return Kind::Binary("mp4");
+    }
+    if is_binary(start) {
+        return Kind::Binary("unknown");
+    }
+    let label =
+        content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let first = start.iter().position(|byte| !byte.is_ascii_whitespace()).map_or(&[][..], |at| &start[at..]);
+    match label.as_str() {
+        "application/json" | "text/json" | "application/ld+json" | "application/feed+json" => Kind::Json,
+        label if label.ends_with("+json") => Kind::Json,
+        "application/xml" | "text/xml" | "application/rss+xml" | "application/atom+xml" => {
+            if mentions(start, b"<html") { Kind::Html } else { Kind::Xml }
+        }
+        "text/plain"
+        | "text/markdown"
+        | "text/csv"
+        | "text/css"
+        | "text/javascript"
+        | "application/javascript" => Kind::Text,
+        "" => match first.first() {
+            Some(b'{' | b'[')
+                if !first.contains(&b'<')
+                    && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() =>
+            {
+                Kind::Json
+            }
+            Some(b'<')
+                if first.starts_with(b"<?xml")
+                    && !mentions(start, b"<html")
+                    && !mentions(start, b"<!doctype html") =>
+            {
+                Kind::Xml
+            }
+            _ => Kind::Html,
+        },
+        _ => Kind::Html,
+    }
+}
+
+fn mentions(bytes: &[u8], word: &[u8]) -> bool {
+    bytes.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+}
+
+/// Control characters that no text in any single-byte or multi-byte encoding holds in number. UTF-16 has zeros, but in a
+/// pattern, and often a mark.
+fn is_binary(start: &[u8]) -> bool {
+    if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") || start.len() < 32 {
+        return false;
+    }
+    let zeros = |offset: usize| start.iter().skip(offset).step_by(2).filter(|&&byte| byte == 0).count();
+    let half = start.len() / 2;
+    if zeros(0) * 10 > half * 6 || zeros(1) * 10 > half * 6 {
+        return false;
+    }
+    let strange = start
+        .iter()
+        .filter(|&&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b))
+        .count();
+    strange * 10 > start.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_bytes_before_label() {
+        assert_eq!(kind(b"%PDF-1.4 ...", Some("text/html")), Kind::Binary("pdf"));
+        assert_eq!(kind(b"RIFF\x00\x00\x00\x00WEBPVP8 ", None), Kind::Binary("webp"));
+        let noise: Vec<u8> = (0..=255).cycle().take(900).collect();
+        assert_eq!(kind(&noise, Some("text/html")), Kind::Binary("unknown"));
+        assert_eq!(kind(b"<p>a\x00b</p>", Some("text/html")), Kind::Html);
+        assert_eq!(kind(br#" {"a":1}"#, None), Kind::Json);
+        assert_eq!(kind(b"[not json", None), Kind::Html);
+        assert_eq!(kind(b"<?xml version='1.0'?><rss/>", None), Kind::Xml);
+        assert_eq!(kind(b"<?xml version='1.0'?><html/>", Some("application/xml")), Kind::Html);
+        assert_eq!(kind(b"", None), Kind::Html);
+        let utf16: Vec<u8> = "<html><body>some words in here</body></html>"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        assert_eq!(kind(&utf16, None), Kind::Html);
+    }
+}
