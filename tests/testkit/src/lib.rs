@@ -2,10 +2,16 @@
 //! and an S3-compatible server. For tests only; nothing of the product uses it.
 //!
 //! Whatever is missing on the machine makes the test that needs it fail with a message that says what
-//! to install. Nothing is ever skipped.
+//! to install. Nothing is ever skipped. Nothing outlives its tests either, even when they are killed:
+//! every server is watched by a shell that stops it when its test process is gone.
 
 mod folder;
 mod port;
+pub mod postgres;
+mod s3;
+mod tether;
 
 pub use folder::TempDir;
 pub use port::FreePort;
+pub use postgres::{PostgresCluster, shared_database};
+pub use s3::S3Server;

@@ -102,10 +102,8 @@ impl Activity for PostgresStore {
     }
 
     async fn object(&self, key: &str) -> StoreResult<Option<ObjectEntry>> {
-        let row = sqlx::query(include_str!("sql/activity/object.sql"))
-            .bind(key)
-            .fetch_optional(&self.pool)
-            .await?;
+        let row =
+            sqlx::query(include_str!("sql/activity/object.sql")).bind(key).fetch_optional(&self.pool).await?;
         row.as_ref().map(rows::object_entry).transpose()
     }
 

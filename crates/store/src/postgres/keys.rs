@@ -55,8 +55,7 @@ impl Keys for PostgresStore {
     }
 
     async fn team(&self, id: Uuid) -> StoreResult<Option<Team>> {
-        let row =
-            sqlx::query(include_str!("sql/keys/team.sql")).bind(id).fetch_optional(&self.pool).await?;
+        let row = sqlx::query(include_str!("sql/keys/team.sql")).bind(id).fetch_optional(&self.pool).await?;
         row.as_ref().map(rows::team).transpose()
     }
 
@@ -92,18 +91,14 @@ impl Keys for PostgresStore {
     }
 
     async fn keys(&self, team: Uuid) -> StoreResult<Vec<ApiKey>> {
-        let found =
-            sqlx::query(include_str!("sql/keys/keys.sql")).bind(team).fetch_all(&self.pool).await?;
+        let found = sqlx::query(include_str!("sql/keys/keys.sql")).bind(team).fetch_all(&self.pool).await?;
         found.iter().map(rows::api_key).collect()
     }
 
     async fn revoke_key(&self, team: Uuid, key: Uuid) -> StoreResult<bool> {
         let mut tx = self.write().await?;
-        let done = sqlx::query(include_str!("sql/keys/revoke.sql"))
-            .bind(team)
-            .bind(key)
-            .execute(&mut *tx)
-            .await?;
+        let done =
+            sqlx::query(include_str!("sql/keys/revoke.sql")).bind(team).bind(key).execute(&mut *tx).await?;
         tx.commit().await?;
         Ok(done.rows_affected() > 0)
     }

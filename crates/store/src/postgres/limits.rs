@@ -90,15 +90,15 @@ impl Limits for PostgresStore {
     }
 
     async fn slots_in_use(&self, team: Uuid) -> StoreResult<u32> {
-        let row = sqlx::query(include_str!("sql/limits/slots_held.sql"))
-            .bind(team)
-            .fetch_one(&self.pool)
-            .await?;
+        let row =
+            sqlx::query(include_str!("sql/limits/slots_held.sql")).bind(team).fetch_one(&self.pool).await?;
         row.small("held")
     }
 
     async fn sweep_limits(&self) -> StoreResult<()> {
-        for sweep in [include_str!("sql/limits/sweep_slots.sql"), include_str!("sql/limits/sweep_windows.sql")] {
+        for sweep in
+            [include_str!("sql/limits/sweep_slots.sql"), include_str!("sql/limits/sweep_windows.sql")]
+        {
             sqlx::query(sweep).bind(SWEEP_LIMIT).execute(&self.pool).await?;
         }
         Ok(())

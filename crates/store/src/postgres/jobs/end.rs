@@ -3,11 +3,11 @@
 
 use super::super::Tx;
 use super::super::credits::{close_in, lock_reservations};
+use crate::StoreResult;
 use crate::jobs::JobState;
 use crate::queue::ending::{self, Ending};
 use crate::rows::{self, Columns, state_number};
 use crate::text::storable_or_none;
-use crate::StoreResult;
 use uuid::Uuid;
 
 /// How many children of a parent ended, and how.
@@ -97,7 +97,10 @@ pub(super) async fn stop_children(tx: &mut Tx, parent: Uuid) -> StoreResult<Coun
         .bind(parent)
         .fetch_all(&mut **tx)
         .await?;
-    sqlx::query(include_str!("../sql/jobs/stop_running_children.sql")).bind(parent).execute(&mut **tx).await?;
+    sqlx::query(include_str!("../sql/jobs/stop_running_children.sql"))
+        .bind(parent)
+        .execute(&mut **tx)
+        .await?;
     let mut reservations = Vec::new();
     for row in &cancelled {
         reservations.extend(row.id_or_none("reservation")?);
@@ -106,8 +109,7 @@ pub(super) async fn stop_children(tx: &mut Tx, parent: Uuid) -> StoreResult<Coun
     for reservation in reservations {
         close_in(tx, reservation).await?;
     }
-    let ended =
-        Ended { cancelled: i64::try_from(cancelled.len()).unwrap_or(i64::MAX), ..Ended::default() };
+    let ended = Ended { cancelled: i64::try_from(cancelled.len()).unwrap_or(i64::MAX), ..Ended::default() };
     count_children(tx, parent, 0, ended).await
 }
 

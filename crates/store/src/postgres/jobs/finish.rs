@@ -138,7 +138,8 @@ pub(super) async fn settle(tx: &mut Tx, held: &Held, verdict: &Verdict) -> Store
 
 async fn write_ending(tx: &mut Tx, held: &Held, ending: &Ending) -> StoreResult<JobState> {
     if ending.credits > 0 {
-        let purse = held.purse.ok_or_else(|| StoreError::Misuse("the job has no reservation to charge".into()))?;
+        let purse =
+            held.purse.ok_or_else(|| StoreError::Misuse("the job has no reservation to charge".into()))?;
         charge_in(tx, purse, ending.credits).await?;
     }
     let owner = held.parent.unwrap_or(held.id);

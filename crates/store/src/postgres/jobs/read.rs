@@ -69,10 +69,8 @@ pub(super) async fn children(
 }
 
 pub(super) async fn queue_status(store: &PostgresStore, team: Uuid) -> StoreResult<QueueStatus> {
-    let row = sqlx::query(include_str!("../sql/jobs/queue_status.sql"))
-        .bind(team)
-        .fetch_one(&store.pool)
-        .await?;
+    let row =
+        sqlx::query(include_str!("../sql/jobs/queue_status.sql")).bind(team).fetch_one(&store.pool).await?;
     Ok(QueueStatus {
         waiting: row.count("waiting")?,
         active: row.count("active")?,

@@ -29,20 +29,16 @@ pub(super) async fn sweep(store: &PostgresStore) -> StoreResult<SweepReport> {
 }
 
 async fn overdue(store: &PostgresStore) -> StoreResult<Vec<Uuid>> {
-    let found = sqlx::query(include_str!("../sql/jobs/overdue.sql"))
-        .bind(SWEEP_LIMIT)
-        .fetch_all(&store.pool)
-        .await?;
+    let found =
+        sqlx::query(include_str!("../sql/jobs/overdue.sql")).bind(SWEEP_LIMIT).fetch_all(&store.pool).await?;
     found.iter().map(|row| row.id("id")).collect()
 }
 
 async fn fail_overdue(store: &PostgresStore, job: Uuid) -> StoreResult<bool> {
     let mut tx = store.write().await?;
     let Some(parent) = finish::lock_parent_of(&mut tx, job).await? else { return Ok(false) };
-    let row = sqlx::query(include_str!("../sql/jobs/overdue_one.sql"))
-        .bind(job)
-        .fetch_optional(&mut *tx)
-        .await?;
+    let row =
+        sqlx::query(include_str!("../sql/jobs/overdue_one.sql")).bind(job).fetch_optional(&mut *tx).await?;
     let Some(row) = row else { return Ok(false) };
     if rows::state(row.int("state")?)? == JobState::Waiting {
         end::stop_children(&mut tx, job).await?;
@@ -54,10 +50,8 @@ async fn fail_overdue(store: &PostgresStore, job: Uuid) -> StoreResult<bool> {
 }
 
 async fn lost(store: &PostgresStore) -> StoreResult<Vec<Lease>> {
-    let found = sqlx::query(include_str!("../sql/jobs/lost.sql"))
-        .bind(SWEEP_LIMIT)
-        .fetch_all(&store.pool)
-        .await?;
+    let found =
+        sqlx::query(include_str!("../sql/jobs/lost.sql")).bind(SWEEP_LIMIT).fetch_all(&store.pool).await?;
     found.iter().map(|row| rows::lease(row, row.id("lease_owner")?)).collect()
 }
 

@@ -1,0 +1,145 @@
+//! What every test stands on: a fresh store with a team, and short ways to make jobs and claims.
+
+use std::sync::Arc;
+use std::time::Duration;
+use store::jobs::{ClaimRequest, Claimed, Finish, Finished, Job, JobState, KindSlots, NewJob};
+use store::keys::{NewKey, NewTeam};
+use store::{Store, StoreOptions};
+use testkit::TempDir;
+use uuid::Uuid;
+
+pub const HOUR: Duration = Duration::from_secs(3_600);
+pub const NOW: Duration = Duration::ZERO;
+
+pub struct Ground {
+    pub url: String,
+    pub store: Arc<dyn Store>,
+    pub team: Uuid,
+    _folder: Option<TempDir>,
+}
+
+impl Ground {
+    pub async fn sqlite() -> Self {
+        let folder = TempDir::new();
+        let url = format!("sqlite:{}", folder.join("store.db").display());
+        Self::new(url, Some(folder)).await
+    }
+
+    pub async fn postgres() -> Self {
+        Self::new(testkit::postgres::shared_database(), None).await
+    }
+
+    async fn new(url: String, folder: Option<TempDir>) -> Self {
+        let store = open(&url).await;
+        let team = team(&*store, "free").await;
+        Self { url, store, team, _folder: folder }
+    }
+
+    /// A second store on the same database, as another process would have. On SQLite that is another
+    /// set of connections to the same file.
+    pub async fn another(&self) -> Arc<dyn Store> {
+        open(&self.url).await
+    }
+
+    pub async fn enqueue(&self, job: NewJob) -> Uuid {
+        let accepted = self.store.enqueue(vec![job]).await.expect("enqueue");
+        assert!(accepted[0].created);
+        accepted[0].id
+    }
+
+    pub async fn claim(&self, limit: u32) -> Vec<Claimed> {
+        self.store.claim(&request(limit)).await.expect("claim")
+    }
+
+    pub async fn claim_one(&self) -> Claimed {
+        let mut claimed = self.claim(1).await;
+        assert_eq!(claimed.len(), 1, "a job to claim");
+        claimed.remove(0)
+    }
+
+    pub async fn job(&self, id: Uuid) -> Job {
+        self.store.job(self.team, id).await.expect("job").expect("the job is there")
+    }
+
+    pub async fn state(&self, id: Uuid) -> JobState {
+        self.job(id).await.state
+    }
+
+    pub async fn finish(&self, claimed: &Claimed, finish: Finish) -> Finished {
+        self.store.finish(&claimed.lease, finish).await.expect("finish")
+    }
+}
+
+pub async fn open(url: &str) -> Arc<dyn Store> {
+    store::open(&options(url)).await.expect("the store opens")
+}
+
+pub fn options(url: &str) -> StoreOptions {
+    let mut options = StoreOptions::new(url);
+    options.max_connections = 6;
+    // Many races at once on a busy machine: waiting is not failing.
+    options.wait = Duration::from_secs(60);
+    options
+}
+
+pub async fn team(store: &dyn Store, plan: &str) -> Uuid {
+    let team =
+        NewTeam { id: Uuid::now_v7(), name: "a team".into(), plan: plan.into(), zero_data_retention: false };
+    store.create_team(team).await.expect("a team").id
+}
+
+pub fn key(team_id: Uuid, name: &str) -> NewKey {
+    let id = Uuid::now_v7();
+    let mut hash = [7; 32];
+    hash[..16].copy_from_slice(id.as_bytes());
+    let scopes = vec!["scrape".into(), "a \"quoted\" one".into()];
+    NewKey { id, team_id, name: name.into(), hint: "gn-abc".into(), hash, scopes, expires_at: None }
+}
+
+pub fn job(team_id: Uuid) -> NewJob {
+    NewJob {
+        id: Uuid::now_v7(),
+        team_id,
+        kind: "scrape".into(),
+        payload: r#"{"url":"http://example.test/"}"#.into(),
+        priority: 0,
+        delay: NOW,
+        max_attempts: 3,
+        deadline: HOUR,
+        dedup_key: None,
+        retain_for: HOUR,
+        reservation: None,
+    }
+}
+
+pub fn jobs(team: Uuid, count: usize) -> Vec<NewJob> {
+    (0..count).map(|_| job(team)).collect()
+}
+
+pub fn request(limit: u32) -> ClaimRequest {
+    ClaimRequest {
+        owner: Uuid::now_v7(),
+        kinds: vec![KindSlots { kind: "scrape".into(), max_running: None }],
+        plans: Vec::new(),
+        limit,
+        lease_for: HOUR,
+    }
+}
+
+pub fn completed() -> Finish {
+    Finish::Completed { result: None, rows: Vec::new(), spawn: Vec::new(), credits: 0 }
+}
+
+pub fn ids(claimed: &[Claimed]) -> Vec<Uuid> {
+    claimed.iter().map(|claim| claim.job.id).collect()
+}
+
+/// Waits until the database's clock has moved on by some milliseconds.
+pub async fn a_moment() {
+    tokio::time::sleep(Duration::from_millis(15)).await;
+}
+
+/// How many cases a random test runs: a few, or many when soaking.
+pub fn cases(few: u32, many: u32) -> u32 {
+    if std::env::var_os("GANNET_SOAK").is_some() { many } else { few }
+}

@@ -1,0 +1,44 @@
+//! One suite over both stores: each behaviour is a function of a [`ground::Ground`], run once on SQLite
+//! and once on PostgreSQL. A behaviour that differs between the two is a bug.
+//!
+//! `GANNET_SOAK=1` runs the random tests much longer.
+
+// Under the name that the rest of the workspace uses.
+extern crate gannet_store as store;
+
+/// Makes a test of each function for each store.
+macro_rules! on_both {
+    ($($name:ident),* $(,)?) => {
+        mod sqlite {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $name() {
+                    super::$name(crate::ground::Ground::sqlite().await).await;
+                }
+            )*
+        }
+        mod postgres {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $name() {
+                    super::$name(crate::ground::Ground::postgres().await).await;
+                }
+            )*
+        }
+    };
+}
+
+mod activity;
+mod cancel;
+mod claim;
+mod credits;
+mod finish;
+mod ground;
+mod groups;
+mod keys;
+mod limits;
+mod model;
+mod opening;
+mod outage;
+mod races;
+mod sweep;

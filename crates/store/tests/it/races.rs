@@ -1,0 +1,173 @@
+//! Sixty-four clients race for the last credit, the last token, the last slot, the last job: there is
+//! never one too many. They come from two stores on one database, as two processes would.
+
+use crate::ground::{Ground, HOUR, cases, completed, jobs, request, team};
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use std::collections::HashSet;
+use std::sync::Arc;
+use store::Store;
+use store::credits::{Credits, NewReservation};
+use store::jobs::{KindSlots, NewJob, PlanSlots};
+use uuid::Uuid;
+
+on_both!(
+    the_last_credits,
+    the_last_rate_tokens,
+    the_last_browser_slots,
+    the_last_slots_of_kinds_and_plans,
+    the_last_dedup_key,
+);
+
+const CLIENTS: usize = 64;
+
+/// Runs a property over random numbers, each case on a fresh team.
+async fn for_all<S, F>(ground: Ground, strategy: S, property: F)
+where
+    S: proptest::strategy::Strategy,
+    F: AsyncFn(&[Arc<dyn Store>; 2], Uuid, S::Value),
+{
+    let stores = [ground.store.clone(), ground.another().await];
+    let config = Config { cases: cases(4, 100), failure_persistence: None, ..Config::default() };
+    tokio::task::block_in_place(|| {
+        let runtime = tokio::runtime::Handle::current();
+        TestRunner::new(config).run(&strategy, |value| {
+            runtime.block_on(async {
+                let team = team(&*stores[0], "free").await;
+                property(&stores, team, value).await;
+            });
+            Ok::<(), TestCaseError>(())
+        })
+    })
+    .expect("the property holds");
+}
+
+/// Lets all clients loose at once and gathers what they got.
+async fn race<T, R>(stores: &[Arc<dyn Store>; 2], client: impl Fn(Arc<dyn Store>, usize) -> R) -> Vec<T>
+where
+    T: Send + 'static,
+    R: Future<Output = T> + Send + 'static,
+{
+    let gate = Arc::new(tokio::sync::Barrier::new(CLIENTS));
+    let mut running = Vec::with_capacity(CLIENTS);
+    for n in 0..CLIENTS {
+        let (store, gate) = (stores[n % 2].clone(), gate.clone());
+        let run = client(store, n);
+        running.push(tokio::spawn(async move {
+            gate.wait().await;
+            run.await
+        }));
+    }
+    let mut results = Vec::with_capacity(CLIENTS);
+    for one in running {
+        results.push(one.await.expect("a client"));
+    }
+    results
+}
+
+async fn the_last_credits(ground: Ground) {
+    for_all(ground, (0_i64..90, 1_i64..4), async |stores, team, (allowance, amount)| {
+        let got = race(stores, move |store, _| async move {
+            let new = NewReservation {
+                team_id: team,
+                key_id: None,
+                amount,
+                allowance: Some(allowance),
+                purpose: "race".into(),
+                hold_for: HOUR,
+            };
+            let id = store.reserve(new).await.unwrap()?;
+            store.charge(id, amount - 1).await.unwrap();
+            // Two close what one reserved: only one of them may release it.
+            let other = store.clone();
+            let (first, second) = tokio::join!(Credits::close(&*store, id), Credits::close(&*other, id));
+            assert!(first.unwrap() != second.unwrap(), "closed exactly once");
+            Some(())
+        })
+        .await;
+        let balance = stores[1].balance(team).await.unwrap();
+        let granted = i64::try_from(got.iter().flatten().count()).unwrap();
+        assert_eq!((balance.used, balance.reserved), (granted * (amount - 1), 0));
+        assert!(balance.used <= allowance, "{balance:?} of {allowance}");
+    })
+    .await;
+}
+
+async fn the_last_rate_tokens(ground: Ground) {
+    for_all(ground, (1_u32..100, 1_u32..4), async |stores, team, (limit, wanted)| {
+        let got = race(stores, move |store, _| async move {
+            store.take_rate(team, "race", limit, HOUR, wanted).await.unwrap().granted
+        })
+        .await;
+        let all = u32::try_from(CLIENTS).unwrap() * wanted;
+        assert_eq!(got.iter().sum::<u32>(), limit.min(all), "all of them and not one more");
+    })
+    .await;
+}
+
+async fn the_last_browser_slots(ground: Ground) {
+    for_all(ground, 0_u32..80, async |stores, team, max| {
+        let got =
+            race(stores, move |store, _| async move { store.acquire_slot(team, max, HOUR).await.unwrap() })
+                .await;
+        let held: HashSet<Uuid> = got.into_iter().flatten().collect();
+        assert_eq!(held.len(), usize::try_from(max).unwrap().min(CLIENTS));
+        assert_eq!(stores[0].slots_in_use(team).await.unwrap() as usize, held.len());
+    })
+    .await;
+}
+
+async fn the_last_slots_of_kinds_and_plans(ground: Ground) {
+    for_all(
+        ground,
+        (0_u32..30, 0_u32..30, 1_u32..5),
+        async |stores, team, (kind_slots, plan_slots, batch)| {
+            let kind = format!("kind {team}");
+            let work: Vec<NewJob> =
+                jobs(team, 40).into_iter().map(|job| NewJob { kind: kind.clone(), ..job }).collect();
+            stores[0].enqueue(work).await.unwrap();
+            let got = race(stores, move |store, _| {
+                let mut request = request(batch);
+                request.kinds =
+                    vec![KindSlots { kind: format!("kind {team}"), max_running: Some(kind_slots) }];
+                request.plans = vec![PlanSlots { plan: "free".into(), max_running: plan_slots }];
+                async move { store.claim(&request).await.unwrap() }
+            })
+            .await;
+            let claimed: Vec<_> = got.into_iter().flatten().collect();
+            let jobs: HashSet<Uuid> = claimed.iter().map(|claim| claim.job.id).collect();
+            assert_eq!(jobs.len(), claimed.len(), "no job twice");
+            assert_eq!(
+                jobs.len(),
+                kind_slots.min(plan_slots).min(40) as usize,
+                "every slot and not one more"
+            );
+            for claim in &claimed {
+                stores[1].finish(&claim.lease, completed()).await.unwrap();
+            }
+        },
+    )
+    .await;
+}
+
+async fn the_last_dedup_key(ground: Ground) {
+    for_all(ground, 1_usize..4, async |stores, team, keys| {
+        let got = race(stores, move |store, n| async move {
+            // Some ask for the keys in one order and some in the other: nobody waits for ever.
+            let mut work: Vec<NewJob> = jobs(team, keys);
+            for (key, job) in work.iter_mut().enumerate() {
+                let key = if n % 2 == 0 { key } else { keys - 1 - key };
+                job.dedup_key = Some(format!("key {key}"));
+            }
+            store.enqueue(work).await.unwrap()
+        })
+        .await;
+        let created = got.iter().flatten().filter(|one| one.created).count();
+        let ids: HashSet<Uuid> = got.iter().flatten().map(|one| one.id).collect();
+        assert_eq!((created, ids.len()), (keys, keys));
+        for id in ids {
+            assert!(stores[0].job(team, id).await.unwrap().is_some());
+            stores[0].cancel(team, id).await.unwrap();
+        }
+    })
+    .await;
+}

@@ -1,0 +1,251 @@
+//! PostgreSQL for tests: a private cluster of one test, or one shared by all tests of a run.
+//!
+//! The shared one is started by the first test that needs it and stopped some seconds after the last
+//! has gone. Each user holds a lock on a file, which the system takes back when the user dies.
+
+use crate::tether::Tethered;
+use crate::{FreePort, TempDir};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+const USER: &str = "gannet";
+
+/// Starts the server, waits until nobody holds the users' lock for a while, stops it, cleans up.
+const GUARD: &str = r#"
+home=$1; shift
+"$@" </dev/null >>"$home/log" 2>&1 &
+server=$!
+idle=0
+while sleep 1; do
+    kill -0 "$server" 2>/dev/null || exit
+    if flock -n -x "$home/users" true; then idle=$((idle + 1)); else idle=0; fi
+    [ "$idle" -lt 8 ] && continue
+    exec 9>"$home/lock"
+    flock -x 9
+    if flock -n -x "$home/users" true; then
+        kill -INT "$server"
+        wait "$server"
+        rm -rf "$home/data" "$home/port" "$home/log"
+        exit
+    fi
+    exec 9>&-
+    idle=0
+done
+"#;
+
+/// A cluster that the current test has to itself; it ends with this value.
+#[derive(Debug)]
+pub struct PostgresCluster {
+    folder: TempDir,
+    port: u16,
+    server: Option<Tethered>,
+}
+
+impl PostgresCluster {
+    /// # Panics
+    /// When PostgreSQL is not installed or does not start.
+    pub fn start() -> Self {
+        let folder = TempDir::new();
+        open_for_server(folder.path());
+        let data = folder.join("data");
+        initialise(&data);
+        let mut cluster = Self { folder, port: FreePort::find().0, server: None };
+        cluster.restart();
+        cluster
+    }
+
+    /// Starts the server again on the same port after [`Self::kill`].
+    pub fn restart(&mut self) {
+        let data = self.folder.join("data");
+        // A server that was killed leaves its lock file; the process it names is gone.
+        let _ = std::fs::remove_file(data.join("postmaster.pid"));
+        self.server = Some(Tethered::start("QUIT", &server_command(&data, self.port)));
+        wait_until_ready(self.port, "a private cluster");
+    }
+
+    /// Stops the server at once, as a crash would, with every connection open.
+    pub fn kill(&mut self) {
+        self.server = None;
+    }
+
+    /// A fresh database in this cluster, as a URL.
+    pub fn database(&self) -> String {
+        create_database(self.port)
+    }
+}
+
+/// A fresh database in the cluster that the tests of this run share, as a URL.
+///
+/// # Panics
+/// When PostgreSQL is not installed or does not start.
+pub fn shared_database() -> String {
+    static SHARED: OnceLock<(u16, File)> = OnceLock::new();
+    let (port, _users) = SHARED.get_or_init(join_shared_cluster);
+    create_database(*port)
+}
+
+/// Joins the shared cluster, starting it when it is not there. The returned file is this process's
+/// lock: while it is open the cluster stays.
+fn join_shared_cluster() -> (u16, File) {
+    let home = std::env::temp_dir().join(format!("gannet-testkit-{}", own_uid()));
+    let _ = std::fs::create_dir(&home);
+    let owner = std::fs::metadata(&home).expect("the folder of the shared cluster").uid();
+    assert_eq!(owner, own_uid(), "{} belongs to somebody else", home.display());
+    open_for_server(&home);
+    let open =
+        |name: &str| OpenOptions::new().create(true).append(true).open(home.join(name)).expect("a lock file");
+    let turn = open("lock");
+    turn.lock().expect("the lock of the shared cluster");
+    let users = open("users");
+    users.lock_shared().expect("the users' lock of the shared cluster");
+    let recorded = std::fs::read_to_string(home.join("port")).ok().and_then(|text| text.trim().parse().ok());
+    if let Some(port) = recorded.filter(|port| is_ready(*port)) {
+        return (port, users);
+    }
+    let data = home.join("data");
+    let _ = std::fs::remove_dir_all(&data);
+    open_for_server(&home);
+    initialise(&data);
+    let port = FreePort::find().0;
+    guard(&home, &server_command(&data, port));
+    wait_until_ready(port, "the shared cluster");
+    let mut record = File::create(home.join("port")).expect("a note of the port");
+    writeln!(record, "{port}").expect("a note of the port");
+    (port, users)
+}
+
+fn guard(home: &Path, command: &[String]) {
+    use std::os::unix::process::CommandExt;
+    Command::new("sh")
+        .args(["-c", GUARD, "guard"])
+        .arg(home)
+        .args(command)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .expect("a shell to guard the shared cluster");
+}
+
+fn create_database(port: u16) -> String {
+    let nanos =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+    let name = format!("test_{}_{nanos}", std::process::id());
+    let done = Command::new(program("psql"))
+        .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-U", USER, "-d", "postgres"])
+        .args(["-p", &port.to_string(), "-c", &format!("CREATE DATABASE {name}")])
+        .output()
+        .expect("psql to run");
+    assert!(done.status.success(), "no test database: {}", String::from_utf8_lossy(&done.stderr));
+    format!("postgres://{USER}@127.0.0.1:{port}/{name}")
+}
+
+fn initialise(data: &Path) {
+    let initdb = program("initdb").display().to_string();
+    let data = data.display().to_string();
+    let arguments = ["-D", &data, "-U", USER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
+    let command = as_server_user(std::iter::once(initdb).chain(arguments.map(String::from)).collect());
+    let done = Command::new(&command[0]).args(&command[1..]).output().expect("initdb to run");
+    assert!(done.status.success(), "initdb failed: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// No durability: the data lives as long as the test.
+fn server_command(data: &Path, port: u16) -> Vec<String> {
+    let settings = [
+        "listen_addresses=127.0.0.1",
+        "unix_socket_directories=",
+        "fsync=off",
+        "full_page_writes=off",
+        "max_connections=300",
+        "shared_buffers=32MB",
+        "log_min_messages=error",
+    ];
+    let mut command =
+        vec![program("postgres").display().to_string(), "-D".into(), data.display().to_string()];
+    command.extend(["-p".into(), port.to_string()]);
+    for setting in settings {
+        command.extend(["-c".into(), setting.into()]);
+    }
+    as_server_user(command)
+}
+
+fn is_ready(port: u16) -> bool {
+    Command::new(program("pg_isready"))
+        .args(["-q", "-h", "127.0.0.1", "-p", &port.to_string()])
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+fn wait_until_ready(port: u16, what: &str) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is_ready(port) {
+        assert!(Instant::now() < end, "{what} on port {port} did not answer within a minute");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Finds a program of PostgreSQL in PATH or where Debian keeps it, newest version first.
+fn program(name: &str) -> PathBuf {
+    let in_path = std::env::var_os("PATH")
+        .and_then(|path| std::env::split_paths(&path).map(|folder| folder.join(name)).find(|p| p.is_file()));
+    let mut installed: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|version| version.path().join("bin").join(name))
+        .filter(|path| path.is_file())
+        .collect();
+    installed.sort();
+    installed.pop().or(in_path).unwrap_or_else(|| {
+        panic!(
+            "PostgreSQL is missing ({name} not found); install it, for instance: apt-get install postgresql"
+        )
+    })
+}
+
+fn own_uid() -> u32 {
+    std::fs::metadata("/proc/self").expect("the process's own entry in /proc").uid()
+}
+
+/// The server refuses to run as root; then it runs as the user `postgres`, or else `nobody`.
+fn server_user() -> Option<(u32, u32)> {
+    if own_uid() != 0 {
+        return None;
+    }
+    let users = std::fs::read_to_string("/etc/passwd").expect("the list of users");
+    let find = |wanted: &str| {
+        users
+            .lines()
+            .map(|line| line.split(':').collect::<Vec<_>>())
+            .find(|user| user[0] == wanted)
+            .and_then(|user| Some((user.get(2)?.parse().ok()?, user.get(3)?.parse().ok()?)))
+    };
+    Some(find("postgres").or_else(|| find("nobody")).expect("a user that PostgreSQL may run as"))
+}
+
+fn as_server_user(command: Vec<String>) -> Vec<String> {
+    let Some((uid, gid)) = server_user() else { return command };
+    let mut prefixed = vec!["setpriv".into(), format!("--reuid={uid}"), format!("--regid={gid}")];
+    prefixed.extend(["--clear-groups".into(), "--".into()]);
+    prefixed.extend(command);
+    prefixed
+}
+
+/// Lets the server's user make its data folder here.
+fn open_for_server(folder: &Path) {
+    if let Some((uid, gid)) = server_user() {
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).expect("permissions");
+        let data = folder.join("data");
+        if !data.exists() {
+            std::fs::create_dir(&data).expect("a data folder");
+            std::os::unix::fs::chown(&data, Some(uid), Some(gid))
+                .expect("a data folder of the server's user");
+        }
+    }
+}

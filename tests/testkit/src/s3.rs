@@ -1,0 +1,61 @@
+//! An S3-compatible server on loopback: moto, a faithful imitation of AWS services in Python.
+
+use crate::FreePort;
+use crate::tether::Tethered;
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// A running server; it ends with this value.
+#[derive(Debug)]
+pub struct S3Server {
+    port: u16,
+    _server: Tethered,
+}
+
+impl S3Server {
+    /// Starts a server with nothing in it.
+    ///
+    /// # Panics
+    /// When Python or moto is missing, or the server does not come up.
+    pub fn start() -> Self {
+        let python = python();
+        let FreePort(port) = FreePort::find();
+        let arguments = ["-m", "moto.server", "-H", "127.0.0.1", "-p"].map(String::from);
+        let command: Vec<String> = std::iter::once(python.display().to_string())
+            .chain(arguments)
+            .chain([port.to_string()])
+            .collect();
+        let server = Tethered::start("TERM", &command);
+        let end = Instant::now() + Duration::from_secs(60);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < end, "the S3 test server did not start: {command:?}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Self { port, _server: server }
+    }
+
+    pub fn endpoint(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+}
+
+/// The Python that has the tests' packages: `GANNET_TEST_PYTHON`, or the environment `make test` makes.
+fn python() -> PathBuf {
+    let python = std::env::var_os("GANNET_TEST_PYTHON").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.test-env/venv/bin/python")),
+        PathBuf::from,
+    );
+    let there = std::process::Command::new(&python)
+        .args(["-c", "import moto.server"])
+        .stderr(std::process::Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    assert!(
+        there,
+        "{} cannot import moto.server; run `make test`, or install tests/requirements.txt into a virtual \
+         environment and name its python in GANNET_TEST_PYTHON",
+        python.display()
+    );
+    python
+}
