@@ -111,20 +111,20 @@ impl From<Kind> for WireError {
 
 impl WireError {
     /// Bad fields, each with where, what and a code.
-    pub fn invalid(issues: Vec<Issue>) -> Self {
+    pub fn invalid(issues: &[Issue]) -> Self {
         let mut error = Self::from(Kind::BadRequest);
         if let Some(first) = issues.first() {
             error.message = Some(format!("Bad Request: {first}"));
         }
-        error.with_details(&issues)
+        error.with_details(issues)
     }
 
     pub fn unknown_keys(issues: &[Issue]) -> Self {
-        Self::from(Kind::UnknownKeys).with_details(&issues)
+        Self::from(Kind::UnknownKeys).with_details(issues)
     }
 
     pub fn unknown_parameters(issues: &[Issue]) -> Self {
-        Self::from(Kind::UnknownParameters).with_details(&issues)
+        Self::from(Kind::UnknownParameters).with_details(issues)
     }
 
     pub fn invalid_json(reason: &str) -> Self {
@@ -164,7 +164,8 @@ impl WireError {
     }
 
     pub fn queue_full(cap: u64) -> Self {
-        let mut error = Self::from(Kind::QueueFull).with_details(&serde_json::json!({ "maxWaitingJobs": cap }));
+        let mut error =
+            Self::from(Kind::QueueFull).with_details(&serde_json::json!({ "maxWaitingJobs": cap }));
         error.retry_after = Some(30);
         error
     }

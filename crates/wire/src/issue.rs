@@ -55,7 +55,12 @@ impl Issues {
     }
 
     /// The number, when it lies in the range.
-    pub fn range<T: PartialOrd + Copy + fmt::Display>(&mut self, field: &str, value: T, range: &RangeInclusive<T>) {
+    pub fn range<T: PartialOrd + Copy + fmt::Display>(
+        &mut self,
+        field: &str,
+        value: T,
+        range: &RangeInclusive<T>,
+    ) {
         if value < *range.start() {
             self.add(field, &format!("must be at least {}", range.start()), "too_small");
         } else if value > *range.end() {
@@ -75,6 +80,6 @@ impl Issues {
 
     /// `Ok` when nothing was found wrong.
     pub fn finish(self) -> Result<(), crate::WireError> {
-        if self.0.is_empty() { Ok(()) } else { Err(crate::WireError::invalid(self.0)) }
+        if self.0.is_empty() { Ok(()) } else { Err(crate::WireError::invalid(&self.0)) }
     }
 }

@@ -25,21 +25,15 @@ pub fn body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
             _ => "a plain value",
         };
         let message = format!("expected an object, found {found}");
-        return Err(WireError::invalid(vec![Issue::new(Vec::new(), &message, "invalid_type")]));
+        return Err(WireError::invalid(&[Issue::new(Vec::new(), &message, "invalid_type")]));
     }
     let mut json = serde_json::Deserializer::from_str(text);
     let mut unknown = Vec::new();
-    let value = {
-        let mut track = serde_path_to_error::Track::new();
-        let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
-        let mut note = |path: serde_ignored::Path<'_>| unknown.push(unknown_key(&path));
-        serde_ignored::deserialize(tracked, &mut note).map_err(|error| {
-            let path = parts(&track.path());
-            (error, path)
-        })
-    };
-    let value: T = value.map_err(|(error, path)| match error.classify() {
-        serde_json::error::Category::Data => wrong_value(path, &error.to_string()),
+    let mut track = serde_path_to_error::Track::new();
+    let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
+    let read = serde_ignored::deserialize(tracked, |path| unknown.push(unknown_key(&path)));
+    let value: T = read.map_err(|error: serde_json::Error| match error.classify() {
+        serde_json::error::Category::Data => wrong_value(parts(&track.path()), &error.to_string()),
         _ => WireError::invalid_json(&error.to_string()),
     })?;
     json.end().map_err(|error| WireError::invalid_json(&error.to_string()))?;
@@ -49,18 +43,13 @@ pub fn body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
 
 /// Reads a query string. Repeated parameters become lists.
 pub fn query<T: DeserializeOwned>(query: &str) -> Result<T, WireError> {
-    // A parameter that an optional field takes as empty text means "not given" to no one: keep it strict.
     let pairs = form_urlencoded::parse(query.as_bytes());
     let mut unknown = Vec::new();
     let mut track = serde_path_to_error::Track::new();
     let form = serde_html_form::Deserializer::new(pairs);
     let tracked = serde_path_to_error::Deserializer::new(form, &mut track);
-    let value: Result<T, _> =
-        serde_ignored::deserialize(tracked, &mut |path: serde_ignored::Path<'_>| unknown.push(unknown_key(&path)));
-    let value = value.map_err(|error| {
-        let path = parts(&track.path());
-        wrong_value(path, &error.to_string())
-    })?;
+    let read = serde_ignored::deserialize(tracked, |path| unknown.push(unknown_key(&path)));
+    let value: T = read.map_err(|error| wrong_value(parts(&track.path()), &error.to_string()))?;
     refuse_unknown(unknown).map_err(|issues| WireError::unknown_parameters(&issues))?;
     Ok(value)
 }
@@ -90,7 +79,7 @@ fn wrong_value(path: Vec<PathPart>, message: &str) -> WireError {
         path.push(PathPart::Key(rest.trim_end_matches('`').to_owned()));
         "required".clone_into(&mut text);
     }
-    WireError::invalid(vec![Issue::new(path, &text, code)])
+    WireError::invalid(&[Issue::new(path, &text, code)])
 }
 
 fn parts(path: &serde_path_to_error::Path) -> Vec<PathPart> {
@@ -155,9 +144,12 @@ mod tests {
 
     #[test]
     fn reads_what_is_right_and_lets_client_marks_pass() {
-        let asked: Asked = body(br#"{"url":"u","maxAge":3,"origin":"python-sdk@4.54.0","integration":"x"}"#).unwrap();
+        let asked: Asked =
+            body(br#"{"url":"u","maxAge":3,"origin":"python-sdk@4.54.0","integration":"x"}"#).unwrap();
         assert_eq!((asked.url.as_str(), asked.max_age), ("u", Some(3)));
         assert!(asked.inner.is_none());
+        let nested: Asked = body(br#"{"url":"u","inner":{"list":[1,2]}}"#).unwrap();
+        assert_eq!(nested.inner.unwrap().list, [1, 2]);
     }
 
     #[test]

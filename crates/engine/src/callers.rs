@@ -1,0 +1,152 @@
+//! Who calls: from a bearer key to a team, a plan and scopes. Remembers keys for a few seconds, so
+//! that a request costs no read, and notes when keys were used, in batches.
+
+use crate::keys;
+use crate::plans::{Plan, Plans};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+use store::keys::{ApiKey, Team};
+use store::{Millis, Store, StoreResult};
+use subtle::ConstantTimeEq;
+use uuid::Uuid;
+use wire::{Kind, Scope, WireError};
+
+/// How long a key is believed without asking the store again: the longest a key that another process
+/// revoked still works here.
+const BELIEVED_FOR: Duration = Duration::from_secs(2);
+/// Keys remembered at once; past it the memory starts afresh. Bounds what a flood of guesses can take.
+const REMEMBERED: usize = 10_000;
+
+/// The identity behind a request.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub team: Uuid,
+    pub team_name: String,
+    pub zero_data_retention: bool,
+    pub plan_name: String,
+    pub plan: Arc<Plan>,
+    /// `None` when authentication is off.
+    pub key: Option<Uuid>,
+    scopes: Vec<Scope>,
+}
+
+impl Caller {
+    pub fn new(team: Team, key: Option<&ApiKey>, plans: &Plans) -> Self {
+        let scopes = match key {
+            // A scope that a newer version wrote and this one does not know grants nothing.
+            Some(key) => key.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
+            None => Scope::ALL.to_vec(),
+        };
+        Self {
+            team: team.id,
+            team_name: team.name,
+            zero_data_retention: team.zero_data_retention,
+            plan: plans.get(&team.plan),
+            plan_name: team.plan,
+            key: key.map(|key| key.id),
+            scopes,
+        }
+    }
+
+    pub fn may(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
+    }
+
+    /// `Forbidden` unless the key has the scope.
+    pub fn require(&self, scope: Scope) -> Result<(), WireError> {
+        if self.may(scope) { Ok(()) } else { Err(WireError::from(Kind::Forbidden)) }
+    }
+}
+
+#[derive(Debug)]
+struct Remembered {
+    hash: [u8; 32],
+    /// `None`: the key is not good, and need not be asked about again for a moment.
+    caller: Option<Arc<Caller>>,
+    until: Instant,
+}
+
+pub struct Callers {
+    store: Arc<dyn Store>,
+    plans: Plans,
+    /// By the first bytes of the hash; the whole hash is compared in constant time.
+    remembered: RwLock<HashMap<u64, Remembered>>,
+    used: Mutex<HashMap<Uuid, Millis>>,
+}
+
+impl std::fmt::Debug for Callers {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Callers").field("plans", &self.plans).finish_non_exhaustive()
+    }
+}
+
+impl Callers {
+    pub fn new(store: Arc<dyn Store>, plans: Plans) -> Self {
+        Self { store, plans, remembered: RwLock::default(), used: Mutex::default() }
+    }
+
+    pub fn plans(&self) -> &Plans {
+        &self.plans
+    }
+
+    /// The caller with this key, or 401.
+    pub async fn authenticate(&self, key: &str) -> Result<Arc<Caller>, WireError> {
+        let hash = keys::hash(key);
+        let caller = match self.recall(&hash) {
+            Some(remembered) => remembered,
+            None => self.look_up(hash).await.map_err(crate::from_store)?,
+        };
+        let caller = caller.ok_or(Kind::Unauthorized)?;
+        if let Some(key) = caller.key {
+            self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key, crate::time::now());
+        }
+        Ok(caller)
+    }
+
+    /// The first team with every right, for a server with authentication off.
+    pub async fn anyone(&self) -> Result<Arc<Caller>, WireError> {
+        let teams = self.store.teams().await.map_err(crate::from_store)?;
+        let team = teams.into_iter().next().ok_or(Kind::Unavailable)?;
+        Ok(Arc::new(Caller::new(team, None, &self.plans)))
+    }
+
+    /// Forgets every remembered key, so that a change made here holds at once.
+    pub fn forget(&self) {
+        self.remembered.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Writes down which keys were used since the last time.
+    pub async fn flush_used(&self) -> StoreResult<()> {
+        let used: Vec<_> = self.used.lock().unwrap_or_else(PoisonError::into_inner).drain().collect();
+        if used.is_empty() { Ok(()) } else { self.store.touch_keys(&used).await }
+    }
+
+    /// `None`: ask the store. Otherwise what it said a moment ago.
+    #[expect(clippy::option_option, reason = "not remembered, and remembered as no good, are two things")]
+    fn recall(&self, hash: &[u8; 32]) -> Option<Option<Arc<Caller>>> {
+        let remembered = self.remembered.read().unwrap_or_else(PoisonError::into_inner);
+        let known = remembered.get(&slot(hash))?;
+        let fresh = known.until > Instant::now() && bool::from(known.hash.ct_eq(hash));
+        fresh.then(|| known.caller.clone())
+    }
+
+    async fn look_up(&self, hash: [u8; 32]) -> StoreResult<Option<Arc<Caller>>> {
+        let found = self.store.key_by_hash(&hash).await?;
+        let now = crate::time::now();
+        let caller = found
+            .filter(|(key, _)| keys::status(key, now) == "active")
+            .map(|(key, team)| Arc::new(Caller::new(team, Some(&key), &self.plans)));
+        let mut remembered = self.remembered.write().unwrap_or_else(PoisonError::into_inner);
+        if remembered.len() >= REMEMBERED {
+            remembered.clear();
+        }
+        let until = Instant::now() + BELIEVED_FOR;
+        remembered.insert(slot(&hash), Remembered { hash, caller: caller.clone(), until });
+        Ok(caller)
+    }
+}
+
+fn slot(hash: &[u8; 32]) -> u64 {
+    hash.iter().take(8).fold(0, |slot, byte| (slot << 8) | u64::from(*byte))
+}

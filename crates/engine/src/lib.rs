@@ -1,0 +1,21 @@
+//! The capabilities, one module each, and what they share: who calls ([`callers`]), what the caller's
+//! plan allows ([`plans`], [`limits`], [`credits`]), and the runner that carries accepted jobs to their
+//! end ([`runner`], [`janitor`]).
+//!
+//! The HTTP server and the command line both enter here. This crate knows neither axum nor SQL.
+
+pub mod callers;
+pub mod credits;
+pub mod drill;
+pub mod fault;
+pub mod janitor;
+pub mod keys;
+pub mod limits;
+pub mod plans;
+pub mod runner;
+pub mod time;
+
+pub use callers::{Caller, Callers};
+pub use fault::from_store;
+pub use limits::Gate;
+pub use plans::{Plan, Plans, RateGroup};

@@ -1,0 +1,214 @@
+//! The gate every request passes: requests per minute, and browsers at once. The numbers live in the
+//! store, so that they hold over all processes; a little is kept here, so that they cost little.
+
+use crate::callers::Caller;
+use crate::plans::{RateGroup, UNLIMITED_CONCURRENCY};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use store::Store;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+use wire::WireError;
+
+const WINDOW: Duration = Duration::from_mins(1);
+/// A slot whose holder died is free again after this.
+const SLOT_LEASE: Duration = Duration::from_secs(30);
+/// How old the number of busy browsers may be when other processes share it.
+const SLOTS_SEEN_FOR: Duration = Duration::from_millis(100);
+/// Purses kept at once; past it they are all dropped, which costs their tokens and nothing else.
+const MAX_PURSES: usize = 100_000;
+
+/// Tokens taken from the store in one go. One for limits up to 199 a minute, so that small limits are
+/// exact; one in a hundred above, so that a busy team does not write for every request. Tokens left in
+/// the purse of one process are lost to the others until the window ends: at most 1 % each.
+fn handful(limit: u32) -> u32 {
+    (limit / 100).clamp(1, 50)
+}
+
+#[derive(Debug)]
+struct Purse {
+    tokens: u32,
+    /// The store has no more tokens in this window either, so a flood of refusals costs it nothing.
+    dry: bool,
+    /// When the window ends: tokens and dryness hold until here.
+    until: Instant,
+    /// Held by whoever asks the store, so that a crowd takes one handful and not one each.
+    refilling: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Purse {
+    fn empty() -> Self {
+        Self { tokens: 0, dry: false, until: Instant::now(), refilling: Arc::default() }
+    }
+
+    /// `Some(true)`: a token was taken. `Some(false)`: there is none until the window ends. `None`: ask the store.
+    fn take(&mut self) -> Option<bool> {
+        if self.until <= Instant::now() {
+            return None;
+        }
+        if self.tokens > 0 {
+            self.tokens -= 1;
+            return Some(true);
+        }
+        self.dry.then_some(false)
+    }
+}
+
+pub struct Gate {
+    store: Arc<dyn Store>,
+    purses: Mutex<HashMap<(Uuid, RateGroup), Purse>>,
+    /// Slots held by this process, which [`Gate::keep`] renews.
+    held: Mutex<HashMap<Uuid, Uuid>>,
+    seen: Mutex<HashMap<Uuid, (u32, Instant)>>,
+}
+
+impl std::fmt::Debug for Gate {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Gate").finish_non_exhaustive()
+    }
+}
+
+impl Gate {
+    pub fn new(store: Arc<dyn Store>) -> Arc<Self> {
+        Arc::new(Self { store, purses: Mutex::default(), held: Mutex::default(), seen: Mutex::default() })
+    }
+
+    /// Lets one request of the group through, or answers 429 with the seconds to wait.
+    pub async fn admit(&self, caller: &Caller, group: RateGroup) -> Result<(), WireError> {
+        let Some(limit) = caller.plan.rate(group) else { return Ok(()) };
+        let place = (caller.team, group);
+        let refilling = match self.take(place) {
+            (Some(true), _) => return Ok(()),
+            (Some(false), until) => return Err(refused(group, limit, until)),
+            (None, _) => self.refilling(place),
+        };
+        let _turn = refilling.lock().await;
+        match self.take(place) {
+            (Some(true), _) => Ok(()),
+            (Some(false), until) => Err(refused(group, limit, until)),
+            (None, _) => self.refill(place, limit).await,
+        }
+    }
+
+    fn take(&self, place: (Uuid, RateGroup)) -> (Option<bool>, Instant) {
+        match lock(&self.purses).get_mut(&place) {
+            Some(purse) => (purse.take(), purse.until),
+            None => (None, Instant::now()),
+        }
+    }
+
+    fn refilling(&self, place: (Uuid, RateGroup)) -> Arc<tokio::sync::Mutex<()>> {
+        let mut purses = lock(&self.purses);
+        if purses.len() >= MAX_PURSES {
+            purses.clear();
+        }
+        purses.entry(place).or_insert_with(Purse::empty).refilling.clone()
+    }
+
+    /// Takes a handful from the store and one token of it for the caller.
+    async fn refill(&self, place: (Uuid, RateGroup), limit: u32) -> Result<(), WireError> {
+        let (team, group) = place;
+        let taken = self
+            .store
+            .take_rate(team, group.name(), limit, WINDOW, handful(limit))
+            .await
+            .map_err(crate::from_store)?;
+        let until = Instant::now() + taken.resets_in;
+        let mut purses = lock(&self.purses);
+        let purse = purses.entry(place).or_insert_with(Purse::empty);
+        purse.until = until;
+        purse.dry = taken.remaining == 0;
+        purse.tokens = taken.granted.saturating_sub(1);
+        if taken.granted == 0 { Err(refused(group, limit, until)) } else { Ok(()) }
+    }
+
+    /// A browser for the caller, held until dropped, or 429 when the plan's browsers are all busy.
+    pub async fn browser_slot(self: &Arc<Self>, caller: &Caller) -> Result<BrowserSlot, WireError> {
+        let max = max_browsers(caller);
+        let slot = self.store.acquire_slot(caller.team, max, SLOT_LEASE).await.map_err(crate::from_store)?;
+        let id = slot.ok_or_else(|| WireError::concurrency_limited(max))?;
+        lock(&self.held).insert(id, caller.team);
+        lock(&self.seen).remove(&caller.team);
+        Ok(BrowserSlot { gate: self.clone(), id, team: caller.team })
+    }
+
+    /// Browsers the caller's team uses now, over all processes.
+    pub async fn browsers_in_use(&self, caller: &Caller) -> Result<u32, WireError> {
+        if let Some((count, at)) = lock(&self.seen).get(&caller.team).copied()
+            && at.elapsed() < SLOTS_SEEN_FOR
+        {
+            return Ok(count);
+        }
+        let count = self.store.slots_in_use(caller.team).await.map_err(crate::from_store)?;
+        let mut seen = lock(&self.seen);
+        if seen.len() >= MAX_PURSES {
+            seen.clear();
+        }
+        seen.insert(caller.team, (count, Instant::now()));
+        Ok(count)
+    }
+
+    /// Renews the held slots until told to stop; one task of this runs per process.
+    pub async fn keep(self: Arc<Self>, stop: CancellationToken) {
+        while stop.run_until_cancelled(tokio::time::sleep(SLOT_LEASE / 3)).await.is_some() {
+            let slots: Vec<_> = lock(&self.held).keys().copied().collect();
+            if slots.is_empty() {
+                continue;
+            }
+            match self.store.renew_slots(&slots, SLOT_LEASE).await {
+                Ok(kept) if kept.len() < slots.len() => {
+                    tracing::warn!(
+                        lost = slots.len() - kept.len(),
+                        "browser slots ran out before their use ended"
+                    );
+                }
+                Ok(_) => {}
+                Err(error) => tracing::warn!(%error, "could not renew browser slots"),
+            }
+        }
+    }
+}
+
+fn refused(group: RateGroup, limit: u32, until: Instant) -> WireError {
+    WireError::rate_limited(group.name(), limit, seconds_until(until))
+}
+
+/// The most browsers the caller's team may use at once.
+pub fn max_browsers(caller: &Caller) -> u32 {
+    caller.plan.concurrency.unwrap_or(UNLIMITED_CONCURRENCY)
+}
+
+/// One of the team's browsers. Dropping it gives it back.
+#[derive(Debug)]
+pub struct BrowserSlot {
+    gate: Arc<Gate>,
+    id: Uuid,
+    team: Uuid,
+}
+
+impl Drop for BrowserSlot {
+    fn drop(&mut self) {
+        lock(&self.gate.held).remove(&self.id);
+        lock(&self.gate.seen).remove(&self.team);
+        let (gate, id, team) = (self.gate.clone(), self.id, self.team);
+        // Outside a runtime the lease simply runs out.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if let Err(error) = gate.store.release_slot(id).await {
+                    tracing::warn!(%error, "could not give a browser slot back; it frees itself when its lease ends");
+                }
+                lock(&gate.seen).remove(&team);
+            });
+        }
+    }
+}
+
+fn seconds_until(end: Instant) -> u64 {
+    let left = end.saturating_duration_since(Instant::now());
+    left.as_secs() + u64::from(left.subsec_nanos() > 0)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

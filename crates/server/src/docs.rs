@@ -1,0 +1,106 @@
+//! The OpenAPI document: what the routes declare, completed from the error catalogue, and the page
+//! that shows it to people. Both work without a network.
+
+use std::fmt::Write;
+use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
+use utoipa::openapi::schema::Ref;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{Components, Content, OpenApi, RefOr, ResponseBuilder};
+use utoipa::{Modify, OpenApi as Declare};
+use wire::error::CATALOGUE;
+
+#[derive(Declare)]
+#[openapi(
+    info(title = "Gannet", description = "Web data for agents, pipelines and datasets, from your own machine."),
+    components(schemas(wire::ErrorBody, wire::Issue)),
+    security(("key" = [])),
+    modifiers(&Key),
+)]
+pub struct ApiDoc;
+
+struct Key;
+
+impl Modify for Key {
+    fn modify(&self, document: &mut OpenApi) {
+        let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        document.components.get_or_insert_with(Components::default).add_security_scheme("key", scheme);
+    }
+}
+
+/// The whole document, without a running server.
+pub fn openapi() -> OpenApi {
+    complete(crate::routes::document())
+}
+
+/// Adds to each operation the errors it can answer, from the catalogue.
+pub fn complete(mut document: OpenApi) -> OpenApi {
+    for item in document.paths.paths.values_mut() {
+        let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
+        for operation in operations.into_iter().flatten() {
+            add_errors(operation);
+        }
+    }
+    document
+}
+
+fn add_errors(operation: &mut Operation) {
+    let mut statuses = vec![500];
+    let parameters = operation.parameters.as_deref().unwrap_or_default();
+    let in_path = |parameter: &RefOr<Parameter>| match parameter {
+        RefOr::T(parameter) => parameter.parameter_in == ParameterIn::Path,
+        RefOr::Ref(_) => false,
+    };
+    let takes_id = parameters.iter().any(in_path);
+    if operation.security.is_none() {
+        // Behind a key; metrics only when the server is open to others.
+        statuses.extend([401, 403, 429, 503]);
+    }
+    if !parameters.is_empty() || operation.request_body.is_some() {
+        statuses.push(400);
+    }
+    if operation.security.is_none() && parameters.is_empty() && operation.request_body.is_none() {
+        // Nothing to get wrong but an unreadable request line.
+        statuses.push(400);
+    }
+    if operation.request_body.is_some() {
+        statuses.extend([408, 413, 415]);
+    }
+    if takes_id {
+        statuses.push(404);
+    }
+    for status in statuses {
+        operation.responses.responses.entry(status.to_string()).or_insert_with(|| RefOr::T(response(status)));
+    }
+}
+
+fn response(status: u16) -> utoipa::openapi::Response {
+    let rows = CATALOGUE.iter().filter(|entry| entry.status == status);
+    let texts: Vec<String> = rows.map(|entry| format!("`{}`: {}", entry.text, entry.cause)).collect();
+    let schema = Ref::from_schema_name("ErrorBody");
+    ResponseBuilder::new()
+        .description(texts.join("; "))
+        .content("application/json", Content::new(Some(schema)))
+        .build()
+}
+
+/// The page at `/docs`, with the error catalogue filled in.
+pub fn page() -> String {
+    let mut rows = String::new();
+    for entry in CATALOGUE {
+        let retry = match entry.retry {
+            wire::Retry::No => "no",
+            wire::Retry::Yes => "yes, with backoff",
+            wire::Retry::Sometimes => "sometimes",
+        };
+        let code = entry.code.unwrap_or_default();
+        // Writing to a string cannot fail.
+        let _ = write!(
+            rows,
+            "<tr><td>{}</td><td><code>{}</code></td><td>{code}</td><td>{}</td><td>{retry}</td></tr>",
+            entry.status, entry.text, entry.cause
+        );
+    }
+    include_str!("docs.html")
+        .replace("<!--errors-->", &rows)
+        .replace("<!--version-->", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,75 @@
+//! How callers reach this server: for absolute links in answers, which clients follow as they are.
+
+use crate::app::Settings;
+use axum::http::HeaderMap;
+use axum::http::header::HOST;
+
+/// Scheme and host without a trailing slash: the configured address, else what the proxy in front
+/// says, else the `Host` header, else where we listen.
+pub fn base_url(settings: &Settings, headers: &HeaderMap) -> String {
+    if let Some(url) = &settings.public_url {
+        return url.trim_end_matches('/').to_owned();
+    }
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(first);
+    let host = text("x-forwarded-host").or_else(|| text(HOST.as_str())).filter(|host| is_host(host));
+    let scheme =
+        text("x-forwarded-proto").filter(|scheme| ["http", "https"].contains(scheme)).unwrap_or("http");
+    match host {
+        Some(host) => format!("{scheme}://{host}"),
+        None => format!("http://{}", settings.listen),
+    }
+}
+
+/// Proxies append to a list; the first entry is the one nearest the caller.
+fn first(list: &str) -> &str {
+    list.split(',').next().unwrap_or_default().trim()
+}
+
+/// A host with an optional port, and nothing that could break out of a link or a header.
+fn is_host(text: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    !text.is_empty() && text.len() <= 255 && text.bytes().all(legal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::Cors;
+    use axum::http::{HeaderName, HeaderValue};
+
+    fn settings(public_url: Option<&str>) -> Settings {
+        Settings {
+            listen: ([127, 0, 0, 1], 3002).into(),
+            auth: true,
+            public_url: public_url.map(str::to_owned),
+            cors: Cors::None,
+            body_limit: 1,
+        }
+    }
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn prefers_what_is_configured_then_the_proxy_then_the_host() {
+        let proxied = headers(&[
+            ("host", "inner:1"),
+            ("x-forwarded-host", "a.example, b"),
+            ("x-forwarded-proto", "https"),
+        ]);
+        assert_eq!(base_url(&settings(Some("https://set.example/")), &proxied), "https://set.example");
+        assert_eq!(base_url(&settings(None), &proxied), "https://a.example");
+        assert_eq!(base_url(&settings(None), &headers(&[("host", "h:8")])), "http://h:8");
+        assert_eq!(base_url(&settings(None), &HeaderMap::new()), "http://127.0.0.1:3002");
+    }
+
+    #[test]
+    fn does_not_repeat_hostile_hosts() {
+        let hostile = headers(&[("host", "x\"><script>"), ("x-forwarded-proto", "javascript")]);
+        assert_eq!(base_url(&settings(None), &hostile), "http://127.0.0.1:3002");
+    }
+}

@@ -1,0 +1,89 @@
+//! `/admin/keys`: the keys of the caller's team, for a dashboard and for scripts.
+
+use crate::app::App;
+use crate::body::JsonBody;
+use crate::error::Failure;
+use crate::guard::Who;
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::keys::{self, Secret};
+use engine::time::{iso, now};
+use store::keys::ApiKey;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+use wire::admin::{CreateKey, CreatedKey, Done, KeyList, KeyView};
+use wire::{Issue, Issues, Kind, WireError};
+
+const DAY_MILLIS: i64 = 24 * 3600 * 1000;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(revoke))
+}
+
+/// List the team's keys
+#[utoipa::path(get, path = "/admin/keys", tag = "Administration", responses((status = 200, body = KeyList)))]
+async fn list(State(app): State<App>, Who(caller): Who) -> Result<Json<KeyList>, Failure> {
+    let keys = app.store.keys(caller.team).await.map_err(Failure::store)?;
+    Ok(Json(KeyList { success: true, data: keys.iter().map(view).collect() }))
+}
+
+/// Make a key; it is shown this once
+#[utoipa::path(post, path = "/admin/keys", tag = "Administration", request_body = CreateKey,
+    responses((status = 200, body = CreatedKey)))]
+async fn create(
+    State(app): State<App>,
+    Who(caller): Who,
+    JsonBody(asked): JsonBody<CreateKey>,
+) -> Result<Json<CreatedKey>, Failure> {
+    let mut issues = Issues::default();
+    issues.length("name", &asked.name, &(1..=100));
+    if asked.scopes.as_ref().is_some_and(Vec::is_empty) {
+        issues.add("scopes", "must name at least one scope", "too_small");
+    }
+    if let Some(days) = asked.expires_in_days {
+        issues.range("expiresInDays", days, &(1..=3650));
+    }
+    issues.finish()?;
+    let scopes = asked.scopes.unwrap_or_else(keys::ordinary_scopes);
+    let expires_at = asked.expires_in_days.map(|days| now() + i64::from(days) * DAY_MILLIS);
+    let secret = Secret::random().map_err(|error| {
+        tracing::error!(%error, "no randomness for a key");
+        WireError::from(Kind::Internal)
+    })?;
+    let key = keys::create(app.store.as_ref(), caller.team, &asked.name, &scopes, expires_at, &secret)
+        .await
+        .map_err(Failure::store)?;
+    Ok(Json(CreatedKey { success: true, key: secret.reveal().to_owned(), data: view(&key) }))
+}
+
+/// Revoke a key for good
+#[utoipa::path(delete, path = "/admin/keys/{id}", tag = "Administration",
+    params(("id" = Uuid, Path, description = "Id of the key")), responses((status = 200, body = Done)))]
+async fn revoke(
+    State(app): State<App>,
+    Who(caller): Who,
+    Path(id): Path<String>,
+) -> Result<Json<Done>, Failure> {
+    let issue = || Issue::at("id", "must be a UUID", "invalid_value");
+    let id = Uuid::try_parse(&id).map_err(|_| WireError::invalid(&[issue()]))?;
+    if !app.store.revoke_key(caller.team, id).await.map_err(Failure::store)? {
+        return Err(Kind::NotFound.into());
+    }
+    app.callers.forget();
+    Ok(Json(Done { success: true }))
+}
+
+fn view(key: &ApiKey) -> KeyView {
+    KeyView {
+        id: key.id,
+        name: key.name.clone(),
+        hint: key.hint.clone(),
+        scopes: key.scopes.clone(),
+        status: keys::status(key, now()),
+        created_at: iso(key.created_at),
+        expires_at: key.expires_at.map(iso),
+        last_used_at: key.last_used_at.map(iso),
+        revoked_at: key.revoked_at.map(iso),
+    }
+}

@@ -1,0 +1,108 @@
+//! What is not the API itself: health, readiness, metrics, the OpenAPI document and its page, and the
+//! metadata that a 401 points to.
+
+use crate::app::App;
+use crate::error::Failure;
+use crate::guard::identify;
+use crate::public::base_url;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use wire::{Scope, WireError};
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Health {
+    /// `ok`
+    status: &'static str,
+    version: &'static str,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ResourceMetadata {
+    resource: String,
+    resource_name: &'static str,
+    bearer_methods_supported: [&'static str; 1],
+    scopes_supported: Vec<&'static str>,
+    authorization_servers: Vec<String>,
+}
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(health))
+        .routes(routes!(ready))
+        .routes(routes!(metrics))
+        .routes(routes!(resource_metadata))
+}
+
+/// The documents made from the declarations.
+pub fn documents(document: &OpenApi) -> Router<App> {
+    let json = document.to_json().unwrap_or_default();
+    let page = crate::docs::page();
+    Router::new()
+        .route("/", get(|| async { Redirect::temporary("/docs") }))
+        .route("/docs", get(move || async move { Html(page) }))
+        .route(
+            "/v2/openapi.json",
+            get(move || async move { ([(header::CONTENT_TYPE, "application/json")], json.clone()) }),
+        )
+}
+
+/// Is the process alive
+#[utoipa::path(get, path = "/health", tag = "Service", security(()), responses((status = 200, body = Health)))]
+async fn health() -> Json<Health> {
+    Json(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
+}
+
+/// Can it take work now
+#[utoipa::path(get, path = "/ready", tag = "Service", security(()),
+    responses((status = 200, body = Health), (status = 503, description = "Stopping, or the database is away", body = wire::ErrorBody)))]
+async fn ready(State(app): State<App>) -> Result<Json<Health>, Failure> {
+    if app.stopping.is_cancelled() {
+        return Err(WireError::unavailable("the server is stopping", 5).into());
+    }
+    app.store.ping().await.map_err(|error| {
+        tracing::warn!(%error, "not ready");
+        WireError::unavailable("the database is not available", 1)
+    })?;
+    Ok(health().await)
+}
+
+/// Numbers for Prometheus; beyond loopback they need a key with the scope `admin`
+#[utoipa::path(get, path = "/metrics", tag = "Service", responses((status = 200, body = String, content_type = "text/plain")))]
+async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<Response, Failure> {
+    if !app.settings.listen.ip().is_loopback() {
+        identify(&app, &headers).await?.require(Scope::Admin)?;
+    }
+    if let Ok(bytes) = app.store.object_bytes().await {
+        gauge("gannet_objects_bytes", bytes);
+    }
+    if let Ok(bytes) = app.store.size_bytes().await {
+        gauge("gannet_database_bytes", i64::try_from(bytes).unwrap_or(i64::MAX));
+    }
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.telemetry.render()).into_response())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a gauge is a float; bytes lose nothing that matters")]
+fn gauge(name: &'static str, value: i64) {
+    metrics::gauge!(name).set(value as f64);
+}
+
+/// Where and how to authenticate (RFC 9728)
+#[utoipa::path(get, path = "/.well-known/oauth-protected-resource", tag = "Service", security(()),
+    responses((status = 200, body = ResourceMetadata)))]
+async fn resource_metadata(State(app): State<App>, headers: HeaderMap) -> Json<ResourceMetadata> {
+    Json(ResourceMetadata {
+        resource: format!("{}/", base_url(&app.settings, &headers)),
+        resource_name: "Gannet",
+        bearer_methods_supported: ["header"],
+        scopes_supported: Scope::ALL.iter().map(|scope| scope.name()).collect(),
+        authorization_servers: Vec::new(),
+    })
+}

@@ -1,0 +1,101 @@
+//! The routes, one file per group, each declared once for both the router and the OpenAPI document.
+
+mod drills;
+mod keys;
+mod meta;
+mod team;
+
+use crate::app::{App, Cors};
+use crate::docs::ApiDoc;
+use crate::envelope::{envelope, in_error_format};
+use crate::error::Failure;
+use crate::guard::{Door, guard};
+use axum::Router;
+use axum::http::{HeaderName, HeaderValue, Method, header};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
+use engine::RateGroup;
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{Predicate, SizeAbove};
+use tower_http::cors::{AllowOrigin, CorsLayer};
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use wire::{Kind, Scope};
+
+/// Everything that answers, with what goes round it.
+pub fn router(app: &App) -> Router {
+    let (api, document) = declared(app).split_for_parts();
+    let document = crate::docs::complete(document);
+    let router = api.merge(meta::documents(&document)).fallback(not_found).with_state(app.clone());
+    let router = router
+        .layer(
+            CompressionLayer::new()
+                .quality(CompressionLevel::Fastest)
+                .compress_when(SizeAbove::new(1024).and(compressible)),
+        )
+        .layer(from_fn(envelope));
+    let router = Router::new().fallback_service(router).layer(map_response(in_error_format));
+    match cors(&app.settings.cors) {
+        Some(layer) => router.layer(layer),
+        None => router,
+    }
+}
+
+/// All routes with their documentation, each group behind its door.
+fn declared(app: &App) -> OpenApiRouter<App> {
+    groups().into_iter().fold(open_routes(), |all, (routes, group, scope)| {
+        let door = Door { app: app.clone(), group, scope };
+        all.merge(routes.route_layer(from_fn_with_state(door, guard)))
+    })
+}
+
+/// The document alone, without a server behind it.
+pub fn document() -> utoipa::openapi::OpenApi {
+    groups().into_iter().fold(open_routes(), |all, (routes, ..)| all.merge(routes)).into_openapi()
+}
+
+fn open_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(ApiDoc::openapi()).merge(meta::routes())
+}
+
+/// Routes that need a key, with the budget they draw on and the scope they ask for.
+fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
+    vec![
+        (team::routes(), RateGroup::Status, None),
+        (keys::routes(), RateGroup::Status, Some(Scope::Admin)),
+        (drills::routes(), RateGroup::Status, Some(Scope::Admin)),
+        (drills::start_route(), RateGroup::Crawl, Some(Scope::Admin)),
+    ]
+}
+
+async fn not_found() -> Failure {
+    Kind::NotFound.into()
+}
+
+/// Event streams must not wait in a compressor's buffer, and archives are compressed already.
+fn compressible(
+    _: axum::http::StatusCode,
+    _: axum::http::Version,
+    headers: &axum::http::HeaderMap,
+    _: &axum::http::Extensions,
+) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    kind.starts_with(b"application/json") || (kind.starts_with(b"text/") && kind != b"text/event-stream")
+}
+
+fn cors(setting: &Cors) -> Option<CorsLayer> {
+    let origin = match setting {
+        Cors::None => return None,
+        Cors::Any => AllowOrigin::any(),
+        Cors::Origins(origins) => {
+            AllowOrigin::list(origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()))
+        }
+    };
+    let [idempotency, request_id] = ["x-idempotency-key", "x-request-id"].map(HeaderName::from_static);
+    let layer = CorsLayer::new()
+        .allow_origin(origin)
+        .allow_methods([Method::GET, Method::POST, Method::PATCH, Method::PUT, Method::DELETE])
+        .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, idempotency, request_id.clone()])
+        .expose_headers([request_id, header::RETRY_AFTER]);
+    Some(layer)
+}

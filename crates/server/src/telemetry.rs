@@ -1,0 +1,65 @@
+//! Numbers for Prometheus, and what one request adds to them.
+
+use axum::http::Method;
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use std::time::Duration;
+
+/// Seconds; from a cached answer to a long crawl page.
+const BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0];
+
+/// The recorder of this process.
+#[derive(Clone)]
+pub struct Telemetry(PrometheusHandle);
+
+impl std::fmt::Debug for Telemetry {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Telemetry")
+    }
+}
+
+impl Telemetry {
+    /// Installs the recorder. Once per process.
+    pub fn install() -> Result<Self, String> {
+        let handle = PrometheusBuilder::new()
+            .set_buckets_for_metric(Matcher::Full("gannet_http_seconds".to_owned()), &BUCKETS)
+            .and_then(PrometheusBuilder::install_recorder)
+            .map_err(|error| error.to_string())?;
+        metrics::describe_counter!(
+            "gannet_http_requests_total",
+            "Answered requests by route, method and status"
+        );
+        metrics::describe_histogram!("gannet_http_seconds", "Seconds from request to answer, by route");
+        metrics::describe_counter!("gannet_panics_total", "Handlers that panicked; each cost one request");
+        metrics::describe_gauge!("gannet_objects_bytes", "Bytes that stored objects take");
+        metrics::describe_gauge!("gannet_database_bytes", "Bytes that the database takes");
+        Ok(Self(handle))
+    }
+
+    /// The text that Prometheus reads.
+    pub fn render(&self) -> String {
+        self.0.run_upkeep();
+        self.0.render()
+    }
+}
+
+/// Counts one answered request. `route` is the pattern, never the path: labels stay few.
+pub fn count(route: &str, method: &Method, status: u16, took: Duration) {
+    let method = method_label(method);
+    let labels = [("route", route.to_owned()), ("method", method.to_owned()), ("status", status.to_string())];
+    metrics::counter!("gannet_http_requests_total", &labels).increment(1);
+    metrics::histogram!("gannet_http_seconds", "route" => route.to_owned()).record(took.as_secs_f64());
+}
+
+/// An invented method must not become a label of its own.
+fn method_label(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "HEAD" => "HEAD",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
+}
