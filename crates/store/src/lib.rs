@@ -17,6 +17,7 @@ pub mod jobs;
 pub mod keys;
 pub mod limits;
 mod migration;
+pub mod objects;
 mod options;
 mod postgres;
 mod queue;

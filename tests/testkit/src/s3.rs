@@ -2,6 +2,7 @@
 
 use crate::FreePort;
 use crate::tether::Tethered;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -33,6 +34,22 @@ impl S3Server {
             std::thread::sleep(Duration::from_millis(50));
         }
         Self { port, _server: server }
+    }
+
+    /// Makes a bucket, with a request that any S3 server takes but only a test server takes unsigned.
+    ///
+    /// # Panics
+    /// When the server refuses.
+    pub fn create_bucket(&self, name: &str) {
+        let mut connection = TcpStream::connect(("127.0.0.1", self.port)).expect("the S3 test server");
+        let request = format!(
+            "PUT /{name} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            self.port
+        );
+        connection.write_all(request.as_bytes()).expect("a request to the S3 test server");
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).expect("an answer of the S3 test server");
+        assert!(answer.starts_with("HTTP/1.1 200"), "no bucket: {answer}");
     }
 
     pub fn endpoint(&self) -> String {

@@ -38,6 +38,7 @@ mod groups;
 mod keys;
 mod limits;
 mod model;
+mod objects;
 mod opening;
 mod outage;
 mod races;

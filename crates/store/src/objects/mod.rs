@@ -1,0 +1,266 @@
+//! Stored objects (pages, screenshots, PDFs): bytes in a folder or in S3-compatible storage, with their
+//! index in the database. An object is noted before its bytes are written and forgotten after they are
+//! deleted, so no stored byte is ever unknown, whenever the process dies. Knows nothing of what the
+//! bytes mean.
+
+mod place;
+
+pub use place::{ObjectPlace, S3Place};
+
+use crate::activity::ObjectEntry;
+use crate::{Store, StoreError, StoreResult, clock};
+use bytes::Bytes;
+use object_store::{ObjectStore, ObjectStoreExt, PutPayload, path::Path};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+/// Where files of a folder are written before they get their name. Nothing here survives for long, so
+/// what a killed process left behind is found in one place.
+const PARTIAL: &str = "partial";
+/// A file that is being written is younger than this.
+const PARTIAL_LIFE: Duration = Duration::from_secs(3_600);
+const LONGEST_KEY: usize = 300;
+/// Objects that are looked up and deleted together.
+const BATCH: u32 = 256;
+/// Batches per sweep: what is left is for the next one.
+const BATCHES: usize = 16;
+/// Deletions under way at once.
+const AT_ONCE: usize = 16;
+
+/// What a sweep did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ObjectSweep {
+    /// Objects past their time.
+    pub expired: u64,
+    /// Objects deleted before their time, to stay under the ceiling.
+    pub evicted: u64,
+    pub bytes_freed: u64,
+}
+
+/// The object storage of a store.
+#[derive(Clone)]
+pub struct Objects {
+    store: Arc<dyn Store>,
+    place: Arc<dyn ObjectStore>,
+    /// Set when the place is a folder.
+    folder: Option<PathBuf>,
+}
+
+impl fmt::Debug for Objects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Objects").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl Objects {
+    /// Connects a place with the store that indexes it. Writes nothing but a missing folder.
+    pub fn open(place: &ObjectPlace, store: Arc<dyn Store>) -> StoreResult<Self> {
+        let folder = match place {
+            ObjectPlace::Folder(folder) => Some(folder.clone()),
+            ObjectPlace::S3(_) => None,
+        };
+        Ok(Self { store, place: place.connect()?, folder })
+    }
+
+    /// Stores an object for `keep_for`, replacing one with the same key. It is there whole or not at
+    /// all, for readers too.
+    pub async fn put(&self, key: &str, team: Uuid, bytes: Bytes, keep_for: Duration) -> StoreResult<()> {
+        let path = checked(key)?;
+        let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+        self.store.note_object(key, team, size, keep_for).await?;
+        let written = self.write(&path, bytes.into()).await;
+        if written.is_err() {
+            // Best effort: when this fails too, the note stays and a sweep ends it in its time.
+            let _ = self.delete(key).await;
+        }
+        written
+    }
+
+    async fn write(&self, path: &Path, bytes: PutPayload) -> StoreResult<()> {
+        if self.folder.is_none() {
+            self.place.put(path, bytes).await.map_err(|error| failed(&error))?;
+            return Ok(());
+        }
+        let partial = Path::from(PARTIAL).join(Uuid::now_v7().to_string());
+        self.place.put(&partial, bytes).await.map_err(|error| failed(&error))?;
+        self.place.rename(&partial, path).await.map_err(|error| failed(&error))
+    }
+
+    /// The bytes of an object; `None` when it is unknown, past its time, or was never written whole.
+    pub async fn get(&self, key: &str) -> StoreResult<Option<Bytes>> {
+        let path = checked(key)?;
+        let Some(entry) = self.store.object(key).await? else { return Ok(None) };
+        if entry.expires_at <= clock::now() {
+            return Ok(None);
+        }
+        match self.place.get(&path).await {
+            Ok(found) => Ok(Some(found.bytes().await.map_err(|error| failed(&error))?)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(failed(&error)),
+        }
+    }
+
+    /// Deletes an object; `false` when it was not known.
+    pub async fn delete(&self, key: &str) -> StoreResult<bool> {
+        checked(key)?;
+        let Some(entry) = self.store.object(key).await? else { return Ok(false) };
+        self.remove(vec![entry]).await?;
+        Ok(true)
+    }
+
+    /// Deletes what is past its time; then, while more than `ceiling_bytes` is stored, what would
+    /// expire soonest. Bounded work per call.
+    pub async fn sweep(&self, ceiling_bytes: u64) -> StoreResult<ObjectSweep> {
+        self.clear_partial().await?;
+        let ceiling = i64::try_from(ceiling_bytes).unwrap_or(i64::MAX);
+        let mut done = ObjectSweep::default();
+        for _ in 0..BATCHES {
+            let expired = self.store.expired_objects(BATCH).await?;
+            if expired.is_empty() {
+                break;
+            }
+            done.expired += expired.len() as u64;
+            done.bytes_freed += self.remove(expired).await?;
+        }
+        for _ in 0..BATCHES {
+            let mut excess = self.store.object_bytes().await?.saturating_sub(ceiling);
+            if excess <= 0 {
+                break;
+            }
+            let mut soonest = self.store.soonest_objects(BATCH).await?;
+            let enough = soonest.iter().position(|entry| {
+                excess -= entry.bytes;
+                excess <= 0
+            });
+            soonest.truncate(enough.map_or(soonest.len(), |last| last + 1));
+            if soonest.is_empty() {
+                break;
+            }
+            done.evicted += soonest.len() as u64;
+            done.bytes_freed += self.remove(soonest).await?;
+        }
+        Ok(done)
+    }
+
+    /// Writes, reads and deletes a small object, to find out whether the place works.
+    pub async fn probe(&self, team: Uuid) -> StoreResult<()> {
+        let key = format!("probe/{}", Uuid::now_v7());
+        let bytes = Bytes::from_static(b"probe");
+        self.put(&key, team, bytes.clone(), Duration::from_secs(60)).await?;
+        let read = self.get(&key).await?;
+        self.delete(&key).await?;
+        if read.as_ref() == Some(&bytes) {
+            return Ok(());
+        }
+        Err(StoreError::Unavailable("the object storage did not give back what was written".into()))
+    }
+
+    /// Deletes the bytes first and then the index rows, of those whose bytes are gone; how many bytes.
+    /// An object that is written anew meanwhile keeps its row, and its reader finds it missing at worst.
+    async fn remove(&self, entries: Vec<ObjectEntry>) -> StoreResult<u64> {
+        let mut waiting = entries.into_iter();
+        let mut running = JoinSet::new();
+        let mut gone = Vec::new();
+        let mut failure = None;
+        loop {
+            while failure.is_none() && running.len() < AT_ONCE {
+                let Some(entry) = waiting.next() else { break };
+                let (place, path) = (self.place.clone(), checked(&entry.key)?);
+                running.spawn(async move { (place.delete(&path).await, entry) });
+            }
+            match running.join_next().await {
+                Some(Ok((Ok(()) | Err(object_store::Error::NotFound { .. }), entry))) => gone.push(entry),
+                Some(Ok((Err(error), _))) => failure = Some(failed(&error)),
+                Some(Err(stopped)) => failure = Some(StoreError::Unavailable(stopped.to_string())),
+                None => break,
+            }
+        }
+        self.store.forget_objects(&gone).await?;
+        match failure {
+            Some(failure) => Err(failure),
+            None => Ok(gone.iter().map(|entry| u64::try_from(entry.bytes).unwrap_or(0)).sum()),
+        }
+    }
+
+    /// Deletes what killed processes left half written.
+    async fn clear_partial(&self) -> StoreResult<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let mut files = match tokio::fs::read_dir(folder.join(PARTIAL)).await {
+            Ok(files) => files,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(StoreError::Unavailable(error.to_string())),
+        };
+        let unreadable = |error: std::io::Error| StoreError::Unavailable(error.to_string());
+        while let Some(file) = files.next_entry().await.map_err(unreadable)? {
+            let age = file.metadata().await.ok().and_then(|about| about.modified().ok()?.elapsed().ok());
+            if age.is_some_and(|age| age > PARTIAL_LIFE) {
+                // Another process may have deleted it just now.
+                let _ = tokio::fs::remove_file(file.path()).await;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keys become file names: plain characters only, no hidden or upward parts, and not our own folder.
+fn checked(key: &str) -> StoreResult<Path> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let part = |part: &str| {
+        !part.is_empty() && part.len() <= 128 && !part.starts_with('.') && part.chars().all(plain)
+    };
+    let ok = key.len() <= LONGEST_KEY && key.split('/').all(part) && key.split('/').next() != Some(PARTIAL);
+    if !ok {
+        return Err(StoreError::Misuse(format!(
+            "not a key for an object: {:?}",
+            key.get(..64).unwrap_or(key)
+        )));
+    }
+    Path::parse(key).map_err(|error| StoreError::Misuse(error.to_string()))
+}
+
+fn failed(error: &object_store::Error) -> StoreError {
+    StoreError::Unavailable(format!("object storage: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_cannot_leave_their_place() {
+        for good in ["a", "pages/ab/cd-ef_0.html", "a/b/c.d.e"] {
+            assert_eq!(checked(good).unwrap().as_ref(), good);
+        }
+        let long = "a/".repeat(200) + "a";
+        let wide = "a".repeat(129);
+        for bad in [
+            "",
+            "/",
+            "/etc/passwd",
+            "../x",
+            "a/../b",
+            "a//b",
+            "a/",
+            ".hidden",
+            "a/.b",
+            "a\\b",
+            "a b",
+            "a#1",
+            "a%2e",
+            "ä",
+            "a\0b",
+            "partial/x",
+            "C:x",
+            "~",
+            "?",
+            long.as_str(),
+            wide.as_str(),
+        ] {
+            assert!(matches!(checked(bad), Err(StoreError::Misuse(_))), "{bad:?}");
+        }
+    }
+}
