@@ -26,7 +26,7 @@ mod sqlite;
 mod text;
 
 pub use error::{StoreError, StoreResult};
-pub use migration::{AppliedMigration, MigrationReport};
+pub use migration::{AppliedMigration, Inspection, MigrationReport};
 pub use options::StoreOptions;
 
 use options::Location;
@@ -61,6 +61,14 @@ pub async fn open(options: &StoreOptions) -> StoreResult<Arc<dyn Store>> {
     match options.location()? {
         Location::Sqlite(path) => Ok(Arc::new(sqlite::SqliteStore::open(&path, options).await?)),
         Location::Postgres(url) => Ok(Arc::new(postgres::PostgresStore::open(&url, options).await?)),
+    }
+}
+
+/// Looks at the database without changing it; for `gannet doctor`.
+pub async fn inspect(options: &StoreOptions) -> StoreResult<Inspection> {
+    match options.location()? {
+        Location::Sqlite(path) => sqlite::inspect(&path, options).await,
+        Location::Postgres(url) => postgres::inspect(&url, options).await,
     }
 }
 

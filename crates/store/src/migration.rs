@@ -3,7 +3,7 @@
 
 use crate::{StoreError, StoreResult};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 /// One forward step of a schema, compiled into the program.
 #[derive(Debug)]
@@ -44,6 +44,48 @@ pub struct MigrationReport {
 pub struct AppliedMigration {
     pub version: i64,
     pub name: String,
+}
+
+impl fmt::Display for MigrationReport {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.applied.is_empty() {
+            return write!(out, "nothing to do, the schema has version {}", self.to);
+        }
+        for (place, migration) in self.applied.iter().enumerate() {
+            let separator = if place == 0 { "" } else { "\n" };
+            write!(out, "{separator}applied {:04} {}", migration.version, migration.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// How a database stands beside this program; for `gannet doctor`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inspection {
+    /// The version it has; 0 when it is empty.
+    pub version: i64,
+    /// The version this program needs.
+    pub newest: i64,
+}
+
+impl Inspection {
+    pub(crate) fn of(known: &'static [Migration], applied: &[Remembered]) -> StoreResult<Self> {
+        pending(known, applied)?;
+        let version = applied.last().map_or(0, |row| row.version);
+        Ok(Self { version, newest: known.last().map_or(0, |migration| migration.version) })
+    }
+}
+
+impl fmt::Display for Inspection {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.version, self.newest) {
+            (0, _) => write!(out, "empty; the first start fills it"),
+            (version, newest) if version < newest => {
+                write!(out, "schema version {version}; the next start brings it to {newest}")
+            }
+            (version, _) => write!(out, "schema version {version}"),
+        }
+    }
 }
 
 /// Which migrations are still to be applied, in order. Refuses a database that is newer than this

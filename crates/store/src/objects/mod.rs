@@ -72,12 +72,14 @@ impl Objects {
         let path = checked(key)?;
         let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
         self.store.note_object(key, team, size, keep_for).await?;
-        let written = self.write(&path, bytes.into()).await;
-        if written.is_err() {
+        if let Err(error) = self.write(&path, bytes.into()).await {
             // Best effort: when this fails too, the note stays and a sweep ends it in its time.
             let _ = self.delete(key).await;
+            return Err(error);
         }
-        written
+        // Once more, because a sweep may have taken the first note for an object without bytes. This
+        // one is new to such a sweep, so it stays.
+        self.store.note_object(key, team, size, keep_for).await
     }
 
     async fn write(&self, path: &Path, bytes: PutPayload) -> StoreResult<()> {

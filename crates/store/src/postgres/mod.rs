@@ -24,7 +24,7 @@ use std::str::FromStr;
 use std::time::Duration;
 use tokio::sync::watch;
 
-pub(crate) use schema::migrate;
+pub(crate) use schema::{inspect, migrate};
 
 type Tx = Transaction<'static, Postgres>;
 

@@ -1,7 +1,7 @@
 //! The schema's migrations and how they are applied: all that are missing, in one transaction.
 
 use super::connection;
-use crate::migration::{AppliedMigration, Migration, MigrationReport, Remembered, pending};
+use crate::migration::{AppliedMigration, Inspection, Migration, MigrationReport, Remembered, pending};
 use crate::rows::Columns;
 use crate::{StoreError, StoreOptions, StoreResult, clock};
 use sqlx::{ConnectOptions, Connection, PgConnection};
@@ -13,14 +13,33 @@ const MIGRATIONS: &[Migration] =
 /// Applies what is missing. Processes that start at once take turns at a lock that ends with the
 /// transaction; the later ones find nothing left to do.
 pub(crate) async fn migrate(url: &str, options: &StoreOptions) -> StoreResult<MigrationReport> {
-    let connecting = connection(url)?;
-    let connected = tokio::time::timeout(options.wait, connecting.connect()).await;
-    let mut connection =
-        connected.map_err(|_| StoreError::Unavailable("no answer from the database server".into()))??;
+    let mut connection = connect(url, options).await?;
     let report = apply(&mut connection).await;
     // The work is committed or undone by now; a failing goodbye changes no answer.
     let _ = connection.close().await;
     report
+}
+
+/// How the database stands, without changing it.
+pub(crate) async fn inspect(url: &str, options: &StoreOptions) -> StoreResult<Inspection> {
+    let mut connection = connect(url, options).await?;
+    let present = sqlx::query(include_str!("sql/migrations_present.sql")).fetch_one(&mut connection).await?;
+    let applied = if present.flag("present")? { remembered(&mut connection).await? } else { Vec::new() };
+    let _ = connection.close().await;
+    Inspection::of(MIGRATIONS, &applied)
+}
+
+async fn connect(url: &str, options: &StoreOptions) -> StoreResult<PgConnection> {
+    let connecting = connection(url)?;
+    let connected = tokio::time::timeout(options.wait, connecting.connect()).await;
+    Ok(connected.map_err(|_| StoreError::Unavailable("no answer from the database server".into()))??)
+}
+
+async fn remembered(connection: &mut PgConnection) -> StoreResult<Vec<Remembered>> {
+    let rows = sqlx::query(include_str!("sql/migrations_applied.sql")).fetch_all(connection).await?;
+    rows.iter()
+        .map(|row| Ok(Remembered { version: row.int("version")?, checksum: row.text("checksum")? }))
+        .collect()
 }
 
 async fn apply(connection: &mut PgConnection) -> StoreResult<MigrationReport> {
@@ -31,11 +50,7 @@ async fn apply(connection: &mut PgConnection) -> StoreResult<MigrationReport> {
     if !present.flag("present")? {
         sqlx::query(include_str!("migrations/schema_migrations.sql")).execute(&mut *tx).await?;
     }
-    let rows = sqlx::query(include_str!("sql/migrations_applied.sql")).fetch_all(&mut *tx).await?;
-    let applied = rows
-        .iter()
-        .map(|row| Ok(Remembered { version: row.int("version")?, checksum: row.text("checksum")? }))
-        .collect::<StoreResult<Vec<_>>>()?;
+    let applied = remembered(&mut tx).await?;
     let from = applied.last().map_or(0, |row| row.version);
     let mut report = MigrationReport { from, to: from, applied: Vec::new() };
     for migration in pending(MIGRATIONS, &applied)? {

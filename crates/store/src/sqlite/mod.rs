@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-pub(crate) use schema::migrate;
+pub(crate) use schema::{inspect, migrate};
 
 type Tx = Transaction<'static, Sqlite>;
 

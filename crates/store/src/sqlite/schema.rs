@@ -1,9 +1,10 @@
 //! The schema's migrations and how they are applied: all that are missing, in one transaction.
 
 use super::{BEGIN, connection, create_private, patiently};
-use crate::migration::{AppliedMigration, Migration, MigrationReport, Remembered, pending};
+use crate::migration::{AppliedMigration, Inspection, Migration, MigrationReport, Remembered, pending};
 use crate::rows::Columns;
 use crate::{StoreOptions, StoreResult, clock};
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 use std::path::Path;
 
@@ -18,6 +19,23 @@ pub(crate) async fn migrate(path: &Path, options: &StoreOptions) -> StoreResult<
     patiently(options.wait, || apply(path, options)).await
 }
 
+/// How the file stands, without changing it: neither made nor migrated.
+pub(crate) async fn inspect(path: &Path, options: &StoreOptions) -> StoreResult<Inspection> {
+    let reading = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(options.wait);
+    let mut connection = reading.connect().await?;
+    let present = sqlx::query(include_str!("sql/migrations_present.sql")).fetch_one(&mut connection).await?;
+    let applied = if present.flag("present")? { remembered(&mut connection).await? } else { Vec::new() };
+    let _ = connection.close().await;
+    Inspection::of(MIGRATIONS, &applied)
+}
+
+async fn remembered(connection: &mut sqlx::SqliteConnection) -> StoreResult<Vec<Remembered>> {
+    let rows = sqlx::query(include_str!("sql/migrations_applied.sql")).fetch_all(connection).await?;
+    rows.iter()
+        .map(|row| Ok(Remembered { version: row.int("version")?, checksum: row.text("checksum")? }))
+        .collect()
+}
+
 async fn apply(path: &Path, options: &StoreOptions) -> StoreResult<MigrationReport> {
     let mut connection = connection(path, options).connect().await?;
     let report = apply_on(&mut connection).await;
@@ -29,11 +47,7 @@ async fn apply(path: &Path, options: &StoreOptions) -> StoreResult<MigrationRepo
 async fn apply_on(connection: &mut sqlx::SqliteConnection) -> StoreResult<MigrationReport> {
     let mut tx = connection.begin_with(BEGIN).await?;
     sqlx::query(include_str!("migrations/schema_migrations.sql")).execute(&mut *tx).await?;
-    let rows = sqlx::query(include_str!("sql/migrations_applied.sql")).fetch_all(&mut *tx).await?;
-    let applied = rows
-        .iter()
-        .map(|row| Ok(Remembered { version: row.int("version")?, checksum: row.text("checksum")? }))
-        .collect::<StoreResult<Vec<_>>>()?;
+    let applied = remembered(&mut tx).await?;
     let from = applied.last().map_or(0, |row| row.version);
     let mut report = MigrationReport { from, to: from, applied: Vec::new() };
     for migration in pending(MIGRATIONS, &applied)? {
