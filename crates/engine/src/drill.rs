@@ -37,9 +37,9 @@ pub struct DrillPlan {
 }
 
 impl DrillPlan {
-    pub fn resolve(asked: &DrillRequest) -> Result<Self, WireError> {
+    pub fn resolve(asked: &DrillRequest, faults_allowed: bool) -> Result<Self, WireError> {
         let mut issues = Issues::default();
-        issues.range("steps", asked.steps, &(1..=100_000));
+        issues.range("steps", asked.steps, &(1..=10_000));
         let step_millis = asked.step_millis.unwrap_or(0);
         issues.range("stepMillis", step_millis, &(0..=60_000));
         let credits_per_step = asked.credits_per_step.unwrap_or(0);
@@ -51,6 +51,13 @@ impl DrillPlan {
         issues.range("timeout", timeout, &(1..=300_000));
         if asked.timeout.is_some() && asked.wait != Some(true) {
             issues.add("timeout", "has no meaning without `wait: true`", "custom");
+        }
+        if asked.fault.is_some() && !faults_allowed {
+            issues.add(
+                "fault",
+                "faults are switched off; the setting drill_faults = on allows them",
+                "custom",
+            );
         }
         issues.finish()?;
         Ok(Self {

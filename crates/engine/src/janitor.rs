@@ -5,6 +5,7 @@ use crate::callers::Callers;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
+use store::objects::Objects;
 use tokio_util::sync::CancellationToken;
 
 /// Activity is shown for a day.
@@ -25,6 +26,7 @@ pub struct JanitorOptions {
 /// Runs until told to stop. Errors are logged and the next round tries again.
 pub async fn run(
     store: Arc<dyn Store>,
+    objects: Arc<Objects>,
     callers: Arc<Callers>,
     options: JanitorOptions,
     stop: CancellationToken,
@@ -42,18 +44,19 @@ pub async fn run(
             tracing::warn!(%error, "could not note when keys were used");
         }
         if tokio::time::Instant::now() >= next_purge {
-            purge(store.as_ref()).await;
+            purge(store.as_ref(), &objects, options.object_ceiling).await;
             next_purge = tokio::time::Instant::now() + options.purge_every;
         }
     }
 }
 
-async fn purge(store: &dyn Store) {
-    let rounds: [(&str, store::StoreResult<()>); 4] = [
+async fn purge(store: &dyn Store, objects: &Objects, ceiling: u64) {
+    let rounds: [(&str, store::StoreResult<()>); 5] = [
         ("jobs", purge_jobs(store).await),
         ("activity", store.purge_activity(ACTIVITY_KEPT).await.map(drop)),
         ("limits", store.sweep_limits().await),
         ("reservations", store.sweep_reservations().await.map(drop)),
+        ("objects", objects.sweep(ceiling).await.map(drop)),
     ];
     for (what, outcome) in rounds {
         if let Err(error) = outcome {

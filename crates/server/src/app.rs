@@ -19,6 +19,8 @@ pub struct Settings {
     pub cors: Cors,
     /// The largest JSON body, in bytes.
     pub body_limit: usize,
+    /// Drills may rehearse faults of the server itself.
+    pub drill_faults: bool,
 }
 
 /// Which other origins' pages may call us from a browser.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 #[serde(rename_all = "camelCase")]
 pub struct DrillRequest {
     /// How many steps the queue has to carry.
-    #[schema(minimum = 1, maximum = 100_000)]
+    #[schema(minimum = 1, maximum = 10_000)]
     pub steps: u32,
     /// How long each step pretends to work.
     #[schema(minimum = 0, maximum = 60_000, default = 0)]
@@ -28,7 +28,7 @@ pub struct DrillRequest {
     /// Milliseconds to wait before answering 408; the drill goes on.
     #[schema(minimum = 1, maximum = 300_000, default = 60_000)]
     pub timeout: Option<u32>,
-    /// Rehearse a fault of the request itself instead.
+    /// Rehearse a fault of the request itself instead; only where the setting `drill_faults` is on.
     pub fault: Option<Fault>,
 }
 

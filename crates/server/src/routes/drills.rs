@@ -36,7 +36,7 @@ async fn start(
     IdempotencyKey(key): IdempotencyKey,
     JsonBody(asked): JsonBody<DrillRequest>,
 ) -> Result<Json<DrillStatus>, Failure> {
-    let plan = DrillPlan::resolve(&asked)?;
+    let plan = DrillPlan::resolve(&asked, app.settings.drill_faults)?;
     Ok(Json(drill::start(&app.store, &app.gate, &caller, &plan, key).await?))
 }
 

@@ -1,0 +1,48 @@
+# The two commands: `make run` and `make test`. Everything they need is installed by them.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+TEST_ENV := .test-env
+export GANNET_TEST_PYTHON := $(abspath $(TEST_ENV)/venv/bin/python)
+export GANNET_TEST_NODE_DIR := $(abspath $(TEST_ENV)/node)
+
+.PHONY: help run test lint unit soak bench deny test-env
+
+help:
+	@echo "make run    build and start the service"
+	@echo "make test   install what tests need, then format, lint and run every test"
+	@echo "make soak   the long forms of kill, race and fuzz tests"
+	@echo "make bench  speed and quality, each as a ratio against a named floor"
+	@echo "make deny   licences, bans and sources of all dependencies"
+
+run: tools
+	cargo build --release -p gannet
+	exec target/release/gannet serve
+
+# A C compiler builds SQLite and the TLS library; nothing else of the system is used.
+.PHONY: tools
+tools:
+	@scripts/install-tools build
+
+test: test-env lint unit
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+unit:
+	cargo test --workspace --locked
+
+test-env: tools
+	@scripts/install-tools test
+	@scripts/test-env $(TEST_ENV)
+
+soak: test-env
+	GANNET_TEST_SOAK=1 cargo test --release --workspace --locked -- --nocapture
+
+bench: tools
+	bench/run
+
+deny:
+	command -v cargo-deny >/dev/null || cargo install cargo-deny --locked --version 0.20.2
+	cargo deny check licenses bans sources

@@ -1,0 +1,225 @@
+//! `gannet doctor`: what is found and what is missing, and every setting with where it came from.
+//! Exit code 0: everything needed works. 1: something needed is broken.
+
+use crate::home;
+use crate::settings::{Settings, without_password};
+use anyhow::Result;
+use engine::RateGroup;
+use engine::plans::{Plan, UNLIMITED_CONCURRENCY};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Below this a server soon cannot write.
+const LITTLE_DISK: u64 = 1024 * 1024 * 1024;
+
+#[derive(Debug, clap::Args)]
+pub struct Doctor {
+    /// For programs
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Ok,
+    /// Works without it, with less.
+    Missing,
+    /// Needed, and does not work.
+    Broken,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding {
+    part: &'static str,
+    verdict: Verdict,
+    text: String,
+}
+
+impl Doctor {
+    pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
+        let findings = [
+            database(settings).await,
+            objects(settings),
+            disk(settings),
+            chromium(),
+            postgresql(settings),
+            Finding { part: "model", verdict: Verdict::Missing, text: "none configured".to_owned() },
+        ];
+        if self.json {
+            print_json(settings, &findings)?;
+        } else {
+            print_text(settings, &findings);
+        }
+        let broken = findings.iter().any(|finding| finding.verdict == Verdict::Broken);
+        Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+async fn database(settings: &Settings) -> Finding {
+    let part = "database";
+    let shown = without_password(&settings.database_url);
+    if let Some(path) = settings.database_url.strip_prefix("sqlite:")
+        && !Path::new(path).exists()
+    {
+        return Finding {
+            part,
+            verdict: Verdict::Ok,
+            text: format!("{shown} does not exist yet; the first start makes it"),
+        };
+    }
+    // Opening would migrate; a doctor looks and changes nothing.
+    match store::inspect(&home::store_options(settings)).await {
+        Ok(report) => Finding { part, verdict: Verdict::Ok, text: format!("{shown}: {report}") },
+        Err(error) => Finding { part, verdict: Verdict::Broken, text: format!("{shown}: {error}") },
+    }
+}
+
+fn objects(settings: &Settings) -> Finding {
+    use crate::settings::ObjectsAt;
+    let text = match &settings.objects {
+        ObjectsAt::Folder(path) => format!("folder {}", path.display()),
+        ObjectsAt::S3 { bucket, prefix, endpoint, .. } => {
+            format!("s3://{bucket}/{prefix} at {endpoint}")
+        }
+    };
+    Finding {
+        part: "objects",
+        verdict: Verdict::Ok,
+        text: format!("{text}, at most {} bytes", settings.objects_limit),
+    }
+}
+
+fn disk(settings: &Settings) -> Finding {
+    let part = "disk";
+    // The folder may not be there yet; its nearest parent is on the same disk.
+    let absolute = std::path::absolute(&settings.data_dir).unwrap_or_else(|_| settings.data_dir.clone());
+    let Some(existing) = absolute.ancestors().find(|path| path.exists()) else {
+        return Finding {
+            part,
+            verdict: Verdict::Broken,
+            text: format!("{} cannot be made", absolute.display()),
+        };
+    };
+    match rustix::fs::statvfs(existing) {
+        Ok(disk) => {
+            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+            let verdict = if free < LITTLE_DISK { Verdict::Broken } else { Verdict::Ok };
+            Finding {
+                part,
+                verdict,
+                text: format!("{} MB free at {}", free / 1024 / 1024, existing.display()),
+            }
+        }
+        Err(error) => {
+            Finding { part, verdict: Verdict::Broken, text: format!("{}: {error}", existing.display()) }
+        }
+    }
+}
+
+fn chromium() -> Finding {
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+    match find_program(&names) {
+        Some(path) => Finding { part: "chromium", verdict: Verdict::Ok, text: path.display().to_string() },
+        None => Finding {
+            part: "chromium",
+            verdict: Verdict::Missing,
+            text: "not found; pages that need a browser will fail (Debian: apt-get install chromium)"
+                .to_owned(),
+        },
+    }
+}
+
+fn postgresql(settings: &Settings) -> Finding {
+    let text = if settings.database_url.starts_with("sqlite:") {
+        "not used; set database_url to share work between machines"
+    } else {
+        "in use; see database"
+    };
+    Finding { part: "postgresql", verdict: Verdict::Ok, text: text.to_owned() }
+}
+
+fn find_program(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.extend(["/usr/bin", "/usr/local/bin", "/opt/google/chrome", "/snap/bin"].map(PathBuf::from));
+    names.iter().find_map(|name| folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()))
+}
+
+fn print_text(settings: &Settings, findings: &[Finding]) {
+    println!("Parts");
+    for Finding { part, verdict, text } in findings {
+        let mark = match verdict {
+            Verdict::Ok => "ok     ",
+            Verdict::Missing => "missing",
+            Verdict::Broken => "BROKEN ",
+        };
+        println!("  {mark}  {part:<11} {text}");
+    }
+    println!("\nLimits in force");
+    for (name, text) in limits(settings) {
+        println!("  {name:<22} {text}");
+    }
+    println!("\nSettings");
+    for given in &settings.given {
+        println!(
+            "  {:<22} {:<26} {:<28} {}",
+            given.setting.name,
+            given.shown(),
+            given.source.to_string(),
+            given.setting.help
+        );
+    }
+}
+
+fn print_json(settings: &Settings, findings: &[Finding]) -> Result<()> {
+    let given: Vec<_> = settings
+        .given
+        .iter()
+        .map(|given| {
+            serde_json::json!({ "name": given.setting.name, "value": given.shown(), "source": given.source.to_string() })
+        })
+        .collect();
+    let limits: serde_json::Map<_, _> =
+        limits(settings).into_iter().map(|(name, text)| (name, serde_json::Value::from(text))).collect();
+    let report = serde_json::json!({ "parts": findings, "limits": limits, "settings": given });
+    println!("{}", serde_json::to_string_pretty(&report)?);
+    Ok(())
+}
+
+fn limits(settings: &Settings) -> Vec<(String, String)> {
+    let mut rows = vec![
+        ("JSON body".to_owned(), format!("{} bytes", settings.body_limit)),
+        (
+            "stored objects".to_owned(),
+            format!("{} bytes, soonest to expire go first", settings.objects_limit),
+        ),
+        ("jobs at once".to_owned(), format!("{} in this process", settings.workers)),
+        ("lease of a job".to_owned(), format!("{} ms", settings.lease.as_millis())),
+        (
+            "connections".to_owned(),
+            format!("{}, database {}", server::serve::MAX_CONNECTIONS, settings.database_connections),
+        ),
+        ("private addresses".to_owned(), settings.egress_allow.to_string()),
+    ];
+    for (name, plan) in settings.plans.iter() {
+        rows.push((format!("plan {name}"), describe(plan)));
+    }
+    rows
+}
+
+fn describe(plan: &Plan) -> String {
+    let number = |value: Option<String>| value.unwrap_or_else(|| "unlimited".to_owned());
+    let rates: Vec<String> = RateGroup::ALL
+        .iter()
+        .filter_map(|group| Some(format!("{} {}", group.name(), plan.rate(*group)?)))
+        .collect();
+    let rates = if rates.is_empty() { "unlimited".to_owned() } else { rates.join(", ") };
+    format!(
+        "credits {} a month; browsers {}; queue {}; a minute: {rates}",
+        number(plan.credits.map(|value| value.to_string())),
+        plan.concurrency.unwrap_or(UNLIMITED_CONCURRENCY),
+        number(plan.queue.map(|value| value.to_string())),
+    )
+}

@@ -1,0 +1,14 @@
+//! `gannet migrate`: brings the database to this version's form and says what it did.
+
+use crate::home;
+use crate::settings::Settings;
+use anyhow::{Context, Result};
+use std::process::ExitCode;
+
+pub async fn run(settings: &Settings) -> Result<ExitCode> {
+    home::make_data_dir(settings)?;
+    let report =
+        store::migrate(&home::store_options(settings)).await.context("cannot migrate the database")?;
+    println!("{report}");
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,7 @@
+//! The commands, one file each.
+
+pub mod doctor;
+pub mod keys;
+pub mod migrate;
+pub mod openapi;
+pub mod serve;

@@ -1,0 +1,169 @@
+//! `gannet serve`: the API, the workers and the janitor in one process, until a signal stops them.
+
+use crate::Globals;
+use crate::home::{self, FirstKey};
+use crate::settings::{Settings, without_password};
+use anyhow::{Context, Result};
+use engine::drill::DrillStep;
+use engine::janitor::{self, JanitorOptions};
+use engine::runner::{Runner, RunnerOptions, Work};
+use engine::{Callers, Gate};
+use server::{App, Telemetry};
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use store::Store;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+#[derive(Debug, clap::Args)]
+pub struct Serve {
+    /// Address and port [default: 127.0.0.1:3002]
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<String>,
+}
+
+impl Serve {
+    pub async fn run(self, globals: Globals) -> Result<ExitCode> {
+        let listen = self.listen.map(|listen| ("listen".to_owned(), listen));
+        let settings = globals.settings(listen.into_iter().collect())?;
+        start_log(&settings);
+        let store = home::open_store(&settings).await?;
+        let _lock =
+            if store.backend() == "sqlite" { Some(home::lock_data_dir(&settings.data_dir)?) } else { None };
+        let first = home::found(&settings, store.as_ref()).await?;
+        let listener = TcpListener::bind(settings.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}", settings.listen))?;
+        let stop = stop_on_signals()?;
+        let tasks = TaskTracker::new();
+        let callers = Arc::new(Callers::new(store.clone(), settings.plans.clone()));
+        let gate = Gate::new(store.clone());
+        start_workers(&settings, &store, &callers, &gate, &stop, &tasks)?;
+
+        let address = listener.local_addr()?;
+        let app = App {
+            store: store.clone(),
+            gate,
+            callers: callers.clone(),
+            settings: Arc::new(server::Settings {
+                listen: address,
+                auth: settings.auth,
+                public_url: settings.public_url.clone(),
+                cors: settings.cors.clone(),
+                body_limit: settings.body_limit,
+                drill_faults: settings.drill_faults,
+            }),
+            telemetry: Telemetry::install().map_err(anyhow::Error::msg)?,
+            stopping: stop.clone(),
+        };
+        greet(&settings, address, store.backend(), first.as_ref());
+        server::serve::serve(listener, server::router(&app), stop, settings.shutdown_grace).await;
+        tasks.close();
+        tasks.wait().await;
+        if let Err(error) = callers.flush_used().await {
+            tracing::warn!(%error, "could not note when keys were used");
+        }
+        store.shut_down().await;
+        tracing::info!("stopped");
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Logs go to standard error; standard output is for what people and programs asked for.
+fn start_log(settings: &Settings) {
+    let filter = tracing_subscriber::EnvFilter::new(&settings.log);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if settings.log_json {
+        log.json().flatten_event(true).init();
+    } else {
+        log.with_target(false).init();
+    }
+}
+
+/// The first signal stops gracefully, the second at once.
+fn stop_on_signals() -> Result<CancellationToken> {
+    let stop = CancellationToken::new();
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let told = stop.clone();
+    tokio::spawn(async move {
+        let mut next = async || {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        };
+        next().await;
+        tracing::info!("stopping: finishing what is open; a second signal stops at once");
+        told.cancel();
+        next().await;
+        std::process::exit(130);
+    });
+    Ok(stop)
+}
+
+fn start_workers(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    callers: &Arc<Callers>,
+    gate: &Arc<Gate>,
+    stop: &CancellationToken,
+    tasks: &TaskTracker,
+) -> Result<()> {
+    let objects = Arc::new(home::open_objects(settings, store.clone())?);
+    if settings.workers > 0 {
+        let works: Vec<Arc<dyn Work>> = vec![Arc::new(DrillStep)];
+        let options = RunnerOptions {
+            slots: settings.workers,
+            lease: settings.lease,
+            grace: settings.shutdown_grace,
+            ..RunnerOptions::default()
+        };
+        let runner = Runner::new(store.clone(), works, &settings.plans, options);
+        tasks.spawn(runner.run(stop.clone()));
+    }
+    let options = JanitorOptions {
+        sweep_every: (settings.lease / 3).min(Duration::from_secs(5)),
+        purge_every: Duration::from_mins(1),
+        object_ceiling: settings.objects_limit,
+    };
+    tasks.spawn(janitor::run(store.clone(), objects, callers.clone(), options, stop.clone()));
+    tasks.spawn(gate.clone().keep(stop.clone()));
+    Ok(())
+}
+
+/// Where it listens, its key, and a first command to try. Whoever reads this may stop reading at any
+/// line; that must not stop the server.
+fn greet(settings: &Settings, address: std::net::SocketAddr, backend: &str, first: Option<&FirstKey>) {
+    let key_file = home::first_key_file(&settings.data_dir);
+    let (key, bearer) = match first {
+        Some(FirstKey { secret, file }) => {
+            let key =
+                format!("{}\n             shown this once; kept in {}", secret.reveal(), file.display());
+            (key, secret.reveal().to_owned())
+        }
+        None if key_file.exists() => {
+            (format!("in {}", key_file.display()), format!("$(cat {})", key_file.display()))
+        }
+        None => ("make one with: gannet keys create NAME".to_owned(), "YOUR-KEY".to_owned()),
+    };
+    let database = without_password(&settings.database_url);
+    let banner = format!(
+        "Gannet {}\n\
+         \x20 listening  http://{address}\n\
+         \x20 docs       http://{address}/docs\n\
+         \x20 data       {} ({backend}, {database})\n\
+         \x20 key        {key}\n\
+         \x20 try        curl -s http://{address}/v2/team/credit-usage -H \"Authorization: Bearer {bearer}\"\n",
+        env!("CARGO_PKG_VERSION"),
+        settings.data_dir.display(),
+    );
+    let mut out = std::io::stdout();
+    if out.write_all(banner.as_bytes()).and_then(|()| out.flush()).is_err() {
+        tracing::info!(%address, "listening");
+    }
+}

@@ -1,0 +1,138 @@
+//! The data folder and the store in it: opened the same way by every command.
+
+use crate::settings::{ObjectsAt, Settings};
+use anyhow::{Context, Result, bail};
+use engine::keys::{Secret, new_key};
+use std::fs::{File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use store::keys::NewTeam;
+use store::objects::{ObjectPlace, Objects, S3Place};
+use store::{Store, StoreOptions};
+use uuid::Uuid;
+use wire::Scope;
+
+const FIRST_KEY: &str = "first-key";
+const LOCK: &str = "server.lock";
+
+pub fn store_options(settings: &Settings) -> StoreOptions {
+    let mut options = StoreOptions::new(settings.database_url.clone());
+    options.max_connections = settings.database_connections;
+    options
+}
+
+/// Makes the data folder when it is missing, readable by its owner only.
+pub fn make_data_dir(settings: &Settings) -> Result<()> {
+    let dir = &settings.data_dir;
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir).with_context(|| format!("cannot make the data folder {}", dir.display()))
+}
+
+pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>> {
+    make_data_dir(settings)?;
+    store::open(&store_options(settings)).await.context("cannot open the database")
+}
+
+pub fn open_objects(settings: &Settings, store: Arc<dyn Store>) -> Result<Objects> {
+    let place = match &settings.objects {
+        ObjectsAt::Folder(path) => ObjectPlace::Folder(path.clone()),
+        ObjectsAt::S3 { bucket, prefix, endpoint, region, access_key, secret_key } => {
+            ObjectPlace::S3(S3Place {
+                bucket: bucket.clone(),
+                prefix: prefix.clone(),
+                endpoint: endpoint.clone(),
+                region: region.clone(),
+                access_key: access_key.clone(),
+                secret_key: secret_key.clone(),
+            })
+        }
+    };
+    Objects::open(&place, store).context("cannot open the object storage")
+}
+
+/// Holds the data folder for one server: two servers on one SQLite file would each believe they are
+/// alone. Released when dropped, and by the kernel when the process dies.
+#[derive(Debug)]
+pub struct DataDirLock(#[expect(dead_code, reason = "held open for its lock")] File);
+
+pub fn lock_data_dir(dir: &Path) -> Result<DataDirLock> {
+    let path = dir.join(LOCK);
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(DataDirLock(file)),
+        Err(TryLockError::WouldBlock) => {
+            bail!(
+                "another server uses the data folder {}; several need PostgreSQL (database_url)",
+                dir.display()
+            )
+        }
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("cannot lock {}", path.display()))
+        }
+    }
+}
+
+/// What the first start made.
+#[derive(Debug)]
+pub struct FirstKey {
+    pub secret: Secret,
+    pub file: PathBuf,
+}
+
+/// Makes the first team and key when there is none. `None` on every later start.
+pub async fn found(settings: &Settings, store: &dyn Store) -> Result<Option<FirstKey>> {
+    let secret = match &settings.api_key {
+        Some(chosen) => chosen.clone(),
+        None => Secret::random().context("no randomness for a key")?,
+    };
+    let team = NewTeam {
+        id: Uuid::now_v7(),
+        name: "default".to_owned(),
+        plan: settings.plan.clone(),
+        zero_data_retention: false,
+    };
+    let key = new_key(team.id, "first", Scope::ALL, None, &secret);
+    if store.found(team, key).await?.is_some() {
+        let file = first_key_file(&settings.data_dir);
+        write_secret(&file, secret.reveal()).with_context(|| format!("cannot write {}", file.display()))?;
+        return Ok(Some(FirstKey { secret, file }));
+    }
+    if let Some(chosen) = &settings.api_key {
+        accept_chosen_key(store, chosen).await?;
+    }
+    Ok(None)
+}
+
+pub fn first_key_file(data_dir: &Path) -> PathBuf {
+    data_dir.join(FIRST_KEY)
+}
+
+/// A key given by configuration works on later starts too, unless it was revoked.
+async fn accept_chosen_key(store: &dyn Store, chosen: &Secret) -> Result<()> {
+    match store.key_by_hash(&chosen.hash()).await? {
+        Some((key, _)) if key.revoked_at.is_some() => {
+            tracing::warn!("the configured api_key was revoked and stays so");
+        }
+        Some(_) => {}
+        None => {
+            let team = store.teams().await?.into_iter().next().context("there is no team")?;
+            engine::keys::create(store, team.id, "configured", Scope::ALL, None, chosen).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Readable by its owner only, from the first byte on.
+fn write_secret(path: &Path, secret: &str) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    writeln!(file, "{secret}")?;
+    file.sync_all()
+}

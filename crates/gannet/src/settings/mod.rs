@@ -1,0 +1,290 @@
+//! Configuration: flags over environment over `gannet.toml` over defaults. Each value remembers where
+//! it came from, and a wrong or unknown one is an error that names both.
+
+mod egress;
+mod table;
+mod values;
+
+pub use egress::EgressAllow;
+pub use table::{SETTINGS, Setting};
+
+use anyhow::{Context, Result, bail};
+use engine::{Plan, Plans};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    Default,
+    File(PathBuf),
+    Environment(&'static str),
+    Flag,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => write!(out, "default"),
+            Self::File(path) => write!(out, "{}", path.display()),
+            Self::Environment(name) => write!(out, "environment {name}"),
+            Self::Flag => write!(out, "command line"),
+        }
+    }
+}
+
+/// A value as text, before it is understood.
+#[derive(Debug, Clone)]
+pub struct Given {
+    pub setting: &'static Setting,
+    pub text: String,
+    pub source: Source,
+}
+
+impl Given {
+    /// The value for people: secrets hidden, also those inside URLs.
+    pub fn shown(&self) -> String {
+        if self.text.is_empty() {
+            "(none)".to_owned()
+        } else if self.setting.secret {
+            "(hidden)".to_owned()
+        } else {
+            without_password(&self.text)
+        }
+    }
+}
+
+/// All settings, understood.
+#[derive(Debug)]
+pub struct Settings {
+    pub listen: SocketAddr,
+    pub data_dir: PathBuf,
+    pub database_url: String,
+    pub database_connections: u32,
+    pub api_key: Option<engine::keys::Secret>,
+    pub plan: String,
+    pub plans: Plans,
+    pub auth: bool,
+    pub public_url: Option<String>,
+    pub cors: server::Cors,
+    pub egress_allow: EgressAllow,
+    pub body_limit: usize,
+    pub workers: usize,
+    pub lease: Duration,
+    pub shutdown_grace: Duration,
+    pub objects: ObjectsAt,
+    pub objects_limit: u64,
+    pub drill_faults: bool,
+    pub log: String,
+    pub log_json: bool,
+    /// Everything as it was given, for `gannet doctor`.
+    pub given: Vec<Given>,
+}
+
+/// Where stored objects go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ObjectsAt {
+    Folder(PathBuf),
+    S3 {
+        bucket: String,
+        prefix: String,
+        endpoint: String,
+        region: String,
+        access_key: String,
+        secret_key: String,
+    },
+}
+
+/// What was said on the command line.
+#[derive(Debug, Default)]
+pub struct Flags {
+    pub config: Option<PathBuf>,
+    /// Setting names with their values.
+    pub values: Vec<(String, String)>,
+}
+
+/// Reads everything; the environment is passed in so that tests need not change their own.
+pub fn load(flags: &Flags, environment: &BTreeMap<String, String>) -> Result<Settings> {
+    let file = read_file(flags.config.as_deref(), environment)?;
+    refuse_unknown_environment(environment)?;
+    for (name, _) in &flags.values {
+        table::find(name).with_context(|| "on the command line".to_owned())?;
+    }
+    let given: Vec<Given> =
+        SETTINGS.iter().map(|setting| choose(setting, flags, environment, file.as_ref())).collect();
+    let plans = file.map(|file| file.plans).unwrap_or_default();
+    values::understand(given, plans)
+}
+
+/// What the file holds: settings as text, and plans.
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    values: BTreeMap<String, String>,
+    plans: BTreeMap<String, Plan>,
+}
+
+const DEFAULT_FILE: &str = "gannet.toml";
+
+fn read_file(flag: Option<&Path>, environment: &BTreeMap<String, String>) -> Result<Option<File>> {
+    let named = flag.map(Path::to_path_buf).or_else(|| environment.get("GANNET_CONFIG").map(PathBuf::from));
+    let path = match named {
+        Some(path) => path,
+        None if Path::new(DEFAULT_FILE).exists() => PathBuf::from(DEFAULT_FILE),
+        None => return Ok(None),
+    };
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    parse_file(path, &text).map(Some)
+}
+
+fn parse_file(path: PathBuf, text: &str) -> Result<File> {
+    let table: toml::Table = text.parse().with_context(|| format!("{} is not valid TOML", path.display()))?;
+    let mut file = File { path, values: BTreeMap::new(), plans: BTreeMap::new() };
+    for (name, value) in table {
+        if name == "plans" {
+            file.plans =
+                value.try_into().with_context(|| format!("wrong plan in {}", file.path.display()))?;
+            continue;
+        }
+        table::find(&name).with_context(|| format!("in {}", file.path.display()))?;
+        let text = match value {
+            toml::Value::String(text) => text,
+            toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Boolean(true) => "on".to_owned(),
+            toml::Value::Boolean(false) => "off".to_owned(),
+            _ => bail!("setting `{name}` in {} must be text, a number or true/false", file.path.display()),
+        };
+        file.values.insert(name, text);
+    }
+    Ok(file)
+}
+
+fn refuse_unknown_environment(environment: &BTreeMap<String, String>) -> Result<()> {
+    for name in environment.keys() {
+        // What tests set for themselves is theirs.
+        let ours =
+            name.starts_with("GANNET_") && name != "GANNET_CONFIG" && !name.starts_with("GANNET_TEST_");
+        if ours && !SETTINGS.iter().any(|setting| setting.environment == name) {
+            let near = table::nearest(&name["GANNET_".len()..].to_ascii_lowercase());
+            bail!(
+                "unknown setting in the environment: {name}{}",
+                near.map(|near| format!(" (did you mean {}?)", near.environment)).unwrap_or_default()
+            );
+        }
+    }
+    Ok(())
+}
+
+fn choose(
+    setting: &'static Setting,
+    flags: &Flags,
+    environment: &BTreeMap<String, String>,
+    file: Option<&File>,
+) -> Given {
+    let flag = flags.values.iter().rev().find(|(name, _)| name == setting.name);
+    let (text, source) = if let Some((_, text)) = flag {
+        (text.clone(), Source::Flag)
+    } else if let Some(text) = environment.get(setting.environment) {
+        (text.clone(), Source::Environment(setting.environment))
+    } else if let Some((file, text)) = file.and_then(|file| Some((file, file.values.get(setting.name)?))) {
+        (text.clone(), Source::File(file.path.clone()))
+    } else {
+        (setting.default.to_owned(), Source::Default)
+    };
+    Given { setting, text, source }
+}
+
+/// `scheme://user:password@host` without the password.
+pub fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let authority_end = rest.find('/').unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(authority_end);
+    match authority.rsplit_once('@') {
+        Some((user, host)) => {
+            let name = user.split(':').next().unwrap_or_default();
+            format!("{scheme}://{name}:…@{host}{path}")
+        }
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    fn flags(pairs: &[(&str, &str)]) -> Flags {
+        let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Flags { config: None, values }
+    }
+
+    fn fails(result: Result<Settings>) -> String {
+        format!("{:#}", result.expect_err("should have been refused"))
+    }
+
+    #[test]
+    fn flags_win_over_environment_over_defaults() {
+        let set = load(&flags(&[]), &environment(&[])).unwrap();
+        assert_eq!(set.listen.to_string(), "127.0.0.1:3002");
+        let set = load(&flags(&[]), &environment(&[("GANNET_LISTEN", "127.0.0.1:1")])).unwrap();
+        assert_eq!(set.listen.port(), 1);
+        let set =
+            load(&flags(&[("listen", "127.0.0.1:2")]), &environment(&[("GANNET_LISTEN", "127.0.0.1:1")]))
+                .unwrap();
+        assert_eq!(set.listen.port(), 2);
+        let source = &set.given.iter().find(|given| given.setting.name == "listen").unwrap().source;
+        assert_eq!(*source, Source::Flag);
+    }
+
+    #[test]
+    fn the_file_is_read_and_its_mistakes_are_named() {
+        let good =
+            parse_file("g.toml".into(), "listen = '127.0.0.1:5'\nauth = true\n[plans.tiny]\ncredits = 3\n")
+                .unwrap();
+        assert_eq!(good.values["listen"], "127.0.0.1:5");
+        assert_eq!(good.plans["tiny"].credits, Some(3));
+        let typo = format!("{:#}", parse_file("g.toml".into(), "listn = 'x'").unwrap_err());
+        assert!(typo.contains("g.toml") && typo.contains("listn") && typo.contains("`listen`"), "{typo}");
+        let plan = format!("{:#}", parse_file("g.toml".into(), "[plans.x]\ncredit = 3").unwrap_err());
+        assert!(plan.contains("g.toml") && plan.contains("credit"), "{plan}");
+    }
+
+    #[test]
+    fn wrong_values_name_the_setting_and_its_source() {
+        let text = fails(load(&flags(&[]), &environment(&[("GANNET_LISTEN", "nowhere")])));
+        assert!(text.contains("listen") && text.contains("GANNET_LISTEN"), "{text}");
+        let text = fails(load(&flags(&[]), &environment(&[("GANNET_LISTN", "x")])));
+        assert!(text.contains("GANNET_LISTN") && text.contains("GANNET_LISTEN"), "{text}");
+        let text = fails(load(&flags(&[("plan", "gold")]), &environment(&[])));
+        assert!(text.contains("plan") && text.contains("unlimited"), "{text}");
+    }
+
+    #[test]
+    fn an_open_door_without_a_lock_is_refused() {
+        let text = fails(load(&flags(&[("listen", "0.0.0.0:3002"), ("auth", "off")]), &environment(&[])));
+        assert!(text.contains("auth"), "{text}");
+        assert!(load(&flags(&[("listen", "127.0.0.1:0"), ("auth", "off")]), &environment(&[])).is_ok());
+        assert!(load(&flags(&[("listen", "0.0.0.0:3002")]), &environment(&[])).is_ok());
+    }
+
+    #[test]
+    fn secrets_stay_hidden() {
+        let set = load(
+            &flags(&[("api_key", "fc-0123456789abcdef"), ("database_url", "postgres://me:pw@h/d")]),
+            &environment(&[]),
+        )
+        .unwrap();
+        let shown: String = set.given.iter().map(Given::shown).collect();
+        assert!(
+            !shown.contains("0123456789") && !shown.contains("pw") && shown.contains("me:…@h/d"),
+            "{shown}"
+        );
+        assert!(!format!("{:?}", set.api_key).contains("0123456789abcdef"));
+    }
+}

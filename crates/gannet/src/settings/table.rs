@@ -1,0 +1,103 @@
+//! The settings, each declared once: its names, its default, and what it is for.
+
+use anyhow::{Result, anyhow};
+
+#[derive(Debug)]
+pub struct Setting {
+    /// In `gannet.toml` and after `--set`.
+    pub name: &'static str,
+    pub environment: &'static str,
+    pub default: &'static str,
+    /// Never shown.
+    pub secret: bool,
+    pub help: &'static str,
+}
+
+macro_rules! settings {
+    ($($name:literal $environment:literal $default:literal $($secret:ident)? : $help:literal;)+) => {
+        pub const SETTINGS: &[Setting] = &[
+            $(Setting {
+                name: $name, environment: $environment, default: $default,
+                secret: settings!(@ $($secret)?), help: $help,
+            }),+
+        ];
+    };
+    (@ secret) => { true };
+    (@) => { false };
+}
+
+settings! {
+    "listen" "GANNET_LISTEN" "127.0.0.1:3002": "address and port to listen on";
+    "data_dir" "GANNET_DATA_DIR" "gannet-data": "folder for the database, objects and the first key";
+    "database_url" "GANNET_DATABASE_URL" "": "postgres://… or sqlite:PATH; empty = gannet.db in the data folder";
+    "database_connections" "GANNET_DATABASE_CONNECTIONS" "8": "most database connections of this process";
+    "api_key" "GANNET_API_KEY" "" secret: "the first key, instead of a random one";
+    "plan" "GANNET_PLAN" "unlimited": "plan of the first team";
+    "auth" "GANNET_AUTH" "on": "off = no keys are asked for; only on a loopback address";
+    "public_url" "GANNET_PUBLIC_URL" "": "how callers reach this server, when a proxy hides it";
+    "cors" "GANNET_CORS" "none": "none, *, or a comma-separated list of origins that may call from a browser";
+    "egress_allow" "GANNET_EGRESS_ALLOW" "": "what may be reached in private space, per purpose: scrape=127.0.0.0/8;webhook=…;model=…";
+    "body_limit" "GANNET_BODY_LIMIT" "10MB": "largest JSON body";
+    "workers" "GANNET_WORKERS" "32": "jobs that this process runs at once; 0 = none";
+    "lease" "GANNET_LEASE" "15s": "how long a silent worker keeps its jobs";
+    "shutdown_grace" "GANNET_SHUTDOWN_GRACE" "10s": "how long open requests and jobs may go on after a stop";
+    "objects" "GANNET_OBJECTS" "": "s3://bucket/prefix or a folder; empty = objects in the data folder";
+    "objects_limit" "GANNET_OBJECTS_LIMIT" "10GB": "most bytes that stored objects may take";
+    "s3_endpoint" "GANNET_S3_ENDPOINT" "": "address of the S3-compatible storage; empty = AWS";
+    "s3_region" "GANNET_S3_REGION" "us-east-1": "its region";
+    "s3_access_key" "GANNET_S3_ACCESS_KEY" "": "its access key";
+    "s3_secret_key" "GANNET_S3_SECRET_KEY" "" secret: "its secret key";
+    "drill_faults" "GANNET_DRILL_FAULTS" "off": "on = drills may rehearse faults of the server itself";
+    "log" "GANNET_LOG" "info": "log filter, for instance info or gannet_server=debug,info";
+    "log_format" "GANNET_LOG_FORMAT" "text": "text or json";
+}
+
+/// The setting of this name, or an error with the nearest one.
+pub fn find(name: &str) -> Result<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| match nearest(name) {
+        Some(near) => anyhow!("unknown setting `{name}` (did you mean `{}`?)", near.name),
+        None => anyhow!("unknown setting `{name}`; `gannet doctor` lists them all"),
+    })
+}
+
+/// The setting a typing mistake away from this name.
+pub fn nearest(name: &str) -> Option<&'static Setting> {
+    let near = SETTINGS.iter().map(|setting| (distance(name, setting.name), setting));
+    near.filter(|(distance, _)| *distance <= 2)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, setting)| setting)
+}
+
+/// Levenshtein distance; names are short.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (line, from) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for (column, to) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_match_their_environment() {
+        for setting in SETTINGS {
+            assert_eq!(setting.environment, format!("GANNET_{}", setting.name.to_ascii_uppercase()));
+        }
+    }
+
+    #[test]
+    fn a_typing_mistake_finds_its_setting() {
+        assert_eq!(nearest("datadir").unwrap().name, "data_dir");
+        assert!(nearest("something_else").is_none());
+    }
+}

@@ -1,0 +1,211 @@
+//! From text to meaning: each setting parsed, each conflict refused, with the source in the message.
+
+use super::{EgressAllow, Given, ObjectsAt, Settings};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use engine::{Plan, Plans};
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Settings> {
+    let values = Values(&given);
+    let plans = Plans::new(plans);
+    let plan = values.parse("plan", |text| {
+        let names: Vec<&str> = plans.iter().map(|(name, _)| name).collect();
+        ensure!(plans.contains(text), "no such plan; there are {}", names.join(", "));
+        Ok(text.to_owned())
+    })?;
+    let data_dir = values.parse("data_dir", |text| {
+        ensure!(!text.is_empty(), "must not be empty");
+        Ok(PathBuf::from(text))
+    })?;
+    let listen = values.parse("listen", address)?;
+    let auth = values.parse("auth", switch)?;
+    ensure!(
+        auth || listen.ip().is_loopback(),
+        "auth is off and listen is {listen}: without keys the server binds a loopback address only"
+    );
+    let objects = objects(&values, &data_dir)?;
+    Ok(Settings {
+        listen,
+        auth,
+        database_url: values.parse("database_url", |text| database_url(text, &data_dir))?,
+        database_connections: values.parse("database_connections", |text| between(text, 1..=1000))?,
+        api_key: values.parse("api_key", |text| {
+            optional(text)
+                .map(|key| engine::keys::Secret::chosen(&key).map_err(|error| anyhow!(error)))
+                .transpose()
+        })?,
+        plan,
+        plans,
+        public_url: values.parse("public_url", |text| {
+            let url = optional(text);
+            let absolute = |url: &String| url.starts_with("http://") || url.starts_with("https://");
+            ensure!(url.as_ref().is_none_or(absolute), "must start with http:// or https://");
+            Ok(url)
+        })?,
+        cors: values.parse("cors", cors)?,
+        egress_allow: values.parse("egress_allow", EgressAllow::parse)?,
+        body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),
+        workers: values.parse("workers", |text| between(text, 0..=10_000))?,
+        lease: values.parse("lease", |text| duration(text, Duration::from_millis(300)))?,
+        shutdown_grace: values.parse("shutdown_grace", |text| duration(text, Duration::ZERO))?,
+        objects,
+        objects_limit: values.parse("objects_limit", bytes)?,
+        drill_faults: values.parse("drill_faults", switch)?,
+        log: values.parse("log", |text| {
+            tracing_subscriber::EnvFilter::try_new(text)?;
+            Ok(text.to_owned())
+        })?,
+        log_json: values.parse("log_format", |text| match text {
+            "text" => Ok(false),
+            "json" => Ok(true),
+            _ => bail!("must be text or json"),
+        })?,
+        data_dir,
+        given,
+    })
+}
+
+struct Values<'a>(&'a [Given]);
+
+impl Values<'_> {
+    fn parse<T>(&self, name: &str, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+        let given =
+            self.0.iter().find(|given| given.setting.name == name).context("a setting without a row")?;
+        parse(given.text.trim())
+            .with_context(|| format!("setting `{name}` = `{}` (from: {})", given.shown(), given.source))
+    }
+
+    fn text(&self, name: &str) -> Result<String> {
+        self.parse(name, |text| Ok(text.to_owned()))
+    }
+}
+
+fn optional(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn switch(text: &str) -> Result<bool> {
+    match text {
+        "on" | "true" | "1" => Ok(true),
+        "off" | "false" | "0" => Ok(false),
+        _ => bail!("must be on or off"),
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr> {
+    let found = text.to_socket_addrs().map_err(|error| anyhow!("must be ADDRESS:PORT ({error})"))?.next();
+    found.context("this name has no address")
+}
+
+fn database_url(text: &str, data_dir: &Path) -> Result<String> {
+    let known = ["sqlite:", "postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
+    if text.is_empty() {
+        return Ok(format!("sqlite:{}", data_dir.join("gannet.db").display()));
+    }
+    ensure!(known, "must start with sqlite: or postgres://");
+    Ok(text.to_owned())
+}
+
+fn cors(text: &str) -> Result<server::Cors> {
+    match text {
+        "none" | "" => Ok(server::Cors::None),
+        "*" => Ok(server::Cors::Any),
+        list => {
+            let origins: Vec<String> = list.split(',').map(|origin| origin.trim().to_owned()).collect();
+            for origin in &origins {
+                let absolute = origin.starts_with("http://") || origin.starts_with("https://");
+                ensure!(
+                    absolute && !origin.ends_with('/'),
+                    "`{origin}` is not an origin such as https://app.example"
+                );
+            }
+            Ok(server::Cors::Origins(origins))
+        }
+    }
+}
+
+fn between<T: std::str::FromStr + PartialOrd + std::fmt::Display>(
+    text: &str,
+    range: std::ops::RangeInclusive<T>,
+) -> Result<T> {
+    let value = text.parse().map_err(|_| anyhow!("must be a whole number"))?;
+    ensure!(range.contains(&value), "must be {} to {}", range.start(), range.end());
+    Ok(value)
+}
+
+/// `10MB`, `512KB`, `2GB` or plain bytes.
+fn bytes(text: &str) -> Result<u64> {
+    let digits = text.trim_end_matches(|char: char| char.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "KB" => 1024,
+        "MB" => 1024 * 1024,
+        "GB" => 1024 * 1024 * 1024,
+        "TB" => 1024_u64.pow(4),
+        _ => bail!("must be a size such as 10MB"),
+    };
+    let number: u64 = digits.trim().parse().map_err(|_| anyhow!("must be a size such as 10MB"))?;
+    number.checked_mul(unit).filter(|bytes| *bytes > 0).context("must be a size above 0 that fits in 64 bits")
+}
+
+/// `500ms`, `15s`, `2m`.
+fn duration(text: &str, least: Duration) -> Result<Duration> {
+    let digits = text.trim_end_matches(|char: char| char.is_ascii_alphabetic());
+    let number: u64 = digits.trim().parse().map_err(|_| anyhow!("must be a time such as 15s"))?;
+    ensure!(number <= 1_000_000, "is too long");
+    let duration = match &text[digits.len()..] {
+        "ms" => Duration::from_millis(number),
+        "s" => Duration::from_secs(number),
+        "m" => Duration::from_secs(number * 60),
+        _ => bail!("must be a time with its unit, such as 500ms, 15s or 2m"),
+    };
+    ensure!(duration >= least, "must be at least {}ms", least.as_millis());
+    Ok(duration)
+}
+
+fn objects(values: &Values<'_>, data_dir: &Path) -> Result<ObjectsAt> {
+    let at = values.text("objects")?;
+    let Some(place) = at.strip_prefix("s3://") else {
+        let folder = if at.is_empty() { data_dir.join("objects") } else { PathBuf::from(at) };
+        return Ok(ObjectsAt::Folder(folder));
+    };
+    let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
+    ensure!(!bucket.is_empty(), "setting `objects` = `{at}`: the bucket is missing");
+    let access_key = values.text("s3_access_key")?;
+    let secret_key = values.text("s3_secret_key")?;
+    ensure!(
+        !access_key.is_empty() && !secret_key.is_empty(),
+        "setting `objects` = `{at}` needs `s3_access_key` and `s3_secret_key`"
+    );
+    let region = values.text("s3_region")?;
+    let endpoint = optional(&values.text("s3_endpoint")?);
+    Ok(ObjectsAt::S3 {
+        bucket: bucket.to_owned(),
+        prefix: prefix.trim_matches('/').to_owned(),
+        endpoint: endpoint.unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com")),
+        region,
+        access_key,
+        secret_key,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_times() {
+        assert_eq!(bytes("10MB").unwrap(), 10 * 1024 * 1024);
+        assert_eq!(bytes("7").unwrap(), 7);
+        assert_eq!(duration("1500ms", Duration::ZERO).unwrap(), Duration::from_millis(1500));
+        for wrong in ["", "ten", "10XB", "-1", "0", "99999999999999TB"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "15", "s", "1h", "9999999s"] {
+            assert!(duration(wrong, Duration::ZERO).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The command line and the configuration, as a person meets them.
+
+use crate::server::{Recipe, gannet, run};
+use serde_json::Value;
+use testkit::TempDir;
+
+#[tokio::test]
+async fn doctor_shows_what_is_in_force_and_hides_secrets() {
+    let dir = TempDir::new();
+    let recipe = Recipe::at(dir.path())
+        .set("log_format", "json")
+        .set("egress_allow", "scrape=127.0.0.0/8;model=h.example");
+    let (code, text, error) = run(recipe.command(&["doctor"]));
+    assert_eq!(code, Some(0), "{error}");
+    for part in [
+        "database",
+        "disk",
+        "chromium",
+        "scrape: 127.0.0.0/8; model: h.example",
+        "environment GANNET_LOG_FORMAT",
+        "plan free",
+    ] {
+        assert!(text.contains(part), "{part} is missing:\n{text}");
+    }
+    assert!(!text.contains(crate::server::KEY), "{text}");
+    assert!(!dir.join("data").join("gannet.db").exists(), "a doctor changes nothing");
+    recipe.start().await.kill();
+    let (code, text, _) = run(recipe.command(&["doctor", "--json"]));
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(code, Some(0));
+    assert_eq!(report["parts"][0]["verdict"], "ok", "{report}");
+    let broken = recipe.set("database_url", "postgres://nobody:pw-secret@127.0.0.1:1/none");
+    let (code, text, _) = run(broken.command(&["doctor"]));
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("BROKEN") && !text.contains("pw-secret"), "{text}");
+}
+
+#[tokio::test]
+async fn wrong_settings_name_themselves_and_their_source() {
+    let dir = TempDir::new();
+    let fails = |recipe: Recipe, arguments: &[&str], parts: &[&str]| {
+        let (code, _, error) = run(recipe.command(arguments));
+        assert_eq!(code, Some(1), "{error}");
+        for part in parts {
+            assert!(error.contains(part), "{part} is missing: {error}");
+        }
+    };
+    let plain = || Recipe::at(dir.path());
+    fails(plain().set("listn", "x"), &["serve"], &["GANNET_LISTN", "GANNET_LISTEN"]);
+    fails(plain().set("lease", "soon"), &["serve"], &["lease", "soon", "GANNET_LEASE"]);
+    fails(plain(), &["serve", "--set", "nope=1"], &["nope", "command line"]);
+    fails(plain().set("auth", "off"), &["serve", "--listen", "0.0.0.0:0"], &["auth", "loopback"]);
+    fails(plain().set("database_url", "mysql://x"), &["serve"], &["database_url", "sqlite:"]);
+    let mut typo = plain();
+    typo.toml = "bdy_limit = '3MB'".to_owned();
+    fails(typo, &["serve"], &["bdy_limit", "gannet.toml", "body_limit"]);
+}
+
+#[tokio::test]
+async fn two_servers_cannot_share_a_sqlite_folder() {
+    let dir = TempDir::new();
+    let recipe = Recipe::at(dir.path());
+    let server = recipe.start().await;
+    let (code, _, error) = run(recipe.command(&["serve", "--listen", "127.0.0.1:0"]));
+    assert_eq!(code, Some(1));
+    assert!(error.contains("another server uses the data folder"), "{error}");
+    server.http.get("/v2/concurrency-check").await.unwrap().is_success();
+}
+
+#[tokio::test]
+async fn without_authentication_loopback_callers_are_the_first_team() {
+    let dir = TempDir::new();
+    let server = Recipe::at(dir.path()).set("auth", "off").start().await;
+    server.http.with_key(None).get("/v2/team/queue-status").await.unwrap().is_success();
+    server.http.with_key(Some("anything")).get("/admin/keys").await.unwrap().is_success();
+}
+
+#[tokio::test]
+async fn beyond_loopback_metrics_need_an_admin() {
+    let dir = TempDir::new();
+    let server = Recipe::at(dir.path()).start().await;
+    let open = server.http.with_key(None).get("/metrics").await.unwrap();
+    assert!(open.text.contains("gannet_http_requests_total"), "{}", open.text);
+    let wide_dir = TempDir::new();
+    let recipe = Recipe::at(wide_dir.path());
+    let mut child = recipe.command(&["serve", "--listen", "0.0.0.0:0"]);
+    let mut child = child.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    let listening =
+        lines.find_map(|line| line.unwrap().trim().strip_prefix("listening").map(str::to_owned)).unwrap();
+    let base = listening.trim().replace("0.0.0.0", "127.0.0.1");
+    let http = crate::http::Http::new(&base, None);
+    http.get("/metrics").await.unwrap().is_error(401, "Unauthorized: Invalid token");
+    assert_eq!(http.with_key(Some(crate::server::KEY)).get("/metrics").await.unwrap().status, 200);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn the_usual_answers() {
+    let mut version = gannet();
+    version.arg("--version");
+    let (code, text, _) = run(version);
+    assert_eq!((code, text.as_str()), (Some(0), "gannet 0.1.0\n"));
+    let mut completions = gannet();
+    completions.args(["completions", "bash"]);
+    let (code, text, _) = run(completions);
+    assert!(code == Some(0) && text.contains("complete -F"), "{text}");
+    let dir = TempDir::new();
+    let (code, text, _) = run(Recipe::at(dir.path()).command(&["migrate"]));
+    assert!(code == Some(0) && text.contains("applied"), "{text}");
+    let (code, text, _) = run(Recipe::at(dir.path()).command(&["migrate"]));
+    assert!(code == Some(0) && !text.contains("applied"), "{text}");
+}

@@ -1,0 +1,101 @@
+//! The OpenAPI document and its page: served, printed, complete, and held to by the server itself.
+
+use crate::server::{KEY, Recipe, gannet, plain, run};
+use serde_json::Value;
+use std::process::Command;
+use testkit::TempDir;
+
+#[tokio::test]
+async fn the_printed_document_is_the_served_one() {
+    let (_dir, server) = plain().await;
+    let from_server = server.http.with_key(None).get("/v2/openapi.json").await.unwrap().json;
+    let mut command = gannet();
+    command.arg("openapi");
+    let (code, printed, _) = run(command);
+    assert_eq!(code, Some(0));
+    assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), from_server);
+    for path in ["/v2/team/credit-usage", "/v2/concurrency-check", "/admin/keys", "/ready"] {
+        assert!(from_server["paths"][path].is_object(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn names_are_written_as_the_contract_writes_them() {
+    let (_dir, server) = plain().await;
+    let document = server.http.get("/v2/openapi.json").await.unwrap().json;
+    // The contract's own exceptions, and RFC 9728's metadata.
+    let exceptions = ["api_version", "created_at", "has_more"];
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        if name == "ResourceMetadata" {
+            continue;
+        }
+        for property in schema["properties"].as_object().into_iter().flatten() {
+            assert!(
+                !property.0.contains('_') || exceptions.contains(&property.0.as_str()),
+                "{name}.{}",
+                property.0
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_page_draws_every_operation_in_a_real_browser_without_a_network() {
+    let (_dir, server) = plain().await;
+    let profile = TempDir::new();
+    let document = server.http.get("/v2/openapi.json").await.unwrap().json;
+    let output = Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--virtual-time-budget=5000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("{}/docs", server.http.base))
+        .output()
+        .expect("chromium; `make test` installs it");
+    let page = String::from_utf8_lossy(&output.stdout);
+    for path in document["paths"].as_object().unwrap().keys() {
+        assert!(page.contains(&format!("<code>{path}</code>")), "{path} is not drawn:\n{page}");
+    }
+    assert!(page.contains("Payment Required: Insufficient credits"));
+    assert!(
+        !page.contains("src=\"http") && !page.contains("href=\"http"),
+        "the page loads something from outside"
+    );
+}
+
+#[tokio::test]
+async fn schemathesis_finds_no_crash_and_no_undocumented_answer() {
+    let dir = TempDir::new();
+    let server = Recipe::at(dir.path()).set("log", "error").start().await;
+    let python =
+        std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run the tests through `make test`");
+    let soak = std::env::var_os("GANNET_TEST_SOAK").is_some();
+    let mut command = Command::new(python);
+    command
+        .args(["-m", "schemathesis.cli", "run"])
+        .arg(format!("{}/v2/openapi.json", server.http.base))
+        .args(["-H", &format!("Authorization: Bearer {KEY}")])
+        .args([
+            "--checks",
+            "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
+        ])
+        .args([
+            "--max-examples",
+            if soak { "200" } else { "25" },
+            "--seed",
+            "1",
+            "--no-color",
+            "--workers",
+            "1",
+        ])
+        .args(["--request-timeout", "310"]);
+    if !soak {
+        // Asked at random, a drill mostly waits for as long as it may: only the long form has the time.
+        command.args(["--exclude-operation-id", "start"]);
+    }
+    let output = command.output().expect("schemathesis");
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{report}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(report.contains("No issues found") || report.contains("passed"), "{report}");
+    assert!(!server.log().contains("ERROR"), "{}", server.log());
+}

@@ -1,0 +1,206 @@
+//! Starts real servers on free ports in temporary folders, and ends them: politely, or with `kill -9`.
+
+use crate::http::{Http, Reply};
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use testkit::TempDir;
+
+/// The first key of every server that a test starts.
+pub const KEY: &str = "gn-blackbox-0123456789abcdef";
+
+/// The binary under test, without any setting of the machine it runs on.
+pub fn gannet() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gannet"));
+    command.env_clear();
+    for name in ["PATH", "HOME", "TMPDIR"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+/// What a server is to be like.
+#[derive(Clone)]
+pub struct Recipe {
+    pub dir: PathBuf,
+    pub settings: Vec<(String, String)>,
+    pub toml: String,
+}
+
+impl Recipe {
+    pub fn at(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), settings: vec![("api_key".into(), KEY.into())], toml: String::new() }
+    }
+
+    pub fn set(mut self, name: &str, value: &str) -> Self {
+        self.settings.retain(|(known, _)| known != name);
+        self.settings.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// A plan named `tiny` with these lines, for the first team.
+    pub fn tiny_plan(mut self, lines: &str) -> Self {
+        self.toml = format!("[plans.tiny]\n{lines}\n");
+        self.set("plan", "tiny")
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = gannet();
+        let data = self.dir.join("data");
+        command.args(arguments).arg("--data-dir").arg(&data).current_dir(&self.dir);
+        for (name, value) in &self.settings {
+            command.env(format!("GANNET_{}", name.to_uppercase()), value);
+        }
+        if !self.toml.is_empty() {
+            let file = self.dir.join("gannet.toml");
+            std::fs::write(file, &self.toml).expect("write gannet.toml");
+        }
+        command
+    }
+
+    /// Starts a server and waits until it is ready.
+    pub async fn start(&self) -> Server {
+        Server::spawn(self).await
+    }
+}
+
+/// A running server. Dropping it kills it.
+pub struct Server {
+    child: Child,
+    pub http: Http,
+    pub banner: Vec<String>,
+    log: Arc<Mutex<String>>,
+}
+
+impl Server {
+    async fn spawn(recipe: &Recipe) -> Self {
+        let mut child = recipe
+            .command(&["serve", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("start gannet");
+        let log = drain(child.stderr.take().expect("stderr"));
+        let mut lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
+        let mut banner = Vec::new();
+        // The banner ends with a command to try; it is printed when the server listens.
+        while banner.last().is_none_or(|line: &String| !line.trim_start().starts_with("try")) {
+            let Some(Ok(line)) = lines.next() else {
+                let _ = child.wait();
+                std::thread::sleep(Duration::from_millis(50));
+                panic!("gannet ended before it listened:\n{}", log.lock().unwrap());
+            };
+            banner.push(line);
+        }
+        let address =
+            banner.iter().find_map(|line| line.trim().strip_prefix("listening")).expect("an address");
+        let http = Http::new(address.trim(), Some(KEY));
+        let server = Self { child, http, banner, log };
+        server.wait_ready().await;
+        server
+    }
+
+    async fn wait_ready(&self) {
+        let end = Instant::now() + Duration::from_secs(20);
+        loop {
+            if self.http.get("/ready").await.is_ok_and(|reply| reply.status == 200) {
+                return;
+            }
+            assert!(Instant::now() < end, "not ready:\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Everything it has logged so far.
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// `kill -9`, and waits until it is gone.
+    pub fn kill(mut self) {
+        self.end();
+    }
+
+    /// SIGTERM, and the exit code with the time it took.
+    pub fn terminate(mut self) -> (Option<i32>, Duration, String) {
+        let began = Instant::now();
+        signal(self.child.id(), "TERM");
+        let status = self.child.wait().expect("wait");
+        std::thread::sleep(Duration::from_millis(20));
+        (status.code(), began.elapsed(), self.log())
+    }
+
+    fn end(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+pub fn signal(pid: u32, name: &str) {
+    let status = Command::new("kill").arg(format!("-{name}")).arg(pid.to_string()).status();
+    assert!(status.is_ok_and(|status| status.success()), "cannot signal {pid}");
+}
+
+/// Reads a pipe to its end in the background, so that the writer never blocks.
+fn drain(mut pipe: impl Read + Send + 'static) -> Arc<Mutex<String>> {
+    let text = Arc::new(Mutex::new(String::new()));
+    let sink = text.clone();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 8192];
+        while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+            sink.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..count]));
+        }
+    });
+    text
+}
+
+/// Runs a command of the binary to its end.
+pub fn run(mut command: Command) -> (Option<i32>, String, String) {
+    let output = command.output().expect("run gannet");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// A server with nothing special about it.
+pub async fn plain() -> (TempDir, Server) {
+    let dir = TempDir::new();
+    let server = Recipe::at(dir.path()).start().await;
+    (dir, server)
+}
+
+/// Waits until a drill has ended and answers its last status.
+pub async fn drill_ended(http: &Http, id: &str, patience: Duration) -> Reply {
+    let end = Instant::now() + patience;
+    loop {
+        if let Ok(reply) = http.get(&format!("/admin/drills/{id}")).await {
+            let json = &reply.json;
+            let parts =
+                ["open", "completed", "failed", "cancelled"].map(|part| json[part].as_u64().unwrap_or(0));
+            assert_eq!(
+                json["total"].as_u64().unwrap_or(0),
+                parts.iter().sum::<u64>(),
+                "totals do not add up: {json}"
+            );
+            if reply.status == 200 && json["status"] != "running" {
+                return reply;
+            }
+            assert!(Instant::now() < end, "the drill did not end: {json}");
+        }
+        assert!(Instant::now() < end, "the server does not answer");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
