@@ -1,0 +1,196 @@
+//! Ranking quality on the judged collection.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use papers::{BuildOptions, FEATURE_COUNT, FEATURES, FIRST, Index, Library, PaperRef, SECOND_COUNT, SECOND_FEATURES, SimilarQuery, Source, Weights};
+
+use crate::learn::{Example, learn as learn_weights};
+use crate::measure::{Quality, judge};
+use crate::pack::{Graph, Pack, Query};
+
+const FOLDS: usize = 5;
+const DEPTH: usize = 100;
+
+/// An index of the collection with a map from its nodes to document numbers.
+struct Built {
+    index: std::sync::Arc<Index>,
+    node_of: Vec<u32>,
+    document_of: BTreeMap<u32, u32>,
+    _folder: tempfile::TempDir,
+}
+
+fn build(pack: &Pack, graph: Graph) -> Result<Built> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("works.jsonl");
+    let mut out = BufWriter::new(File::create(&file)?);
+    pack.to_jsonl(graph, false, &mut out)?;
+    out.flush()?;
+    let library = Library::open(&folder.path().join("library"))?;
+    library.import(Source::Jsonl, &[file], &BuildOptions::default(), &|_, _, _| {})?;
+    let index = library.current().context("an index")?;
+    let mut node_of = Vec::new();
+    for document in &pack.documents {
+        let reference = PaperRef::parse(&document.doi).context("a DOI")?;
+        node_of.push(index.resolve(&reference).context("a document that was imported")?);
+    }
+    let document_of = node_of.iter().enumerate().map(|(document, node)| (*node, document as u32)).collect();
+    Ok(Built { index, node_of, document_of, _folder: folder })
+}
+
+fn question(built: &Built, query: &Query, rerank: bool) -> SimilarQuery {
+    SimilarQuery { seeds: vec![built.node_of[query.seed as usize]], intent: query.intent.clone(), k: 500, rerank, ..SimilarQuery::default() }
+}
+
+/// The pools of all queries: documents, features, and the best by `first` with more features.
+struct Pools {
+    nodes: Vec<Vec<u32>>,
+    examples: Vec<Example<FEATURE_COUNT>>,
+}
+
+fn relevant_places(nodes: &[u32], query: &Query) -> Vec<usize> {
+    nodes.iter().enumerate().filter(|(_, node)| query.rel.contains(node)).map(|(place, _)| place).collect()
+}
+
+fn pools(built: &Built, queries: &[Query]) -> Pools {
+    let mut pools = Pools { nodes: Vec::new(), examples: Vec::new() };
+    for query in queries {
+        let pool = built.index.pool(&question(built, query, false), &FIRST);
+        let nodes: Vec<u32> = pool.nodes.iter().map(|node| built.document_of[node]).collect();
+        pools.examples.push(Example { rows: pool.first, relevant: relevant_places(&nodes, query) });
+        pools.nodes.push(nodes);
+    }
+    pools
+}
+
+fn order(nodes: &[u32], scores: impl Iterator<Item = f32>) -> Vec<u32> {
+    let mut scored: Vec<(f32, u32)> = scores.zip(nodes.iter().copied()).collect();
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    scored.into_iter().map(|(_, node)| node).collect()
+}
+
+fn report(name: &str, queries: &[Query], rankings: &[Vec<u32>]) -> Quality {
+    let quality = judge(rankings.iter().zip(queries).map(|(ranked, query)| (ranked.as_slice(), query.rel.as_slice())));
+    println!("{name:28} {quality}");
+    quality
+}
+
+/// Queries from one citing article stay in one fold.
+fn folds(queries: &[Query]) -> Vec<usize> {
+    let mut sources: Vec<&str> = queries.iter().map(|query| query.src.as_str()).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    queries.iter().map(|query| sources.binary_search(&query.src.as_str()).unwrap_or(0) % FOLDS).collect()
+}
+
+/// Quality in five folds over three densities of the graph, then weights from everything.
+pub fn learn(folder: &Path, ranked: Option<&Path>, pull: f64) -> Result<()> {
+    let pack = Pack::read(folder)?;
+    let queries = &pack.queries;
+    let fold_of = folds(queries);
+    let mut built = Vec::new();
+    for graph in Graph::ALL {
+        let started = Instant::now();
+        built.push(build(&pack, graph)?);
+        println!("{graph:?}: built in {:.1} s", started.elapsed().as_secs_f64());
+    }
+    let pools: Vec<Pools> = built.iter().map(|built| pools(built, queries)).collect();
+    for (graph, pools) in Graph::ALL.iter().zip(&pools) {
+        let recall: f64 = pools.examples.iter().zip(queries).map(|(example, query)| example.relevant.len() as f64 / query.rel.len() as f64).sum();
+        let mean: f64 = pools.nodes.iter().map(|nodes| nodes.len() as f64).sum::<f64>() / queries.len() as f64;
+        println!("{graph:?}: pool {mean:.0}, recall of the pool {:.2}", 100.0 * recall / queries.len() as f64);
+    }
+
+    let mut first_rankings = vec![vec![Vec::new(); queries.len()]; Graph::ALL.len()];
+    let mut second_rankings = first_rankings.clone();
+    for fold in 0..FOLDS {
+        let seen: Vec<&Example<FEATURE_COUNT>> =
+            pools.iter().flat_map(|pools| pools.examples.iter().zip(&fold_of).filter(|(_, of)| **of != fold).map(|(example, _)| example)).collect();
+        let first = learn_weights(&seen, pull);
+        let second_seen = second_examples(&built, queries, &first, |place| fold_of[place] != fold);
+        let second = learn_weights(&second_seen.iter().collect::<Vec<_>>(), pull);
+        for (graph, built) in built.iter().enumerate() {
+            for (place, query) in queries.iter().enumerate().filter(|(place, _)| fold_of[*place] == fold) {
+                let nodes = &pools[graph].nodes[place];
+                let by_first = order(nodes, pools[graph].examples[place].rows.iter().map(|row| first.score(row)));
+                second_rankings[graph][place] = rerank(built, query, &first, &second, &by_first);
+                first_rankings[graph][place] = by_first;
+            }
+        }
+    }
+    for (place, graph) in Graph::ALL.iter().enumerate() {
+        report(&format!("{graph:?} 5-fold"), queries, &first_rankings[place]);
+        report(&format!("{graph:?} 5-fold, second pass"), queries, &second_rankings[place]);
+    }
+    if let Some(path) = ranked {
+        write_rankings(path, &first_rankings[0])?;
+        write_rankings(&path.with_extension("second.jsonl"), &second_rankings[0])?;
+    }
+
+    let all: Vec<&Example<FEATURE_COUNT>> = pools.iter().flat_map(|pools| pools.examples.iter()).collect();
+    let first = learn_weights(&all, pull);
+    let second_all = second_examples(&built, queries, &first, |_| true);
+    print_weights("FIRST", &FEATURES, &first);
+    print_weights("SECOND", &SECOND_FEATURES, &learn_weights(&second_all.iter().collect::<Vec<_>>(), pull));
+    Ok(())
+}
+
+fn second_examples(built: &[Built], queries: &[Query], first: &Weights<FEATURE_COUNT>, keep: impl Fn(usize) -> bool) -> Vec<Example<SECOND_COUNT>> {
+    let mut out = Vec::new();
+    for built in built {
+        for (_, query) in queries.iter().enumerate().filter(|(place, _)| keep(*place)) {
+            let pool = built.index.pool(&question(built, query, true), first);
+            let nodes: Vec<u32> = pool.second.iter().map(|(place, _)| built.document_of[&pool.nodes[*place]]).collect();
+            out.push(Example { relevant: relevant_places(&nodes, query), rows: pool.second.into_iter().map(|(_, row)| row).collect() });
+        }
+    }
+    out
+}
+
+fn rerank(built: &Built, query: &Query, first: &Weights<FEATURE_COUNT>, second: &Weights<SECOND_COUNT>, by_first: &[u32]) -> Vec<u32> {
+    let pool = built.index.pool(&question(built, query, true), first);
+    let nodes: Vec<u32> = pool.second.iter().map(|(place, _)| built.document_of[&pool.nodes[*place]]).collect();
+    let mut ranked = order(&nodes, pool.second.iter().map(|(_, row)| second.score(row)));
+    let rest: Vec<u32> = by_first.iter().filter(|node| !ranked.contains(node)).copied().collect();
+    ranked.extend(rest);
+    ranked
+}
+
+fn print_weights<const N: usize>(name: &str, features: &[&str; N], weights: &Weights<N>) {
+    println!("{name}: {features:?}");
+    println!("    linear: {:.2?},", weights.linear);
+    println!("    root: {:.2?},", weights.root);
+}
+
+/// Ranks by what is compiled in, through the same call as the service.
+pub fn rank(folder: &Path, out: &Path, rerank: bool) -> Result<()> {
+    let pack = Pack::read(folder)?;
+    let built = build(&pack, Graph::Whole)?;
+    let mut rankings = Vec::new();
+    let mut times = Vec::new();
+    for query in &pack.queries {
+        let question = question(&built, query, rerank);
+        let started = Instant::now();
+        let answer = built.index.similar(&SimilarQuery { k: 40, ..question.clone() });
+        times.push(started.elapsed().as_secs_f64() * 1e3);
+        drop(answer);
+        rankings.push(built.index.similar(&question).results.iter().map(|result| built.document_of[&result.node]).collect::<Vec<_>>());
+    }
+    report("compiled in", &pack.queries, &rankings);
+    times.sort_by(f64::total_cmp);
+    println!("in-process, k=40: median {:.2} ms, p95 {:.2} ms", times[times.len() / 2], times[times.len() * 95 / 100]);
+    write_rankings(out, &rankings)
+}
+
+fn write_rankings(path: &Path, rankings: &[Vec<u32>]) -> Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    for ranked in rankings {
+        serde_json::to_writer(&mut out, &serde_json::json!({ "ranked": &ranked[..ranked.len().min(DEPTH)] }))?;
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}

@@ -1,0 +1,213 @@
+//! How an index lies on disk: one immutable file of named sections, each with a checksum, a table of contents at the
+//! end, everything little-endian. A file without its last bytes is no index: a crash while writing leaves nothing that
+//! could be taken for one.
+
+mod lists;
+mod map;
+mod numbers;
+mod records;
+mod table;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use lists::{ListReader, ListWriter};
+pub use map::Mapped;
+pub use numbers::{Cursor, OffsetTable, OffsetWriter, put_varint};
+pub use records::{RecordReader, RecordWriter};
+pub use table::{HashTable, write_table};
+
+use crate::error::{Error, Result};
+
+/// Version of everything inside the file. Raised whenever old files could be misread.
+pub const FORMAT_VERSION: u32 = 1;
+const MAGIC: &[u8; 8] = b"GANNETPX";
+const TRAILER_BYTES: usize = 20;
+const ENTRY_BYTES: usize = 24;
+
+/// What a section holds. Numbers are part of the format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Section {
+    Facts = 1,
+    OutLists = 10,
+    OutOffsets = 11,
+    InLists = 12,
+    InOffsets = 13,
+    Identifiers = 20,
+    Terms = 30,
+    Forward = 31,
+    ForwardOffsets = 32,
+    Postings = 33,
+    PostingOffsets = 34,
+    Frequencies = 35,
+    ArticleRank = 40,
+    CouplingNorm = 41,
+    Dates = 42,
+    Records = 50,
+    RecordBlocks = 51,
+    Passages = 52,
+    PassageBlocks = 53,
+}
+
+impl Section {
+    const ALL: [Self; 19] = [
+        Self::Facts, Self::OutLists, Self::OutOffsets, Self::InLists, Self::InOffsets, Self::Identifiers, Self::Terms, Self::Forward,
+        Self::ForwardOffsets, Self::Postings, Self::PostingOffsets, Self::Frequencies, Self::ArticleRank, Self::CouplingNorm,
+        Self::Dates, Self::Records, Self::RecordBlocks, Self::Passages, Self::PassageBlocks,
+    ];
+}
+
+/// Writes sections one after another. Nothing is an index until [`IndexFileWriter::finish`] has returned.
+#[derive(Debug)]
+pub struct IndexFileWriter {
+    path: PathBuf,
+    out: BufWriter<File>,
+    position: u64,
+    entries: Vec<(Section, u32, u64, u64)>,
+    open: Option<(Section, crc32fast::Hasher, u64)>,
+}
+
+impl IndexFileWriter {
+    pub fn create(path: &Path) -> Result<Self> {
+        let file = File::create(path).map_err(Error::file(path))?;
+        Ok(Self { path: path.to_owned(), out: BufWriter::with_capacity(1 << 20, file), position: 0, entries: Vec::new(), open: None })
+    }
+
+    /// Ends the section before, if one is open, and begins the next.
+    pub fn begin(&mut self, section: Section) {
+        self.end();
+        self.open = Some((section, crc32fast::Hasher::new(), self.position));
+    }
+
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        if let Some((_, checksum, _)) = &mut self.open {
+            checksum.update(bytes);
+        }
+        self.position += bytes.len() as u64;
+        self.out.write_all(bytes).map_err(Error::file(&self.path))
+    }
+
+    /// One section from one piece of memory.
+    pub fn section(&mut self, section: Section, bytes: &[u8]) -> Result<()> {
+        self.begin(section);
+        self.write(bytes)?;
+        self.end();
+        Ok(())
+    }
+
+    /// One section from a file that was written before, then removed.
+    pub fn copy(&mut self, section: Section, from: &Path) -> Result<()> {
+        self.begin(section);
+        let mut file = File::open(from).map_err(Error::file(from))?;
+        let mut buffer = vec![0; 1 << 20];
+        loop {
+            let read = std::io::Read::read(&mut file, &mut buffer).map_err(Error::file(from))?;
+            if read == 0 {
+                break;
+            }
+            self.write(&buffer[..read])?;
+        }
+        self.end();
+        std::fs::remove_file(from).map_err(Error::file(from))
+    }
+
+    fn end(&mut self) {
+        if let Some((section, checksum, start)) = self.open.take() {
+            self.entries.push((section, checksum.finalize(), start, self.position - start));
+        }
+    }
+
+    /// Writes the table of contents and brings everything to the disk.
+    pub fn finish(mut self) -> Result<()> {
+        self.end();
+        let mut contents = Vec::with_capacity(self.entries.len() * ENTRY_BYTES + TRAILER_BYTES);
+        for (section, checksum, start, length) in &self.entries {
+            contents.extend_from_slice(&(*section as u32).to_le_bytes());
+            contents.extend_from_slice(&checksum.to_le_bytes());
+            contents.extend_from_slice(&start.to_le_bytes());
+            contents.extend_from_slice(&length.to_le_bytes());
+        }
+        let checksum = crc32fast::hash(&contents);
+        contents.extend_from_slice(&u32::try_from(self.entries.len()).unwrap_or(u32::MAX).to_le_bytes());
+        contents.extend_from_slice(&checksum.to_le_bytes());
+        contents.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        contents.extend_from_slice(MAGIC);
+        self.out.write_all(&contents).map_err(Error::file(&self.path))?;
+        let file = self.out.into_inner().map_err(|error| Error::File { path: self.path.clone(), source: error.into_error() })?;
+        file.sync_all().map_err(Error::file(&self.path))
+    }
+}
+
+/// An index file, mapped, with its table of contents read and checked.
+#[derive(Debug)]
+pub struct IndexFile {
+    path: PathBuf,
+    map: Arc<memmap2::Mmap>,
+    entries: Vec<(Section, u32, usize, usize)>,
+}
+
+impl IndexFile {
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(Error::file(path))?;
+        let map = Arc::new(map::map_immutable(&file).map_err(Error::file(path))?);
+        let trailer = map.len().checked_sub(TRAILER_BYTES).ok_or_else(|| Error::damaged(path, "too short to be an index"))?;
+        if &map[trailer + 12..] != MAGIC {
+            return Err(Error::damaged(path, "the end of the file is missing, or this is no index"));
+        }
+        let mut tail = Cursor::new(&map[trailer..]);
+        let (count, checksum, version) = (tail.u32() as usize, tail.u32(), tail.u32());
+        if version != FORMAT_VERSION {
+            return Err(Error::Version { path: path.to_owned(), found: version, expected: FORMAT_VERSION });
+        }
+        let start = count
+            .checked_mul(ENTRY_BYTES)
+            .and_then(|bytes| trailer.checked_sub(bytes))
+            .ok_or_else(|| Error::damaged(path, "table of contents out of bounds"))?;
+        if crc32fast::hash(&map[start..trailer]) != checksum {
+            return Err(Error::damaged(path, "checksum of the table of contents"));
+        }
+        let mut entries = Vec::with_capacity(count);
+        let mut cursor = Cursor::new(&map[start..trailer]);
+        for _ in 0..count {
+            let (tag, checksum, at, length) = (cursor.u32(), cursor.u32(), cursor.u64(), cursor.u64());
+            let in_bounds = at.checked_add(length).is_some_and(|end| end <= start as u64);
+            let section = Section::ALL.into_iter().find(|section| *section as u32 == tag);
+            let (Some(section), true, Ok(at), Ok(length)) = (section, in_bounds, usize::try_from(at), usize::try_from(length)) else {
+                return Err(Error::damaged(path, format!("section {tag} out of bounds or unknown")));
+            };
+            entries.push((section, checksum, at, length));
+        }
+        Ok(Self { path: path.to_owned(), map, entries })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn section(&self, section: Section) -> Result<Mapped> {
+        let (_, _, start, length) = self
+            .entries
+            .iter()
+            .find(|entry| entry.0 == section)
+            .ok_or_else(|| Error::damaged(&self.path, format!("section {section:?} is missing")))?;
+        Ok(Mapped::new(Arc::clone(&self.map), *start, *length))
+    }
+
+    /// Sizes of all sections, for reports.
+    pub fn sizes(&self) -> Vec<(Section, usize)> {
+        self.entries.iter().map(|(section, _, _, length)| (*section, *length)).collect()
+    }
+
+    /// Reads every byte and compares every checksum.
+    pub fn verify(&self) -> Result<()> {
+        for (section, checksum, start, length) in &self.entries {
+            if crc32fast::hash(&self.map[*start..start + length]) != *checksum {
+                return Err(Error::damaged(&self.path, format!("checksum of section {section:?}")));
+            }
+        }
+        Ok(())
+    }
+}

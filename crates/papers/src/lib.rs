@@ -1,0 +1,30 @@
+//! The research index: importers → staging logs → one memory-mapped, immutable, checksummed file → candidate pools → ranking.
+//!
+//! The crate reads and writes files and does no network I/O. It knows nothing of HTTP: the engine asks an [`Index`] and gets
+//! node numbers, scores and papers back.
+
+mod build;
+mod error;
+mod file;
+mod hash;
+mod ids;
+mod import;
+mod index;
+mod library;
+mod rank;
+mod stage;
+mod text;
+mod work;
+
+pub use build::{BuildOptions, Facts, build};
+pub use error::{Error, Result};
+pub use ids::{Identifier, MAX_IDENTIFIER_BYTES, PaperRef};
+pub use import::{ImportReport, read_source};
+pub use index::{Index, Paper};
+pub use library::{Library, LibraryStatus};
+pub use rank::{
+    FEATURE_COUNT, FEATURES, FIRST, Filter, Mode, Passage, Pooled, Ranked, SECOND, SECOND_COUNT, SECOND_FEATURES, SearchQuery, Signals, SimilarAnswer,
+    SimilarQuery, Weights,
+};
+pub use stage::{Stage, StageWriter, frame};
+pub use work::{Date, Provenance, Reference, Source, Work};

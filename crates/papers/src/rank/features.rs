@@ -1,0 +1,65 @@
+//! Candidates as numbers: each feature divided by its largest value in the pool, so that weights mean the same for a seed
+//! with three citations and one with three thousand.
+
+use super::lexical::{Scorer, TermQuery};
+use super::structure::Structure;
+use crate::index::Index;
+
+/// Names of the features of the first pass, in their order.
+pub const FEATURES: [&str; 8] = ["intent", "seed", "walk", "coupling", "cocitation", "link", "rank", "length"];
+/// Number of features of the first pass.
+pub const COUNT: usize = FEATURES.len();
+
+const INTENT: usize = 0;
+const SEED: usize = 1;
+const WALK: usize = 2;
+const COUPLING: usize = 3;
+const COCITATION: usize = 4;
+const LINK: usize = 5;
+const RANK: usize = 6;
+const LENGTH: usize = 7;
+
+/// A candidate with its features.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate {
+    pub node: u32,
+    /// BM25 against the intent, as it is.
+    pub intent: f32,
+    /// Probability on the walk, as it is.
+    pub walk: f32,
+    pub features: [f32; COUNT],
+}
+
+/// Computes the features of `nodes`. `seeds` is the text of the seeds together.
+pub fn describe(index: &Index, nodes: &[u32], structure: &Structure, intent: &TermQuery, seeds: &TermQuery) -> Vec<Candidate> {
+    let scorer = Scorer::new(index, [intent, seeds]);
+    let mut candidates: Vec<Candidate> = nodes
+        .iter()
+        .map(|node| {
+            let ([intent, seed], length) = scorer.score(index, *node);
+            let mut features = [0.0; COUNT];
+            features[INTENT] = intent;
+            features[SEED] = seed;
+            features[WALK] = structure.walk.get(*node);
+            features[COUPLING] = structure.coupling.get(*node);
+            features[COCITATION] = structure.cocitation.get(*node);
+            features[LINK] = structure.links.get(*node);
+            // ArticleRank is spread over decades; cited-only works have none.
+            features[RANK] = (1.0 + index.article_rank(*node)).ln();
+            features[LENGTH] = (1.0 + length as f32).ln();
+            Candidate { node: *node, intent, walk: features[WALK], features }
+        })
+        .collect();
+    let mut largest = [0.0_f32; COUNT];
+    for candidate in &candidates {
+        for (most, value) in largest.iter_mut().zip(candidate.features) {
+            *most = most.max(value);
+        }
+    }
+    for candidate in &mut candidates {
+        for (value, most) in candidate.features.iter_mut().zip(largest) {
+            *value = if most > 0.0 { *value / most } else { 0.0 };
+        }
+    }
+    candidates
+}

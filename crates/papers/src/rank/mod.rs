@@ -1,0 +1,19 @@
+//! Related papers: a pool of candidates around seeds, ranked by how they relate to the seeds *and* to what they are wanted
+//! for. Reads an [`Index`](crate::Index), holds no state, and does the same work for the same question every time.
+
+mod accumulator;
+mod features;
+mod lexical;
+mod passages;
+mod search;
+mod second;
+mod similar;
+mod structure;
+mod weights;
+
+pub use features::{COUNT as FEATURE_COUNT, FEATURES};
+pub use passages::Passage;
+pub use search::SearchQuery;
+pub use second::{SECOND_COUNT, SECOND_FEATURES};
+pub use similar::{Filter, Mode, Pooled, Ranked, Signals, SimilarAnswer, SimilarQuery};
+pub use weights::{FIRST, SECOND, Weights};

@@ -1,0 +1,321 @@
+//! `similar`, `citers` and `references`: builds the pool, ranks it, and says plainly what was left out.
+
+use std::collections::HashSet;
+
+use super::accumulator::largest;
+use super::features::{self, Candidate};
+use super::lexical::TermQuery;
+use super::second::{self, SECOND_COUNT};
+use super::structure::{EdgeBudget, Structure};
+use super::weights::{FIRST, SECOND, Weights};
+use crate::index::Index;
+use crate::work::Date;
+
+/// Seeds and anchors together; more are not looked at.
+pub const MAX_SEEDS: usize = 50;
+/// Candidates from each kind of evidence.
+const FROM_WALK: usize = 400;
+const FROM_COUPLING: usize = 200;
+const FROM_COCITATION: usize = 100;
+const FROM_LINKS: usize = 500;
+const FROM_INTENT: usize = 200;
+const FROM_SEED_TEXT: usize = 200;
+/// Terms of the seed by which its neighbours are sought.
+const SEED_TERMS: usize = 24;
+/// Postings read for neighbours of the intent, and as many for those of the seeds.
+const POSTINGS: usize = 150_000;
+/// Fewer structural candidates than this and the graph had little to say.
+const THIN: usize = 20;
+/// A list of citers is ranked whole up to this length, and sampled beyond it.
+const MAX_LISTED: usize = 20_000;
+/// Candidates that the second pass looks at.
+const SECOND_PASS: usize = 100;
+
+/// What to look for around the seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Papers like the seed.
+    #[default]
+    Similar,
+    /// Papers that cite the seed.
+    Citers,
+    /// Papers that the seed cites.
+    References,
+}
+
+/// Restrictions on what may be answered.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    pub from: Option<Date>,
+    pub to: Option<Date>,
+    /// Each must be found in a category of the paper.
+    pub categories: Vec<String>,
+    /// Each must be found in an author's name.
+    pub authors: Vec<String>,
+}
+
+impl Filter {
+    pub(super) fn admits_date(&self, index: &Index, node: u32) -> bool {
+        if self.from.is_none() && self.to.is_none() {
+            return true;
+        }
+        // A date known to the month is within any day of it: compare as far as both are known.
+        index.date(node).is_some_and(|date| {
+            let day = if date.number() % 10_000 == 0 { date.number() + 101 } else { date.number() };
+            self.from.is_none_or(|from| day >= from.number()) && self.to.is_none_or(|to| day <= to.number())
+        })
+    }
+
+    /// Whether a look at the record is needed at all.
+    pub(super) fn needs_record(&self) -> bool {
+        !self.categories.is_empty() || !self.authors.is_empty()
+    }
+
+    pub(super) fn admits_record(&self, index: &Index, node: u32) -> bool {
+        if !self.needs_record() {
+            return true;
+        }
+        let holds = |names: &[String], wanted: &String| {
+            let wanted = wanted.to_lowercase();
+            names.iter().any(|name| name.to_lowercase().contains(&wanted))
+        };
+        index.paper(node).is_some_and(|paper| {
+            self.categories.iter().all(|wanted| holds(&paper.categories, wanted)) && self.authors.iter().all(|wanted| holds(&paper.authors, wanted))
+        })
+    }
+}
+
+/// A question about related papers.
+#[derive(Debug, Clone, Default)]
+pub struct SimilarQuery {
+    /// The seed, then the anchors.
+    pub seeds: Vec<u32>,
+    /// Works that candidates should not be like.
+    pub exclude: Vec<u32>,
+    pub intent: String,
+    pub mode: Mode,
+    pub k: usize,
+    pub rerank: bool,
+    pub filter: Filter,
+}
+
+/// Why a paper stands where it stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Signals {
+    /// Probability of meeting the paper on a walk along citations that keeps returning to the seeds.
+    pub structural: f64,
+    /// Share of the intent's weight that the paper's text carries, 0 to 1.
+    pub semantic: f64,
+    /// Standing in the whole graph; 1 is the mean.
+    pub article_rank: f64,
+    /// Seeds that cite it, are cited by it, share references with it or are cited beside it.
+    pub seed_overlap: u32,
+}
+
+/// One answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Ranked {
+    pub node: u32,
+    /// 0 to 1, falling.
+    pub score: f64,
+    pub signals: Signals,
+}
+
+/// Ranked papers and what to know about them.
+#[derive(Debug, Clone)]
+pub struct SimilarAnswer {
+    pub results: Vec<Ranked>,
+    /// Candidates before the cut to `k`.
+    pub pool_size: usize,
+    /// Candidates are missing: beyond `k`, or beyond a cap.
+    pub truncated: bool,
+    pub notes: Vec<String>,
+}
+
+/// The pool with all features, for learning weights.
+#[derive(Debug)]
+pub struct Pooled {
+    pub nodes: Vec<u32>,
+    pub first: Vec<[f32; features::COUNT]>,
+    /// For the best of the first pass, in its order: place in `nodes`, features.
+    pub second: Vec<(usize, [f32; SECOND_COUNT])>,
+}
+
+/// Everything known after the pool is described.
+struct Prepared {
+    candidates: Vec<Candidate>,
+    structure: Structure,
+    intent: TermQuery,
+    near_intent: Vec<(u32, f32)>,
+    pool_size: usize,
+    capped: bool,
+    notes: Vec<String>,
+}
+
+impl Index {
+    /// Answers a question about related papers.
+    pub fn similar(&self, query: &SimilarQuery) -> SimilarAnswer {
+        let mut prepared = prepare(self, query);
+        let mut scored = first_pass(&prepared.candidates, &FIRST);
+        if !query.exclude.is_empty() {
+            push_away(self, query, &prepared.candidates, &mut scored);
+        }
+        let ordered = largest(scored, prepared.candidates.len());
+        let ordered = if query.rerank { second_pass(self, &prepared, ordered) } else { ordered };
+        prepared.notes.push(if query.rerank { "ranked by the fused text and graph model, then by its second pass" } else { "ranked by the fused text and graph model" }.to_owned());
+        let highest = prepared.intent.highest().max(f32::MIN_POSITIVE);
+        let results: Vec<Ranked> = ordered
+            .into_iter()
+            .filter(|(place, _)| query.filter.admits_record(self, prepared.candidates[*place as usize].node))
+            .take(query.k)
+            .map(|(place, score)| {
+                let candidate = prepared.candidates[place as usize];
+                Ranked {
+                    node: candidate.node,
+                    score: f64::from(1.0 / (1.0 + (-score / 4.0).exp())),
+                    signals: Signals {
+                        structural: f64::from(candidate.walk),
+                        semantic: f64::from((candidate.intent / highest).min(1.0)),
+                        article_rank: f64::from(self.article_rank(candidate.node)),
+                        seed_overlap: prepared.structure.seeds_tied_to(candidate.node),
+                    },
+                }
+            })
+            .collect();
+        let truncated = prepared.capped || results.len() < prepared.pool_size;
+        SimilarAnswer { truncated, results, pool_size: prepared.pool_size, notes: prepared.notes }
+    }
+
+    /// The pool and its features, for learning weights from judged queries.
+    pub fn pool(&self, query: &SimilarQuery, first: &Weights<{ features::COUNT }>) -> Pooled {
+        let prepared = prepare(self, query);
+        let ordered = largest(first_pass(&prepared.candidates, first), SECOND_PASS);
+        let best: Vec<Candidate> = ordered.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
+        let rows = second::describe(self, &best, &prepared.intent, &prepared.near_intent);
+        Pooled {
+            nodes: prepared.candidates.iter().map(|candidate| candidate.node).collect(),
+            first: prepared.candidates.iter().map(|candidate| candidate.features).collect(),
+            second: ordered.iter().map(|(place, _)| *place as usize).zip(rows).collect(),
+        }
+    }
+}
+
+fn first_pass(candidates: &[Candidate], weights: &Weights<{ features::COUNT }>) -> Vec<(u32, f32)> {
+    candidates.iter().enumerate().map(|(place, candidate)| (place as u32, weights.score(&candidate.features))).collect()
+}
+
+fn second_pass(index: &Index, prepared: &Prepared, ordered: Vec<(u32, f32)>) -> Vec<(u32, f32)> {
+    let (head, tail) = ordered.split_at(ordered.len().min(SECOND_PASS));
+    let best: Vec<Candidate> = head.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
+    let rows = second::describe(index, &best, &prepared.intent, &prepared.near_intent);
+    let scored = head.iter().zip(&rows).map(|((place, _), row)| (*place, SECOND.score(row))).collect();
+    let mut out = largest(scored, head.len());
+    // The rest keep their order below the last of the best.
+    let floor = out.last().map_or(0.0, |(_, score)| *score) - tail.first().map_or(0.0, |(_, score)| *score);
+    out.extend(tail.iter().map(|(place, score)| (*place, score + floor)));
+    out
+}
+
+/// Lowers candidates that are like the excluded works more than like the seeds.
+fn push_away(index: &Index, query: &SimilarQuery, candidates: &[Candidate], scored: &mut [(u32, f32)]) {
+    const STRENGTH: f32 = 4.0;
+    let unwanted: Vec<(u32, f32)> = query.exclude.iter().map(|node| (*node, 1.0)).collect();
+    let structure = Structure::around(index, &unwanted, EdgeBudget::default());
+    let nodes: Vec<u32> = candidates.iter().map(|candidate| candidate.node).collect();
+    let described = features::describe(index, &nodes, &structure, &TermQuery::default(), &texts_of(index, &query.exclude));
+    for ((_, score), candidate) in scored.iter_mut().zip(described) {
+        let likeness = candidate.features[1].max(candidate.features[2]).max(candidate.features[3]);
+        *score -= STRENGTH * likeness;
+    }
+}
+
+fn texts_of(index: &Index, nodes: &[u32]) -> TermQuery {
+    let mut text = TermQuery::default();
+    for node in nodes {
+        text.add(&TermQuery::from_document(index, *node), 1.0 / nodes.len() as f32);
+    }
+    text
+}
+
+fn prepare(index: &Index, query: &SimilarQuery) -> Prepared {
+    let mut notes = Vec::new();
+    let seeds = &query.seeds[..query.seeds.len().min(MAX_SEEDS)];
+    if seeds.len() < query.seeds.len() {
+        notes.push(format!("only the first {MAX_SEEDS} seeds were used"));
+    }
+    let weighted: Vec<(u32, f32)> = seeds.iter().map(|seed| (*seed, 1.0)).collect();
+    let structure = Structure::around(index, &weighted, EdgeBudget::default());
+    let intent = TermQuery::from_text(index, &query.intent);
+    let seed_text = texts_of(index, seeds);
+    let (near_intent, _) = intent.nearest(index, POSTINGS, FROM_INTENT);
+    let mut near: Vec<(u32, f32)> = near_intent.clone();
+    near.retain(|(node, _)| !seeds.contains(node));
+
+    let left_out: HashSet<u32> = seeds.iter().chain(&query.exclude).copied().collect();
+    let (mut nodes, pool_size, mut capped) = match query.mode {
+        Mode::Similar => similar_pool(index, &structure, &near, &seed_text, &left_out, &mut notes),
+        Mode::Citers | Mode::References => listed_pool(index, query.mode, seeds, &left_out, &mut notes),
+    };
+    if intent.is_empty() {
+        notes.push("no word of the intent occurs in the index: ranked by relation to the seed alone".to_owned());
+    }
+    let before = nodes.len();
+    nodes.retain(|node| query.filter.admits_date(index, *node));
+    let pool_size = pool_size - (before - nodes.len());
+    if structure.sampled {
+        notes.push("very long citation lists were sampled".to_owned());
+        capped |= query.mode == Mode::Similar;
+    }
+    let candidates = features::describe(index, &nodes, &structure, &intent, &seed_text);
+    Prepared { candidates, structure, intent, near_intent: near, pool_size, capped, notes }
+}
+
+fn similar_pool(
+    index: &Index,
+    structure: &Structure,
+    near_intent: &[(u32, f32)],
+    seed_text: &TermQuery,
+    left_out: &HashSet<u32>,
+    notes: &mut Vec<String>,
+) -> (Vec<u32>, usize, bool) {
+    let keep = |node: u32| index.is_work(node) && !left_out.contains(&node) && !index.document(node).is_empty();
+    let mut nodes: Vec<u32> = Vec::with_capacity(1_500);
+    for (evidence, most) in
+        [(&structure.walk, FROM_WALK), (&structure.coupling, FROM_COUPLING), (&structure.cocitation, FROM_COCITATION), (&structure.links, FROM_LINKS)]
+    {
+        nodes.extend(evidence.largest(most, keep).iter().map(|(node, _)| *node));
+    }
+    nodes.sort_unstable();
+    nodes.dedup();
+    if nodes.len() < THIN {
+        notes.push(format!("the citation graph offered only {} candidates; the rest were found by their text", nodes.len()));
+    }
+    let mut terms = seed_text.clone();
+    terms.terms.sort_unstable_by(|one, other| (other.1 * other.2).total_cmp(&(one.1 * one.2)).then(one.0.cmp(&other.0)));
+    terms.terms.truncate(SEED_TERMS);
+    let (near_seed, _) = terms.nearest(index, POSTINGS, FROM_SEED_TEXT);
+    nodes.extend(near_intent.iter().chain(&near_seed).map(|(node, _)| *node).filter(|node| keep(*node)));
+    nodes.sort_unstable();
+    nodes.dedup();
+    let size = nodes.len();
+    (nodes, size, false)
+}
+
+fn listed_pool(index: &Index, mode: Mode, seeds: &[u32], left_out: &HashSet<u32>, notes: &mut Vec<String>) -> (Vec<u32>, usize, bool) {
+    let lists = if mode == Mode::Citers { index.citers() } else { index.references() };
+    let mut nodes = Vec::new();
+    let mut unread = 0;
+    for seed in seeds {
+        let before = nodes.len();
+        let full = lists.sample(*seed, MAX_LISTED, |node| nodes.push(node));
+        unread += full.saturating_sub(nodes.len() - before);
+    }
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes.retain(|node| !left_out.contains(node));
+    if unread > 0 {
+        notes.push(format!("the list is longer than {MAX_LISTED}: an even sample of it was ranked"));
+    }
+    let size = nodes.len() + unread;
+    (nodes, size, unread > 0)
+}
