@@ -1,12 +1,40 @@
 //! Which nodes of a page are its content.
+//!
+//! The page is cut into blocks of text ([`outline`]); each block becomes a row of numbers ([`features`], [`lexicon`]);
+//! a first forest judges the rows, a second one judges them again with the first judgement of their surroundings
+//! beside them ([`context`], [`model`]); [`decide`] makes the choice that promises the best word F1, and a guard
+//! widens it when a page rich in text would come out nearly empty. Everything learnt comes from the file compiled in
+//! below; `training/` makes it. Nothing here does I/O, and a page leaves no trace.
 
-use crate::dom::Dom;
+pub mod context;
+pub mod decide;
+pub mod features;
+mod guard;
+pub mod lexicon;
+pub mod model;
+pub mod outline;
+pub mod page;
+mod tokens;
+pub mod words;
+
+use crate::dom::{Dom, Limits, Tag};
 use crate::node_set::NodeSet;
+use context::Context;
+use features::{Row, Survey};
+use model::Model;
+use outline::{Attachment, Outline};
+use page::PageFacts;
+use std::sync::OnceLock;
+
+/// Trained on the WCXB development pages (Murrough Foley, CC-BY-4.0); see `MODEL.md` beside it.
+static MODEL_FILE: &[u8] = include_bytes!("model-wcxb-dev.bin");
 
 /// What a selection may draw from.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SelectOptions<'a> {
-    /// Nodes that may be chosen at all (the visible page, less what the caller excluded); all of them when absent.
+    /// Nodes that may be chosen at all: the page less what the caller excluded. Hidden text need not be taken out
+    /// first: it is judged like all other text, and where a page keeps its article in `noscript` or behind a script
+    /// that would show it, that text is the content.
     pub allowed: Option<&'a NodeSet>,
 }
 
@@ -21,12 +49,125 @@ pub struct Selection {
 
 /// Chooses the main content of a page.
 pub fn main_content(dom: &Dom, options: &SelectOptions) -> Selection {
-    let mut keep = NodeSet::new(dom);
-    if let Some(body) = dom.body() {
-        keep.insert_subtree(dom, body);
-    }
+    let outline = Outline::of(dom);
+    let facts = PageFacts::of(dom);
+    let survey = Survey::of(&outline, &facts);
+    let chances = judge(&survey, model());
+    let words: Vec<f32> = outline.blocks.iter().map(|block| block.tally.words as f32).collect();
+    let mut kept = decide::keep(&chances, &words);
+    let widened = guard::widen(&outline, &chances, &mut kept);
+    let mut keep = gather(dom, &outline, &kept);
     if let Some(allowed) = options.allowed {
         keep.intersect(allowed);
     }
-    Selection { keep, widened: false }
+    Selection { keep, widened }
 }
+
+/// The probability of each block to be content, by both passes.
+pub fn judge(survey: &Survey, model: &Model) -> Vec<f32> {
+    let count = survey.outline.blocks.len();
+    let [narrow, wide] = model.widths;
+    let reading = model.lexicon.read(survey);
+    let mut rows = Vec::with_capacity(count * narrow);
+    for at in 0..count {
+        let mut row = Row { values: &mut rows, names: None };
+        survey.describe(at, &mut row);
+        reading.describe(survey, at, &mut row);
+    }
+    let first = model.first.judge(&rows, narrow);
+    let context = Context::of(survey, &first);
+    let mut wider = Vec::with_capacity(count * wide);
+    for (at, row) in rows.chunks_exact(narrow.max(1)).enumerate() {
+        wider.extend_from_slice(row);
+        context.describe(at, &mut Row { values: &mut wider, names: None });
+    }
+    model.second.judge(&wider, wide)
+}
+
+/// The compiled-in model. A file that does not fit is a mistake made when building, found by the first test.
+fn model() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| Model::read(MODEL_FILE, columns().1).expect("the compiled-in model fits this program"))
+}
+
+/// Widths of the rows of both passes and the fingerprint of all column names.
+pub fn columns() -> ([usize; 2], u64) {
+    let dom = Dom::parse("<p>one block</p>", &Limits::default());
+    let (outline, facts) = (Outline::of(&dom), PageFacts::of(&dom));
+    let survey = Survey::of(&outline, &facts);
+    let (mut values, mut names) = (Vec::new(), Vec::new());
+    let mut row = Row { values: &mut values, names: Some(&mut names) };
+    survey.describe(0, &mut row);
+    lexicon::Lexicon::default().read(&survey).describe(&survey, 0, &mut row);
+    let narrow = row.values.len();
+    Context::of(&survey, &[0.5]).describe(0, &mut row);
+    ([narrow, values.len()], model::fingerprint(names.iter().map(String::as_str)))
+}
+
+/// The nodes of the kept blocks, with the images, rules and marks that go with them.
+fn gather(dom: &Dom, outline: &Outline, kept: &[bool]) -> NodeSet {
+    let mut keep = NodeSet::new(dom);
+    for (block, _) in outline.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
+        for &text in &outline.texts[block.first_text as usize..block.end_text as usize] {
+            keep.insert(text);
+        }
+        // In preformatted text the white space around the words belongs to them.
+        let pre = outline.chain(block.owner).take(3).find(|element| element.tag == Tag::Pre);
+        if let Some(pre) = pre {
+            for node in dom.descendants(pre.node).filter(|&node| dom.is_text(node)) {
+                keep.insert(node);
+            }
+        }
+    }
+    let counts = KeptWords::of(outline, kept);
+    for attachment in &outline.attachments {
+        if counts.keeps(outline, kept, attachment) {
+            keep.insert(attachment.node);
+            // What plays or frames something is written with what it holds: sources, a fallback link.
+            for node in dom.descendants(attachment.node) {
+                keep.insert(node);
+            }
+        }
+    }
+    keep
+}
+
+/// Prefix sums of kept and of all words.
+struct KeptWords {
+    kept: Vec<u32>,
+    all: Vec<u32>,
+}
+
+impl KeptWords {
+    fn of(outline: &Outline, kept: &[bool]) -> Self {
+        let mut sums = Self { kept: vec![0], all: vec![0] };
+        for (at, (block, &keep)) in outline.blocks.iter().zip(kept).enumerate() {
+            sums.kept.push(sums.kept[at] + if keep { block.tally.words } else { 0 });
+            sums.all.push(sums.all[at] + block.tally.words);
+        }
+        sums
+    }
+
+    /// An attachment inside a block goes with the block; any other goes with the nearest element around it that
+    /// holds text, when most of that text is kept.
+    fn keeps(&self, outline: &Outline, kept: &[bool], attachment: &Attachment) -> bool {
+        if attachment.inside {
+            return kept.get(attachment.block as usize).copied().unwrap_or(false);
+        }
+        let holder = outline.chain(attachment.holder).find(|element| element.end_block > element.first_block);
+        holder.is_some_and(|element| {
+            let (first, end) = (element.first_block as usize, element.end_block as usize);
+            2 * (self.kept[end] - self.kept[first]) > self.all[end] - self.all[first]
+        })
+    }
+}
+
+/// The text of what was kept, for tests.
+#[cfg(test)]
+fn kept_text(dom: &Dom, selection: &Selection) -> String {
+    let texts: Vec<&str> = selection.keep.iter().map(|node| dom.text(node)).collect();
+    texts.join(" ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! What the first judgement of the other blocks says about a block: the columns of the second pass.
+//!
+//! A caption is content when the article around it is; a card is content when its sisters are. Works on the
+//! probabilities of the first pass alone and, like [`super::features`], serves training and inference alike.
+
+use super::features::{Row, Survey, over};
+use super::outline::Marks;
+
+const LEVELS: usize = 6;
+
+/// The probabilities of a page's blocks, summed in every way the columns need.
+#[derive(Debug)]
+pub struct Context<'a> {
+    survey: &'a Survey<'a>,
+    chances: &'a [f32],
+    /// Prefix sums of expected content words.
+    expected: Vec<f32>,
+    /// Prefix sums of blocks more likely content than not.
+    likely: Vec<f32>,
+    path_expected: Vec<f32>,
+    path_highest: Vec<(f32, u32)>,
+    /// Expected F1 of each element as the whole selection.
+    fit: Vec<f32>,
+    best: usize,
+    first_likely: usize,
+    last_likely: usize,
+    page: [f32; 6],
+}
+
+fn ratio(part: f32, whole: f32) -> f32 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+fn log(value: f32) -> f32 {
+    (1.0 + value.max(0.0)).ln()
+}
+
+impl<'a> Context<'a> {
+    pub fn of(survey: &'a Survey<'a>, chances: &'a [f32]) -> Self {
+        let blocks = &survey.outline.blocks;
+        let (mut expected, mut likely) = (vec![0.0], vec![0.0]);
+        let (mut sum, mut count, mut doubt) = (0.0f32, 0.0f32, 0.0f32);
+        let mut path_expected = vec![0.0; survey.paths.len()];
+        let mut path_highest = vec![(0.0, u32::MAX); survey.paths.len()];
+        for (at, (block, &chance)) in blocks.iter().zip(chances).enumerate() {
+            let words = block.tally.words as f32;
+            sum += chance * words;
+            doubt += chance.min(1.0 - chance) * words;
+            count += f32::from(u8::from(chance > 0.5));
+            expected.push(sum);
+            likely.push(count);
+            let path = survey.path_of[at] as usize;
+            path_expected[path] += chance * words;
+            if chance > path_highest[path].0 {
+                path_highest[path] = (chance, u32::try_from(at).unwrap_or(u32::MAX));
+            }
+        }
+        let fit: Vec<f32> = survey
+            .outline
+            .elements
+            .iter()
+            .map(|element| {
+                let inside = over(&expected, element);
+                2.0 * ratio(inside, over(&survey.sums.words, element) + sum)
+            })
+            .collect();
+        let mut best = 0;
+        for (at, value) in fit.iter().enumerate() {
+            // Of equal fits the innermost wins: wrappers add nothing.
+            if *value >= fit[best] {
+                best = at;
+            }
+        }
+        let first_likely = chances.iter().position(|&chance| chance > 0.5).unwrap_or(chances.len());
+        let last_likely = chances.iter().rposition(|&chance| chance > 0.5).unwrap_or(0);
+        let words = survey.page_words();
+        let page = [
+            log(sum),
+            ratio(sum, words),
+            ratio(doubt, words),
+            ratio(doubt, sum),
+            log(count),
+            fit.get(best).copied().unwrap_or(0.0),
+        ];
+        Self {
+            survey,
+            chances,
+            expected,
+            likely,
+            path_expected,
+            path_highest,
+            fit,
+            best,
+            first_likely,
+            last_likely,
+            page,
+        }
+    }
+
+    /// Appends the columns of one block.
+    pub fn describe(&self, at: usize, row: &mut Row) {
+        row.put("chance", self.chances[at]);
+        self.describe_near(at, row);
+        self.describe_containers(at, row);
+        self.describe_section(at, row);
+        for (level, value) in self.page.iter().enumerate() {
+            row.level("page_chance", level, *value);
+        }
+    }
+
+    fn describe_near(&self, at: usize, row: &mut Row) {
+        let count = self.chances.len();
+        for (level, offset) in [-4isize, -3, -2, -1, 1, 2, 3, 4].into_iter().enumerate() {
+            let near = at.checked_add_signed(offset).filter(|&near| near < count);
+            row.level("near_chance", level, near.map_or(-1.0, |near| self.chances[near]));
+        }
+        for (level, reach) in [6usize, 20].into_iter().enumerate() {
+            let (from, to) = (at.saturating_sub(reach), (at + reach + 1).min(count));
+            let share = |from: usize, to: usize| {
+                ratio(self.expected[to] - self.expected[from], self.survey.sums.words[to] - self.survey.sums.words[from])
+            };
+            row.level("window_chance_before", level, share(from, at));
+            row.level("window_chance_after", level, share(at + 1, to.max(at + 1)));
+        }
+        let all = self.expected[count];
+        row.put("content_before", ratio(self.expected[at], all));
+        let words = &self.survey.sums.words;
+        let signed = |distance: f32| distance.signum() * log(distance.abs());
+        let from_first = if self.first_likely < count { signed(words[at] - words[self.first_likely]) } else { -99.0 };
+        let from_last = if self.first_likely < count { signed(words[at] - words[self.last_likely]) } else { -99.0 };
+        row.put("from_first_likely", from_first);
+        row.put("from_last_likely", from_last);
+    }
+
+    fn describe_containers(&self, at: usize, row: &mut Row) {
+        let survey = self.survey;
+        let block = &survey.outline.blocks[at];
+        let own = block.tally.words as f32;
+        let own_expected = own * self.chances[at];
+        let all = self.expected[self.chances.len()];
+        let mut index = block.owner;
+        let mut in_best = 0.0;
+        for level in 0..LEVELS {
+            let element = &survey.outline.elements[index as usize];
+            let words = over(&survey.sums.words, element);
+            let inside = over(&self.expected, element);
+            // Without the block itself: what the company says, -1 when there is none.
+            let others = words - own;
+            row.level("box_chance", level, if others > 0.5 { ((inside - own_expected) / others).clamp(0.0, 1.0) } else { -1.0 });
+            row.level("box_fit", level, self.fit[index as usize]);
+            row.level("box_content", level, ratio(inside, all));
+            if level > 0 {
+                let blocks = (element.end_block - element.first_block) as f32;
+                row.level("box_likely", level, ratio(over(&self.likely, element), blocks));
+            }
+            index = survey.wider[index as usize];
+        }
+        let best = &survey.outline.elements[self.best];
+        let at_block = u32::try_from(at).unwrap_or(u32::MAX);
+        if (best.first_block..best.end_block).contains(&at_block) {
+            in_best = 1.0;
+        }
+        row.put("in_best", in_best);
+        let blocks = self.chances.len() as f32;
+        row.put("from_best_start", (at as f32 - best.first_block as f32) / blocks);
+        row.put("from_best_end", (at as f32 - best.end_block as f32) / blocks);
+        let path = survey.path_of[at] as usize;
+        let group = &survey.paths[path];
+        let others = group.words - own;
+        row.put(
+            "path_chance",
+            if others > 0.5 { ((self.path_expected[path] - own_expected) / others).clamp(0.0, 1.0) } else { -1.0 },
+        );
+        let (highest, holder) = self.path_highest[path];
+        row.put("path_highest", if holder == at_block { -1.0 } else { highest });
+        row.put("sibling_chance", survey.sibling_share(at, &self.expected));
+        row.put("copy_chance", survey.copy_of(at).map_or(-1.0, |copy| self.chances[copy]));
+    }
+
+    fn describe_section(&self, at: usize, row: &mut Row) {
+        let survey = self.survey;
+        let blocks = &survey.outline.blocks;
+        let heading = survey.heading_of[at];
+        row.put("heading_chance", if heading == u32::MAX { -1.0 } else { self.chances[heading as usize] });
+        let end = blocks.len().min(at + 60);
+        let next = (at + 1..end).find(|&next| blocks[next].marks.has(Marks::HEADING)).unwrap_or(end);
+        let words = survey.sums.words[next] - survey.sums.words[at + 1];
+        row.put("section_chance", if words > 0.0 { (self.expected[next] - self.expected[at + 1]) / words } else { -1.0 });
+        let start = if heading == u32::MAX { 0 } else { heading as usize };
+        let words = survey.sums.words[at] - survey.sums.words[start];
+        row.put("section_chance_before", if words > 0.0 { (self.expected[at] - self.expected[start]) / words } else { -1.0 });
+    }
+}

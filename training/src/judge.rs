@@ -1,0 +1,55 @@
+//! Word F1 of a choice of blocks, per page and per page kind.
+
+use crate::pages::Page;
+use crate::table::Table;
+use content::select::decide;
+use std::collections::{BTreeMap, HashMap};
+
+/// Word F1 as the scorer counts it: bags of words, each gold word matched once.
+pub fn f1(page: &Page, kept: &[bool]) -> f64 {
+    let mut left: HashMap<u32, i32> = HashMap::new();
+    for &word in &page.gold {
+        *left.entry(word).or_default() += 1;
+    }
+    let (mut start, mut tokens, mut matched) = (0, 0usize, 0usize);
+    for (&count, &kept) in page.tokens.iter().zip(kept) {
+        let end = start + count as usize;
+        if kept {
+            tokens += count as usize;
+            for word in &page.words[start..end] {
+                if let Some(count) = left.get_mut(word).filter(|count| **count > 0) {
+                    *count -= 1;
+                    matched += 1;
+                }
+            }
+        }
+        start = end;
+    }
+    if page.gold.is_empty() {
+        return f64::from(u8::from(tokens == 0));
+    }
+    2.0 * matched as f64 / (tokens + page.gold.len()) as f64
+}
+
+pub fn page_scores(table: &Table, chances: &[f32]) -> Vec<f64> {
+    table
+        .pages
+        .iter()
+        .enumerate()
+        .map(|(number, page)| {
+            let chances = &chances[table.starts[number]..table.starts[number + 1]];
+            let words: Vec<f32> = page.outline.blocks.iter().map(|block| block.tally.words as f32).collect();
+            f1(page, &decide::keep(chances, &words))
+        })
+        .collect()
+}
+
+pub fn print(title: &str, pages: &[Page], scores: &[f64]) {
+    let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (page, score) in pages.iter().zip(scores) {
+        kinds.entry(&page.kind).or_default().push(*score);
+    }
+    let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len().max(1) as f64;
+    let parts: Vec<String> = kinds.iter().map(|(kind, scores)| format!("{kind} {:.3}", mean(scores))).collect();
+    println!("{title:16} {:.4}  {}", mean(scores), parts.join("  "));
+}
