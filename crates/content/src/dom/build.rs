@@ -5,6 +5,7 @@
 //! would be quadratic: [`Gate`] stands between the two and keeps all three small, and input is fed in slices so that one
 //! endless tag is noticed while it is still being read.
 
+use super::raw;
 use super::{Attr, AttrSlot, Dom, KNOWN_ATTRS, Limits, NONE, Node, NodeId, Tag};
 use html5ever::interface::{ElementFlags, ExpandedName, NodeOrText, QuirksMode, TokenizerResult, TreeSink};
 use html5ever::tendril::StrTendril;
@@ -38,7 +39,12 @@ pub(super) fn parse(html: &str, limits: &Limits) -> Dom {
     };
     let sink = Sink::new(html.len(), *limits);
     let options = TreeBuilderOpts { scripting_enabled: false, drop_doctype: true, ..Default::default() };
-    let gate = Gate { builder: TreeBuilder::new(sink, options), limits: *limits, tokens: Cell::new(0) };
+    let gate = Gate {
+        builder: TreeBuilder::new(sink, options),
+        limits: *limits,
+        tokens: Cell::new(0),
+        in_code: Cell::new(false),
+    };
     let tokenizer = Tokenizer::new(gate, TokenizerOpts::default());
     feed(&tokenizer, html);
     tokenizer.end();
@@ -47,34 +53,52 @@ pub(super) fn parse(html: &str, limits: &Limits) -> Dom {
     dom
 }
 
-/// Hands the markup over slice by slice, stopping when the sink is full and cutting tags that never end.
+/// Hands the markup over slice by slice, stopping when the sink is full, cutting tags that never end, and stepping over
+/// the bodies of scripts and styles: they are half of many pages, and nothing but their beginning is ever asked for.
 fn feed(tokenizer: &Tokenizer<Gate>, html: &str) {
     let queue = BufferQueue::default();
-    let push = |text: &str| {
-        queue.push_back(StrTendril::from_slice(text));
+    let push = |text: StrTendril| {
+        queue.push_back(text);
         while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
     };
+    let whole = StrTendril::from_slice(html);
+    let part = |from: usize, to: usize| whole.subtendril(index(from), index(to - from));
     let gate = &tokenizer.sink;
     let (mut at, mut open_since) = (0, 0);
+    let mut raw_tag = raw::next_tag(html, 0);
     while at < html.len() {
-        let end = html.ceil_char_boundary((at + SLICE).min(html.len()));
+        let slice_end = html.ceil_char_boundary((at + SLICE).min(html.len()));
+        let end = raw_tag.map_or(slice_end, |tag| tag.end.clamp(at, slice_end));
         let seen = gate.tokens.get();
-        push(&html[at..end]);
+        push(part(at, end));
         if gate.builder.sink.full.get() {
             return;
         }
         at = end;
+        if let Some(tag) = raw_tag
+            && at >= tag.end
+        {
+            if gate.in_code.get() {
+                let body = raw::body(html, tag);
+                push(part(at, body.kept_to));
+                at = body.end;
+            }
+            raw_tag = raw::next_tag(html, at);
+        }
         if gate.tokens.get() != seen {
             open_since = at;
+            continue;
+        }
+        if end < slice_end {
             continue;
         }
         // A whole slice without a token: a comment, a long attribute value, or a tag with attributes past counting.
         let start = html[..open_since].rfind('<').unwrap_or(0).max(open_since.saturating_sub(2 * SLICE));
         if let Some(end) = endless_tag_end(&html[start..]) {
             gate.builder.sink.truncated.set(true);
-            push("'\">");
-            at = (start + end).max(at);
-            at = html.ceil_char_boundary(at);
+            push(StrTendril::from_slice("'\">"));
+            at = html.ceil_char_boundary((start + end).max(at));
+            raw_tag = raw::next_tag(html, at);
         }
         open_since = at;
     }
@@ -113,6 +137,8 @@ struct Gate {
     builder: TreeBuilder<Handle, Sink>,
     limits: Limits,
     tokens: Cell<u64>,
+    /// The last token opened a script or style whose body nobody will ask for.
+    in_code: Cell<bool>,
 }
 
 impl TokenSink for Gate {
@@ -120,7 +146,9 @@ impl TokenSink for Gate {
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
         self.tokens.set(self.tokens.get() + 1);
+        self.in_code.set(false);
         let sink = &self.builder.sink;
+        let mut is_code = false;
         let token = match token {
             Token::ParseError(_) | Token::CommentToken(_) => return TokenSinkResult::Continue,
             Token::EOFToken => Token::EOFToken,
@@ -130,12 +158,16 @@ impl TokenSink for Gate {
                     sink.depth.set(sink.depth.get().saturating_sub(1));
                 } else if !self.admit(&mut tag) {
                     return TokenSinkResult::Continue;
+                } else {
+                    is_code = raw::is_code(&tag);
                 }
                 Token::TagToken(tag)
             }
             other => other,
         };
-        self.builder.process_token(token, line)
+        let result = self.builder.process_token(token, line);
+        self.in_code.set(is_code && matches!(result, TokenSinkResult::RawData(_)));
+        result
     }
 
     fn end(&self) {

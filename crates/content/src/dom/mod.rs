@@ -6,6 +6,7 @@
 
 mod build;
 mod names;
+mod raw;
 
 pub use names::{Attr, Tag};
 

@@ -167,3 +167,28 @@ fn node_and_byte_limits() {
     assert!(dom.truncated());
     assert_eq!(dom.text_content(dom.root()), "ééé");
 }
+
+#[test]
+fn bodies_of_scripts_are_stepped_over_and_nothing_else_is() {
+    let long = "x < y && '</b>' ".repeat(1000);
+    let html = format!(
+        "<p>a<script>{long}</script>b<STYLE>{long}</STYLE >c<script type=application/json>{long}</script>d<!-- <script> -->e\
+         <textarea><script></textarea>f<p title='<script>'>g</p><script>{long}<!-- <script> </script> --></script>h<script src=x>{long}"
+    );
+    let dom = in_time(&html);
+    let seen: String = dom
+        .subtree(dom.body().unwrap())
+        .filter(|&id| {
+            !dom.parent(id).is_some_and(|parent| matches!(dom.tag(parent), Tag::Script | Tag::Style))
+        })
+        .map(|id| dom.text(id))
+        .collect();
+    assert_eq!(seen, "abcde<script>fgh");
+    let lengths: Vec<usize> = dom
+        .subtree(dom.root())
+        .filter(|&id| matches!(dom.tag(id), Tag::Script | Tag::Style))
+        .map(|id| dom.children(id).map(|child| dom.text_len(child)).sum())
+        .collect();
+    assert_eq!(lengths[..3], [2048, 2048, long.len()]);
+    assert!(!dom.truncated());
+}

@@ -143,9 +143,7 @@ impl Writer<'_> {
             return;
         }
         self.flush();
-        if self.lead.is_none() {
-            self.widen_gap();
-        }
+        self.widen_gap();
         let fence = "`".repeat(longest_run(code).max(2) + 1);
         self.start_line();
         self.out.push_str(&fence);

@@ -54,7 +54,10 @@ fn needs_escape(bytes: &[u8], at: usize, context: Context) -> bool {
         b'`' => true,
         b'*' => !(space(before) && space(after)),
         b'_' => !((word(before) && word(after)) || (space(before) && space(after))),
-        b'~' => before == Some(b'~') || after == Some(b'~') || !(before.is_none() || space(before)),
+        b'~' => {
+            after.is_none_or(|byte| byte == b'~')
+                || !(space(before) || (before.is_none() && context.line_start))
+        }
         b'[' => context.in_link || after == Some(b'^'),
         b']' => context.in_link || matches!(after, Some(b'(' | b'[' | b':')),
         b'<' => after.is_none_or(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'!' | b'?')),
@@ -134,14 +137,18 @@ pub(super) fn alternative(alt: &str, out: &mut String) {
 
 /// Writes a link's address so that it ends where it should, even for simple readers.
 pub(super) fn address(url: &str, out: &mut String) {
+    if url.bytes().all(|byte| byte.is_ascii_graphic() && !b"()<>\"\\`|[]".contains(&byte)) {
+        out.push_str(url);
+        return;
+    }
     for c in url.chars() {
         if c.is_ascii_whitespace() || c.is_ascii_control() || "()<>\"\\`|[]".contains(c) {
             // Writing to a string cannot fail.
             let _ = write!(out, "%{:02X}", u32::from(c));
-        } else if c == '&' || c == '*' || c == '_' || !c.is_whitespace() {
-            out.push(c);
-        } else {
+        } else if c.is_whitespace() {
             out.push_str("%20");
+        } else {
+            out.push(c);
         }
     }
 }

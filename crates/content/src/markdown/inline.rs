@@ -79,6 +79,9 @@ pub(super) struct Inline {
     ignored_links: usize,
 }
 
+/// Text longer than this is not copied to join it to the next piece.
+const LONGEST_COPY: usize = 2_000;
+
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x0b | 0)
 }
@@ -137,11 +140,11 @@ impl Inline {
         if !std::mem::take(&mut self.space) {
             return;
         }
-        let mut at = self.pieces.len();
-        while at > 0 && matches!(self.pieces[at - 1], Piece::Open(_) | Piece::OpenLink) {
-            at -= 1;
-        }
-        if at == 0 || self.pieces[at - 1] == Piece::Break {
+        let at = self.tail(|piece| matches!(piece, Piece::Open(_) | Piece::OpenLink));
+        let before = self.pieces[..at].iter().rfind(|piece| {
+            matches!(piece, Piece::Text { .. } | Piece::Raw { .. } | Piece::Break | Piece::CloseLink(_))
+        });
+        if matches!(before, None | Some(Piece::Break)) {
             return;
         }
         let from = self.text.len();
@@ -160,6 +163,10 @@ impl Inline {
     fn push_piece(&mut self, markdown: &str, image: bool) {
         if markdown.is_empty() {
             return;
+        }
+        // Two code spans side by side would run into one.
+        if markdown.starts_with('`') && self.last_char() == Some('`') {
+            self.space = true;
         }
         self.begin();
         let start = self.text.len();
@@ -189,9 +196,21 @@ impl Inline {
 
     pub fn push_break(&mut self) {
         self.space = false;
-        if self.pieces.iter().any(|piece| matches!(piece, Piece::Text { .. } | Piece::Raw { .. })) {
-            self.pieces.push(Piece::Break);
+        if !self.is_empty() {
+            let at = self.tail(|piece| matches!(piece, Piece::Open(_) | Piece::OpenLink));
+            self.pieces.insert(at, Piece::Break);
         }
+    }
+
+    /// Where the run of such pieces at the end begins.
+    fn tail(&self, is_tail: impl Fn(&Piece) -> bool) -> usize {
+        self.pieces.iter().rposition(|piece| !is_tail(piece)).map_or(0, |at| at + 1)
+    }
+
+    /// Adds an end before the breaks that precede it: a break at the edge of a mark belongs outside.
+    fn push_end(&mut self, piece: Piece) {
+        let at = self.tail(|piece| *piece == Piece::Break);
+        self.pieces.insert(at, piece);
     }
 
     pub fn open_mark(&mut self, mark: Mark) {
@@ -202,7 +221,7 @@ impl Inline {
     pub fn close_mark(&mut self, mark: Mark) {
         if let Some(at) = self.marks.iter().rposition(|&open| open == mark) {
             self.marks.remove(at);
-            self.pieces.push(Piece::Close(mark));
+            self.push_end(Piece::Close(mark));
         }
     }
 
@@ -225,7 +244,7 @@ impl Inline {
         if self.ignored_links > 0 {
             self.ignored_links -= 1;
         } else if let Some(link) = self.link.take() {
-            self.pieces.push(Piece::CloseLink((!link.spent).then_some(link.address)));
+            self.push_end(Piece::CloseLink((!link.spent).then_some(link.address)));
         }
     }
 
@@ -246,13 +265,11 @@ impl Inline {
     }
 
     /// Closes what is open and settles which marks and links hold. False when there is nothing to write.
-    pub fn settle(&mut self) -> bool {
+    /// `flat` text has no room for line breaks: they become spaces, as they do inside links.
+    pub fn settle(&mut self, flat: bool) -> bool {
         if self.is_empty() {
             self.reset();
             return false;
-        }
-        while matches!(self.pieces.last(), Some(Piece::Break)) {
-            self.pieces.pop();
         }
         for at in (0..self.marks.len()).rev() {
             self.pieces.push(Piece::Close(self.marks[at]));
@@ -272,8 +289,75 @@ impl Inline {
         }
         self.order_closings();
         self.drop_empty();
+        self.place_breaks(flat);
         self.drop_unsound();
+        self.join_text();
         true
+    }
+
+    /// Breaks stand between visible pieces and outside marks; at the edges of the block they are nothing.
+    fn place_breaks(&mut self, flat: bool) {
+        if !self.pieces.contains(&Piece::Break) {
+            return;
+        }
+        self.text.push(' ');
+        let space = Piece::Text { start: self.text.len() - 1, end: self.text.len() };
+        let mut in_link = false;
+        let mut placed = Vec::with_capacity(self.pieces.len());
+        let (mut waiting, mut visible) = (0, false);
+        for &piece in &self.pieces {
+            match piece {
+                Piece::Break => waiting += 1,
+                Piece::Close(_) | Piece::CloseLink(_) => {
+                    in_link &= !matches!(piece, Piece::CloseLink(_));
+                    placed.push(piece);
+                }
+                Piece::Open(_) | Piece::OpenLink | Piece::Text { .. } | Piece::Raw { .. } | Piece::Gone => {
+                    if visible && waiting > 0 {
+                        let marks = placed
+                            .iter()
+                            .rev()
+                            .take_while(|piece| matches!(piece, Piece::Open(_) | Piece::OpenLink));
+                        let at = placed.len() - marks.count();
+                        if flat || (in_link && !placed[at..].contains(&Piece::OpenLink)) {
+                            placed.insert(at, space);
+                        } else {
+                            placed.splice(at..at, std::iter::repeat_n(Piece::Break, waiting));
+                        }
+                    }
+                    waiting = 0;
+                    visible |= matches!(piece, Piece::Text { .. } | Piece::Raw { .. });
+                    in_link |= piece == Piece::OpenLink;
+                    placed.push(piece);
+                }
+            }
+        }
+        self.pieces = placed;
+    }
+
+    /// Text parted only by marks that came to nothing is one text: what needs escaping depends on its neighbours.
+    fn join_text(&mut self) {
+        let mut joined: Vec<Piece> = Vec::with_capacity(self.pieces.len());
+        for &piece in &self.pieces {
+            match (joined.last_mut(), piece) {
+                (_, Piece::Gone) => {}
+                // Copying is bounded, or many small pieces would cost the square of their number.
+                (Some(Piece::Text { start, end }), Piece::Text { start: next, end: to })
+                    if *end == next || *end - *start < LONGEST_COPY =>
+                {
+                    if *end == next {
+                        *end = to;
+                    } else {
+                        let from = self.text.len();
+                        self.text.extend_from_within(*start..*end);
+                        self.text.extend_from_within(next..to);
+                        (*start, *end) = (from, self.text.len());
+                    }
+                }
+                _ => joined.push(piece),
+            }
+        }
+        self.pieces = joined;
     }
 
     /// Marks and the link still open at the end of a block close in the order that mirrors their opening.
@@ -422,7 +506,7 @@ impl Inline {
                 }
                 Piece::Gone => continue,
                 _ if breaks > 0 => {
-                    line_start = write_breaks(out, prefix, place, in_link, breaks);
+                    line_start = write_breaks(out, prefix, place, breaks);
                     breaks = 0;
                 }
                 _ => {}
@@ -483,11 +567,7 @@ impl Inline {
 }
 
 /// One break stays a break; two or more part paragraphs. Gives whether a new line was begun.
-fn write_breaks(out: &mut String, prefix: &str, place: Place, in_link: bool, breaks: usize) -> bool {
-    if in_link || place == Place::Heading {
-        out.push(' ');
-        return false;
-    }
+fn write_breaks(out: &mut String, prefix: &str, place: Place, breaks: usize) -> bool {
     if place == Place::Cell {
         out.push_str("<br>");
         return false;

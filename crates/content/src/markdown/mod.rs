@@ -70,6 +70,7 @@ enum Exit {
     EndLink,
     Quote,
     List,
+    Item,
     Container,
     Quotation,
 }
@@ -89,7 +90,8 @@ struct List {
     step: i64,
     /// The other bullet or delimiter, used when a list directly follows another that would swallow it.
     alternate: bool,
-    items: bool,
+    /// Where the output stood when the list began: beyond it, an item has been written.
+    start: usize,
 }
 
 struct Writer<'a> {
@@ -238,9 +240,11 @@ impl<'a> Writer<'a> {
             Tag::Hr => {
                 self.flush();
                 if self.flow == Flow::Paragraph {
+                    // After a bullet, dashes would make one rule of both.
+                    let rule = if self.lead.is_some() { "___" } else { "---" };
                     self.widen_gap();
                     self.start_line();
-                    self.out.push_str("---");
+                    self.out.push_str(rule);
                     self.end_block(Gap::Blank, false);
                 }
                 past
@@ -318,8 +322,14 @@ impl<'a> Writer<'a> {
                 self.flush();
                 self.flow = Flow::Paragraph;
             }
-            Exit::Quote | Exit::Container => {
+            Exit::Quote | Exit::Container | Exit::Item => {
                 self.flush();
+                // An item with nothing in it leaves its number to the next.
+                if let (Exit::Item, true, Some(list)) =
+                    (frame.exit, self.lead.is_some(), self.lists.last_mut())
+                {
+                    list.number -= list.step;
+                }
                 self.leave_container(&frame);
                 if matches!(frame.exit, Exit::Quote) {
                     self.widen_gap();
@@ -328,7 +338,7 @@ impl<'a> Writer<'a> {
             Exit::List => {
                 self.flush();
                 if let Some(list) = self.lists.pop()
-                    && list.items
+                    && self.out.len() > list.start
                 {
                     self.last_list = Some((self.out.len(), list.ordered, list.alternate, frame.prefix));
                 }
@@ -398,12 +408,12 @@ impl<'a> Writer<'a> {
             number: start,
             step: if reversed { -1 } else { 1 },
             alternate,
-            items: false,
+            start: self.out.len(),
         });
         // A list straight inside a list belongs to the item before it.
         let inside = matches!(parent, Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir)
             && self.lists.len() > 1
-            && self.lists[self.lists.len() - 2].items;
+            && self.out.len() > self.lists[self.lists.len() - 2].start;
         let close = inside || (follows_text && (!ordered || start == 1));
         if self.lead.is_none() {
             self.gap = if close { Gap::Line } else { Gap::Blank };
@@ -436,7 +446,7 @@ impl<'a> Writer<'a> {
                     (false, true) => "* ".to_owned(),
                     (false, false) => "- ".to_owned(),
                 };
-                (marker, !std::mem::replace(&mut list.items, true))
+                (marker, self.out.len() == list.start)
             }
             None => ("- ".to_owned(), false),
         };
@@ -444,7 +454,7 @@ impl<'a> Writer<'a> {
             self.gap = Gap::Line;
         }
         let rest = " ".repeat(marker.len());
-        self.enter_container(id, Exit::Container, &marker, &rest)
+        self.enter_container(id, Exit::Item, &marker, &rest)
     }
 
     fn enter_mark(&mut self, id: NodeId, mark: Mark) -> NodeId {
@@ -514,9 +524,11 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// At least a blank line before the next block.
+    /// A blank line before the next block, unless a list marker waits for it: then the item has settled the gap.
     fn widen_gap(&mut self) {
-        self.gap = Gap::Blank;
+        if self.lead.is_none() {
+            self.gap = Gap::Blank;
+        }
     }
 
     /// Begins the next line of output: the gap, then the prefix.
@@ -544,7 +556,7 @@ impl<'a> Writer<'a> {
 
     /// Writes the inline text gathered so far as the block it belongs to.
     fn flush(&mut self) {
-        if !self.inline.settle() {
+        if !self.inline.settle(matches!(self.flow, Flow::Heading(_))) {
             return;
         }
         match self.flow {
@@ -555,9 +567,7 @@ impl<'a> Writer<'a> {
                 self.inline.write(&mut self.out, "", inline::Place::Cell);
             }
             Flow::Heading(level) => {
-                if self.lead.is_none() {
-                    self.widen_gap();
-                }
+                self.widen_gap();
                 self.start_line();
                 for _ in 0..level {
                     self.out.push('#');

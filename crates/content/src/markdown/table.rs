@@ -43,9 +43,7 @@ impl Writer<'_> {
         }
         let columns = grid.columns;
         let header = grid.has_header();
-        if self.lead.is_none() {
-            self.widen_gap();
-        }
+        self.widen_gap();
         let start = (self.out.len(), self.lead.clone(), self.gap_prefix, self.gap);
         self.start_line();
         let mut wrote = if header {

@@ -68,6 +68,9 @@ const MANY_WORDS: usize = 350;
 /// Words below which a page says little more than its wall.
 const FEW_WORDS: usize = 140;
 
+/// Words below which one phrase is all there is.
+const HARDLY_ANY_WORDS: usize = 40;
+
 /// Judges a page. `text` is the body where it is no HTML.
 pub fn judge(dom: &Dom, kind: Kind, text: Option<&str>, status: Option<u16>) -> Verdict {
     let content = Verdict { kind: VerdictKind::Content, evidence: Vec::new() };
@@ -118,10 +121,11 @@ fn weigh(kind: VerdictKind, signs: &Signs, status: Option<u16>) -> (f32, Vec<Evi
         add(1.0, "title", phrase);
     }
     if let Some(phrase) = phrases::find(kind, &signs.headings) {
-        add(0.8, "heading", phrase);
+        add(1.0, "heading", phrase);
     }
     if let Some(phrase) = phrases::find(kind, &signs.text) {
-        add(0.7, "phrase", phrase);
+        // A page that says hardly anything else is about what it says.
+        add(if signs.words <= HARDLY_ANY_WORDS { 1.0 } else { 0.7 }, "phrase", phrase);
     }
     for (sign, detail) in signs.marks(kind) {
         add(0.7, sign, &detail);
