@@ -9,6 +9,7 @@ mod http;
 mod keys;
 mod kill;
 mod limits;
+mod research;
 mod server;
 mod shutdown;
 mod team;

@@ -33,7 +33,7 @@ pub struct Recipe {
 
 impl Recipe {
     pub fn at(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), settings: vec![("api_key".into(), KEY.into())], toml: String::new() }
+        Self { dir: dir.to_owned(), settings: vec![("api_key".into(), KEY.into()), ("research_starter".into(), "off".into())], toml: String::new() }
     }
 
     pub fn set(mut self, name: &str, value: &str) -> Self {

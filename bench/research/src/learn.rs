@@ -1,23 +1,29 @@
 //! Learning linear weights from judged queries: a softmax over each pool, the judged works being what should come first. Few
 //! numbers from few hundred queries, with a pull towards zero: no model that could learn the queries by heart.
 
-use papers::Weights;
+use papers::{Blend, Weights};
 
 /// One query: features of its pool, and which are judged relevant.
 #[derive(Debug, Clone)]
 pub struct Example<const N: usize> {
+    /// How much the graph had to say.
+    pub density: f32,
     pub rows: Vec<[f32; N]>,
     pub relevant: Vec<usize>,
 }
 
-const STEPS: usize = 400;
+const STEPS: usize = 250;
 
-/// Learns weights for features and their square roots.
-pub fn learn<const N: usize>(examples: &[&Example<N>], pull: f64) -> Weights<N> {
-    let width = 2 * N;
-    let expand = |row: &[f32; N]| -> Vec<f64> { row.iter().map(|value| f64::from(*value)).chain(row.iter().map(|value| f64::from(value.max(0.0).sqrt()))).collect() };
+/// Learns weights for features and their square roots, where the graph is thin and where it is dense.
+pub fn learn<const N: usize>(examples: &[&Example<N>], pull: f64) -> Blend<N> {
+    let width = 4 * N;
+    let expand = |row: &[f32; N], density: f32| -> Vec<f64> {
+        let plain = row.iter().map(|value| f64::from(*value)).chain(row.iter().map(|value| f64::from(value.max(0.0).sqrt())));
+        let plain: Vec<f64> = plain.collect();
+        plain.iter().copied().chain(plain.iter().map(|value| value * f64::from(density))).collect()
+    };
     let usable: Vec<&&Example<N>> = examples.iter().filter(|example| !example.relevant.is_empty()).collect();
-    let rows: Vec<Vec<Vec<f64>>> = usable.iter().map(|example| example.rows.iter().map(expand).collect()).collect();
+    let rows: Vec<Vec<Vec<f64>>> = usable.iter().map(|example| example.rows.iter().map(|row| expand(row, example.density)).collect()).collect();
 
     // Features are brought to one spread, so that the pull is fair to all.
     let count = rows.iter().map(Vec::len).sum::<usize>().max(1) as f64;
@@ -67,10 +73,11 @@ pub fn learn<const N: usize>(examples: &[&Example<N>], pull: f64) -> Weights<N> 
             weights[column] -= rate * unbiased.0 / (unbiased.1.sqrt() + 1e-9);
         }
     }
-    let mut out = Weights { linear: [0.0; N], root: [0.0; N] };
-    for column in 0..N {
-        out.linear[column] = (weights[column] / spread[column]) as f32;
-        out.root[column] = (weights[N + column] / spread[N + column]) as f32;
-    }
-    out
+    let weight = |column: usize| weights[column] / spread[column];
+    let thin = Weights { linear: std::array::from_fn(|column| weight(column) as f32), root: std::array::from_fn(|column| weight(N + column) as f32) };
+    let dense = Weights {
+        linear: std::array::from_fn(|column| (weight(column) + weight(2 * N + column)) as f32),
+        root: std::array::from_fn(|column| (weight(N + column) + weight(3 * N + column)) as f32),
+    };
+    Blend { thin, dense }
 }

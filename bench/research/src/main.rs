@@ -4,21 +4,29 @@
 //! research-bench convert PACK OUT.jsonl.gz        the judged collection in the plain form
 //! research-bench learn PACK                       5-fold quality, and weights learnt from all queries
 //! research-bench rank PACK RANKED.jsonl           rankings by the weights that are compiled in
+//! research-bench endpoint PACK ADDRESS KEY RANKED the same through a running server
+//! research-bench generate WORKS OUT               a made-up corpus in the shape of OpenAlex
+//! research-bench import SOURCE FILE LIBRARY       speed of an import
+//! research-bench latency LIBRARY                  sizes and times of answers
 //! ```
 
+mod latency;
 mod learn;
 mod measure;
 mod pack;
 mod quality;
+mod synthetic;
 
 use std::fs::File;
-use std::io::BufWriter;
-use std::path::PathBuf;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use papers::{BuildOptions, Library, Source};
 
 #[derive(Debug, Parser)]
 #[command(about = "Benchmarks of the research index")]
@@ -54,6 +62,39 @@ enum Command {
         #[arg(long)]
         rerank: bool,
     },
+    /// Ranks the queries through a running server that holds the collection.
+    Endpoint {
+        pack: PathBuf,
+        /// ADDRESS:PORT
+        address: String,
+        key: String,
+        ranked: PathBuf,
+        #[arg(long)]
+        rerank: bool,
+    },
+    /// Writes a made-up corpus.
+    Generate {
+        works: u64,
+        out: PathBuf,
+        #[arg(long, default_value_t = 10)]
+        references: u64,
+        /// Words of an abstract.
+        #[arg(long, default_value_t = 60)]
+        words: u64,
+        /// Bytes of each record that no importer needs.
+        #[arg(long, default_value_t = 2_000)]
+        ballast: usize,
+    },
+    /// Imports a file into a library and says how fast.
+    Import { source: String, file: PathBuf, library: PathBuf },
+    /// Sizes of an index, and how long answers take.
+    Latency {
+        library: PathBuf,
+        #[arg(long, default_value_t = 2_000)]
+        questions: usize,
+        #[arg(long)]
+        rerank: bool,
+    },
 }
 
 fn main() -> Result<()> {
@@ -66,5 +107,30 @@ fn main() -> Result<()> {
         }
         Command::Learn { pack, ranked, pull } => quality::learn(&pack, ranked.as_deref(), pull),
         Command::Rank { pack, ranked, rerank } => quality::rank(&pack, &ranked, rerank),
+        Command::Endpoint { pack, address, key, ranked, rerank } => quality::endpoint(&pack, &address, &key, &ranked, rerank),
+        Command::Generate { works, out, references, words, ballast } => {
+            let mut out = BufWriter::with_capacity(1 << 20, File::create(out)?);
+            synthetic::write(synthetic::Shape { works, references, words, ballast }, &mut out)?;
+            Ok(out.flush()?)
+        }
+        Command::Import { source, file, library } => import(&source, &file, &library),
+        Command::Latency { library, questions, rerank } => latency::in_process(&library, questions, rerank),
     }
+}
+
+fn import(source: &str, file: &Path, library: &Path) -> Result<()> {
+    let source = Source::from_name(source).context("a source")?;
+    let library = Library::open(library)?;
+    let started = Instant::now();
+    let facts = library.import(source, &[file.to_owned()], &BuildOptions::default(), &|stage, done, total| {
+        println!("{:7.1} s  {stage} {done}/{total}", started.elapsed().as_secs_f64());
+    })?;
+    let seconds = started.elapsed().as_secs_f64();
+    let bytes: u64 = library.status()?.imports.iter().map(|(_, _, bytes)| bytes).sum();
+    println!("{} works, {} edges, {:.0} MB in {seconds:.1} s: {:.1} MB/s", facts.works, facts.edges, bytes as f64 / 1e6, bytes as f64 / 1e6 / seconds);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    for line in status.lines().filter(|line| line.starts_with("VmHWM") || line.starts_with("RssAnon")) {
+        println!("{line}");
+    }
+    Ok(())
 }

@@ -7,14 +7,17 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use papers::{BuildOptions, FEATURE_COUNT, FEATURES, FIRST, Index, Library, PaperRef, SECOND_COUNT, SECOND_FEATURES, SimilarQuery, Source, Weights};
+use papers::{Blend, BuildOptions, FEATURE_COUNT, FEATURES, FIRST, Index, Library, PaperRef, SECOND_COUNT, SECOND_FEATURES, SimilarQuery, Source};
 
+use crate::latency::{Client, print_times};
 use crate::learn::{Example, learn as learn_weights};
 use crate::measure::{Quality, judge};
 use crate::pack::{Graph, Pack, Query};
 
 const FOLDS: usize = 5;
 const DEPTH: usize = 100;
+/// Candidates of each query that weights are learnt from and judged on.
+const TRAINED: usize = 250;
 
 /// An index of the collection with a map from its nodes to document numbers.
 struct Built {
@@ -61,7 +64,14 @@ fn pools(built: &Built, queries: &[Query]) -> Pools {
     for query in queries {
         let pool = built.index.pool(&question(built, query, false), &FIRST);
         let nodes: Vec<u32> = pool.nodes.iter().map(|node| built.document_of[node]).collect();
-        pools.examples.push(Example { rows: pool.first, relevant: relevant_places(&nodes, query) });
+        // Hopeless candidates teach nothing and cost most of the time: each keeps its best by the weights of today.
+        let weights = FIRST.at(pool.density);
+        let mut kept: Vec<usize> = (0..nodes.len()).collect();
+        kept.sort_by(|one, other| weights.score(&pool.first[*other]).total_cmp(&weights.score(&pool.first[*one])));
+        kept.truncate(TRAINED);
+        let nodes: Vec<u32> = kept.iter().map(|place| nodes[*place]).collect();
+        let rows = kept.iter().map(|place| pool.first[*place]).collect();
+        pools.examples.push(Example { density: pool.density, rows, relevant: relevant_places(&nodes, query) });
         pools.nodes.push(nodes);
     }
     pools
@@ -116,7 +126,8 @@ pub fn learn(folder: &Path, ranked: Option<&Path>, pull: f64) -> Result<()> {
         for (graph, built) in built.iter().enumerate() {
             for (place, query) in queries.iter().enumerate().filter(|(place, _)| fold_of[*place] == fold) {
                 let nodes = &pools[graph].nodes[place];
-                let by_first = order(nodes, pools[graph].examples[place].rows.iter().map(|row| first.score(row)));
+                let weights = first.at(pools[graph].examples[place].density);
+                let by_first = order(nodes, pools[graph].examples[place].rows.iter().map(|row| weights.score(row)));
                 second_rankings[graph][place] = rerank(built, query, &first, &second, &by_first);
                 first_rankings[graph][place] = by_first;
             }
@@ -139,31 +150,33 @@ pub fn learn(folder: &Path, ranked: Option<&Path>, pull: f64) -> Result<()> {
     Ok(())
 }
 
-fn second_examples(built: &[Built], queries: &[Query], first: &Weights<FEATURE_COUNT>, keep: impl Fn(usize) -> bool) -> Vec<Example<SECOND_COUNT>> {
+fn second_examples(built: &[Built], queries: &[Query], first: &Blend<FEATURE_COUNT>, keep: impl Fn(usize) -> bool) -> Vec<Example<SECOND_COUNT>> {
     let mut out = Vec::new();
     for built in built {
         for (_, query) in queries.iter().enumerate().filter(|(place, _)| keep(*place)) {
             let pool = built.index.pool(&question(built, query, true), first);
             let nodes: Vec<u32> = pool.second.iter().map(|(place, _)| built.document_of[&pool.nodes[*place]]).collect();
-            out.push(Example { relevant: relevant_places(&nodes, query), rows: pool.second.into_iter().map(|(_, row)| row).collect() });
+            out.push(Example { density: pool.density, relevant: relevant_places(&nodes, query), rows: pool.second.into_iter().map(|(_, row)| row).collect() });
         }
     }
     out
 }
 
-fn rerank(built: &Built, query: &Query, first: &Weights<FEATURE_COUNT>, second: &Weights<SECOND_COUNT>, by_first: &[u32]) -> Vec<u32> {
+fn rerank(built: &Built, query: &Query, first: &Blend<FEATURE_COUNT>, second: &Blend<SECOND_COUNT>, by_first: &[u32]) -> Vec<u32> {
     let pool = built.index.pool(&question(built, query, true), first);
     let nodes: Vec<u32> = pool.second.iter().map(|(place, _)| built.document_of[&pool.nodes[*place]]).collect();
-    let mut ranked = order(&nodes, pool.second.iter().map(|(_, row)| second.score(row)));
+    let weights = second.at(pool.density);
+    let mut ranked = order(&nodes, pool.second.iter().map(|(_, row)| weights.score(row)));
     let rest: Vec<u32> = by_first.iter().filter(|node| !ranked.contains(node)).copied().collect();
     ranked.extend(rest);
     ranked
 }
 
-fn print_weights<const N: usize>(name: &str, features: &[&str; N], weights: &Weights<N>) {
+fn print_weights<const N: usize>(name: &str, features: &[&str; N], blend: &Blend<N>) {
     println!("{name}: {features:?}");
-    println!("    linear: {:.2?},", weights.linear);
-    println!("    root: {:.2?},", weights.root);
+    for (name, weights) in [("thin", &blend.thin), ("dense", &blend.dense)] {
+        println!("    {name}: Weights {{ linear: {:.2?}, root: {:.2?} }},", weights.linear, weights.root);
+    }
 }
 
 /// Ranks by what is compiled in, through the same call as the service.
@@ -183,6 +196,25 @@ pub fn rank(folder: &Path, out: &Path, rerank: bool) -> Result<()> {
     report("compiled in", &pack.queries, &rankings);
     times.sort_by(f64::total_cmp);
     println!("in-process, k=40: median {:.2} ms, p95 {:.2} ms", times[times.len() / 2], times[times.len() * 95 / 100]);
+    write_rankings(out, &rankings)
+}
+
+/// Ranks through a running server into which the collection was imported.
+pub fn endpoint(folder: &Path, address: &str, key: &str, out: &Path, rerank: bool) -> Result<()> {
+    let pack = Pack::read(folder)?;
+    let number_of: BTreeMap<&str, u32> = pack.documents.iter().enumerate().map(|(number, document)| (document.doi.as_str(), number as u32)).collect();
+    let mut client = Client::connect(address, key)?;
+    let (mut rankings, mut times) = (Vec::new(), Vec::new());
+    for query in &pack.queries {
+        let id = format!("doi:{}", pack.documents[query.seed as usize].doi);
+        let (answer, _) = client.similar(&id, &query.intent, 200, rerank)?;
+        let results = answer["results"].as_array().context("results")?;
+        let ranked = results.iter().filter_map(|result| number_of.get(result["ids"]["doi"][0].as_str()?).copied());
+        rankings.push(ranked.collect::<Vec<_>>());
+        times.push(client.similar(&id, &query.intent, 40, rerank)?.1);
+    }
+    report("through HTTP", &pack.queries, &rankings);
+    print_times("through HTTP", times);
     write_rankings(out, &rankings)
 }
 

@@ -12,6 +12,7 @@ pub mod janitor;
 pub mod keys;
 pub mod limits;
 pub mod plans;
+pub mod research;
 pub mod runner;
 pub mod time;
 

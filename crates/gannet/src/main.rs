@@ -50,6 +50,9 @@ enum Command {
     Keys(commands::keys::Keys),
     /// Show what is found and missing, and every setting in force
     Doctor(commands::doctor::Doctor),
+    /// Fill, check and ask the research index
+    #[command(subcommand)]
+    Research(commands::research::ResearchCommand),
     /// Bring the database to this version's form
     Migrate,
     /// Print the OpenAPI document
@@ -94,6 +97,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Serve(serve) => serve.run(cli.globals).await,
             Command::Keys(keys) => keys.run(&cli.globals.settings(Vec::new())?).await,
             Command::Doctor(doctor) => doctor.run(&cli.globals.settings(Vec::new())?).await,
+            Command::Research(research) => research.run(&cli.globals.settings(Vec::new())?),
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,
             Command::Openapi => commands::openapi::run(),
             Command::Completions { shell } => {

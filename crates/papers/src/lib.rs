@@ -23,7 +23,7 @@ pub use import::{ImportReport, read_source};
 pub use index::{Index, Paper};
 pub use library::{Library, LibraryStatus};
 pub use rank::{
-    FEATURE_COUNT, FEATURES, FIRST, Filter, Mode, Passage, Pooled, Ranked, SECOND, SECOND_COUNT, SECOND_FEATURES, SearchQuery, Signals, SimilarAnswer,
+    Blend, FEATURE_COUNT, FEATURES, FIRST, Filter, Mode, Passage, Pooled, Ranked, SECOND, SECOND_COUNT, SECOND_FEATURES, SearchQuery, Signals, SimilarAnswer,
     SimilarQuery, Weights,
 };
 pub use stage::{Stage, StageWriter, frame};

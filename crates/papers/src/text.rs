@@ -55,9 +55,9 @@ fn emit(word: &str, each: &mut impl FnMut(u64)) {
 }
 
 /// Endings in the order they are tried, with the least length of what must remain.
-const ENDINGS: [(&str, usize); 21] = [
+const ENDINGS: [(&str, usize); 25] = [
     ("ational", 4), ("ization", 4), ("isation", 4), ("ingly", 4), ("edly", 4), ("ation", 4), ("ness", 4), ("ment", 4),
-    ("ally", 4), ("ing", 4), ("ive", 4), ("ion", 4), ("ity", 4), ("ed", 4), ("al", 4), ("ly", 4), ("ic", 4), ("er", 4),
+    ("ally", 4), ("ating", 4), ("ated", 4), ("ator", 4), ("ate", 4), ("ing", 4), ("ive", 4), ("ion", 4), ("ity", 4), ("ed", 4), ("al", 4), ("ly", 4), ("ic", 4), ("er", 4),
     ("or", 5), ("e", 3), ("y", 3),
 ];
 
@@ -83,7 +83,8 @@ fn stem(word: &str) -> &str {
             stem = &stem[..stem.len() - 1];
         }
         if stem.len() > 4 {
-            stem = stem.strip_suffix('e').unwrap_or(stem);
+            // "studied" leaves "studi" and "studying" leaves "study".
+            stem = stem.strip_suffix(['e', 'i', 'y']).unwrap_or(stem);
         }
     }
     stem
@@ -143,7 +144,7 @@ mod tests {
         assert_eq!(terms("co-citation").len(), 3);
         assert_eq!(terms("co-citation")[2], terms("cocitation")[0]);
         assert_eq!(terms("PAM-α1 neurons").len(), 4);
-        assert_eq!(terms("- -- word-- -other").len(), 2);
+        assert_eq!(terms("- -- word-- -cell").len(), 2);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What every handler can reach: the store, the gate, the callers, and the settings of this server.
 
+use engine::research::Research;
 use engine::{Callers, Gate};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub struct App {
     pub store: Arc<dyn Store>,
     pub gate: Arc<Gate>,
     pub callers: Arc<Callers>,
+    pub research: Arc<Research>,
     pub settings: Arc<Settings>,
     pub telemetry: Telemetry,
     /// Cancelled when the process has been told to stop: no longer ready.

@@ -28,6 +28,8 @@ impl IntoResponse for Failure {
         if let Some(seconds) = self.0.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
+        // For routes whose clients read errors in another shape as well.
+        response.extensions_mut().insert(self.0);
         response
     }
 }

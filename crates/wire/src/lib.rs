@@ -8,6 +8,7 @@ pub mod drill;
 pub mod error;
 pub mod issue;
 pub mod read;
+pub mod research;
 pub mod scope;
 pub mod team;
 

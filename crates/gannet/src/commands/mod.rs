@@ -4,4 +4,5 @@ pub mod doctor;
 pub mod keys;
 pub mod migrate;
 pub mod openapi;
+pub mod research;
 pub mod serve;

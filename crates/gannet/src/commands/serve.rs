@@ -1,10 +1,12 @@
 //! `gannet serve`: the API, the workers and the janitor in one process, until a signal stops them.
 
 use crate::Globals;
+use crate::commands::research;
 use crate::home::{self, FirstKey};
 use crate::settings::{Settings, without_password};
 use anyhow::{Context, Result};
 use engine::drill::DrillStep;
+use engine::research::Research;
 use engine::janitor::{self, JanitorOptions};
 use engine::runner::{Runner, RunnerOptions, Work};
 use engine::{Callers, Gate};
@@ -49,6 +51,7 @@ impl Serve {
             store: store.clone(),
             gate,
             callers: callers.clone(),
+            research: open_research(&settings)?,
             settings: Arc::new(server::Settings {
                 listen: address,
                 auth: settings.auth,
@@ -71,6 +74,20 @@ impl Serve {
         tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Opens the research index and, on the first start, fills it beside everything else.
+fn open_research(settings: &Settings) -> Result<Arc<Research>> {
+    let research = Arc::new(Research::open(&research::folder(settings))?);
+    if settings.research_starter {
+        let filled = research.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = research::import_starter(&filled) {
+                tracing::warn!(%error, "the starter corpus could not be imported");
+            }
+        });
+    }
+    Ok(research)
 }
 
 /// Logs go to standard error; standard output is for what people and programs asked for.

@@ -78,6 +78,7 @@ pub struct Settings {
     pub objects: ObjectsAt,
     pub objects_limit: u64,
     pub drill_faults: bool,
+    pub research_starter: bool,
     pub log: String,
     pub log_json: bool,
     /// Everything as it was given, for `gannet doctor`.

@@ -48,6 +48,7 @@ settings! {
     "s3_access_key" "GANNET_S3_ACCESS_KEY" "": "its access key";
     "s3_secret_key" "GANNET_S3_SECRET_KEY" "" secret: "its secret key";
     "drill_faults" "GANNET_DRILL_FAULTS" "off": "on = drills may rehearse faults of the server itself";
+    "research_starter" "GANNET_RESEARCH_STARTER" "on": "off = the research index starts empty instead of with a small corpus";
     "log" "GANNET_LOG" "info": "log filter, for instance info or gannet_server=debug,info";
     "log_format" "GANNET_LOG_FORMAT" "text": "text or json";
 }

@@ -54,6 +54,7 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         objects,
         objects_limit: values.parse("objects_limit", bytes)?,
         drill_faults: values.parse("drill_faults", switch)?,
+        research_starter: values.parse("research_starter", switch)?,
         log: values.parse("log", |text| {
             tracing_subscriber::EnvFilter::try_new(text)?;
             Ok(text.to_owned())

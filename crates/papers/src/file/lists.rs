@@ -100,7 +100,7 @@ impl ListReader {
         let data = &bytes[cursor.position()..];
         let wanted = cap.div_ceil(BLOCK).clamp(1, blocks);
         for step in 0..wanted {
-            let block = step * blocks / wanted;
+            let block = (2 * step + 1) * blocks / (2 * wanted);
             let end = |index: usize| Cursor::new(table.get(index * 4..).unwrap_or(&[])).u32() as usize;
             let start = if block == 0 { 0 } else { end(block - 1) };
             let length = if block + 1 == blocks { count - block * BLOCK } else { BLOCK };

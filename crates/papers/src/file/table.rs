@@ -51,7 +51,6 @@ fn remainder(hash: u64, bits: u32) -> u32 {
 pub struct HashTable {
     bytes: Mapped,
     bits: u32,
-    count: usize,
     entries_at: usize,
 }
 
@@ -59,12 +58,7 @@ impl HashTable {
     pub fn new(bytes: Mapped) -> Self {
         let mut cursor = Cursor::new(&bytes);
         let bits = (cursor.u64() as u32).clamp(1, 30);
-        let count = cursor.u64() as usize;
-        Self { bytes, bits, count, entries_at: HEADER_BYTES + ((1 << bits) + 1) * 4 }
-    }
-
-    pub fn len(&self) -> usize {
-        self.count
+        Self { bytes, bits, entries_at: HEADER_BYTES + ((1 << bits) + 1) * 4 }
     }
 
     fn word(&self, at: usize) -> u32 {

@@ -16,4 +16,4 @@ pub use passages::Passage;
 pub use search::SearchQuery;
 pub use second::{SECOND_COUNT, SECOND_FEATURES};
 pub use similar::{Filter, Mode, Pooled, Ranked, Signals, SimilarAnswer, SimilarQuery};
-pub use weights::{FIRST, SECOND, Weights};
+pub use weights::{Blend, FIRST, SECOND, Weights};

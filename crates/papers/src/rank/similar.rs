@@ -7,7 +7,7 @@ use super::features::{self, Candidate};
 use super::lexical::TermQuery;
 use super::second::{self, SECOND_COUNT};
 use super::structure::{EdgeBudget, Structure};
-use super::weights::{FIRST, SECOND, Weights};
+use super::weights::{Blend, FIRST, SECOND, Weights, density};
 use crate::index::Index;
 use crate::work::Date;
 
@@ -135,6 +135,8 @@ pub struct SimilarAnswer {
 /// The pool with all features, for learning weights.
 #[derive(Debug)]
 pub struct Pooled {
+    /// How much the graph had to say, 0 to 1.
+    pub density: f32,
     pub nodes: Vec<u32>,
     pub first: Vec<[f32; features::COUNT]>,
     /// For the best of the first pass, in its order: place in `nodes`, features.
@@ -143,6 +145,7 @@ pub struct Pooled {
 
 /// Everything known after the pool is described.
 struct Prepared {
+    density: f32,
     candidates: Vec<Candidate>,
     structure: Structure,
     intent: TermQuery,
@@ -156,7 +159,7 @@ impl Index {
     /// Answers a question about related papers.
     pub fn similar(&self, query: &SimilarQuery) -> SimilarAnswer {
         let mut prepared = prepare(self, query);
-        let mut scored = first_pass(&prepared.candidates, &FIRST);
+        let mut scored = first_pass(&prepared.candidates, &FIRST.at(prepared.density));
         if !query.exclude.is_empty() {
             push_away(self, query, &prepared.candidates, &mut scored);
         }
@@ -187,12 +190,13 @@ impl Index {
     }
 
     /// The pool and its features, for learning weights from judged queries.
-    pub fn pool(&self, query: &SimilarQuery, first: &Weights<{ features::COUNT }>) -> Pooled {
+    pub fn pool(&self, query: &SimilarQuery, first: &Blend<{ features::COUNT }>) -> Pooled {
         let prepared = prepare(self, query);
-        let ordered = largest(first_pass(&prepared.candidates, first), SECOND_PASS);
+        let ordered = largest(first_pass(&prepared.candidates, &first.at(prepared.density)), SECOND_PASS);
         let best: Vec<Candidate> = ordered.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
         let rows = second::describe(self, &best, &prepared.intent, &prepared.near_intent);
         Pooled {
+            density: prepared.density,
             nodes: prepared.candidates.iter().map(|candidate| candidate.node).collect(),
             first: prepared.candidates.iter().map(|candidate| candidate.features).collect(),
             second: ordered.iter().map(|(place, _)| *place as usize).zip(rows).collect(),
@@ -208,7 +212,8 @@ fn second_pass(index: &Index, prepared: &Prepared, ordered: Vec<(u32, f32)>) -> 
     let (head, tail) = ordered.split_at(ordered.len().min(SECOND_PASS));
     let best: Vec<Candidate> = head.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
     let rows = second::describe(index, &best, &prepared.intent, &prepared.near_intent);
-    let scored = head.iter().zip(&rows).map(|((place, _), row)| (*place, SECOND.score(row))).collect();
+    let weights = SECOND.at(prepared.density);
+    let scored = head.iter().zip(&rows).map(|((place, _), row)| (*place, weights.score(row))).collect();
     let mut out = largest(scored, head.len());
     // The rest keep their order below the last of the best.
     let floor = out.last().map_or(0.0, |(_, score)| *score) - tail.first().map_or(0.0, |(_, score)| *score);
@@ -267,7 +272,8 @@ fn prepare(index: &Index, query: &SimilarQuery) -> Prepared {
         capped |= query.mode == Mode::Similar;
     }
     let candidates = features::describe(index, &nodes, &structure, &intent, &seed_text);
-    Prepared { candidates, structure, intent, near_intent: near, pool_size, capped, notes }
+    let structural = structure.coupling.len() + structure.cocitation.len() + structure.links.len();
+    Prepared { density: density(structural), candidates, structure, intent, near_intent: near, pool_size, capped, notes }
 }
 
 fn similar_pool(

@@ -15,14 +15,40 @@ impl<const N: usize> Weights<N> {
     }
 }
 
+/// Weights for a seed about which the graph says nothing, and for one about which it says much; in between, a mixture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Blend<const N: usize> {
+    pub thin: Weights<N>,
+    pub dense: Weights<N>,
+}
+
+impl<const N: usize> Blend<N> {
+    /// The weights for a pool of which `density` (0 to 1) tells how much the graph had to say.
+    pub fn at(&self, density: f32) -> Weights<N> {
+        let mix = |thin: &[f32; N], dense: &[f32; N]| std::array::from_fn(|place| thin[place] + density * (dense[place] - thin[place]));
+        Weights { linear: mix(&self.thin.linear, &self.dense.linear), root: mix(&self.thin.root, &self.dense.root) }
+    }
+}
+
+/// How much the graph had to say, by the works it offered: a half at a hundred, near one at a thousand.
+pub fn density(structural: usize) -> f32 {
+    structural as f32 / (structural as f32 + 100.0)
+}
+
 /// First pass. In the order of `FEATURES`.
-pub const FIRST: Weights<8> = Weights {
-    linear: [6.0, 1.0, 2.0, 0.5, 0.1, 0.2, 0.5, 0.0],
-    root: [0.0, 0.5, 3.0, 0.5, 0.0, 0.0, 0.0, 0.0],
+pub const FIRST: Blend<8> = Blend {
+    thin: Weights { linear: [6.0, 1.0, 2.0, 0.5, 0.1, 0.2, 0.5, 0.0], root: [0.0, 0.5, 3.0, 0.5, 0.0, 0.0, 0.0, 0.0] },
+    dense: Weights { linear: [6.0, 1.0, 2.0, 0.5, 0.1, 0.2, 0.5, 0.0], root: [0.0, 0.5, 3.0, 0.5, 0.0, 0.0, 0.0, 0.0] },
 };
 
 /// Second pass. In the order of `SECOND_FEATURES`.
-pub const SECOND: Weights<12> = Weights {
-    linear: [6.0, 1.0, 2.0, 0.5, 0.1, 0.2, 0.5, 0.0, 1.0, 0.5, 0.5, 0.5],
-    root: [0.0, 0.5, 3.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+pub const SECOND: Blend<12> = Blend {
+    thin: Weights {
+        linear: [6.0, 1.0, 2.0, 0.5, 0.1, 0.2, 0.5, 0.0, 1.0, 0.5, 0.5, 0.5],
+        root: [0.0, 0.5, 3.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    },
+    dense: Weights {
+        linear: [6.0, 1.0, 2.0, 0.5, 0.1, 0.2, 0.5, 0.0, 1.0, 0.5, 0.5, 0.5],
+        root: [0.0, 0.5, 3.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    },
 };

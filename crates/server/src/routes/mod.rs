@@ -3,6 +3,7 @@
 mod drills;
 mod keys;
 mod meta;
+mod research;
 mod team;
 
 use crate::app::{App, Cors};
@@ -45,7 +46,14 @@ pub fn router(app: &App) -> Router {
 fn declared(app: &App) -> OpenApiRouter<App> {
     groups().into_iter().fold(open_routes(), |all, (routes, group, scope)| {
         let door = Door { app: app.clone(), group, scope };
-        all.merge(routes.route_layer(from_fn_with_state(door, guard)))
+        let guarded = routes.route_layer(from_fn_with_state(door, guard));
+        // Outside the guard: a refused key must read like every other error of the group.
+        let guarded = if scope == Some(Scope::Research) {
+            guarded.route_layer(map_response(research::as_problem))
+        } else {
+            guarded
+        };
+        all.merge(guarded)
     })
 }
 
@@ -62,6 +70,7 @@ fn open_routes() -> OpenApiRouter<App> {
 fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
     vec![
         (team::routes(), RateGroup::Status, None),
+        (research::routes(), RateGroup::Search, Some(Scope::Research)),
         (keys::routes(), RateGroup::Status, Some(Scope::Admin)),
         (drills::routes(), RateGroup::Status, Some(Scope::Admin)),
         (drills::start_route(), RateGroup::Crawl, Some(Scope::Admin)),

@@ -1,0 +1,137 @@
+//! How long an answer takes, in-process and through HTTP, hubs included.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use papers::{Index, Library, SimilarQuery};
+
+use crate::synthetic::Dice;
+
+/// Prints the sizes of an index and the time of answers, one at a time.
+pub fn in_process(folder: &Path, questions: usize, rerank: bool) -> Result<()> {
+    let library = Library::open(folder)?;
+    let index = library.current().context("an index")?;
+    let facts = index.facts();
+    println!("{} works, {} nodes, {} edges, {} postings", facts.works, facts.nodes, facts.edges, facts.postings);
+    let mut graph = 0;
+    for (section, bytes) in index.section_sizes() {
+        println!("  {section:16} {:10.1} MB  {:8.2} B a node  {:6.2} B an edge", bytes as f64 / 1e6, bytes as f64 / f64::from(facts.nodes), bytes as f64 / facts.edges.max(1) as f64);
+        if matches!(section.as_str(), "OutLists" | "OutOffsets" | "InLists" | "InOffsets" | "CouplingNorm" | "ArticleRank") {
+            graph += bytes;
+        }
+    }
+    println!("graph: {:.1} MB", graph as f64 / 1e6);
+    let seeds = seeds(&index, questions);
+    let mut times = Vec::new();
+    for round in 0..2 {
+        times.clear();
+        for (seed, intent) in &seeds {
+            let started = Instant::now();
+            let answer = index.similar(&SimilarQuery { seeds: vec![*seed], intent: intent.clone(), k: 40, rerank, ..SimilarQuery::default() });
+            let shown = answer.results.iter().filter_map(|ranked| index.paper(ranked.node)).count();
+            times.push((started.elapsed().as_secs_f64() * 1e3, index.citers().count(*seed)));
+            ensure!(shown == answer.results.len(), "every result has a record");
+        }
+        report(if round == 0 { "first round" } else { "warm" }, times.iter().map(|(time, _)| *time).collect());
+    }
+    report("warm, hubs only", times.iter().filter(|(_, cited)| *cited > 10_000).map(|(time, _)| *time).collect());
+    if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
+        for line in status.lines().filter(|line| line.starts_with("VmRSS") || line.starts_with("RssFile") || line.starts_with("RssAnon")) {
+            println!("{line}");
+        }
+    }
+    Ok(())
+}
+
+/// Seeds all over the corpus, every tenth among the most cited, each with the title of a work it cites as the intent.
+fn seeds(index: &Index, count: usize) -> Vec<(u32, String)> {
+    let works = index.facts().works;
+    let mut dice = Dice::new(7);
+    let mut hubs: Vec<(u32, u32)> = (0..works).step_by((works as usize / 200_000).max(1)).map(|node| (index.citers().count(node), node)).collect();
+    // The most cited of all, too: the first places of the power law, found through what random works cite.
+    for _ in 0..20_000 {
+        let citing = (dice.next() % u64::from(works.max(1))) as u32;
+        index.references().for_each(citing, |node| hubs.push((index.citers().count(node), node)));
+    }
+    hubs.sort_unstable_by(|one, other| other.cmp(one));
+    hubs.dedup();
+    (0..count)
+        .map(|place| {
+            let seed = if place % 10 == 0 { hubs[(place / 10) % hubs.len().min(100)].1 } else { (dice.next() % u64::from(works.max(1))) as u32 };
+            let mut cited = seed;
+            index.references().for_each(seed, |node| cited = node);
+            let title = index.paper(cited).map(|paper| paper.title).filter(|title| !title.is_empty());
+            (seed, title.unwrap_or_else(|| "methods and results".to_owned()))
+        })
+        .collect()
+}
+
+fn report(name: &str, mut times: Vec<f64>) {
+    if times.is_empty() {
+        return;
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    println!("{name:16} {} answers: median {:.2} ms, p95 {:.2} ms, p99 {:.2} ms, worst {:.2} ms", times.len(), at(0.5), at(0.95), at(0.99), at(1.0));
+}
+
+/// Questions for a running server over one kept connection, one at a time.
+#[derive(Debug)]
+pub struct Client {
+    stream: BufReader<TcpStream>,
+    key: String,
+}
+
+impl Client {
+    pub fn connect(address: &str, key: &str) -> Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream: BufReader::new(stream), key: key.to_owned() })
+    }
+
+    /// Asks for related papers; the answer as JSON and the time it took.
+    pub fn similar(&mut self, id: &str, intent: &str, k: usize, rerank: bool) -> Result<(serde_json::Value, f64)> {
+        let path = format!("/v2/search/research/papers/{}/similar?intent={}&k={k}&rerank={rerank}", encoded(id), encoded(intent));
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n", self.key);
+        let started = Instant::now();
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let mut line = String::new();
+        self.stream.read_line(&mut line)?;
+        let ok = line.contains(" 200 ");
+        let mut length = 0;
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            if line.trim().is_empty() {
+                break;
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse()?;
+            }
+        }
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body)?;
+        let time = started.elapsed().as_secs_f64() * 1e3;
+        ensure!(ok, "{}", String::from_utf8_lossy(&body));
+        Ok((serde_json::from_slice(&body)?, time))
+    }
+}
+
+pub fn print_times(name: &str, times: Vec<f64>) {
+    report(name, times);
+}
+
+fn encoded(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}

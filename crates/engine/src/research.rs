@@ -1,0 +1,253 @@
+//! The research index as a capability: requests become plans (every default filled in, every mistake named), plans are asked of
+//! the index that serves now, and its nodes become papers. A new generation is taken up between requests, never within one.
+
+use papers::{Date, Filter, Index, Library, Mode, PaperRef, SearchQuery, SimilarQuery};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use wire::research::{
+    FoundPapers, IdMap, InspectedPaper, Paper, PaperRequest, PaperResult, PaperSignals, Passage,
+    SearchRequest, SimilarPapers, SimilarRequest,
+};
+use wire::{Issues, Kind, WireError};
+
+/// How often a new generation, published by another process, is looked for.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Anchors, and as many papers to stay away from, in one request.
+const MAX_ANCHORS: usize = 50;
+/// Characters of an intent or a query. The words that matter come early; a pasted page is not refused.
+const MAX_TEXT: usize = 200_000;
+const DEFAULT_RESULTS: i64 = 40;
+const DEFAULT_PASSAGES: i64 = 4;
+
+/// The research index of this process.
+#[derive(Debug)]
+pub struct Research {
+    library: Library,
+}
+
+impl Research {
+    pub fn open(folder: &Path) -> papers::Result<Self> {
+        Ok(Self { library: Library::open(folder)? })
+    }
+
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// The index that serves now.
+    pub fn index(&self) -> Result<Arc<Index>, WireError> {
+        if let Err(error) = self.library.refresh_if_older_than(LOOK_EVERY) {
+            // The one before still serves; whoever runs the service must know all the same.
+            tracing::error!(%error, "a new generation of the research index cannot be opened");
+        }
+        self.library.current().ok_or_else(|| {
+            WireError::unavailable("the research index is empty; fill it with: gannet research import", 30)
+        })
+    }
+
+    /// Papers related to a seed.
+    pub fn similar(&self, id: &str, asked: &SimilarRequest) -> Result<SimilarPapers, WireError> {
+        let mut issues = Issues::default();
+        let intent = text(&mut issues, "intent", asked.intent.as_deref());
+        let k = asked.k.unwrap_or(DEFAULT_RESULTS);
+        issues.range("k", k, &(1..=500));
+        let mode = match asked.mode.as_deref().unwrap_or("similar") {
+            "similar" => Mode::Similar,
+            "citers" => Mode::Citers,
+            "references" => Mode::References,
+            _ => {
+                issues.add("mode", "must be similar, citers or references", "invalid_value");
+                Mode::Similar
+            }
+        };
+        for (name, list) in [("anchor", &asked.anchor), ("exclude", &asked.exclude)] {
+            if list.len() > MAX_ANCHORS {
+                issues.add(name, &format!("at most {MAX_ANCHORS} are allowed"), "too_big");
+            }
+        }
+        let filter = Filter { categories: parted(&asked.fields), ..dates(&mut issues, asked.from.as_deref(), asked.to.as_deref()) };
+        issues.finish()?;
+
+        let index = self.index()?;
+        let mut seeds = vec![find(&index, id)?];
+        let mut notes = Vec::new();
+        let mut gather = |given: &[String], what: &str, into: &mut Vec<u32>| {
+            for raw in given {
+                match PaperRef::parse(raw).and_then(|reference| index.resolve(&reference)) {
+                    Some(node) if !into.contains(&node) => into.push(node),
+                    Some(_) => {}
+                    None => notes.push(format!("{what} {} is not in the index", shortened(raw))),
+                }
+            }
+        };
+        gather(&asked.anchor, "anchor", &mut seeds);
+        let mut exclude = Vec::new();
+        gather(&asked.exclude, "excluded paper", &mut exclude);
+        exclude.retain(|node| !seeds.contains(node));
+
+        let query = SimilarQuery {
+            seeds,
+            exclude,
+            intent,
+            mode,
+            k: usize::try_from(k).unwrap_or(0),
+            rerank: asked.rerank.unwrap_or(false),
+            filter,
+        };
+        let answer = index.similar(&query);
+        notes.extend(answer.notes);
+        notes.push(format!("index of {}", crate::time::iso(built(&index)).split('T').next().unwrap_or_default()));
+        let results = answer
+            .results
+            .iter()
+            .filter_map(|ranked| {
+                let signals = PaperSignals {
+                    structural: ranked.signals.structural,
+                    semantic: ranked.signals.semantic,
+                    article_rank: ranked.signals.article_rank,
+                    seed_overlap: ranked.signals.seed_overlap,
+                };
+                Some(result(index.paper(ranked.node)?, ranked.score, Some(signals)))
+            })
+            .collect();
+        Ok(SimilarPapers {
+            success: true,
+            results,
+            pool_size: answer.pool_size as u64,
+            truncated: answer.truncated,
+            note: Some(notes.join("; ")),
+        })
+    }
+
+    /// Papers for a text.
+    pub fn search(&self, asked: &SearchRequest) -> Result<FoundPapers, WireError> {
+        let mut issues = Issues::default();
+        let words = text(&mut issues, "query", asked.query.as_deref());
+        let k = asked.k.unwrap_or(DEFAULT_RESULTS);
+        issues.range("k", k, &(1..=500));
+        let filter = Filter {
+            authors: parted(&asked.authors),
+            categories: parted(&asked.categories),
+            ..dates(&mut issues, asked.from.as_deref(), asked.to.as_deref())
+        };
+        issues.finish()?;
+        let index = self.index()?;
+        let found = index.search(&SearchQuery { text: words, k: usize::try_from(k).unwrap_or(0), filter });
+        let results = found.iter().filter_map(|(node, score)| Some(result(index.paper(*node)?, *score, None))).collect();
+        Ok(FoundPapers { success: true, results })
+    }
+
+    /// One paper, and with a question its passages that speak of it.
+    pub fn paper(&self, id: &str, asked: &PaperRequest) -> Result<InspectedPaper, WireError> {
+        let mut issues = Issues::default();
+        if asked.k.is_some() && asked.query.is_none() {
+            issues.add("k", "is allowed only with query", "custom");
+        }
+        let question = asked.query.as_deref().map(|query| text(&mut issues, "query", Some(query)));
+        let k = asked.k.unwrap_or(DEFAULT_PASSAGES);
+        issues.range("k", k, &(1..=50));
+        issues.finish()?;
+        let index = self.index()?;
+        let node = find(&index, id)?;
+        let paper = index.paper(node).ok_or_else(|| unknown(id))?;
+        let number = paper.number.to_string();
+        let passages = question.as_deref().map(|question| {
+            let passages = index.passages(node, question, usize::try_from(k).unwrap_or(0));
+            passages.into_iter().map(|passage| Passage { text: passage.text, score: passage.score }).collect()
+        });
+        Ok(InspectedPaper {
+            success: true,
+            paper: shown(paper),
+            paper_id: question.is_some().then_some(number),
+            query: question,
+            passages,
+        })
+    }
+}
+
+/// When the index was built, in milliseconds since 1970.
+fn built(index: &Index) -> i64 {
+    i64::try_from(index.facts().built).unwrap_or(0).saturating_mul(1000)
+}
+
+fn find(index: &Index, id: &str) -> Result<u32, WireError> {
+    PaperRef::parse(id).and_then(|reference| index.resolve(&reference)).ok_or_else(|| unknown(id))
+}
+
+fn unknown(id: &str) -> WireError {
+    WireError::from(Kind::NotFound).with_details(&format!("no paper {} in the research index", shortened(id)))
+}
+
+/// What a caller sent, short enough to be sent back.
+fn shortened(raw: &str) -> String {
+    raw.chars().filter(|character| !character.is_control()).take(100).collect()
+}
+
+fn text(issues: &mut Issues, name: &str, given: Option<&str>) -> String {
+    match given.map(str::trim) {
+        None => issues.add(name, "required", "invalid_type"),
+        Some("") => issues.add(name, "must have at least 1 characters", "too_small"),
+        Some(text) => issues.length(name, text, &(1..=MAX_TEXT)),
+    }
+    given.unwrap_or_default().to_owned()
+}
+
+fn dates(issues: &mut Issues, from: Option<&str>, to: Option<&str>) -> Filter {
+    let mut read = |name: &str, given: Option<&str>| {
+        let given = given.filter(|given| !given.is_empty())?;
+        let date = (given.len() == 10).then(|| Date::parse(given)).flatten();
+        if date.is_none() {
+            issues.add(name, "must be a day, YYYY-MM-DD", "invalid_value");
+        }
+        date
+    };
+    Filter { from: read("from", from), to: read("to", to), ..Filter::default() }
+}
+
+/// Repeated parameters, each of which may be a list parted by commas.
+fn parted(given: &[String]) -> Vec<String> {
+    given.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|one| !one.is_empty()).take(20).map(str::to_owned).collect()
+}
+
+fn id_map(ids: &[papers::Identifier]) -> IdMap {
+    let mut map = IdMap::new();
+    for id in ids {
+        map.entry(id.namespace().to_owned()).or_default().push(id.value().to_owned());
+    }
+    map
+}
+
+fn result(paper: papers::Paper, score: f64, signals: Option<PaperSignals>) -> PaperResult {
+    PaperResult {
+        paper_id: paper.number.to_string(),
+        primary_id: paper.primary.to_string(),
+        ids: id_map(&paper.ids),
+        title: paper.title,
+        abstract_text: paper.abstract_text,
+        score,
+        signals,
+    }
+}
+
+fn shown(paper: papers::Paper) -> Paper {
+    let fields = [
+        ("title", paper.provenance.title),
+        ("abstract", paper.provenance.abstract_text),
+        ("authors", paper.provenance.authors),
+        ("createdDate", paper.provenance.dates),
+        ("references", paper.provenance.references),
+    ];
+    Paper {
+        paper_id: paper.number.to_string(),
+        ids: id_map(&paper.ids),
+        title: paper.title,
+        abstract_text: paper.abstract_text,
+        authors: paper.authors.join(", "),
+        categories: paper.categories,
+        created_date: paper.created.map(|date| date.to_string()),
+        update_date: paper.updated.or(paper.created).map(|date| date.to_string()),
+        retracted: paper.retracted,
+        provenance: fields.into_iter().filter_map(|(field, source)| Some((field.to_owned(), source?.name().to_owned()))).collect(),
+    }
+}

@@ -1,0 +1,246 @@
+//! `gannet research`: fills the research index, says what it holds, checks it, and asks it without a server.
+
+use crate::settings::Settings;
+use anyhow::{Context, Result, anyhow, bail};
+use engine::research::Research;
+use papers::{BuildOptions, Index, Library, Mode, PaperRef, SimilarQuery, Source};
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+use wire::research::SimilarRequest;
+
+/// The starter corpus: eLife papers, CC BY 4.0; see `data/README.md`.
+const STARTER: &[u8] = include_bytes!("../../../../data/starter.jsonl.gz");
+
+#[derive(Debug, clap::Subcommand)]
+pub enum ResearchCommand {
+    /// Import works and publish a new generation of the index
+    Import {
+        /// jsonl, openalex, semantic-scholar, arxiv, pubmed, jats, crossref, bibtex or ris
+        #[arg(long, value_name = "SOURCE")]
+        from: String,
+        /// Files, or folders of files; plain or gzip
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+    },
+    /// Say what the index holds
+    Status {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Read every byte of the index and compare every checksum
+    Verify,
+    /// Papers related to a seed
+    Similar {
+        id: String,
+        /// What they are wanted for
+        #[arg(long)]
+        intent: String,
+        /// similar, citers or references
+        #[arg(long, default_value = "similar")]
+        mode: String,
+        #[arg(long, default_value_t = 20)]
+        k: i64,
+        #[arg(long)]
+        rerank: bool,
+        /// A further seed; repeatable
+        #[arg(long)]
+        anchor: Vec<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Draw the neighbourhood of a paper as a page that needs no network
+    Graph {
+        id: String,
+        /// What the neighbours are wanted for [default: the paper's title]
+        #[arg(long)]
+        intent: Option<String>,
+        #[arg(long, default_value = "graph.html")]
+        out: PathBuf,
+        #[arg(long, default_value_t = 40)]
+        k: usize,
+    },
+}
+
+/// Where the index lies.
+pub fn folder(settings: &Settings) -> PathBuf {
+    settings.data_dir.join("research")
+}
+
+impl ResearchCommand {
+    pub fn run(self, settings: &Settings) -> Result<ExitCode> {
+        let folder = folder(settings);
+        match self {
+            Self::Import { from, paths } => import(&folder, &from, &paths)?,
+            Self::Status { json } => status(&folder, json)?,
+            Self::Verify => {
+                let index = opened(&folder)?;
+                index.verify()?;
+                println!("every checksum matches; {} edges both ways", index.facts().edges);
+            }
+            Self::Similar { id, intent, mode, k, rerank, anchor, json } => {
+                let asked = SimilarRequest { intent: Some(intent), mode: Some(mode), k: Some(k), rerank: Some(rerank), anchor, ..SimilarRequest::default() };
+                similar(&folder, &id, &asked, json)?;
+            }
+            Self::Graph { id, intent, out, k } => {
+                let index = opened(&folder)?;
+                let page = neighbourhood(&index, &id, intent, k)?;
+                std::fs::write(&out, page).with_context(|| format!("cannot write {}", out.display()))?;
+                println!("{}", out.display());
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn opened(folder: &Path) -> Result<std::sync::Arc<Index>> {
+    Library::open(folder)?.current().context("the research index is empty; fill it with: gannet research import")
+}
+
+fn import(folder: &Path, from: &str, paths: &[PathBuf]) -> Result<()> {
+    let source = Source::from_name(from).ok_or_else(|| {
+        let names: Vec<&str> = Source::ALL.iter().map(|(_, name)| *name).collect();
+        anyhow!("unknown source `{from}`; there are {}", names.join(", "))
+    })?;
+    let files = files(paths)?;
+    let library = Library::open(folder)?;
+    let started = Instant::now();
+    let told = std::cell::RefCell::new((String::new(), Instant::now()));
+    let facts = library.import(source, &files, &BuildOptions::default(), &|stage, done, total| {
+        let mut last = told.borrow_mut();
+        if last.0 != stage {
+            *last = (stage.to_owned(), Instant::now());
+        }
+        let seconds = last.1.elapsed().as_secs_f64().max(0.001);
+        let rate = done as f64 / seconds;
+        match (done, total) {
+            (0, _) => eprintln!("{stage} …"),
+            (_, 0) => eprintln!("{stage}: {done} ({rate:.0}/s)"),
+            _ => eprintln!("{stage}: {done} of {total} ({rate:.0}/s, {:.0} s left)", total.saturating_sub(done) as f64 / rate.max(1.0)),
+        }
+    })?;
+    println!(
+        "{} works, {} cited-only, {} citations, in {:.1} s",
+        facts.works,
+        facts.nodes - facts.works,
+        facts.edges,
+        started.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+/// Files as named, and the files within folders, in order of their names.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut out = Vec::new();
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        let path = path.canonicalize().with_context(|| format!("cannot read {}", path.display()))?;
+        if path.is_dir() { folders.push(path) } else { out.push(path) }
+    }
+    while let Some(folder) = folders.pop() {
+        let mut inside = Vec::new();
+        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            // Links are not followed: they may lead in a circle.
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() && !entry.file_name().to_string_lossy().starts_with('.') {
+                inside.push(entry.path());
+            }
+        }
+        inside.sort();
+        out.append(&mut inside);
+    }
+    if out.is_empty() { bail!("no files there") } else { Ok(out) }
+}
+
+fn status(folder: &Path, json: bool) -> Result<()> {
+    let library = Library::open(folder)?;
+    let status = library.status()?;
+    if json {
+        let imports: Vec<_> =
+            status.imports.iter().map(|(source, works, bytes)| serde_json::json!({ "source": source, "works": works, "bytes": bytes })).collect();
+        let shown = serde_json::json!({
+            "generation": status.generation, "facts": status.facts, "imports": imports, "unfinished": status.unfinished,
+        });
+        println!("{}", serde_json::to_string_pretty(&shown)?);
+        return Ok(());
+    }
+    let Some(facts) = status.facts else {
+        println!("empty; fill it with: gannet research import");
+        return Ok(());
+    };
+    println!("generation  {}", status.generation.unwrap_or_default());
+    println!("works       {} ({} with text, {} passages)", facts.works, facts.documents, facts.passages);
+    println!("cited only  {}", facts.nodes - facts.works);
+    println!("citations   {}", facts.edges);
+    for (source, works, bytes) in status.imports {
+        println!("import      {source}: {works} works, {:.1} MB", bytes as f64 / 1e6);
+    }
+    if status.unfinished {
+        println!("an import was cut off; the same command goes on with it");
+    }
+    Ok(())
+}
+
+fn similar(folder: &Path, id: &str, asked: &SimilarRequest, json: bool) -> Result<()> {
+    let answer = Research::open(folder)?.similar(id, asked).map_err(|error| anyhow!("{}", error.details().map_or_else(|| error.to_string(), |details| format!("{error}: {details}"))))?;
+    if json {
+        println!("{}", serde_json::to_string_pretty(&answer)?);
+        return Ok(());
+    }
+    let width = if std::io::stdout().is_terminal() { 72 } else { 200 };
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{:>3}  {:>5}  {:>6}  {:>6}  {:<28}  title", "", "score", "graph", "intent", "paper")?;
+    for (place, paper) in answer.results.iter().enumerate() {
+        let (structural, semantic) = paper.signals.map_or((0.0, 0.0), |signals| (signals.structural, signals.semantic));
+        let title: String = paper.title.chars().take(width).collect();
+        writeln!(out, "{:>3}  {:.3}  {structural:.4}  {semantic:.4}  {:<28}  {title}", place + 1, paper.score, paper.primary_id)?;
+    }
+    writeln!(out, "{} candidates; {}", answer.pool_size, answer.note.unwrap_or_default())?;
+    Ok(())
+}
+
+/// The seed, its related papers, and the citations among them, as a page that draws itself.
+fn neighbourhood(index: &Index, id: &str, intent: Option<String>, k: usize) -> Result<String> {
+    let seed = PaperRef::parse(id).and_then(|reference| index.resolve(&reference)).with_context(|| format!("no paper {id} in the index"))?;
+    let paper = index.paper(seed).context("the record of the paper")?;
+    let intent = intent.unwrap_or_else(|| paper.title.clone());
+    let query = SimilarQuery { seeds: vec![seed], intent: intent.clone(), mode: Mode::Similar, k: k.clamp(1, 200), ..SimilarQuery::default() };
+    let answer = index.similar(&query);
+    let mut nodes = vec![serde_json::json!({ "id": seed, "title": paper.title, "key": paper.primary.to_string(), "score": 1.0, "seed": true })];
+    let mut shown = vec![seed];
+    for ranked in &answer.results {
+        let Some(paper) = index.paper(ranked.node) else { continue };
+        nodes.push(serde_json::json!({ "id": ranked.node, "title": paper.title, "key": paper.primary.to_string(), "score": ranked.score, "seed": false }));
+        shown.push(ranked.node);
+    }
+    let mut edges = Vec::new();
+    for node in &shown {
+        index.references().for_each(*node, |target| {
+            if shown.contains(&target) {
+                edges.push((*node, target));
+            }
+        });
+    }
+    let data = serde_json::json!({ "nodes": nodes, "edges": edges, "intent": intent });
+    // "</script" in a title must not end the script.
+    Ok(include_str!("graph.html").replace("/*DATA*/null", &data.to_string().replace('<', "\\u003c")))
+}
+
+/// Imports the starter corpus when there is nothing yet. Long work: for a thread of its own.
+pub fn import_starter(research: &Research) -> Result<()> {
+    if research.library().current().is_some() || !research.library().status()?.imports.is_empty() {
+        return Ok(());
+    }
+    let file = std::env::temp_dir().join(format!("gannet-starter-{}.jsonl.gz", std::process::id()));
+    std::fs::write(&file, STARTER)?;
+    let outcome = research.library().import(Source::Jsonl, std::slice::from_ref(&file), &BuildOptions::default(), &|_, _, _| {});
+    // The file has done its work either way.
+    let _ = std::fs::remove_file(&file);
+    let facts = outcome?;
+    tracing::info!(works = facts.works, "the starter corpus is ready for research");
+    Ok(())
+}
