@@ -22,7 +22,7 @@ use uuid::Uuid;
 /// what a killed process left behind is found in one place.
 const PARTIAL: &str = "partial";
 /// A file that is being written is younger than this.
-const PARTIAL_LIFE: Duration = Duration::from_secs(3_600);
+const PARTIAL_LIFE: Duration = Duration::from_hours(1);
 const LONGEST_KEY: usize = 300;
 /// Objects that are looked up and deleted together.
 const BATCH: u32 = 256;
@@ -152,7 +152,7 @@ impl Objects {
     pub async fn probe(&self, team: Uuid) -> StoreResult<()> {
         let key = format!("probe/{}", Uuid::now_v7());
         let bytes = Bytes::from_static(b"probe");
-        self.put(&key, team, bytes.clone(), Duration::from_secs(60)).await?;
+        self.put(&key, team, bytes.clone(), Duration::from_mins(1)).await?;
         let read = self.get(&key).await?;
         self.delete(&key).await?;
         if read.as_ref() == Some(&bytes) {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use std::{fmt, fs};
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-const ANSWER_WITHIN: Duration = Duration::from_secs(60);
+const ANSWER_WITHIN: Duration = Duration::from_mins(1);
 
 /// Where the bytes of objects are kept.
 #[derive(Debug, Clone)]

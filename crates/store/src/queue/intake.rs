@@ -1,26 +1,8 @@
 //! What is checked before a job is accepted, the same on both stores.
 
 use crate::jobs::NewJob;
-use crate::{Millis, StoreError, StoreResult, clock};
+use crate::{StoreError, StoreResult};
 use uuid::Uuid;
-
-/// When a job was made, when it may start, and when it must have ended.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Times {
-    pub created_at: Millis,
-    pub run_at: Millis,
-    pub deadline_at: Millis,
-}
-
-impl Times {
-    pub(crate) fn of(job: &NewJob, now: Millis) -> Self {
-        Self {
-            created_at: now,
-            run_at: now + clock::millis(job.delay),
-            deadline_at: now + clock::millis(job.deadline),
-        }
-    }
-}
 
 /// Lower goes first, so that one ascending index has the order. An `i64`, because the lowest `i32`
 /// has no opposite.

@@ -43,7 +43,7 @@ async fn only_one_founds(ground: Ground) {
     let (team, key) = founded.remove(0);
     assert_eq!(key.team_id, team.id, "the key belongs to the new team");
     let store = crate::ground::open(&url).await;
-    assert_eq!(store.teams().await.unwrap(), [team.clone()]);
+    assert_eq!(store.teams().await.unwrap(), std::slice::from_ref(&team));
     assert_eq!(store.keys(team.id).await.unwrap(), [key]);
     assert!(team.zero_data_retention);
 }

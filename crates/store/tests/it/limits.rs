@@ -41,7 +41,7 @@ async fn windows_are_per_team_and_group(ground: Ground) {
 }
 
 async fn looking_starts_no_window(ground: Ground) {
-    let window = Duration::from_secs(60);
+    let window = Duration::from_mins(1);
     let look = ground.store.take_rate(ground.team, "g", 4, window, 0).await.unwrap();
     assert_eq!((look.granted, look.remaining, look.resets_in), (0, 4, window));
     let none = ground.store.take_rate(ground.team, "g", 0, window, 2).await.unwrap();

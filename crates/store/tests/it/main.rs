@@ -32,6 +32,7 @@ mod activity;
 mod cancel;
 mod claim;
 mod credits;
+mod dropped;
 mod finish;
 mod ground;
 mod groups;

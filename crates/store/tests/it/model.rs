@@ -397,7 +397,7 @@ impl Life {
 }
 
 async fn random_lives_match_the_model(ground: Ground) {
-    let config = Config { cases: cases(24, 2_000), failure_persistence: None, ..Config::default() };
+    let config = Config { cases: cases(24, 300), failure_persistence: None, ..Config::default() };
     tokio::task::block_in_place(|| {
         let runtime = tokio::runtime::Handle::current();
         TestRunner::new(config).run(&steps(), |steps| {

@@ -80,7 +80,7 @@ async fn expired_objects_go_first_then_the_soonest(ground: Ground) {
     let body = |n: usize| bytes::Bytes::from(vec![b'x'; n]);
     for (key, size, keep) in [
         ("late", 10, HOUR),
-        ("soon", 10, Duration::from_secs(60)),
+        ("soon", 10, Duration::from_mins(1)),
         ("sooner", 10, Duration::from_secs(30)),
         ("over", 500, NOW),
     ] {

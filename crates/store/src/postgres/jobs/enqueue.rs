@@ -128,6 +128,11 @@ pub(super) async fn spawn(tx: &mut Tx, team: Uuid, parent: Uuid, children: &[New
     Ok(i64::try_from(created.len()).unwrap_or(i64::MAX))
 }
 
+/// One column of the jobs to insert.
+fn column<'a, T>(jobs: &[&'a NewJob], value: impl Fn(&'a NewJob) -> T) -> Vec<T> {
+    jobs.iter().map(|job| value(job)).collect()
+}
+
 /// Inserts jobs, passing over those whose id or dedup key is taken; the ids that were created.
 async fn insert(
     tx: &mut Tx,
@@ -139,9 +144,6 @@ async fn insert(
     check_reservations(tx, jobs).await?;
     // Stable, so that of several with one key the first is created.
     jobs.sort_by(|a, b| (&a.kind, &a.dedup_key).cmp(&(&b.kind, &b.dedup_key)));
-    fn column<'a, T>(jobs: &[&'a NewJob], value: impl Fn(&'a NewJob) -> T) -> Vec<T> {
-        jobs.iter().map(|job| value(job)).collect()
-    }
     let created = sqlx::query(include_str!("../sql/jobs/insert.sql"))
         .bind(team)
         .bind(parent)

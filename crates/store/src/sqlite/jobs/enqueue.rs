@@ -4,7 +4,7 @@ use super::super::{SqliteStore, Tx};
 use super::end;
 use crate::jobs::{Enqueued, JobState, NewJob};
 use crate::queue::ending::Ending;
-use crate::queue::intake::{self, Times};
+use crate::queue::intake;
 use crate::rows::{Columns, state_number};
 use crate::text::{storable, storable_or_none};
 use crate::{Millis, StoreResult, clock};
@@ -96,7 +96,6 @@ async fn insert(
             return Err(intake::reservation_closed(reservation));
         }
     }
-    let times = Times::of(job, now);
     let done = sqlx::query(include_str!("../sql/jobs/insert.sql"))
         .bind(job.id)
         .bind(job.team_id)
@@ -109,9 +108,9 @@ async fn insert(
         .bind(job.reservation)
         .bind(storable_or_none(job.dedup_key.as_ref()))
         .bind(clock::millis(job.retain_for))
-        .bind(times.created_at)
-        .bind(times.run_at)
-        .bind(times.deadline_at)
+        .bind(now)
+        .bind(now + clock::millis(job.delay))
+        .bind(now + clock::millis(job.deadline))
         .execute(&mut **tx)
         .await?;
     Ok(done.rows_affected() > 0)
