@@ -28,7 +28,7 @@ while sleep 1; do
     exec 9>"$home/lock"
     flock -x 9
     if flock -n -x "$home/users" true; then
-        kill -INT "$server"
+        kill -QUIT "$server"
         wait "$server"
         rm -rf "$home/data" "$home/port" "$home/log"
         exit

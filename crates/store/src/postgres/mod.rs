@@ -17,10 +17,11 @@ mod listen;
 mod schema;
 
 use crate::rows::Columns;
-use crate::{Store, StoreError, StoreOptions, StoreResult};
+use crate::{Store, StoreError, StoreOptions, StoreResult, clock};
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection, Postgres, Row, Transaction};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Postgres, Row, Transaction};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -32,9 +33,15 @@ type Tx = Transaction<'static, Postgres>;
 /// have dropped it. Busy ones are not, which saves a round trip per call.
 const RESTED: Duration = Duration::from_secs(5);
 
+/// A process that stops in the middle of a transaction (suspended, cut off) loses it after this, so
+/// that its locks block nobody for good.
+const STALLED: Duration = Duration::from_secs(30);
+
 #[derive(Debug)]
 pub(crate) struct PostgresStore {
     pool: PgPool,
+    /// How a write transaction starts; see [`begin`].
+    begin: Arc<str>,
     work: watch::Sender<u64>,
     listener: listen::Listener,
 }
@@ -59,11 +66,11 @@ impl PostgresStore {
             .await?;
         let work = watch::Sender::new(0);
         let listener = listen::Listener::start(connection, options.wait, work.clone());
-        Ok(Self { pool, work, listener })
+        Ok(Self { pool, begin: begin(options).into(), work, listener })
     }
 
     async fn write(&self) -> StoreResult<Tx> {
-        Ok(self.pool.begin().await?)
+        Ok(self.pool.begin_with(AssertSqlSafe(self.begin.clone())).await?)
     }
 
     /// Within a transaction that queued something: tells the workers of all processes when it commits.
@@ -71,6 +78,17 @@ impl PostgresStore {
         sqlx::query(include_str!("sql/notify.sql")).execute(&mut **tx).await?;
         Ok(())
     }
+}
+
+/// The start of a write transaction, with its limits for waiting: in one message, and gone with the
+/// transaction. Built from numbers only.
+fn begin(options: &StoreOptions) -> String {
+    format!(
+        "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {}; \
+         SET LOCAL idle_in_transaction_session_timeout = {}",
+        clock::millis(options.wait).clamp(1, 600_000),
+        STALLED.as_millis()
+    )
 }
 
 fn connection(url: &str) -> StoreResult<PgConnectOptions> {

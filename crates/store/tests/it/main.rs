@@ -38,6 +38,7 @@ mod ground;
 mod groups;
 mod keys;
 mod limits;
+mod long_queue;
 mod model;
 mod objects;
 mod opening;

@@ -62,3 +62,25 @@ async fn no_server_is_unavailable_and_says_so_soon() {
     assert!(!error.to_string().contains("secret"));
     assert!(started.elapsed() < Duration::from_secs(10));
 }
+
+#[tokio::test]
+async fn a_stalled_process_does_not_hang_the_others() {
+    use sqlx::Connection;
+    let url = testkit::postgres::shared_database();
+    let mut options = StoreOptions::new(&url);
+    options.wait = Duration::from_millis(500);
+    let store = store::open(&options).await.unwrap();
+    let team = team(&*store, "free").await;
+    store.enqueue(vec![job(team)]).await.unwrap();
+    // Somebody claims and then neither goes on nor goes away.
+    let mut stalled = sqlx::PgConnection::connect(&url).await.unwrap();
+    let turn = include_str!("../../src/postgres/sql/jobs/claim_lock.sql");
+    let mut tx = stalled.begin().await.unwrap();
+    sqlx::query(turn).execute(&mut *tx).await.unwrap();
+    let started = Instant::now();
+    let error = store.claim(&request(1)).await.expect_err("it is not our turn");
+    assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    assert!(started.elapsed() < Duration::from_secs(15), "waiting ends");
+    tx.rollback().await.unwrap();
+    assert_eq!(store.claim(&request(1)).await.unwrap().len(), 1);
+}
