@@ -1,4 +1,4 @@
-# The two commands: `make run` and `make test`. Everything they need is installed by them.
+# The two commands: `make run` and `make test`. They need Rust; everything else they install.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -6,6 +6,7 @@ TEST_ENV := .test-env
 export GANNET_TEST_PYTHON := $(abspath $(TEST_ENV)/venv/bin/python)
 export GANNET_TEST_NODE_DIR := $(abspath $(TEST_ENV)/node)
 
+.NOTPARALLEL:
 .PHONY: help run test lint unit soak bench deny test-env
 
 help:
@@ -16,7 +17,7 @@ help:
 	@echo "make deny   licences, bans and sources of all dependencies"
 
 run: tools
-	cargo build --release -p gannet
+	cargo build --release --locked -p gannet
 	exec target/release/gannet serve
 
 # A C compiler builds SQLite and the TLS library; nothing else of the system is used.

@@ -13,8 +13,18 @@ fn works() -> String {
         .to_string()
     };
     [
-        work(1, "Attention in cortex", "Neurons in cortex fire more with attention.", &["doi:10.1/10", "doi:10.1/11"]),
-        work(2, "Firing rates", "Attention changes firing rates of neurons in macaques.", &["doi:10.1/10", "doi:10.1/11", "doi:10.1/1"]),
+        work(
+            1,
+            "Attention in cortex",
+            "Neurons in cortex fire more with attention.",
+            &["doi:10.1/10", "doi:10.1/11"],
+        ),
+        work(
+            2,
+            "Firing rates",
+            "Attention changes firing rates of neurons in macaques.",
+            &["doi:10.1/10", "doi:10.1/11", "doi:10.1/1"],
+        ),
         work(3, "Calcium imaging", "A microscope for imaging in mice.", &["doi:10.1/10", "doi:10.1/1"]),
         work(4, "Budding yeast", "Deletion strains.", &[]),
     ]
@@ -38,16 +48,27 @@ async fn filled() -> (TempDir, Server) {
 }
 
 fn ids(answer: &Value) -> Vec<String> {
-    answer["results"].as_array().unwrap().iter().map(|paper| paper["primaryId"].as_str().unwrap().to_owned()).collect()
+    answer["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|paper| paper["primaryId"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[tokio::test]
 async fn related_papers_by_any_spelling_of_the_seed() {
     let (_dir, server) = filled().await;
     let http = &server.http;
-    let by_number = http.get(&format!("{BASE}/doi%3A10.1%2F1")).await.unwrap().is_success()["paper"]["paperId"].as_str().unwrap().to_owned();
+    let by_number =
+        http.get(&format!("{BASE}/doi%3A10.1%2F1")).await.unwrap().is_success()["paper"]["paperId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
     let mut answers = Vec::new();
-    for id in ["doi%3A10.1%2F1", "DOI:10.1%2F1", "10.1%2F1", "https%3A%2F%2Fdoi.org%2F10.1%2F1", by_number.as_str()] {
+    for id in
+        ["doi%3A10.1%2F1", "DOI:10.1%2F1", "10.1%2F1", "https%3A%2F%2Fdoi.org%2F10.1%2F1", by_number.as_str()]
+    {
         let path = format!("{BASE}/{id}/similar?intent=firing+rates+of+neurons&origin=js-sdk");
         answers.push(http.get(&path).await.unwrap().is_success().clone());
     }
@@ -59,7 +80,11 @@ async fn related_papers_by_any_spelling_of_the_seed() {
         assert!(first["signals"][signal].is_f64(), "{first}");
     }
     assert_eq!(first["signals"]["seedOverlap"], 1);
-    assert!(answers[0]["poolSize"].as_u64().unwrap() >= 2 && answers[0]["truncated"].is_boolean() && answers[0]["note"].is_string());
+    assert!(
+        answers[0]["poolSize"].as_u64().unwrap() >= 2
+            && answers[0]["truncated"].is_boolean()
+            && answers[0]["note"].is_string()
+    );
     let old = http.get("/v2/research/papers/10.1%2F1/similar?intent=firing+rates+of+neurons").await.unwrap();
     assert_eq!(old.is_success(), &answers[0]);
 }
@@ -67,7 +92,15 @@ async fn related_papers_by_any_spelling_of_the_seed() {
 #[tokio::test]
 async fn modes_anchors_and_filters() {
     let (_dir, server) = filled().await;
-    let ask = async |rest: &str| server.http.get(&format!("{BASE}/10.1%2F1/similar?intent=imaging&{rest}")).await.unwrap().is_success().clone();
+    let ask = async |rest: &str| {
+        server
+            .http
+            .get(&format!("{BASE}/10.1%2F1/similar?intent=imaging&{rest}"))
+            .await
+            .unwrap()
+            .is_success()
+            .clone()
+    };
     let sorted = |answer: &Value| {
         let mut ids = ids(answer);
         ids.sort();
@@ -90,16 +123,32 @@ async fn modes_anchors_and_filters() {
 async fn search_inspect_and_passages() {
     let (_dir, server) = filled().await;
     let http = &server.http;
-    let found = http.get(&format!("{BASE}?query=microscope&authors=lovelace&categories=Neuro&from=2020-01-02&to=2020-01-02&k=5")).await.unwrap();
+    let found = http
+        .get(&format!(
+            "{BASE}?query=microscope&authors=lovelace&categories=Neuro&from=2020-01-02&to=2020-01-02&k=5"
+        ))
+        .await
+        .unwrap();
     assert_eq!(ids(found.is_success()), ["doi:10.1/3"]);
-    assert!(ids(http.get(&format!("{BASE}?query=microscope&authors=lovelace,turing")).await.unwrap().is_success()).is_empty());
+    assert!(
+        ids(http
+            .get(&format!("{BASE}?query=microscope&authors=lovelace,turing"))
+            .await
+            .unwrap()
+            .is_success())
+        .is_empty()
+    );
     let inspected = http.get(&format!("{BASE}/10.1%2F3")).await.unwrap().is_success().clone();
     assert_eq!(inspected["paper"]["authors"], "Ada Lovelace");
     assert_eq!(inspected["paper"]["createdDate"], "2020-01-02");
     assert!(inspected.get("passages").is_none());
-    let answered = http.get(&format!("{BASE}/10.1%2F3?query=microscope&k=1")).await.unwrap().is_success().clone();
+    let answered =
+        http.get(&format!("{BASE}/10.1%2F3?query=microscope&k=1")).await.unwrap().is_success().clone();
     assert_eq!(answered["passages"][0]["text"], "A microscope for imaging in mice.");
-    assert_eq!((&answered["query"], &answered["paperId"]), (&json!("microscope"), &answered["paper"]["paperId"]));
+    assert_eq!(
+        (&answered["query"], &answered["paperId"]),
+        (&json!("microscope"), &answered["paper"]["paperId"])
+    );
 }
 
 #[tokio::test]
@@ -123,9 +172,20 @@ async fn mistakes_are_named_in_both_error_shapes() {
         (format!("{BASE}/10.1%2F1?query=x&k=51"), "k"),
     ] {
         let reply = http.get(&path).await.unwrap();
-        assert_eq!((reply.status, &reply.json["success"], &reply.json["status"]), (400, &json!(false), &json!(400)), "{path}: {}", reply.text);
+        assert_eq!(
+            (reply.status, &reply.json["success"], &reply.json["status"]),
+            (400, &json!(false), &json!(400)),
+            "{path}: {}",
+            reply.text
+        );
         assert!(reply.json["details"].to_string().contains(field), "{path}: {}", reply.text);
-        assert!(reply.json["title"].is_string() && reply.json["detail"].is_string() && reply.json["type"].is_string(), "{}", reply.text);
+        assert!(
+            reply.json["title"].is_string()
+                && reply.json["detail"].is_string()
+                && reply.json["type"].is_string(),
+            "{}",
+            reply.text
+        );
     }
     for id in ["10.1%2F999", "pmid:1", "wrong%3Aid", "%20", "12345", "doi%3A10.1%2F1%2Fx"] {
         let reply = http.get(&format!("{BASE}/{id}/similar?intent=x")).await.unwrap();
@@ -133,7 +193,10 @@ async fn mistakes_are_named_in_both_error_shapes() {
         assert_eq!(reply.json["status"], 404);
     }
     let long = "word+".repeat(20_000);
-    assert_eq!(http.get(&format!("{seed}?intent={long}")).await.map(|reply| reply.status).unwrap_or(414) / 100, 2 + 2 * u16::from(long.len() > 60_000));
+    assert_eq!(
+        http.get(&format!("{seed}?intent={long}")).await.map(|reply| reply.status).unwrap_or(414) / 100,
+        2 + 2 * u16::from(long.len() > 60_000)
+    );
     let refused = http.with_key(Some("wrong")).get(&format!("{seed}?intent=x")).await.unwrap();
     assert_eq!((refused.status, &refused.json["status"]), (401, &json!(401)));
 }
@@ -151,7 +214,9 @@ async fn a_new_generation_is_taken_up_without_a_lost_request() {
         }
         answered
     });
-    let more = json!({ "ids": { "pmid": ["77"] }, "title": "Attention once more", "references": ["doi:10.1/1"] }).to_string();
+    let more =
+        json!({ "ids": { "pmid": ["77"] }, "title": "Attention once more", "references": ["doi:10.1/1"] })
+            .to_string();
     let recipe = Recipe::at(dir.path());
     let (code, _, error) = tokio::task::spawn_blocking(move || import(&dir, &recipe, &more)).await.unwrap();
     assert_eq!(code, Some(0), "{error}");
@@ -164,7 +229,8 @@ async fn the_command_line_asks_without_a_server() {
     let dir = TempDir::new();
     let recipe = Recipe::at(dir.path());
     assert_eq!(import(&dir, &recipe, &works()).0, Some(0));
-    let (code, table, _) = run(recipe.command(&["research", "similar", "10.1/1", "--intent", "firing rates of neurons"]));
+    let (code, table, _) =
+        run(recipe.command(&["research", "similar", "10.1/1", "--intent", "firing rates of neurons"]));
     assert!(code == Some(0) && table.contains("doi:10.1/2") && table.contains("candidates"), "{table}");
     let (_, printed, _) = run(recipe.command(&["research", "similar", "10.1/1", "--intent", "x", "--json"]));
     assert!(serde_json::from_str::<Value>(&printed).unwrap()["results"].is_array());

@@ -33,7 +33,11 @@ pub struct Recipe {
 
 impl Recipe {
     pub fn at(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), settings: vec![("api_key".into(), KEY.into()), ("research_starter".into(), "off".into())], toml: String::new() }
+        Self {
+            dir: dir.to_owned(),
+            settings: vec![("api_key".into(), KEY.into()), ("research_starter".into(), "off".into())],
+            toml: String::new(),
+        }
     }
 
     pub fn set(mut self, name: &str, value: &str) -> Self {
@@ -201,6 +205,19 @@ pub async fn drill_ended(http: &Http, id: &str, patience: Duration) -> Reply {
             assert!(Instant::now() < end, "the drill did not end: {json}");
         }
         assert!(Instant::now() < end, "the server does not answer");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Waits until the team uses this many browsers.
+pub async fn browsers_in_use(http: &Http, browsers: u64) {
+    let end = Instant::now() + Duration::from_secs(30);
+    loop {
+        let answer = http.get("/v2/concurrency-check").await.unwrap();
+        if answer.is_success()["concurrency"] == browsers {
+            return;
+        }
+        assert!(Instant::now() < end, "browsers in use: {}", answer.text);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

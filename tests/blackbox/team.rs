@@ -2,6 +2,7 @@
 
 use crate::server::plain;
 use serde_json::json;
+use std::time::{Duration, Instant};
 
 #[tokio::test]
 async fn a_local_team_is_unlimited_and_still_metered() {
@@ -37,16 +38,22 @@ async fn the_queue_is_counted_while_it_works() {
     let http = &server.http;
     let idle = http.get("/v2/team/queue-status").await.unwrap().is_success().clone();
     assert_eq!((&idle["jobsInQueue"], &idle["mostRecentSuccess"]), (&json!(0), &json!(null)));
-    http.post("/admin/drills", &json!({ "steps": 100, "stepMillis": 400 })).await.unwrap().is_success();
-    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-    let busy = http.get("/v2/team/queue-status").await.unwrap().is_success().clone();
+    http.post("/admin/drills", &json!({ "steps": 1, "wait": true })).await.unwrap().is_success();
+    let after = http.get("/v2/team/queue-status").await.unwrap().is_success().clone();
+    assert!(after["mostRecentSuccess"].is_string(), "{after}");
+    http.post("/admin/drills", &json!({ "steps": 100, "stepMillis": 60_000 })).await.unwrap().is_success();
+    let end = Instant::now() + Duration::from_secs(20);
+    let busy = loop {
+        let busy = http.get("/v2/team/queue-status").await.unwrap().is_success().clone();
+        if busy["activeJobsInQueue"] == 32 || Instant::now() > end {
+            break busy;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
     let number = |name: &str| busy[name].as_u64().unwrap();
     assert_eq!(number("activeJobsInQueue"), 32, "{busy}");
     assert_eq!(number("jobsInQueue"), number("activeJobsInQueue") + number("waitingJobsInQueue"));
     assert_eq!(number("jobsInQueue"), 100);
-    http.post("/admin/drills", &json!({ "steps": 1, "wait": true })).await.unwrap().is_success();
-    let after = http.get("/v2/team/queue-status").await.unwrap().is_success().clone();
-    assert!(after["mostRecentSuccess"].is_string(), "{after}");
 }
 
 #[tokio::test]

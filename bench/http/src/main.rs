@@ -4,8 +4,6 @@
 //! `bench-http [GANNET]` measures the given binary (default `target/release/gannet`). The two servers
 //! are separate processes, driven in turn by the same load from the same machine.
 
-#![expect(clippy::cast_precision_loss, reason = "figures for people")]
-
 mod load;
 
 use anyhow::{Context, Result, bail};

@@ -90,9 +90,9 @@ fn job(team_id: Uuid) -> NewJob {
         priority: 0,
         delay: Duration::ZERO,
         max_attempts: 3,
-        deadline: Duration::from_secs(3_600),
+        deadline: Duration::from_hours(1),
         dedup_key: None,
-        retain_for: Duration::from_secs(3_600),
+        retain_for: Duration::from_hours(1),
         reservation: None,
     }
 }
@@ -110,8 +110,9 @@ async fn work(
         owner: Uuid::now_v7(),
         kinds: vec![KindSlots { kind: "scrape".into(), max_running: Some(10_000) }],
         plans: Vec::new(),
+        other_plans: None,
         limit: batch,
-        lease_for: Duration::from_secs(60),
+        lease_for: Duration::from_mins(1),
     };
     while Instant::now() < end {
         let start = Instant::now();

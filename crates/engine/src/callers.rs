@@ -4,6 +4,7 @@
 use crate::keys;
 use crate::plans::{Plan, Plans};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use store::keys::{ApiKey, Team};
@@ -72,6 +73,8 @@ pub struct Callers {
     plans: Plans,
     /// By the first bytes of the hash; the whole hash is compared in constant time.
     remembered: RwLock<HashMap<u64, Remembered>>,
+    /// Counts [`Callers::forget`]: an answer read before it must not be remembered after it.
+    forgotten: AtomicU64,
     used: Mutex<HashMap<Uuid, Millis>>,
 }
 
@@ -83,7 +86,13 @@ impl std::fmt::Debug for Callers {
 
 impl Callers {
     pub fn new(store: Arc<dyn Store>, plans: Plans) -> Self {
-        Self { store, plans, remembered: RwLock::default(), used: Mutex::default() }
+        Self {
+            store,
+            plans,
+            remembered: RwLock::default(),
+            forgotten: AtomicU64::new(0),
+            used: Mutex::default(),
+        }
     }
 
     pub fn plans(&self) -> &Plans {
@@ -113,6 +122,7 @@ impl Callers {
 
     /// Forgets every remembered key, so that a change made here holds at once.
     pub fn forget(&self) {
+        self.forgotten.fetch_add(1, Ordering::SeqCst);
         self.remembered.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
@@ -132,12 +142,16 @@ impl Callers {
     }
 
     async fn look_up(&self, hash: [u8; 32]) -> StoreResult<Option<Arc<Caller>>> {
+        let asked = self.forgotten.load(Ordering::SeqCst);
         let found = self.store.key_by_hash(&hash).await?;
         let now = crate::time::now();
         let caller = found
             .filter(|(key, _)| keys::status(key, now) == "active")
             .map(|(key, team)| Arc::new(Caller::new(team, Some(&key), &self.plans)));
         let mut remembered = self.remembered.write().unwrap_or_else(PoisonError::into_inner);
+        if self.forgotten.load(Ordering::SeqCst) != asked {
+            return Ok(caller);
+        }
         if remembered.len() >= REMEMBERED {
             remembered.clear();
         }

@@ -20,6 +20,8 @@ pub const STEP: &str = "drill.step";
 
 const KEPT: Duration = Duration::from_hours(24);
 const DEADLINE: Duration = Duration::from_hours(1);
+/// A reservation that no job holds by then was left behind by a crash. One that a live job holds stays.
+const UNTIL_ENQUEUED: Duration = Duration::from_mins(1);
 /// A step may be hit by many crashes in a rehearsal of crashes; it still must not loop for ever.
 const ATTEMPTS: u32 = 100;
 
@@ -99,12 +101,13 @@ pub async fn start(
     caller: &Caller,
     plan: &DrillPlan,
     idempotency_key: Option<String>,
+    stop: &Stop,
 ) -> Result<DrillStatus, WireError> {
     assert_ne!(plan.fault, Some(Fault::Panic), "a drill asked for a panic");
     let slot = if plan.browser { Some(gate.browser_slot(caller).await?) } else { None };
     admit_to_queue(store.as_ref(), caller, plan.steps).await?;
     let amount = i64::from(plan.steps) * i64::from(plan.credits_per_step);
-    let reservation = credits::reserve(store.as_ref(), caller, amount, DRILL, DEADLINE + KEPT).await?;
+    let reservation = credits::reserve(store.as_ref(), caller, amount, DRILL, UNTIL_ENQUEUED).await?;
     let parent = parent_job(caller, plan, reservation, idempotency_key);
     let children = (1..=plan.steps).map(|step| step_job(caller, plan, step)).collect();
     let accepted = match store.enqueue_group(parent, children).await {
@@ -114,7 +117,11 @@ pub async fn start(
             return Err(Kind::IdempotencyKeyUsed.into());
         }
         Err(error) => {
-            credits::give_back(store.as_ref(), reservation).await;
+            // When the database went away in the middle, the group may stand; then it needs the
+            // reservation, and if it does not, the sweeper gives it back.
+            if !error.is_retryable() {
+                credits::give_back(store.as_ref(), reservation).await;
+            }
             return Err(from_store(error));
         }
     };
@@ -125,9 +132,12 @@ pub async fn start(
         endpoint: DRILL.to_owned(),
         target: format!("{} steps", plan.steps),
     };
-    store.record_activity(activity).await.map_err(from_store)?;
+    // The drill is accepted whatever becomes of this line about it.
+    if let Err(error) = store.record_activity(activity).await {
+        tracing::warn!(%error, "could not note an activity");
+    }
     let status = match plan.wait {
-        Some(patience) => wait_for_end(store.as_ref(), caller, accepted.id, patience).await?,
+        Some(patience) => wait_for_end(store.as_ref(), caller, accepted.id, patience, stop).await?,
         None => status(store.as_ref(), caller, accepted.id).await?,
     };
     drop(slot);
@@ -181,18 +191,31 @@ fn step_job(caller: &Caller, plan: &DrillPlan, step: u32) -> NewJob {
     }
 }
 
+/// When the server is told to stop, and how long a waiting answer may then still take.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    pub token: CancellationToken,
+    pub patience: Duration,
+}
+
 async fn wait_for_end(
     store: &dyn Store,
     caller: &Caller,
     id: Uuid,
     patience: Duration,
+    stop: &Stop,
 ) -> Result<DrillStatus, WireError> {
-    let end = tokio::time::Instant::now() + patience;
+    let mut end = tokio::time::Instant::now() + patience;
+    let mut stopping = false;
     let mut pause = Duration::from_millis(5);
     loop {
         let now = status(store, caller, id).await?;
         if now.status != "running" {
             return Ok(now);
+        }
+        if !stopping && stop.token.is_cancelled() {
+            stopping = true;
+            end = end.min(tokio::time::Instant::now() + stop.patience);
         }
         if tokio::time::Instant::now() + pause > end {
             return Err(WireError::timed_out(&id.to_string()));

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::Store;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 use wire::WireError;
 
@@ -61,6 +62,8 @@ pub struct Gate {
     /// Slots held by this process, which [`Gate::keep`] renews.
     held: Mutex<HashMap<Uuid, Uuid>>,
     seen: Mutex<HashMap<Uuid, (u32, Instant)>>,
+    /// Slots on their way back.
+    releases: TaskTracker,
 }
 
 impl std::fmt::Debug for Gate {
@@ -71,7 +74,13 @@ impl std::fmt::Debug for Gate {
 
 impl Gate {
     pub fn new(store: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { store, purses: Mutex::default(), held: Mutex::default(), seen: Mutex::default() })
+        Arc::new(Self {
+            store,
+            purses: Mutex::default(),
+            held: Mutex::default(),
+            seen: Mutex::default(),
+            releases: TaskTracker::new(),
+        })
     }
 
     /// Lets one request of the group through, or answers 429 with the seconds to wait.
@@ -109,12 +118,14 @@ impl Gate {
     /// Takes a handful from the store and one token of it for the caller.
     async fn refill(&self, place: (Uuid, RateGroup), limit: u32) -> Result<(), WireError> {
         let (team, group) = place;
+        // Counted from before the question, so that a token never outlives its window.
+        let asked = Instant::now();
         let taken = self
             .store
             .take_rate(team, group.name(), limit, WINDOW, handful(limit))
             .await
             .map_err(crate::from_store)?;
-        let until = Instant::now() + taken.resets_in;
+        let until = asked + taken.resets_in;
         let mut purses = lock(&self.purses);
         let purse = purses.entry(place).or_insert_with(Purse::empty);
         purse.until = until;
@@ -149,7 +160,14 @@ impl Gate {
         Ok(count)
     }
 
-    /// Renews the held slots until told to stop; one task of this runs per process.
+    /// Waits until every slot that was let go has been given back.
+    pub async fn settle(&self) {
+        self.releases.close();
+        self.releases.wait().await;
+    }
+
+    /// Renews the held slots until told to stop, which must be after the last request ended; one task
+    /// of this runs per process.
     pub async fn keep(self: Arc<Self>, stop: CancellationToken) {
         while stop.run_until_cancelled(tokio::time::sleep(SLOT_LEASE / 3)).await.is_some() {
             let slots: Vec<_> = lock(&self.held).keys().copied().collect();
@@ -194,12 +212,13 @@ impl Drop for BrowserSlot {
         let (gate, id, team) = (self.gate.clone(), self.id, self.team);
         // Outside a runtime the lease simply runs out.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
+            let release = async move {
                 if let Err(error) = gate.store.release_slot(id).await {
                     tracing::warn!(%error, "could not give a browser slot back; it frees itself when its lease ends");
                 }
                 lock(&gate.seen).remove(&team);
-            });
+            };
+            self.gate.releases.spawn_on(release, &runtime);
         }
     }
 }

@@ -28,6 +28,9 @@ pub trait Work: Send + Sync + 'static {
     async fn run(&self, job: &Job, lease: &Lease, stop: CancellationToken) -> Finish;
 }
 
+/// Handing jobs back must not hold up a stop for longer than this.
+const HAND_BACK_TIME: Duration = Duration::from_secs(3);
+
 #[derive(Debug, Clone, Copy)]
 pub struct RunnerOptions {
     /// Jobs at once in this process.
@@ -87,13 +90,19 @@ impl Runner {
             .iter()
             .map(|work| KindSlots { kind: work.kind().to_owned(), max_running: work.max_running() })
             .collect();
+        let other_plans = plans.get("").concurrency;
         let plans = plans
             .iter()
-            .filter_map(|(name, plan)| {
-                Some(PlanSlots { plan: name.to_owned(), max_running: plan.concurrency? })
-            })
+            .map(|(name, plan)| PlanSlots { plan: name.to_owned(), max_running: plan.concurrency })
             .collect();
-        let claim = ClaimRequest { owner: Uuid::now_v7(), kinds, plans, limit: 0, lease_for: options.lease };
+        let claim = ClaimRequest {
+            owner: Uuid::now_v7(),
+            kinds,
+            plans,
+            other_plans,
+            limit: 0,
+            lease_for: options.lease,
+        };
         let works = works.into_iter().map(|work| (work.kind(), work)).collect();
         Self { store, works, claim, options, held: Arc::default() }
     }
@@ -161,15 +170,15 @@ impl Runner {
     }
 
     fn start(&self, claimed: Claimed, running: &mut JoinSet<()>) {
-        let Claimed { job, lease } = claimed;
+        let lease = claimed.lease;
         let signals = Signals::default();
         lock(&self.held).insert(lease, signals.clone());
         let (store, held) = (self.store.clone(), self.held.clone());
-        let work = self.works.get(job.kind.as_str()).cloned();
+        let work = self.works.get(claimed.job.kind.as_str()).cloned();
         let patience = self.options.lease;
         running.spawn(async move {
             if let Some(work) = work {
-                let finish = attempt(work, job, lease, &signals).await;
+                let finish = attempt(work, claimed, &signals).await;
                 if let Some(finish) = finish {
                     write_finish(store.as_ref(), &lease, finish, patience).await;
                 }
@@ -186,18 +195,23 @@ impl Runner {
         running.shutdown().await;
         let leases: Vec<_> = lock(&self.held).drain().map(|(lease, _)| lease).collect();
         tracing::info!(jobs = leases.len(), "handing unfinished jobs back to the queue");
-        for lease in leases {
-            write_finish(self.store.as_ref(), &lease, Finish::HandBack, Duration::from_secs(1)).await;
+        let hand_back = leases.iter().map(|lease| self.store.finish(lease, Finish::HandBack));
+        let all = tokio::time::timeout(HAND_BACK_TIME, futures_util::future::join_all(hand_back)).await;
+        let kept = all.map_or(leases.len(), |done| done.iter().filter(|outcome| outcome.is_err()).count());
+        if kept > 0 {
+            tracing::warn!(jobs = kept, "could not hand jobs back; they start again when their leases end");
         }
     }
 }
 
 /// Runs one attempt in a task of its own, so that a panic costs this attempt and nothing else.
 /// `None` when the lease was lost.
-async fn attempt(work: Arc<dyn Work>, job: Job, lease: Lease, signals: &Signals) -> Option<Finish> {
+async fn attempt(work: Arc<dyn Work>, claimed: Claimed, signals: &Signals) -> Option<Finish> {
+    let Claimed { job, lease, now } = claimed;
+    // Counted by the store's clock, which may not agree with ours.
+    let left = job.deadline_at.saturating_sub(now).max(0);
+    let deadline = Duration::from_millis(u64::try_from(left).unwrap_or_default());
     let stop = signals.cancel.clone();
-    let remaining = job.deadline_at.saturating_sub(crate::time::now()).max(0);
-    let deadline = Duration::from_millis(u64::try_from(remaining).unwrap_or_default());
     let mut task = tokio::spawn(async move { work.run(&job, &lease, stop).await });
     let abort = AbortOnDrop(task.abort_handle());
     let outcome = tokio::select! {
@@ -243,10 +257,21 @@ async fn write_finish(store: &dyn Store, lease: &Lease, finish: Finish, patience
                 pause = (pause * 2).min(Duration::from_secs(2));
             }
             Err(error) => {
-                tracing::error!(job = %lease.job, %error, "could not write how a job ended; it will run again");
+                tracing::error!(job = %lease.job, %error, "could not write how a job ended");
+                if !error.is_retryable() {
+                    give_up_on(store, lease, &error).await;
+                }
                 return;
             }
         }
+    }
+}
+
+/// An end that the store will never take would only be tried again; say so once and be done.
+async fn give_up_on(store: &dyn Store, lease: &Lease, error: &store::StoreError) {
+    let failed = Finish::Failed { error: format!("its result could not be stored: {error}"), credits: 0 };
+    if let Err(error) = store.finish(lease, failed).await {
+        tracing::error!(job = %lease.job, %error, "could not fail a job either; it will run again");
     }
 }
 

@@ -14,12 +14,17 @@ use uuid::Uuid;
 use wire::Scope;
 
 const FIRST_KEY: &str = "first-key";
-const LOCK: &str = "server.lock";
 
 pub fn store_options(settings: &Settings) -> StoreOptions {
     let mut options = StoreOptions::new(settings.database_url.clone());
     options.max_connections = settings.database_connections;
     options
+}
+
+/// The file of a SQLite URL.
+pub fn sqlite_file(url: &str) -> Option<PathBuf> {
+    let path = url.strip_prefix("sqlite:")?;
+    Some(PathBuf::from(path.strip_prefix("//").unwrap_or(path)))
 }
 
 /// Makes the data folder when it is missing, readable by its owner only.
@@ -54,21 +59,22 @@ pub fn open_objects(settings: &Settings, store: Arc<dyn Store>) -> Result<Object
     Objects::open(&place, store).context("cannot open the object storage")
 }
 
-/// Holds the data folder for one server: two servers on one SQLite file would each believe they are
-/// alone. Released when dropped, and by the kernel when the process dies.
+/// Holds a SQLite file for one server: two would each believe they are alone. Released when dropped,
+/// and by the kernel when the process dies.
 #[derive(Debug)]
-pub struct DataDirLock(#[expect(dead_code, reason = "held open for its lock")] File);
+pub struct DatabaseLock(#[expect(dead_code, reason = "held open for its lock")] File);
 
-pub fn lock_data_dir(dir: &Path) -> Result<DataDirLock> {
-    let path = dir.join(LOCK);
+/// Taken before the database is opened, so that a second server cannot even migrate it. `None` on
+/// PostgreSQL, where any number may work.
+pub fn lock_database(settings: &Settings) -> Result<Option<DatabaseLock>> {
+    let Some(database) = sqlite_file(&settings.database_url) else { return Ok(None) };
+    make_data_dir(settings)?;
+    let path = PathBuf::from(format!("{}.lock", database.display()));
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
     match file.try_lock() {
-        Ok(()) => Ok(DataDirLock(file)),
+        Ok(()) => Ok(Some(DatabaseLock(file))),
         Err(TryLockError::WouldBlock) => {
-            bail!(
-                "another server uses the data folder {}; several need PostgreSQL (database_url)",
-                dir.display()
-            )
+            bail!("another server uses {}; several need PostgreSQL (database_url)", database.display())
         }
         Err(TryLockError::Error(error)) => {
             Err(error).with_context(|| format!("cannot lock {}", path.display()))
@@ -96,14 +102,18 @@ pub async fn found(settings: &Settings, store: &dyn Store) -> Result<Option<Firs
         zero_data_retention: false,
     };
     let key = new_key(team.id, "first", Scope::ALL, None, &secret);
+    if !store.teams().await?.is_empty() {
+        return Ok(None);
+    }
+    // Written before the key exists, so that a crash in between cannot lose the only one.
+    let file = first_key_file(&settings.data_dir);
+    let draft = file.with_extension(format!("{}.new", std::process::id()));
+    write_secret(&draft, secret.reveal()).with_context(|| format!("cannot write {}", draft.display()))?;
     if store.found(team, key).await?.is_some() {
-        let file = first_key_file(&settings.data_dir);
-        write_secret(&file, secret.reveal()).with_context(|| format!("cannot write {}", file.display()))?;
+        std::fs::rename(&draft, &file).with_context(|| format!("cannot write {}", file.display()))?;
         return Ok(Some(FirstKey { secret, file }));
     }
-    if let Some(chosen) = &settings.api_key {
-        accept_chosen_key(store, chosen).await?;
-    }
+    std::fs::remove_file(&draft)?;
     Ok(None)
 }
 
@@ -111,8 +121,9 @@ pub fn first_key_file(data_dir: &Path) -> PathBuf {
     data_dir.join(FIRST_KEY)
 }
 
-/// A key given by configuration works on later starts too, unless it was revoked.
-async fn accept_chosen_key(store: &dyn Store, chosen: &Secret) -> Result<()> {
+/// A key given by configuration works on later starts too, beside those there are, unless it was revoked.
+pub async fn accept_chosen_key(settings: &Settings, store: &dyn Store) -> Result<()> {
+    let Some(chosen) = &settings.api_key else { return Ok(()) };
     match store.key_by_hash(&chosen.hash()).await? {
         Some((key, _)) if key.revoked_at.is_some() => {
             tracing::warn!("the configured api_key was revoked and stays so");
@@ -120,7 +131,13 @@ async fn accept_chosen_key(store: &dyn Store, chosen: &Secret) -> Result<()> {
         Some(_) => {}
         None => {
             let team = store.teams().await?.into_iter().next().context("there is no team")?;
-            engine::keys::create(store, team.id, "configured", Scope::ALL, None, chosen).await?;
+            let made = engine::keys::create(store, team.id, "configured", Scope::ALL, None, chosen).await;
+            // Another server that starts at the same time may have been first.
+            if let Err(error) = made
+                && store.key_by_hash(&chosen.hash()).await?.is_none()
+            {
+                return Err(error.into());
+            }
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use engine::research::Research;
 use engine::{Callers, Gate};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use store::Store;
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +21,8 @@ pub struct Settings {
     pub cors: Cors,
     /// The largest JSON body, in bytes.
     pub body_limit: usize,
+    /// How long open requests may go on after a stop.
+    pub shutdown_grace: Duration,
     /// Drills may rehearse faults of the server itself.
     pub drill_faults: bool,
 }
@@ -41,8 +44,31 @@ pub struct App {
     pub research: Arc<Research>,
     pub settings: Arc<Settings>,
     pub telemetry: Telemetry,
+    pub readiness: Arc<Readiness>,
     /// Cancelled when the process has been told to stop: no longer ready.
     pub stopping: CancellationToken,
+}
+
+/// Whether the store works, asked at most once a second: `/ready` needs no key, and must cost no more.
+#[derive(Debug, Default)]
+pub struct Readiness(tokio::sync::Mutex<Option<(Instant, bool)>>);
+
+impl Readiness {
+    pub async fn check(&self, store: &dyn Store) -> bool {
+        let mut known = self.0.lock().await;
+        if let Some((at, ready)) = *known
+            && at.elapsed() < Duration::from_secs(1)
+            && ready
+        {
+            return ready;
+        }
+        let answer = store.ping().await;
+        if let Err(error) = &answer {
+            tracing::warn!(%error, "not ready");
+        }
+        *known = Some((Instant::now(), answer.is_ok()));
+        answer.is_ok()
+    }
 }
 
 impl std::fmt::Debug for App {

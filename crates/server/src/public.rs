@@ -44,6 +44,7 @@ mod tests {
             public_url: public_url.map(str::to_owned),
             cors: Cors::None,
             body_limit: 1,
+            shutdown_grace: std::time::Duration::ZERO,
             drill_faults: false,
         }
     }

@@ -1,31 +1,30 @@
 //! The listener: accepts connections, bounds them, and stops gracefully.
 
 use axum::Router;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper::server::conn::http1::Builder;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// Connections at once; more wait in the kernel's queue.
 pub const MAX_CONNECTIONS: usize = 4096;
-/// A client that dribbles its headers is cut off.
-const HEADER_TIME: Duration = Duration::from_secs(15);
-/// Streams of one HTTP/2 connection at once.
-const MAX_STREAMS: u32 = 256;
+/// A client that dribbles its headers, or sends nothing at all, is cut off.
+const HEADER_TIME: Duration = Duration::from_secs(30);
 
 /// Serves until `stop`; then accepts nothing more, lets open requests end for at most `grace`, and returns.
 pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken, grace: Duration) {
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIME);
-    builder.http2().timer(TokioTimer::new()).max_concurrent_streams(MAX_STREAMS);
-    let builder = Arc::new(builder);
+    // HTTP/1.1 only: guessing the version would wait for the first bytes without a time limit, and
+    // HTTP/2 belongs to the proxy that also does TLS.
+    let mut builder = Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME);
     let service = TowerToHyperService::new(router);
-    let graceful = GracefulShutdown::new();
+    let connections = TaskTracker::new();
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let accepted = tokio::select! {
@@ -33,19 +32,27 @@ pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToke
             accepted = accept(&listener, &places) => accepted,
         };
         let Some((stream, place)) = accepted else { continue };
-        let watcher = graceful.watcher();
-        let (builder, service) = (builder.clone(), service.clone());
-        tokio::spawn(async move {
-            let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        let connection = builder.serve_connection(TokioIo::new(stream), service.clone()).with_upgrades();
+        let stop = stop.clone();
+        connections.spawn(async move {
+            let mut connection = pin!(connection);
+            let ended = tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = stop.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
             // A broken connection is the client's business; what it asked for was logged with its request.
-            if let Err(error) = watcher.watch(connection.into_owned()).await {
+            if let Err(error) = ended {
                 tracing::trace!(%error, "connection ended badly");
             }
             drop(place);
         });
     }
     drop(listener);
-    if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
+    connections.close();
+    if tokio::time::timeout(grace, connections.wait()).await.is_err() {
         tracing::warn!("some requests did not end in time and were cut off");
     }
 }

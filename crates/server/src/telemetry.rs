@@ -3,9 +3,12 @@
 use axum::http::Method;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// Seconds; from a cached answer to a long crawl page.
 const BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0];
+
+const UPKEEP: Duration = Duration::from_secs(5);
 
 /// The recorder of this process.
 #[derive(Clone)]
@@ -35,9 +38,15 @@ impl Telemetry {
         Ok(Self(handle))
     }
 
+    /// Folds samples together now and then, so that they do not pile up where nobody reads them.
+    pub async fn keep(self, stop: CancellationToken) {
+        while stop.run_until_cancelled(tokio::time::sleep(UPKEEP)).await.is_some() {
+            self.0.run_upkeep();
+        }
+    }
+
     /// The text that Prometheus reads.
     pub fn render(&self) -> String {
-        self.0.run_upkeep();
         self.0.render()
     }
 }

@@ -114,9 +114,10 @@ pub struct ClaimRequest {
     pub owner: Uuid,
     /// The kinds this worker runs, each with the most that may run at once over all processes.
     pub kinds: Vec<KindSlots>,
-    /// The most jobs a team of a plan may have running at once over all processes; a plan that is not
-    /// listed has no limit.
+    /// The most jobs a team of a plan may have running at once over all processes.
     pub plans: Vec<PlanSlots>,
+    /// The same for teams whose plan is not listed.
+    pub other_plans: Option<u32>,
     /// At most this many jobs are handed out.
     pub limit: u32,
     pub lease_for: Duration,
@@ -131,13 +132,16 @@ pub struct KindSlots {
 #[derive(Debug, Clone)]
 pub struct PlanSlots {
     pub plan: String,
-    pub max_running: u32,
+    /// `None` = no limit.
+    pub max_running: Option<u32>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Claimed {
     pub job: Job,
     pub lease: Lease,
+    /// The store's clock at the claim, to count deadlines by.
+    pub now: Millis,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 /// Accepted beside the fields of every request, and without effect.
 pub const ALWAYS_ACCEPTED: [&str; 2] = ["origin", "integration"];
 
-/// At most this many issues are listed: an attacker's body does not become our answer.
+/// At most this many unknown keys are listed.
 const MAX_ISSUES: usize = 20;
 
 /// Reads a JSON object.
@@ -28,40 +28,52 @@ pub fn body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
         return Err(WireError::invalid(&[Issue::new(Vec::new(), &message, "invalid_type")]));
     }
     let mut json = serde_json::Deserializer::from_str(text);
-    let mut unknown = Vec::new();
+    let mut unknown = Unknown::default();
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
-    let read = serde_ignored::deserialize(tracked, |path| unknown.push(unknown_key(&path)));
+    let read = serde_ignored::deserialize(tracked, |path| unknown.note(&path));
     let value: T = read.map_err(|error: serde_json::Error| match error.classify() {
         serde_json::error::Category::Data => wrong_value(parts(&track.path()), &error.to_string()),
         _ => WireError::invalid_json(&error.to_string()),
     })?;
     json.end().map_err(|error| WireError::invalid_json(&error.to_string()))?;
-    refuse_unknown(unknown).map_err(|issues| WireError::unknown_keys(&issues))?;
+    unknown.refuse(WireError::unknown_keys)?;
     Ok(value)
 }
 
 /// Reads a query string. Repeated parameters become lists.
 pub fn query<T: DeserializeOwned>(query: &str) -> Result<T, WireError> {
     let pairs = form_urlencoded::parse(query.as_bytes());
-    let mut unknown = Vec::new();
+    let mut unknown = Unknown::default();
     let mut track = serde_path_to_error::Track::new();
     let form = serde_html_form::Deserializer::new(pairs);
     let tracked = serde_path_to_error::Deserializer::new(form, &mut track);
-    let read = serde_ignored::deserialize(tracked, |path| unknown.push(unknown_key(&path)));
+    let read = serde_ignored::deserialize(tracked, |path| unknown.note(&path));
     let value: T = read.map_err(|error| wrong_value(parts(&track.path()), &error.to_string()))?;
-    refuse_unknown(unknown).map_err(|issues| WireError::unknown_parameters(&issues))?;
+    unknown.refuse(WireError::unknown_parameters)?;
     Ok(value)
 }
 
-fn refuse_unknown(unknown: Vec<Vec<PathPart>>) -> Result<(), Vec<Issue>> {
-    let issues: Vec<Issue> = unknown
-        .into_iter()
-        .filter(|path| !matches!(&path[..], [PathPart::Key(key)] if ALWAYS_ACCEPTED.contains(&key.as_str())))
-        .take(MAX_ISSUES)
-        .map(|path| Issue::new(path, "this key is not known here", "unrecognized_keys"))
-        .collect();
-    if issues.is_empty() { Ok(()) } else { Err(issues) }
+/// The first unknown keys that were met. Only so many are kept: an attacker's body does not become our
+/// memory or our answer.
+#[derive(Default)]
+struct Unknown(Vec<Issue>);
+
+impl Unknown {
+    fn note(&mut self, path: &serde_ignored::Path<'_>) {
+        if self.0.len() >= MAX_ISSUES {
+            return;
+        }
+        let path = unknown_key(path);
+        let accepted = matches!(&path[..], [PathPart::Key(key)] if ALWAYS_ACCEPTED.contains(&key.as_str()));
+        if !accepted {
+            self.0.push(Issue::new(path, "this key is not known here", "unrecognized_keys"));
+        }
+    }
+
+    fn refuse(self, error: fn(&[Issue]) -> WireError) -> Result<(), WireError> {
+        if self.0.is_empty() { Ok(()) } else { Err(error(&self.0)) }
+    }
 }
 
 fn wrong_value(path: Vec<PathPart>, message: &str) -> WireError {

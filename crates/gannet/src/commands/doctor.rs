@@ -7,7 +7,7 @@ use anyhow::Result;
 use engine::RateGroup;
 use engine::plans::{Plan, UNLIMITED_CONCURRENCY};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Below this a server soon cannot write.
@@ -41,7 +41,7 @@ impl Doctor {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
         let findings = [
             database(settings).await,
-            objects(settings),
+            objects(settings).await,
             disk(settings),
             chromium(),
             postgresql(settings),
@@ -60,9 +60,7 @@ impl Doctor {
 async fn database(settings: &Settings) -> Finding {
     let part = "database";
     let shown = without_password(&settings.database_url);
-    if let Some(path) = settings.database_url.strip_prefix("sqlite:")
-        && !Path::new(path).exists()
-    {
+    if home::sqlite_file(&settings.database_url).is_some_and(|path| !path.exists()) {
         return Finding {
             part,
             verdict: Verdict::Ok,
@@ -76,19 +74,36 @@ async fn database(settings: &Settings) -> Finding {
     }
 }
 
-fn objects(settings: &Settings) -> Finding {
+async fn objects(settings: &Settings) -> Finding {
     use crate::settings::ObjectsAt;
-    let text = match &settings.objects {
+    let part = "objects";
+    let place = match &settings.objects {
         ObjectsAt::Folder(path) => format!("folder {}", path.display()),
-        ObjectsAt::S3 { bucket, prefix, endpoint, .. } => {
-            format!("s3://{bucket}/{prefix} at {endpoint}")
-        }
+        ObjectsAt::S3 { bucket, prefix, endpoint, .. } => format!("s3://{bucket}/{prefix} at {endpoint}"),
     };
-    Finding {
-        part: "objects",
-        verdict: Verdict::Ok,
-        text: format!("{text}, at most {} bytes", settings.objects_limit),
+    match probe_objects(settings).await {
+        Ok(true) => {
+            Finding { part, verdict: Verdict::Ok, text: format!("{place}: written, read and deleted") }
+        }
+        Ok(false) => {
+            Finding { part, verdict: Verdict::Ok, text: format!("{place}: tried after the first start") }
+        }
+        Err(error) => Finding { part, verdict: Verdict::Broken, text: format!("{place}: {error:#}") },
     }
+}
+
+/// Writes, reads and deletes a small object, where the database is ready to note it; else `false`.
+async fn probe_objects(settings: &Settings) -> Result<bool> {
+    let absent = home::sqlite_file(&settings.database_url).is_some_and(|path| !path.exists());
+    let ready = |seen: store::Inspection| seen.version == seen.newest;
+    if absent || !store::inspect(&home::store_options(settings)).await.is_ok_and(ready) {
+        return Ok(false);
+    }
+    let store = home::open_store(settings).await?;
+    let Some(team) = store.teams().await?.into_iter().next() else { return Ok(false) };
+    home::open_objects(settings, store.clone())?.probe(team.id).await?;
+    store.shut_down().await;
+    Ok(true)
 }
 
 fn disk(settings: &Settings) -> Finding {

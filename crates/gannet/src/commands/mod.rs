@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod doctor;
+pub mod extract;
 pub mod keys;
 pub mod migrate;
 pub mod openapi;

@@ -6,12 +6,12 @@ use crate::home::{self, FirstKey};
 use crate::settings::{Settings, without_password};
 use anyhow::{Context, Result};
 use engine::drill::DrillStep;
-use engine::research::Research;
 use engine::janitor::{self, JanitorOptions};
+use engine::research::Research;
 use engine::runner::{Runner, RunnerOptions, Work};
 use engine::{Callers, Gate};
 use server::{App, Telemetry};
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +20,9 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+/// What the last writes may take after everything else has ended.
+const LAST_WRITES: Duration = Duration::from_secs(5);
 
 #[derive(Debug, clap::Args)]
 pub struct Serve {
@@ -33,10 +36,12 @@ impl Serve {
         let listen = self.listen.map(|listen| ("listen".to_owned(), listen));
         let settings = globals.settings(listen.into_iter().collect())?;
         start_log(&settings);
+        let _lock = home::lock_database(&settings)?;
         let store = home::open_store(&settings).await?;
-        let _lock =
-            if store.backend() == "sqlite" { Some(home::lock_data_dir(&settings.data_dir)?) } else { None };
         let first = home::found(&settings, store.as_ref()).await?;
+        if first.is_none() {
+            home::accept_chosen_key(&settings, store.as_ref()).await?;
+        }
         let listener = TcpListener::bind(settings.listen)
             .await
             .with_context(|| format!("cannot listen on {}", settings.listen))?;
@@ -44,12 +49,17 @@ impl Serve {
         let tasks = TaskTracker::new();
         let callers = Arc::new(Callers::new(store.clone(), settings.plans.clone()));
         let gate = Gate::new(store.clone());
-        start_workers(&settings, &store, &callers, &gate, &stop, &tasks)?;
+        start_workers(&settings, &store, &callers, &stop, &tasks)?;
+        let telemetry = Telemetry::install().map_err(anyhow::Error::msg)?;
+        tasks.spawn(telemetry.clone().keep(stop.clone()));
+        // Open requests keep their browsers while the server stops; this one ends after them.
+        let drained = CancellationToken::new();
+        tasks.spawn(gate.clone().keep(drained.clone()));
 
         let address = listener.local_addr()?;
         let app = App {
             store: store.clone(),
-            gate,
+            gate: gate.clone(),
             callers: callers.clone(),
             research: open_research(&settings)?,
             settings: Arc::new(server::Settings {
@@ -58,19 +68,29 @@ impl Serve {
                 public_url: settings.public_url.clone(),
                 cors: settings.cors.clone(),
                 body_limit: settings.body_limit,
+                shutdown_grace: settings.shutdown_grace,
                 drill_faults: settings.drill_faults,
             }),
-            telemetry: Telemetry::install().map_err(anyhow::Error::msg)?,
+            telemetry,
+            readiness: Arc::default(),
             stopping: stop.clone(),
         };
         greet(&settings, address, store.backend(), first.as_ref());
         server::serve::serve(listener, server::router(&app), stop, settings.shutdown_grace).await;
+        drained.cancel();
         tasks.close();
-        tasks.wait().await;
-        if let Err(error) = callers.flush_used().await {
-            tracing::warn!(%error, "could not note when keys were used");
+        let end = async {
+            tasks.wait().await;
+            gate.settle().await;
+            if let Err(error) = callers.flush_used().await {
+                tracing::warn!(%error, "could not note when keys were used");
+            }
+            store.shut_down().await;
+        };
+        // A database that does not answer must not hold the process; its leases run out by themselves.
+        if tokio::time::timeout(settings.shutdown_grace + LAST_WRITES, end).await.is_err() {
+            tracing::warn!("stopped before the last writes were through");
         }
-        store.shut_down().await;
         tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)
     }
@@ -93,7 +113,10 @@ fn open_research(settings: &Settings) -> Result<Arc<Research>> {
 /// Logs go to standard error; standard output is for what people and programs asked for.
 fn start_log(settings: &Settings) {
     let filter = tracing_subscriber::EnvFilter::new(&settings.log);
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     if settings.log_json {
         log.json().flatten_event(true).init();
     } else {
@@ -127,7 +150,6 @@ fn start_workers(
     settings: &Settings,
     store: &Arc<dyn Store>,
     callers: &Arc<Callers>,
-    gate: &Arc<Gate>,
     stop: &CancellationToken,
     tasks: &TaskTracker,
 ) -> Result<()> {
@@ -149,7 +171,6 @@ fn start_workers(
         object_ceiling: settings.objects_limit,
     };
     tasks.spawn(janitor::run(store.clone(), objects, callers.clone(), options, stop.clone()));
-    tasks.spawn(gate.clone().keep(stop.clone()));
     Ok(())
 }
 

@@ -58,6 +58,7 @@ impl Given {
 }
 
 /// All settings, understood.
+#[expect(clippy::struct_excessive_bools, reason = "each is one switch of the configuration")]
 #[derive(Debug)]
 pub struct Settings {
     pub listen: SocketAddr,
@@ -165,9 +166,11 @@ fn parse_file(path: PathBuf, text: &str) -> Result<File> {
 
 fn refuse_unknown_environment(environment: &BTreeMap<String, String>) -> Result<()> {
     for name in environment.keys() {
-        // What tests set for themselves is theirs.
-        let ours =
-            name.starts_with("GANNET_") && name != "GANNET_CONFIG" && !name.starts_with("GANNET_TEST_");
+        // What tests set is theirs; so is what Kubernetes sets for a service that is called gannet.
+        let others = ["GANNET_TEST_", "GANNET_SERVICE_", "GANNET_PORT"];
+        let ours = name.starts_with("GANNET_")
+            && name != "GANNET_CONFIG"
+            && !others.iter().any(|prefix| name.starts_with(prefix));
         if ours && !SETTINGS.iter().any(|setting| setting.environment == name) {
             let near = table::nearest(&name["GANNET_".len()..].to_ascii_lowercase());
             bail!(
@@ -198,17 +201,17 @@ fn choose(
     Given { setting, text, source }
 }
 
-/// `scheme://user:password@host` without the password.
+/// A URL without its secrets: no password, and no parameters, which may hold one too.
 pub fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let authority_end = rest.find('/').unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(authority_end);
-    match authority.rsplit_once('@') {
+    let (rest, more) = rest.split_once('?').map_or((rest, ""), |(rest, _)| (rest, "?…"));
+    // A password may hold any character that was not encoded, so the last @ ends it.
+    match rest.rsplit_once('@') {
         Some((user, host)) => {
             let name = user.split(':').next().unwrap_or_default();
-            format!("{scheme}://{name}:…@{host}{path}")
+            format!("{scheme}://{name}:…@{host}{more}")
         }
-        None => url.to_owned(),
+        None => format!("{scheme}://{rest}{more}"),
     }
 }
 
@@ -287,5 +290,11 @@ mod tests {
             "{shown}"
         );
         assert!(!format!("{:?}", set.api_key).contains("0123456789abcdef"));
+        for url in
+            ["postgres://u:s3cret@h/d", "postgres://u:a/s3cret@h/d", "postgres://u@h/d?password=s3cret"]
+        {
+            assert!(!without_password(url).contains("s3cret"), "{}", without_password(url));
+        }
+        assert_eq!(without_password("sqlite:x/y.db"), "sqlite:x/y.db");
     }
 }

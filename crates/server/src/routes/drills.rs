@@ -6,7 +6,7 @@ use crate::error::Failure;
 use crate::guard::Who;
 use axum::Json;
 use axum::extract::State;
-use engine::drill::{self, DrillPlan};
+use engine::drill::{self, DrillPlan, Stop};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wire::Issues;
@@ -37,7 +37,9 @@ async fn start(
     JsonBody(asked): JsonBody<DrillRequest>,
 ) -> Result<Json<DrillStatus>, Failure> {
     let plan = DrillPlan::resolve(&asked, app.settings.drill_faults)?;
-    Ok(Json(drill::start(&app.store, &app.gate, &caller, &plan, key).await?))
+    // A little less than the server's own patience, so that the answer still gets out.
+    let stop = Stop { token: app.stopping.clone(), patience: app.settings.shutdown_grace * 3 / 4 };
+    Ok(Json(drill::start(&app.store, &app.gate, &caller, &plan, key, &stop).await?))
 }
 
 /// How a drill stands

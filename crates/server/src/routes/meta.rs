@@ -1,9 +1,9 @@
 //! What is not the API itself: health, readiness, metrics, the OpenAPI document and its page, and the
 //! metadata that a 401 points to.
 
-use crate::app::App;
+use crate::app::{App, Settings};
 use crate::error::Failure;
-use crate::guard::identify;
+use crate::guard::{identify, refuse};
 use crate::public::base_url;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
@@ -67,18 +67,20 @@ async fn ready(State(app): State<App>) -> Result<Json<Health>, Failure> {
     if app.stopping.is_cancelled() {
         return Err(WireError::unavailable("the server is stopping", 5).into());
     }
-    app.store.ping().await.map_err(|error| {
-        tracing::warn!(%error, "not ready");
-        WireError::unavailable("the database is not available", 1)
-    })?;
+    if !app.readiness.check(app.store.as_ref()).await {
+        return Err(WireError::unavailable("the database is not available", 1).into());
+    }
     Ok(health().await)
 }
 
 /// Numbers for Prometheus; beyond loopback they need a key with the scope `admin`
 #[utoipa::path(get, path = "/metrics", tag = "Service", responses((status = 200, body = String, content_type = "text/plain")))]
-async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<Response, Failure> {
-    if !app.settings.listen.ip().is_loopback() {
-        identify(&app, &headers).await?.require(Scope::Admin)?;
+async fn metrics(State(app): State<App>, headers: HeaderMap) -> Response {
+    if may_be_reached_from_outside(&app.settings, &headers) {
+        let admitted = identify(&app, &headers).await.and_then(|caller| caller.require(Scope::Admin));
+        if let Err(error) = admitted {
+            return refuse(&app, error, &headers);
+        }
     }
     if let Ok(bytes) = app.store.object_bytes().await {
         gauge("gannet_objects_bytes", bytes);
@@ -86,10 +88,16 @@ async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<Response,
     if let Ok(bytes) = app.store.size_bytes().await {
         gauge("gannet_database_bytes", i64::try_from(bytes).unwrap_or(i64::MAX));
     }
-    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.telemetry.render()).into_response())
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.telemetry.render()).into_response()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a gauge is a float; bytes lose nothing that matters")]
+/// Beyond loopback, or behind a proxy on this machine.
+fn may_be_reached_from_outside(settings: &Settings, headers: &HeaderMap) -> bool {
+    let forwarded =
+        ["forwarded", "x-forwarded-for", "x-forwarded-host"].iter().any(|name| headers.contains_key(*name));
+    !settings.listen.ip().is_loopback() || settings.public_url.is_some() || forwarded
+}
+
 fn gauge(name: &'static str, value: i64) {
     metrics::gauge!(name).set(value as f64);
 }

@@ -46,7 +46,7 @@ impl Activity for PostgresStore {
     ) -> StoreResult<Vec<ActivityEntry>> {
         let found = sqlx::query(include_str!("sql/activity/list.sql"))
             .bind(team)
-            .bind(endpoint)
+            .bind(endpoint.map(storable))
             .bind(before)
             .bind(clock::millis(within))
             .bind(i64::from(limit))

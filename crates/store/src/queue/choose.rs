@@ -69,7 +69,8 @@ pub(crate) struct Round {
     lanes: Vec<Lane>,
     by_team: HashMap<Uuid, u64>,
     free_by_kind: HashMap<String, u64>,
-    plan_slots: HashMap<String, u64>,
+    plan_slots: HashMap<String, Option<u32>>,
+    other_plans: Option<u32>,
     left: u32,
 }
 
@@ -90,10 +91,17 @@ impl Round {
                 (slots.kind.clone(), free)
             })
             .collect();
-        let plan_slots = request.plans.iter().map(|p| (p.plan.clone(), u64::from(p.max_running))).collect();
+        let plan_slots = request.plans.iter().map(|slots| (slots.plan.clone(), slots.max_running)).collect();
         let lanes =
             heads.into_iter().map(|head| Lane { head, following: Vec::new(), seen: Seen::Head }).collect();
-        Self { lanes, by_team, free_by_kind, plan_slots, left: request.limit }
+        Self {
+            lanes,
+            by_team,
+            free_by_kind,
+            plan_slots,
+            other_plans: request.other_plans,
+            left: request.limit,
+        }
     }
 
     /// Kinds of the request that have a free slot, so that the others are not even looked up.
@@ -147,7 +155,8 @@ impl Round {
     fn has_slot(&self, head: &LaneHead) -> bool {
         let kind_free = self.free_by_kind.get(&head.kind).is_some_and(|free| *free > 0);
         let team_running = self.by_team.get(&head.team).copied().unwrap_or(0);
-        kind_free && self.plan_slots.get(&head.plan).is_none_or(|max| team_running < *max)
+        let max = self.plan_slots.get(&head.plan).copied().unwrap_or(self.other_plans);
+        kind_free && max.is_none_or(|max| team_running < u64::from(max))
     }
 
     /// The lane to look at after [`Turn::Look`]; its `head` is the job that was taken last.
@@ -180,7 +189,8 @@ mod tests {
         ClaimRequest {
             owner: Uuid::nil(),
             kinds: vec![KindSlots { kind: "k".into(), max_running }],
-            plans: vec![PlanSlots { plan: "p".into(), max_running: plan_slots }],
+            plans: vec![PlanSlots { plan: "p".into(), max_running: Some(plan_slots) }],
+            other_plans: None,
             limit,
             lease_for: Duration::from_secs(1),
         }
@@ -248,5 +258,11 @@ mod tests {
             "one of the plan"
         );
         assert_eq!(Round::free_kinds(&request(1, Some(2), 1), &running), Vec::<String>::new());
+        let listed = ClaimRequest { other_plans: Some(2), ..request(9, None, 1) };
+        assert_eq!(
+            play(Round::new(&listed, &running, heads()), 5),
+            [100, 200, 201],
+            "two of a plan not listed"
+        );
     }
 }

@@ -48,7 +48,7 @@ impl Activity for SqliteStore {
     ) -> StoreResult<Vec<ActivityEntry>> {
         let found = sqlx::query(include_str!("sql/activity/list.sql"))
             .bind(team)
-            .bind(endpoint)
+            .bind(endpoint.map(storable))
             .bind(before)
             .bind(clock::now() - clock::millis(within))
             .bind(i64::from(limit))

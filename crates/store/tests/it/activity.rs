@@ -61,7 +61,7 @@ async fn objects_are_noted_and_totalled(ground: Ground) {
     let note = async |key: &str, team, bytes, keep| ground.store.note_object(key, team, bytes, keep).await;
     note("a", ground.team, 100, HOUR).await.unwrap();
     note("b", other, 20, NOW).await.unwrap();
-    note("c", ground.team, 3, Duration::from_secs(60)).await.unwrap();
+    note("c", ground.team, 3, Duration::from_mins(1)).await.unwrap();
     assert_eq!(ground.store.object_bytes().await.unwrap(), 123);
     note("a", other, 50, Duration::from_secs(30)).await.unwrap();
     assert_eq!(ground.store.object_bytes().await.unwrap(), 73, "the new size counts");

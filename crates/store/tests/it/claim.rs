@@ -33,6 +33,7 @@ async fn an_accepted_job_comes_back_as_it_was(ground: Ground) {
     let claimed = ground.claim_one().await;
     assert_eq!((claimed.job.id, claimed.job.state, claimed.job.attempts), (id, JobState::Running, 1));
     assert_eq!(claimed.lease.job, id);
+    assert!((claimed.job.created_at..claimed.job.deadline_at).contains(&claimed.now), "the store's clock");
     let running = ground.job(id).await;
     assert_eq!(running, claimed.job);
     ground
@@ -119,7 +120,12 @@ async fn slots_of_a_plan_hold(ground: Ground) {
     ground.store.enqueue(jobs(ground.team, 5)).await.unwrap();
     ground.store.enqueue(jobs(big, 5)).await.unwrap();
     let mut request = request(20);
-    request.plans = vec![PlanSlots { plan: "free".into(), max_running: 2 }];
+    request.other_plans = Some(0);
+    assert!(ground.store.claim(&request).await.unwrap().is_empty(), "for plans that are not listed");
+    request.plans = vec![
+        PlanSlots { plan: "free".into(), max_running: Some(2) },
+        PlanSlots { plan: "scale".into(), max_running: None },
+    ];
     let claimed = ground.store.claim(&request).await.unwrap();
     let count = |team| claimed.iter().filter(|claim| claim.job.team_id == team).count();
     assert_eq!((count(ground.team), count(big)), (2, 5));

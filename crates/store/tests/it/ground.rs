@@ -8,7 +8,7 @@ use store::{Store, StoreOptions};
 use testkit::TempDir;
 use uuid::Uuid;
 
-pub const HOUR: Duration = Duration::from_secs(3_600);
+pub const HOUR: Duration = Duration::from_hours(1);
 pub const NOW: Duration = Duration::ZERO;
 
 pub struct Ground {
@@ -78,7 +78,7 @@ pub fn options(url: &str) -> StoreOptions {
     let mut options = StoreOptions::new(url);
     options.max_connections = 6;
     // Many races at once on a busy machine: waiting is not failing.
-    options.wait = Duration::from_secs(60);
+    options.wait = Duration::from_mins(1);
     options
 }
 
@@ -121,6 +121,7 @@ pub fn request(limit: u32) -> ClaimRequest {
         owner: Uuid::now_v7(),
         kinds: vec![KindSlots { kind: "scrape".into(), max_running: None }],
         plans: Vec::new(),
+        other_plans: None,
         limit,
         lease_for: HOUR,
     }

@@ -129,7 +129,7 @@ async fn the_last_slots_of_kinds_and_plans(ground: Ground) {
                 let mut request = request(batch);
                 request.kinds =
                     vec![KindSlots { kind: format!("kind {team}"), max_running: Some(kind_slots) }];
-                request.plans = vec![PlanSlots { plan: "free".into(), max_running: plan_slots }];
+                request.plans = vec![PlanSlots { plan: "free".into(), max_running: Some(plan_slots) }];
                 async move { store.claim(&request).await.unwrap() }
             })
             .await;

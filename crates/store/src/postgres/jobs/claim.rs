@@ -51,7 +51,8 @@ async fn take(tx: &mut Tx, request: &ClaimRequest, chosen: &[Uuid]) -> StoreResu
         .await?;
     let mut by_id = HashMap::with_capacity(taken.len());
     for row in &taken {
-        let claimed = Claimed { job: rows::job(row)?, lease: rows::lease(row, request.owner)? };
+        let lease = rows::lease(row, request.owner)?;
+        let claimed = Claimed { job: rows::job(row)?, lease, now: row.int("now")? };
         by_id.insert(row.id("id")?, claimed);
     }
     Ok(chosen.iter().filter_map(|id| by_id.remove(id)).collect())

@@ -29,7 +29,11 @@ pub(super) async fn claim(store: &SqliteStore, request: &ClaimRequest) -> StoreR
                     .bind(now)
                     .fetch_one(&mut *tx)
                     .await?;
-                claimed.push(Claimed { job: rows::job(&row)?, lease: rows::lease(&row, request.owner)? });
+                claimed.push(Claimed {
+                    job: rows::job(&row)?,
+                    lease: rows::lease(&row, request.owner)?,
+                    now,
+                });
             }
             Turn::Look(index) => {
                 let following = rest(&mut tx, round.lane(index), now, round.left()).await?;

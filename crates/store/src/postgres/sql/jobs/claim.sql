@@ -14,4 +14,4 @@ WHERE j.id = f.id
 RETURNING j.id, j.team_id, j.parent_id, j.kind, j.payload, j.state, j.rank, j.attempts, j.max_attempts,
        j.cancel_requested, j.reservation, j.result, j.error, j.children_total, j.children_open,
        j.children_completed, j.children_failed, j.children_cancelled, j.created_at, j.run_at, j.deadline_at,
-       j.started_at, j.finished_at, j.expires_at, j.lease_number
+       j.started_at, j.finished_at, j.expires_at, j.lease_number, gannet_now() AS now
