@@ -1,0 +1,283 @@
+//! Making connections: resolve, check, dial the checked addresses, tunnel, TLS. The only place of the
+//! product that opens a socket to somewhere else. Speaks no HTTP beyond a proxy's `CONNECT`.
+
+mod metered;
+mod tunnel;
+
+pub use metered::Traffic;
+pub(crate) use metered::{HeadBudget, TrafficCount};
+
+use crate::allow::Purpose;
+use crate::deadline::Deadline;
+use crate::error::{FetchError, Phase, detail};
+use crate::guard::{CheckedAddress, Destination, EgressPolicy};
+use crate::resolve::{Resolve, means_not_found};
+use crate::route::{Proxy, ProxyKind, Route};
+use crate::tls::{self, Tls};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use metered::Metered;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+
+/// How long one address is given before the next is tried beside it.
+const HEAD_START: Duration = Duration::from_millis(250);
+/// Addresses of one host that are tried at most.
+const MOST_DIALLED: usize = 6;
+
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// Where the time of making a connection went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Opening {
+    pub(crate) resolve: Duration,
+    pub(crate) connect: Duration,
+    pub(crate) proxy: Duration,
+    pub(crate) tls: Duration,
+}
+
+/// A connection ready to speak HTTP on.
+pub(crate) struct Opened {
+    pub(crate) stream: Pin<Box<dyn Stream>>,
+    pub(crate) http2: bool,
+    pub(crate) remote: SocketAddr,
+    pub(crate) budget: Arc<HeadBudget>,
+    pub(crate) opening: Opening,
+}
+
+/// Opens connections under one policy.
+pub(crate) struct Connector {
+    pub(crate) policy: EgressPolicy,
+    pub(crate) resolver: Arc<dyn Resolve>,
+    pub(crate) tls: Tls,
+    pub(crate) traffic: TrafficCount,
+}
+
+/// What a connection is for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) purpose: Purpose,
+    pub(crate) destination: &'a Destination,
+    pub(crate) route: &'a Route,
+    pub(crate) check_certificate: bool,
+    /// For names, TCP, tunnel and TLS together.
+    pub(crate) deadline: Deadline,
+}
+
+impl Connector {
+    pub(crate) async fn open(&self, wanted: &Wanted<'_>) -> Result<Opened, FetchError> {
+        // Also where a proxy will do the resolving: an address needs none.
+        self.policy.check_literal(wanted.purpose, wanted.destination)?;
+        match wanted.route {
+            Route::Direct => self.open_direct(wanted).await,
+            Route::Through(proxy) => self.open_through(wanted, proxy).await,
+        }
+    }
+
+    async fn open_direct(&self, wanted: &Wanted<'_>) -> Result<Opened, FetchError> {
+        let Wanted { purpose, destination, deadline, .. } = *wanted;
+        let mut opening = Opening::default();
+        let started = Instant::now();
+        let addresses = match destination.literal() {
+            Some(address) => vec![address],
+            None => self.resolve(&destination.name(), deadline).await?,
+        };
+        let checked = self.policy.check_addresses(purpose, destination, &addresses)?;
+        opening.resolve = started.elapsed();
+        let started = Instant::now();
+        let checked = checked.iter().map(|address: &CheckedAddress| address.socket_address()).collect();
+        let (stream, remote) = dial(checked, &destination.authority(), deadline).await?;
+        opening.connect = started.elapsed();
+        let metered = meter(stream, &self.traffic.direct);
+        self.finish(wanted, Box::pin(metered.0), metered.1, remote, opening).await
+    }
+
+    async fn open_through(&self, wanted: &Wanted<'_>, proxy: &Proxy) -> Result<Opened, FetchError> {
+        let Wanted { destination, deadline, .. } = *wanted;
+        let mut opening = Opening::default();
+        let started = Instant::now();
+        let addresses: Vec<IpAddr> = match &proxy.host {
+            url::Host::Ipv4(address) => vec![(*address).into()],
+            url::Host::Ipv6(address) => vec![(*address).into()],
+            url::Host::Domain(name) => self.resolve(name, deadline).await.map_err(as_proxy_error)?,
+        };
+        opening.resolve = started.elapsed();
+        let started = Instant::now();
+        let sockets = addresses.iter().map(|address| SocketAddr::new(*address, proxy.port)).collect();
+        let (stream, remote) = dial(sockets, &proxy.authority(), deadline).await.map_err(as_proxy_error)?;
+        opening.connect = started.elapsed();
+        let started = Instant::now();
+        let (metered, budget) = meter(stream, &self.traffic.proxied);
+        let mut stream: Pin<Box<dyn Stream>> = Box::pin(metered);
+        if proxy.kind == ProxyKind::Https {
+            let name = match &proxy.host {
+                url::Host::Domain(name) => name.clone(),
+                url::Host::Ipv4(address) => address.to_string(),
+                url::Host::Ipv6(address) => address.to_string(),
+            };
+            stream =
+                shake_hands(self.tls.for_proxies(), &name, stream, deadline).await.map_err(as_proxy_error)?.0;
+        }
+        // Plain http through an http proxy needs no tunnel: the request line names the target.
+        let tunnel = async {
+            match proxy.kind {
+                ProxyKind::Socks5 => tunnel::connect_socks5(&mut stream, proxy, destination).await,
+                _ if destination.tls => tunnel::connect_http(&mut stream, proxy, destination).await,
+                _ => Ok(()),
+            }
+        };
+        deadline.run(tunnel).await.map_err(|_| timeout(Phase::Proxy, started))??;
+        opening.proxy = started.elapsed();
+        self.finish(wanted, stream, budget, remote, opening).await
+    }
+
+    async fn finish(
+        &self,
+        wanted: &Wanted<'_>,
+        stream: Pin<Box<dyn Stream>>,
+        budget: Arc<HeadBudget>,
+        remote: SocketAddr,
+        mut opening: Opening,
+    ) -> Result<Opened, FetchError> {
+        let Wanted { destination, check_certificate, deadline, .. } = *wanted;
+        if !destination.tls {
+            return Ok(Opened { stream, http2: false, remote, budget, opening });
+        }
+        let started = Instant::now();
+        let connector = self.tls.for_pages(check_certificate);
+        let (stream, http2) = shake_hands(connector, &destination.name(), stream, deadline).await?;
+        opening.tls = started.elapsed();
+        Ok(Opened { stream, http2, remote, budget, opening })
+    }
+
+    async fn resolve(&self, host: &str, deadline: Deadline) -> Result<Vec<IpAddr>, FetchError> {
+        let started = Instant::now();
+        let found =
+            deadline.run(self.resolver.resolve(host)).await.map_err(|_| timeout(Phase::Resolve, started))?;
+        let host = host.to_owned();
+        match found {
+            Ok(addresses) if addresses.is_empty() => {
+                Err(FetchError::NameNotFound { host, detail: "no addresses".into() })
+            }
+            Ok(addresses) => Ok(addresses),
+            Err(error) if means_not_found(&error) => {
+                Err(FetchError::NameNotFound { host, detail: detail(&error) })
+            }
+            Err(error) => Err(FetchError::NameLookupFailed { host, detail: detail(&error) }),
+        }
+    }
+}
+
+fn meter(stream: TcpStream, traffic: &Arc<AtomicU64>) -> (Metered, Arc<HeadBudget>) {
+    let metered = Metered::new(stream, Arc::clone(traffic));
+    let budget = metered.budget();
+    (metered, budget)
+}
+
+/// Connects to the first address that answers. The next one is tried when one fails, or beside it when it
+/// takes long, so that a dead IPv6 route costs a moment and not the whole limit.
+async fn dial(
+    addresses: Vec<SocketAddr>,
+    to: &str,
+    deadline: Deadline,
+) -> Result<(TcpStream, SocketAddr), FetchError> {
+    let started = Instant::now();
+    let mut waiting = in_turn(addresses).into_iter().take(MOST_DIALLED);
+    let mut running = FuturesUnordered::new();
+    let mut last_error = String::from("no address");
+    let race = async {
+        loop {
+            let Some(next) = waiting.next() else {
+                // None left to start; wait for those under way.
+                while let Some((address, outcome)) = running.next().await {
+                    match outcome {
+                        Ok(stream) => return Some((stream, address)),
+                        Err(error) => last_error = error_text(&error),
+                    }
+                }
+                return None;
+            };
+            running.push(async move { (next, TcpStream::connect(next).await) });
+            tokio::select! {
+                Some((address, outcome)) = running.next() => match outcome {
+                    Ok(stream) => return Some((stream, address)),
+                    Err(error) => last_error = error_text(&error),
+                },
+                () = sleep(HEAD_START) => {}
+            }
+        }
+    };
+    let connected = deadline.run(race).await.map_err(|_| timeout(Phase::Connect, started))?;
+    let Some((stream, address)) = connected else {
+        return Err(FetchError::Connect { to: to.to_owned(), detail: last_error });
+    };
+    // Small requests must not wait for more to send; a failure here changes nothing but speed.
+    let _ = stream.set_nodelay(true);
+    Ok((stream, address))
+}
+
+fn error_text(error: &std::io::Error) -> String {
+    error.to_string()
+}
+
+/// Alternates families, beginning with that of the first address.
+fn in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
+    let first_is_v4 = addresses.first().is_some_and(SocketAddr::is_ipv4);
+    let (first, second): (Vec<_>, Vec<_>) =
+        addresses.into_iter().partition(|address| address.is_ipv4() == first_is_v4);
+    let longest = first.len().max(second.len());
+    (0..longest).flat_map(|place| [first.get(place), second.get(place)]).flatten().copied().collect()
+}
+
+async fn shake_hands(
+    connector: &TlsConnector,
+    host: &str,
+    stream: Pin<Box<dyn Stream>>,
+    deadline: Deadline,
+) -> Result<(Pin<Box<dyn Stream>>, bool), FetchError> {
+    let started = Instant::now();
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let name = ServerName::try_from(host.to_owned())
+        .map_err(|_| crate::error::BadUrl::Invalid("the host cannot be named in TLS".into()))?;
+    let shaken = deadline
+        .run(connector.connect(name, stream))
+        .await
+        .map_err(|_| timeout(Phase::Tls, started))?
+        .map_err(|error| FetchError::Tls { host: host.to_owned(), problem: tls::problem(&error) })?;
+    let http2 = shaken.get_ref().1.alpn_protocol() == Some(b"h2");
+    Ok((Box::pin(shaken), http2))
+}
+
+fn timeout(phase: Phase, started: Instant) -> FetchError {
+    FetchError::Timeout { phase, after: started.elapsed() }
+}
+
+/// Trouble on the way to a proxy is the proxy's, not the target's.
+fn as_proxy_error(error: FetchError) -> FetchError {
+    match error {
+        FetchError::Timeout { after, .. } => FetchError::Timeout { phase: Phase::Proxy, after },
+        other => FetchError::Proxy(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_take_turns() {
+        let socket = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let given = ["[::1]:1", "[::2]:1", "1.1.1.1:1", "[::3]:1"].map(socket).to_vec();
+        let expected = ["[::1]:1", "1.1.1.1:1", "[::2]:1", "[::3]:1"].map(socket).to_vec();
+        assert_eq!(in_turn(given), expected);
+        assert!(in_turn(Vec::new()).is_empty());
+    }
+}

@@ -1,0 +1,210 @@
+//! What a fetch is asked to do. Built from validated parts; a request that exists can be sent.
+
+use crate::allow::Purpose;
+use crate::cookies::CookieJar;
+use crate::error::{BadUrl, FetchError};
+use crate::guard::{Destination, LONGEST_URL};
+use crate::headers::{CustomHeaders, Locale, Profile};
+use crate::route::{Via, percent_decoded};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use hyper::Method;
+use hyper::http::HeaderValue;
+use std::time::Duration;
+use url::Url;
+
+/// Bounds of one fetch. The deadline of the request stands above all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Name, TCP, proxy and TLS together.
+    pub connect: Duration,
+    /// From sending the request to the head of the answer.
+    pub first_byte: Duration,
+    /// Between two pieces of the body.
+    pub idle: Duration,
+    pub redirects: usize,
+    /// Attempts after the first one, over the whole fetch.
+    pub retries: u32,
+    /// The longest wait a server may ask for before the next attempt.
+    pub longest_wait: Duration,
+    pub head_bytes: usize,
+    pub head_count: usize,
+    /// The body as it comes over the wire.
+    pub wire_bytes: u64,
+    /// The body after decompression.
+    pub body_bytes: u64,
+    /// Decompressed bytes for each compressed one, once a megabyte has come out.
+    pub ratio: u64,
+    /// What happens at the end of `wire_bytes` or `body_bytes`.
+    pub at_limit: AtLimit,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(30),
+            idle: Duration::from_secs(15),
+            redirects: 20,
+            retries: 2,
+            longest_wait: Duration::from_secs(5),
+            head_bytes: 128 * 1024,
+            head_count: 512,
+            wire_bytes: 50 << 20,
+            body_bytes: 50 << 20,
+            ratio: 200,
+            at_limit: AtLimit::Fail,
+        }
+    }
+}
+
+/// What becomes of a body that is too large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AtLimit {
+    /// The fetch fails.
+    #[default]
+    Fail,
+    /// What fits is kept, and the result says that it was cut. A bomb still fails.
+    Cut,
+}
+
+/// One thing to fetch.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub(crate) purpose: Purpose,
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) body: Bytes,
+    pub(crate) custom: CustomHeaders,
+    pub(crate) cookies: CookieJar,
+    pub(crate) profile: Profile,
+    pub(crate) locale: Locale,
+    pub(crate) check_certificate: bool,
+    pub(crate) via: Via,
+    pub(crate) follow: bool,
+    pub(crate) limits: Limits,
+}
+
+impl Request {
+    /// `GET url`. A user and a password in the address become a login for its host and leave the address.
+    pub fn get(purpose: Purpose, url: &str) -> Result<Self, FetchError> {
+        Self::new(purpose, Method::GET, url)
+    }
+
+    /// `POST url` with a body. Redirects are not followed unless asked: a body is not for whoever comes next.
+    pub fn post(purpose: Purpose, url: &str, content_type: &str, body: Bytes) -> Result<Self, FetchError> {
+        let mut request = Self::new(purpose, Method::POST, url)?.follow_redirects(false);
+        request.custom = CustomHeaders::new([("content-type", content_type)])?;
+        request.body = body;
+        Ok(request)
+    }
+
+    pub fn new(purpose: Purpose, method: Method, url: &str) -> Result<Self, FetchError> {
+        if url.len() > LONGEST_URL {
+            return Err(BadUrl::TooLong(LONGEST_URL).into());
+        }
+        if method == Method::CONNECT || method == Method::TRACE {
+            return Err(FetchError::BadRequest(format!("method {method} is not fetched")));
+        }
+        let mut url = Url::parse(url).map_err(|error| BadUrl::Invalid(error.to_string()))?;
+        Destination::of(&url)?;
+        let mut custom = CustomHeaders::default();
+        if let Some(login) = take_login(&mut url) {
+            custom.set_authorization(login);
+        }
+        let profile = if purpose == Purpose::Scrape { Profile::Desktop } else { Profile::Plain };
+        Ok(Self {
+            purpose,
+            method,
+            url,
+            body: Bytes::new(),
+            custom,
+            cookies: CookieJar::default(),
+            profile,
+            locale: Locale::default(),
+            check_certificate: true,
+            via: Via::Settings,
+            follow: true,
+            limits: Limits::default(),
+        })
+    }
+
+    /// Adds headers of the caller's own. Checked; ours are replaced by theirs.
+    pub fn headers<'a>(
+        mut self,
+        pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, FetchError> {
+        self.custom.add(CustomHeaders::new(pairs)?);
+        Ok(self)
+    }
+
+    #[must_use]
+    pub fn cookies(mut self, jar: CookieJar) -> Self {
+        self.cookies = jar;
+        self
+    }
+
+    #[must_use]
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    #[must_use]
+    pub fn locale(mut self, locale: Locale) -> Self {
+        self.locale = locale;
+        self
+    }
+
+    /// Takes any certificate, for pages whose owner let theirs lapse. Never for what carries secrets.
+    #[must_use]
+    pub fn skip_tls_verification(mut self, skip: bool) -> Self {
+        self.check_certificate = !skip;
+        self
+    }
+
+    #[must_use]
+    pub fn via(mut self, via: Via) -> Self {
+        self.via = via;
+        self
+    }
+
+    #[must_use]
+    pub fn follow_redirects(mut self, follow: bool) -> Self {
+        self.follow = follow;
+        self
+    }
+
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    pub fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+}
+
+/// Takes user and password out of an address, as a `Basic` login.
+pub(super) fn take_login(url: &mut Url) -> Option<HeaderValue> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let login = format!(
+        "{}:{}",
+        percent_decoded(url.username()),
+        percent_decoded(url.password().unwrap_or_default())
+    );
+    // Neither can fail for http and https, which always have a host.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(login))).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}

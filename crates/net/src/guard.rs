@@ -1,0 +1,207 @@
+//! The egress guard: may this host, at this address, be connected to for this purpose? Decides, and hands
+//! out [`CheckedAddress`], the only thing the connector accepts. Never opens a connection, never resolves
+//! a name.
+
+use crate::address::{AddressClass, classify, embedded_ipv4};
+use crate::allow::{EgressAllow, Purpose};
+use crate::error::{BadUrl, Refusal};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use url::{Host, Url};
+
+/// Longest address that is fetched, in bytes.
+pub const LONGEST_URL: usize = 8 * 1024;
+
+/// Ports of protocols that a line of HTTP could be mistaken for. Browsers refuse them for the same reason.
+const FOREIGN_PORTS: &[u16] = &[
+    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
+    104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,
+    515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723,
+    2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6669, 6697, 10080,
+];
+
+/// What may be reached. Made once from the settings and shared by everything that goes out.
+#[derive(Debug, Clone, Default)]
+pub struct EgressPolicy {
+    allow: EgressAllow,
+    own_listeners: Vec<SocketAddr>,
+}
+
+/// An address that passed the guard. Only the guard makes one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CheckedAddress(SocketAddr);
+
+impl CheckedAddress {
+    pub fn socket_address(self) -> SocketAddr {
+        self.0
+    }
+}
+
+/// A host of an http or https address, with its port, as it will be connected to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Destination {
+    pub host: Host<String>,
+    pub port: u16,
+    pub tls: bool,
+}
+
+impl Destination {
+    /// Reads where an address leads. Odd spellings of IP addresses are plain after this; `url` normalises
+    /// decimal, octal, hexadecimal and short forms, full-width digits and percent-encoding.
+    pub fn of(url: &Url) -> Result<Self, BadUrl> {
+        if url.as_str().len() > LONGEST_URL {
+            return Err(BadUrl::TooLong(LONGEST_URL));
+        }
+        let tls = match url.scheme() {
+            "https" => true,
+            "http" => false,
+            other => return Err(BadUrl::Scheme(other.chars().take(32).collect())),
+        };
+        let host = match url.host() {
+            None | Some(Host::Domain("")) => return Err(BadUrl::NoHost),
+            Some(host) => host.to_owned(),
+        };
+        let port = url.port().unwrap_or(if tls { 443 } else { 80 });
+        if FOREIGN_PORTS.contains(&port) {
+            return Err(BadUrl::Port(port));
+        }
+        Ok(Self { host, port, tls })
+    }
+
+    /// The address, where the host is one and needs no resolving.
+    pub fn literal(&self) -> Option<IpAddr> {
+        match &self.host {
+            Host::Ipv4(address) => Some(IpAddr::V4(*address)),
+            Host::Ipv6(address) => Some(IpAddr::V6(*address)),
+            // `url` leaves nothing here that reads as an address; a resolver may be of another mind.
+            Host::Domain(name) => name.strip_suffix('.').unwrap_or(name).parse().ok(),
+        }
+    }
+
+    /// `host:port`, with brackets where they belong.
+    pub fn authority(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
+    /// The host as a resolver or a TLS library wants it: without brackets.
+    pub fn name(&self) -> String {
+        match &self.host {
+            Host::Domain(name) => name.clone(),
+            Host::Ipv4(address) => address.to_string(),
+            Host::Ipv6(address) => address.to_string(),
+        }
+    }
+}
+
+impl EgressPolicy {
+    /// Public addresses, and what `allow` opens beside them.
+    pub fn new(allow: EgressAllow) -> Self {
+        Self { allow, own_listeners: Vec::new() }
+    }
+
+    /// Never connects to `listener`, whatever the allow-list says: a server that fetches from itself can be
+    /// made to act with its own rights.
+    #[must_use]
+    pub fn without_listener(mut self, listener: SocketAddr) -> Self {
+        self.own_listeners.push(listener);
+        self
+    }
+
+    pub fn allow(&self) -> &EgressAllow {
+        &self.allow
+    }
+
+    /// Checks a host that is itself an address; a name passes, for its addresses are checked when they
+    /// are known. This is all that can be checked where a proxy resolves names.
+    pub fn check_literal(&self, purpose: Purpose, destination: &Destination) -> Result<(), Refusal> {
+        match destination.literal() {
+            Some(address) => self.check_address(purpose, destination, address).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks one address of a destination.
+    pub fn check_address(
+        &self,
+        purpose: Purpose,
+        destination: &Destination,
+        address: IpAddr,
+    ) -> Result<CheckedAddress, Refusal> {
+        let socket = SocketAddr::new(address, destination.port);
+        if self.is_own(socket) {
+            return Err(Refusal::OwnListener { address: socket });
+        }
+        let named = match &destination.host {
+            Host::Domain(name) => self.allow.names_host(purpose, name),
+            _ => false,
+        };
+        let inner = match address {
+            IpAddr::V6(outer) => embedded_ipv4(outer).map(IpAddr::V4),
+            IpAddr::V4(_) => None,
+        };
+        // Both the address and the one it may stand for must pass: opening a NAT64 network does not open
+        // the private hosts behind it.
+        for candidate in std::iter::once(address).chain(inner) {
+            if let Some(class) = self.closed(purpose, named, candidate) {
+                return Err(Refusal::Address { host: destination.name(), address, class, purpose });
+            }
+            if self.is_own(SocketAddr::new(candidate, destination.port)) {
+                return Err(Refusal::OwnListener { address: socket });
+            }
+        }
+        Ok(CheckedAddress(socket))
+    }
+
+    /// Checks all addresses of a name. One forbidden address among them refuses the name: an honest name
+    /// does not lead to both sides of the fence.
+    pub fn check_addresses(
+        &self,
+        purpose: Purpose,
+        destination: &Destination,
+        addresses: &[IpAddr],
+    ) -> Result<Vec<CheckedAddress>, Refusal> {
+        addresses.iter().map(|address| self.check_address(purpose, destination, *address)).collect()
+    }
+
+    fn closed(&self, purpose: Purpose, named: bool, address: IpAddr) -> Option<AddressClass> {
+        let class = classify(address)?;
+        let open = self.allow.holds_address(purpose, address) || (named && class.opens_by_name());
+        (!open).then_some(class)
+    }
+
+    fn is_own(&self, target: SocketAddr) -> bool {
+        self.own_listeners.iter().any(|listener| {
+            listener.port() == target.port() && is_same_place(listener.ip().to_canonical(), target.ip())
+        })
+    }
+}
+
+/// Whether a connection to `target` would arrive at a socket bound to `bound`.
+fn is_same_place(bound: IpAddr, target: IpAddr) -> bool {
+    let target = target.to_canonical();
+    if bound == target {
+        return true;
+    }
+    // 0.0.0.0 as a target is this machine's loopback.
+    if target.is_unspecified() {
+        return bound.is_unspecified() || bound.is_loopback();
+    }
+    bound.is_unspecified() && (target.is_loopback() || is_this_machine(target))
+}
+
+/// Whether `address` belongs to this machine: then the kernel would send from the same address. Asked of
+/// a datagram socket, which on connecting chooses its source and sends nothing.
+fn is_this_machine(address: IpAddr) -> bool {
+    let any: IpAddr = match address {
+        IpAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let source = UdpSocket::bind((any, 0)).and_then(|socket| {
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    });
+    source.is_ok_and(|source| source.ip() == address)
+}
+
+#[cfg(test)]
+#[path = "guard_tests.rs"]
+mod tests;

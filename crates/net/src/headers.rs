@@ -1,0 +1,416 @@
+//! Request headers: what we send by ourselves, what callers may add, and what stays behind when a redirect
+//! leaves the host. Pure; knows nothing of connections.
+
+use crate::error::FetchError;
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderMap, HeaderName,
+    HeaderValue, USER_AGENT,
+};
+use hyper::http;
+use std::fmt::Write as _;
+use url::Url;
+
+const MOST_HEADERS: usize = 64;
+const LARGEST_VALUE: usize = 8 * 1024;
+const LARGEST_TOTAL: usize = 32 * 1024;
+
+/// Headers that describe the connection or the framing; they are ours to set.
+const OURS: [&str; 13] = [
+    "host",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "te",
+    "trailer",
+    "upgrade",
+    "keep-alive",
+    "expect",
+    "http2-settings",
+    "proxy-authorization",
+    "proxy-authenticate",
+    "proxy-connection",
+];
+
+/// Parts of names that give a secret away. Callers put keys under many names.
+const SECRET_MARKS: [&str; 9] =
+    ["auth", "token", "key", "secret", "session", "credential", "password", "signature", "cookie"];
+
+/// As whom a request is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Profile {
+    /// A current desktop browser asking for a page.
+    #[default]
+    Desktop,
+    /// A current browser on a phone.
+    Mobile,
+    /// Gannet itself: webhooks and model calls.
+    Plain,
+}
+
+const DESKTOP_AGENT: &str =
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36";
+const MOBILE_AGENT: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36";
+const PLAIN_AGENT: &str = concat!("Gannet/", env!("CARGO_PKG_VERSION"));
+
+impl Profile {
+    pub fn user_agent(self) -> &'static str {
+        match self {
+            Self::Desktop => DESKTOP_AGENT,
+            Self::Mobile => MOBILE_AGENT,
+            Self::Plain => PLAIN_AGENT,
+        }
+    }
+
+    /// Headers in the order a browser sends them.
+    fn defaults(self) -> Vec<(&'static str, &'static str)> {
+        let (mobile, platform) = match self {
+            Self::Plain => return vec![("user-agent", self.user_agent()), ("accept", "*/*")],
+            Self::Desktop => ("?0", "\"Linux\""),
+            Self::Mobile => ("?1", "\"Android\""),
+        };
+        vec![
+            ("sec-ch-ua", "\"Chromium\";v=\"142\", \"Not_A Brand\";v=\"99\""),
+            ("sec-ch-ua-mobile", mobile),
+            ("sec-ch-ua-platform", platform),
+            ("upgrade-insecure-requests", "1"),
+            ("user-agent", self.user_agent()),
+            (
+                "accept",
+                "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+            ),
+            ("sec-fetch-site", "none"),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-user", "?1"),
+            ("sec-fetch-dest", "document"),
+        ]
+    }
+}
+
+/// Where the reader of a page is said to be: what `Accept-Language` asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Locale(HeaderValue);
+
+impl Default for Locale {
+    fn default() -> Self {
+        Self(HeaderValue::from_static("en-US,en;q=0.9"))
+    }
+}
+
+impl Locale {
+    /// From language tags in order of preference, most wanted first. `en-GB` also asks for `en`.
+    pub fn from_languages<'a>(languages: impl IntoIterator<Item = &'a str>) -> Result<Self, FetchError> {
+        let mut tags: Vec<&str> = Vec::new();
+        for tag in languages.into_iter().take(8) {
+            let legal = |part: &str| {
+                (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            };
+            if tag.len() > 35 || !tag.split('-').all(legal) {
+                return Err(FetchError::BadRequest(format!("{:?} is not a language tag", clip(tag))));
+            }
+            let primary = tag.split('-').next().unwrap_or(tag);
+            for wanted in [tag, primary] {
+                if !tags.iter().any(|known| known.eq_ignore_ascii_case(wanted)) {
+                    tags.push(wanted);
+                }
+            }
+        }
+        if tags.is_empty() {
+            return Ok(Self::default());
+        }
+        let mut text = String::new();
+        for (place, tag) in tags.iter().enumerate() {
+            if place > 0 {
+                text.push(',');
+            }
+            text.push_str(tag);
+            if place > 0 {
+                let _ = write!(text, ";q=0.{}", 10usize.saturating_sub(place).max(1));
+            }
+        }
+        let value =
+            HeaderValue::from_str(&text).map_err(|_| FetchError::BadRequest("bad language".into()))?;
+        Ok(Self(value))
+    }
+
+    /// From a country: its most common languages, as a browser sold there would ask.
+    pub fn from_country(country: &str) -> Self {
+        let upper = country.to_ascii_uppercase();
+        let language = COUNTRY_LANGUAGES
+            .iter()
+            .find(|(countries, _)| countries.split(' ').any(|known| known == upper))
+            .map_or("en", |(_, language)| *language);
+        if upper.len() != 2 || !upper.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            return Self::default();
+        }
+        let regional = format!("{language}-{upper}");
+        let tags = if language == "en" { vec![regional.as_str()] } else { vec![regional.as_str(), "en"] };
+        Self::from_languages(tags).unwrap_or_default()
+    }
+
+    pub fn as_header(&self) -> &HeaderValue {
+        &self.0
+    }
+}
+
+/// Countries whose first language is not English, by language. English is asked for elsewhere.
+const COUNTRY_LANGUAGES: [(&str, &str); 34] = [
+    ("DE AT CH LI", "de"),
+    ("FR BE LU MC SN CI ML CM BF NE TG BJ GA CG CD", "fr"),
+    ("ES MX AR CO CL PE VE EC GT CU BO DO HN PY SV NI CR PA UY GQ PR", "es"),
+    ("PT BR AO MZ CV GW ST", "pt"),
+    ("IT SM VA", "it"),
+    ("NL SR", "nl"),
+    ("PL", "pl"),
+    ("CZ", "cs"),
+    ("SK", "sk"),
+    ("HU", "hu"),
+    ("RO MD", "ro"),
+    ("BG", "bg"),
+    ("GR CY", "el"),
+    ("SE", "sv"),
+    ("NO", "nb"),
+    ("DK", "da"),
+    ("FI", "fi"),
+    ("EE", "et"),
+    ("LV", "lv"),
+    ("LT", "lt"),
+    ("RU BY KZ KG", "ru"),
+    ("UA", "uk"),
+    ("TR", "tr"),
+    ("IL", "he"),
+    ("SA AE EG IQ JO KW LB LY MA OM QA SD SY TN YE BH DZ", "ar"),
+    ("IR", "fa"),
+    ("CN SG", "zh"),
+    ("TW HK MO", "zh"),
+    ("JP", "ja"),
+    ("KR KP", "ko"),
+    ("TH", "th"),
+    ("VN", "vi"),
+    ("ID", "id"),
+    ("HR BA", "hr"),
+];
+
+/// Headers a caller wants sent, checked.
+#[derive(Debug, Clone, Default)]
+pub struct CustomHeaders(HeaderMap);
+
+impl CustomHeaders {
+    /// Checks names, values, number and size. Headers of the connection are refused rather than dropped: the
+    /// caller should know that they were not sent.
+    pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, FetchError> {
+        let mut headers = HeaderMap::new();
+        let mut total = 0;
+        for (name, value) in pairs {
+            total += name.len() + value.len();
+            if headers.len() >= MOST_HEADERS || total > LARGEST_TOTAL {
+                return Err(FetchError::BadRequest(format!(
+                    "more than {MOST_HEADERS} headers, or more than {LARGEST_TOTAL} bytes of them"
+                )));
+            }
+            if value.len() > LARGEST_VALUE {
+                return Err(FetchError::BadRequest(format!(
+                    "header {:?} is longer than {LARGEST_VALUE} bytes",
+                    clip(name)
+                )));
+            }
+            let name = HeaderName::from_bytes(name.trim().as_bytes())
+                .map_err(|_| FetchError::BadRequest(format!("{:?} is not a header name", clip(name))))?;
+            if OURS.contains(&name.as_str()) {
+                return Err(FetchError::BadRequest(format!("header `{name}` cannot be set by a request")));
+            }
+            let value = HeaderValue::from_bytes(value.trim().as_bytes()).map_err(|_| {
+                FetchError::BadRequest(format!("header `{name}` has a value that is not legal"))
+            })?;
+            headers.append(name, value);
+        }
+        Ok(Self(headers))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes over `other`; where both name a header, `other` wins.
+    pub(crate) fn add(&mut self, other: Self) {
+        for name in other.0.keys() {
+            self.0.remove(name);
+        }
+        // Repeated headers come without their name after the first.
+        let mut current = None;
+        for (name, value) in other.0 {
+            current = name.or(current.take());
+            if let Some(name) = &current {
+                self.0.append(name.clone(), value);
+            }
+        }
+    }
+
+    /// Forgets what must not be shown to another host.
+    pub(crate) fn leave_secrets(&mut self) {
+        let secret: Vec<HeaderName> =
+            self.0.keys().filter(|name| carries_secret(name.as_str())).cloned().collect();
+        for name in secret {
+            self.0.remove(name);
+        }
+    }
+
+    pub(crate) fn set_authorization(&mut self, value: HeaderValue) {
+        self.0.entry(AUTHORIZATION).or_insert(value);
+    }
+
+    pub(crate) fn forget_body(&mut self) {
+        for name in [CONTENT_TYPE, http::header::CONTENT_LANGUAGE, http::header::CONTENT_LOCATION] {
+            self.0.remove(name);
+        }
+    }
+}
+
+fn carries_secret(name: &str) -> bool {
+    SECRET_MARKS.iter().any(|mark| name.contains(mark))
+}
+
+fn clip(text: &str) -> &str {
+    &text[..text.floor_char_boundary(80)]
+}
+
+/// The headers of one request on one hop, in sending order, without `Host`.
+pub(crate) fn compose(
+    profile: Profile,
+    locale: &Locale,
+    custom: &CustomHeaders,
+    cookie: Option<HeaderValue>,
+) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(24);
+    for (name, value) in profile.defaults() {
+        let name = HeaderName::from_static(name);
+        // A caller who names a browser of their own must not be contradicted by our client hints.
+        let contradicts = name.as_str().starts_with("sec-ch-ua") && custom.0.contains_key(USER_AGENT);
+        let foreign = name.as_str().starts_with("sec-") && custom.0.contains_key(ACCEPT);
+        if !contradicts && !foreign {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    }
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate, br, zstd"));
+    if profile != Profile::Plain {
+        headers.insert(ACCEPT_LANGUAGE, locale.0.clone());
+    }
+    for name in custom.0.keys() {
+        headers.remove(name);
+        for value in custom.0.get_all(name) {
+            headers.append(name.clone(), value.clone());
+        }
+    }
+    if let Some(cookie) = cookie {
+        let joined = match headers.get(COOKIE) {
+            Some(own) => HeaderValue::from_bytes(&[own.as_bytes(), b"; ", cookie.as_bytes()].concat())
+                .unwrap_or(cookie),
+            None => cookie,
+        };
+        headers.insert(COOKIE, joined);
+    }
+    headers
+}
+
+/// Whether secrets given for `from` may be shown to `to`: the same host and port, and never from https
+/// back to http. Moving from http up to https on the usual ports keeps them.
+pub(crate) fn may_share_secrets(from: &Url, to: &Url) -> bool {
+    let upgraded = from.scheme() == "http"
+        && to.scheme() == "https"
+        && from.port_or_known_default() == Some(80)
+        && to.port_or_known_default() == Some(443);
+    from.host_str() == to.host_str()
+        && (upgraded
+            || (from.scheme() == to.scheme() && from.port_or_known_default() == to.port_or_known_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn custom(pairs: &[(&str, &str)]) -> Result<CustomHeaders, FetchError> {
+        CustomHeaders::new(pairs.iter().copied())
+    }
+
+    #[test]
+    fn callers_cannot_touch_the_connection_or_smuggle_lines() {
+        for (name, value) in [
+            ("Host", "a.example"),
+            ("connection", "close"),
+            ("Content-Length", "0"),
+            ("Transfer-Encoding", "chunked"),
+            ("Proxy-Authorization", "x"),
+            ("bad name", "x"),
+            ("", "x"),
+            ("x", "a\r\nHost: b"),
+            ("x\r\ny", "a"),
+            ("x", "a\0b"),
+        ] {
+            assert!(
+                matches!(custom(&[(name, value)]), Err(FetchError::BadRequest(_))),
+                "{name:?}: {value:?}"
+            );
+        }
+        let many: Vec<(String, String)> = (0..65).map(|number| (format!("x-{number}"), "1".into())).collect();
+        assert!(
+            CustomHeaders::new(many.iter().map(|(name, value)| (name.as_str(), value.as_str()))).is_err()
+        );
+        assert!(custom(&[("x", &"y".repeat(LARGEST_VALUE + 1))]).is_err());
+        assert!(custom(&[("x", "fine"), ("accept", "text/plain")]).is_ok());
+    }
+
+    #[test]
+    fn secrets_stay_behind_and_the_rest_goes_on() {
+        let mut headers = custom(&[
+            ("Authorization", "Bearer x"),
+            ("Cookie", "a=b"),
+            ("X-Api-Key", "k"),
+            ("X-Session-Id", "s"),
+            ("Accept", "text/plain"),
+            ("X-Trace", "1"),
+        ])
+        .unwrap();
+        headers.leave_secrets();
+        let mut left: Vec<&str> = headers.0.keys().map(HeaderName::as_str).collect();
+        left.sort_unstable();
+        assert_eq!(left, ["accept", "x-trace"]);
+    }
+
+    #[test]
+    fn secrets_are_shared_within_one_origin_and_upwards_only() {
+        let share =
+            |from: &str, to: &str| may_share_secrets(&Url::parse(from).unwrap(), &Url::parse(to).unwrap());
+        assert!(share("https://a.example/x", "https://a.example/y"));
+        assert!(share("http://a.example/", "https://a.example/"));
+        assert!(!share("https://a.example/", "http://a.example/"));
+        assert!(!share("https://a.example/", "https://b.example/"));
+        assert!(!share("https://a.example/", "https://b.a.example/"));
+        assert!(!share("http://a.example/", "http://a.example:8080/"));
+    }
+
+    #[test]
+    fn languages_become_a_weighted_list() {
+        let header = |tags: &[&str]| {
+            Locale::from_languages(tags.iter().copied()).unwrap().as_header().to_str().unwrap().to_owned()
+        };
+        assert_eq!(header(&["de-CH", "fr"]), "de-CH,de;q=0.9,fr;q=0.8");
+        assert_eq!(header(&["en"]), "en");
+        assert_eq!(header(&[]), "en-US,en;q=0.9");
+        assert!(Locale::from_languages(["de\r\nx"]).is_err());
+        assert_eq!(Locale::from_country("jp").as_header(), "ja-JP,ja;q=0.9,en;q=0.8");
+        assert_eq!(Locale::from_country("GB").as_header(), "en-GB,en;q=0.9");
+        assert_eq!(Locale::from_country("??"), Locale::default());
+    }
+
+    #[test]
+    fn own_headers_replace_ours_and_cookies_are_joined() {
+        let own = custom(&[("User-Agent", "Own/1"), ("cookie", "a=1")]).unwrap();
+        let headers =
+            compose(Profile::Desktop, &Locale::default(), &own, Some(HeaderValue::from_static("b=2")));
+        assert_eq!(headers[USER_AGENT], "Own/1");
+        assert_eq!(headers[COOKIE], "a=1; b=2");
+        assert!(!headers.contains_key("sec-ch-ua"));
+        let mobile = compose(Profile::Mobile, &Locale::default(), &CustomHeaders::default(), None);
+        assert_eq!(mobile["sec-ch-ua-mobile"], "?1");
+        assert!(mobile[USER_AGENT].to_str().unwrap().contains("Mobile"));
+    }
+}

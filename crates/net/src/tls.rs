@@ -1,0 +1,126 @@
+//! TLS settings: rustls on aws-lc, HTTP/2 offered first, roots of the system or, where it has none, the
+//! bundled ones. Checking certificates is the default; not checking is a second, separate configuration.
+
+use crate::error::{FetchError, TlsProblem, detail};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use std::io;
+use std::sync::Arc;
+use tokio_rustls::{TlsConnector, rustls};
+
+/// Both ways to speak TLS. They share no session cache: a session begun unchecked is never resumed checked.
+#[derive(Clone)]
+pub(crate) struct Tls {
+    checked: TlsConnector,
+    unchecked: TlsConnector,
+    /// For proxies: HTTP/1.1 only, always checked.
+    proxy: TlsConnector,
+}
+
+impl Tls {
+    pub(crate) fn new(extra_roots: &[CertificateDer<'static>]) -> Result<Self, FetchError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let roots = roots(extra_roots);
+        let builder = || {
+            ClientConfig::builder_with_provider(Arc::clone(&provider))
+                .with_safe_default_protocol_versions()
+                .map_err(|error| FetchError::BadRequest(detail(&error)))
+        };
+        let mut checked = builder()?.with_root_certificates(roots.clone()).with_no_client_auth();
+        let proxy = builder()?.with_root_certificates(roots).with_no_client_auth();
+        let mut unchecked = builder()?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Unchecked(Arc::clone(&provider))))
+            .with_no_client_auth();
+        for config in [&mut checked, &mut unchecked] {
+            config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        }
+        Ok(Self {
+            checked: TlsConnector::from(Arc::new(checked)),
+            unchecked: TlsConnector::from(Arc::new(unchecked)),
+            proxy: TlsConnector::from(Arc::new(proxy)),
+        })
+    }
+
+    pub(crate) fn for_pages(&self, check: bool) -> &TlsConnector {
+        if check { &self.checked } else { &self.unchecked }
+    }
+
+    pub(crate) fn for_proxies(&self) -> &TlsConnector {
+        &self.proxy
+    }
+}
+
+fn roots(extra: &[CertificateDer<'static>]) -> RootCertStore {
+    let mut store = RootCertStore::empty();
+    let system = rustls_native_certs::load_native_certs();
+    store.add_parsable_certificates(system.certs);
+    if store.is_empty() {
+        // A bare container has no certificates of its own.
+        store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    store.add_parsable_certificates(extra.iter().cloned());
+    store
+}
+
+/// What went wrong, from the error a handshake ended with.
+pub(crate) fn problem(error: &io::Error) -> TlsProblem {
+    let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match cause {
+        Some(rustls::Error::InvalidCertificate(certificate)) => match certificate {
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                TlsProblem::WrongName
+            }
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsProblem::Expired,
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                TlsProblem::NotYetValid
+            }
+            CertificateError::UnknownIssuer => TlsProblem::UnknownIssuer,
+            CertificateError::Revoked => TlsProblem::Revoked,
+            other => TlsProblem::Certificate(detail(&rustls::Error::InvalidCertificate(other.clone()))),
+        },
+        _ => TlsProblem::Handshake(detail(error)),
+    }
+}
+
+/// Takes every certificate. Signatures of the handshake are still checked, so that the other side at least
+/// holds the key it shows.
+#[derive(Debug)]
+struct Unchecked(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Unchecked {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,8 @@
+//! The crate from outside, against loopback servers of the tests' own making.
+
+mod behaviour;
+mod hostile;
+mod proxies;
+mod servers;
+mod ssrf;
+mod tls;

@@ -1,0 +1,192 @@
+//! TLS: certificates that are wrong, handshakes that hang, HTTP/2.
+
+use crate::servers::{Names, Server, get, page, policy, read_request, short, soon};
+use bytes::Bytes;
+use gannet_net::{
+    CertificateDer, FetchError, Fetched, Fetcher, FetcherSettings, Limits, Phase, Resolve, TlsProblem,
+    Version,
+};
+use http_body_util::Full;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
+
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    root: CertificateDer<'static>,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // Two authorities of one name would be taken for each other.
+        let mut name = DistinguishedName::new();
+        name.push(DnType::CommonName, format!("authority {}", NUMBER.fetch_add(1, Ordering::SeqCst)));
+        params.distinguished_name = name;
+        let key = KeyPair::generate().unwrap();
+        let root = params.self_signed(&key).unwrap().der().clone();
+        Self { issuer: Issuer::new(params, key), root }
+    }
+
+    fn acceptor(&self, names: &[&str], expired: bool, protocols: &[&str]) -> TlsAcceptor {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names).unwrap();
+        if expired {
+            params.not_before = rcgen::date_time_ymd(2015, 1, 1);
+            params.not_after = rcgen::date_time_ymd(2016, 1, 1);
+        }
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap().der().clone();
+        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .unwrap();
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        TlsAcceptor::from(Arc::new(config))
+    }
+
+    async fn server(&self, names: &[&str], expired: bool) -> Server {
+        let acceptor = self.acceptor(names, expired, &["http/1.1"]);
+        Server::raw("127.0.0.1:0", move |stream| {
+            let acceptor = acceptor.clone();
+            async move {
+                let Ok(mut stream) = acceptor.accept(stream).await else { return };
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    let Ok(byte) = stream.read_u8().await else { return };
+                    head.push(byte);
+                }
+                let _ = stream.write_all(&page("over TLS")).await;
+                let _ = stream.flush().await;
+                sleep(Duration::from_secs(5)).await;
+            }
+        })
+        .await
+    }
+
+    fn fetcher(&self) -> Fetcher {
+        let names = Names::new(&[("site.example", &[&["127.0.0.1"]]), ("other.example", &[&["127.0.0.1"]])]);
+        let resolver: Arc<dyn Resolve> = names;
+        let settings = FetcherSettings {
+            resolver,
+            extra_roots: vec![self.root.clone()],
+            ..FetcherSettings::new(policy("scrape=127.0.0.0/8"))
+        };
+        Fetcher::new(settings).unwrap()
+    }
+}
+
+async fn ask(fetcher: &Fetcher, host: &str, server: &Server, skip: bool) -> Result<Fetched, FetchError> {
+    let request =
+        get(&format!("https://{host}:{}/", server.port())).limits(short()).skip_tls_verification(skip);
+    fetcher.fetch(request, soon()).await
+}
+
+fn problem(outcome: Result<Fetched, FetchError>) -> TlsProblem {
+    match outcome.map(|found| found.outcome) {
+        Err(FetchError::Tls { problem, .. }) => problem,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_certificates_are_refused_by_their_fault_unless_told_otherwise() {
+    let known = Authority::new();
+    let stranger = Authority::new();
+    let good = known.server(&["site.example"], false).await;
+    let expired = known.server(&["site.example"], true).await;
+    let untrusted = stranger.server(&["site.example"], false).await;
+    let fetcher = known.fetcher();
+    let found = ask(&fetcher, "site.example", &good, false).await.unwrap();
+    assert_eq!(&found.body[..], b"over TLS");
+    assert!(found.outcome.timings.tls > Duration::ZERO);
+    assert_eq!(problem(ask(&fetcher, "other.example", &good, false).await), TlsProblem::WrongName);
+    assert_eq!(problem(ask(&fetcher, "127.0.0.1", &good, false).await), TlsProblem::WrongName);
+    assert_eq!(problem(ask(&fetcher, "site.example", &expired, false).await), TlsProblem::Expired);
+    assert_eq!(problem(ask(&fetcher, "site.example", &untrusted, false).await), TlsProblem::UnknownIssuer);
+    for server in [&expired, &untrusted] {
+        let found = ask(&fetcher, "other.example", server, true).await.unwrap();
+        assert_eq!(&found.body[..], b"over TLS");
+        // The connection that was kept unchecked must not serve a request that wants a check.
+        assert!(ask(&fetcher, "other.example", server, false).await.is_err());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn handshakes_that_hang_or_are_none_end() {
+    let fetcher = Authority::new().fetcher();
+    let silent = Server::raw("127.0.0.1:0", |stream| async move {
+        sleep(Duration::from_secs(9)).await;
+        drop(stream);
+    })
+    .await;
+    let limits = Limits { connect: Duration::from_millis(500), ..short() };
+    let request = get(&format!("https://127.0.0.1:{}/", silent.port())).limits(limits);
+    let error = fetcher.fetch(request, soon()).await.unwrap_err();
+    assert!(matches!(error, FetchError::Timeout { phase: Phase::Tls, .. }), "{error:?}");
+    let plain = Server::raw("127.0.0.1:0", |mut stream| async move {
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        read_request(&mut stream).await;
+    })
+    .await;
+    assert!(matches!(problem(ask(&fetcher, "127.0.0.1", &plain, false).await), TlsProblem::Handshake(_)));
+    let shut = Server::raw("127.0.0.1:0", |stream| async move { drop(stream) }).await;
+    assert!(matches!(problem(ask(&fetcher, "127.0.0.1", &shut, false).await), TlsProblem::Handshake(_)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http2_is_spoken_where_it_is_offered_and_one_connection_serves_many() {
+    let authority = Authority::new();
+    let acceptor = authority.acceptor(&["site.example"], false, &["h2", "http/1.1"]);
+    let server = Server::raw("127.0.0.1:0", move |stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let Ok(stream) = acceptor.accept(stream).await else { return };
+            let service = service_fn(|request: hyper::Request<hyper::body::Incoming>| async move {
+                let mut response = hyper::Response::builder();
+                if request.uri().path() == "/headers" {
+                    for number in 0..3000 {
+                        response = response.header(format!("x-{number}"), "a value of some length");
+                    }
+                }
+                let text = format!("{} {:?}", request.uri(), request.headers().get("host"));
+                Ok::<_, Infallible>(response.body(Full::new(Bytes::from(text))).unwrap())
+            });
+            let builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+            let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+        }
+    })
+    .await;
+    let fetcher = authority.fetcher();
+    for round in 0..5 {
+        let found = ask(&fetcher, "site.example", &server, false).await.unwrap();
+        assert_eq!(found.outcome.head.version, Version::HTTP_2);
+        assert_eq!(found.outcome.timings.reused, round > 0);
+        assert_eq!(found.body, format!("https://site.example:{}/ None", server.port()));
+    }
+    assert_eq!(server.connections(), 1);
+    let request = get(&format!("https://site.example:{}/headers", server.port())).limits(short());
+    let error =
+        fetcher.fetch(request, soon()).await.map(|found| found.outcome.head.headers.len()).unwrap_err();
+    assert!(
+        matches!(error, FetchError::TooLarge { .. } | FetchError::BadProtocol(_) | FetchError::Incomplete(_)),
+        "{error:?}"
+    );
+    assert!(ask(&fetcher, "site.example", &server, false).await.is_ok());
+}
