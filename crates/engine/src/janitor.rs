@@ -10,8 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Activity is shown for a day.
 pub const ACTIVITY_KEPT: Duration = Duration::from_hours(24);
-/// Expired jobs deleted in one round.
-const PURGE_BATCH: u32 = 500;
+/// Rows deleted in one transaction, and transactions in one round: others must get a turn.
+const PURGE_BATCH: u32 = 2000;
+const PURGE_BATCHES: u32 = 500;
 
 #[derive(Debug, Clone, Copy)]
 pub struct JanitorOptions {
@@ -66,6 +67,10 @@ async fn purge(store: &dyn Store, objects: &Objects, ceiling: u64) {
 }
 
 async fn purge_jobs(store: &dyn Store) -> store::StoreResult<()> {
-    while store.purge(PURGE_BATCH).await? == u64::from(PURGE_BATCH) {}
+    for _ in 0..PURGE_BATCHES {
+        if store.purge(PURGE_BATCH).await? < u64::from(PURGE_BATCH) {
+            break;
+        }
+    }
     Ok(())
 }

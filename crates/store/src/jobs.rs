@@ -279,7 +279,8 @@ pub trait Jobs {
     /// Takes back what lost workers held and fails what is overdue. Bounded work per call.
     async fn sweep(&self) -> StoreResult<SweepReport>;
 
-    /// Deletes up to `limit` expired top-level jobs with their children and rows; how many were deleted.
+    /// Deletes up to `limit` rows of what has expired, in one short transaction: the rows of a job, then
+    /// its children, then the job. How many rows; fewer than `limit` means that nothing is left.
     async fn purge(&self, limit: u32) -> StoreResult<u64>;
 
     /// Changes whenever work may have arrived, from this process or another. May fire without need;

@@ -68,10 +68,18 @@ async fn take_back(store: &PostgresStore, lease: &Lease) -> StoreResult<Option<J
     Ok(Some(settled))
 }
 
+/// Each call is short: a huge crawl must not hold its locks for long while it goes.
 pub(super) async fn purge(store: &PostgresStore, limit: u32) -> StoreResult<u64> {
-    let done = sqlx::query(include_str!("../sql/jobs/purge.sql"))
-        .bind(i64::from(limit))
-        .execute(&store.pool)
-        .await?;
-    Ok(done.rows_affected())
+    let mut tx = store.write().await?;
+    let mut left = u64::from(limit);
+    for statement in [
+        include_str!("../sql/jobs/purge_rows.sql"),
+        include_str!("../sql/jobs/purge_children.sql"),
+        include_str!("../sql/jobs/purge.sql"),
+    ] {
+        let done = sqlx::query(statement).bind(left.cast_signed()).execute(&mut *tx).await?;
+        left = left.saturating_sub(done.rows_affected());
+    }
+    tx.commit().await?;
+    Ok(u64::from(limit) - left)
 }

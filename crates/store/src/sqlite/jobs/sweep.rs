@@ -76,13 +76,18 @@ async fn take_back(store: &SqliteStore, lease: &Lease) -> StoreResult<Option<Job
     Ok(Some(settled.state))
 }
 
+/// Each call is one short transaction: a huge crawl must not hold the only writer while it goes.
 pub(super) async fn purge(store: &SqliteStore, limit: u32) -> StoreResult<u64> {
     let mut tx = store.write().await?;
-    let done = sqlx::query(include_str!("../sql/jobs/purge.sql"))
-        .bind(clock::now())
-        .bind(i64::from(limit))
-        .execute(&mut *tx)
-        .await?;
+    let mut left = u64::from(limit);
+    for statement in [
+        include_str!("../sql/jobs/purge_rows.sql"),
+        include_str!("../sql/jobs/purge_children.sql"),
+        include_str!("../sql/jobs/purge.sql"),
+    ] {
+        let done = sqlx::query(statement).bind(clock::now()).bind(left.cast_signed()).execute(&mut *tx).await?;
+        left = left.saturating_sub(done.rows_affected());
+    }
     tx.commit().await?;
-    Ok(done.rows_affected())
+    Ok(u64::from(limit) - left)
 }

@@ -1,7 +1,10 @@
+-- Only what has nothing of its own left: rows and children went before.
 DELETE FROM jobs
 WHERE id IN (
-    SELECT id FROM jobs
-    WHERE parent_id IS NULL AND expires_at <= ?1 AND children_open = 0
-    ORDER BY expires_at
+    SELECT id FROM jobs j
+    WHERE j.parent_id IS NULL AND j.expires_at <= ?1 AND j.children_open = 0
+      AND NOT EXISTS (SELECT 1 FROM jobs c WHERE c.parent_id = j.id)
+      AND NOT EXISTS (SELECT 1 FROM job_rows r WHERE r.owner_id = j.id)
+    ORDER BY j.expires_at
     LIMIT ?2
 )
