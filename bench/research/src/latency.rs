@@ -15,11 +15,22 @@ pub fn in_process(folder: &Path, questions: usize, rerank: bool) -> Result<()> {
     let library = Library::open(folder)?;
     let index = library.current().context("an index")?;
     let facts = index.facts();
-    println!("{} works, {} nodes, {} edges, {} postings", facts.works, facts.nodes, facts.edges, facts.postings);
+    println!(
+        "{} works, {} nodes, {} edges, {} postings",
+        facts.works, facts.nodes, facts.edges, facts.postings
+    );
     let mut graph = 0;
     for (section, bytes) in index.section_sizes() {
-        println!("  {section:16} {:10.1} MB  {:8.2} B a node  {:6.2} B an edge", bytes as f64 / 1e6, bytes as f64 / f64::from(facts.nodes), bytes as f64 / facts.edges.max(1) as f64);
-        if matches!(section.as_str(), "OutLists" | "OutOffsets" | "InLists" | "InOffsets" | "CouplingNorm" | "ArticleRank") {
+        println!(
+            "  {section:16} {:10.1} MB  {:8.2} B a node  {:6.2} B an edge",
+            bytes as f64 / 1e6,
+            bytes as f64 / f64::from(facts.nodes),
+            bytes as f64 / facts.edges.max(1) as f64
+        );
+        if matches!(
+            section.as_str(),
+            "OutLists" | "OutOffsets" | "InLists" | "InOffsets" | "CouplingNorm" | "ArticleRank"
+        ) {
             graph += bytes;
         }
     }
@@ -30,16 +41,30 @@ pub fn in_process(folder: &Path, questions: usize, rerank: bool) -> Result<()> {
         times.clear();
         for (seed, intent) in &seeds {
             let started = Instant::now();
-            let answer = index.similar(&SimilarQuery { seeds: vec![*seed], intent: intent.clone(), k: 40, rerank, ..SimilarQuery::default() });
+            let answer = index.similar(&SimilarQuery {
+                seeds: vec![*seed],
+                intent: intent.clone(),
+                k: 40,
+                rerank,
+                ..SimilarQuery::default()
+            });
             let shown = answer.results.iter().filter_map(|ranked| index.paper(ranked.node)).count();
             times.push((started.elapsed().as_secs_f64() * 1e3, index.citers().count(*seed)));
             ensure!(shown == answer.results.len(), "every result has a record");
         }
-        report(if round == 0 { "first round" } else { "warm" }, times.iter().map(|(time, _)| *time).collect());
+        report(
+            if round == 0 { "first round" } else { "warm" },
+            times.iter().map(|(time, _)| *time).collect(),
+        );
     }
-    report("warm, hubs only", times.iter().filter(|(_, cited)| *cited > 10_000).map(|(time, _)| *time).collect());
+    report(
+        "warm, hubs only",
+        times.iter().filter(|(_, cited)| *cited > 10_000).map(|(time, _)| *time).collect(),
+    );
     if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
-        for line in status.lines().filter(|line| line.starts_with("VmRSS") || line.starts_with("RssFile") || line.starts_with("RssAnon")) {
+        for line in status.lines().filter(|line| {
+            line.starts_with("VmRSS") || line.starts_with("RssFile") || line.starts_with("RssAnon")
+        }) {
             println!("{line}");
         }
     }
@@ -50,7 +75,10 @@ pub fn in_process(folder: &Path, questions: usize, rerank: bool) -> Result<()> {
 fn seeds(index: &Index, count: usize) -> Vec<(u32, String)> {
     let works = index.facts().works;
     let mut dice = Dice::new(7);
-    let mut hubs: Vec<(u32, u32)> = (0..works).step_by((works as usize / 200_000).max(1)).map(|node| (index.citers().count(node), node)).collect();
+    let mut hubs: Vec<(u32, u32)> = (0..works)
+        .step_by((works as usize / 200_000).max(1))
+        .map(|node| (index.citers().count(node), node))
+        .collect();
     // The most cited of all, too: the first places of the power law, found through what random works cite.
     for _ in 0..20_000 {
         let citing = (dice.next() % u64::from(works.max(1))) as u32;
@@ -60,7 +88,11 @@ fn seeds(index: &Index, count: usize) -> Vec<(u32, String)> {
     hubs.dedup();
     (0..count)
         .map(|place| {
-            let seed = if place % 10 == 0 { hubs[(place / 10) % hubs.len().min(100)].1 } else { (dice.next() % u64::from(works.max(1))) as u32 };
+            let seed = if place % 10 == 0 {
+                hubs[(place / 10) % hubs.len().min(100)].1
+            } else {
+                (dice.next() % u64::from(works.max(1))) as u32
+            };
             let mut cited = seed;
             index.references().for_each(seed, |node| cited = node);
             let title = index.paper(cited).map(|paper| paper.title).filter(|title| !title.is_empty());
@@ -75,7 +107,14 @@ fn report(name: &str, mut times: Vec<f64>) {
     }
     times.sort_by(f64::total_cmp);
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
-    println!("{name:16} {} answers: median {:.2} ms, p95 {:.2} ms, p99 {:.2} ms, worst {:.2} ms", times.len(), at(0.5), at(0.95), at(0.99), at(1.0));
+    println!(
+        "{name:16} {} answers: median {:.2} ms, p95 {:.2} ms, p99 {:.2} ms, worst {:.2} ms",
+        times.len(),
+        at(0.5),
+        at(0.95),
+        at(0.99),
+        at(1.0)
+    );
 }
 
 /// Questions for a running server over one kept connection, one at a time.
@@ -93,9 +132,20 @@ impl Client {
     }
 
     /// Asks for related papers; the answer as JSON and the time it took.
-    pub fn similar(&mut self, id: &str, intent: &str, k: usize, rerank: bool) -> Result<(serde_json::Value, f64)> {
-        let path = format!("/v2/search/research/papers/{}/similar?intent={}&k={k}&rerank={rerank}", encoded(id), encoded(intent));
-        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n", self.key);
+    pub fn similar(
+        &mut self,
+        id: &str,
+        intent: &str,
+        k: usize,
+        rerank: bool,
+    ) -> Result<(serde_json::Value, f64)> {
+        let path = format!(
+            "/v2/search/research/papers/{}/similar?intent={}&k={k}&rerank={rerank}",
+            encoded(id),
+            encoded(intent)
+        );
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n", self.key);
         let started = Instant::now();
         self.stream.get_mut().write_all(request.as_bytes())?;
         let mut line = String::new();
@@ -130,7 +180,10 @@ fn encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            out.push('%');
+            out.extend(
+                [byte >> 4, byte & 15].map(|digit| char::from(b"0123456789ABCDEF"[usize::from(digit)])),
+            );
         }
     }
     out

@@ -10,6 +10,14 @@
 //! research-bench latency LIBRARY                  sizes and times of answers
 //! ```
 
+// Statistics over counts that are far from the limits of any type.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap
+)]
+
 mod latency;
 mod learn;
 mod measure;
@@ -52,7 +60,7 @@ enum Command {
         #[arg(long)]
         ranked: Option<PathBuf>,
         /// Strength of the pull towards zero.
-        #[arg(long, default_value_t = 1.0)]
+        #[arg(long, default_value_t = 0.1)]
         pull: f64,
     },
     /// Ranks the queries by the weights that are compiled in.
@@ -107,7 +115,9 @@ fn main() -> Result<()> {
         }
         Command::Learn { pack, ranked, pull } => quality::learn(&pack, ranked.as_deref(), pull),
         Command::Rank { pack, ranked, rerank } => quality::rank(&pack, &ranked, rerank),
-        Command::Endpoint { pack, address, key, ranked, rerank } => quality::endpoint(&pack, &address, &key, &ranked, rerank),
+        Command::Endpoint { pack, address, key, ranked, rerank } => {
+            quality::endpoint(&pack, &address, &key, &ranked, rerank)
+        }
         Command::Generate { works, out, references, words, ballast } => {
             let mut out = BufWriter::with_capacity(1 << 20, File::create(out)?);
             synthetic::write(synthetic::Shape { works, references, words, ballast }, &mut out)?;
@@ -122,12 +132,19 @@ fn import(source: &str, file: &Path, library: &Path) -> Result<()> {
     let source = Source::from_name(source).context("a source")?;
     let library = Library::open(library)?;
     let started = Instant::now();
-    let facts = library.import(source, &[file.to_owned()], &BuildOptions::default(), &|stage, done, total| {
-        println!("{:7.1} s  {stage} {done}/{total}", started.elapsed().as_secs_f64());
-    })?;
+    let facts =
+        library.import(source, &[file.to_owned()], &BuildOptions::default(), &|stage, done, total| {
+            println!("{:7.1} s  {stage} {done}/{total}", started.elapsed().as_secs_f64());
+        })?;
     let seconds = started.elapsed().as_secs_f64();
     let bytes: u64 = library.status()?.imports.iter().map(|(_, _, bytes)| bytes).sum();
-    println!("{} works, {} edges, {:.0} MB in {seconds:.1} s: {:.1} MB/s", facts.works, facts.edges, bytes as f64 / 1e6, bytes as f64 / 1e6 / seconds);
+    println!(
+        "{} works, {} edges, {:.0} MB in {seconds:.1} s: {:.1} MB/s",
+        facts.works,
+        facts.edges,
+        bytes as f64 / 1e6,
+        bytes as f64 / 1e6 / seconds
+    );
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     for line in status.lines().filter(|line| line.starts_with("VmHWM") || line.starts_with("RssAnon")) {
         println!("{line}");

@@ -15,10 +15,16 @@ pub fn judge<'a>(rankings: impl Iterator<Item = (&'a [u32], &'a [u32])>) -> Qual
     let mut sum = Quality::default();
     let mut count = 0.0_f64;
     for (ranked, relevant) in rankings {
-        let hits: Vec<usize> = ranked.iter().enumerate().filter(|(_, node)| relevant.contains(node)).map(|(place, _)| place).collect();
+        let hits: Vec<usize> = ranked
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| relevant.contains(node))
+            .map(|(place, _)| place)
+            .collect();
         let gain = |place: usize| 1.0 / (place as f64 + 2.0).log2();
         let ideal: f64 = (0..relevant.len().min(10)).map(gain).sum();
-        let recall = |depth: usize| hits.iter().filter(|place| **place < depth).count() as f64 / relevant.len() as f64;
+        let recall =
+            |depth: usize| hits.iter().filter(|place| **place < depth).count() as f64 / relevant.len() as f64;
         sum.ndcg10 += hits.iter().filter(|place| **place < 10).map(|place| gain(*place)).sum::<f64>() / ideal;
         sum.recall10 += recall(10);
         sum.recall20 += recall(20);

@@ -57,7 +57,13 @@ impl Graph {
         match self {
             Self::Whole => true,
             Self::Inner => cited < documents,
-            Self::Sparse => cited < documents && (citing.wrapping_mul(0x9e37_79b1) ^ cited.wrapping_mul(0x85eb_ca6b)).wrapping_mul(0xc2b2_ae35) >> 30 == 0,
+            Self::Sparse => {
+                cited < documents
+                    && (citing.wrapping_mul(0x9e37_79b1) ^ cited.wrapping_mul(0x85eb_ca6b))
+                        .wrapping_mul(0xc2b2_ae35)
+                        >> 30
+                        == 0
+            }
         }
     }
 }
@@ -77,7 +83,9 @@ struct Line<'a> {
 
 impl Pack {
     pub fn read(folder: &Path) -> Result<Self> {
-        let open = |name: &str| File::open(folder.join(name)).with_context(|| folder.join(name).display().to_string());
+        let open = |name: &str| {
+            File::open(folder.join(name)).with_context(|| folder.join(name).display().to_string())
+        };
         let mut documents = Vec::new();
         for line in BufReader::new(GzDecoder::new(open("docs.jsonl.gz")?)).lines() {
             documents.push(serde_json::from_str(&line?)?);
@@ -108,7 +116,9 @@ impl Pack {
 
     /// The name of a node: a document's DOI, or a made-up one for a work that is only cited.
     pub fn name(&self, node: u32) -> String {
-        self.documents.get(node as usize).map_or_else(|| format!("cited:{node}"), |document| format!("doi:{}", document.doi))
+        self.documents
+            .get(node as usize)
+            .map_or_else(|| format!("cited:{node}"), |document| format!("doi:{}", document.doi))
     }
 
     /// All documents in the plain form, one a line. With `shared_only`, works that are cited once and have no text are left out:
@@ -119,7 +129,9 @@ impl Pack {
             cited[*target as usize] += 1;
         }
         for (document, references) in self.documents.iter().zip(self.references(graph)) {
-            let kept = references.iter().filter(|node| !shared_only || (**node as usize) < self.documents.len() || cited[**node as usize] > 1);
+            let kept = references.iter().filter(|node| {
+                !shared_only || (**node as usize) < self.documents.len() || cited[**node as usize] > 1
+            });
             let line = Line {
                 ids: BTreeMap::from([("doi", [document.doi.as_str()])]),
                 title: &document.title,

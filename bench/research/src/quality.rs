@@ -7,7 +7,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use papers::{Blend, BuildOptions, FEATURE_COUNT, FEATURES, FIRST, Index, Library, PaperRef, SECOND_COUNT, SECOND_FEATURES, SimilarQuery, Source};
+use papers::{
+    Blend, BuildOptions, FEATURE_COUNT, FEATURES, FIRST, Index, Library, PaperRef, READING, SECOND_COUNT,
+    SECOND_FEATURES, SimilarQuery, Source,
+};
 
 use crate::latency::{Client, print_times};
 use crate::learn::{Example, learn as learn_weights};
@@ -17,7 +20,7 @@ use crate::pack::{Graph, Pack, Query};
 const FOLDS: usize = 5;
 const DEPTH: usize = 100;
 /// Candidates of each query that weights are learnt from and judged on.
-const TRAINED: usize = 250;
+const TRAINED: usize = 400;
 
 /// An index of the collection with a map from its nodes to document numbers.
 struct Built {
@@ -46,7 +49,13 @@ fn build(pack: &Pack, graph: Graph) -> Result<Built> {
 }
 
 fn question(built: &Built, query: &Query, rerank: bool) -> SimilarQuery {
-    SimilarQuery { seeds: vec![built.node_of[query.seed as usize]], intent: query.intent.clone(), k: 500, rerank, ..SimilarQuery::default() }
+    SimilarQuery {
+        seeds: vec![built.node_of[query.seed as usize]],
+        intent: query.intent.clone(),
+        k: 500,
+        rerank,
+        ..SimilarQuery::default()
+    }
 }
 
 /// The pools of all queries: documents, features, and the best by `first` with more features.
@@ -67,11 +76,17 @@ fn pools(built: &Built, queries: &[Query]) -> Pools {
         // Hopeless candidates teach nothing and cost most of the time: each keeps its best by the weights of today.
         let weights = FIRST.at(pool.density);
         let mut kept: Vec<usize> = (0..nodes.len()).collect();
-        kept.sort_by(|one, other| weights.score(&pool.first[*other]).total_cmp(&weights.score(&pool.first[*one])));
+        kept.sort_by(|one, other| {
+            weights.score(&pool.first[*other]).total_cmp(&weights.score(&pool.first[*one]))
+        });
         kept.truncate(TRAINED);
         let nodes: Vec<u32> = kept.iter().map(|place| nodes[*place]).collect();
         let rows = kept.iter().map(|place| pool.first[*place]).collect();
-        pools.examples.push(Example { density: pool.density, rows, relevant: relevant_places(&nodes, query) });
+        pools.examples.push(Example {
+            density: pool.density,
+            rows,
+            relevant: relevant_places(&nodes, query),
+        });
         pools.nodes.push(nodes);
     }
     pools
@@ -84,7 +99,8 @@ fn order(nodes: &[u32], scores: impl Iterator<Item = f32>) -> Vec<u32> {
 }
 
 fn report(name: &str, queries: &[Query], rankings: &[Vec<u32>]) -> Quality {
-    let quality = judge(rankings.iter().zip(queries).map(|(ranked, query)| (ranked.as_slice(), query.rel.as_slice())));
+    let quality =
+        judge(rankings.iter().zip(queries).map(|(ranked, query)| (ranked.as_slice(), query.rel.as_slice())));
     println!("{name:28} {quality}");
     quality
 }
@@ -110,66 +126,117 @@ pub fn learn(folder: &Path, ranked: Option<&Path>, pull: f64) -> Result<()> {
     }
     let pools: Vec<Pools> = built.iter().map(|built| pools(built, queries)).collect();
     for (graph, pools) in Graph::ALL.iter().zip(&pools) {
-        let recall: f64 = pools.examples.iter().zip(queries).map(|(example, query)| example.relevant.len() as f64 / query.rel.len() as f64).sum();
-        let mean: f64 = pools.nodes.iter().map(|nodes| nodes.len() as f64).sum::<f64>() / queries.len() as f64;
-        println!("{graph:?}: pool {mean:.0}, recall of the pool {:.2}", 100.0 * recall / queries.len() as f64);
+        let recall: f64 = pools
+            .examples
+            .iter()
+            .zip(queries)
+            .map(|(example, query)| example.relevant.len() as f64 / query.rel.len() as f64)
+            .sum();
+        let mean: f64 =
+            pools.nodes.iter().map(|nodes| nodes.len() as f64).sum::<f64>() / queries.len() as f64;
+        println!(
+            "{graph:?}: pool {mean:.0}, recall of the pool {:.2}",
+            100.0 * recall / queries.len() as f64
+        );
     }
 
     let mut first_rankings = vec![vec![Vec::new(); queries.len()]; Graph::ALL.len()];
     let mut second_rankings = first_rankings.clone();
+    let mut reading_rankings = first_rankings.clone();
     for fold in 0..FOLDS {
-        let seen: Vec<&Example<FEATURE_COUNT>> =
-            pools.iter().flat_map(|pools| pools.examples.iter().zip(&fold_of).filter(|(_, of)| **of != fold).map(|(example, _)| example)).collect();
+        let seen: Vec<&Example<FEATURE_COUNT>> = pools
+            .iter()
+            .flat_map(|pools| {
+                pools.examples.iter().zip(&fold_of).filter(|(_, of)| **of != fold).map(|(example, _)| example)
+            })
+            .collect();
         let first = learn_weights(&seen, pull);
         let second_seen = second_examples(&built, queries, &first, |place| fold_of[place] != fold);
-        let second = learn_weights(&second_seen.iter().collect::<Vec<_>>(), pull);
+        let second = learn_weights(&unread(&second_seen).iter().collect::<Vec<_>>(), pull);
+        let reading = learn_weights(&second_seen.iter().collect::<Vec<_>>(), pull);
         for (graph, built) in built.iter().enumerate() {
             for (place, query) in queries.iter().enumerate().filter(|(place, _)| fold_of[*place] == fold) {
                 let nodes = &pools[graph].nodes[place];
                 let weights = first.at(pools[graph].examples[place].density);
-                let by_first = order(nodes, pools[graph].examples[place].rows.iter().map(|row| weights.score(row)));
-                second_rankings[graph][place] = rerank(built, query, &first, &second, &by_first);
+                let by_first =
+                    order(nodes, pools[graph].examples[place].rows.iter().map(|row| weights.score(row)));
+                [second_rankings[graph][place], reading_rankings[graph][place]] =
+                    rerank(built, query, &first, [&second, &reading], &by_first);
                 first_rankings[graph][place] = by_first;
             }
         }
     }
     for (place, graph) in Graph::ALL.iter().enumerate() {
-        report(&format!("{graph:?} 5-fold"), queries, &first_rankings[place]);
-        report(&format!("{graph:?} 5-fold, second pass"), queries, &second_rankings[place]);
+        report(&format!("{graph:?}, first pass"), queries, &first_rankings[place]);
+        report(&format!("{graph:?}, second pass"), queries, &second_rankings[place]);
+        report(&format!("{graph:?}, rerank"), queries, &reading_rankings[place]);
     }
     if let Some(path) = ranked {
-        write_rankings(path, &first_rankings[0])?;
-        write_rankings(&path.with_extension("second.jsonl"), &second_rankings[0])?;
+        write_rankings(path, &second_rankings[0])?;
+        write_rankings(&path.with_extension("rerank.jsonl"), &reading_rankings[0])?;
     }
 
     let all: Vec<&Example<FEATURE_COUNT>> = pools.iter().flat_map(|pools| pools.examples.iter()).collect();
     let first = learn_weights(&all, pull);
     let second_all = second_examples(&built, queries, &first, |_| true);
     print_weights("FIRST", &FEATURES, &first);
-    print_weights("SECOND", &SECOND_FEATURES, &learn_weights(&second_all.iter().collect::<Vec<_>>(), pull));
+    print_weights(
+        "SECOND",
+        &SECOND_FEATURES,
+        &learn_weights(&unread(&second_all).iter().collect::<Vec<_>>(), pull),
+    );
+    print_weights("RERANK", &SECOND_FEATURES, &learn_weights(&second_all.iter().collect::<Vec<_>>(), pull));
     Ok(())
 }
 
-fn second_examples(built: &[Built], queries: &[Query], first: &Blend<FEATURE_COUNT>, keep: impl Fn(usize) -> bool) -> Vec<Example<SECOND_COUNT>> {
+fn second_examples(
+    built: &[Built],
+    queries: &[Query],
+    first: &Blend<FEATURE_COUNT>,
+    keep: impl Fn(usize) -> bool,
+) -> Vec<Example<SECOND_COUNT>> {
     let mut out = Vec::new();
     for built in built {
         for (_, query) in queries.iter().enumerate().filter(|(place, _)| keep(*place)) {
             let pool = built.index.pool(&question(built, query, true), first);
-            let nodes: Vec<u32> = pool.second.iter().map(|(place, _)| built.document_of[&pool.nodes[*place]]).collect();
-            out.push(Example { density: pool.density, relevant: relevant_places(&nodes, query), rows: pool.second.into_iter().map(|(_, row)| row).collect() });
+            let nodes: Vec<u32> =
+                pool.second.iter().map(|(place, _)| built.document_of[&pool.nodes[*place]]).collect();
+            out.push(Example {
+                density: pool.density,
+                relevant: relevant_places(&nodes, query),
+                rows: pool.second.into_iter().map(|(_, row)| row).collect(),
+            });
         }
     }
     out
 }
 
-fn rerank(built: &Built, query: &Query, first: &Blend<FEATURE_COUNT>, second: &Blend<SECOND_COUNT>, by_first: &[u32]) -> Vec<u32> {
+/// The same without what needs the texts of candidates.
+fn unread(examples: &[Example<SECOND_COUNT>]) -> Vec<Example<SECOND_COUNT>> {
+    let mut out = examples.to_vec();
+    for row in out.iter_mut().flat_map(|example| &mut example.rows) {
+        row[READING..].fill(0.0);
+    }
+    out
+}
+
+fn rerank(
+    built: &Built,
+    query: &Query,
+    first: &Blend<FEATURE_COUNT>,
+    second: [&Blend<SECOND_COUNT>; 2],
+    by_first: &[u32],
+) -> [Vec<u32>; 2] {
     let pool = built.index.pool(&question(built, query, true), first);
-    let nodes: Vec<u32> = pool.second.iter().map(|(place, _)| built.document_of[&pool.nodes[*place]]).collect();
-    let weights = second.at(pool.density);
-    let mut ranked = order(&nodes, pool.second.iter().map(|(_, row)| weights.score(row)));
-    let rest: Vec<u32> = by_first.iter().filter(|node| !ranked.contains(node)).copied().collect();
-    ranked.extend(rest);
-    ranked
+    let nodes: Vec<u32> =
+        pool.second.iter().map(|(place, _)| built.document_of[&pool.nodes[*place]]).collect();
+    second.map(|blend| {
+        let weights = blend.at(pool.density);
+        let mut ranked = order(&nodes, pool.second.iter().map(|(_, row)| weights.score(row)));
+        let rest: Vec<u32> = by_first.iter().filter(|node| !ranked.contains(node)).copied().collect();
+        ranked.extend(rest);
+        ranked
+    })
 }
 
 fn print_weights<const N: usize>(name: &str, features: &[&str; N], blend: &Blend<N>) {
@@ -191,25 +258,43 @@ pub fn rank(folder: &Path, out: &Path, rerank: bool) -> Result<()> {
         let answer = built.index.similar(&SimilarQuery { k: 40, ..question.clone() });
         times.push(started.elapsed().as_secs_f64() * 1e3);
         drop(answer);
-        rankings.push(built.index.similar(&question).results.iter().map(|result| built.document_of[&result.node]).collect::<Vec<_>>());
+        rankings.push(
+            built
+                .index
+                .similar(&question)
+                .results
+                .iter()
+                .map(|result| built.document_of[&result.node])
+                .collect::<Vec<_>>(),
+        );
     }
     report("compiled in", &pack.queries, &rankings);
     times.sort_by(f64::total_cmp);
-    println!("in-process, k=40: median {:.2} ms, p95 {:.2} ms", times[times.len() / 2], times[times.len() * 95 / 100]);
+    println!(
+        "in-process, k=40: median {:.2} ms, p95 {:.2} ms",
+        times[times.len() / 2],
+        times[times.len() * 95 / 100]
+    );
     write_rankings(out, &rankings)
 }
 
 /// Ranks through a running server into which the collection was imported.
 pub fn endpoint(folder: &Path, address: &str, key: &str, out: &Path, rerank: bool) -> Result<()> {
     let pack = Pack::read(folder)?;
-    let number_of: BTreeMap<&str, u32> = pack.documents.iter().enumerate().map(|(number, document)| (document.doi.as_str(), number as u32)).collect();
+    let number_of: BTreeMap<&str, u32> = pack
+        .documents
+        .iter()
+        .enumerate()
+        .map(|(number, document)| (document.doi.as_str(), number as u32))
+        .collect();
     let mut client = Client::connect(address, key)?;
     let (mut rankings, mut times) = (Vec::new(), Vec::new());
     for query in &pack.queries {
         let id = format!("doi:{}", pack.documents[query.seed as usize].doi);
         let (answer, _) = client.similar(&id, &query.intent, 200, rerank)?;
         let results = answer["results"].as_array().context("results")?;
-        let ranked = results.iter().filter_map(|result| number_of.get(result["ids"]["doi"][0].as_str()?).copied());
+        let ranked =
+            results.iter().filter_map(|result| number_of.get(result["ids"]["doi"][0].as_str()?).copied());
         rankings.push(ranked.collect::<Vec<_>>());
         times.push(client.similar(&id, &query.intent, 40, rerank)?.1);
     }
@@ -221,7 +306,10 @@ pub fn endpoint(folder: &Path, address: &str, key: &str, out: &Path, rerank: boo
 fn write_rankings(path: &Path, rankings: &[Vec<u32>]) -> Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     for ranked in rankings {
-        serde_json::to_writer(&mut out, &serde_json::json!({ "ranked": &ranked[..ranked.len().min(DEPTH)] }))?;
+        serde_json::to_writer(
+            &mut out,
+            &serde_json::json!({ "ranked": &ranked[..ranked.len().min(DEPTH)] }),
+        )?;
         out.write_all(b"\n")?;
     }
     Ok(out.flush()?)

@@ -29,7 +29,7 @@ impl Dice {
     }
 
     fn below(&mut self, end: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(end) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
 
     /// Between 0 and `end`, low numbers far more often.
@@ -63,15 +63,30 @@ pub fn write(shape: Shape, out: &mut dyn Write) -> Result<()> {
     let mut line = String::new();
     for work in 0..shape.works {
         line.clear();
-        write!(line, r#"{{"id":"https://openalex.org/W{}","doi":"https://doi.org/10.5555/s.{work}","display_name":""#, work + 1)?;
+        write!(
+            line,
+            r#"{{"id":"https://openalex.org/W{}","doi":"https://doi.org/10.5555/s.{work}","display_name":""#,
+            work + 1
+        )?;
         for place in 0..8 {
             write!(line, "{}{}", if place == 0 { "" } else { " " }, word(&mut dice, work))?;
         }
-        write!(line, r#"","publication_date":"{}-0{}-1{}","is_retracted":false,"#, 1980 + work * 45 / shape.works, 1 + work % 9, work % 10)?;
+        write!(
+            line,
+            r#"","publication_date":"{}-0{}-1{}","is_retracted":false,"#,
+            1980 + work * 45 / shape.works,
+            1 + work % 9,
+            work % 10
+        )?;
         line.push_str(&ballast);
         line.push_str(r#""abstract_inverted_index":{"#);
         for place in 0..shape.words {
-            write!(line, r#"{}"{}.{place}":[{place}]"#, if place == 0 { "" } else { "," }, word(&mut dice, work))?;
+            write!(
+                line,
+                r#"{}"{}.{place}":[{place}]"#,
+                if place == 0 { "" } else { "," },
+                word(&mut dice, work)
+            )?;
         }
         line.push_str(r#"},"referenced_works":["#);
         for place in 0..shape.references {

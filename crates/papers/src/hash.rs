@@ -19,7 +19,10 @@ pub fn stable_hash(parts: &[&[u8]]) -> u64 {
 mod tests {
     #[test]
     fn values_on_disk_stay_what_they_were() {
-        assert_eq!(super::stable_hash(&[b"doi", b":", b"10.7554/elife.00003"]), super::stable_hash(&[b"doi:10.7554/elife.00003"]));
+        assert_eq!(
+            super::stable_hash(&[b"doi", b":", b"10.7554/elife.00003"]),
+            super::stable_hash(&[b"doi:10.7554/elife.00003"])
+        );
         assert_eq!(super::stable_hash(&[b""]), 0xefd0_1f60_ba99_2926);
     }
 }

@@ -39,7 +39,9 @@ impl Identifier {
         };
         let is_word = !namespace.is_empty()
             && namespace.len() <= 32
-            && namespace.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+            && namespace
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
         if !is_word || matches!(namespace, "http" | "https" | "web") {
             return None;
         }
@@ -55,7 +57,8 @@ impl Identifier {
             "openalex" => {
                 let last = value.rsplit('/').next().unwrap_or(value);
                 let number = strip_prefix_ignore_case(last, "w")?;
-                digits(number).map(|number| Self { namespace: "openalex".into(), value: format!("W{number}") })
+                digits(number)
+                    .map(|number| Self { namespace: "openalex".into(), value: format!("W{number}") })
             }
             _ => Some(Self { namespace: namespace.into(), value: value.to_owned() }),
         }
@@ -114,7 +117,9 @@ impl PaperRef {
     }
 
     fn parse_identifier(raw: &str) -> Option<Identifier> {
-        if let Some(rest) = strip_prefix_ignore_case(raw, "https://").or_else(|| strip_prefix_ignore_case(raw, "http://")) {
+        if let Some(rest) =
+            strip_prefix_ignore_case(raw, "https://").or_else(|| strip_prefix_ignore_case(raw, "http://"))
+        {
             return from_address(rest);
         }
         if let Some(identifier) = bare(raw) {
@@ -138,7 +143,9 @@ fn bare(raw: &str) -> Option<Identifier> {
     }
     let bytes = raw.as_bytes();
     match bytes.first()? {
-        b'P' | b'p' if strip_prefix_ignore_case(raw, "pmc").is_some_and(|rest| digits(rest).is_some()) => Identifier::new("pmcid", raw),
+        b'P' | b'p' if strip_prefix_ignore_case(raw, "pmc").is_some_and(|rest| digits(rest).is_some()) => {
+            Identifier::new("pmcid", raw)
+        }
         b'W' | b'w' if digits(&raw[1..]).is_some() => Identifier::new("openalex", raw),
         _ => None,
     }
@@ -180,7 +187,11 @@ fn doi(value: &str) -> Option<Identifier> {
     }
     let value = value.trim_end_matches(['.', ',', ';', ' ', '"', '\'']);
     let (registrant, suffix) = value.split_once('/')?;
-    if !registrant.starts_with("10.") || registrant.len() < 4 || suffix.is_empty() || value.contains(char::is_whitespace) {
+    if !registrant.starts_with("10.")
+        || registrant.len() < 4
+        || suffix.is_empty()
+        || value.contains(char::is_whitespace)
+    {
         return None;
     }
     if let Some(id) = value.strip_prefix("10.48550/arxiv.") {
@@ -193,7 +204,9 @@ fn doi(value: &str) -> Option<Identifier> {
 fn without_version(doi: &str) -> &str {
     let Some(rest) = doi.strip_prefix("10.7554/elife.") else { return doi };
     match rest.split_once('.') {
-        Some((number, version)) if digits(number).is_some() && version.len() <= 2 && digits(version).is_some() => {
+        Some((number, version))
+            if digits(number).is_some() && version.len() <= 2 && digits(version).is_some() =>
+        {
             &doi[..doi.len() - version.len() - 1]
         }
         _ => doi,
@@ -205,7 +218,13 @@ fn arxiv(value: &str) -> Option<String> {
     let value = strip_prefix_ignore_case(value, "arxiv:").unwrap_or(value).trim().to_ascii_lowercase();
     let value = value.strip_suffix(".pdf").unwrap_or(&value);
     let value = match value.rfind('v') {
-        Some(at) if at > 0 && at + 1 < value.len() && value[at + 1..].bytes().all(|byte| byte.is_ascii_digit()) => &value[..at],
+        Some(at)
+            if at > 0
+                && at + 1 < value.len()
+                && value[at + 1..].bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            &value[..at]
+        }
         _ => value,
     };
     if let Some((month, number)) = value.split_once('.')
@@ -218,10 +237,13 @@ fn arxiv(value: &str) -> Option<String> {
     }
     let (archive, number) = value.split_once('/')?;
     let (archive, subject) = archive.split_once('.').unwrap_or((archive, ""));
-    let is_archive = (2..=12).contains(&archive.len()) && archive.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    let is_subject = subject.is_empty() || (subject.len() == 2 && subject.bytes().all(|byte| byte.is_ascii_lowercase()));
+    let is_archive = (2..=12).contains(&archive.len())
+        && archive.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let is_subject =
+        subject.is_empty() || (subject.len() == 2 && subject.bytes().all(|byte| byte.is_ascii_lowercase()));
     // The subject class is no part of the identity: math.GT/0309136 is math/0309136.
-    (is_archive && is_subject && number.len() == 7 && all_digits(number)).then(|| format!("{archive}/{number}"))
+    (is_archive && is_subject && number.len() == 7 && all_digits(number))
+        .then(|| format!("{archive}/{number}"))
 }
 
 fn all_digits(value: &str) -> bool {
@@ -275,7 +297,12 @@ mod tests {
 
     #[test]
     fn dois_lose_their_resolver_case_and_version() {
-        for raw in ["10.7554/eLife.00003", "doi:10.7554/ELIFE.00003.", "https://dx.doi.org/10.7554/eLife.00003.2", "DOI:https://doi.org/10.7554/elife.00003"] {
+        for raw in [
+            "10.7554/eLife.00003",
+            "doi:10.7554/ELIFE.00003.",
+            "https://dx.doi.org/10.7554/eLife.00003.2",
+            "DOI:https://doi.org/10.7554/elife.00003",
+        ] {
             assert_eq!(named(raw), "doi:10.7554/elife.00003", "{raw}");
         }
         assert_eq!(named("10.1000/a/b(1)c"), "doi:10.1000/a/b(1)c");
@@ -295,7 +322,20 @@ mod tests {
 
     #[test]
     fn what_names_nothing_is_refused() {
-        for raw in ["", "   ", "doi:", "doi:abc", "pmid:12a", "arxiv:banana", "99999999999999999999999", "https://example.org/x", "web:https://x.org/a", "a\u{0}b", "::", "no namespace"] {
+        for raw in [
+            "",
+            "   ",
+            "doi:",
+            "doi:abc",
+            "pmid:12a",
+            "arxiv:banana",
+            "99999999999999999999999",
+            "https://example.org/x",
+            "web:https://x.org/a",
+            "a\u{0}b",
+            "::",
+            "no namespace",
+        ] {
             assert_eq!(named(raw), "none", "{raw:?}");
         }
         assert_eq!(named(&"1".repeat(600)), "none");

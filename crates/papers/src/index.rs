@@ -53,7 +53,8 @@ impl Index {
     /// Opens an index file. Checks its table of contents; [`Index::verify`] checks the rest.
     pub fn open(path: &Path) -> Result<Self> {
         let file = IndexFile::open(path)?;
-        let facts: Facts = serde_json::from_slice(&file.section(Section::Facts)?).map_err(|error| Error::damaged(path, error.to_string()))?;
+        let facts: Facts = serde_json::from_slice(&file.section(Section::Facts)?)
+            .map_err(|error| Error::damaged(path, error.to_string()))?;
         let index = Self {
             facts,
             references: ListReader::new(file.section(Section::OutLists)?, file.section(Section::OutOffsets)?),
@@ -69,7 +70,10 @@ impl Index {
             coupling_norm: file.section(Section::CouplingNorm)?,
             dates: file.section(Section::Dates)?,
             records: RecordReader::new(file.section(Section::Records)?, file.section(Section::RecordBlocks)?),
-            passages: RecordReader::new(file.section(Section::Passages)?, file.section(Section::PassageBlocks)?),
+            passages: RecordReader::new(
+                file.section(Section::Passages)?,
+                file.section(Section::PassageBlocks)?,
+            ),
             file,
         };
         let whole = index.references.nodes() == index.facts.nodes as usize
@@ -82,12 +86,16 @@ impl Index {
     /// Reads the whole file and compares every checksum, then checks that both directions of the graph agree in number.
     pub fn verify(&self) -> Result<()> {
         self.file.verify()?;
-        let edges = |lists: &ListReader| (0..self.facts.nodes).map(|node| u64::from(lists.count(node))).sum::<u64>();
+        let edges =
+            |lists: &ListReader| (0..self.facts.nodes).map(|node| u64::from(lists.count(node))).sum::<u64>();
         let (out, back) = (edges(&self.references), edges(&self.citers));
         if out == self.facts.edges && back == self.facts.edges {
             Ok(())
         } else {
-            Err(Error::damaged(self.file.path(), format!("{} edges stated, {out} out, {back} in", self.facts.edges)))
+            Err(Error::damaged(
+                self.file.path(),
+                format!("{} edges stated, {out} out, {back} in", self.facts.edges),
+            ))
         }
     }
 

@@ -3,6 +3,15 @@
 //! The crate reads and writes files and does no network I/O. It knows nothing of HTTP: the engine asks an [`Index`] and gets
 //! node numbers, scores and papers back.
 
+// Node and term numbers are 32-bit by construction (`MAX_NODES` is checked where they are made), the format is for 64-bit machines,
+// and scores are `f32` on purpose: checking each conversion again would hide the arithmetic.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap
+)]
+
 mod build;
 mod error;
 mod file;
@@ -23,8 +32,8 @@ pub use import::{ImportReport, read_source};
 pub use index::{Index, Paper};
 pub use library::{Library, LibraryStatus};
 pub use rank::{
-    Blend, FEATURE_COUNT, FEATURES, FIRST, Filter, Mode, Passage, Pooled, Ranked, SECOND, SECOND_COUNT, SECOND_FEATURES, SearchQuery, Signals, SimilarAnswer,
-    SimilarQuery, Weights,
+    Blend, FEATURE_COUNT, FEATURES, FIRST, Filter, Mode, Passage, Pooled, READING, RERANK, Ranked, SECOND,
+    SECOND_COUNT, SECOND_FEATURES, SearchQuery, Signals, SimilarAnswer, SimilarQuery, Weights,
 };
 pub use stage::{Stage, StageWriter, frame};
 pub use work::{Date, Provenance, Reference, Source, Work};

@@ -85,13 +85,23 @@ impl Library {
 
     /// The index that serves; `None` before the first import.
     pub fn current(&self) -> Option<Arc<Index>> {
-        self.served.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(_, index)| Arc::clone(index))
+        self.served
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .map(|(_, index)| Arc::clone(index))
     }
 
     /// Takes up a generation that another process has published. Requests under way keep the one they have.
     pub fn refresh(&self) -> Result<()> {
         let Some(name) = self.current_name()? else { return Ok(()) };
-        if self.served.read().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|(served, _)| *served == name) {
+        if self
+            .served
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .is_some_and(|(served, _)| *served == name)
+        {
             return Ok(());
         }
         let index = Arc::new(Index::open(&self.generation(&name))?);
@@ -118,7 +128,11 @@ impl Library {
             Ok(text) => {
                 let name = text.trim();
                 let is_name = name.ends_with(".papers") && !name.contains(['/', '\\']);
-                if is_name { Ok(Some(name.to_owned())) } else { Err(Error::damaged(&path, "names no generation")) }
+                if is_name {
+                    Ok(Some(name.to_owned()))
+                } else {
+                    Err(Error::damaged(&path, "names no generation"))
+                }
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::File { path, source: error }),
@@ -145,7 +159,13 @@ impl Library {
 
     /// Reads `files` of `source` into a staging log, builds a new generation from all logs and makes it the one that serves.
     /// An import of the same files that was cut off goes on where it was.
-    pub fn import(&self, source: Source, files: &[PathBuf], options: &BuildOptions, progress: Progress<'_>) -> Result<Facts> {
+    pub fn import(
+        &self,
+        source: Source,
+        files: &[PathBuf],
+        options: &BuildOptions,
+        progress: Progress<'_>,
+    ) -> Result<Facts> {
         let _lock = self.lock()?;
         self.stage(source, files, progress)?;
         self.publish(options, progress)
@@ -160,7 +180,12 @@ impl Library {
     /// The lock goes with the file handle, also when the process dies.
     fn lock(&self) -> Result<File> {
         let path = self.folder.join("lock");
-        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(Error::file(&path))?;
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(Error::file(&path))?;
         match file.try_lock() {
             Ok(()) => Ok(file),
             Err(fs::TryLockError::WouldBlock) => Err(Error::Busy { path }),
@@ -182,7 +207,8 @@ impl Library {
             log_bytes: 0,
         };
         let before = read_json::<Checkpoint>(&state_path)?;
-        let mut state = before.filter(|before| before.log == fresh.log && before.files == fresh.files).unwrap_or(fresh);
+        let mut state =
+            before.filter(|before| before.log == fresh.log && before.files == fresh.files).unwrap_or(fresh);
         let log_path = self.folder.join("staged").join(&state.log);
         let mut log = StageWriter::open(&log_path, state.log_bytes)?;
         let mut last = Instant::now();
@@ -214,10 +240,18 @@ impl Library {
         }
         log.sync()?;
         progress("reading records", state.works, state.works);
-        imports.push(FinishedImport { log: state.log, source: state.source, works: state.works, bytes: state.bytes, files: state.files });
+        imports.push(FinishedImport {
+            log: state.log,
+            source: state.source,
+            works: state.works,
+            bytes: state.bytes,
+            files: state.files,
+        });
         write_json(&self.folder.join("imports.json"), &imports)?;
         match fs::remove_file(&state_path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::File { path: state_path, source: error }),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::File { path: state_path, source: error })
+            }
             _ => Ok(()),
         }
     }
@@ -226,11 +260,13 @@ impl Library {
         let mut stages = Vec::new();
         for import in self.imports()? {
             let path = self.folder.join("staged").join(&import.log);
-            let source = Source::from_name(&import.source).ok_or_else(|| Error::damaged(&path, format!("unknown source {}", import.source)))?;
+            let source = Source::from_name(&import.source)
+                .ok_or_else(|| Error::damaged(&path, format!("unknown source {}", import.source)))?;
             stages.push(Stage::open(&path, source)?);
         }
         let before = self.current_name()?;
-        let number = before.as_deref().and_then(|name| name.split('.').next()?.parse::<u32>().ok()).unwrap_or(0) + 1;
+        let number =
+            before.as_deref().and_then(|name| name.split('.').next()?.parse::<u32>().ok()).unwrap_or(0) + 1;
         let name = format!("{number:06}.papers");
         let scratch = self.folder.join("building");
         // What a crashed build left behind.
@@ -281,7 +317,9 @@ fn frames(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn read_json<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Option<T>> {
     match fs::read(path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::damaged(path, error.to_string())),
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::damaged(path, error.to_string()))
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(Error::File { path: path.to_owned(), source }),
     }

@@ -23,7 +23,13 @@ pub struct StageWriter {
 impl StageWriter {
     /// Opens a log to be continued after `keep` bytes; what follows them is cut off.
     pub fn open(path: &Path, keep: u64) -> Result<Self> {
-        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path).map_err(Error::file(path))?;
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(Error::file(path))?;
         file.set_len(keep).map_err(Error::file(path))?;
         let mut out = BufWriter::with_capacity(1 << 20, file);
         std::io::Seek::seek(&mut out, std::io::SeekFrom::End(0)).map_err(Error::file(path))?;

@@ -34,7 +34,9 @@ pub fn for_each_term(text: &str, mut each: impl FnMut(u64)) {
             emit(&word, &mut each);
             word.clear();
         }
-        let joins = matches!(character, '-' | '\u{2010}' | '\u{2011}' | '\'' | '\u{2019}') && parts > 0 && !pending_join;
+        let joins = matches!(character, '-' | '\u{2010}' | '\u{2011}' | '\'' | '\u{2019}')
+            && parts > 0
+            && !pending_join;
         if joins {
             pending_join = true;
             continue;
@@ -56,9 +58,31 @@ fn emit(word: &str, each: &mut impl FnMut(u64)) {
 
 /// Endings in the order they are tried, with the least length of what must remain.
 const ENDINGS: [(&str, usize); 25] = [
-    ("ational", 4), ("ization", 4), ("isation", 4), ("ingly", 4), ("edly", 4), ("ation", 4), ("ness", 4), ("ment", 4),
-    ("ally", 4), ("ating", 4), ("ated", 4), ("ator", 4), ("ate", 4), ("ing", 4), ("ive", 4), ("ion", 4), ("ity", 4), ("ed", 4), ("al", 4), ("ly", 4), ("ic", 4), ("er", 4),
-    ("or", 5), ("e", 3), ("y", 3),
+    ("ational", 4),
+    ("ization", 4),
+    ("isation", 4),
+    ("ingly", 4),
+    ("edly", 4),
+    ("ation", 4),
+    ("ness", 4),
+    ("ment", 4),
+    ("ally", 4),
+    ("ating", 4),
+    ("ated", 4),
+    ("ator", 4),
+    ("ate", 4),
+    ("ing", 4),
+    ("ive", 4),
+    ("ion", 4),
+    ("ity", 4),
+    ("ed", 4),
+    ("al", 4),
+    ("ly", 4),
+    ("ic", 4),
+    ("er", 4),
+    ("or", 5),
+    ("e", 3),
+    ("y", 3),
 ];
 
 /// The part of the word that its forms share. Words with digits are names and are left alone.
@@ -75,7 +99,9 @@ fn stem(word: &str) -> &str {
     } else if stem.ends_with('s') && !(stem.ends_with("ss") || stem.ends_with("us") || stem.ends_with("is")) {
         stem = &stem[..stem.len() - 1];
     }
-    if let Some((ending, _)) = ENDINGS.iter().find(|(ending, least)| stem.len() >= ending.len() + least && stem.ends_with(ending)) {
+    if let Some((ending, _)) =
+        ENDINGS.iter().find(|(ending, least)| stem.len() >= ending.len() + least && stem.ends_with(ending))
+    {
         stem = &stem[..stem.len() - ending.len()];
         let bytes = stem.as_bytes();
         let last = bytes[bytes.len() - 1];
@@ -92,23 +118,157 @@ fn stem(word: &str) -> &str {
 
 /// Function words, and the words every abstract is made of. Sorted: searched by halving.
 const STOP_WORDS: [&str; 139] = [
-    "a", "about", "above", "after", "al", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because", "been",
-    "being", "below", "between", "both", "but", "by", "can", "cannot", "could", "did", "do", "does", "due", "during", "each",
-    "et", "find", "findings", "for", "found", "from", "get", "give", "given", "gives", "had", "has", "have", "he", "her",
-    "here", "his", "how", "however", "i", "if", "in", "into", "is", "it", "its", "many", "may", "might", "more", "most", "must",
-    "no", "not", "of", "on", "only", "or", "other", "our", "previous", "previously", "recent", "recently", "report", "reported",
-    "result", "results", "s", "several", "she", "should", "show", "showed", "shown", "shows", "so", "some", "studies", "study",
-    "such", "suggest", "suggested", "suggesting", "suggests", "t", "than", "that", "the", "their", "them", "then", "there",
-    "these", "they", "this", "those", "through", "thus", "to", "under", "up", "upon", "us", "use", "used", "uses", "using",
-    "via", "was", "we", "well", "were", "what", "when", "where", "whether", "which", "while", "who", "why", "will", "with",
-    "within", "without", "would", "you", "your",
+    "a",
+    "about",
+    "above",
+    "after",
+    "al",
+    "all",
+    "also",
+    "an",
+    "and",
+    "any",
+    "are",
+    "as",
+    "at",
+    "be",
+    "because",
+    "been",
+    "being",
+    "below",
+    "between",
+    "both",
+    "but",
+    "by",
+    "can",
+    "cannot",
+    "could",
+    "did",
+    "do",
+    "does",
+    "due",
+    "during",
+    "each",
+    "et",
+    "find",
+    "findings",
+    "for",
+    "found",
+    "from",
+    "get",
+    "give",
+    "given",
+    "gives",
+    "had",
+    "has",
+    "have",
+    "he",
+    "her",
+    "here",
+    "his",
+    "how",
+    "however",
+    "i",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "many",
+    "may",
+    "might",
+    "more",
+    "most",
+    "must",
+    "no",
+    "not",
+    "of",
+    "on",
+    "only",
+    "or",
+    "other",
+    "our",
+    "previous",
+    "previously",
+    "recent",
+    "recently",
+    "report",
+    "reported",
+    "result",
+    "results",
+    "s",
+    "several",
+    "she",
+    "should",
+    "show",
+    "showed",
+    "shown",
+    "shows",
+    "so",
+    "some",
+    "studies",
+    "study",
+    "such",
+    "suggest",
+    "suggested",
+    "suggesting",
+    "suggests",
+    "t",
+    "than",
+    "that",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "through",
+    "thus",
+    "to",
+    "under",
+    "up",
+    "upon",
+    "us",
+    "use",
+    "used",
+    "uses",
+    "using",
+    "via",
+    "was",
+    "we",
+    "well",
+    "were",
+    "what",
+    "when",
+    "where",
+    "whether",
+    "which",
+    "while",
+    "who",
+    "why",
+    "will",
+    "with",
+    "within",
+    "without",
+    "would",
+    "you",
+    "your",
 ];
 
 /// A title reduced to its letters and digits, for recognising one work from two sources; `None` when too short to be
 /// proof of anything.
 pub fn title_key(title: &str) -> Option<String> {
     const LEAST_LETTERS: usize = 25;
-    let key: String = title.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).take(300).collect();
+    let key: String = title
+        .chars()
+        .filter(|character| character.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .take(300)
+        .collect();
     (key.chars().count() >= LEAST_LETTERS).then_some(key)
 }
 
@@ -130,8 +290,15 @@ mod tests {
     #[test]
     fn forms_of_a_word_meet() {
         for (one, other) in [
-            ("neurons", "neuron"), ("studied", "studying"), ("mutations", "mutation"), ("imaging", "images"), ("binding", "binds"),
-            ("bodies", "body"), ("running", "runs"), ("Glucose", "glucose"), ("regulation", "regulates"),
+            ("neurons", "neuron"),
+            ("studied", "studying"),
+            ("mutations", "mutation"),
+            ("imaging", "images"),
+            ("binding", "binds"),
+            ("bodies", "body"),
+            ("running", "runs"),
+            ("Glucose", "glucose"),
+            ("regulation", "regulates"),
         ] {
             assert_eq!(terms(one), terms(other), "{one} {other}");
         }

@@ -84,7 +84,8 @@ impl Date {
 
     /// Month and day may be 0 for "not known".
     pub fn new(year: u32, month: u32, day: u32) -> Option<Self> {
-        ((1000..=9999).contains(&year) && month <= 12 && day <= 31).then_some(Self(year * 10_000 + month * 100 + day))
+        ((1000..=9999).contains(&year) && month <= 12 && day <= 31)
+            .then_some(Self(year * 10_000 + month * 100 + day))
     }
 
     pub(crate) fn from_stored(number: u32) -> Option<Self> {
@@ -134,6 +135,7 @@ pub struct Work {
 
 impl Work {
     /// Cuts everything to [`bounds`] and removes repeats.
+    #[must_use]
     pub fn bounded(mut self) -> Self {
         cut(&mut self.title, bounds::TITLE);
         cut(&mut self.abstract_text, bounds::ABSTRACT);
@@ -180,7 +182,9 @@ impl Work {
             }
             let (namespace, value) = (cursor.text(), cursor.text());
             head.numbers.push(stable_hash(&[namespace.as_bytes(), b":", value.as_bytes()]));
-            let known = ["doi", "pmid", "pmcid", "arxiv", "openalex", "s2"].iter().position(|known| *known == namespace);
+            let known = ["doi", "pmid", "pmcid", "arxiv", "openalex", "s2"]
+                .iter()
+                .position(|known| *known == namespace);
             head.namespaces |= known.map_or(0, |place| 1 << place);
         }
         head.title = cursor.text();
@@ -218,7 +222,19 @@ impl Work {
             references.push(Reference { ids: self::ids(&mut cursor), title: cursor.text().to_owned() });
         }
         let passages = texts(&mut cursor);
-        Self { ids, title, abstract_text, authors, categories, created, updated, references, passages, retracted: flags & 1 != 0, withdrawn: flags & 2 != 0 }
+        Self {
+            ids,
+            title,
+            abstract_text,
+            authors,
+            categories,
+            created,
+            updated,
+            references,
+            passages,
+            retracted: flags & 1 != 0,
+            withdrawn: flags & 2 != 0,
+        }
     }
 }
 
@@ -244,7 +260,10 @@ pub struct Provenance {
 
 impl Provenance {
     pub fn encode(&self, out: &mut Vec<u8>) {
-        out.extend([self.title, self.abstract_text, self.authors, self.dates, self.references].map(|source| source.map_or(0, |source| source as u8)));
+        out.extend(
+            [self.title, self.abstract_text, self.authors, self.dates, self.references]
+                .map(|source| source.map_or(0, |source| source as u8)),
+        );
     }
 
     /// Splits a record into its provenance and the work after it.
@@ -269,7 +288,9 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
 
 fn put_texts(out: &mut Vec<u8>, texts: &[String]) {
     put_varint(out, texts.len() as u64);
-    texts.iter().for_each(|text| put_text(out, text));
+    for text in texts {
+        put_text(out, text);
+    }
 }
 
 fn texts(cursor: &mut Cursor<'_>) -> Vec<String> {
@@ -318,7 +339,10 @@ mod tests {
             abstract_text: "Text — with ünïcode".into(),
             authors: vec!["A. One".into()],
             created: Date::parse("2024-02"),
-            references: vec![Reference { ids: vec![Identifier::new("pmid", "5").unwrap()], title: "Cited".into() }],
+            references: vec![Reference {
+                ids: vec![Identifier::new("pmid", "5").unwrap()],
+                title: "Cited".into(),
+            }],
             passages: vec!["first".into(), String::new()],
             retracted: true,
             ..Work::default()

@@ -113,7 +113,10 @@ impl Identities {
             }
         }
         titles.sort_unstable();
-        for group in titles.chunk_by(|one, other| one.0 == other.0).filter(|group| (2..=MAX_TITLE_GROUP).contains(&group.len())) {
+        for group in titles
+            .chunk_by(|one, other| one.0 == other.0)
+            .filter(|group| (2..=MAX_TITLE_GROUP).contains(&group.len()))
+        {
             for (_, other) in &group[1..] {
                 let (one, other) = (sets.root(group[0].1), sets.root(*other));
                 if one != other && traits[one as usize].may_be_one_with(traits[other as usize]) {
@@ -122,10 +125,15 @@ impl Identities {
             }
         }
         drop(traits);
-        Ok(Self::number(places, sets, identifiers, titles))
+        Ok(Self::number(&places, sets, identifiers, titles))
     }
 
-    fn number(places: Vec<Place>, mut sets: Sets, mut identifiers: Vec<(u64, u32)>, mut titles: Vec<(u64, u32)>) -> Self {
+    fn number(
+        places: &[Place],
+        mut sets: Sets,
+        mut identifiers: Vec<(u64, u32)>,
+        mut titles: Vec<(u64, u32)>,
+    ) -> Self {
         // The root is always the earliest record of its set, so works come out in the order of first sight.
         let mut work_of = vec![0_u32; places.len()];
         let mut works = 0_u32;
@@ -158,8 +166,17 @@ impl Identities {
         }
         titles.sort_unstable();
         titles.dedup();
-        let unique = titles.chunk_by(|one, other| one.0 == other.0).filter(|group| group.len() == 1).map(|group| group[0]).collect();
-        Self { places: ordered, starts, by_identifier: Resolver::new(identifiers), by_title: Resolver::new(unique) }
+        let unique = titles
+            .chunk_by(|one, other| one.0 == other.0)
+            .filter(|group| group.len() == 1)
+            .map(|group| group[0])
+            .collect();
+        Self {
+            places: ordered,
+            starts,
+            by_identifier: Resolver::new(identifiers),
+            by_title: Resolver::new(unique),
+        }
     }
 }
 
@@ -175,7 +192,8 @@ impl Traits {
     /// Two identifiers in one namespace would have been equal if the works were; years may differ by one, as a preprint's
     /// and an article's do.
     fn may_be_one_with(self, other: Self) -> bool {
-        self.namespaces & other.namespaces == 0 && (self.year == 0 || other.year == 0 || self.year.abs_diff(other.year) <= 1)
+        self.namespaces & other.namespaces == 0
+            && (self.year == 0 || other.year == 0 || self.year.abs_diff(other.year) <= 1)
     }
 }
 

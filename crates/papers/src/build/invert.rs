@@ -2,7 +2,9 @@
 //! is bounded by reading the input several times, each time keeping one range of the output.
 
 use crate::error::Result;
-use crate::file::{Cursor, IndexFileWriter, ListReader, ListWriter, OffsetTable, OffsetWriter, Section, put_varint};
+use crate::file::{
+    Cursor, IndexFileWriter, ListReader, ListWriter, OffsetTable, OffsetWriter, Section, put_varint,
+};
 
 /// Cuts `0..counts.len()` into ranges of which none has more than `most` items together, unless one alone has.
 fn ranges(counts: &[u32], most: u64) -> Vec<std::ops::Range<usize>> {
@@ -32,7 +34,12 @@ fn starts(counts: &[u32]) -> Vec<usize> {
 }
 
 /// Writes the in-lists. `counts` holds the in-degree of every node.
-pub fn write_in_lists(out: &mut IndexFileWriter, forward: &ListReader, counts: &[u32], budget_bytes: u64) -> Result<()> {
+pub fn write_in_lists(
+    out: &mut IndexFileWriter,
+    forward: &ListReader,
+    counts: &[u32],
+    budget_bytes: u64,
+) -> Result<()> {
     out.begin(Section::InLists);
     let mut writer = ListWriter::default();
     for range in ranges(counts, budget_bytes / 4) {
@@ -58,7 +65,13 @@ pub fn write_in_lists(out: &mut IndexFileWriter, forward: &ListReader, counts: &
 }
 
 /// Writes the postings. `frequencies` holds the number of documents of every term.
-pub fn write_postings(out: &mut IndexFileWriter, forward: &[u8], offsets: &OffsetTable, frequencies: &[u32], budget_bytes: u64) -> Result<()> {
+pub fn write_postings(
+    out: &mut IndexFileWriter,
+    forward: &[u8],
+    offsets: &OffsetTable,
+    frequencies: &[u32],
+    budget_bytes: u64,
+) -> Result<()> {
     out.begin(Section::Postings);
     let mut table = OffsetWriter::default();
     let mut position = 0_u64;
@@ -82,7 +95,10 @@ pub fn write_postings(out: &mut IndexFileWriter, forward: &[u8], offsets: &Offse
         for count in counts {
             let end = at + *count as usize;
             buffer.clear();
-            put_weights(&mut buffer, documents[at..end].iter().copied().zip(weights[at..end].iter().copied()));
+            put_weights(
+                &mut buffer,
+                documents[at..end].iter().copied().zip(weights[at..end].iter().copied()),
+            );
             table.push(position);
             position += buffer.len() as u64;
             out.write(&buffer)?;

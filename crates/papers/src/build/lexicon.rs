@@ -55,24 +55,35 @@ pub struct Lexicon {
     frequencies: Vec<u32>,
     path: PathBuf,
     scratch: BufWriter<File>,
-    weights: HashMap<u32, u32, BuildHasherDefault<Spread>>,
     buffer: Vec<u8>,
     totals: TextTotals,
 }
 
-/// Hashes small numbers.
+/// The terms of one document, by hash, each with its weight. Made on any thread.
 #[derive(Debug, Default)]
-pub struct Spread(u64);
+pub struct DocumentTerms {
+    weights: Vec<(u64, u32)>,
+    length: u32,
+}
 
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {}
-
-    fn write_u32(&mut self, value: u32) {
-        self.0 = u64::from(value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+impl DocumentTerms {
+    pub fn of(work: &Work) -> Self {
+        let mut terms = Self::default();
+        for (text, weight) in [(&work.title, TITLE_WEIGHT), (&work.abstract_text, 1)] {
+            for_each_term(text, |term| {
+                terms.weights.push((term, weight));
+                terms.length += weight;
+            });
+        }
+        terms.weights.sort_unstable_by_key(|(term, _)| *term);
+        terms.weights.dedup_by(|later, earlier| {
+            let same = later.0 == earlier.0;
+            if same {
+                earlier.1 += later.1;
+            }
+            same
+        });
+        terms
     }
 }
 
@@ -85,38 +96,29 @@ impl Lexicon {
             frequencies: Vec::new(),
             path,
             scratch: BufWriter::with_capacity(1 << 20, file),
-            weights: HashMap::default(),
             buffer: Vec::new(),
             totals: TextTotals { terms: 0, postings: 0, documents: 0, length: 0 },
         })
     }
 
     /// Adds the next document.
-    pub fn push(&mut self, work: &Work) -> Result<()> {
-        self.weights.clear();
-        let mut length = 0_u32;
-        for (text, weight) in [(&work.title, TITLE_WEIGHT), (&work.abstract_text, 1)] {
-            for_each_term(text, |term| {
-                let next = self.frequencies.len() as u32;
-                let number = *self.numbers.entry(term).or_insert(next);
-                if number == next {
-                    self.frequencies.push(0);
-                }
-                *self.weights.entry(number).or_insert(0) += weight;
-                length += weight;
-            });
-        }
+    pub fn push(&mut self, document: &DocumentTerms) -> Result<()> {
         self.buffer.clear();
-        put_varint(&mut self.buffer, u64::from(length));
-        put_varint(&mut self.buffer, self.weights.len() as u64);
-        for (number, weight) in &self.weights {
-            self.frequencies[*number as usize] += 1;
-            put_varint(&mut self.buffer, u64::from(*number));
+        put_varint(&mut self.buffer, u64::from(document.length));
+        put_varint(&mut self.buffer, document.weights.len() as u64);
+        for (term, weight) in &document.weights {
+            let next = self.frequencies.len() as u32;
+            let number = *self.numbers.entry(*term).or_insert(next);
+            if number == next {
+                self.frequencies.push(0);
+            }
+            self.frequencies[number as usize] += 1;
+            put_varint(&mut self.buffer, u64::from(number));
             put_varint(&mut self.buffer, u64::from((*weight).min(255)));
         }
-        self.totals.postings += self.weights.len() as u64;
-        self.totals.length += u64::from(length);
-        self.totals.documents += u64::from(length > 0);
+        self.totals.postings += document.weights.len() as u64;
+        self.totals.length += u64::from(document.length);
+        self.totals.documents += u64::from(document.length > 0);
         self.scratch.write_all(&self.buffer).map_err(Error::file(&self.path))
     }
 
@@ -131,7 +133,8 @@ impl Lexicon {
         }
         let frequencies: Vec<u32> = order.iter().map(|number| self.frequencies[*number as usize]).collect();
         drop(order);
-        let mut entries: Vec<(u64, u32)> = self.numbers.drain().map(|(hash, number)| (hash, last[number as usize])).collect();
+        let mut entries: Vec<(u64, u32)> =
+            self.numbers.drain().map(|(hash, number)| (hash, last[number as usize])).collect();
         self.numbers = HashedMap::default();
         write_table(out, Section::Terms, &mut entries)?;
         drop(entries);

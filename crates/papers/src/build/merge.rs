@@ -10,7 +10,10 @@ pub fn merge(mut records: Vec<(Source, Work)>) -> (Work, Provenance) {
     for (source, work) in records.drain(..) {
         // Asked first, as a work may come with thousands of records of one citation each.
         let may_replace = work.withdrawn || !work.title.is_empty();
-        let before = kept.iter_mut().filter(|_| may_replace).find(|(known, before)| *known == source && replaces(&work, before));
+        let before = kept
+            .iter_mut()
+            .filter(|_| may_replace)
+            .find(|(known, before)| *known == source && replaces(&work, before));
         if let Some(before) = before {
             let ids = std::mem::take(&mut before.1.ids);
             before.1 = work;
@@ -39,7 +42,9 @@ pub fn merge(mut records: Vec<(Source, Work)>) -> (Work, Provenance) {
             whole.authors = work.authors;
             provenance.authors = Some(source);
         }
-        if whole.created.is_none_or(|known| work.created.is_some_and(|other| other < known)) && work.created.is_some() {
+        if whole.created.is_none_or(|known| work.created.is_some_and(|other| other < known))
+            && work.created.is_some()
+        {
             whole.created = work.created;
             provenance.dates = Some(source);
         }
@@ -72,20 +77,32 @@ mod tests {
     use crate::ids::Identifier;
 
     fn work(title: &str, abstract_text: &str) -> Work {
-        Work { title: title.into(), abstract_text: abstract_text.into(), ids: vec![Identifier::new("doi", "10.1/x").unwrap()], ..Work::default() }
+        Work {
+            title: title.into(),
+            abstract_text: abstract_text.into(),
+            ids: vec![Identifier::new("doi", "10.1/x").unwrap()],
+            ..Work::default()
+        }
     }
 
     #[test]
     fn the_fuller_text_wins_and_is_attributed() {
-        let (merged, provenance) = merge(vec![(Source::Crossref, work("T", "")), (Source::PubMed, work("T.", "long"))]);
+        let (merged, provenance) =
+            merge(vec![(Source::Crossref, work("T", "")), (Source::PubMed, work("T.", "long"))]);
         assert_eq!((merged.title.as_str(), merged.abstract_text.as_str()), ("T", "long"));
-        assert_eq!((provenance.title, provenance.abstract_text), (Some(Source::Crossref), Some(Source::PubMed)));
+        assert_eq!(
+            (provenance.title, provenance.abstract_text),
+            (Some(Source::Crossref), Some(Source::PubMed))
+        );
         assert_eq!(merged.ids.len(), 1);
     }
 
     #[test]
     fn a_later_record_of_a_source_replaces() {
-        let (merged, _) = merge(vec![(Source::OpenAlex, work("Old", "longer text")), (Source::OpenAlex, work("New", "text"))]);
+        let (merged, _) = merge(vec![
+            (Source::OpenAlex, work("Old", "longer text")),
+            (Source::OpenAlex, work("New", "text")),
+        ]);
         assert_eq!((merged.title.as_str(), merged.abstract_text.as_str()), ("New", "text"));
     }
 
@@ -94,7 +111,11 @@ mod tests {
         let gone = Work { withdrawn: true, ..work("", "") };
         let (merged, _) = merge(vec![(Source::PubMed, work("A", "a")), (Source::PubMed, gone.clone())]);
         assert!(merged.title.is_empty() && !merged.ids.is_empty());
-        let (merged, _) = merge(vec![(Source::PubMed, work("A", "a")), (Source::Crossref, work("B", "")), (Source::PubMed, gone)]);
+        let (merged, _) = merge(vec![
+            (Source::PubMed, work("A", "a")),
+            (Source::Crossref, work("B", "")),
+            (Source::PubMed, gone),
+        ]);
         assert_eq!(merged.title, "B");
     }
 }

@@ -9,6 +9,7 @@ mod identity;
 mod invert;
 mod lexicon;
 mod merge;
+mod prepare;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -17,7 +18,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::file::{IndexFile, IndexFileWriter, ListReader, ListWriter, OffsetTable, RecordWriter, Section, write_table};
+use crate::file::{
+    IndexFile, IndexFileWriter, ListReader, ListWriter, OffsetTable, RecordWriter, Section, write_table,
+};
 use crate::hash::stable_hash;
 use crate::ids::Identifier;
 use crate::stage::Stage;
@@ -26,6 +29,7 @@ use crate::work::{Reference, Work, cut};
 use identity::{Identities, MAX_NODES};
 pub use invert::{for_each_pair, for_each_weight};
 use lexicon::{HashedMap, Lexicon};
+use prepare::Prepared;
 
 /// What an index holds, as numbers. Stored in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,7 +65,9 @@ pub struct BuildOptions {
 
 impl Default for BuildOptions {
     fn default() -> Self {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let now = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs());
         Self { budget_bytes: 512 << 20, now }
     }
 }
@@ -79,26 +85,18 @@ pub fn build(stages: &[Stage], path: &Path, options: &BuildOptions, progress: Pr
     let graph_path = folder.join("graph.tmp");
     let mut pass = Pass::begin(folder, &graph_path, works)?;
     let mut sources = Vec::<(String, u64)>::new();
-    for work in 0..works {
+    prepare::for_each_work(stages, &identities, |work, prepared| {
         if work % 65_536 == 0 {
             progress("reading works", u64::from(work), u64::from(works));
         }
-        let records: Vec<_> = identities
-            .records(work)
-            .iter()
-            .map(|place| {
-                let stage = &stages[place.stage()];
-                (stage.source, Work::decode(stage.record(place.offset())))
-            })
-            .collect();
-        for (source, _) in &records {
+        for source in &prepared.sources {
             match sources.iter_mut().find(|(name, _)| name == source.name()) {
                 Some((_, count)) => *count += 1,
                 None => sources.push((source.name().to_owned(), 1)),
             }
         }
-        pass.push(work, records, &identities)?;
-    }
+        pass.push(work, prepared, &identities)
+    })?;
     pass.finish(identities, &graph_path, path, options, sources, progress)
 }
 
@@ -153,7 +151,10 @@ impl Pass {
         let mut graph = IndexFileWriter::create(graph_path)?;
         graph.begin(Section::OutLists);
         let cited_only_path = folder.join("cited-only.tmp");
-        let cited_only_out = BufWriter::with_capacity(1 << 20, File::create(&cited_only_path).map_err(Error::file(&cited_only_path))?);
+        let cited_only_out = BufWriter::with_capacity(
+            1 << 20,
+            File::create(&cited_only_path).map_err(Error::file(&cited_only_path))?,
+        );
         Ok(Self {
             works,
             graph,
@@ -174,10 +175,9 @@ impl Pass {
         })
     }
 
-    fn push(&mut self, node: u32, records: Vec<(crate::work::Source, Work)>, identities: &Identities) -> Result<()> {
-        let (mut work, provenance) = merge::merge(records);
+    fn push(&mut self, node: u32, work: Prepared, identities: &Identities) -> Result<()> {
         self.targets.clear();
-        for reference in std::mem::take(&mut work.references) {
+        for reference in work.references {
             if let Some(target) = self.resolve(reference, identities)?.filter(|target| *target != node) {
                 self.targets.push(target);
             }
@@ -189,19 +189,11 @@ impl Pass {
         }
         self.edges += self.targets.len() as u64;
         self.out_lists.push(&mut self.graph, &self.targets)?;
-        self.lexicon.push(&work)?;
-        self.dates.push(work.created.unwrap_or_default().number());
-        self.passage_count += work.passages.len() as u64;
-        self.buffer.clear();
-        let passages = Work { passages: std::mem::take(&mut work.passages), ..Work::default() };
-        if !passages.passages.is_empty() {
-            passages.encode(&mut self.buffer);
-        }
-        self.passages.push(&self.buffer)?;
-        self.buffer.clear();
-        provenance.encode(&mut self.buffer);
-        work.encode(&mut self.buffer);
-        self.records.push(&self.buffer)
+        self.lexicon.push(&work.terms)?;
+        self.dates.push(work.date);
+        self.passage_count += work.passages;
+        self.passages.push(&work.passage_record)?;
+        self.records.push(&work.record)
     }
 
     /// The node that a reference means; a new cited-only one when nothing is known of it.
@@ -233,7 +225,9 @@ impl Pass {
         self.cited_only_records.clear();
         let stub = Work { ids: reference.ids, title: reference.title, ..Work::default() };
         crate::stage::frame(&stub, &mut self.cited_only_records);
-        self.cited_only_out.write_all(&self.cited_only_records).map_err(Error::file(&self.cited_only_path))?;
+        self.cited_only_out
+            .write_all(&self.cited_only_records)
+            .map_err(Error::file(&self.cited_only_path))?;
         Ok(Some(node))
     }
 
@@ -277,7 +271,14 @@ impl Pass {
         out.section(Section::Dates, &dates)?;
 
         let first = IndexFile::open(graph_path)?;
-        for section in [Section::OutLists, Section::OutOffsets, Section::Terms, Section::Frequencies, Section::Forward, Section::ForwardOffsets] {
+        for section in [
+            Section::OutLists,
+            Section::OutOffsets,
+            Section::Terms,
+            Section::Frequencies,
+            Section::Forward,
+            Section::ForwardOffsets,
+        ] {
             out.section(section, &first.section(section)?)?;
         }
         let lists = ListReader::new(first.section(Section::OutLists)?, first.section(Section::OutOffsets)?);
@@ -350,7 +351,9 @@ fn coupling_norms(lists: &ListReader, in_degrees: &[u32], works: u32) -> Vec<u8>
     let mut out = Vec::with_capacity(works as usize * 4);
     for node in 0..works {
         let mut sum = 0.0_f32;
-        lists.for_each(node, |target| sum += reference_weight(in_degrees.get(target as usize).copied().unwrap_or(0)).powi(2));
+        lists.for_each(node, |target| {
+            sum += reference_weight(in_degrees.get(target as usize).copied().unwrap_or(0)).powi(2);
+        });
         out.extend_from_slice(&sum.sqrt().to_le_bytes());
     }
     out

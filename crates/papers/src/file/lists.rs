@@ -34,7 +34,8 @@ impl ListWriter {
                 let mut blocks = Vec::new();
                 for block in list.chunks(BLOCK) {
                     put_gaps(&mut blocks, block);
-                    self.buffer.extend_from_slice(&u32::try_from(blocks.len()).unwrap_or(u32::MAX).to_le_bytes());
+                    self.buffer
+                        .extend_from_slice(&u32::try_from(blocks.len()).unwrap_or(u32::MAX).to_le_bytes());
                 }
                 self.buffer.append(&mut blocks);
             }

@@ -54,9 +54,25 @@ pub enum Section {
 
 impl Section {
     const ALL: [Self; 19] = [
-        Self::Facts, Self::OutLists, Self::OutOffsets, Self::InLists, Self::InOffsets, Self::Identifiers, Self::Terms, Self::Forward,
-        Self::ForwardOffsets, Self::Postings, Self::PostingOffsets, Self::Frequencies, Self::ArticleRank, Self::CouplingNorm,
-        Self::Dates, Self::Records, Self::RecordBlocks, Self::Passages, Self::PassageBlocks,
+        Self::Facts,
+        Self::OutLists,
+        Self::OutOffsets,
+        Self::InLists,
+        Self::InOffsets,
+        Self::Identifiers,
+        Self::Terms,
+        Self::Forward,
+        Self::ForwardOffsets,
+        Self::Postings,
+        Self::PostingOffsets,
+        Self::Frequencies,
+        Self::ArticleRank,
+        Self::CouplingNorm,
+        Self::Dates,
+        Self::Records,
+        Self::RecordBlocks,
+        Self::Passages,
+        Self::PassageBlocks,
     ];
 }
 
@@ -73,7 +89,13 @@ pub struct IndexFileWriter {
 impl IndexFileWriter {
     pub fn create(path: &Path) -> Result<Self> {
         let file = File::create(path).map_err(Error::file(path))?;
-        Ok(Self { path: path.to_owned(), out: BufWriter::with_capacity(1 << 20, file), position: 0, entries: Vec::new(), open: None })
+        Ok(Self {
+            path: path.to_owned(),
+            out: BufWriter::with_capacity(1 << 20, file),
+            position: 0,
+            entries: Vec::new(),
+            open: None,
+        })
     }
 
     /// Ends the section before, if one is open, and begins the next.
@@ -136,7 +158,10 @@ impl IndexFileWriter {
         contents.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
         contents.extend_from_slice(MAGIC);
         self.out.write_all(&contents).map_err(Error::file(&self.path))?;
-        let file = self.out.into_inner().map_err(|error| Error::File { path: self.path.clone(), source: error.into_error() })?;
+        let file = self
+            .out
+            .into_inner()
+            .map_err(|error| Error::File { path: self.path.clone(), source: error.into_error() })?;
         file.sync_all().map_err(Error::file(&self.path))
     }
 }
@@ -153,7 +178,10 @@ impl IndexFile {
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::file(path))?;
         let map = Arc::new(map::map_immutable(&file).map_err(Error::file(path))?);
-        let trailer = map.len().checked_sub(TRAILER_BYTES).ok_or_else(|| Error::damaged(path, "too short to be an index"))?;
+        let trailer = map
+            .len()
+            .checked_sub(TRAILER_BYTES)
+            .ok_or_else(|| Error::damaged(path, "too short to be an index"))?;
         if &map[trailer + 12..] != MAGIC {
             return Err(Error::damaged(path, "the end of the file is missing, or this is no index"));
         }
@@ -175,7 +203,9 @@ impl IndexFile {
             let (tag, checksum, at, length) = (cursor.u32(), cursor.u32(), cursor.u64(), cursor.u64());
             let in_bounds = at.checked_add(length).is_some_and(|end| end <= start as u64);
             let section = Section::ALL.into_iter().find(|section| *section as u32 == tag);
-            let (Some(section), true, Ok(at), Ok(length)) = (section, in_bounds, usize::try_from(at), usize::try_from(length)) else {
+            let (Some(section), true, Ok(at), Ok(length)) =
+                (section, in_bounds, usize::try_from(at), usize::try_from(length))
+            else {
                 return Err(Error::damaged(path, format!("section {tag} out of bounds or unknown")));
             };
             entries.push((section, checksum, at, length));

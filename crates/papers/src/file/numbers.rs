@@ -138,8 +138,16 @@ impl OffsetTable {
     fn offset(&self, item: usize) -> usize {
         let base_at = 8 + item / GROUP * 8;
         let relative_at = self.relative_at + item * 4;
-        let base = self.bytes.get(base_at..base_at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes);
-        let relative = self.bytes.get(relative_at..relative_at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes);
+        let base = self
+            .bytes
+            .get(base_at..base_at + 8)
+            .and_then(|bytes| bytes.try_into().ok())
+            .map_or(0, u64::from_le_bytes);
+        let relative = self
+            .bytes
+            .get(relative_at..relative_at + 4)
+            .and_then(|bytes| bytes.try_into().ok())
+            .map_or(0, u32::from_le_bytes);
         usize::try_from(base + u64::from(relative)).unwrap_or(usize::MAX)
     }
 

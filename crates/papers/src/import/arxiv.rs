@@ -37,9 +37,16 @@ struct Version<'a> {
 
 pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
     let line: Line<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
-    let mut ids = vec![Identifier::new("arxiv", &line.id).ok_or_else(|| format!("{:?} is no arXiv identifier", line.id))?];
+    let mut ids = vec![
+        Identifier::new("arxiv", &line.id).ok_or_else(|| format!("{:?} is no arXiv identifier", line.id))?,
+    ];
     // The field may hold several, parted by spaces.
-    ids.extend(line.doi.iter().flat_map(|dois| dois.split_whitespace()).filter_map(|doi| Identifier::new("doi", doi)));
+    ids.extend(
+        line.doi
+            .iter()
+            .flat_map(|dois| dois.split_whitespace())
+            .filter_map(|doi| Identifier::new("doi", doi)),
+    );
     let authors = if line.authors_parsed.is_empty() {
         line.authors.split(',').map(super::squeeze).filter(|name| !name.is_empty()).collect()
     } else {
@@ -65,7 +72,8 @@ fn full_name(parts: &[String]) -> String {
 
 /// `Mon, 2 Apr 2007 19:18:42 GMT`.
 fn mail_date(text: &str) -> Option<Date> {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let mut words = text.split_whitespace().skip(1);
     let (day, month, year) = (words.next()?, words.next()?, words.next()?);
     let month = MONTHS.iter().position(|name| *name == month)? as u32 + 1;
@@ -80,7 +88,10 @@ mod tests {
             "update_date":"2008-11-26","authors_parsed":[["Balazs","C.",""]],"versions":[{"version":"v1","created":"Mon, 2 Apr 2007 19:18:42 GMT"}]}"#;
         let work = super::parse(line).unwrap().unwrap();
         assert_eq!(work.ids.len(), 3);
-        assert_eq!((work.title.as_str(), work.abstract_text.as_str()), ("Calculation of prompt", "A fully differential"));
+        assert_eq!(
+            (work.title.as_str(), work.abstract_text.as_str()),
+            ("Calculation of prompt", "A fully differential")
+        );
         assert_eq!(work.authors, ["C. Balazs"]);
         assert_eq!(work.created.unwrap().to_string(), "2007-04-02");
         assert!(super::parse(br#"{"id":"nonsense"}"#).is_err());

@@ -12,13 +12,15 @@ use crate::work::{Date, Work};
 
 pub fn read(path: &Path, mut input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Result<()> {
     let bytes = read_whole(path, &mut input)?;
-    let line_of = |place: usize| 1 + bytes[..place.min(bytes.len())].iter().filter(|byte| **byte == b'\n').count() as u64;
-    let text = std::str::from_utf8(&bytes).map_err(|error| at(path, line_of(error.valid_up_to()), "not UTF-8"))?;
+    let line_of = |place: usize| super::line_of(&bytes, place);
+    let text =
+        std::str::from_utf8(&bytes).map_err(|error| at(path, line_of(error.valid_up_to()), "not UTF-8"))?;
     let mut batch = Batch { bytes: bytes.len() as u64, ..Batch::default() };
     let mut place = 0;
     while let Some(found) = text[place..].find('@') {
         let start = place + found;
-        let (entry, end) = entry(text, start).ok_or_else(|| at(path, line_of(start), "an entry that does not end"))?;
+        let (entry, end) =
+            entry(text, start).ok_or_else(|| at(path, line_of(start), "an entry that does not end"))?;
         if let Some(mut work) = entry {
             name_by_title(&mut work);
             batch.push(work);
@@ -58,7 +60,13 @@ fn entry(text: &str, start: usize) -> Option<(Option<Work>, usize)> {
             "pmid" => work.ids.extend(Identifier::new("pmid", &value)),
             "eprint" => eprint = value,
             "archiveprefix" | "eprinttype" => prefix = value.to_ascii_lowercase(),
-            "keywords" => work.categories = plain.split([',', ';']).map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect(),
+            "keywords" => {
+                work.categories = plain
+                    .split([',', ';'])
+                    .map(|word| word.trim().to_owned())
+                    .filter(|word| !word.is_empty())
+                    .collect();
+            }
             "url" => {
                 if let Some(PaperRef::Named(id)) = PaperRef::parse(&value.replace('\\', "")) {
                     work.ids.push(id);
@@ -95,11 +103,17 @@ fn fields(text: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some((name, after)) = rest.split_once('=') {
-        let name = name.trim_matches(|character: char| character.is_whitespace() || character == ',').to_ascii_lowercase();
+        let name = name
+            .trim_matches(|character: char| character.is_whitespace() || character == ',')
+            .to_ascii_lowercase();
         let after = after.trim_start();
         let (value, length) = match after.bytes().next() {
-            Some(b'{') => balanced(&after[1..]).map_or((&after[1..], after.len()), |end| (&after[1..=end], end + 2)),
-            Some(b'"') => quoted(&after[1..]).map_or((&after[1..], after.len()), |end| (&after[1..=end], end + 2)),
+            Some(b'{') => {
+                balanced(&after[1..]).map_or((&after[1..], after.len()), |end| (&after[1..=end], end + 2))
+            }
+            Some(b'"') => {
+                quoted(&after[1..]).map_or((&after[1..], after.len()), |end| (&after[1..=end], end + 2))
+            }
             _ => after.find(',').map_or((after, after.len()), |end| (&after[..end], end)),
         };
         out.push((name, super::squeeze(value)));
@@ -180,7 +194,9 @@ fn accented(letter: char, mark: char) -> char {
         ('~', "anoAN", "ãñõÃÑ"),
     ];
     let row = TABLE.iter().find(|(known, _, _)| *known == mark);
-    let found = row.and_then(|(_, plain, marked)| plain.chars().position(|known| known == letter).and_then(|place| marked.chars().nth(place)));
+    let found = row.and_then(|(_, plain, marked)| {
+        plain.chars().position(|known| known == letter).and_then(|place| marked.chars().nth(place))
+    });
     found.unwrap_or(letter)
 }
 
@@ -205,16 +221,25 @@ mod tests {
         let work = work.unwrap();
         assert_eq!(work.title, "The DNA of öther");
         assert_eq!(work.authors, ["A. Müller", "B C"]);
-        assert_eq!(work.ids.iter().map(ToString::to_string).collect::<Vec<_>>(), ["doi:10.1000/a_b", "arxiv:2101.00001"]);
+        assert_eq!(
+            work.ids.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["doi:10.1000/a_b", "arxiv:2101.00001"]
+        );
         assert_eq!(work.created.unwrap().year(), 2020);
     }
 
     #[test]
     fn odd_files() {
         assert_eq!(works("").unwrap(), 0);
-        assert_eq!(works("mail a@b.c @comment{x} @string{a=\"b\"} @misc{k, title={Only a title}}").unwrap(), 1);
+        assert_eq!(
+            works("mail a@b.c @comment{x} @string{a=\"b\"} @misc{k, title={Only a title}}").unwrap(),
+            1
+        );
         let told = works("\n\n@article{k, title={never closed").unwrap_err().to_string();
         assert!(told.starts_with("x.bib:3:"), "{told}");
-        assert_eq!(works(&format!("@a{{k, title={}x{}}}", "{".repeat(100_000), "}".repeat(100_000))).unwrap(), 1);
+        assert_eq!(
+            works(&format!("@a{{k, title={}x{}}}", "{".repeat(100_000), "}".repeat(100_000))).unwrap(),
+            1
+        );
     }
 }

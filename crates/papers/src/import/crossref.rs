@@ -74,7 +74,8 @@ pub fn read(path: &Path, mut input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> 
         return lines::read(path, input, parse, sink);
     }
     let bytes = read_whole(path, &mut input)?;
-    let file: File<'_> = serde_json::from_slice(&bytes).map_err(|error| at(path, error.line() as u64, error.to_string()))?;
+    let file: File<'_> =
+        serde_json::from_slice(&bytes).map_err(|error| at(path, error.line() as u64, error.to_string()))?;
     let mut batch = Batch { bytes: bytes.len() as u64, ..Batch::default() };
     for item in file.items {
         if let Some(work) = work(item) {
@@ -92,14 +93,18 @@ fn parse(line: &[u8]) -> std::result::Result<Option<Work>, String> {
 fn work(item: Item<'_>) -> Option<Work> {
     let id = Identifier::new("doi", &item.doi)?;
     // A notice about another work is no work of its own to be found by.
-    let is_notice = item.update_to.iter().any(|update| matches!(update.kind.as_ref(), "retraction" | "correction" | "erratum" | "withdrawal"));
+    let is_notice = item
+        .update_to
+        .iter()
+        .any(|update| matches!(update.kind.as_ref(), "retraction" | "correction" | "erratum" | "withdrawal"));
     let title = item.title.first().map(|title| without_tags(title)).filter(|title| !title.is_empty())?;
     let created = item.issued.and_then(|issued| {
         let part = |place: usize| issued.parts.first().and_then(|parts| parts.get(place).copied().flatten());
         Date::new(part(0)?, part(1).unwrap_or(0), part(2).unwrap_or(0))
     });
     let cited = |cited: &Cited<'_>| {
-        let ids: Vec<_> = cited.doi.as_deref().and_then(|doi| Identifier::new("doi", doi)).into_iter().collect();
+        let ids: Vec<_> =
+            cited.doi.as_deref().and_then(|doi| Identifier::new("doi", doi)).into_iter().collect();
         let title = cited.title.as_deref().map(without_tags).unwrap_or_default();
         (!ids.is_empty() || !title.is_empty()).then_some(Reference { ids, title })
     };
@@ -132,6 +137,10 @@ mod tests {
         assert_eq!(work.abstract_text, "Abstract One < two.");
         assert_eq!(work.references.len(), 2);
         assert_eq!(work.created.unwrap().year(), 2019);
-        assert!(super::parse(br#"{"DOI":"10.1/a","title":[],"issued":{"date-parts":[[null]]}}"#).unwrap().is_none());
+        assert!(
+            super::parse(br#"{"DOI":"10.1/a","title":[],"issued":{"date-parts":[[null]]}}"#)
+                .unwrap()
+                .is_none()
+        );
     }
 }

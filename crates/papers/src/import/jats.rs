@@ -32,11 +32,17 @@ pub fn read(path: &Path, input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Resu
 fn article(tree: &Tree) -> Work {
     let mut work = Work::default();
     if let Some(meta) = tree.path(0, &["front", "article-meta"]) {
-        work.ids = tree.children(meta).filter(|node| tree.name(*node) == "article-id").filter_map(|node| typed_id(tree, node)).collect();
+        work.ids = tree
+            .children(meta)
+            .filter(|node| tree.name(*node) == "article-id")
+            .filter_map(|node| typed_id(tree, node))
+            .collect();
         if let Some(title) = tree.path(meta, &["title-group", "article-title"]) {
             work.title = tree.text_without(title, &["xref", "fn"]);
         }
-        let main = tree.children(meta).find(|node| tree.name(*node) == "abstract" && tree.attribute(*node, "abstract-type").is_none());
+        let main = tree
+            .children(meta)
+            .find(|node| tree.name(*node) == "abstract" && tree.attribute(*node, "abstract-type").is_none());
         if let Some(main) = main {
             work.abstract_text = abstract_text(tree, main);
         }
@@ -45,7 +51,9 @@ fn article(tree: &Tree) -> Work {
         work.categories.extend(tree.descendants(meta, "kwd").map(|node| tree.text(node)));
         work.created = published(tree, meta);
         work.retracted = tree.attribute(0, "article-type") == Some("retraction")
-            || tree.descendants(meta, "related-article").any(|node| tree.attribute(node, "related-article-type") == Some("retraction-forward"));
+            || tree
+                .descendants(meta, "related-article")
+                .any(|node| tree.attribute(node, "related-article-type") == Some("retraction-forward"));
     }
     if let Some(list) = tree.child(0, "back") {
         work.references = tree.descendants(list, "ref").filter_map(|node| reference(tree, node)).collect();
@@ -69,7 +77,8 @@ fn typed_id(tree: &Tree, node: usize) -> Option<Identifier> {
 
 /// Paragraphs of the abstract; some publishers end it with the article's own DOI.
 fn abstract_text(tree: &Tree, node: usize) -> String {
-    let paragraphs: Vec<String> = tree.descendants(node, "p").map(|node| tree.text_without(node, &["xref"])).collect();
+    let paragraphs: Vec<String> =
+        tree.descendants(node, "p").map(|node| tree.text_without(node, &["xref"])).collect();
     if paragraphs.is_empty() {
         return tree.text_without(node, &["title"]);
     }
@@ -81,7 +90,9 @@ fn authors(tree: &Tree, meta: usize) -> Vec<String> {
     tree.descendants(meta, "contrib")
         .filter(|node| tree.attribute(*node, "contrib-type").is_none_or(|kind| kind == "author"))
         .filter_map(|node| {
-            let Some(name) = tree.child(node, "name").or_else(|| tree.path(node, &["name-alternatives", "name"])) else {
+            let Some(name) =
+                tree.child(node, "name").or_else(|| tree.path(node, &["name-alternatives", "name"]))
+            else {
                 return tree.child(node, "collab").map(|node| tree.text(node));
             };
             let part = |part| tree.child(name, part).map(|node| tree.text(node)).unwrap_or_default();
@@ -104,7 +115,8 @@ fn published(tree: &Tree, meta: usize) -> Option<Date> {
 
 /// Articles of 2012 to 2015 carry the DOI of a reference only in a link.
 fn reference(tree: &Tree, node: usize) -> Option<Reference> {
-    let mut ids: Vec<Identifier> = tree.descendants(node, "pub-id").filter_map(|id| typed_id(tree, id)).collect();
+    let mut ids: Vec<Identifier> =
+        tree.descendants(node, "pub-id").filter_map(|id| typed_id(tree, id)).collect();
     if ids.is_empty() {
         let links = tree.descendants(node, "ext-link").filter_map(|link| tree.attribute(link, "href"));
         ids.extend(links.filter_map(|href| match PaperRef::parse(href) {
@@ -112,7 +124,8 @@ fn reference(tree: &Tree, node: usize) -> Option<Reference> {
             _ => None,
         }));
     }
-    let title = tree.descendants(node, "article-title").next().map(|node| tree.text(node)).unwrap_or_default();
+    let title =
+        tree.descendants(node, "article-title").next().map(|node| tree.text(node)).unwrap_or_default();
     (!ids.is_empty() || !title.is_empty()).then_some(Reference { ids, title })
 }
 

@@ -50,7 +50,10 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
             Values::One(value) => std::slice::from_ref(value),
         };
         for value in values {
-            ids.push(Identifier::new(namespace, value).ok_or_else(|| format!("{value:?} is no identifier in {namespace:?}"))?);
+            ids.push(
+                Identifier::new(namespace, value)
+                    .ok_or_else(|| format!("{value:?} is no identifier in {namespace:?}"))?,
+            );
         }
     }
     if ids.is_empty() {
@@ -95,7 +98,10 @@ mod tests {
         let line = br#"{"ids":{"doi":["10.1/X"],"arxiv":"2101.00001v2"},"title":"A  title","abstract":"Text \u00e9","authors":["A"],
             "categories":["cs.DL"],"created":"2021-01-05","references":["doi:10.2/y","shelf:9"],"passages":["p"],"extra":1}"#;
         let work = parse(line).unwrap().unwrap();
-        assert_eq!(work.ids.iter().map(ToString::to_string).collect::<Vec<_>>(), ["arxiv:2101.00001", "doi:10.1/x"]);
+        assert_eq!(
+            work.ids.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["arxiv:2101.00001", "doi:10.1/x"]
+        );
         assert_eq!((work.title.as_str(), work.abstract_text.as_str()), ("A title", "Text é"));
         assert_eq!(work.references[1].ids[0].to_string(), "shelf:9");
     }

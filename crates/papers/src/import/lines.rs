@@ -100,7 +100,8 @@ fn parse_batch(lines: &Lines, parse: Parse) -> Parsed {
             continue;
         }
         // A panic in a parser is a bug of ours, but it must cost an error, not the process.
-        let outcome = std::panic::catch_unwind(|| parse(line)).unwrap_or_else(|_| Err("this line cannot be read".to_owned()));
+        let outcome = std::panic::catch_unwind(|| parse(line))
+            .unwrap_or_else(|_| Err("this line cannot be read".to_owned()));
         if let Some(work) = outcome.map_err(|what| (number, what))? {
             batch.push(work);
         }

@@ -84,14 +84,34 @@ fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     let file = File::open(path).map_err(Error::file(path))?;
     let mut reader = BufReader::with_capacity(1 << 18, file);
     let is_gzip = reader.fill_buf().map_err(Error::file(path))?.starts_with(&[0x1f, 0x8b]);
-    Ok(if is_gzip { Box::new(BufReader::with_capacity(1 << 18, MultiGzDecoder::new(reader))) } else { Box::new(reader) })
+    Ok(if is_gzip {
+        Box::new(BufReader::with_capacity(1 << 18, MultiGzDecoder::new(reader)))
+    } else {
+        Box::new(reader)
+    })
 }
 
 /// Reads a whole small file (BibTeX, RIS, one article), refusing absurd ones.
 fn read_whole(path: &Path, input: &mut dyn Read) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    input.take(MAX_RECORD_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| at(path, 1, error.to_string()))?;
-    if bytes.len() > MAX_RECORD_BYTES { Err(at(path, 1, format!("longer than {MAX_RECORD_BYTES} bytes"))) } else { Ok(bytes) }
+    input
+        .take(MAX_RECORD_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| at(path, 1, error.to_string()))?;
+    if bytes.len() > MAX_RECORD_BYTES {
+        Err(at(path, 1, format!("longer than {MAX_RECORD_BYTES} bytes")))
+    } else {
+        Ok(bytes)
+    }
+}
+
+/// The line of a place in bytes, counted from 1.
+fn line_of(bytes: &[u8], place: usize) -> u64 {
+    1 + newlines(&bytes[..place.min(bytes.len())])
+}
+
+fn newlines(bytes: &[u8]) -> u64 {
+    bytes.split(|byte| *byte == b'\n').count() as u64 - 1
 }
 
 fn at(path: &Path, line: u64, what: impl Into<String>) -> Error {
@@ -121,20 +141,28 @@ fn without_tags(text: &str) -> String {
         let (before, tag) = rest.split_at(start);
         out.push_str(before);
         // "<" before a space or a digit is a comparison, not a tag.
-        let is_tag = tag[1..].starts_with(|character: char| character.is_ascii_alphabetic() || character == '/');
-        match tag.find('>').filter(|_| is_tag) {
-            Some(end) => {
-                if tag.starts_with("</p") || tag.starts_with("</jats:p") || tag.starts_with("</title") || tag.starts_with("</jats:title") {
-                    out.push(' ');
-                }
-                rest = &tag[end + 1..];
+        let is_tag =
+            tag[1..].starts_with(|character: char| character.is_ascii_alphabetic() || character == '/');
+        if let Some(end) = tag.find('>').filter(|_| is_tag) {
+            if tag.starts_with("</p")
+                || tag.starts_with("</jats:p")
+                || tag.starts_with("</title")
+                || tag.starts_with("</jats:title")
+            {
+                out.push(' ');
             }
-            None => {
-                out.push('<');
-                rest = &tag[1..];
-            }
+            rest = &tag[end + 1..];
+        } else {
+            out.push('<');
+            rest = &tag[1..];
         }
     }
     out.push_str(rest);
-    squeeze(&out.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&apos;", "'").replace("&amp;", "&"))
+    squeeze(
+        &out.replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"")
+            .replace("&apos;", "'")
+            .replace("&amp;", "&"),
+    )
 }

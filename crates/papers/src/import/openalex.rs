@@ -84,7 +84,9 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
     if line.is_paratext == Some(true) {
         return Ok(None);
     }
-    let mut ids = vec![Identifier::new("openalex", &line.id).ok_or_else(|| format!("{:?} is no OpenAlex work", line.id))?];
+    let mut ids = vec![
+        Identifier::new("openalex", &line.id).ok_or_else(|| format!("{:?} is no OpenAlex work", line.id))?,
+    ];
     let address = |raw: &str| match PaperRef::parse(raw) {
         Some(PaperRef::Named(id)) => Some(id),
         _ => None,
@@ -92,28 +94,51 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
     ids.extend(line.doi.as_deref().and_then(|doi| Identifier::new("doi", doi)));
     if let Some(more) = &line.ids {
         ids.extend(more.pmid.as_deref().and_then(|pmid| Identifier::new("pmid", pmid)));
-        ids.extend(more.pmcid.as_deref().and_then(|pmcid| address(pmcid).or_else(|| Identifier::new("pmcid", pmcid))));
+        ids.extend(
+            more.pmcid
+                .as_deref()
+                .and_then(|pmcid| address(pmcid).or_else(|| Identifier::new("pmcid", pmcid))),
+        );
     }
     let places = line.locations.iter().flatten().filter_map(|place| place.landing_page_url.as_deref());
-    ids.extend(places.filter(|place| place.contains("arxiv.org/")).filter_map(address).filter(|id| id.namespace() == "arxiv").take(1));
+    ids.extend(
+        places
+            .filter(|place| place.contains("arxiv.org/"))
+            .filter_map(address)
+            .filter(|id| id.namespace() == "arxiv")
+            .take(1),
+    );
     let title = line.display_name.or(line.title).unwrap_or_default();
     let topic = line.primary_topic.into_iter().flat_map(|topic| {
-        let named = |named: Option<Named<'_>>| named.and_then(|named| named.display_name).map(Cow::into_owned);
+        let named =
+            |named: Option<Named<'_>>| named.and_then(|named| named.display_name).map(Cow::into_owned);
         [topic.display_name.map(Cow::into_owned), named(topic.subfield), named(topic.field)]
     });
     Ok(Some(Work {
         ids,
         title: super::without_tags(&title),
         abstract_text: line.abstract_inverted_index,
-        authors: line.authorships.into_iter().flatten().filter_map(|one| one.author?.display_name).map(Cow::into_owned).collect(),
+        authors: line
+            .authorships
+            .into_iter()
+            .flatten()
+            .filter_map(|one| one.author?.display_name)
+            .map(Cow::into_owned)
+            .collect(),
         categories: topic.flatten().collect(),
-        created: line.publication_date.as_deref().and_then(Date::parse).or_else(|| Date::new(line.publication_year?, 0, 0)),
+        created: line
+            .publication_date
+            .as_deref()
+            .and_then(Date::parse)
+            .or_else(|| Date::new(line.publication_year?, 0, 0)),
         updated: line.updated_date.as_deref().and_then(Date::parse),
         references: line
             .referenced_works
             .unwrap_or_default()
             .iter()
-            .filter_map(|raw| Some(Reference { ids: vec![Identifier::new("openalex", raw)?], title: String::new() }))
+            .filter_map(|raw| {
+                Some(Reference { ids: vec![Identifier::new("openalex", raw)?], title: String::new() })
+            })
             .collect(),
         passages: Vec::new(),
         retracted: line.is_retracted == Some(true),

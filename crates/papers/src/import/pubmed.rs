@@ -19,7 +19,11 @@ pub fn read(path: &Path, input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Resu
             batch.push(article(tree));
         } else {
             for gone in tree.descendants(0, "PMID") {
-                batch.push(Work { ids: Identifier::new("pmid", &tree.text(gone)).into_iter().collect(), withdrawn: true, ..Work::default() });
+                batch.push(Work {
+                    ids: Identifier::new("pmid", &tree.text(gone)).into_iter().collect(),
+                    withdrawn: true,
+                    ..Work::default()
+                });
             }
         }
         batch.bytes += position - before;
@@ -41,22 +45,33 @@ fn article(tree: &Tree) -> Work {
         work.ids.extend(Identifier::new("pmid", &tree.text(pmid)));
     }
     if let Some(article) = article {
-        work.title = text(tree.child(article, "ArticleTitle")).trim_end_matches('.').to_owned();
+        text(tree.child(article, "ArticleTitle")).trim_end_matches('.').clone_into(&mut work.title);
         let sections: Vec<String> = tree
             .child(article, "Abstract")
             .map(|parent| {
                 let parts = tree.children(parent).filter(|node| tree.name(*node) == "AbstractText");
-                parts.map(|node| match tree.attribute(node, "Label") {
-                    Some(label) => format!("{label}: {}", tree.text(node)),
-                    None => tree.text(node),
-                }).collect()
+                parts
+                    .map(|node| match tree.attribute(node, "Label") {
+                        Some(label) => format!("{label}: {}", tree.text(node)),
+                        None => tree.text(node),
+                    })
+                    .collect()
             })
             .unwrap_or_default();
         work.abstract_text = sections.join(" ");
-        work.authors = tree.descendants(article, "Author").map(|author| author_name(tree, author)).filter(|name| !name.is_empty()).collect();
+        work.authors = tree
+            .descendants(article, "Author")
+            .map(|author| author_name(tree, author))
+            .filter(|name| !name.is_empty())
+            .collect();
         let published = tree.path(article, &["Journal", "JournalIssue", "PubDate"]);
-        work.created = tree.child(article, "ArticleDate").and_then(|node| date(tree, node)).or_else(|| date(tree, published?));
-        work.retracted = tree.descendants(article, "PublicationType").any(|node| tree.text(node) == "Retracted Publication");
+        work.created = tree
+            .child(article, "ArticleDate")
+            .and_then(|node| date(tree, node))
+            .or_else(|| date(tree, published?));
+        work.retracted = tree
+            .descendants(article, "PublicationType")
+            .any(|node| tree.text(node) == "Retracted Publication");
     }
     if let Some(citation) = citation {
         work.categories = tree.descendants(citation, "DescriptorName").map(|node| tree.text(node)).collect();
@@ -69,7 +84,10 @@ fn article(tree: &Tree) -> Work {
         work.references = tree
             .descendants(data, "Reference")
             .map(|reference| {
-                let ids = tree.child(reference, "ArticleIdList").map(|list| article_ids(tree, list)).unwrap_or_default();
+                let ids = tree
+                    .child(reference, "ArticleIdList")
+                    .map(|list| article_ids(tree, list))
+                    .unwrap_or_default();
                 Reference { ids, title: String::new() }
             })
             .filter(|reference| !reference.ids.is_empty())
@@ -99,13 +117,16 @@ fn author_name(tree: &Tree, author: usize) -> String {
 }
 
 fn date(tree: &Tree, node: usize) -> Option<Date> {
-    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    const MONTHS: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let part = |name| tree.child(node, name).map(|node| tree.text(node));
     if let Some(free) = part("MedlineDate") {
         return Date::parse(free.get(..4)?);
     }
     let month = part("Month").and_then(|month| {
-        let named = month.get(..3).and_then(|name| MONTHS.iter().position(|known| *known == name.to_ascii_lowercase()));
+        let named = month
+            .get(..3)
+            .and_then(|name| MONTHS.iter().position(|known| *known == name.to_ascii_lowercase()));
         named.map(|place| place as u32 + 1).or_else(|| month.parse().ok())
     });
     let day = part("Day").and_then(|day| day.parse().ok());

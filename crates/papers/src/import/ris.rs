@@ -11,20 +11,21 @@ use crate::work::{Date, Work};
 
 pub fn read(path: &Path, mut input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Result<()> {
     let bytes = read_whole(path, &mut input)?;
-    let text = std::str::from_utf8(&bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() as u64;
-        at(path, line, "not UTF-8")
-    })?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|error| at(path, super::line_of(&bytes, error.valid_up_to()), "not UTF-8"))?;
     let mut batch = Batch { bytes: bytes.len() as u64, ..Batch::default() };
     let mut open: Option<(u64, Work)> = None;
     for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let number = number as u64 + 1;
         let Some((tag, value)) = tag_and_value(line) else { continue };
         match (tag, &mut open) {
-            ("TY", Some(_)) => return Err(at(path, number, "a record begins before the last one ended (ER)")),
+            ("TY", Some(_)) => {
+                return Err(at(path, number, "a record begins before the last one ended (ER)"));
+            }
             ("TY", None) => open = Some((number, Work::default())),
             ("ER", _) => {
-                let (_, mut work) = open.take().ok_or_else(|| at(path, number, "a record ends that never began (TY)"))?;
+                let (_, mut work) =
+                    open.take().ok_or_else(|| at(path, number, "a record ends that never began (TY)"))?;
                 name_by_title(&mut work);
                 batch.push(work);
             }
@@ -51,7 +52,9 @@ fn field(work: &mut Work, tag: &str, value: &str) {
         "AB" | "N2" if work.abstract_text.is_empty() => work.abstract_text = super::squeeze(value),
         "AU" | "A1" => work.authors.push(super::squeeze(value)),
         "KW" => work.categories.push(super::squeeze(value)),
-        "PY" | "Y1" | "DA" if work.created.is_none() => work.created = Date::parse(value.trim_end_matches('/')).or_else(|| Date::parse(value.get(..4)?)),
+        "PY" | "Y1" | "DA" if work.created.is_none() => {
+            work.created = Date::parse(value.trim_end_matches('/')).or_else(|| Date::parse(value.get(..4)?));
+        }
         "DO" => work.ids.extend(Identifier::new("doi", value)),
         "UR" | "L1" | "LK" => {
             if let Some(PaperRef::Named(id)) = PaperRef::parse(value) {

@@ -65,16 +65,32 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
         };
         ids.extend(value.as_deref().and_then(|value| Identifier::new(namespace, value)));
     }
-    let mut categories: Vec<String> = line.s2fieldsofstudy.into_iter().flatten().filter_map(|field| field.category).map(Cow::into_owned).collect();
+    let mut categories: Vec<String> = line
+        .s2fieldsofstudy
+        .into_iter()
+        .flatten()
+        .filter_map(|field| field.category)
+        .map(Cow::into_owned)
+        .collect();
     categories.sort_unstable();
     categories.dedup();
     Ok(Some(Work {
         ids,
         title: super::squeeze(&line.title.unwrap_or_default()),
         abstract_text: line.abstract_text.map(Cow::into_owned).unwrap_or_default(),
-        authors: line.authors.into_iter().flatten().filter_map(|author| author.name).map(Cow::into_owned).collect(),
+        authors: line
+            .authors
+            .into_iter()
+            .flatten()
+            .filter_map(|author| author.name)
+            .map(Cow::into_owned)
+            .collect(),
         categories,
-        created: line.publicationdate.as_deref().and_then(Date::parse).or_else(|| Date::new(line.year?, 0, 0)),
+        created: line
+            .publicationdate
+            .as_deref()
+            .and_then(Date::parse)
+            .or_else(|| Date::new(line.year?, 0, 0)),
         updated: line.updated.as_deref().and_then(Date::parse),
         ..Work::default()
     }))
@@ -88,9 +104,14 @@ mod tests {
         let paper = paper.unwrap().unwrap();
         assert_eq!(paper.ids.len(), 3);
         assert_eq!(paper.created.unwrap().year(), 2020);
-        let text = super::parse(br#"{"corpusid":7,"openaccessinfo":{},"abstract":"words"}"#).unwrap().unwrap();
+        let text =
+            super::parse(br#"{"corpusid":7,"openaccessinfo":{},"abstract":"words"}"#).unwrap().unwrap();
         assert_eq!(text.abstract_text, "words");
-        let edge = super::parse(br#"{"citationid":1,"citingcorpusid":7,"citedcorpusid":9,"isinfluential":false,"contexts":null}"#).unwrap().unwrap();
+        let edge = super::parse(
+            br#"{"citationid":1,"citingcorpusid":7,"citedcorpusid":9,"isinfluential":false,"contexts":null}"#,
+        )
+        .unwrap()
+        .unwrap();
         assert_eq!(edge.references[0].ids[0].to_string(), "s2:9");
         assert!(super::parse(br#"{"citingcorpusid":7,"citedcorpusid":null}"#).unwrap().is_none());
         assert!(super::parse(b"{}").is_err());

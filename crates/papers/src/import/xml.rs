@@ -108,7 +108,7 @@ struct Counting<R> {
 impl<R: BufRead> Read for Counting<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.lines.set(self.lines.get() + buffer[..read].iter().filter(|byte| **byte == b'\n').count() as u64);
+        self.lines.set(self.lines.get() + super::newlines(&buffer[..read]));
         Ok(read)
     }
 }
@@ -120,15 +120,19 @@ impl<R: BufRead> BufRead for Counting<R> {
 
     fn consume(&mut self, amount: usize) {
         if let Ok(bytes) = self.inner.fill_buf() {
-            let lines = bytes[..amount.min(bytes.len())].iter().filter(|byte| **byte == b'\n').count() as u64;
-            self.lines.set(self.lines.get() + lines);
+            self.lines.set(self.lines.get() + super::newlines(&bytes[..amount.min(bytes.len())]));
         }
         self.inner.consume(amount);
     }
 }
 
 /// Calls `each` with every element named in `roots`, as a tree, and the number of bytes read so far. Returns whether there was any.
-pub fn for_each_record(path: &Path, input: Box<dyn BufRead + Send>, roots: &[&str], mut each: impl FnMut(&Tree, u64) -> Result<()>) -> Result<bool> {
+pub fn for_each_record(
+    path: &Path,
+    input: Box<dyn BufRead + Send>,
+    roots: &[&str],
+    mut each: impl FnMut(&Tree, u64) -> Result<()>,
+) -> Result<bool> {
     let lines = Rc::new(Cell::new(1));
     let mut reader = Reader::from_reader(Counting { inner: input, lines: Rc::clone(&lines) });
     reader.config_mut().check_end_names = true;
@@ -138,7 +142,8 @@ pub fn for_each_record(path: &Path, input: Box<dyn BufRead + Send>, roots: &[&st
     let (mut depth, mut text_bytes, mut found) = (0_usize, 0_usize, false);
     loop {
         buffer.clear();
-        let event = reader.read_event_into(&mut buffer).map_err(|error| at(path, lines.get(), error.to_string()))?;
+        let event =
+            reader.read_event_into(&mut buffer).map_err(|error| at(path, lines.get(), error.to_string()))?;
         let mut closed = false;
         match &event {
             Event::Start(start) | Event::Empty(start) => {
@@ -200,7 +205,12 @@ fn element(start: &BytesStart<'_>) -> Node {
         .with_checks(false)
         .flatten()
         .take(32)
-        .map(|attribute| (attribute.key.local_name().as_ref().to_owned(), attribute.value.replace("&amp;", "&").replace("&lt;", "<")))
+        .map(|attribute| {
+            (
+                attribute.key.local_name().as_ref().to_owned(),
+                attribute.value.replace("&amp;", "&").replace("&lt;", "<"),
+            )
+        })
         .collect();
     Node { name: start.local_name().as_ref().to_owned(), attributes, text: String::new(), end: 0 }
 }

@@ -6,7 +6,7 @@ use super::structure::Structure;
 use crate::index::Index;
 
 /// Names of the features of the first pass, in their order.
-pub const FEATURES: [&str; 8] = ["intent", "seed", "walk", "coupling", "cocitation", "link", "rank", "length"];
+pub const FEATURES: [&str; 7] = ["intent", "seed", "walk", "coupling", "cocitation", "link", "rank"];
 /// Number of features of the first pass.
 pub const COUNT: usize = FEATURES.len();
 
@@ -17,7 +17,6 @@ const COUPLING: usize = 3;
 const COCITATION: usize = 4;
 const LINK: usize = 5;
 const RANK: usize = 6;
-const LENGTH: usize = 7;
 
 /// A candidate with its features.
 #[derive(Debug, Clone, Copy)]
@@ -31,12 +30,18 @@ pub struct Candidate {
 }
 
 /// Computes the features of `nodes`. `seeds` is the text of the seeds together.
-pub fn describe(index: &Index, nodes: &[u32], structure: &Structure, intent: &TermQuery, seeds: &TermQuery) -> Vec<Candidate> {
+pub fn describe(
+    index: &Index,
+    nodes: &[u32],
+    structure: &Structure,
+    intent: &TermQuery,
+    seeds: &TermQuery,
+) -> Vec<Candidate> {
     let scorer = Scorer::new(index, [intent, seeds]);
     let mut candidates: Vec<Candidate> = nodes
         .iter()
         .map(|node| {
-            let ([intent, seed], length) = scorer.score(index, *node);
+            let [intent, seed] = scorer.score(index, *node);
             let mut features = [0.0; COUNT];
             features[INTENT] = intent;
             features[SEED] = seed;
@@ -46,7 +51,6 @@ pub fn describe(index: &Index, nodes: &[u32], structure: &Structure, intent: &Te
             features[LINK] = structure.links.get(*node);
             // ArticleRank is spread over decades; cited-only works have none.
             features[RANK] = (1.0 + index.article_rank(*node)).ln();
-            features[LENGTH] = (1.0 + length as f32).ln();
             Candidate { node: *node, intent, walk: features[WALK], features }
         })
         .collect();

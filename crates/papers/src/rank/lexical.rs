@@ -50,7 +50,9 @@ impl TermQuery {
     /// The terms of a document; a word counts three times at most.
     pub fn from_document(index: &Index, node: u32) -> Self {
         let mut terms = Vec::new();
-        for_each_weight(index.document(node), |term, weight| terms.push((term, f32::from(weight.min(3)), rarity(index, term))));
+        for_each_weight(index.document(node), |term, weight| {
+            terms.push((term, f32::from(weight.min(3)), rarity(index, term)));
+        });
         Self { terms, unknown: 0.0 }
     }
 
@@ -73,14 +75,17 @@ impl TermQuery {
 
     /// The score of a document that has every term many times; for showing scores between 0 and 1.
     pub fn highest(&self) -> f32 {
-        self.unknown + self.terms.iter().map(|(_, weight, rarity)| weight * rarity * (SATURATION + 1.0)).sum::<f32>()
+        self.unknown
+            + self.terms.iter().map(|(_, weight, rarity)| weight * rarity * (SATURATION + 1.0)).sum::<f32>()
     }
 
     /// Documents with the rarest of these terms, best first by a score without document lengths. Reads at most
     /// `postings_left` postings (the rarest terms first) and returns whether that was all.
     pub fn nearest(&self, index: &Index, mut postings_left: usize, most: usize) -> (Vec<(u32, f32)>, bool) {
         let mut terms = self.terms.clone();
-        terms.sort_unstable_by(|one, other| (other.1 * other.2).total_cmp(&(one.1 * one.2)).then(one.0.cmp(&other.0)));
+        terms.sort_unstable_by(|one, other| {
+            (other.1 * other.2).total_cmp(&(one.1 * one.2)).then(one.0.cmp(&other.0))
+        });
         let mut sums = Accumulator::with_capacity(4 << 10);
         let mut all = true;
         for (term, weight, rarity) in terms {
@@ -116,7 +121,8 @@ impl<const N: usize> Scorer<N> {
         let count: usize = queries.iter().map(|query| query.terms.len()).sum();
         let size = (count * 4).next_power_of_two().max(16);
         let mean_length = (index.facts().mean_length as f32).max(1.0);
-        let mut scorer = Self { keys: vec![FREE; size], weights: vec![[0.0; N]; size], mask: size - 1, mean_length };
+        let mut scorer =
+            Self { keys: vec![FREE; size], weights: vec![[0.0; N]; size], mask: size - 1, mean_length };
         for (place, query) in queries.iter().enumerate() {
             for (term, weight, rarity) in &query.terms {
                 let slot = scorer.slot(*term);
@@ -136,8 +142,8 @@ impl<const N: usize> Scorer<N> {
         at
     }
 
-    /// BM25 of a work against each query, and the work's length in terms.
-    pub fn score(&self, index: &Index, node: u32) -> ([f32; N], u32) {
+    /// BM25 of a work against each query.
+    pub fn score(&self, index: &Index, node: u32) -> [f32; N] {
         let mut scores = [0.0; N];
         let record = index.document(node);
         let length = Cursor::new(record).varint32();
@@ -152,6 +158,6 @@ impl<const N: usize> Scorer<N> {
                 }
             }
         });
-        (scores, length)
+        scores
     }
 }

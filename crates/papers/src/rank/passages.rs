@@ -28,23 +28,37 @@ impl Index {
             texts = all.chunks(SENTENCES).map(|chunk| chunk.join(" ")).collect();
         }
         let terms = TermQuery::from_text(self, question);
-        let mut weights: Vec<(u32, f32)> = terms.terms.iter().map(|(term, weight, rarity)| (*term, weight * rarity)).collect();
+        let mut weights: Vec<(u32, f32)> =
+            terms.terms.iter().map(|(term, weight, rarity)| (*term, weight * rarity)).collect();
         weights.sort_unstable_by_key(|(term, _)| *term);
         let highest = terms.highest().max(f32::MIN_POSITIVE) / (SATURATION + 1.0);
-        let scored = texts.iter().enumerate().map(|(place, text)| (place as u32, self.passage_score(&weights, text) / highest)).collect();
+        let scored = texts
+            .iter()
+            .enumerate()
+            .map(|(place, text)| (place as u32, self.passage_score(&weights, text) / highest))
+            .collect();
         largest(scored, k)
             .into_iter()
-            .map(|(place, score)| Passage { text: std::mem::take(&mut texts[place as usize]), score: f64::from(score.clamp(0.0, 1.0)) })
+            .map(|(place, score)| Passage {
+                text: std::mem::take(&mut texts[place as usize]),
+                score: f64::from(score.clamp(0.0, 1.0)),
+            })
             .collect()
     }
 
     fn passage_score(&self, weights: &[(u32, f32)], text: &str) -> f32 {
         let mut counts = vec![0.0_f32; weights.len()];
         for_each_term(text, |hash| {
-            if let Some(place) = self.term(hash).and_then(|term| weights.binary_search_by_key(&term, |(term, _)| *term).ok()) {
+            if let Some(place) =
+                self.term(hash).and_then(|term| weights.binary_search_by_key(&term, |(term, _)| *term).ok())
+            {
                 counts[place] += 1.0;
             }
         });
-        counts.iter().zip(weights).map(|(count, (_, weight))| weight * count / (count + SATURATION / 2.0)).sum()
+        counts
+            .iter()
+            .zip(weights)
+            .map(|(count, (_, weight))| weight * count / (count + SATURATION / 2.0))
+            .sum()
     }
 }

@@ -7,7 +7,7 @@ use super::features::{self, Candidate};
 use super::lexical::TermQuery;
 use super::second::{self, SECOND_COUNT};
 use super::structure::{EdgeBudget, Structure};
-use super::weights::{Blend, FIRST, SECOND, Weights, density};
+use super::weights::{Blend, FIRST, RERANK, SECOND, Weights, density};
 use crate::index::Index;
 use crate::work::Date;
 
@@ -80,7 +80,8 @@ impl Filter {
             names.iter().any(|name| name.to_lowercase().contains(&wanted))
         };
         index.paper(node).is_some_and(|paper| {
-            self.categories.iter().all(|wanted| holds(&paper.categories, wanted)) && self.authors.iter().all(|wanted| holds(&paper.authors, wanted))
+            self.categories.iter().all(|wanted| holds(&paper.categories, wanted))
+                && self.authors.iter().all(|wanted| holds(&paper.authors, wanted))
         })
     }
 }
@@ -164,8 +165,8 @@ impl Index {
             push_away(self, query, &prepared.candidates, &mut scored);
         }
         let ordered = largest(scored, prepared.candidates.len());
-        let ordered = if query.rerank { second_pass(self, &prepared, ordered) } else { ordered };
-        prepared.notes.push(if query.rerank { "ranked by the fused text and graph model, then by its second pass" } else { "ranked by the fused text and graph model" }.to_owned());
+        let ordered = second_pass(self, &prepared, &ordered, query.rerank);
+        prepared.notes.push(if query.rerank { "ranked by the fused text and graph model, then by reading the best candidates (built-in, no neural model)" } else { "ranked by the fused text and graph model" }.to_owned());
         let highest = prepared.intent.highest().max(f32::MIN_POSITIVE);
         let results: Vec<Ranked> = ordered
             .into_iter()
@@ -193,8 +194,9 @@ impl Index {
     pub fn pool(&self, query: &SimilarQuery, first: &Blend<{ features::COUNT }>) -> Pooled {
         let prepared = prepare(self, query);
         let ordered = largest(first_pass(&prepared.candidates, &first.at(prepared.density)), SECOND_PASS);
-        let best: Vec<Candidate> = ordered.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
-        let rows = second::describe(self, &best, &prepared.intent, &prepared.near_intent);
+        let best: Vec<Candidate> =
+            ordered.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
+        let rows = second::describe(self, &best, &prepared.intent, &prepared.near_intent, true);
         Pooled {
             density: prepared.density,
             nodes: prepared.candidates.iter().map(|candidate| candidate.node).collect(),
@@ -205,14 +207,18 @@ impl Index {
 }
 
 fn first_pass(candidates: &[Candidate], weights: &Weights<{ features::COUNT }>) -> Vec<(u32, f32)> {
-    candidates.iter().enumerate().map(|(place, candidate)| (place as u32, weights.score(&candidate.features))).collect()
+    candidates
+        .iter()
+        .enumerate()
+        .map(|(place, candidate)| (place as u32, weights.score(&candidate.features)))
+        .collect()
 }
 
-fn second_pass(index: &Index, prepared: &Prepared, ordered: Vec<(u32, f32)>) -> Vec<(u32, f32)> {
+fn second_pass(index: &Index, prepared: &Prepared, ordered: &[(u32, f32)], rerank: bool) -> Vec<(u32, f32)> {
     let (head, tail) = ordered.split_at(ordered.len().min(SECOND_PASS));
     let best: Vec<Candidate> = head.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
-    let rows = second::describe(index, &best, &prepared.intent, &prepared.near_intent);
-    let weights = SECOND.at(prepared.density);
+    let rows = second::describe(index, &best, &prepared.intent, &prepared.near_intent, rerank);
+    let weights = if rerank { &RERANK } else { &SECOND }.at(prepared.density);
     let scored = head.iter().zip(&rows).map(|((place, _), row)| (*place, weights.score(row))).collect();
     let mut out = largest(scored, head.len());
     // The rest keep their order below the last of the best.
@@ -227,7 +233,13 @@ fn push_away(index: &Index, query: &SimilarQuery, candidates: &[Candidate], scor
     let unwanted: Vec<(u32, f32)> = query.exclude.iter().map(|node| (*node, 1.0)).collect();
     let structure = Structure::around(index, &unwanted, EdgeBudget::default());
     let nodes: Vec<u32> = candidates.iter().map(|candidate| candidate.node).collect();
-    let described = features::describe(index, &nodes, &structure, &TermQuery::default(), &texts_of(index, &query.exclude));
+    let described = features::describe(
+        index,
+        &nodes,
+        &structure,
+        &TermQuery::default(),
+        &texts_of(index, &query.exclude),
+    );
     for ((_, score), candidate) in scored.iter_mut().zip(described) {
         let likeness = candidate.features[1].max(candidate.features[2]).max(candidate.features[3]);
         *score -= STRENGTH * likeness;
@@ -262,7 +274,9 @@ fn prepare(index: &Index, query: &SimilarQuery) -> Prepared {
         Mode::Citers | Mode::References => listed_pool(index, query.mode, seeds, &left_out, &mut notes),
     };
     if intent.is_empty() {
-        notes.push("no word of the intent occurs in the index: ranked by relation to the seed alone".to_owned());
+        notes.push(
+            "no word of the intent occurs in the index: ranked by relation to the seed alone".to_owned(),
+        );
     }
     let before = nodes.len();
     nodes.retain(|node| query.filter.admits_date(index, *node));
@@ -273,7 +287,16 @@ fn prepare(index: &Index, query: &SimilarQuery) -> Prepared {
     }
     let candidates = features::describe(index, &nodes, &structure, &intent, &seed_text);
     let structural = structure.coupling.len() + structure.cocitation.len() + structure.links.len();
-    Prepared { density: density(structural), candidates, structure, intent, near_intent: near, pool_size, capped, notes }
+    Prepared {
+        density: density(structural),
+        candidates,
+        structure,
+        intent,
+        near_intent: near,
+        pool_size,
+        capped,
+        notes,
+    }
 }
 
 fn similar_pool(
@@ -284,20 +307,29 @@ fn similar_pool(
     left_out: &HashSet<u32>,
     notes: &mut Vec<String>,
 ) -> (Vec<u32>, usize, bool) {
-    let keep = |node: u32| index.is_work(node) && !left_out.contains(&node) && !index.document(node).is_empty();
+    let keep =
+        |node: u32| index.is_work(node) && !left_out.contains(&node) && !index.document(node).is_empty();
     let mut nodes: Vec<u32> = Vec::with_capacity(1_500);
-    for (evidence, most) in
-        [(&structure.walk, FROM_WALK), (&structure.coupling, FROM_COUPLING), (&structure.cocitation, FROM_COCITATION), (&structure.links, FROM_LINKS)]
-    {
+    for (evidence, most) in [
+        (&structure.walk, FROM_WALK),
+        (&structure.coupling, FROM_COUPLING),
+        (&structure.cocitation, FROM_COCITATION),
+        (&structure.links, FROM_LINKS),
+    ] {
         nodes.extend(evidence.largest(most, keep).iter().map(|(node, _)| *node));
     }
     nodes.sort_unstable();
     nodes.dedup();
     if nodes.len() < THIN {
-        notes.push(format!("the citation graph offered only {} candidates; the rest were found by their text", nodes.len()));
+        notes.push(format!(
+            "the citation graph offered only {} candidates; the rest were found by their text",
+            nodes.len()
+        ));
     }
     let mut terms = seed_text.clone();
-    terms.terms.sort_unstable_by(|one, other| (other.1 * other.2).total_cmp(&(one.1 * one.2)).then(one.0.cmp(&other.0)));
+    terms.terms.sort_unstable_by(|one, other| {
+        (other.1 * other.2).total_cmp(&(one.1 * one.2)).then(one.0.cmp(&other.0))
+    });
     terms.terms.truncate(SEED_TERMS);
     let (near_seed, _) = terms.nearest(index, POSTINGS, FROM_SEED_TEXT);
     nodes.extend(near_intent.iter().chain(&near_seed).map(|(node, _)| *node).filter(|node| keep(*node)));
@@ -307,7 +339,13 @@ fn similar_pool(
     (nodes, size, false)
 }
 
-fn listed_pool(index: &Index, mode: Mode, seeds: &[u32], left_out: &HashSet<u32>, notes: &mut Vec<String>) -> (Vec<u32>, usize, bool) {
+fn listed_pool(
+    index: &Index,
+    mode: Mode,
+    seeds: &[u32],
+    left_out: &HashSet<u32>,
+    notes: &mut Vec<String>,
+) -> (Vec<u32>, usize, bool) {
     let lists = if mode == Mode::Citers { index.citers() } else { index.references() };
     let mut nodes = Vec::new();
     let mut unread = 0;

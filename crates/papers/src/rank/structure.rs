@@ -71,13 +71,15 @@ impl Structure {
     pub fn walk_from(&mut self, index: &Index, seeds: &[(u32, f32)], budget: EdgeBudget) -> Accumulator {
         let mut reached = Accumulator::with_capacity(4 << 10);
         let total: f32 = seeds.iter().map(|(_, weight)| weight).sum();
-        let mut holders: Vec<(u32, f32)> = seeds.iter().map(|(seed, weight)| (*seed, weight / total.max(f32::MIN_POSITIVE))).collect();
+        let mut holders: Vec<(u32, f32)> =
+            seeds.iter().map(|(seed, weight)| (*seed, weight / total.max(f32::MIN_POSITIVE))).collect();
         let mut edges_left = budget.walk;
         for _ in 0..STEPS {
             let mut next = Accumulator::with_capacity(2 << 10);
             for (node, held) in &holders {
                 reached.add(*node, RESTART * held);
-                let (out, back) = (index.references().count(*node) as usize, index.citers().count(*node) as usize);
+                let (out, back) =
+                    (index.references().count(*node) as usize, index.citers().count(*node) as usize);
                 let (read_out, read_back) = (out.min(budget.per_list), back.min(budget.per_list));
                 let degree = read_out + read_back;
                 let share = (1.0 - RESTART) * held / degree.max(1) as f32;
@@ -107,7 +109,14 @@ impl Structure {
         reached
     }
 
-    fn add_links(&mut self, index: &Index, seed: u32, weight: f32, tied: &mut Accumulator, budget: EdgeBudget) {
+    fn add_links(
+        &mut self,
+        index: &Index,
+        seed: u32,
+        weight: f32,
+        tied: &mut Accumulator,
+        budget: EdgeBudget,
+    ) {
         let links = &mut self.links;
         let mut link = |node: u32| {
             links.add(node, weight);
@@ -118,13 +127,22 @@ impl Structure {
         self.sampled |= out > budget.pairs || back > budget.per_list;
     }
 
-    fn add_coupling(&mut self, index: &Index, seed: u32, weight: f32, tied: &mut Accumulator, budget: EdgeBudget) {
+    fn add_coupling(
+        &mut self,
+        index: &Index,
+        seed: u32,
+        weight: f32,
+        tied: &mut Accumulator,
+        budget: EdgeBudget,
+    ) {
         let norm = index.coupling_norm(seed);
         if norm <= 0.0 {
             return;
         }
         let mut shared = Vec::new();
-        index.references().for_each(seed, |reference| shared.push((reference, index.citers().count(reference))));
+        index
+            .references()
+            .for_each(seed, |reference| shared.push((reference, index.citers().count(reference))));
         // Rarely cited references first: they tell most and cost least.
         shared.sort_unstable_by_key(|(reference, count)| (*count, *reference));
         let mut sums = Accumulator::with_capacity(2 << 10);
@@ -151,7 +169,14 @@ impl Structure {
         }
     }
 
-    fn add_cocitation(&mut self, index: &Index, seed: u32, weight: f32, tied: &mut Accumulator, budget: EdgeBudget) {
+    fn add_cocitation(
+        &mut self,
+        index: &Index,
+        seed: u32,
+        weight: f32,
+        tied: &mut Accumulator,
+        budget: EdgeBudget,
+    ) {
         let mut citers = Vec::new();
         let cited = index.citers().sample(seed, budget.per_list, |citer| citers.push(citer));
         self.sampled |= cited > citers.len();

@@ -5,7 +5,16 @@ use papers::{Index, Library, SearchQuery, SimilarQuery, Source};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 fn lines(count: usize) -> Vec<String> {
-    (0..count).map(|number| work(number, &format!("Study {number} of cells"), "words about cells and light", &[number / 2, number / 3, number + 1])).collect()
+    (0..count)
+        .map(|number| {
+            work(
+                number,
+                &format!("Study {number} of cells"),
+                "words about cells and light",
+                &[number / 2, number / 3, number + 1],
+            )
+        })
+        .collect()
 }
 
 #[test]
@@ -21,7 +30,13 @@ fn any_damaged_byte_is_found_and_none_brings_the_reader_down() {
         std::fs::write(&broken, &bytes).unwrap();
         let Ok(index) = Index::open(&broken) else { continue };
         assert!(index.verify().is_err(), "byte {place} of {}", whole.len());
-        let query = SimilarQuery { seeds: vec![1, 70], intent: "cells".into(), k: 5, rerank: true, ..SimilarQuery::default() };
+        let query = SimilarQuery {
+            seeds: vec![1, 70],
+            intent: "cells".into(),
+            k: 5,
+            rerank: true,
+            ..SimilarQuery::default()
+        };
         let _ = index.similar(&query);
         let _ = index.search(&SearchQuery { text: "light".into(), k: 5, ..SearchQuery::default() });
         let _ = node(&index, "doi:10.1/3");
@@ -43,7 +58,12 @@ fn generations_change_under_load_and_nobody_notices() {
                 while !stop.load(Ordering::Relaxed) {
                     let index = shelf.library.current().unwrap();
                     let seed = node(&index, "doi:10.1/4").unwrap();
-                    let answer = index.similar(&SimilarQuery { seeds: vec![seed], intent: "light".into(), k: 10, ..SimilarQuery::default() });
+                    let answer = index.similar(&SimilarQuery {
+                        seeds: vec![seed],
+                        intent: "light".into(),
+                        k: 10,
+                        ..SimilarQuery::default()
+                    });
                     assert_eq!(answer.results.len(), 10);
                     answered.fetch_add(1, Ordering::Relaxed);
                 }

@@ -28,16 +28,21 @@ fn references_and_citers_equal_the_edges() {
     for (citing, cited) in &edges {
         references.entry(*citing).or_default().push(*cited);
     }
-    let lines: Vec<String> = (0..works).map(|number| work(number, &format!("work number {number}"), "", &references[&number])).collect();
+    let lines: Vec<String> = (0..works)
+        .map(|number| work(number, &format!("work number {number}"), "", &references[&number]))
+        .collect();
     let shelf = Shelf::of(&lines);
     let index = shelf.index();
     index.verify().unwrap();
 
-    let without_loops: BTreeSet<(usize, usize)> = edges.into_iter().filter(|(citing, cited)| citing != cited).collect();
+    let without_loops: BTreeSet<(usize, usize)> =
+        edges.into_iter().filter(|(citing, cited)| citing != cited).collect();
     assert_eq!(index.facts().edges, without_loops.len() as u64);
     assert!(index.facts().nodes > index.facts().works, "cited-only works are nodes");
     let node_of = |number: usize| node(&index, &format!("doi:10.1/{number}"));
-    let number_of = |node: u32| index.paper(node).unwrap().primary.value().trim_start_matches("10.1/").parse::<usize>().unwrap();
+    let number_of = |node: u32| {
+        index.paper(node).unwrap().primary.value().trim_start_matches("10.1/").parse::<usize>().unwrap()
+    };
     let mut out = BTreeSet::new();
     let mut back = BTreeSet::new();
     for number in 0..works * 2 {
@@ -54,8 +59,17 @@ fn references_and_citers_equal_the_edges() {
 
     // The same through the question: nothing is lost before the cut.
     let seed = node_of(1).unwrap();
-    let ask = |mode| index.similar(&SimilarQuery { seeds: vec![seed], intent: "work".into(), mode, k: 500, ..SimilarQuery::default() });
-    let cited: BTreeSet<usize> = ask(Mode::References).results.iter().map(|ranked| number_of(ranked.node)).collect();
+    let ask = |mode| {
+        index.similar(&SimilarQuery {
+            seeds: vec![seed],
+            intent: "work".into(),
+            mode,
+            k: 500,
+            ..SimilarQuery::default()
+        })
+    };
+    let cited: BTreeSet<usize> =
+        ask(Mode::References).results.iter().map(|ranked| number_of(ranked.node)).collect();
     assert_eq!(cited, without_loops.iter().filter(|edge| edge.0 == 1).map(|edge| edge.1).collect());
     let citers = ask(Mode::Citers);
     assert_eq!(citers.pool_size, without_loops.iter().filter(|edge| edge.1 == 1).count());
@@ -81,7 +95,11 @@ fn a_hub_is_sampled_and_says_so() {
 
     let query = SimilarQuery { seeds: vec![seed], intent: "users".into(), k: 10, ..SimilarQuery::default() };
     let answer = index.similar(&query);
-    assert!(answer.truncated && answer.notes.iter().any(|note| note.contains("sampled")), "{:?}", answer.notes);
+    assert!(
+        answer.truncated && answer.notes.iter().any(|note| note.contains("sampled")),
+        "{:?}",
+        answer.notes
+    );
     let answer = index.similar(&SimilarQuery { mode: Mode::Citers, ..query });
     assert_eq!(answer.pool_size, CITERS);
     assert!(answer.notes.iter().any(|note| note.contains("sample")), "{:?}", answer.notes);

@@ -55,10 +55,16 @@ fn one_title_from_two_sources_is_one_work_unless_something_speaks_against_it() {
     let shelf = Shelf::new();
     let title = "A sufficiently long title for two sources";
     let line = |ids: &str, year: u32| format!(r#"{{"ids":{ids},"title":"{title}","created":"{year}"}}"#);
-    let lines = [line(r#"{"doi":["10.1/a"]}"#, 2020), line(r#"{"arxiv":["2001.00001"]}"#, 2019), line(r#"{"doi":["10.1/b"]}"#, 2020), line(r#"{"pmid":["9"]}"#, 1990)];
+    let lines = [
+        line(r#"{"doi":["10.1/a"]}"#, 2020),
+        line(r#"{"arxiv":["2001.00001"]}"#, 2019),
+        line(r#"{"doi":["10.1/b"]}"#, 2020),
+        line(r#"{"pmid":["9"]}"#, 1990),
+    ];
     shelf.import(Source::Jsonl, &shelf.file("a.jsonl", lines.join("\n"))).unwrap();
     let index = shelf.index();
-    let [a, preprint, b, old] = ["10.1/a", "2001.00001", "10.1/b", "pmid:9"].map(|name| node(&index, name).unwrap());
+    let [a, preprint, b, old] =
+        ["10.1/a", "2001.00001", "10.1/b", "pmid:9"].map(|name| node(&index, name).unwrap());
     assert_eq!(a, preprint, "a preprint and its article");
     assert_ne!(a, b, "two DOIs are two works");
     assert_ne!(a, old, "thirty years apart");
@@ -72,13 +78,28 @@ fn broken_files_name_the_line_and_leave_the_old_index() {
     let cases: [(&str, Source, Vec<u8>, &str); 9] = [
         ("cut.jsonl", Source::Jsonl, format!("{good}\n\n{}", &good[..30]).into_bytes(), "cut.jsonl:3:"),
         ("cut.gz", Source::Jsonl, packed[..packed.len() - 10].to_vec(), "cut.gz:"),
-        ("latin.jsonl", Source::Jsonl, b"{\"ids\":{\"doi\":[\"10.1/x\"]},\"title\":\"caf\xe9\"}".to_vec(), "latin.jsonl:1:"),
+        (
+            "latin.jsonl",
+            Source::Jsonl,
+            b"{\"ids\":{\"doi\":[\"10.1/x\"]},\"title\":\"caf\xe9\"}".to_vec(),
+            "latin.jsonl:1:",
+        ),
         ("cut.xml", Source::Jats, JATS.as_bytes()[..JATS.len() - 40].to_vec(), "cut.xml:"),
-        ("bomb.xml", Source::PubMed, format!("<PubmedArticleSet><PubmedArticle>{}", "<a>".repeat(5_000)).into_bytes(), "nested deeper"),
+        (
+            "bomb.xml",
+            Source::PubMed,
+            format!("<PubmedArticleSet><PubmedArticle>{}", "<a>".repeat(5_000)).into_bytes(),
+            "nested deeper",
+        ),
         ("none.xml", Source::PubMed, b"<html></html>".to_vec(), "no PubmedArticle"),
         ("cut.ris", Source::Ris, b"TY  - JOUR\nTI  - x\n".to_vec(), "cut.ris:1:"),
         ("bad.json", Source::Crossref, b"{\"items\":[{\"DOI\":3}]}".to_vec(), "bad.json:1:"),
-        ("works.json", Source::OpenAlex, b"{\"id\":\"https://openalex.org/A5\"}".to_vec(), "no OpenAlex work"),
+        (
+            "works.json",
+            Source::OpenAlex,
+            b"{\"id\":\"https://openalex.org/A5\"}".to_vec(),
+            "no OpenAlex work",
+        ),
     ];
     for (name, source, bytes, told) in cases {
         let error = shelf.import(source, &shelf.file(name, bytes)).unwrap_err().to_string();
@@ -95,7 +116,9 @@ fn broken_files_name_the_line_and_leave_the_old_index() {
 fn entities_are_never_expanded() {
     let shelf = Shelf::new();
     let bomb = r#"<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "boom"><!ENTITY y "&x;&x;&x;"><!ENTITY f SYSTEM "file:///etc/hostname">]>"#;
-    let text = JATS.replacen("<?xml version=\"1.0\"?><!DOCTYPE article PUBLIC \"x\" \"y.dtd\">", bomb, 1).replace("others", "o&y;t&f;h");
+    let text = JATS
+        .replacen("<?xml version=\"1.0\"?><!DOCTYPE article PUBLIC \"x\" \"y.dtd\">", bomb, 1)
+        .replace("others", "o&y;t&f;h");
     shelf.import(Source::Jats, &shelf.file("a.xml", text)).unwrap();
     let index = shelf.index();
     assert_eq!(index.paper(node(&index, "pmid:23").unwrap()).unwrap().title, "Volatiles of Nicotiana & oth");
@@ -120,13 +143,20 @@ fn an_import_that_was_cut_off_goes_on_without_repeats() {
 fn a_later_record_replaces_and_a_withdrawal_leaves_a_cited_node() {
     let shelf = Shelf::new();
     shelf.import(Source::PubMed, &shelf.file("1.xml", PUBMED)).unwrap();
-    let update = PUBMED.replace("Volatiles of Nicotiana.", "Corrected title").replace("<PMID>5</PMID>", "<PMID>6</PMID>");
+    let update = PUBMED
+        .replace("Volatiles of Nicotiana.", "Corrected title")
+        .replace("<PMID>5</PMID>", "<PMID>6</PMID>");
     shelf.import(Source::PubMed, &shelf.file("2.xml", update)).unwrap();
     let title = |shelf: &Shelf| {
         let index = shelf.index();
         index.paper(node(&index, "pmid:23").unwrap()).unwrap().title
     };
     assert_eq!(title(&shelf), "Corrected title");
-    shelf.import(Source::PubMed, &shelf.file("3.xml", "<S><DeleteCitation><PMID>23</PMID></DeleteCitation></S>")).unwrap();
+    shelf
+        .import(
+            Source::PubMed,
+            &shelf.file("3.xml", "<S><DeleteCitation><PMID>23</PMID></DeleteCitation></S>"),
+        )
+        .unwrap();
     assert_eq!(title(&shelf), "");
 }

@@ -1,5 +1,8 @@
 //! The research index from the outside: files in, papers out.
 
+// Counts in these tests are small.
+#![allow(clippy::cast_possible_truncation)]
+
 mod damage;
 mod graph;
 mod imports;

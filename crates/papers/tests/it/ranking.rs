@@ -24,13 +24,19 @@ fn intent_moves_the_ranking() {
     let shelf = shelf();
     let index = shelf.index();
     let seed = node(&index, "10.1/1").unwrap();
-    let first = |intent: &str, rerank| index.similar(&SimilarQuery { rerank, ..ask(intent, seed) }).results[0].node;
+    let first =
+        |intent: &str, rerank| index.similar(&SimilarQuery { rerank, ..ask(intent, seed) }).results[0].node;
     for rerank in [false, true] {
         assert_eq!(first("firing rates of neurons in macaque", rerank), node(&index, "10.1/2").unwrap());
-        assert_eq!(first("microscope for calcium imaging in awake mice", rerank), node(&index, "10.1/3").unwrap());
+        assert_eq!(
+            first("microscope for calcium imaging in awake mice", rerank),
+            node(&index, "10.1/3").unwrap()
+        );
     }
     let answer = index.similar(&ask("attention", seed));
-    assert!(answer.results.iter().all(|ranked| ranked.node != seed && (0.0..=1.0).contains(&ranked.score) && (0.0..=1.0).contains(&ranked.signals.semantic)));
+    assert!(answer.results.iter().all(|ranked| ranked.node != seed
+        && (0.0..=1.0).contains(&ranked.score)
+        && (0.0..=1.0).contains(&ranked.signals.semantic)));
     assert!(answer.results.is_sorted_by(|one, other| one.score >= other.score));
     assert_eq!(answer.results[0].signals.seed_overlap, 1);
 }
@@ -51,7 +57,8 @@ fn a_seed_without_edges_is_answered_by_text() {
 fn anchors_widen_and_exclusions_push_away() {
     let shelf = shelf();
     let index = shelf.index();
-    let [one, two, three, four] = ["10.1/1", "10.1/2", "10.1/3", "10.1/4"].map(|name| node(&index, name).unwrap());
+    let [one, two, three, four] =
+        ["10.1/1", "10.1/2", "10.1/3", "10.1/4"].map(|name| node(&index, name).unwrap());
     let both = index.similar(&SimilarQuery { seeds: vec![one, two], ..ask("cortex", one) });
     assert!(both.results.iter().any(|ranked| ranked.signals.seed_overlap == 2));
     assert!(both.results.iter().all(|ranked| ranked.node != one && ranked.node != two));
@@ -60,7 +67,13 @@ fn anchors_widen_and_exclusions_push_away() {
         answer.results.iter().position(|ranked| ranked.node == three).unwrap()
     };
     assert!(place(vec![two, four]) <= place(vec![]));
-    assert!(index.similar(&SimilarQuery { exclude: vec![three], ..ask("cortex imaging", one) }).results.iter().all(|ranked| ranked.node != three));
+    assert!(
+        index
+            .similar(&SimilarQuery { exclude: vec![three], ..ask("cortex imaging", one) })
+            .results
+            .iter()
+            .all(|ranked| ranked.node != three)
+    );
 }
 
 #[test]
@@ -68,13 +81,40 @@ fn filters_hold() {
     let shelf = shelf();
     let index = shelf.index();
     let seven = node(&index, "10.1/7").unwrap();
-    let search = |text: &str, filter: Filter| index.search(&SearchQuery { text: text.into(), k: 10, filter }).iter().map(|(node, _)| *node).collect::<Vec<_>>();
+    let search = |text: &str, filter: Filter| {
+        index
+            .search(&SearchQuery { text: text.into(), k: 10, filter })
+            .iter()
+            .map(|(node, _)| *node)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(search("budding yeast", Filter::default()).len(), 2);
-    assert_eq!(search("budding yeast", Filter { authors: vec!["lovelace".into(), "BABB".into()], ..Filter::default() }), [seven]);
-    assert!(search("budding yeast", Filter { authors: vec!["lovelace".into(), "Turing".into()], ..Filter::default() }).is_empty());
-    assert_eq!(search("budding yeast", Filter { categories: vec!["cell".into()], ..Filter::default() }), [seven]);
+    assert_eq!(
+        search(
+            "budding yeast",
+            Filter { authors: vec!["lovelace".into(), "BABB".into()], ..Filter::default() }
+        ),
+        [seven]
+    );
+    assert!(
+        search(
+            "budding yeast",
+            Filter { authors: vec!["lovelace".into(), "Turing".into()], ..Filter::default() }
+        )
+        .is_empty()
+    );
+    assert_eq!(
+        search("budding yeast", Filter { categories: vec!["cell".into()], ..Filter::default() }),
+        [seven]
+    );
     let day = |text: &str| Date::parse(text);
-    assert_eq!(search("budding yeast", Filter { from: day("2020-05-06"), to: day("2020-05-06"), ..Filter::default() }), [seven]);
+    assert_eq!(
+        search(
+            "budding yeast",
+            Filter { from: day("2020-05-06"), to: day("2020-05-06"), ..Filter::default() }
+        ),
+        [seven]
+    );
     assert!(search("budding yeast", Filter { from: day("2020-05-07"), ..Filter::default() }).is_empty());
     assert_eq!(search("https://doi.org/10.1/7", Filter::default())[0], seven);
     assert!(search("", Filter::default()).is_empty());
@@ -98,7 +138,15 @@ fn every_spelling_gives_the_same_answer() {
     let index = shelf.index();
     let paper = index.paper(node(&index, "10.1/7").unwrap()).unwrap();
     assert_eq!(paper.primary.to_string(), "arxiv:2101.00007");
-    for name in ["DOI:10.1/7", "https://doi.org/10.1/7", "arXiv:2101.00007v3", "2101.00007", "http://arxiv.org/pdf/2101.00007.pdf", "PMID:077", &paper.number.to_string()] {
+    for name in [
+        "DOI:10.1/7",
+        "https://doi.org/10.1/7",
+        "arXiv:2101.00007v3",
+        "2101.00007",
+        "http://arxiv.org/pdf/2101.00007.pdf",
+        "PMID:077",
+        &paper.number.to_string(),
+    ] {
         assert_eq!(node(&index, name), Some(paper.node), "{name}");
     }
     for name in ["pmid:10.1/7", "doi:10.1/", "123", "10.1/nothing", "arxiv:77"] {
