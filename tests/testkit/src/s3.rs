@@ -28,7 +28,7 @@ impl S3Server {
             .chain([port.to_string()])
             .collect();
         let server = Tethered::start("TERM", &command);
-        let end = Instant::now() + Duration::from_mins(1);
+        let end = Instant::now() + Duration::from_mins(2);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(Instant::now() < end, "the S3 test server did not start: {command:?}");
             std::thread::sleep(Duration::from_millis(50));

@@ -85,7 +85,8 @@ pub(super) async fn purge(store: &SqliteStore, limit: u32) -> StoreResult<u64> {
         include_str!("../sql/jobs/purge_children.sql"),
         include_str!("../sql/jobs/purge.sql"),
     ] {
-        let done = sqlx::query(statement).bind(clock::now()).bind(left.cast_signed()).execute(&mut *tx).await?;
+        let done =
+            sqlx::query(statement).bind(clock::now()).bind(left.cast_signed()).execute(&mut *tx).await?;
         left = left.saturating_sub(done.rows_affected());
     }
     tx.commit().await?;
