@@ -78,7 +78,7 @@ fn cpu_ms() -> f64 {
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// RcDom alone; the whole way; then its parts.
+/// `RcDom` alone; the whole way; then its parts.
 fn measure(html: &str, url: Option<&Url>) -> [f64; 6] {
     let start = cpu_ms();
     {

@@ -57,16 +57,14 @@ pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
         // Plain ASCII reads the same in nearly every label; ISO-2022-JP is the one that uses escapes within ASCII.
         let escapes =
             labelled.filter(|(encoding, _)| encoding.name() == "ISO-2022-JP" && bytes.contains(&0x1b));
-        return match escapes {
-            Some((encoding, source)) => finish(bytes, encoding, source),
-            None => {
-                let source = match labelled {
-                    Some((encoding, source)) if encoding == UTF_8 => source,
-                    _ => EncodingSource::Bytes,
-                };
-                Decoded { text: Cow::Borrowed(text), encoding: "UTF-8", source, lossy: false }
-            }
+        if let Some((encoding, source)) = escapes {
+            return finish(bytes, encoding, source);
+        }
+        let source = match labelled {
+            Some((encoding, source)) if encoding == UTF_8 => source,
+            _ => EncodingSource::Bytes,
         };
+        return Decoded { text: Cow::Borrowed(text), encoding: "UTF-8", source, lossy: false };
     }
     if let Some((encoding, source)) = labelled {
         let decoded = finish(bytes, encoding, source);

@@ -21,7 +21,7 @@ fn everything(bytes: &[u8]) -> (Page, String) {
     page.images();
     page.tables(&whole);
     page.verdict();
-    assert!(start.elapsed() < Duration::from_secs(240), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(4), "{:?}", start.elapsed());
     (page, markdown)
 }
 
@@ -41,7 +41,7 @@ fn a_hundred_megabytes_of_text() {
     let whole = page.select(&Wanted { only_main_content: false, ..Wanted::default() }).unwrap();
     let markdown = page.markdown(&whole, true);
     assert!(markdown.len() > 60 << 20 && markdown.len() <= (64 << 20) + 1);
-    assert!(start.elapsed() < Duration::from_secs(240), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(4), "{:?}", start.elapsed());
 }
 
 #[test]
@@ -58,15 +58,16 @@ fn a_million_nested_tags() {
     ] {
         let count = 1_000_000 / tag.matches('<').count();
         let (page, markdown) = everything(format!("{}deep", tag.repeat(count)).as_bytes());
-        assert!(page.truncated(), "{tag}");
+        // A link ends the link before it, so those do not nest.
+        assert!(page.truncated() || tag.starts_with("<a "), "{tag}");
         assert!(markdown.contains("deep"), "{tag}");
     }
 }
 
 #[test]
 fn a_hundred_thousand_attributes() {
-    let attributes: String = (0..100_000).map(|n| format!(" a{n}=v")).collect();
-    let (page, markdown) = everything(format!("<p{attributes}>text</p>").as_bytes());
+    let attributes: Vec<String> = (0..100_000).map(|n| format!("a{n}=v")).collect();
+    let (page, markdown) = everything(format!("<p {}>text</p>", attributes.join(" ")).as_bytes());
     assert!(page.truncated());
     assert_eq!(markdown, "text\n");
 }

@@ -82,8 +82,8 @@ fn block() -> impl Strategy<Value = String> {
         let items = proptest::collection::vec(proptest::collection::vec(inner.clone(), 1..3), 1..4);
         let list = (items, any::<bool>()).prop_map(|(items, ordered)| {
             let name = if ordered { "ol" } else { "ul" };
-            let items: String = items.iter().map(|item| format!("<li>{}</li>", item.concat())).collect();
-            format!("<{name}>{items}</{name}>")
+            let items: Vec<String> = items.iter().map(|item| item.concat()).collect();
+            format!("<{name}><li>{}</li></{name}>", items.join("</li><li>"))
         });
         prop_oneof![
             proptest::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),

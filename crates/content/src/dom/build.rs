@@ -1,32 +1,19 @@
 //! Markup → arena: html5ever's tree builder driven into flat vectors, then laid out in document order.
 //!
-//! Owns every bound on parsing. The tree builder searches its stack of open elements and its list of formatting elements on
-//! each tag, and the tokenizer compares each attribute with all earlier ones, so unbounded depth, formatting or attributes
-//! would be quadratic: [`Gate`] stands between the two and keeps all three small, and input is fed in slices so that one
-//! endless tag is noticed while it is still being read.
+//! Owns the tree while it grows: nodes linked both ways, text and attributes in flat buffers, each bounded. What may enter at
+//! all is decided in [`super::feed`].
 
-use super::raw;
+use super::feed::{Gate, feed};
 use super::{Attr, AttrSlot, Dom, KNOWN_ATTRS, Limits, NONE, Node, NodeId, Tag};
-use html5ever::interface::{ElementFlags, ExpandedName, NodeOrText, QuirksMode, TokenizerResult, TreeSink};
+use html5ever::interface::{ElementFlags, ExpandedName, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::{
-    BufferQueue, Tag as TagToken, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-};
+use html5ever::tokenizer::{Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, LocalName, QualName, local_name, ns};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::OnceLock;
-
-/// Formatting elements (b, i, font …) are compared with every open one of their kind; past this depth they are dropped.
-const FORMATTING_DEPTH: u16 = 100;
-/// Attributes kept on a formatting element other than `a`, for the same reason.
-const FORMATTING_ATTRIBUTES: usize = 4;
-/// Markup is handed to the tokenizer in slices of about this many bytes.
-const SLICE: usize = 8 << 10;
-/// A tag still open after a whole slice is read to its end here, and cut when it has more attributes than this.
-const ENDLESS_TAG_ATTRIBUTES: usize = 1024;
 
 pub(super) fn parse(html: &str, limits: &Limits) -> Dom {
     let mut cut = false;
@@ -39,12 +26,7 @@ pub(super) fn parse(html: &str, limits: &Limits) -> Dom {
     };
     let sink = Sink::new(html.len(), *limits);
     let options = TreeBuilderOpts { scripting_enabled: false, drop_doctype: true, ..Default::default() };
-    let gate = Gate {
-        builder: TreeBuilder::new(sink, options),
-        limits: *limits,
-        tokens: Cell::new(0),
-        in_code: Cell::new(false),
-    };
+    let gate = Gate::new(TreeBuilder::new(sink, options), *limits);
     let tokenizer = Tokenizer::new(gate, TokenizerOpts::default());
     feed(&tokenizer, html);
     tokenizer.end();
@@ -53,200 +35,15 @@ pub(super) fn parse(html: &str, limits: &Limits) -> Dom {
     dom
 }
 
-/// Hands the markup over slice by slice, stopping when the sink is full, cutting tags that never end, and stepping over
-/// the bodies of scripts and styles: they are half of many pages, and nothing but their beginning is ever asked for.
-fn feed(tokenizer: &Tokenizer<Gate>, html: &str) {
-    let queue = BufferQueue::default();
-    let push = |text: StrTendril| {
-        queue.push_back(text);
-        while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
-    };
-    let whole = StrTendril::from_slice(html);
-    let part = |from: usize, to: usize| whole.subtendril(index(from), index(to - from));
-    let gate = &tokenizer.sink;
-    let (mut at, mut open_since) = (0, 0);
-    let mut raw_tag = raw::next_tag(html, 0);
-    while at < html.len() {
-        let slice_end = html.ceil_char_boundary((at + SLICE).min(html.len()));
-        let end = raw_tag.map_or(slice_end, |tag| tag.end.clamp(at, slice_end));
-        let seen = gate.tokens.get();
-        push(part(at, end));
-        if gate.builder.sink.full.get() {
-            return;
-        }
-        at = end;
-        if let Some(tag) = raw_tag
-            && at >= tag.end
-        {
-            if gate.in_code.get() {
-                let body = raw::body(html, tag);
-                push(part(at, body.kept_to));
-                at = body.end;
-            }
-            raw_tag = raw::next_tag(html, at);
-        }
-        if gate.tokens.get() != seen {
-            open_since = at;
-            continue;
-        }
-        if end < slice_end {
-            continue;
-        }
-        // A whole slice without a token: a comment, a long attribute value, or a tag with attributes past counting.
-        let start = html[..open_since].rfind('<').unwrap_or(0).max(open_since.saturating_sub(2 * SLICE));
-        if let Some(end) = endless_tag_end(&html[start..]) {
-            gate.builder.sink.truncated.set(true);
-            push(StrTendril::from_slice("'\">"));
-            at = html.ceil_char_boundary((start + end).max(at));
-            raw_tag = raw::next_tag(html, at);
-        }
-        open_since = at;
-    }
-}
-
-/// Where a tag ends, when it has more attributes than any honest one; none when it is not such a tag.
-fn endless_tag_end(tag: &str) -> Option<usize> {
-    let bytes = tag.as_bytes();
-    if bytes.first() != Some(&b'<') || !bytes.get(1).is_some_and(|b| b.is_ascii_alphabetic() || *b == b'/') {
-        return None;
-    }
-    let (mut at, mut attributes) = (1, 0_usize);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'>' => break,
-            b'=' => {
-                at += 1;
-                while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
-                    at += 1;
-                }
-                if let Some(quote @ (b'"' | b'\'')) = bytes.get(at) {
-                    at += 1;
-                    at += bytes[at..].iter().position(|b| b == quote).unwrap_or(bytes.len() - at);
-                }
-            }
-            b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b'/' => attributes += 1,
-            _ => {}
-        }
-        at += 1;
-    }
-    (attributes > ENDLESS_TAG_ATTRIBUTES).then_some((at + 1).min(bytes.len()))
-}
-
-/// Stands between tokenizer and tree builder and lets through what stays within bounds.
-struct Gate {
-    builder: TreeBuilder<Handle, Sink>,
-    limits: Limits,
-    tokens: Cell<u64>,
-    /// The last token opened a script or style whose body nobody will ask for.
-    in_code: Cell<bool>,
-}
-
-impl TokenSink for Gate {
-    type Handle = Handle;
-
-    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
-        self.tokens.set(self.tokens.get() + 1);
-        self.in_code.set(false);
-        let sink = &self.builder.sink;
-        let mut is_code = false;
-        let token = match token {
-            Token::ParseError(_) | Token::CommentToken(_) => return TokenSinkResult::Continue,
-            Token::EOFToken => Token::EOFToken,
-            _ if sink.full.get() => return TokenSinkResult::Continue,
-            Token::TagToken(mut tag) => {
-                if tag.kind == TagKind::EndTag {
-                    sink.depth.set(sink.depth.get().saturating_sub(1));
-                } else if !self.admit(&mut tag) {
-                    return TokenSinkResult::Continue;
-                } else {
-                    is_code = raw::is_code(&tag);
-                }
-                Token::TagToken(tag)
-            }
-            other => other,
-        };
-        let result = self.builder.process_token(token, line);
-        self.in_code.set(is_code && matches!(result, TokenSinkResult::RawData(_)));
-        result
-    }
-
-    fn end(&self) {
-        self.builder.end();
-    }
-
-    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
-        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
-    }
-}
-
-impl Gate {
-    /// Trims a start tag to the limits; false when it must be dropped (its content then stays with its parent).
-    fn admit(&self, tag: &mut TagToken) -> bool {
-        let sink = &self.builder.sink;
-        let most = usize::from(self.limits.attributes);
-        if tag.attrs.len() > most {
-            tag.attrs.truncate(most);
-            sink.truncated.set(true);
-        }
-        let depth = sink.depth.get();
-        if is_formatting(&tag.name) {
-            tag.attrs.truncate(FORMATTING_ATTRIBUTES);
-            if depth >= FORMATTING_DEPTH.min(self.limits.depth) {
-                sink.truncated.set(true);
-                return false;
-            }
-        }
-        // Elements whose content is no markup switch the tokenizer, so they pass; they cannot nest anyway.
-        if depth >= self.limits.depth && !holds_raw_text(&tag.name) {
-            sink.truncated.set(true);
-            return false;
-        }
-        true
-    }
-}
-
-fn is_formatting(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("b")
-            | local_name!("big")
-            | local_name!("code")
-            | local_name!("em")
-            | local_name!("font")
-            | local_name!("i")
-            | local_name!("nobr")
-            | local_name!("s")
-            | local_name!("small")
-            | local_name!("strike")
-            | local_name!("strong")
-            | local_name!("tt")
-            | local_name!("u")
-    )
-}
-
-fn holds_raw_text(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("script")
-            | local_name!("style")
-            | local_name!("textarea")
-            | local_name!("title")
-            | local_name!("xmp")
-            | local_name!("iframe")
-            | local_name!("noembed")
-            | local_name!("noframes")
-    )
-}
-
 /// What the tree builder holds of a node. It carries the name, so asking for the name touches no shared state.
 #[derive(Clone)]
-struct Handle {
+pub(super) struct Handle {
     id: u32,
     name: Name,
 }
 
 #[derive(Clone)]
-enum Name {
+pub(super) enum Name {
     Known(Tag),
     Other(Rc<QualName>),
 }
@@ -277,15 +74,15 @@ struct Arena {
     names: Vec<Rc<QualName>>,
 }
 
-struct Sink {
+pub(super) struct Sink {
     arena: RefCell<Arena>,
     limits: Limits,
     /// Formatting elements are rebuilt with copies of their attributes, so attribute text is bounded by itself.
     attribute_text_limit: usize,
     /// Depth of the place where the last node went in, less the end tags seen since.
-    depth: Cell<u16>,
-    full: Cell<bool>,
-    truncated: Cell<bool>,
+    pub(super) depth: Cell<u16>,
+    pub(super) full: Cell<bool>,
+    pub(super) truncated: Cell<bool>,
 }
 
 const DOCUMENT: u32 = 0;
@@ -362,7 +159,7 @@ impl Sink {
 }
 
 /// Sizes are bounded to a quarter of `u32` by [`parse`] before anything is stored.
-fn index(n: usize) -> u32 {
+pub(super) fn index(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(NONE)
 }
 
@@ -395,14 +192,14 @@ impl Arena {
             return;
         }
         if previous == NONE {
-            self.at(parent).first_child = next
+            self.at(parent).first_child = next;
         } else {
-            self.at(previous).next = next
+            self.at(previous).next = next;
         }
         if next == NONE {
-            self.at(parent).last_child = previous
+            self.at(parent).last_child = previous;
         } else {
-            self.at(next).previous = previous
+            self.at(next).previous = previous;
         }
         let node = self.at(id);
         (node.parent, node.previous, node.next) = (NONE, NONE, NONE);
@@ -414,11 +211,15 @@ impl Arena {
         let node = self.at(id);
         (node.parent, node.previous, node.next) = (parent, previous, before);
         if previous == NONE {
-            self.at(parent).first_child = id
+            self.at(parent).first_child = id;
         } else {
-            self.at(previous).next = id
+            self.at(previous).next = id;
         }
-        if before == NONE { self.at(parent).last_child = id } else { self.at(before).previous = id }
+        if before == NONE {
+            self.at(parent).last_child = id;
+        } else {
+            self.at(before).previous = id;
+        }
     }
 
     /// Text joins the node before it only when it also follows it in the buffer; anything else would copy without bound.

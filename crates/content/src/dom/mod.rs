@@ -5,6 +5,7 @@
 //! [`Dom::parse`] within [`Limits`]; never changed afterwards, never does I/O.
 
 mod build;
+mod feed;
 mod names;
 mod raw;
 

@@ -78,12 +78,19 @@ struct NameTable<K> {
     slots: Vec<Option<(LocalName, K)>>,
 }
 
+/// Where the search for an atom begins in a table of a power of two slots.
+#[inline]
+#[allow(clippy::cast_possible_truncation, reason = "only the low bits are wanted")]
+fn slot(atom: &LocalName, slots: usize) -> usize {
+    atom.get_hash() as usize & (slots - 1)
+}
+
 impl<K: Copy> NameTable<K> {
     fn new(names: &[(K, &str)]) -> Self {
         let mut slots = vec![None; (names.len() * 4).next_power_of_two()];
         for &(kind, text) in names {
             let atom = LocalName::from(text);
-            let mut at = atom.get_hash() as usize & (slots.len() - 1);
+            let mut at = slot(&atom, slots.len());
             while slots[at].is_some() {
                 at = (at + 1) & (slots.len() - 1);
             }
@@ -95,7 +102,7 @@ impl<K: Copy> NameTable<K> {
     #[inline]
     fn find(&self, name: &LocalName) -> Option<K> {
         let mask = self.slots.len() - 1;
-        let mut at = name.get_hash() as usize & mask;
+        let mut at = slot(name, self.slots.len());
         while let Some((atom, kind)) = &self.slots[at] {
             if atom == name {
                 return Some(*kind);

@@ -101,7 +101,7 @@ fn in_time(html: &str) -> Dom {
     let start = Instant::now();
     let dom = parse(html);
     // Debug builds on a busy machine; quadratic behaviour would take hours.
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
     check(&dom);
     dom
 }
@@ -127,8 +127,9 @@ fn depth_recovers_after_the_deep_part() {
 
 #[test]
 fn attributes_past_counting() {
-    let attributes: String = (0..100_000).map(|n| format!(" a{n}=\"{n}>\"")).collect();
-    let dom = in_time(&format!("<p{attributes}>inside</p><p>after"));
+    let attributes: Vec<String> = (0..100_000).map(|n| format!("a{n}=\"{n}>\"")).collect();
+    let attributes = attributes.join(" ");
+    let dom = in_time(&format!("<p {attributes}>inside</p><p>after"));
     assert!(dom.truncated());
     assert!(dom.text_content(dom.root()).ends_with("after"));
     let p = dom.subtree(dom.root()).find(|&id| dom.tag(id) == Tag::P).unwrap();
@@ -148,7 +149,7 @@ fn a_long_attribute_value_is_no_endless_tag() {
 fn rebuilt_formatting_cannot_multiply_memory() {
     let mut html = String::from("<p>");
     for n in 0..90 {
-        html.push_str(&format!("<b class=\"{n}{}\">", "c".repeat(5000)));
+        html += &format!("<b class=\"{n}{}\">", "c".repeat(5000));
     }
     html.push_str("</p>");
     html.push_str(&"<p>x".repeat(50_000));

@@ -7,7 +7,10 @@
 mod code;
 mod escape;
 mod inline;
+mod link;
+mod list;
 mod note;
+mod settle;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -17,9 +20,6 @@ use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::image;
 use crate::node_set::NodeSet;
 use inline::{Inline, Mark};
-
-/// Quotes and lists nested deeper than this stop adding to the line prefix, so that depth cannot multiply output.
-const DEEPEST_PREFIX: usize = 24;
 
 /// How markdown is written.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +117,7 @@ struct Writer<'a> {
     last_was_text: bool,
     /// Where the cell being written starts in `out`.
     cell_start: usize,
+    said: link::Said,
 }
 
 impl<'a> Writer<'a> {
@@ -139,6 +140,7 @@ impl<'a> Writer<'a> {
             last_list: None,
             last_was_text: false,
             cell_start: 0,
+            said: link::Said::default(),
         }
     }
 
@@ -205,11 +207,6 @@ impl<'a> Writer<'a> {
             | Tag::Col
             | Tag::Colgroup
             | Tag::Wbr => past,
-            // A selection may find the content where only scripts or their absence would show it.
-            Tag::Noscript | Tag::Template | Tag::Object => {
-                self.inline.push_space();
-                self.push_frame(id, Exit::Spaced)
-            }
             Tag::Math => {
                 self.inline.push_formula(note::tex_math(dom, id));
                 past
@@ -293,7 +290,16 @@ impl<'a> Writer<'a> {
                 self.inline.open_mark(Mark::Strong);
                 self.push_frame(id, Exit::BlockUnmark(Mark::Strong))
             }
-            Tag::Button | Tag::Label | Tag::Option | Tag::Optgroup | Tag::Other | Tag::Output => {
+            // A selection may find the content where only scripts or their absence would show it: noscript, template.
+            Tag::Noscript
+            | Tag::Template
+            | Tag::Object
+            | Tag::Button
+            | Tag::Label
+            | Tag::Option
+            | Tag::Optgroup
+            | Tag::Other
+            | Tag::Output => {
                 self.inline.push_space();
                 self.push_frame(id, Exit::Spaced)
             }
@@ -359,104 +365,6 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Opens something that prefixes its lines: `lead` on the first, `rest` on the others.
-    fn enter_container(&mut self, id: NodeId, exit: Exit, lead: &str, rest: &str) -> NodeId {
-        let next = self.push_frame(id, exit);
-        self.containers += 1;
-        if self.containers <= DEEPEST_PREFIX {
-            if let Some(line) = &mut self.lead {
-                line.push_str(lead);
-            } else if lead != rest {
-                self.lead = Some([&self.prefix, lead].concat());
-            }
-            self.prefix.push_str(rest);
-        }
-        next
-    }
-
-    fn leave_container(&mut self, frame: &Frame) {
-        self.containers = self.containers.saturating_sub(1);
-        self.prefix.truncate(frame.prefix);
-        self.gap_prefix = self.gap_prefix.min(frame.prefix);
-        // Still there: nothing was written inside, so the marker goes unused.
-        match (&mut self.lead, frame.lead) {
-            (Some(line), Some(len)) => line.truncate(len),
-            (lead, _) => *lead = None,
-        }
-    }
-
-    fn enter_list(&mut self, id: NodeId, ordered: bool) -> NodeId {
-        self.flush();
-        if self.flow != Flow::Paragraph {
-            return self.push_frame(id, Exit::Block);
-        }
-        let dom = self.dom;
-        let start: i64 = dom
-            .attr(id, Attr::Start)
-            .and_then(|start| start.trim().parse().ok())
-            .filter(|start| (0..=999_999_999).contains(start))
-            .unwrap_or(1);
-        let reversed = ordered && dom.has_attr(id, Attr::Reversed);
-        let parent = dom.parent(id).map_or(Tag::Document, |parent| dom.tag(parent));
-        // A list may follow the text of its item on the next line, if it can interrupt a paragraph at all.
-        let follows_text = parent == Tag::Li && self.last_was_text && self.gap_prefix >= self.prefix.len();
-        let alternate = self.last_list.is_some_and(|(at, was_ordered, was_alternate, prefix)| {
-            at == self.out.len() && was_ordered == ordered && !was_alternate && prefix == self.prefix.len()
-        });
-        self.lists.push(List {
-            ordered,
-            number: start,
-            step: if reversed { -1 } else { 1 },
-            alternate,
-            start: self.out.len(),
-        });
-        // A list straight inside a list belongs to the item before it.
-        let inside = matches!(parent, Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir)
-            && self.lists.len() > 1
-            && self.out.len() > self.lists[self.lists.len() - 2].start;
-        let close = inside || (follows_text && (!ordered || start == 1));
-        if self.lead.is_none() {
-            self.gap = if close { Gap::Line } else { Gap::Blank };
-        }
-        self.enter_container(id, Exit::List, if inside { "  " } else { "" }, if inside { "  " } else { "" })
-    }
-
-    fn enter_item(&mut self, id: NodeId) -> NodeId {
-        self.flush();
-        if self.flow != Flow::Paragraph {
-            self.inline.push_space();
-            return self.push_frame(id, Exit::Block);
-        }
-        if let Some(label) = self.notes.definition(id) {
-            let lead = format!("[^{label}]: ");
-            self.widen_gap();
-            return self.enter_container(id, Exit::Container, &lead, "    ");
-        }
-        let (marker, first) = match self.lists.last_mut() {
-            Some(list) => {
-                if let Some(value) =
-                    self.dom.attr(id, Attr::Value).and_then(|value| value.trim().parse().ok())
-                {
-                    list.number = value;
-                }
-                let number = list.number.clamp(0, 999_999_999);
-                list.number = number + list.step;
-                let marker = match (list.ordered, list.alternate) {
-                    (true, alternate) => format!("{number}{} ", if alternate { ')' } else { '.' }),
-                    (false, true) => "* ".to_owned(),
-                    (false, false) => "- ".to_owned(),
-                };
-                (marker, self.out.len() == list.start)
-            }
-            None => ("- ".to_owned(), false),
-        };
-        if !first {
-            self.gap = Gap::Line;
-        }
-        let rest = " ".repeat(marker.len());
-        self.enter_container(id, Exit::Item, &marker, &rest)
-    }
-
     fn enter_mark(&mut self, id: NodeId, mark: Mark) -> NodeId {
         // A heading is bold already.
         if mark == Mark::Strong && matches!(self.flow, Flow::Heading(_)) {
@@ -464,64 +372,6 @@ impl<'a> Writer<'a> {
         }
         self.inline.open_mark(mark);
         self.push_frame(id, Exit::Unmark(mark))
-    }
-
-    fn enter_link(&mut self, id: NodeId) -> NodeId {
-        let dom = self.dom;
-        let past = dom.subtree_end(id);
-        if self.inline.last_is_link() {
-            self.inline.push_space();
-        }
-        if let Some(label) = self.notes.reference(id) {
-            let mark = format!("[^{label}]");
-            self.inline.push_raw(&mark);
-            return past;
-        }
-        if self.notes.is_back_link(dom, id)
-            || (matches!(self.flow, Flow::Heading(_)) && note::is_permalink(dom, id))
-        {
-            return past;
-        }
-        let Some(url) = dom.attr(id, Attr::Href).and_then(|href| self.options.base.resolve(href)) else {
-            return NodeId(id.0 + 1);
-        };
-        if url.starts_with("data:") {
-            return NodeId(id.0 + 1);
-        }
-        // When text comes after a picture block, the text is the better place for the link.
-        let holds_blocks = dom.descendants(id).any(|node| is_block(dom.tag(node)));
-        let wants_text = holds_blocks
-            && dom.descendants(id).any(|node| self.keep.contains(node) && !dom.text(node).trim().is_empty());
-        self.inline.open_link(&url, dom.attr(id, Attr::Title).unwrap_or_default().trim(), wants_text);
-        self.push_frame(id, Exit::EndLink)
-    }
-
-    fn write_image(&mut self, id: NodeId) {
-        let dom = self.dom;
-        if let Some(tex) = image::formula(dom, id) {
-            self.inline.push_formula(Some((tex.to_owned(), false)));
-            return;
-        }
-        let Some(source) = image::source(dom, id) else { return };
-        if image::is_pixel(dom, id) || (source.starts_with("data:") && self.options.remove_base64_images) {
-            return;
-        }
-        let address =
-            if source.starts_with("data:") { Some(source.into()) } else { self.options.base.resolve(source) };
-        if let Some(address) = address {
-            let alt = dom.attr(id, Attr::Alt).unwrap_or_default();
-            let title = dom.attr(id, Attr::Title).unwrap_or_default().trim();
-            let mut text = String::with_capacity(alt.len() + address.len() + 8);
-            text.push_str("![");
-            escape::alternative(alt, &mut text);
-            text.push_str("](");
-            escape::address(&address, &mut text);
-            if !title.is_empty() && title != alt.trim() {
-                escape::title(title, &mut text);
-            }
-            text.push(')');
-            self.inline.push_image(&text);
-        }
     }
 
     /// A blank line before the next block, unless a list marker waits for it: then the item has settled the gap.

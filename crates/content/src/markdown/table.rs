@@ -18,19 +18,15 @@ impl Writer<'_> {
         self.flush();
         let dom = self.dom;
         let grid = if self.flow == Flow::Paragraph { table::grid(dom, id, self.keep) } else { None };
-        match grid {
-            Some(grid) => {
-                self.write_grid(&grid);
-                dom.subtree_end(id)
-            }
-            None => {
-                if let Some(listing) = numbered_listing(dom, id) {
-                    self.code_block(listing);
-                    return dom.subtree_end(id);
-                }
-                self.push_frame(id, Exit::Block)
-            }
+        if let Some(grid) = grid {
+            self.write_grid(&grid);
+            return dom.subtree_end(id);
         }
+        if let Some(listing) = numbered_listing(dom, id) {
+            self.code_block(listing);
+            return dom.subtree_end(id);
+        }
+        self.push_frame(id, Exit::Block)
     }
 
     fn write_grid(&mut self, grid: &Grid) {

@@ -19,10 +19,6 @@ const PAGES: &[&str] = &[
     "Book",
 ];
 
-fn sourced(value: String, source: &'static str) -> Option<Sourced> {
-    Some(Sourced { value, source })
-}
-
 pub(super) fn author(dom: &Dom, metadata: &Metadata) -> Option<Sourced> {
     let objects = json_ld::objects(&metadata.json_ld);
     let structured = objects
@@ -30,7 +26,7 @@ pub(super) fn author(dom: &Dom, metadata: &Metadata) -> Option<Sourced> {
         .filter(|object| json_ld::is_type(object, PAGES))
         .find_map(|object| names(object.get("author").or_else(|| object.get("creator"))?, &objects));
     if let Some(name) = structured {
-        return sourced(name, "json-ld");
+        return Some(Sourced { value: name, source: "json-ld" });
     }
     for (tag, source) in [
         ("author", "meta:author"),
@@ -42,7 +38,7 @@ pub(super) fn author(dom: &Dom, metadata: &Metadata) -> Option<Sourced> {
         ("sailthru.author", "meta:sailthru.author"),
     ] {
         if let Some(name) = metadata.tag(tag).and_then(clean_name) {
-            return sourced(name, source);
+            return Some(Sourced { value: name, source });
         }
     }
     let marked = |wanted: fn(&Dom, NodeId) -> bool| {
@@ -196,11 +192,11 @@ fn structured_date(metadata: &Metadata, fields: &[&str]) -> Option<Sourced> {
     let value = of_page
         .filter_map(|object| fields.iter().find_map(|field| object.get(*field)?.as_str()))
         .find_map(date)?;
-    sourced(value, "json-ld")
+    Some(Sourced { value, source: "json-ld" })
 }
 
 fn tag_date(metadata: &Metadata, tags: &[(&str, &'static str)]) -> Option<Sourced> {
-    tags.iter().find_map(|&(tag, source)| sourced(date(metadata.tag(tag)?)?, source))
+    tags.iter().find_map(|&(tag, source)| Some(Sourced { value: date(metadata.tag(tag)?)?, source }))
 }
 
 fn property_date(dom: &Dom, property: &str) -> Option<Sourced> {
@@ -213,7 +209,7 @@ fn property_date(dom: &Dom, property: &str) -> Option<Sourced> {
         })
         .find_map(|id| {
             let given = dom.attr(id, Attr::Datetime).or_else(|| dom.attr(id, Attr::Content));
-            sourced(date(given?)?, "microdata")
+            Some(Sourced { value: date(given?)?, source: "microdata" })
         })
 }
 
@@ -229,11 +225,11 @@ fn time_date(dom: &Dom) -> Option<Sourced> {
                     .any(|part| class.contains(part))
             });
         if marked {
-            return sourced(value, "time");
+            return Some(Sourced { value, source: "time" });
         }
         first.get_or_insert(value);
     }
-    first.and_then(|value| sourced(value, "time"))
+    first.map(|value| Sourced { value, source: "time" })
 }
 
 /// A date in the page's own address, as blogs and papers have it.
@@ -244,7 +240,7 @@ fn address_date(base: &Base) -> Option<Sourced> {
         let numbers: Option<Vec<u32>> =
             window.iter().map(|part| if part.len() <= 4 { part.parse().ok() } else { None }).collect();
         if let Some([year @ 1990..=2100, month @ 1..=12, day @ 1..=31]) = numbers.as_deref() {
-            return sourced(format!("{year:04}-{month:02}-{day:02}"), "url");
+            return Some(Sourced { value: format!("{year:04}-{month:02}-{day:02}"), source: "url" });
         }
     }
     None

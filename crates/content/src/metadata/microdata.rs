@@ -83,7 +83,6 @@ fn value(dom: &Dom, id: NodeId, base: &Base) -> String {
         |name| dom.attr(id, name).and_then(|written| base.resolve(written)).map(std::borrow::Cow::into_owned);
     let attribute = |name| dom.attr(id, name).map(str::to_owned);
     let given = match dom.tag(id) {
-        Tag::Meta => attribute(Attr::Content),
         Tag::A | Tag::Area | Tag::Link => address(Attr::Href),
         Tag::Img => crate::image::source(dom, id)
             .and_then(|source| base.resolve(source))

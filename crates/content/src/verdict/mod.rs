@@ -103,7 +103,7 @@ pub fn judge(dom: &Dom, kind: Kind, text: Option<&str>, status: Option<u16>) -> 
     if let Some(evidence) = signs.app_shell() {
         return Verdict { kind: VerdictKind::AppShell, evidence: vec![evidence] };
     }
-    if signs.words == 0 && signs.images == 0 {
+    if signs.words == 0 && signs.images == 0 && signs.noscript_words == 0 {
         return verdict(VerdictKind::Empty, "text", "no text".to_owned());
     }
     content

@@ -23,6 +23,7 @@ pub(super) struct Signs {
     parking: Option<String>,
     empty_root: Option<String>,
     noscript_asks: bool,
+    pub noscript_words: usize,
     refresh: Option<String>,
 }
 
@@ -163,6 +164,7 @@ impl Signs {
             }
             Tag::Noscript => {
                 let text = dom.text_content(id).to_lowercase();
+                self.noscript_words += count_words(&text);
                 self.noscript_asks |= text.contains("javascript") || text.contains("java script");
             }
             Tag::Input => {
@@ -241,6 +243,10 @@ impl Signs {
 
     /// The sign of a shell that scripts would fill.
     pub fn app_shell(&self) -> Option<Evidence> {
+        // Some applications give visitors without scripts the whole page.
+        if self.noscript_words > 60 {
+            return None;
+        }
         let few = self.words < 40;
         let detail = match (&self.empty_root, self.noscript_asks) {
             (Some(root), _) if few && self.scripts > 0 => format!("empty #{root}, {} scripts", self.scripts),
