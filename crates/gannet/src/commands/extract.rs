@@ -1,0 +1,228 @@
+//! `gannet extract`: a page from a file or standard input → its content. No server, no network.
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use content::{Limits, Page, Source, Wanted};
+use rustix::time::{ClockId, clock_gettime};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use url::Url;
+
+/// A row or page larger than this is refused rather than read.
+const LARGEST: u64 = 256 << 20;
+
+/// Turn a page into clean content
+#[derive(Debug, clap::Args)]
+pub struct Extract {
+    /// The page; `-` or nothing reads standard input
+    file: Option<PathBuf>,
+    /// The page's address, for relative links
+    #[arg(long, value_name = "URL")]
+    url: Option<Url>,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Format::Markdown)]
+    format: Format,
+    /// The whole page rather than its main content
+    #[arg(long)]
+    whole: bool,
+    /// Read rows {"id","url","html"} and write rows {"id","ms","markdown","title","verdict"} as they are done
+    #[arg(long)]
+    jsonl: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Markdown,
+    Html,
+    Json,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    id: Value,
+    url: Option<String>,
+    html: String,
+}
+
+impl Extract {
+    pub fn run(self) -> Result<ExitCode> {
+        let input: Box<dyn Read + Send> = match &self.file {
+            Some(path) if path.as_os_str() != "-" => {
+                Box::new(File::open(path).with_context(|| format!("cannot open {}", path.display()))?)
+            }
+            _ => Box::new(io::stdin()),
+        };
+        if self.jsonl {
+            return self.rows(BufReader::with_capacity(1 << 20, input));
+        }
+        let mut bytes = Vec::new();
+        input.take(LARGEST + 1).read_to_end(&mut bytes).context("cannot read the page")?;
+        if bytes.len() as u64 > LARGEST {
+            bail!("the page is larger than {} MB", LARGEST >> 20);
+        }
+        let page = Page::read(
+            &Source { bytes: &bytes, url: self.url.as_ref(), ..Source::default() },
+            &Limits::default(),
+        );
+        let selection = page.select(&self.wanted())?;
+        let mut out = io::stdout().lock();
+        match self.format {
+            Format::Markdown => out.write_all(page.markdown(&selection, true).as_bytes())?,
+            Format::Html => writeln!(out, "{}", page.html(&selection))?,
+            Format::Json => {
+                let verdict = page.verdict();
+                let links: Vec<String> = page.links().into_iter().map(|link| link.url).collect();
+                let document = json!({
+                    "markdown": page.markdown(&selection, true),
+                    "html": page.html(&selection),
+                    "links": links,
+                    "images": page.images(),
+                    "tables": page.tables(&selection),
+                    "metadata": page.metadata().to_wire(),
+                    "verdict": verdict.kind,
+                    "evidence": verdict.evidence,
+                    "encoding": page.encoding().0,
+                    "truncated": page.truncated(),
+                    "widened": selection.widened,
+                });
+                writeln!(out, "{document:#}")?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn wanted(&self) -> Wanted<'static> {
+        Wanted { only_main_content: !self.whole, ..Wanted::default() }
+    }
+
+    /// Rows in, rows out, on every core. Rows come out as they are done; their ids say which is which.
+    fn rows(&self, input: impl BufRead + Send) -> Result<ExitCode> {
+        let input = Mutex::new(input);
+        let output = Mutex::new(Output::new());
+        let failure = Mutex::new(None);
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    loop {
+                        let step = next_row(&input).and_then(|line| match line {
+                            Some(line) => {
+                                let answer = self.answer(&line)?;
+                                output.lock().unwrap_or_else(PoisonError::into_inner).write(&answer)?;
+                                Ok(true)
+                            }
+                            None => Ok(false),
+                        });
+                        match step {
+                            Ok(true) => {}
+                            Ok(false) => return,
+                            Err(error) => {
+                                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                                return;
+                            }
+                        }
+                        if failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        output.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
+        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(ExitCode::SUCCESS),
+        }
+    }
+
+    fn answer(&self, line: &[u8]) -> Result<Value> {
+        let row: Row = serde_json::from_slice(line).context("a row is not {\"id\",\"url\",\"html\"}")?;
+        let start = thread_ms();
+        let url = row.url.as_deref().and_then(|url| Url::parse(url).ok());
+        // The row was JSON, so its page is decoded already.
+        let content_type = Some("text/html; charset=utf-8");
+        let source = Source { bytes: row.html.as_bytes(), content_type, url: url.as_ref(), status: None };
+        let page = Page::read(&source, &Limits::default());
+        let selection = page.select(&self.wanted())?;
+        let markdown = page.markdown(&selection, true);
+        let title = page.metadata().title;
+        let verdict = page.verdict().kind;
+        let ms = thread_ms() - start;
+        Ok(json!({"id": row.id, "ms": ms, "markdown": markdown, "title": title, "verdict": verdict}))
+    }
+}
+
+/// The next line that is not blank.
+fn next_row(input: &Mutex<impl BufRead>) -> Result<Option<Vec<u8>>> {
+    let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let mut line = Vec::new();
+        let read = input.by_ref().take(LARGEST).read_until(b'\n', &mut line).context("cannot read rows")?;
+        if read == 0 {
+            return Ok(None);
+        }
+        if read as u64 == LARGEST {
+            bail!("a row is larger than {} MB", LARGEST >> 20);
+        }
+        if !line.trim_ascii().is_empty() {
+            return Ok(Some(line));
+        }
+    }
+}
+
+/// CPU milliseconds of this thread.
+#[allow(clippy::cast_precision_loss, reason = "the CPU time of one thread is far below 2^52 of either unit")]
+fn thread_ms() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}
+
+/// Answers on standard output; on a terminal, a line on standard error says how far it is.
+struct Output {
+    out: io::BufWriter<io::Stdout>,
+    done: u64,
+    started: Instant,
+    shown: Option<Instant>,
+    progress: bool,
+}
+
+impl Output {
+    fn new() -> Self {
+        Self {
+            out: io::BufWriter::new(io::stdout()),
+            done: 0,
+            started: Instant::now(),
+            shown: None,
+            progress: io::stderr().is_terminal(),
+        }
+    }
+
+    fn write(&mut self, answer: &Value) -> Result<()> {
+        writeln!(self.out, "{answer}").context("cannot write rows")?;
+        self.done += 1;
+        if self.progress && self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_millis(200)) {
+            self.shown = Some(Instant::now());
+            self.show("\r");
+        }
+        Ok(())
+    }
+
+    fn show(&self, start: &str) {
+        let seconds = self.started.elapsed().as_secs().max(1);
+        eprint!("{start}{} pages, {} a second ", self.done, self.done / seconds);
+    }
+
+    fn finish(mut self) -> Result<()> {
+        if self.progress {
+            self.show("\r");
+            eprintln!();
+        }
+        self.out.flush().context("cannot write rows")
+    }
+}
