@@ -18,6 +18,7 @@ mod guard;
 mod gzip;
 mod headers;
 mod pool;
+pub mod proxy;
 mod resolve;
 mod route;
 mod tls;

@@ -1,11 +1,10 @@
 //! Configuration: flags over environment over `gannet.toml` over defaults. Each value remembers where
 //! it came from, and a wrong or unknown one is an error that names both.
 
-mod egress;
 mod table;
 mod values;
 
-pub use egress::EgressAllow;
+pub use net::EgressAllow;
 pub use table::{SETTINGS, Setting};
 
 use anyhow::{Context, Result, bail};

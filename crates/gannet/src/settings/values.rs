@@ -46,7 +46,7 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
             Ok(url)
         })?,
         cors: values.parse("cors", cors)?,
-        egress_allow: values.parse("egress_allow", EgressAllow::parse)?,
+        egress_allow: values.parse("egress_allow", |text| Ok(EgressAllow::parse(text)?))?,
         body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),
         workers: values.parse("workers", |text| between(text, 0..=10_000))?,
         lease: values.parse("lease", |text| duration(text, Duration::from_millis(300)))?,

@@ -18,7 +18,7 @@ pub struct Traffic {
     pub proxied: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TrafficCount {
     pub(crate) direct: Arc<AtomicU64>,
     pub(crate) proxied: Arc<AtomicU64>,

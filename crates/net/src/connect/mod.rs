@@ -55,6 +55,7 @@ pub(crate) struct Opened {
 }
 
 /// Opens connections under one policy.
+#[derive(Clone)]
 pub(crate) struct Connector {
     pub(crate) policy: EgressPolicy,
     pub(crate) resolver: Arc<dyn Resolve>,
@@ -68,6 +69,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) destination: &'a Destination,
     pub(crate) route: &'a Route,
     pub(crate) check_certificate: bool,
+    /// Bytes are to be passed on as they are: no TLS of ours, and through every kind of proxy a tunnel.
+    pub(crate) bare: bool,
     /// For names, TCP, tunnel and TLS together.
     pub(crate) deadline: Deadline,
 }
@@ -130,7 +133,9 @@ impl Connector {
         let tunnel = async {
             match proxy.kind {
                 ProxyKind::Socks5 => tunnel::connect_socks5(&mut stream, proxy, destination).await,
-                _ if destination.tls => tunnel::connect_http(&mut stream, proxy, destination).await,
+                _ if destination.tls || wanted.bare => {
+                    tunnel::connect_http(&mut stream, proxy, destination).await
+                }
                 _ => Ok(()),
             }
         };
@@ -148,7 +153,7 @@ impl Connector {
         mut opening: Opening,
     ) -> Result<Opened, FetchError> {
         let Wanted { destination, check_certificate, deadline, .. } = *wanted;
-        if !destination.tls {
+        if !destination.tls || wanted.bare {
             return Ok(Opened { stream, http2: false, remote, budget, opening });
         }
         let started = Instant::now();

@@ -62,6 +62,7 @@ impl Inner {
             destination: &place.destination,
             route: &place.route,
             check_certificate: place.check_certificate,
+            bare: false,
             deadline: deadline.child(limits.connect),
         };
         let opened = self.connector.open(&wanted).await?;

@@ -64,7 +64,7 @@ pub struct Fetcher(Arc<Inner>);
 
 struct Inner {
     connector: Connector,
-    routes: Routes,
+    routes: Arc<Routes>,
     pool: Pool,
 }
 
@@ -82,7 +82,7 @@ impl Fetcher {
         let FetcherSettings { policy, proxies, resolver, extra_roots } = settings;
         let tls = Tls::new(&extra_roots)?;
         let connector = Connector { policy, resolver, tls, traffic: TrafficCount::default() };
-        Ok(Self(Arc::new(Inner { connector, routes: Routes::new(proxies), pool: Pool::default() })))
+        Ok(Self(Arc::new(Inner { connector, routes: Arc::new(Routes::new(proxies)), pool: Pool::default() })))
     }
 
     /// Fetches into memory.
@@ -101,6 +101,11 @@ impl Fetcher {
         sink: &mut dyn BodySink,
     ) -> Result<Outcome, FetchError> {
         Journey::new(&self.0, request, deadline).run(sink).await
+    }
+
+    /// What another way out needs to go by the same rules.
+    pub(crate) fn ways(&self) -> (Connector, Arc<Routes>) {
+        (self.0.connector.clone(), Arc::clone(&self.0.routes))
     }
 
     /// Bytes that went straight to targets and through proxies since this fetcher was made.

@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod hostile;
+mod loopback;
 mod proxies;
 mod servers;
 mod ssrf;

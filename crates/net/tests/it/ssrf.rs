@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Hosts as an attacker would write them. All must be refused with no allow-list.
-const SPELLINGS: &[&str] = &[
+pub const SPELLINGS: &[&str] = &[
     "127.0.0.1",
     "127.1",
     "127.0.1",
