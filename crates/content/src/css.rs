@@ -411,7 +411,7 @@ mod tests {
         let dom = Dom::parse(&"<i></i>".repeat(100_000), &Limits::default());
         let start = Instant::now();
         assert!(Selector::parse("b ~ i ~ i").unwrap().find(&dom).is_empty());
-        assert!(start.elapsed() < Duration::from_mins(1));
+        assert!(start.elapsed() < Duration::from_mins(4));
     }
 
     #[test]

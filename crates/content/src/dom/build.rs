@@ -182,6 +182,17 @@ impl Arena {
         id
     }
 
+    /// Keeps a name, sharing it with the last few: unknown elements come in runs.
+    fn share_name(&mut self, name: QualName) -> (u32, Rc<QualName>) {
+        let recent = self.names.len().saturating_sub(4);
+        let found = self.names[recent..].iter().position(|known| **known == name);
+        let at = found.map_or(self.names.len(), |at| recent + at);
+        if found.is_none() {
+            self.names.push(Rc::new(name));
+        }
+        (index(at), Rc::clone(&self.names[at]))
+    }
+
     fn at(&mut self, id: u32) -> &mut Draft {
         &mut self.nodes[id as usize]
     }
@@ -291,27 +302,14 @@ impl TreeSink for Sink {
         let id = arena.push(tag);
         let start = index(arena.attributes.len());
         let kept = self.add_attributes(arena, attributes);
-        let mut position = 0;
-        let name = if matches!(tag, Tag::Other | Tag::Svg | Tag::Math) {
-            let shared =
-                match arena.names.iter().enumerate().rev().take(4).find(|(_, known)| ***known == name) {
-                    Some((at, known)) => {
-                        position = at;
-                        Rc::clone(known)
-                    }
-                    None => {
-                        position = arena.names.len();
-                        let shared = Rc::new(name);
-                        arena.names.push(Rc::clone(&shared));
-                        shared
-                    }
-                };
-            Name::Other(shared)
+        let (position, name) = if matches!(tag, Tag::Other | Tag::Svg | Tag::Math) {
+            let (position, name) = arena.share_name(name);
+            (position, Name::Other(name))
         } else {
-            Name::Known(tag)
+            (0, Name::Known(tag))
         };
         let node = arena.at(id);
-        (node.first, node.len, node.attributes) = (start, index(position), kept);
+        (node.first, node.len, node.attributes) = (start, position, kept);
         node.html_in_math = flags.mathml_annotation_xml_integration_point;
         self.check_full(arena);
         Handle { id, name }

@@ -5,50 +5,54 @@ use crate::dom::{Attr, Dom, NodeId};
 use crate::image;
 use crate::node_set::NodeSet;
 use std::collections::HashSet;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-/// Words looked at; beyond them an image keeps its text.
-const MOST_WORDS: usize = 200_000;
+/// Bits of the table of words: a few thousand words leave it nearly empty, so chance hits are rare and harmless.
+const TABLE_BITS: usize = 1 << 17;
 
 /// Words the kept text already has, gathered when the first image asks. A card's picture is usually described by the
 /// card's own title; writing that twice helps nobody.
 #[derive(Default)]
 pub(super) struct Said {
-    words: Option<HashSet<u64>>,
+    words: Option<Vec<u64>>,
     alternatives: HashSet<u64>,
 }
 
 impl Said {
     /// Whether at least half the words of an image's alternative text are in the text anyway, or another image said it.
     fn has(&mut self, alt: &str, dom: &Dom, keep: &NodeSet) -> bool {
-        let words = self.words.get_or_insert_with(|| {
-            keep.iter()
-                .filter(|&id| dom.is_text(id))
-                .flat_map(|id| words_of(dom.text(id)))
-                .take(MOST_WORDS)
-                .collect()
-        });
-        let (mut all, mut known) = (0_usize, 0_usize);
-        for word in words_of(alt) {
-            all += 1;
-            known += usize::from(words.contains(&word));
+        if alt.is_empty() {
+            return false;
         }
-        all > 0 && (known * 2 >= all || !self.alternatives.insert(hash(alt)))
+        let table = self.words.get_or_insert_with(|| {
+            let mut table = vec![0; TABLE_BITS / 64];
+            for id in keep.iter().filter(|&id| dom.is_text(id)) {
+                for_words(dom.text(id), |slot, _| table[slot / 64] |= 1 << (slot % 64));
+            }
+            table
+        });
+        let (mut all, mut known, mut whole) = (0_usize, 0_usize, 0_u64);
+        for_words(alt, |slot, hash| {
+            all += 1;
+            known += usize::from(table[slot / 64] & (1 << (slot % 64)) != 0);
+            whole = whole.rotate_left(7) ^ hash;
+        });
+        all > 0 && (known * 2 >= all || !self.alternatives.insert(whole))
     }
 }
 
-fn words_of(text: &str) -> impl Iterator<Item = u64> + '_ {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).map(|word| {
-        if word.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase()) {
-            hash(word)
-        } else {
-            hash(&word.to_lowercase())
+/// Visits each word by its hash, ASCII letters in lower case, and by its slot in the table.
+fn for_words(text: &str, mut visit: impl FnMut(usize, u64)) {
+    const START: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut hash = START;
+    for c in text.chars().chain([' ']) {
+        if c.is_ascii_alphanumeric() || c == '_' || (!c.is_ascii() && c.is_alphanumeric()) {
+            hash = (hash ^ u64::from(u32::from(c.to_ascii_lowercase()))).wrapping_mul(0x0100_0000_01b3);
+        } else if hash != START {
+            // The low bits of this hash depend on all of the word.
+            visit(usize::try_from(hash % TABLE_BITS as u64).unwrap_or(0), hash);
+            hash = START;
         }
-    })
-}
-
-fn hash(text: &str) -> u64 {
-    BuildHasherDefault::<DefaultHasher>::default().hash_one(text)
+    }
 }
 
 impl Writer<'_> {

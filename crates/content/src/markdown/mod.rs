@@ -17,7 +17,6 @@ mod tests;
 
 use crate::address::Base;
 use crate::dom::{Attr, Dom, NodeId, Tag};
-use crate::image;
 use crate::node_set::NodeSet;
 use inline::{Inline, Mark};
 
