@@ -17,7 +17,8 @@ const FREE: u32 = u32::MAX;
 
 /// For each page token, the gold token it was matched with, or `u32::MAX`.
 pub fn align(page: &[u32], gold: &[u32]) -> Vec<u32> {
-    let mut tiling = Tiling { page, gold, page_to_gold: vec![FREE; page.len()], gold_to_page: vec![FREE; gold.len()] };
+    let mut tiling =
+        Tiling { page, gold, page_to_gold: vec![FREE; page.len()], gold_to_page: vec![FREE; gold.len()] };
     for length in RUN_LENGTHS {
         tiling.take_runs(length);
     }
@@ -51,7 +52,8 @@ impl Tiling<'_> {
             let mut accepted = false;
             for run in runs {
                 let free = (0..run.length).all(|offset| {
-                    self.page_to_gold[run.page + offset] == FREE && self.gold_to_page[run.gold + offset] == FREE
+                    self.page_to_gold[run.page + offset] == FREE
+                        && self.gold_to_page[run.gold + offset] == FREE
                 });
                 if free {
                     self.accept(&run);
@@ -196,7 +198,9 @@ mod tests {
     use super::*;
 
     fn ids(text: &str) -> Vec<u32> {
-        text.split(' ').map(|word| word.bytes().fold(7u32, |h, b| h.wrapping_mul(31).wrapping_add(u32::from(b)))).collect()
+        text.split(' ')
+            .map(|word| word.bytes().fold(7u32, |h, b| h.wrapping_mul(31).wrapping_add(u32::from(b))))
+            .collect()
     }
 
     #[test]

@@ -3,6 +3,13 @@
 //! Every sum is taken in one fixed order and every draw comes from a seeded generator, so the same rows give the
 //! same trees bit for bit on any number of threads.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "single precision is enough for gradients and probabilities; ranks are not below zero"
+)]
+
+use crate::exact::{exp, ln};
 use std::num::NonZero;
 
 /// How trees are grown.
@@ -125,7 +132,7 @@ pub fn threads() -> usize {
 }
 
 fn sigmoid(value: f64) -> f64 {
-    1.0 / (1.0 + (-value).exp())
+    1.0 / (1.0 + exp(-value))
 }
 
 fn add_tree(tree: &[Node], columns: &Columns, rows: &[u32], sums: &mut [f64]) {
@@ -189,7 +196,7 @@ pub fn train(lesson: &Lesson, recipe: &Recipe) -> Forest {
         weight += f64::from(lesson.weights[row]);
     }
     let mean = (sum / weight).clamp(1e-6, 1.0 - 1e-6);
-    let mut forest = Forest { start: (mean / (1.0 - mean)).ln(), trees: Vec::new() };
+    let mut forest = Forest { start: ln(mean / (1.0 - mean)), trees: Vec::new() };
     let mut scores = vec![forest.start; lesson.rows.len()];
     let mut gradients = vec![(0.0f32, 0.0f32); lesson.labels.len()];
     let most_page = lesson.pages.iter().max().map_or(0, |page| *page as usize + 1);
@@ -249,7 +256,8 @@ fn grow(columns: &Columns, gradients: &[(f32, f32)], rows: Vec<u32>, drawn: &[u3
         let parent = leaves.swap_remove(at);
         let column = drawn[split.column];
         let bins = &columns.bins[column as usize];
-        let (left, right): (Vec<u32>, Vec<u32>) = parent.rows.iter().partition(|&&row| bins[row as usize] <= split.bin);
+        let (left, right): (Vec<u32>, Vec<u32>) =
+            parent.rows.iter().partition(|&&row| bins[row as usize] <= split.bin);
         let small_is_left = left.len() <= right.len();
         let small = histogram(columns, gradients, if small_is_left { &left } else { &right }, drawn);
         let mut large = parent.bins;
@@ -348,13 +356,15 @@ mod tests {
         let rows = 2000usize;
         let values: Vec<f32> =
             (0..rows).flat_map(|row| [(row % 37) as f32, (row % 11) as f32, (row % 5) as f32]).collect();
-        let labels: Vec<f32> = (0..rows).map(|row| f32::from(u8::from(row % 37 > 20 && row % 11 < 6))).collect();
+        let labels: Vec<f32> =
+            (0..rows).map(|row| f32::from(u8::from(row % 37 > 20 && row % 11 < 6))).collect();
         let mut columns = Columns::default();
         columns.add(&values, 3);
         let all: Vec<u32> = (0..rows as u32).collect();
         let pages: Vec<u32> = all.iter().map(|row| row / 10).collect();
         let weights = vec![1.0; rows];
-        let lesson = Lesson { columns: &columns, rows: &all, labels: &labels, weights: &weights, pages: &pages };
+        let lesson =
+            Lesson { columns: &columns, rows: &all, labels: &labels, weights: &weights, pages: &pages };
         let recipe = Recipe {
             trees: 40,
             leaves: 8,
@@ -366,7 +376,8 @@ mod tests {
             seed: 5,
         };
         let chances = train(&lesson, &recipe).judge(&columns, &all);
-        let wrong = chances.iter().zip(&labels).filter(|(chance, label)| (**chance - **label).abs() > 0.5).count();
+        let wrong =
+            chances.iter().zip(&labels).filter(|(chance, label)| (**chance - **label).abs() > 0.5).count();
         assert!(wrong < 5, "{wrong} of {rows} wrong");
         assert_eq!(chances, train(&lesson, &recipe).judge(&columns, &all));
     }

@@ -1,12 +1,19 @@
 //! The final model: trained on all pages, written in the format the content crate reads.
 
+#![allow(clippy::cast_possible_truncation, reason = "the file stores single precision")]
+
 use crate::boost::{Columns, Forest, Node, Tree};
 use crate::lexicons::Tables;
 use content::select::model::{self, Parts};
 use std::collections::VecDeque;
 
 /// The model file's parts from what was learnt.
-pub fn parts(names: &[String], first_width: usize, tables: Tables, forests: [(&Forest, &Columns); 2]) -> Parts {
+pub fn parts(
+    names: &[String],
+    first_width: usize,
+    tables: Tables,
+    forests: [(&Forest, &Columns); 2],
+) -> Parts {
     let width = |width: usize| u16::try_from(width).unwrap_or(u16::MAX);
     Parts {
         fingerprint: model::fingerprint(names.iter().map(String::as_str)),

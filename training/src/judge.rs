@@ -50,6 +50,7 @@ pub fn print(title: &str, pages: &[Page], scores: &[f64]) {
         kinds.entry(&page.kind).or_default().push(*score);
     }
     let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len().max(1) as f64;
-    let parts: Vec<String> = kinds.iter().map(|(kind, scores)| format!("{kind} {:.3}", mean(scores))).collect();
+    let parts: Vec<String> =
+        kinds.iter().map(|(kind, scores)| format!("{kind} {:.3}", mean(scores))).collect();
     println!("{title:16} {:.4}  {}", mean(scores), parts.join("  "));
 }

@@ -3,6 +3,7 @@
 //! Each page votes once per token with the share of that token's text that was gold, and a site counts as one
 //! supporter however many pages it has. Tables used for a training page never saw its site: see [`plan`].
 
+use crate::exact::ln;
 use crate::pages::{FOLDS, Page};
 use content::select::lexicon::{Lexicon, PHRASE_WORDS, STEP, Scores};
 use std::collections::{BTreeMap, HashMap};
@@ -67,6 +68,7 @@ impl Ballot {
     }
 
     /// Tables from the pages for which `counts` holds.
+    #[allow(clippy::cast_possible_truncation, reason = "a score is at most 5, so at most 120 steps")]
     pub fn tables(&self, counts: impl Fn(usize) -> bool) -> Tables {
         let chosen: Vec<usize> = (0..self.votes.len()).filter(|&page| counts(page)).collect();
         let learn = |of: &dyn Fn(&Votes) -> &Vec<(u32, f32)>, support: usize| {
@@ -89,8 +91,8 @@ impl Ballot {
                 .filter(|(token, (_, _, sites, _))| *sites >= support && *token != 0)
                 .filter_map(|(token, (sum, votes, _, _))| {
                     let share = (sum + PRIOR * 0.5) / (votes + PRIOR);
-                    let score = (share / (1.0 - share)).ln().clamp(-5.0, 5.0);
-                    let steps = (score / STEP).round() as i8;
+                    let score = ln(f64::from(share / (1.0 - share))).clamp(-5.0, 5.0);
+                    let steps = (score / f64::from(STEP)).round() as i8;
                     (steps != 0).then_some((token, steps))
                 })
                 .collect::<Entries>()
@@ -106,11 +108,13 @@ impl Ballot {
     /// pages in training by tables that never saw their site, held-out pages by tables of all training pages.
     pub fn plan(&self, held_out: Option<usize>) -> (Vec<Tables>, Vec<usize>) {
         let in_training = |page: usize| held_out.is_none_or(|fold| self.folds[page] != fold);
-        let mut tables: Vec<Tables> =
-            (0..FOLDS).map(|inner| self.tables(|page| in_training(page) && self.inner[page] != inner)).collect();
+        let mut tables: Vec<Tables> = (0..FOLDS)
+            .map(|inner| self.tables(|page| in_training(page) && self.inner[page] != inner))
+            .collect();
         tables.push(self.tables(in_training));
-        let choice =
-            (0..self.votes.len()).map(|page| if in_training(page) { self.inner[page] } else { FOLDS }).collect();
+        let choice = (0..self.votes.len())
+            .map(|page| if in_training(page) { self.inner[page] } else { FOLDS })
+            .collect();
         (tables, choice)
     }
 }

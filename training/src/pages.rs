@@ -28,7 +28,6 @@ pub struct Annotated {
 /// A page ready for training: its outline and, for each block, how many of its words are gold.
 #[derive(Debug)]
 pub struct Page {
-    pub id: String,
     pub kind: String,
     pub domain: String,
     pub fold: usize,
@@ -52,7 +51,8 @@ pub fn read(input: impl BufRead) -> Result<Vec<Page>, String> {
         if line.trim().is_empty() {
             continue;
         }
-        let row: Annotated = serde_json::from_str(&line).map_err(|error| format!("not a page row: {error}"))?;
+        let row: Annotated =
+            serde_json::from_str(&line).map_err(|error| format!("not a page row: {error}"))?;
         pages.push(prepare(&row));
         if pages.len() % 250 == 0 {
             eprintln!("{} pages read", pages.len());
@@ -87,7 +87,6 @@ fn prepare(row: &Annotated) -> Page {
         })
         .collect();
     Page {
-        id: row.id.clone(),
         kind: row.kind.clone(),
         domain: domain(row, &dom),
         fold: 0,
@@ -149,13 +148,15 @@ fn domain(row: &Annotated, dom: &Dom) -> String {
 
 /// The address the page claims for itself, for rows that lack one.
 fn stated_address(dom: &Dom) -> Option<String> {
-    (0..dom.len()).filter_map(|at| u32::try_from(at).ok().map(NodeId)).find_map(|node| match dom.tag(node) {
-        Tag::Link if dom.attr(node, Attr::Rel) == Some("canonical") => dom.attr(node, Attr::Href),
-        Tag::Meta if dom.attr(node, Attr::Property) == Some("og:url") => dom.attr(node, Attr::Content),
-        _ => None,
-    })
-    .filter(|address| address.contains("://"))
-    .map(str::to_owned)
+    (0..dom.len())
+        .filter_map(|at| u32::try_from(at).ok().map(NodeId))
+        .find_map(|node| match dom.tag(node) {
+            Tag::Link if dom.attr(node, Attr::Rel) == Some("canonical") => dom.attr(node, Attr::Href),
+            Tag::Meta if dom.attr(node, Attr::Property) == Some("og:url") => dom.attr(node, Attr::Content),
+            _ => None,
+        })
+        .filter(|address| address.contains("://"))
+        .map(str::to_owned)
 }
 
 /// The last two labels, or three where the second-last is a registry's own (`co.uk`).
@@ -166,7 +167,10 @@ fn registrable(host: &str) -> String {
         return host.to_owned();
     }
     let registry = labels[count - 1].len() == 2
-        && matches!(labels[count - 2], "co" | "com" | "org" | "net" | "gov" | "ac" | "edu" | "or" | "ne" | "go");
+        && matches!(
+            labels[count - 2],
+            "co" | "com" | "org" | "net" | "gov" | "ac" | "edu" | "or" | "ne" | "go"
+        );
     labels[count - if registry { 3 } else { 2 }..].join(".")
 }
 
@@ -211,7 +215,8 @@ mod tests {
             url: Some("https://a.example.com/x".into()),
             kind: "article".into(),
             gold: Some("The gannet dives from thirty metres into the sea.".into()),
-            html: "<nav><a>The sea</a></nav><p>The gannet dives from <b>thirty</b> metres into the sea.</p>".into(),
+            html: "<nav><a>The sea</a></nav><p>The gannet dives from <b>thirty</b> metres into the sea.</p>"
+                .into(),
         };
         let page = prepare(&row);
         assert_eq!(page.tokens, [2, 9]);

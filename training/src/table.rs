@@ -65,7 +65,12 @@ impl<'a> Table<'a> {
             for at in 0..survey.outline.blocks.len() {
                 let mut found = Vec::new();
                 let wanted = names.is_empty();
-                describe(survey, number, at, &mut Row { values: &mut values, names: wanted.then_some(&mut found) });
+                describe(
+                    survey,
+                    number,
+                    at,
+                    &mut Row { values: &mut values, names: wanted.then_some(&mut found) },
+                );
                 if wanted {
                     names = found;
                 }
@@ -146,5 +151,5 @@ impl<'a> Table<'a> {
 /// short blocks nor pages with long texts drop out of sight.
 fn weight(tokens: u32, gold: u32) -> f32 {
     let gold = (gold as f32).max(50.0);
-    ((tokens.max(1) as f32) / gold).powf(0.7).min(0.6)
+    (tokens.max(1) as f32 / gold).sqrt().min(0.7)
 }

@@ -7,6 +7,12 @@ use super::features::{Row, Survey, over};
 use super::outline::Marks;
 
 const LEVELS: usize = 6;
+/// Stands for a distance on a page where nothing is likely content.
+const FAR: f32 = -1e7;
+
+/// Blocks less likely than this after the first pass are not judged again: they are most of a page's menus, and
+/// hardly ever content.
+pub const CLEARLY_OUT: f32 = 0.02;
 
 /// The probabilities of a page's blocks, summed in every way the columns need.
 #[derive(Debug)]
@@ -29,10 +35,6 @@ pub struct Context<'a> {
 
 fn ratio(part: f32, whole: f32) -> f32 {
     if whole > 0.0 { part / whole } else { 0.0 }
-}
-
-fn log(value: f32) -> f32 {
-    (1.0 + value.max(0.0)).ln()
 }
 
 impl<'a> Context<'a> {
@@ -75,11 +77,11 @@ impl<'a> Context<'a> {
         let last_likely = chances.iter().rposition(|&chance| chance > 0.5).unwrap_or(0);
         let words = survey.page_words();
         let page = [
-            log(sum),
+            sum,
             ratio(sum, words),
             ratio(doubt, words),
             ratio(doubt, sum),
-            log(count),
+            count,
             fit.get(best).copied().unwrap_or(0.0),
         ];
         Self {
@@ -117,7 +119,10 @@ impl<'a> Context<'a> {
         for (level, reach) in [6usize, 20].into_iter().enumerate() {
             let (from, to) = (at.saturating_sub(reach), (at + reach + 1).min(count));
             let share = |from: usize, to: usize| {
-                ratio(self.expected[to] - self.expected[from], self.survey.sums.words[to] - self.survey.sums.words[from])
+                ratio(
+                    self.expected[to] - self.expected[from],
+                    self.survey.sums.words[to] - self.survey.sums.words[from],
+                )
             };
             row.level("window_chance_before", level, share(from, at));
             row.level("window_chance_after", level, share(at + 1, to.max(at + 1)));
@@ -125,9 +130,8 @@ impl<'a> Context<'a> {
         let all = self.expected[count];
         row.put("content_before", ratio(self.expected[at], all));
         let words = &self.survey.sums.words;
-        let signed = |distance: f32| distance.signum() * log(distance.abs());
-        let from_first = if self.first_likely < count { signed(words[at] - words[self.first_likely]) } else { -99.0 };
-        let from_last = if self.first_likely < count { signed(words[at] - words[self.last_likely]) } else { -99.0 };
+        let from_first = if self.first_likely < count { words[at] - words[self.first_likely] } else { FAR };
+        let from_last = if self.first_likely < count { words[at] - words[self.last_likely] } else { FAR };
         row.put("from_first_likely", from_first);
         row.put("from_last_likely", from_last);
     }
@@ -146,7 +150,11 @@ impl<'a> Context<'a> {
             let inside = over(&self.expected, element);
             // Without the block itself: what the company says, -1 when there is none.
             let others = words - own;
-            row.level("box_chance", level, if others > 0.5 { ((inside - own_expected) / others).clamp(0.0, 1.0) } else { -1.0 });
+            row.level(
+                "box_chance",
+                level,
+                if others > 0.5 { ((inside - own_expected) / others).clamp(0.0, 1.0) } else { -1.0 },
+            );
             row.level("box_fit", level, self.fit[index as usize]);
             row.level("box_content", level, ratio(inside, all));
             if level > 0 {
@@ -169,7 +177,11 @@ impl<'a> Context<'a> {
         let others = group.words - own;
         row.put(
             "path_chance",
-            if others > 0.5 { ((self.path_expected[path] - own_expected) / others).clamp(0.0, 1.0) } else { -1.0 },
+            if others > 0.5 {
+                ((self.path_expected[path] - own_expected) / others).clamp(0.0, 1.0)
+            } else {
+                -1.0
+            },
         );
         let (highest, holder) = self.path_highest[path];
         row.put("path_highest", if holder == at_block { -1.0 } else { highest });
@@ -185,9 +197,15 @@ impl<'a> Context<'a> {
         let end = blocks.len().min(at + 60);
         let next = (at + 1..end).find(|&next| blocks[next].marks.has(Marks::HEADING)).unwrap_or(end);
         let words = survey.sums.words[next] - survey.sums.words[at + 1];
-        row.put("section_chance", if words > 0.0 { (self.expected[next] - self.expected[at + 1]) / words } else { -1.0 });
+        row.put(
+            "section_chance",
+            if words > 0.0 { (self.expected[next] - self.expected[at + 1]) / words } else { -1.0 },
+        );
         let start = if heading == u32::MAX { 0 } else { heading as usize };
         let words = survey.sums.words[at] - survey.sums.words[start];
-        row.put("section_chance_before", if words > 0.0 { (self.expected[at] - self.expected[start]) / words } else { -1.0 });
+        row.put(
+            "section_chance_before",
+            if words > 0.0 { (self.expected[at] - self.expected[start]) / words } else { -1.0 },
+        );
     }
 }

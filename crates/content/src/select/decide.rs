@@ -3,9 +3,12 @@
 //! The measure is word F1, so the best cut depends on the page: with `F` the F1 that can be hoped for, keeping a
 //! block pays when its probability is above `F / 2`. The cut is found by trying all of them in order.
 
+/// Where no block is even this likely, the page has no content: a shell, a wall, a menu.
+const LEAST_CHANCE: f32 = 0.15;
+
 /// Keeps the blocks whose probability is at or above the cut with the highest expected F1.
 pub fn keep(chances: &[f32], words: &[f32]) -> Vec<bool> {
-    let cut = best_cut(chances, words);
+    let cut = best_cut(chances, words).max(LEAST_CHANCE);
     chances.iter().map(|&chance| chance >= cut).collect()
 }
 
@@ -13,7 +16,8 @@ pub fn keep(chances: &[f32], words: &[f32]) -> Vec<bool> {
 pub fn best_cut(chances: &[f32], words: &[f32]) -> f32 {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]).then(a.cmp(&b)));
-    let all: f64 = chances.iter().zip(words).map(|(&chance, &words)| f64::from(chance) * f64::from(words)).sum();
+    let all: f64 =
+        chances.iter().zip(words).map(|(&chance, &words)| f64::from(chance) * f64::from(words)).sum();
     let (mut kept, mut hit) = (0.0f64, 0.0f64);
     let (mut best, mut cut) = (0.0f64, 2.0f32);
     for (rank, &at) in order.iter().enumerate() {
@@ -53,5 +57,6 @@ mod tests {
     fn nothing_in_nothing_out() {
         assert!(keep(&[], &[]).is_empty());
         assert_eq!(keep(&[0.0], &[10.0]), [false]);
+        assert_eq!(keep(&[0.1, 0.14], &[10.0, 50.0]), [false, false]);
     }
 }

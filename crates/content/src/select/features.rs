@@ -10,6 +10,8 @@ use crate::dom::Tag;
 
 /// Containers looked at above a block, wrappers that add no text not counted.
 const LEVELS: usize = 6;
+/// Stands for a distance to something the page does not have.
+const FAR: f32 = -1e7;
 
 /// One row under way. With `names` set, the names of the columns are collected beside the values.
 #[derive(Debug)]
@@ -165,10 +167,6 @@ fn ratio(part: f32, whole: f32) -> f32 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-fn log(value: f32) -> f32 {
-    (1.0 + value).ln()
-}
-
 impl<'a> Survey<'a> {
     pub fn of(outline: &'a Outline, facts: &'a PageFacts) -> Self {
         let blocks = &outline.blocks;
@@ -231,7 +229,9 @@ impl<'a> Survey<'a> {
             heading_of,
             first_h1,
             largest_path: 0.0,
-            first_price: blocks.iter().position(|block| block.tally.currency > 0 && !block.marks.has(Marks::HEADER | Marks::NAV)),
+            first_price: blocks
+                .iter()
+                .position(|block| block.tally.currency > 0 && !block.marks.has(Marks::HEADER | Marks::NAV)),
             page: Vec::new(),
             page_names: Vec::new(),
         };
@@ -280,8 +280,8 @@ impl<'a> Survey<'a> {
         let blocks = &self.outline.blocks;
         let words = self.page_words();
         let total = |sums: &[f32]| sums.last().copied().unwrap_or(0.0);
-        row.put("page_words", log(words));
-        row.put("page_blocks", log(blocks.len() as f32));
+        row.put("page_words", words);
+        row.put("page_blocks", blocks.len() as f32);
         row.put("page_link_share", ratio(total(&self.sums.link_words), words));
         row.put("page_sentence_share", ratio(total(&self.sums.sentence_words), words));
         row.put("page_comma_rate", ratio(total(&self.sums.commas), words));
@@ -297,13 +297,13 @@ impl<'a> Survey<'a> {
         row.put("page_noscript_share", share_in(Marks::NOSCRIPT));
         row.put("page_chrome_share", share_in(Marks::NAV | Marks::FOOTER | Marks::HEADER | Marks::ASIDE));
         let articles = self.outline.elements.iter().filter(|e| e.tag == Tag::Article).count();
-        row.put("page_articles", log(articles as f32));
+        row.put("page_articles", articles as f32);
         let counts = self.outline.counts.last().copied().unwrap_or_default();
         for (kind, count) in counts.iter().enumerate() {
-            row.level("page_count", kind, log(*count as f32));
+            row.level("page_count", kind, *count as f32);
         }
-        row.put("page_currency", log(blocks.iter().map(|b| b.tally.currency as f32).sum()));
-        row.put("page_questions", log(blocks.iter().map(|b| b.tally.questions as f32).sum()));
+        row.put("page_currency", blocks.iter().map(|b| b.tally.currency as f32).sum());
+        row.put("page_questions", blocks.iter().map(|b| b.tally.questions as f32).sum());
         self.largest_path = self.paths.iter().map(|p| p.words).fold(0.0, f32::max);
         row.put("page_largest_path", ratio(self.largest_path, words));
         let (mut items, mut item_share) = (0.0f32, 0.0f32);
@@ -313,10 +313,10 @@ impl<'a> Survey<'a> {
                 (items, item_share) = (group.items as f32, share);
             }
         }
-        row.put("page_group_items", log(items));
+        row.put("page_group_items", items);
         row.put("page_group_share", item_share);
         row.put("page_title_words", self.facts.title_words as f32);
-        row.put("page_data_runs", log(self.facts.data.members as f32));
+        row.put("page_data_runs", self.facts.data.members as f32);
         row.put("page_address_depth", self.facts.address_depth.min(9) as f32);
         row.put("page_address_words", self.facts.address_words.min(20) as f32);
         for bit in 0..kind::ALL {
@@ -439,19 +439,11 @@ impl<'a> Survey<'a> {
         let total = self.page_words();
         let before = self.sums.words[at];
         row.put("position", ratio(before, total));
-        row.put("words_before", log(before));
-        row.put("words_after", log(total - before - block.tally.words as f32));
+        row.put("words_before", before);
+        row.put("words_after", total - before - block.tally.words as f32);
         row.put("index_share", ratio(at as f32, self.outline.blocks.len() as f32));
-        let from_h1 = self.first_h1.map_or(-1e4, |h1| {
-            let distance = before - self.sums.words[h1];
-            distance.signum() * log(distance.abs())
-        });
-        row.put("from_h1", from_h1);
-        let from_price = self.first_price.map_or(-1e4, |price| {
-            let distance = before - self.sums.words[price];
-            distance.signum() * log(distance.abs())
-        });
-        row.put("from_price", from_price);
+        row.put("from_h1", self.first_h1.map_or(FAR, |h1| before - self.sums.words[h1]));
+        row.put("from_price", self.first_price.map_or(FAR, |price| before - self.sums.words[price]));
         row.put("h1_meeting", self.first_h1.map_or(-1.0, |h1| self.meeting_depth(at, h1)));
     }
 
@@ -481,9 +473,9 @@ impl<'a> Survey<'a> {
             let element = &elements[index as usize];
             let words = over(&self.sums.words, element);
             let count = (element.end_block - element.first_block) as f32;
-            row.level("box_words", level, log(words));
+            row.level("box_words", level, words);
             row.level("box_share", level, ratio(words, total));
-            row.level("box_blocks", level, log(count));
+            row.level("box_blocks", level, count);
             row.level("box_link_share", level, ratio(over(&self.sums.link_words, element), words));
             row.level("box_sentence_share", level, ratio(over(&self.sums.sentence_words, element), words));
             if level > 0 {
@@ -505,8 +497,8 @@ impl<'a> Survey<'a> {
         let block = &self.outline.blocks[at];
         let total = self.page_words();
         let path = &self.paths[self.path_of[at] as usize];
-        row.put("path_blocks", log(path.blocks as f32));
-        row.put("path_words", log(path.words));
+        row.put("path_blocks", path.blocks as f32);
+        row.put("path_words", path.words);
         row.put("path_share", ratio(path.words, total));
         row.put("path_mean", ratio(path.words, path.blocks as f32));
         row.put("path_link_share", ratio(path.link_words, path.words));
@@ -536,8 +528,8 @@ impl<'a> Survey<'a> {
         for (level, found) in [near, wide].into_iter().enumerate() {
             let (distance, group) = found.unwrap_or((99, Group::default()));
             row.level("group_distance", level, distance as f32);
-            row.level("group_items", level, log(group.items as f32));
-            row.level("group_mean", level, log(ratio(group.words, group.items as f32)));
+            row.level("group_items", level, group.items as f32);
+            row.level("group_mean", level, ratio(group.words, group.items as f32));
             row.level("group_share", level, ratio(group.words, total));
             row.level("group_link_share", level, ratio(group.link_words, group.words));
         }
@@ -558,7 +550,7 @@ impl<'a> Survey<'a> {
             };
             let tally = &blocks[near].tally;
             let words = tally.words as f32;
-            row.level("near_words", level, log(words));
+            row.level("near_words", level, words);
             row.level("near_link_share", level, ratio(tally.link_words as f32, words));
             row.level("near_sentence_share", level, ratio(tally.long_sentence_words as f32, words));
             row.level("near_heading", level, f32::from(u8::from(blocks[near].marks.has(Marks::HEADING))));
@@ -567,7 +559,7 @@ impl<'a> Survey<'a> {
         }
         let window = |from: usize, to: usize, sums: &[f32]| sums[to] - sums[from];
         let (from, to) = (at.saturating_sub(6), (at + 7).min(blocks.len()));
-        row.put("window_words", log(window(from, to, &self.sums.words)));
+        row.put("window_words", window(from, to, &self.sums.words));
         row.put(
             "window_link_share",
             ratio(window(from, to, &self.sums.link_words), window(from, to, &self.sums.words)),
@@ -580,8 +572,8 @@ impl<'a> Survey<'a> {
         let (mut distance, mut words, mut depth, mut link) = (-1.0, -1.0, -1.0, -1.0);
         if heading != u32::MAX {
             let heading = heading as usize;
-            distance = log((at - heading) as f32);
-            words = log(window(heading, at, &self.sums.words));
+            distance = (at - heading) as f32;
+            words = window(heading, at, &self.sums.words);
             depth = self.meeting_depth(at, heading);
             let tally = &blocks[heading].tally;
             link = ratio(tally.link_words as f32, tally.words as f32);
@@ -593,7 +585,7 @@ impl<'a> Survey<'a> {
         // What a heading announces: the words until the next heading.
         let next = (at + 1..blocks.len().min(at + 60)).find(|&next| blocks[next].marks.has(Marks::HEADING));
         let next = next.unwrap_or(blocks.len().min(at + 60));
-        row.put("section_words", log(window(at, next, &self.sums.words)));
+        row.put("section_words", window(at, next, &self.sums.words));
         row.put(
             "section_link_share",
             ratio(window(at, next, &self.sums.link_words), window(at, next, &self.sums.words)),

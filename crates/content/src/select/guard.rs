@@ -18,7 +18,15 @@ pub fn widen(outline: &Outline, chances: &[f32], kept: &mut [bool]) -> bool {
     let running = |at: usize| outline.blocks[at].tally.words - outline.blocks[at].tally.link_words;
     let in_frame = |at: usize| {
         let marks = outline.blocks[at].marks;
-        marks.has(Marks::NAV | Marks::FOOTER | Marks::HEADER | Marks::ASIDE | Marks::DIALOG | Marks::FORM | Marks::SELECT)
+        marks.has(
+            Marks::NAV
+                | Marks::FOOTER
+                | Marks::HEADER
+                | Marks::ASIDE
+                | Marks::DIALOG
+                | Marks::FORM
+                | Marks::SELECT,
+        )
     };
     let open: Vec<usize> = (0..outline.blocks.len()).filter(|&at| !in_frame(at)).collect();
     let rich: u32 = open.iter().map(|&at| running(at)).sum();

@@ -53,14 +53,19 @@ pub fn main_content(dom: &Dom, options: &SelectOptions) -> Selection {
     let facts = PageFacts::of(dom);
     let survey = Survey::of(&outline, &facts);
     let chances = judge(&survey, model());
-    let words: Vec<f32> = outline.blocks.iter().map(|block| block.tally.words as f32).collect();
-    let mut kept = decide::keep(&chances, &words);
-    let widened = guard::widen(&outline, &chances, &mut kept);
-    let mut keep = gather(dom, &outline, &kept);
+    let mut selection = choose(dom, &outline, &chances);
     if let Some(allowed) = options.allowed {
-        keep.intersect(allowed);
+        selection.keep.intersect(allowed);
     }
-    Selection { keep, widened }
+    selection
+}
+
+/// Chooses by the probabilities of a page's blocks, whoever judged them.
+pub fn choose(dom: &Dom, outline: &Outline, chances: &[f32]) -> Selection {
+    let words: Vec<f32> = outline.blocks.iter().map(|block| block.tally.words as f32).collect();
+    let mut kept = decide::keep(chances, &words);
+    let widened = guard::widen(outline, chances, &mut kept);
+    Selection { keep: gather(dom, outline, &kept), widened }
 }
 
 /// The probability of each block to be content, by both passes.
@@ -76,18 +81,26 @@ pub fn judge(survey: &Survey, model: &Model) -> Vec<f32> {
     }
     let first = model.first.judge(&rows, narrow);
     let context = Context::of(survey, &first);
-    let mut wider = Vec::with_capacity(count * wide);
-    for (at, row) in rows.chunks_exact(narrow.max(1)).enumerate() {
-        wider.extend_from_slice(row);
+    let open: Vec<usize> = (0..count).filter(|&at| first[at] >= context::CLEARLY_OUT).collect();
+    let mut wider = Vec::with_capacity(open.len() * wide);
+    for &at in &open {
+        wider.extend_from_slice(&rows[at * narrow..(at + 1) * narrow]);
         context.describe(at, &mut Row { values: &mut wider, names: None });
     }
-    model.second.judge(&wider, wide)
+    let second = model.second.judge(&wider, wide);
+    let mut chances = first.clone();
+    for (at, chance) in open.into_iter().zip(second) {
+        chances[at] = chance;
+    }
+    chances
 }
 
 /// The compiled-in model. A file that does not fit is a mistake made when building, found by the first test.
 fn model() -> &'static Model {
     static MODEL: OnceLock<Model> = OnceLock::new();
-    MODEL.get_or_init(|| Model::read(MODEL_FILE, columns().1).expect("the compiled-in model fits this program"))
+    MODEL.get_or_init(|| {
+        Model::read(MODEL_FILE, columns().1).expect("the compiled-in model fits this program")
+    })
 }
 
 /// Widths of the rows of both passes and the fingerprint of all column names.

@@ -55,7 +55,8 @@ impl Tree {
         let mut at = 0usize;
         loop {
             let Some(split) = self.splits.get(at) else { return self.leaves.first().copied().unwrap_or(0.0) };
-            let next = if row[usize::from(split.column)] < split.threshold { split.left } else { split.right };
+            let next =
+                if row[usize::from(split.column)] < split.threshold { split.left } else { split.right };
             match usize::try_from(next) {
                 Ok(inner) => at = inner,
                 Err(_) => return self.leaves[usize::from((-1 - next).unsigned_abs())],
@@ -174,6 +175,7 @@ impl Parts {
     }
 }
 
+#[allow(clippy::cast_possible_truncation, reason = "clamped to the range first")]
 fn leaf_steps(leaf: f32) -> i16 {
     (leaf / LEAF_STEP).round().clamp(f32::from(i16::MIN), f32::from(i16::MAX)) as i16
 }

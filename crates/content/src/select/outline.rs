@@ -425,7 +425,15 @@ fn is_skipped(tag: Tag) -> bool {
 fn is_attached(tag: Tag) -> bool {
     matches!(
         tag,
-        Tag::Img | Tag::Hr | Tag::Input | Tag::Iframe | Tag::Video | Tag::Audio | Tag::Embed | Tag::Object | Tag::Br
+        Tag::Img
+            | Tag::Hr
+            | Tag::Input
+            | Tag::Iframe
+            | Tag::Video
+            | Tag::Audio
+            | Tag::Embed
+            | Tag::Object
+            | Tag::Br
     )
 }
 

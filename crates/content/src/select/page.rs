@@ -117,7 +117,9 @@ impl PageFacts {
                     facts.title_words = facts.title_words.max(read_words(&text, &mut facts.title));
                 }
                 Tag::Meta => facts.meta(dom, node),
-                Tag::Link if dom.attr(node, Attr::Rel).is_some_and(|rel| rel.eq_ignore_ascii_case("canonical")) => {
+                Tag::Link
+                    if dom.attr(node, Attr::Rel).is_some_and(|rel| rel.eq_ignore_ascii_case("canonical")) =>
+                {
                     facts.address(dom.attr(node, Attr::Href).unwrap_or(""));
                 }
                 Tag::Script => {
@@ -146,7 +148,7 @@ impl PageFacts {
         let Some(content) = dom.attr(node, Attr::Content) else { return };
         match name.to_ascii_lowercase().as_str() {
             "og:title" | "twitter:title" => {
-                self.title_words = self.title_words.max(read_words(content, &mut self.title))
+                self.title_words = self.title_words.max(read_words(content, &mut self.title));
             }
             "description" | "og:description" | "twitter:description" => {
                 let mut hashes = Vec::new();
@@ -184,19 +186,27 @@ impl PageFacts {
             self.address_words = part.split(['-', '_', '+']).count().try_into().unwrap_or(u32::MAX);
             let part = part.to_ascii_lowercase();
             self.kinds |= match part.as_str() {
-                "blog" | "blogs" | "news" | "article" | "articles" | "post" | "posts" | "story" | "stories" | "magazine"
-                | "guide" | "guides" | "learn" | "resources" | "insights" => kind::URL_STORY,
-                "product" | "products" | "p" | "dp" | "item" | "itm" | "ip" | "pd" | "prod" => kind::URL_PRODUCT,
-                "collection" | "collections" | "category" | "categories" | "c" | "cat" | "shop" | "browse" | "store"
-                | "search" | "b" | "tag" | "tags" | "topic" | "topics" | "list" | "lists" => kind::URL_SHELF,
-                "forum" | "forums" | "thread" | "threads" | "t" | "question" | "questions" | "discussion" | "discussions"
-                | "d" | "r" | "comments" | "viewtopic.php" | "showthread.php" | "community" => kind::URL_FORUM,
-                "docs" | "doc" | "documentation" | "manual" | "reference" | "api" | "help" | "wiki" | "tutorial"
-                | "tutorials" | "man" | "html" | "en-us" => kind::URL_MANUAL,
-                "service" | "services" | "solutions" | "pricing" | "about" | "features" | "platform" | "industries" => {
-                    kind::URL_SERVICE
+                "blog" | "blogs" | "news" | "article" | "articles" | "post" | "posts" | "story"
+                | "stories" | "magazine" | "guide" | "guides" | "learn" | "resources" | "insights" => {
+                    kind::URL_STORY
                 }
-                _ if part.len() == 4 && part.starts_with("20") && part.bytes().all(|b| b.is_ascii_digit()) => {
+                "product" | "products" | "p" | "dp" | "item" | "itm" | "ip" | "pd" | "prod" => {
+                    kind::URL_PRODUCT
+                }
+                "collection" | "collections" | "category" | "categories" | "c" | "cat" | "shop"
+                | "browse" | "store" | "search" | "b" | "tag" | "tags" | "topic" | "topics" | "list"
+                | "lists" => kind::URL_SHELF,
+                "forum" | "forums" | "thread" | "threads" | "t" | "question" | "questions" | "discussion"
+                | "discussions" | "d" | "r" | "comments" | "viewtopic.php" | "showthread.php"
+                | "community" => kind::URL_FORUM,
+                "docs" | "doc" | "documentation" | "manual" | "reference" | "api" | "help" | "wiki"
+                | "tutorial" | "tutorials" | "man" | "html" | "en-us" => kind::URL_MANUAL,
+                "service" | "services" | "solutions" | "pricing" | "about" | "features" | "platform"
+                | "industries" => kind::URL_SERVICE,
+                _ if part.len() == 4
+                    && part.starts_with("20")
+                    && part.bytes().all(|b| b.is_ascii_digit()) =>
+                {
                     kind::URL_STORY
                 }
                 _ => 0,

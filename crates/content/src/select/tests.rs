@@ -15,8 +15,10 @@ fn kept(html: &str) -> String {
 
 /// A page in the usual shape: menu, article of `paragraphs`, related links, footer.
 fn page(title: &str, menu: &[&str], paragraphs: &[&str], footer: &str) -> String {
-    let menu: String = menu.iter().map(|entry| format!("<li><a href='/{entry}'>{entry}</a></li>")).collect();
-    let body: String = paragraphs.iter().map(|text| format!("<p>{text}</p>\n")).collect();
+    let menu = menu
+        .iter()
+        .fold(String::new(), |all, entry| all + &format!("<li><a href='/{entry}'>{entry}</a></li>"));
+    let body = paragraphs.iter().fold(String::new(), |all, text| all + &format!("<p>{text}</p>\n"));
     format!(
         "<!doctype html><title>{title}</title><header class='site-header'><nav class='main-menu'><ul>{menu}</ul></nav></header>\
          <main><article class='post'><h1 class='post-title'>{title}</h1><div class='post-content'>{body}</div></article></main>\
@@ -37,7 +39,10 @@ fn english() {
         "© 2026 Seabird News. All rights reserved. Privacy policy",
     );
     let text = kept(&html);
-    assert!(text.contains("folds its wings") && text.contains("Air sacs") && text.contains("Most dives"), "{text}");
+    assert!(
+        text.contains("folds its wings") && text.contains("Air sacs") && text.contains("Most dives"),
+        "{text}"
+    );
     assert!(!text.contains("All rights reserved") && !text.contains("Newsletter"), "{text}");
 }
 
@@ -54,7 +59,10 @@ fn german() {
         "Impressum Datenschutz AGB © 2026",
     );
     let text = kept(&html);
-    assert!(text.contains("steilen Felsen") && text.contains("Makrelen") && text.contains("neunzig Tagen"), "{text}");
+    assert!(
+        text.contains("steilen Felsen") && text.contains("Makrelen") && text.contains("neunzig Tagen"),
+        "{text}"
+    );
     assert!(!text.contains("Warenkorb"), "{text}");
 }
 
@@ -71,7 +79,10 @@ fn japanese() {
         "© 2026 海鳥通信 無断転載を禁じます",
     );
     let text = kept(&html);
-    assert!(text.contains("翼をたたんで") && text.contains("断崖の上") && text.contains("海水温の上昇"), "{text}");
+    assert!(
+        text.contains("翼をたたんで") && text.contains("断崖の上") && text.contains("海水温の上昇"),
+        "{text}"
+    );
     assert!(!text.contains("ログイン"), "{text}");
 }
 
@@ -88,21 +99,20 @@ fn arabic() {
         "جميع الحقوق محفوظة © 2026",
     );
     let text = kept(&html);
-    assert!(text.contains("المنحدرات الصخرية") && text.contains("يطوي جناحيه") && text.contains("ثلاثة أشهر"), "{text}");
+    assert!(
+        text.contains("المنحدرات الصخرية") && text.contains("يطوي جناحيه") && text.contains("ثلاثة أشهر"),
+        "{text}"
+    );
     assert!(!text.contains("تسجيل الدخول"), "{text}");
 }
 
 #[test]
 fn text_served_for_readers_without_scripts_is_content() {
-    let posts: String = (1..=4)
-        .map(|n| {
-            format!(
-                "<div class='topic-body crawler-post'><div class='post' itemprop='text'><p>Reply number {n}: I have kept bees \
-                 on the roof for three summers now, and the trick is to give them water early, before they find the neighbours' \
-                 pond and make enemies for you.</p></div></div>"
-            )
-        })
-        .collect();
+    let post = "<div class='topic-body crawler-post'><div class='post' itemprop='text'><p>Reply number 1: I have kept bees \
+         on the roof for three summers now, and the trick is to give them water early, before they find the neighbours' \
+         pond and make enemies for you.</p></div></div>";
+    let posts: String =
+        ["number 1", "number 2", "number 3", "number 4"].map(|n| post.replace("number 1", n)).concat();
     let html = format!(
         "<title>Bees on a roof - Forum</title><body><noscript data-path='/t/bees/1'><header><a href='/'>Forum</a></header>\
          <div id='main-outlet' class='wrap'><div itemscope itemtype='http://schema.org/DiscussionForumPosting'>{posts}</div></div>\
@@ -161,7 +171,8 @@ fn the_guard_widens_a_choice_that_lost_the_text() {
     let paragraph = "<p>Words of running text that stand in no menu and in no footer, enough of them to make a page rich.</p>";
     let dom = parse(&format!("<nav><a href=a>Menu entry</a></nav><div>{}</div>", paragraph.repeat(20)));
     let outline = Outline::of(&dom);
-    let chances: Vec<f32> = outline.blocks.iter().map(|block| if block.links > 0 { 0.2 } else { 0.1 }).collect();
+    let chances: Vec<f32> =
+        outline.blocks.iter().map(|block| if block.links > 0 { 0.2 } else { 0.1 }).collect();
     let mut none = vec![false; chances.len()];
     assert!(guard::widen(&outline, &chances, &mut none));
     assert_eq!(none.iter().filter(|kept| **kept).count(), 20, "the menu stays out");
@@ -173,7 +184,13 @@ fn the_guard_widens_a_choice_that_lost_the_text() {
 
 #[test]
 fn a_page_without_text_gives_nothing() {
-    for html in ["", "<body>", "<p> </p><img src=a>", "<script>var a = 'text'</script>", "<frameset><frame></frameset>"] {
+    for html in [
+        "",
+        "<body>",
+        "<p> </p><img src=a>",
+        "<script>var a = 'text'</script>",
+        "<frameset><frame></frameset>",
+    ] {
         let dom = parse(html);
         let selection = main_content(&dom, &SelectOptions::default());
         assert!(!selection.widened);
@@ -184,10 +201,39 @@ fn a_page_without_text_gives_nothing() {
 /// A stream of tags, texts and broken pieces; `seed` decides all of it.
 fn tag_soup(seed: u64) -> String {
     const PIECES: [&str; 34] = [
-        "<div class='content post-body'>", "</div>", "<p>", "</p>", "<a href=x>", "</a>", "<table>", "<tr>", "<td>", "</table>",
-        "<ul><li>", "</ul>", "<h2>", "</h2>", "<noscript>", "</noscript>", "<span hidden>", "</span>", "<pre>  x\n y", "</pre>",
-        "<b>", "<script>a<b</script>", "<br>", "<img src=a alt=b>", " words of text, and more. ", "•", "東京は", "<select><option>one",
-        "</select>", "<svg><text>t</text></svg>", "<template><p>t</template>", "<button role=button>Go", "\u{0}\u{fffd}&#xD800;",
+        "<div class='content post-body'>",
+        "</div>",
+        "<p>",
+        "</p>",
+        "<a href=x>",
+        "</a>",
+        "<table>",
+        "<tr>",
+        "<td>",
+        "</table>",
+        "<ul><li>",
+        "</ul>",
+        "<h2>",
+        "</h2>",
+        "<noscript>",
+        "</noscript>",
+        "<span hidden>",
+        "</span>",
+        "<pre>  x\n y",
+        "</pre>",
+        "<b>",
+        "<script>a<b</script>",
+        "<br>",
+        "<img src=a alt=b>",
+        " words of text, and more. ",
+        "•",
+        "東京は",
+        "<select><option>one",
+        "</select>",
+        "<svg><text>t</text></svg>",
+        "<template><p>t</template>",
+        "<button role=button>Go",
+        "\u{0}\u{fffd}&#xD800;",
         "<main><article>",
     ];
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -212,7 +258,10 @@ fn any_tag_soup_gives_a_repeatable_part_of_the_body() {
         assert!(once.keep.iter().all(|node| dom.contains(body, node)));
         let outline = Outline::of(&dom);
         for element in &outline.elements {
-            assert!(element.first_block <= element.end_block && element.end_block as usize <= outline.blocks.len());
+            assert!(
+                element.first_block <= element.end_block
+                    && element.end_block as usize <= outline.blocks.len()
+            );
             assert!(element.end as usize <= outline.elements.len());
         }
         for block in &outline.blocks {
