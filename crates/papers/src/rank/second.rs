@@ -52,7 +52,7 @@ pub fn describe(
     let starts: Vec<(u32, f32)> =
         nearest_to_intent.iter().take(INTENT_STARTS).map(|(node, score)| (*node, score * score)).collect();
     let walk =
-        Structure::default().walk_from(index, &starts, EdgeBudget { walk: 20_000, ..EdgeBudget::default() });
+        Structure::default().walk_from(index, &starts, EdgeBudget { walk: 8_000, ..EdgeBudget::default() });
 
     let mut weights: Vec<(u32, f32)> =
         intent.terms.iter().map(|(term, _, rarity)| (*term, *rarity)).collect();

@@ -23,7 +23,7 @@ const FROM_SEED_TEXT: usize = 200;
 /// Terms of the seed by which its neighbours are sought.
 const SEED_TERMS: usize = 24;
 /// Postings read for neighbours of the intent, and as many for those of the seeds.
-const POSTINGS: usize = 150_000;
+const POSTINGS: usize = 60_000;
 /// Fewer structural candidates than this and the graph had little to say.
 const THIN: usize = 20;
 /// A list of citers is ranked whole up to this length, and sampled beyond it.

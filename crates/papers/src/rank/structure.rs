@@ -10,7 +10,7 @@ const RESTART: f32 = 0.3;
 /// Steps after which what still wanders about is too little to matter (0.7^8 = 6 %).
 const STEPS: usize = 8;
 /// A node passes on what it holds only if each neighbour would get at least this.
-const LEAST_SHARE: f32 = 2e-6;
+const LEAST_SHARE: f32 = 1e-5;
 
 /// How many edges may be read.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub struct EdgeBudget {
 
 impl Default for EdgeBudget {
     fn default() -> Self {
-        Self { per_list: 1_000, walk: 60_000, pairs: 60_000 }
+        Self { per_list: 1_000, walk: 30_000, pairs: 30_000 }
     }
 }
 
@@ -75,17 +75,12 @@ impl Structure {
             seeds.iter().map(|(seed, weight)| (*seed, weight / total.max(f32::MIN_POSITIVE))).collect();
         let mut edges_left = budget.walk;
         for _ in 0..STEPS {
-            let mut next = Accumulator::with_capacity(2 << 10);
+            let mut next = Accumulator::with_capacity(4 << 10);
             for (node, held) in &holders {
-                reached.add(*node, RESTART * held);
-                let (out, back) =
-                    (index.references().count(*node) as usize, index.citers().count(*node) as usize);
-                let (read_out, read_back) = (out.min(budget.per_list), back.min(budget.per_list));
-                let degree = read_out + read_back;
-                let share = (1.0 - RESTART) * held / degree.max(1) as f32;
-                // A famous work is where walks go to be forgotten: what it holds is spread over all, not over the sample.
-                let thin = (1.0 - RESTART) * held / (out + back).max(1) as f32;
-                if degree == 0 || thin < LEAST_SHARE && degree > 1 && reached.len() > 1 {
+                let (out, back) = (index.references().count(*node) as usize, index.citers().count(*node) as usize);
+                let degree = out.min(budget.per_list) + back.min(budget.per_list);
+                // A famous work is where walks go to be forgotten: what it holds is spread over all that cite it.
+                if degree == 0 || (1.0 - RESTART) * held / ((out + back) as f32) < LEAST_SHARE {
                     continue;
                 }
                 if degree > edges_left {
@@ -94,17 +89,24 @@ impl Structure {
                 }
                 edges_left -= degree;
                 self.sampled |= out + back > degree;
+                let share = (1.0 - RESTART) * held / degree as f32;
                 index.references().sample(*node, budget.per_list, |target| next.add(target, share));
                 index.citers().sample(*node, budget.per_list, |source| next.add(source, share));
             }
-            if next.is_empty() {
+            // Most of what was reached holds too little to pass anything on, and is settled here without looking at its lists.
+            holders.clear();
+            for (node, held) in next.iter() {
+                reached.add(node, RESTART * held);
+                if (1.0 - RESTART) * held >= LEAST_SHARE {
+                    holders.push((node, held));
+                }
+            }
+            if holders.is_empty() || edges_left == 0 {
                 break;
             }
-            let count = next.len();
-            holders = largest(next.iter().collect(), count);
-        }
-        for (node, held) in holders {
-            reached.add(node, held);
+            // The fullest first, as the budget may end.
+            let count = holders.len();
+            holders = largest(std::mem::take(&mut holders), count);
         }
         reached
     }
@@ -192,7 +194,8 @@ impl Structure {
             index.references().sample(*citer, budget.per_list, |reference| sums.add(reference, 1.0));
         }
         let scale = cited as f32 / citers.len().max(1) as f32;
-        for (node, sum) in sums.iter().filter(|(node, _)| *node != seed) {
+        // Works without metadata are never candidates, and most of what is cited beside the seed.
+        for (node, sum) in sums.iter().filter(|(node, _)| *node != seed && index.is_work(*node)) {
             let both = (cited as f32 * index.citers().count(node) as f32).sqrt();
             self.cocitation.add(node, weight * sum * scale / both.max(1.0));
             tied.add(node, 1.0);
