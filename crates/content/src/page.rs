@@ -6,7 +6,7 @@
 use crate::address::Base;
 use crate::css::{AttributeValues, Selector, SelectorError};
 use crate::decode::{self, EncodingSource};
-use crate::dom::{Dom, Limits};
+use crate::dom::{Dom, Limits, Tag};
 use crate::link::Link;
 use crate::markdown::MarkdownOptions;
 use crate::metadata::Metadata;
@@ -17,6 +17,13 @@ use crate::table::Table;
 use crate::verdict::{self, Verdict};
 use crate::visible;
 use url::Url;
+
+/// A page of at most this many nodes and bytes of visible text has no chrome worth leaving out.
+const FEW_NODES: usize = 100;
+const LITTLE_TEXT: usize = 200;
+
+/// The model's rows take about a kilobyte a block; past this many nodes a page is kept by its tags alone.
+const MOST_JUDGED_NODES: usize = 300_000;
 
 /// What came back for an address.
 #[derive(Clone, Copy, Debug, Default)]
@@ -138,9 +145,39 @@ impl Page {
             return Ok(Selection { keep, widened: false });
         }
         if judged {
+            if let Some(keep) = self.all_there_is(&allowed) {
+                return Ok(Selection { keep, widened: false });
+            }
+            if dom.len() > MOST_JUDGED_NODES {
+                return Ok(Selection { keep: self.without_frame(&allowed), widened: true });
+            }
             return Ok(select::main_content(dom, &SelectOptions { allowed: Some(&allowed) }));
         }
         Ok(Selection { keep: allowed, widened: false })
+    }
+
+    /// What a reader sees, when it is so little that there is nothing to choose from.
+    fn all_there_is(&self, allowed: &NodeSet) -> Option<NodeSet> {
+        if self.dom.len() > FEW_NODES {
+            return None;
+        }
+        let mut keep = visible::visible(&self.dom);
+        keep.intersect(allowed);
+        let text: usize = keep.iter().map(|id| self.dom.text(id).trim().len()).sum();
+        (text <= LITTLE_TEXT).then_some(keep)
+    }
+
+    /// What a reader sees of a page too large to judge block by block, less what its own tags call the frame.
+    fn without_frame(&self, allowed: &NodeSet) -> NodeSet {
+        let dom = &self.dom;
+        let mut keep = visible::visible(dom);
+        keep.intersect(allowed);
+        for id in
+            dom.subtree(dom.root()).filter(|&id| matches!(dom.tag(id), Tag::Nav | Tag::Footer | Tag::Aside))
+        {
+            keep.remove_subtree(dom, id);
+        }
+        keep
     }
 
     /// The chosen nodes as markdown. What is no HTML comes as it is: plain text as it stands, data in a fence.
@@ -227,6 +264,25 @@ mod tests {
         assert_eq!(markdown(html, &both), "one\n\nthree\n");
         let bad = ["p[".to_owned()];
         assert!(read(b"<p>", None).select(&Wanted { include_tags: &bad, ..whole }).is_err());
+    }
+
+    #[test]
+    fn a_tiny_page_is_kept_whole() {
+        assert_eq!(
+            markdown("<p><img src=https://ex.org/i.png alt=A></p>", &Wanted::default()),
+            "![A](https://ex.org/i.png)\n"
+        );
+        let table = "<table><tr><th colspan=2>H</th></tr><tr><td>1</td><td>2</td></tr></table>";
+        assert_eq!(markdown(table, &Wanted::default()), "| H |  |\n| --- | --- |\n| 1 | 2 |\n");
+    }
+
+    #[test]
+    fn a_huge_page_is_kept_by_its_tags() {
+        let html = format!("<nav>menu</nav>{}<footer>end</footer>", "<p>x</p>".repeat(MOST_JUDGED_NODES / 2));
+        let page = read(html.as_bytes(), None);
+        let selection = page.select(&Wanted::default()).unwrap();
+        let written = page.markdown(&selection, true);
+        assert!(selection.widened && written.starts_with("x\n\nx\n") && written.ends_with("x\n"));
     }
 
     #[test]
