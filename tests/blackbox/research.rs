@@ -218,7 +218,8 @@ async fn a_new_generation_is_taken_up_without_a_lost_request() {
         json!({ "ids": { "pmid": ["77"] }, "title": "Attention once more", "references": ["doi:10.1/1"] })
             .to_string();
     let recipe = Recipe::at(dir.path());
-    let (code, _, error) = tokio::task::spawn_blocking(move || import(&dir, &recipe, &more)).await.unwrap();
+    let import = tokio::task::spawn_blocking(move || (import(&dir, &recipe, &more), dir));
+    let ((code, _, error), _dir) = import.await.unwrap();
     assert_eq!(code, Some(0), "{error}");
     assert!(asking.await.unwrap() > 10);
     server.http.get(&format!("{BASE}/pmid:77")).await.unwrap().is_success();

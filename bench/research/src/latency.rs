@@ -61,7 +61,10 @@ pub fn in_process(folder: &Path, questions: usize, rerank: bool) -> Result<()> {
         );
     }
     report("processor, warm", spent.iter().map(|(time, _)| *time).collect());
-    report("processor, hubs", spent.iter().filter(|(_, cited)| *cited > 10_000).map(|(time, _)| *time).collect());
+    report(
+        "processor, hubs",
+        spent.iter().filter(|(_, cited)| *cited > 10_000).map(|(time, _)| *time).collect(),
+    );
     report(
         "warm, hubs only",
         times.iter().filter(|(_, cited)| *cited > 10_000).map(|(time, _)| *time).collect(),

@@ -7,7 +7,7 @@ use super::features::{self, Candidate};
 use super::lexical::TermQuery;
 use super::second::{self, SECOND_COUNT};
 use super::structure::{EdgeBudget, Structure};
-use super::weights::{Blend, FIRST, RERANK, SECOND, Weights, density};
+use super::weights::{Blend, FIRST, LISTED, RERANK, SECOND, Weights, density};
 use crate::index::Index;
 use crate::work::Date;
 
@@ -160,12 +160,17 @@ impl Index {
     /// Answers a question about related papers.
     pub fn similar(&self, query: &SimilarQuery) -> SimilarAnswer {
         let mut prepared = prepare(self, query);
-        let mut scored = first_pass(&prepared.candidates, &FIRST.at(prepared.density));
+        let weights = if query.mode == Mode::Similar { FIRST.at(prepared.density) } else { LISTED };
+        let mut scored = first_pass(&prepared.candidates, &weights);
         if !query.exclude.is_empty() {
             push_away(self, query, &prepared.candidates, &mut scored);
         }
         let ordered = largest(scored, prepared.candidates.len());
-        let ordered = second_pass(self, &prepared, &ordered, query.rerank);
+        let ordered = if query.mode == Mode::Similar {
+            second_pass(self, &prepared, &ordered, query.rerank)
+        } else {
+            ordered
+        };
         prepared.notes.push(if query.rerank { "ranked by the fused text and graph model, then by reading the best candidates (built-in, no neural model)" } else { "ranked by the fused text and graph model" }.to_owned());
         let highest = prepared.intent.highest().max(f32::MIN_POSITIVE);
         let results: Vec<Ranked> = ordered

@@ -77,7 +77,8 @@ impl Structure {
         for _ in 0..STEPS {
             let mut next = Accumulator::with_capacity(4 << 10);
             for (node, held) in &holders {
-                let (out, back) = (index.references().count(*node) as usize, index.citers().count(*node) as usize);
+                let (out, back) =
+                    (index.references().count(*node) as usize, index.citers().count(*node) as usize);
                 let degree = out.min(budget.per_list) + back.min(budget.per_list);
                 // A famous work is where walks go to be forgotten: what it holds is spread over all that cite it.
                 if degree == 0 || (1.0 - RESTART) * held / ((out + back) as f32) < LEAST_SHARE {

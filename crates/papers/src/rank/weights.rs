@@ -56,6 +56,11 @@ pub const FIRST: Blend<7> = Blend {
     },
 };
 
+/// For lists of citers and references. The list is the relation; what the papers are wanted for decides. Set by hand: no judged
+/// queries ask this.
+pub const LISTED: Weights<7> =
+    Weights { linear: [6.0, 1.0, 1.0, 0.5, 0.1, 0.0, 0.2], root: [2.0, 0.5, 0.5, 0.2, 0.1, 0.0, 0.3] };
+
 /// Second pass, without reading. In the order of `SECOND_FEATURES`.
 pub const SECOND: Blend<11> = Blend {
     thin: Weights {

@@ -24,14 +24,16 @@ fn intent_moves_the_ranking() {
     let shelf = shelf();
     let index = shelf.index();
     let seed = node(&index, "10.1/1").unwrap();
-    let first =
-        |intent: &str, rerank| index.similar(&SimilarQuery { rerank, ..ask(intent, seed) }).results[0].node;
+    let [two, three] = ["10.1/2", "10.1/3"].map(|name| node(&index, name).unwrap());
+    let lead = |intent: &str, rerank| {
+        let answer = index.similar(&SimilarQuery { rerank, ..ask(intent, seed) });
+        let score = |wanted: u32| answer.results.iter().find(|ranked| ranked.node == wanted).unwrap().score;
+        score(two) - score(three)
+    };
     for rerank in [false, true] {
-        assert_eq!(first("firing rates of neurons in macaque", rerank), node(&index, "10.1/2").unwrap());
-        assert_eq!(
-            first("microscope for calcium imaging in awake mice", rerank),
-            node(&index, "10.1/3").unwrap()
-        );
+        let (firing, imaging) =
+            (lead("firing rates of neurons", rerank), lead("microscope for calcium imaging in mice", rerank));
+        assert!(firing > 0.0 && firing > imaging + 0.05, "{firing} {imaging}");
     }
     let answer = index.similar(&ask("attention", seed));
     assert!(answer.results.iter().all(|ranked| ranked.node != seed
