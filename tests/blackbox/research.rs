@@ -192,11 +192,12 @@ async fn mistakes_are_named_in_both_error_shapes() {
         reply.is_error(404, "Not Found");
         assert_eq!(reply.json["status"], 404);
     }
+    // Beyond what a request line may hold: refused, not swallowed.
     let long = "word+".repeat(20_000);
-    assert_eq!(
-        http.get(&format!("{seed}?intent={long}")).await.map(|reply| reply.status).unwrap_or(414) / 100,
-        2 + 2 * u16::from(long.len() > 60_000)
-    );
+    let reply = http.get(&format!("{seed}?intent={long}")).await;
+    assert!(reply.is_err() || matches!(reply.unwrap().status, 400 | 414 | 431));
+    let long = "word+".repeat(5_000);
+    http.get(&format!("{seed}?intent={long}")).await.unwrap().is_success();
     let refused = http.with_key(Some("wrong")).get(&format!("{seed}?intent=x")).await.unwrap();
     assert_eq!((refused.status, &refused.json["status"]), (401, &json!(401)));
 }

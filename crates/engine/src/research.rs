@@ -66,7 +66,10 @@ impl Research {
                 issues.add(name, &format!("at most {MAX_ANCHORS} are allowed"), "too_big");
             }
         }
-        let filter = Filter { categories: parted(&asked.fields), ..dates(&mut issues, asked.from.as_deref(), asked.to.as_deref()) };
+        let filter = Filter {
+            categories: parted(&asked.fields),
+            ..dates(&mut issues, asked.from.as_deref(), asked.to.as_deref())
+        };
         issues.finish()?;
 
         let index = self.index()?;
@@ -97,7 +100,10 @@ impl Research {
         };
         let answer = index.similar(&query);
         notes.extend(answer.notes);
-        notes.push(format!("index of {}", crate::time::iso(built(&index)).split('T').next().unwrap_or_default()));
+        notes.push(format!(
+            "index of {}",
+            crate::time::iso(built(&index)).split('T').next().unwrap_or_default()
+        ));
         let results = answer
             .results
             .iter()
@@ -134,7 +140,10 @@ impl Research {
         issues.finish()?;
         let index = self.index()?;
         let found = index.search(&SearchQuery { text: words, k: usize::try_from(k).unwrap_or(0), filter });
-        let results = found.iter().filter_map(|(node, score)| Some(result(index.paper(*node)?, *score, None))).collect();
+        let results = found
+            .iter()
+            .filter_map(|(node, score)| Some(result(index.paper(*node)?, *score, None)))
+            .collect();
         Ok(FoundPapers { success: true, results })
     }
 
@@ -207,7 +216,14 @@ fn dates(issues: &mut Issues, from: Option<&str>, to: Option<&str>) -> Filter {
 
 /// Repeated parameters, each of which may be a list parted by commas.
 fn parted(given: &[String]) -> Vec<String> {
-    given.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|one| !one.is_empty()).take(20).map(str::to_owned).collect()
+    given
+        .iter()
+        .flat_map(|list| list.split(','))
+        .map(str::trim)
+        .filter(|one| !one.is_empty())
+        .take(20)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn id_map(ids: &[papers::Identifier]) -> IdMap {
@@ -248,6 +264,9 @@ fn shown(paper: papers::Paper) -> Paper {
         created_date: paper.created.map(|date| date.to_string()),
         update_date: paper.updated.or(paper.created).map(|date| date.to_string()),
         retracted: paper.retracted,
-        provenance: fields.into_iter().filter_map(|(field, source)| Some((field.to_owned(), source?.name().to_owned()))).collect(),
+        provenance: fields
+            .into_iter()
+            .filter_map(|(field, source)| Some((field.to_owned(), source?.name().to_owned())))
+            .collect(),
     }
 }

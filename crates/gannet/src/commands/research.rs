@@ -80,7 +80,14 @@ impl ResearchCommand {
                 println!("every checksum matches; {} edges both ways", index.facts().edges);
             }
             Self::Similar { id, intent, mode, k, rerank, anchor, json } => {
-                let asked = SimilarRequest { intent: Some(intent), mode: Some(mode), k: Some(k), rerank: Some(rerank), anchor, ..SimilarRequest::default() };
+                let asked = SimilarRequest {
+                    intent: Some(intent),
+                    mode: Some(mode),
+                    k: Some(k),
+                    rerank: Some(rerank),
+                    anchor,
+                    ..SimilarRequest::default()
+                };
                 similar(&folder, &id, &asked, json)?;
             }
             Self::Graph { id, intent, out, k } => {
@@ -95,7 +102,9 @@ impl ResearchCommand {
 }
 
 fn opened(folder: &Path) -> Result<std::sync::Arc<Index>> {
-    Library::open(folder)?.current().context("the research index is empty; fill it with: gannet research import")
+    Library::open(folder)?
+        .current()
+        .context("the research index is empty; fill it with: gannet research import")
 }
 
 fn import(folder: &Path, from: &str, paths: &[PathBuf]) -> Result<()> {
@@ -117,7 +126,10 @@ fn import(folder: &Path, from: &str, paths: &[PathBuf]) -> Result<()> {
         match (done, total) {
             (0, _) => eprintln!("{stage} …"),
             (_, 0) => eprintln!("{stage}: {done} ({rate:.0}/s)"),
-            _ => eprintln!("{stage}: {done} of {total} ({rate:.0}/s, {:.0} s left)", total.saturating_sub(done) as f64 / rate.max(1.0)),
+            _ => eprintln!(
+                "{stage}: {done} of {total} ({rate:.0}/s, {:.0} s left)",
+                total.saturating_sub(done) as f64 / rate.max(1.0)
+            ),
         }
     })?;
     println!(
@@ -140,7 +152,9 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     }
     while let Some(folder) = folders.pop() {
         let mut inside = Vec::new();
-        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        for entry in
+            std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?
+        {
             let entry = entry?;
             let kind = entry.file_type()?;
             // Links are not followed: they may lead in a circle.
@@ -186,7 +200,12 @@ fn status(folder: &Path, json: bool) -> Result<()> {
 }
 
 fn similar(folder: &Path, id: &str, asked: &SimilarRequest, json: bool) -> Result<()> {
-    let answer = Research::open(folder)?.similar(id, asked).map_err(|error| anyhow!("{}", error.details().map_or_else(|| error.to_string(), |details| format!("{error}: {details}"))))?;
+    let answer = Research::open(folder)?.similar(id, asked).map_err(|error| {
+        anyhow!(
+            "{}",
+            error.details().map_or_else(|| error.to_string(), |details| format!("{error}: {details}"))
+        )
+    })?;
     if json {
         println!("{}", serde_json::to_string_pretty(&answer)?);
         return Ok(());
@@ -195,9 +214,16 @@ fn similar(folder: &Path, id: &str, asked: &SimilarRequest, json: bool) -> Resul
     let mut out = std::io::stdout().lock();
     writeln!(out, "{:>3}  {:>5}  {:>6}  {:>6}  {:<28}  title", "", "score", "graph", "intent", "paper")?;
     for (place, paper) in answer.results.iter().enumerate() {
-        let (structural, semantic) = paper.signals.map_or((0.0, 0.0), |signals| (signals.structural, signals.semantic));
+        let (structural, semantic) =
+            paper.signals.map_or((0.0, 0.0), |signals| (signals.structural, signals.semantic));
         let title: String = paper.title.chars().take(width).collect();
-        writeln!(out, "{:>3}  {:.3}  {structural:.4}  {semantic:.4}  {:<28}  {title}", place + 1, paper.score, paper.primary_id)?;
+        writeln!(
+            out,
+            "{:>3}  {:.3}  {structural:.4}  {semantic:.4}  {:<28}  {title}",
+            place + 1,
+            paper.score,
+            paper.primary_id
+        )?;
     }
     writeln!(out, "{} candidates; {}", answer.pool_size, answer.note.unwrap_or_default())?;
     Ok(())
@@ -205,12 +231,22 @@ fn similar(folder: &Path, id: &str, asked: &SimilarRequest, json: bool) -> Resul
 
 /// The seed, its related papers, and the citations among them, as a page that draws itself.
 fn neighbourhood(index: &Index, id: &str, intent: Option<String>, k: usize) -> Result<String> {
-    let seed = PaperRef::parse(id).and_then(|reference| index.resolve(&reference)).with_context(|| format!("no paper {id} in the index"))?;
+    let seed = PaperRef::parse(id)
+        .and_then(|reference| index.resolve(&reference))
+        .with_context(|| format!("no paper {id} in the index"))?;
     let paper = index.paper(seed).context("the record of the paper")?;
     let intent = intent.unwrap_or_else(|| paper.title.clone());
-    let query = SimilarQuery { seeds: vec![seed], intent: intent.clone(), mode: Mode::Similar, k: k.clamp(1, 200), ..SimilarQuery::default() };
+    let query = SimilarQuery {
+        seeds: vec![seed],
+        intent: intent.clone(),
+        mode: Mode::Similar,
+        k: k.clamp(1, 200),
+        ..SimilarQuery::default()
+    };
     let answer = index.similar(&query);
-    let mut nodes = vec![serde_json::json!({ "id": seed, "title": paper.title, "key": paper.primary.to_string(), "score": 1.0, "seed": true })];
+    let mut nodes = vec![
+        serde_json::json!({ "id": seed, "title": paper.title, "key": paper.primary.to_string(), "score": 1.0, "seed": true }),
+    ];
     let mut shown = vec![seed];
     for ranked in &answer.results {
         let Some(paper) = index.paper(ranked.node) else { continue };
@@ -237,7 +273,12 @@ pub fn import_starter(research: &Research) -> Result<()> {
     }
     let file = std::env::temp_dir().join(format!("gannet-starter-{}.jsonl.gz", std::process::id()));
     std::fs::write(&file, STARTER)?;
-    let outcome = research.library().import(Source::Jsonl, std::slice::from_ref(&file), &BuildOptions::default(), &|_, _, _| {});
+    let outcome = research.library().import(
+        Source::Jsonl,
+        std::slice::from_ref(&file),
+        &BuildOptions::default(),
+        &|_, _, _| {},
+    );
     // The file has done its work either way.
     let _ = std::fs::remove_file(&file);
     let facts = outcome?;

@@ -12,12 +12,16 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use wire::research::{FoundPapers, InspectedPaper, PaperRequest, SearchRequest, SimilarPapers, SimilarRequest};
+use wire::research::{
+    FoundPapers, InspectedPaper, PaperRequest, SearchRequest, SimilarPapers, SimilarRequest,
+};
 use wire::{ErrorBody, Kind, WireError};
 
 pub fn routes() -> OpenApiRouter<App> {
     let (old, _): (Router<App>, _) = papers().split_for_parts();
-    OpenApiRouter::new().nest("/v2/search/research", papers()).merge(OpenApiRouter::from(Router::new().nest("/v2/research", old)))
+    OpenApiRouter::new()
+        .nest("/v2/search/research", papers())
+        .merge(OpenApiRouter::from(Router::new().nest("/v2/research", old)))
 }
 
 fn papers() -> OpenApiRouter<App> {
@@ -27,7 +31,10 @@ fn papers() -> OpenApiRouter<App> {
 /// Search papers
 #[utoipa::path(get, path = "/papers", operation_id = "researchSearchPapers", tag = "Research", params(SearchRequest),
     responses((status = 200, body = FoundPapers)))]
-async fn search(State(app): State<App>, QueryString(asked): QueryString<SearchRequest>) -> Result<Json<FoundPapers>, Failure> {
+async fn search(
+    State(app): State<App>,
+    QueryString(asked): QueryString<SearchRequest>,
+) -> Result<Json<FoundPapers>, Failure> {
     ask(&app, move |research| research.search(&asked)).await
 }
 
@@ -73,7 +80,8 @@ pub async fn as_problem(response: Response) -> Response {
         keys.insert("type".to_owned(), json!("about:blank"));
         keys.insert("title".to_owned(), json!(error.kind.entry().text));
         keys.insert("status".to_owned(), json!(error.status()));
-        let detail = error.details().and_then(Value::as_str).map_or_else(|| error.text().to_owned(), str::to_owned);
+        let detail =
+            error.details().and_then(Value::as_str).map_or_else(|| error.text().to_owned(), str::to_owned);
         keys.insert("detail".to_owned(), json!(detail));
     }
     let (mut parts, _) = response.into_parts();
