@@ -4,7 +4,7 @@
 use crate::keys;
 use crate::plans::{Plan, Plans};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use store::keys::{ApiKey, Team};
@@ -20,7 +20,7 @@ const BELIEVED_FOR: Duration = Duration::from_secs(2);
 const REMEMBERED: usize = 10_000;
 
 /// The identity behind a request.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Caller {
     pub team: Uuid,
     pub team_name: String,
@@ -30,6 +30,8 @@ pub struct Caller {
     /// `None` when authentication is off.
     pub key: Option<Uuid>,
     scopes: Vec<Scope>,
+    /// When its use was last noted, so that a busy key is noted once a second and not every time.
+    noted: AtomicI64,
 }
 
 impl Caller {
@@ -47,6 +49,7 @@ impl Caller {
             plan_name: team.plan,
             key: key.map(|key| key.id),
             scopes,
+            noted: AtomicI64::new(0),
         }
     }
 
@@ -108,7 +111,11 @@ impl Callers {
         };
         let caller = caller.ok_or(Kind::Unauthorized)?;
         if let Some(key) = caller.key {
-            self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key, crate::time::now());
+            let now = crate::time::now();
+            if now - caller.noted.load(Ordering::Relaxed) >= 1000 {
+                caller.noted.store(now, Ordering::Relaxed);
+                self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key, now);
+            }
         }
         Ok(caller)
     }

@@ -35,16 +35,33 @@ pub enum Cors {
     Origins(Vec<String>),
 }
 
-/// Shared by all handlers; cheap to clone.
+/// Shared by all handlers. One pointer: it is cloned several times for every request.
 #[derive(Clone)]
-pub struct App {
+pub struct App(Arc<Parts>);
+
+impl App {
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+}
+
+impl std::ops::Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// What an [`App`] is made of.
+pub struct Parts {
     pub store: Arc<dyn Store>,
     pub gate: Arc<Gate>,
     pub callers: Arc<Callers>,
     pub research: Arc<Research>,
-    pub settings: Arc<Settings>,
+    pub settings: Settings,
     pub telemetry: Telemetry,
-    pub readiness: Arc<Readiness>,
+    pub readiness: Readiness,
     /// Cancelled when the process has been told to stop: no longer ready.
     pub stopping: CancellationToken,
 }
@@ -72,6 +89,12 @@ impl Readiness {
 }
 
 impl std::fmt::Debug for App {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl std::fmt::Debug for Parts {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("App").field("settings", &self.settings).finish_non_exhaustive()
     }

@@ -4,12 +4,14 @@
 use crate::error::{Failure, for_status};
 use crate::telemetry;
 use axum::extract::{MatchedPath, Request};
-use axum::http::header::{ALLOW, CONTENT_TYPE};
+use axum::http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use uuid::Uuid;
 use wire::{Kind, WireError};
@@ -49,24 +51,24 @@ fn request_id(given: Option<&HeaderValue>) -> HeaderValue {
     let legal = |byte: &u8| byte.is_ascii_alphanumeric() || b"._:-".contains(byte);
     let good = |value: &&HeaderValue| (1..=128).contains(&value.len()) && value.as_bytes().iter().all(legal);
     given.filter(good).cloned().unwrap_or_else(|| {
-        let mut text = [0_u8; uuid::fmt::Hyphenated::LENGTH];
-        let text = Uuid::now_v7().hyphenated().encode_lower(&mut text);
-        HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("unknown"))
+        // Unique among processes and within ours, without asking the system for randomness every time.
+        static PROCESS: LazyLock<u32> = LazyLock::new(|| Uuid::new_v4().as_fields().0);
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let text = format!("{:08x}-{:08x}", *PROCESS, NEXT.fetch_add(1, Ordering::Relaxed));
+        HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("unknown"))
     })
 }
 
-/// Rewrites error responses that the framework wrote (wrong method, unreadable path) into ours. Stands
-/// outside the router, because only there is the list of allowed methods known.
-pub async fn in_error_format(response: Response) -> Response {
+/// Rewrites error responses that the framework wrote (wrong method, unreadable path) into ours.
+pub fn in_error_format(response: Response) -> Response {
     let status = response.status();
     let failed = status.is_client_error() || status.is_server_error();
     let content_type = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     if !failed || content_type.starts_with(b"application/json") {
         return response;
     }
-    let headers = response.headers();
-    let allow = headers.get(ALLOW).cloned().filter(|_| status == StatusCode::METHOD_NOT_ALLOWED);
-    let error = match &allow {
+    let mut headers = response.headers().clone();
+    let error = match headers.get(ALLOW).filter(|_| status == StatusCode::METHOD_NOT_ALLOWED) {
         Some(allow) => {
             let names = allow.to_str().unwrap_or_default().split(',').map(str::trim);
             WireError::method_not_allowed(&names.filter(|name| !name.is_empty()).collect::<Vec<_>>())
@@ -74,11 +76,12 @@ pub async fn in_error_format(response: Response) -> Response {
         None => for_status(status),
     };
     let mut rewritten = Failure(error).into_response();
-    for (name, value) in [(ALLOW, allow), (REQUEST_ID, headers.get(REQUEST_ID).cloned())] {
-        if let Some(value) = value {
-            rewritten.headers_mut().insert(name, value);
-        }
+    // What other layers said stays; what described the old body goes.
+    for name in [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_ENCODING] {
+        headers.remove(name);
     }
+    headers.extend(std::mem::take(rewritten.headers_mut()));
+    *rewritten.headers_mut() = headers;
     rewritten
 }
 

@@ -14,7 +14,7 @@ mod routes;
 pub mod serve;
 mod telemetry;
 
-pub use app::{App, Cors, Settings};
+pub use app::{App, Cors, Parts, Settings};
 pub use docs::openapi;
 pub use routes::router;
 pub use telemetry::Telemetry;

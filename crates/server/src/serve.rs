@@ -1,6 +1,9 @@
 //! The listener: accepts connections, bounds them, and stops gracefully.
 
+use crate::envelope::in_error_format;
 use axum::Router;
+use axum::extract::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -11,6 +14,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
 
 /// Connections at once; more wait in the kernel's queue.
 pub const MAX_CONNECTIONS: usize = 4096;
@@ -23,7 +27,8 @@ pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToke
     // HTTP/2 belongs to the proxy that also does TLS.
     let mut builder = Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME);
-    let service = TowerToHyperService::new(router);
+    // Outside the router, because only there is the list of allowed methods known.
+    let service = TowerToHyperService::new(ServiceExt::<Request<Incoming>>::map_response(router, in_error_format));
     let connections = TaskTracker::new();
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {

@@ -2,6 +2,9 @@
 
 use axum::http::Method;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use metrics::{Counter, Histogram};
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -51,12 +54,38 @@ impl Telemetry {
     }
 }
 
+/// The instruments of one route, method and status, found once and kept: looking them up by their
+/// labels for every request would cost more than the rest of a small one.
+struct Instruments {
+    requests: Counter,
+    seconds: Histogram,
+}
+
+type Known = HashMap<String, HashMap<(&'static str, u16), Instruments>>;
+
+static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
+
 /// Counts one answered request. `route` is the pattern, never the path: labels stay few.
 pub fn count(route: &str, method: &Method, status: u16, took: Duration) {
-    let method = method_label(method);
-    let labels = [("route", route.to_owned()), ("method", method.to_owned()), ("status", status.to_string())];
-    metrics::counter!("gannet_http_requests_total", &labels).increment(1);
-    metrics::histogram!("gannet_http_seconds", "route" => route.to_owned()).record(took.as_secs_f64());
+    let kind = (method_label(method), status);
+    let note = |instruments: &Instruments| {
+        instruments.requests.increment(1);
+        instruments.seconds.record(took.as_secs_f64());
+    };
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(instruments) = known.get(route).and_then(|of_route| of_route.get(&kind)) {
+        return note(instruments);
+    }
+    drop(known);
+    let labels =
+        [("route", route.to_owned()), ("method", kind.0.to_owned()), ("status", status.to_string())];
+    let instruments = Instruments {
+        requests: metrics::counter!("gannet_http_requests_total", &labels),
+        seconds: metrics::histogram!("gannet_http_seconds", "route" => route.to_owned()),
+    };
+    note(&instruments);
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    known.entry(route.to_owned()).or_default().insert(kind, instruments);
 }
 
 /// An invented method must not become a label of its own.

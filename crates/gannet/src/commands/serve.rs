@@ -10,7 +10,8 @@ use engine::janitor::{self, JanitorOptions};
 use engine::research::Research;
 use engine::runner::{Runner, RunnerOptions, Work};
 use engine::{Callers, Gate};
-use server::{App, Telemetry};
+use server::app::Readiness;
+use server::{App, Parts, Telemetry};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -57,12 +58,12 @@ impl Serve {
         tasks.spawn(gate.clone().keep(drained.clone()));
 
         let address = listener.local_addr()?;
-        let app = App {
+        let app = App::new(Parts {
             store: store.clone(),
             gate: gate.clone(),
             callers: callers.clone(),
             research: open_research(&settings)?,
-            settings: Arc::new(server::Settings {
+            settings: server::Settings {
                 listen: address,
                 auth: settings.auth,
                 public_url: settings.public_url.clone(),
@@ -70,11 +71,11 @@ impl Serve {
                 body_limit: settings.body_limit,
                 shutdown_grace: settings.shutdown_grace,
                 drill_faults: settings.drill_faults,
-            }),
+            },
             telemetry,
-            readiness: Arc::default(),
+            readiness: Readiness::default(),
             stopping: stop.clone(),
-        };
+        });
         greet(&settings, address, store.backend(), first.as_ref());
         server::serve::serve(listener, server::router(&app), stop, settings.shutdown_grace).await;
         drained.cancel();

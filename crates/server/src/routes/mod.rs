@@ -8,7 +8,7 @@ mod team;
 
 use crate::app::{App, Cors};
 use crate::docs::ApiDoc;
-use crate::envelope::{envelope, in_error_format};
+use crate::envelope::envelope;
 use crate::error::Failure;
 use crate::guard::{Door, guard};
 use axum::Router;
@@ -35,7 +35,6 @@ pub fn router(app: &App) -> Router {
                 .compress_when(SizeAbove::new(1024).and(compressible)),
         )
         .layer(from_fn(envelope));
-    let router = Router::new().fallback_service(router).layer(map_response(in_error_format));
     match cors(&app.settings.cors) {
         Some(layer) => router.layer(layer),
         None => router,
