@@ -1,22 +1,22 @@
 //! The unmodified clients against the real binary. The scripts assert; a failing one fails here.
 
-use crate::server::{KEY, plain};
+use crate::server::{KEY, Recipe, papers_are_there};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use testkit::TempDir;
 
 fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients")
 }
 
+/// Runs a client's script against a server with a little history and the starter corpus of papers.
 async fn passes(mut command: Command) {
-    let (_dir, server) = plain().await;
-    server
-        .http
-        .post("/admin/drills", &json!({ "steps": 3, "creditsPerStep": 2, "wait": true }))
-        .await
-        .unwrap()
-        .is_success();
+    let dir = TempDir::new();
+    let server = Recipe::at(dir.path()).set("research_starter", "on").start().await;
+    let drill = json!({ "steps": 3, "creditsPerStep": 2, "wait": true });
+    server.http.post("/admin/drills", &drill).await.unwrap().is_success();
+    papers_are_there(&server.http).await;
     let output =
         command.env("API_URL", &server.http.base).env("API_KEY", KEY).output().expect("the client's runtime");
     let text =
@@ -25,24 +25,42 @@ async fn passes(mut command: Command) {
     assert!(text.contains("all passed"), "{text}");
 }
 
-#[tokio::test]
-async fn firecrawl_py_reads_usage() {
+fn python(script: &str) -> Command {
     let python =
         std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run the tests through `make test`");
     let mut command = Command::new(python);
-    command.arg(scripts().join("usage.py"));
-    passes(command).await;
+    command.arg(scripts().join(script));
+    command
 }
 
-#[tokio::test]
-async fn firecrawl_js_reads_usage() {
+fn node(script: &str) -> Command {
     let folder = std::env::var("GANNET_TEST_NODE_DIR")
         .expect("GANNET_TEST_NODE_DIR; run the tests through `make test`");
     let folder = Path::new(&folder);
     // Modules are looked up from where a script lies, so it runs beside its packages.
-    let script = folder.join("usage.mjs");
-    std::fs::copy(scripts().join("usage.mjs"), &script).expect("copy the script");
+    let beside = folder.join(script);
+    std::fs::copy(scripts().join(script), &beside).expect("copy the script");
     let mut command = Command::new(folder.join("node_modules/.bin/node"));
-    command.arg(script);
-    passes(command).await;
+    command.arg(beside);
+    command
+}
+
+#[tokio::test]
+async fn firecrawl_py_reads_usage() {
+    passes(python("usage.py")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_js_reads_usage() {
+    passes(node("usage.mjs")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_py_finds_papers() {
+    passes(python("research.py")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_js_finds_papers() {
+    passes(node("research.mjs")).await;
 }

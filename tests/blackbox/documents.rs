@@ -1,9 +1,8 @@
 //! The OpenAPI document and its page: served, printed, complete, and held to by the server itself.
 
-use crate::server::{KEY, Recipe, gannet, plain, run};
+use crate::server::{KEY, Recipe, gannet, papers_are_there, plain, run};
 use serde_json::Value;
 use std::process::Command;
-use std::time::{Duration, Instant};
 use testkit::TempDir;
 
 #[tokio::test]
@@ -70,12 +69,7 @@ async fn schemathesis_finds_no_crash_and_no_undocumented_answer() {
     let dir = TempDir::new();
     let recipe = Recipe::at(dir.path()).set("log", "error").set("research_starter", "on");
     let server = recipe.start().await;
-    // An index that is still being filled answers 503, as it should; this is about the other answers.
-    let end = Instant::now() + Duration::from_mins(3);
-    while server.http.get("/v2/search/research/papers?query=cell").await.unwrap().status != 200 {
-        assert!(Instant::now() < end, "the starter corpus did not come");
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
+    papers_are_there(&server.http).await;
     let python =
         std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run the tests through `make test`");
     let soak = std::env::var_os("GANNET_TEST_SOAK").is_some();

@@ -221,3 +221,12 @@ pub async fn browsers_in_use(http: &Http, browsers: u64) {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+/// Waits until the starter corpus has been imported; an index that is still being filled answers 503.
+pub async fn papers_are_there(http: &Http) {
+    let end = Instant::now() + Duration::from_mins(5);
+    while http.get("/v2/search/research/papers?query=cell").await.unwrap().status != 200 {
+        assert!(Instant::now() < end, "the starter corpus did not come");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}

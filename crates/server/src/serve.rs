@@ -28,7 +28,8 @@ pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToke
     let mut builder = Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME);
     // Outside the router, because only there is the list of allowed methods known.
-    let service = TowerToHyperService::new(ServiceExt::<Request<Incoming>>::map_response(router, in_error_format));
+    let service =
+        TowerToHyperService::new(ServiceExt::<Request<Incoming>>::map_response(router, in_error_format));
     let connections = TaskTracker::new();
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {

@@ -1,8 +1,8 @@
 //! Numbers for Prometheus, and what one request adds to them.
 
 use axum::http::Method;
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use metrics::{Counter, Histogram};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -77,8 +77,7 @@ pub fn count(route: &str, method: &Method, status: u16, took: Duration) {
         return note(instruments);
     }
     drop(known);
-    let labels =
-        [("route", route.to_owned()), ("method", kind.0.to_owned()), ("status", status.to_string())];
+    let labels = [("route", route.to_owned()), ("method", kind.0.to_owned()), ("status", status.to_string())];
     let instruments = Instruments {
         requests: metrics::counter!("gannet_http_requests_total", &labels),
         seconds: metrics::histogram!("gannet_http_seconds", "route" => route.to_owned()),

@@ -6,7 +6,7 @@ use engine::research::Research;
 use papers::{BuildOptions, Index, Library, Mode, PaperRef, SimilarQuery, Source};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 use std::time::Instant;
 use wire::research::SimilarRequest;
 
@@ -24,6 +24,8 @@ pub enum ResearchCommand {
         #[arg(required = true)]
         paths: Vec<PathBuf>,
     },
+    /// Import the corpus that comes with the binary, when the index is empty
+    Starter,
     /// Say what the index holds
     Status {
         #[arg(long)]
@@ -73,6 +75,7 @@ impl ResearchCommand {
         let folder = folder(settings);
         match self {
             Self::Import { from, paths } => import(&folder, &from, &paths)?,
+            Self::Starter => import_starter(&Research::open(&folder)?)?,
             Self::Status { json } => status(&folder, json)?,
             Self::Verify => {
                 let index = opened(&folder)?;
@@ -167,7 +170,10 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         inside.sort();
         out.append(&mut inside);
     }
-    if out.is_empty() { bail!("no files there") } else { Ok(out) }
+    if out.is_empty() {
+        bail!("no files there");
+    }
+    Ok(out)
 }
 
 fn status(folder: &Path, json: bool) -> Result<()> {
@@ -266,9 +272,10 @@ fn neighbourhood(index: &Index, id: &str, intent: Option<String>, k: usize) -> R
     Ok(include_str!("graph.html").replace("/*DATA*/null", &data.to_string().replace('<', "\\u003c")))
 }
 
-/// Imports the starter corpus when there is nothing yet. Long work: for a thread of its own.
-pub fn import_starter(research: &Research) -> Result<()> {
-    if research.library().current().is_some() || !research.library().status()?.imports.is_empty() {
+/// Imports the starter corpus when there is nothing yet.
+fn import_starter(research: &Research) -> Result<()> {
+    if !is_empty(research)? {
+        println!("the index is not empty; nothing to do");
         return Ok(());
     }
     let file = std::env::temp_dir().join(format!("gannet-starter-{}.jsonl.gz", std::process::id()));
@@ -281,7 +288,29 @@ pub fn import_starter(research: &Research) -> Result<()> {
     );
     // The file has done its work either way.
     let _ = std::fs::remove_file(&file);
-    let facts = outcome?;
-    tracing::info!(works = facts.works, "the starter corpus is ready for research");
+    println!("{} works imported", outcome?.works);
+    Ok(())
+}
+
+fn is_empty(research: &Research) -> Result<bool> {
+    Ok(research.library().current().is_none() && research.library().status()?.imports.is_empty())
+}
+
+/// Fills an empty index with the starter corpus, for a server that goes on meanwhile. In a process of its
+/// own: building an index takes memory that a long-lived server should not keep.
+pub async fn fill_from_starter(settings: &Settings, research: &Research) -> Result<()> {
+    if !is_empty(research)? {
+        return Ok(());
+    }
+    let status = tokio::process::Command::new(std::env::current_exe()?)
+        .args(["research", "starter", "--data-dir"])
+        .arg(&settings.data_dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .kill_on_drop(true)
+        .status()
+        .await?;
+    anyhow::ensure!(status.success(), "the import ended with {status}");
+    tracing::info!("the starter corpus is ready for research");
     Ok(())
 }

@@ -57,12 +57,13 @@ impl Serve {
         let drained = CancellationToken::new();
         tasks.spawn(gate.clone().keep(drained.clone()));
 
+        let research = Arc::new(Research::open(&research::folder(&settings))?);
         let address = listener.local_addr()?;
         let app = App::new(Parts {
             store: store.clone(),
             gate: gate.clone(),
             callers: callers.clone(),
-            research: open_research(&settings)?,
+            research: research.clone(),
             settings: server::Settings {
                 listen: address,
                 auth: settings.auth,
@@ -77,6 +78,16 @@ impl Serve {
             stopping: stop.clone(),
         });
         greet(&settings, address, store.backend(), first.as_ref());
+        let settings = Arc::new(settings);
+        if settings.research_starter {
+            let (settings, stop) = (settings.clone(), stop.clone());
+            tasks.spawn(async move {
+                let filling = research::fill_from_starter(&settings, &research);
+                if let Some(Err(error)) = stop.run_until_cancelled(filling).await {
+                    tracing::warn!(error = format!("{error:#}"), "the starter corpus could not be imported");
+                }
+            });
+        }
         server::serve::serve(listener, server::router(&app), stop, settings.shutdown_grace).await;
         drained.cancel();
         tasks.close();
@@ -95,20 +106,6 @@ impl Serve {
         tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// Opens the research index and, on the first start, fills it beside everything else.
-fn open_research(settings: &Settings) -> Result<Arc<Research>> {
-    let research = Arc::new(Research::open(&research::folder(settings))?);
-    if settings.research_starter {
-        let filled = research.clone();
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = research::import_starter(&filled) {
-                tracing::warn!(%error, "the starter corpus could not be imported");
-            }
-        });
-    }
-    Ok(research)
 }
 
 /// Logs go to standard error; standard output is for what people and programs asked for.

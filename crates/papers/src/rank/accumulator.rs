@@ -27,10 +27,6 @@ impl Accumulator {
         self.used
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.used == 0
-    }
-
     #[inline]
     fn slot(&self, node: u32) -> usize {
         let mask = self.slots.len() - 1;
