@@ -61,18 +61,15 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     Ok(())
 }
 
-#[allow(clippy::cast_precision_loss, reason = "page counts and sizes are far below 2^52")]
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-#[allow(clippy::cast_precision_loss, reason = "page counts and sizes are far below 2^52")]
 fn mean_bytes(bytes: usize, pages: usize) -> f64 {
     bytes as f64 / 1024.0 / pages as f64
 }
 
 /// CPU milliseconds of this thread.
-#[allow(clippy::cast_precision_loss, reason = "nanoseconds of one process")]
 fn cpu_ms() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6

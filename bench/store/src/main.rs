@@ -54,7 +54,6 @@ async fn main() -> anyhow::Result<()> {
     let elapsed = started.elapsed().as_secs_f64();
     let (claimed, spent) = (claimed.load(Ordering::Relaxed), spent.load(Ordering::Relaxed));
     ensure!(claimed > 0, "nothing was claimed");
-    #[allow(clippy::cast_precision_loss, reason = "figures for people")]
     {
         println!("workers      {workers}, batches of {batch}");
         println!("claims/s     {:.0} (claimed and finished)", claimed as f64 / elapsed);

@@ -177,7 +177,6 @@ fn next_row(input: &Mutex<impl BufRead>) -> Result<Option<Vec<u8>>> {
 }
 
 /// CPU milliseconds of this thread.
-#[allow(clippy::cast_precision_loss, reason = "the CPU time of one thread is far below 2^52 of either unit")]
 fn thread_ms() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
