@@ -9,7 +9,8 @@ async fn doctor_shows_what_is_in_force_and_hides_secrets() {
     let dir = TempDir::new();
     let recipe = Recipe::at(dir.path())
         .set("log_format", "json")
-        .set("egress_allow", "scrape=127.0.0.0/8;model=h.example");
+        .set("egress_allow", "scrape=127.0.0.0/8;model=h.example")
+        .set("proxies", "http://me:pw-secret@127.0.0.1:3128");
     let (code, text, error) = run(recipe.command(&["doctor"]));
     assert_eq!(code, Some(0), "{error}");
     for part in [
@@ -17,12 +18,18 @@ async fn doctor_shows_what_is_in_force_and_hides_secrets() {
         "disk",
         "chromium",
         "scrape: 127.0.0.0/8; model: h.example",
+        "scrape through http://127.0.0.1:3128 in turn; requests may name no proxy",
         "environment GANNET_LOG_FORMAT",
         "plan free",
     ] {
         assert!(text.contains(part), "{part} is missing:\n{text}");
     }
-    assert!(!text.contains(crate::server::KEY), "{text}");
+    assert!(!text.contains(crate::server::KEY) && !text.contains("pw-secret"), "{text}");
+    let untrusted = dir.join("none.pem");
+    std::fs::write(&untrusted, "no certificate").unwrap();
+    let wrong = recipe.clone().set("extra_certificates", untrusted.to_str().unwrap());
+    let (code, text, _) = run(wrong.command(&["doctor"]));
+    assert!(code == Some(1) && text.contains("extra_certificates"), "{text}");
     assert!(!dir.join("data").join("gannet.db").exists(), "a doctor changes nothing");
     recipe.start().await.kill();
     let (code, text, _) = run(recipe.command(&["doctor", "--json"]));

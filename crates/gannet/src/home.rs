@@ -3,8 +3,10 @@
 use crate::settings::{ObjectsAt, Settings};
 use anyhow::{Context, Result, bail};
 use engine::keys::{Secret, new_key};
+use net::{EgressPolicy, Fetcher, FetcherSettings};
 use std::fs::{File, TryLockError};
 use std::io::Write;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::keys::NewTeam;
@@ -57,6 +59,26 @@ pub fn open_objects(settings: &Settings, store: Arc<dyn Store>) -> Result<Object
         }
     };
     Objects::open(&place, store).context("cannot open the object storage")
+}
+
+/// The only way out, under the rules of the settings. `own_listener` is where this process itself listens: never
+/// fetched from, whatever is allowed; on `0.0.0.0` or `[::]` it is every address of this machine with that port.
+pub fn open_fetcher(settings: &Settings, own_listener: Option<SocketAddr>) -> Result<Fetcher> {
+    let mut policy = EgressPolicy::new(settings.egress_allow.clone());
+    if let Some(listener) = own_listener {
+        policy = policy.without_listener(listener);
+    }
+    let extra_roots = match &settings.extra_certificates {
+        None => Vec::new(),
+        Some(path) => {
+            let shown = || format!("setting `extra_certificates` = `{}`", path.display());
+            let pem = std::fs::read(path).with_context(shown)?;
+            net::certificates_of_pem(&pem).with_context(shown)?
+        }
+    };
+    let proxies = settings.proxies.clone();
+    let fetcher = FetcherSettings { proxies, extra_roots, ..FetcherSettings::new(policy) };
+    Fetcher::new(fetcher).context("cannot set up the way out")
 }
 
 /// Holds a SQLite file for one server: two would each believe they are alone. Released when dropped,

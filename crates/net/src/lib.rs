@@ -40,4 +40,5 @@ pub use hyper::http::{HeaderMap, HeaderName, HeaderValue};
 pub use hyper::{Method, StatusCode, Version};
 pub use resolve::{Resolve, SystemResolver};
 pub use route::{Proxy, ProxyError, ProxySettings, Via};
+pub use tls::{PemError, certificates_of_pem};
 pub use tokio_rustls::rustls::pki_types::CertificateDer;

@@ -4,6 +4,7 @@
 use crate::error::{FetchError, TlsProblem, detail};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::io;
@@ -22,7 +23,7 @@ pub(crate) struct Tls {
 impl Tls {
     pub(crate) fn new(extra_roots: &[CertificateDer<'static>]) -> Result<Self, FetchError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let roots = roots(extra_roots);
+        let roots = roots(extra_roots)?;
         let builder = || {
             ClientConfig::builder_with_provider(Arc::clone(&provider))
                 .with_safe_default_protocol_versions()
@@ -53,7 +54,29 @@ impl Tls {
     }
 }
 
-fn roots(extra: &[CertificateDer<'static>]) -> RootCertStore {
+/// All certificates of a PEM text. One that cannot be trusted as a root, or none at all, is an error: a file that
+/// was named is meant to count.
+pub fn certificates_of_pem(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, PemError> {
+    let found: Vec<_> = CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<_, _>>()
+        .map_err(|error| PemError(error.to_string()))?;
+    if found.is_empty() {
+        return Err(PemError("it holds no certificate".into()));
+    }
+    let mut store = RootCertStore::empty();
+    for (place, certificate) in found.iter().enumerate() {
+        let added = store.add(certificate.clone());
+        added.map_err(|error| PemError(format!("certificate {}: {}", place + 1, detail(&error))))?;
+    }
+    Ok(found)
+}
+
+/// Why certificates could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PemError(String);
+
+fn roots(extra: &[CertificateDer<'static>]) -> Result<RootCertStore, FetchError> {
     let mut store = RootCertStore::empty();
     let system = rustls_native_certs::load_native_certs();
     store.add_parsable_certificates(system.certs);
@@ -61,8 +84,13 @@ fn roots(extra: &[CertificateDer<'static>]) -> RootCertStore {
         // A bare container has no certificates of its own.
         store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
-    store.add_parsable_certificates(extra.iter().cloned());
-    store
+    for certificate in extra {
+        // Unlike the system's, these were asked for by name: one that does not count must not go unsaid.
+        let added = store.add(certificate.clone());
+        added
+            .map_err(|error| FetchError::BadRequest(format!("a further certificate: {}", detail(&error))))?;
+    }
+    Ok(store)
 }
 
 /// What went wrong, from the error a handshake ended with.

@@ -43,6 +43,7 @@ impl Doctor {
             database(settings).await,
             objects(settings).await,
             disk(settings),
+            network(settings),
             chromium(),
             postgresql(settings),
             Finding { part: "model", verdict: Verdict::Missing, text: "none configured".to_owned() },
@@ -131,6 +132,28 @@ fn disk(settings: &Settings) -> Finding {
             Finding { part, verdict: Verdict::Broken, text: format!("{}: {error}", existing.display()) }
         }
     }
+}
+
+/// Whether the way out can be set up; nothing is sent.
+fn network(settings: &Settings) -> Finding {
+    let part = "network";
+    let proxies = &settings.proxies;
+    let way = if proxies.pool.is_empty() {
+        "straight out".to_owned()
+    } else {
+        let purposes: Vec<&str> = proxies.purposes.iter().map(|purpose| purpose.name()).collect();
+        format!("{} through {} in turn", purposes.join(", "), join(&proxies.pool))
+    };
+    let own = if proxies.per_request { "requests may name a proxy" } else { "requests may name no proxy" };
+    match home::open_fetcher(settings, None) {
+        Ok(_) => Finding { part, verdict: Verdict::Ok, text: format!("{way}; {own}") },
+        Err(error) => Finding { part, verdict: Verdict::Broken, text: format!("{error:#}") },
+    }
+}
+
+/// Proxies show no password.
+fn join(proxies: &[net::Proxy]) -> String {
+    proxies.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn chromium() -> Finding {

@@ -4,7 +4,7 @@
 mod table;
 mod values;
 
-pub use net::EgressAllow;
+pub use net::{EgressAllow, ProxySettings};
 pub use table::{SETTINGS, Setting};
 
 use anyhow::{Context, Result, bail};
@@ -36,7 +36,7 @@ impl fmt::Display for Source {
 }
 
 /// A value as text, before it is understood.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Given {
     pub setting: &'static Setting,
     pub text: String,
@@ -56,6 +56,12 @@ impl Given {
     }
 }
 
+impl fmt::Debug for Given {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} = {} ({})", self.setting.name, self.shown(), self.source)
+    }
+}
+
 /// All settings, understood.
 #[expect(clippy::struct_excessive_bools, reason = "each is one switch of the configuration")]
 #[derive(Debug)]
@@ -71,6 +77,8 @@ pub struct Settings {
     pub public_url: Option<String>,
     pub cors: server::Cors,
     pub egress_allow: EgressAllow,
+    pub proxies: ProxySettings,
+    pub extra_certificates: Option<PathBuf>,
     pub body_limit: usize,
     pub workers: usize,
     pub lease: Duration,
@@ -277,6 +285,17 @@ mod tests {
     }
 
     #[test]
+    fn proxies_serve_the_purposes_they_are_given() {
+        let with = |pairs: &[(&str, &str)]| load(&flags(pairs), &environment(&[]));
+        let set = with(&[]).unwrap();
+        assert!(set.proxies.pool.is_empty() && !set.proxies.per_request);
+        let set = with(&[("proxies", "http://a.example"), ("proxy_purposes", "scrape, model")]).unwrap();
+        assert_eq!(set.proxies.purposes, [net::Purpose::Scrape, net::Purpose::Model]);
+        let text = fails(with(&[("proxy_purposes", "mail")]));
+        assert!(text.contains("mail") && text.contains("webhook"), "{text}");
+    }
+
+    #[test]
     fn secrets_stay_hidden() {
         let set = load(
             &flags(&[("api_key", "fc-0123456789abcdef"), ("database_url", "postgres://me:pw@h/d")]),
@@ -289,6 +308,14 @@ mod tests {
             "{shown}"
         );
         assert!(!format!("{:?}", set.api_key).contains("0123456789abcdef"));
+        let proxies = "http://me:s3cret@p.example:3128, socks5://me:s3cret@[::1]";
+        let set = load(&flags(&[("proxies", proxies)]), &environment(&[])).unwrap();
+        let shown: String = set.given.iter().map(Given::shown).collect();
+        assert!(!format!("{shown}{set:?}").contains("s3cret"), "{shown}");
+        for wrong in ["http://me:s3cret@p.example:3128,nonsense", "gopher://me:s3cret@p.example", "s3cret"] {
+            let text = fails(load(&flags(&[("proxies", wrong)]), &environment(&[])));
+            assert!(text.contains("proxies") && !text.contains("s3cret"), "{text}");
+        }
         for url in
             ["postgres://u:s3cret@h/d", "postgres://u:a/s3cret@h/d", "postgres://u@h/d?password=s3cret"]
         {

@@ -37,6 +37,10 @@ settings! {
     "public_url" "GANNET_PUBLIC_URL" "": "how callers reach this server, when a proxy hides it";
     "cors" "GANNET_CORS" "none": "none, *, or a comma-separated list of origins that may call from a browser";
     "egress_allow" "GANNET_EGRESS_ALLOW" "": "what may be reached in private space, per purpose: scrape=127.0.0.0/8;webhook=…;model=…";
+    "proxies" "GANNET_PROXIES" "" secret: "proxies to go out through, taken in turn: http://user:password@host:port,socks5://…; empty = straight";
+    "proxy_purposes" "GANNET_PROXY_PURPOSES" "scrape": "what goes through the proxies: scrape, webhook, model";
+    "proxy_requests" "GANNET_PROXY_REQUESTS" "off": "on = a request may name a proxy of its own";
+    "extra_certificates" "GANNET_EXTRA_CERTIFICATES" "": "PEM file of certificates to trust beside those of the system";
     "body_limit" "GANNET_BODY_LIMIT" "10MB": "largest JSON body";
     "workers" "GANNET_WORKERS" "32": "jobs that this process runs at once; 0 = none";
     "lease" "GANNET_LEASE" "15s": "how long a silent worker keeps its jobs";

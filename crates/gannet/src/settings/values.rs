@@ -1,6 +1,6 @@
 //! From text to meaning: each setting parsed, each conflict refused, with the source in the message.
 
-use super::{EgressAllow, Given, ObjectsAt, Settings};
+use super::{EgressAllow, Given, ObjectsAt, ProxySettings, Settings};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use engine::{Plan, Plans};
 use std::collections::BTreeMap;
@@ -47,6 +47,13 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         })?,
         cors: values.parse("cors", cors)?,
         egress_allow: values.parse("egress_allow", |text| Ok(EgressAllow::parse(text)?))?,
+        proxies: ProxySettings {
+            pool: values.parse("proxies", |text| list(text, |one| Ok(one.parse()?)))?,
+            purposes: values.parse("proxy_purposes", |text| list(text, purpose))?,
+            per_request: values.parse("proxy_requests", switch)?,
+        },
+        extra_certificates: values
+            .parse("extra_certificates", |text| Ok(optional(text).map(PathBuf::from)))?,
         body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),
         workers: values.parse("workers", |text| between(text, 0..=10_000))?,
         lease: values.parse("lease", |text| duration(text, Duration::from_millis(300)))?,
@@ -86,6 +93,16 @@ impl Values<'_> {
 
 fn optional(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Parts between commas; none of an empty text.
+fn list<T>(text: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(parse).collect()
+}
+
+fn purpose(name: &str) -> Result<net::Purpose> {
+    let known = net::Purpose::ALL.map(net::Purpose::name).join(", ");
+    net::Purpose::from_name(name).with_context(|| format!("unknown purpose `{name}`; there are {known}"))
 }
 
 fn switch(text: &str) -> Result<bool> {
