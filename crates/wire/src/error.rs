@@ -72,6 +72,23 @@ catalogue! {
     BadGateway 502 "Bad Gateway" None, Yes, "a proxy or worker behind the service answered nonsense";
     Unavailable 503 "Service Unavailable" None, Yes, "the service is stopping or its database is not there";
     GatewayTimeout 504 "Gateway Timeout" None, Yes, "something behind the service took too long";
+    // Scrape errors. The codes are part of the contract.
+    ModelNotConfigured 400 "A model is needed for this and none is configured" Some("MODEL_NOT_CONFIGURED"), No, "the request asks for what only a language model can give";
+    ScrapeActionsUnsupported 400 "Actions are not supported: there is no browser" Some("SCRAPE_ACTIONS_NOT_SUPPORTED"), No, "`actions` were asked for and no Chromium was found";
+    ScrapeBrandingUnsupported 400 "Branding is not supported: there is no browser" Some("SCRAPE_BRANDING_NOT_SUPPORTED"), No, "`branding` was asked for and no Chromium was found";
+    ScrapeAudioUnsupported 400 "Audio cannot be taken from this address" Some("SCRAPE_AUDIO_UNSUPPORTED_URL"), No, "the `audio` format was asked for";
+    ScrapeVideoUnsupported 400 "Video cannot be taken from this address" Some("SCRAPE_VIDEO_UNSUPPORTED_URL"), No, "the `video` format was asked for";
+    UnsafeDomain 403 "This address must not be reached" Some("unsafe_domain_blocked"), No, "the address is private, or a list of the request forbids it";
+    ScrapeNotCached 404 "No stored page fits" Some("SCRAPE_NO_CACHED_DATA"), No, "`minAge` asks for a stored page and there is none";
+    ScrapeLockdownMiss 404 "No stored page, and lockdown forbids asking for it" Some("SCRAPE_LOCKDOWN_CACHE_MISS"), No, "`lockdown` allows stored pages only and there is none";
+    ScrapeTimeout 408 "Request Timeout" Some("SCRAPE_TIMEOUT"), Yes, "the page did not come within the request's `timeout`";
+    ScrapeDns 200 "The name of the site could not be resolved" Some("SCRAPE_DNS_RESOLUTION_ERROR"), No, "the host does not exist or has no address; the status is 200 because clients expect it so";
+    ScrapeAllFailed 500 "The page could not be had" Some("SCRAPE_ALL_ENGINES_FAILED"), Yes, "every way ended at a block page, a captcha, an empty page or a broken browser; `details` says which";
+    ScrapeSite 500 "The site could not be read" Some("SCRAPE_SITE_ERROR"), Yes, "no connection, a broken answer, endless redirects, or more bytes than allowed";
+    ScrapeSsl 500 "The site's certificate is not good" Some("SCRAPE_SSL_ERROR"), Yes, "TLS failed; `skipTlsVerification` takes any certificate";
+    ScrapeProxy 500 "The proxy did not let the request through" Some("SCRAPE_PROXY_SELECTION_ERROR"), Yes, "a configured proxy refused or failed";
+    ScrapeAction 500 "An action failed" Some("SCRAPE_ACTION_ERROR"), Yes, "an action could not be done; `details` has its index and selector";
+    ScrapeUnsupportedFile 500 "The file is of a kind that cannot be read" Some("SCRAPE_UNSUPPORTED_FILE_ERROR"), Yes, "the address holds a PDF, an image or other binary data";
     // Agent errors. The fixed texts are part of the contract.
     InvalidSnapshotId 400 "Invalid snapshot ID" None, No, "the snapshot id in the path is malformed";
     TraceNotRecorded 400 "Trace is only available for Plunge 1 extracts" None, No, "the run predates the current agent generation";
@@ -173,6 +190,25 @@ impl WireError {
     pub fn unavailable(reason: &str, retry_after: u64) -> Self {
         let mut error = Self::from(Kind::Unavailable).with_details(&reason);
         error.retry_after = Some(retry_after);
+        error
+    }
+
+    /// An error with what exactly happened, for people.
+    pub fn because(kind: Kind, reason: &str) -> Self {
+        let mut error = Self::from(kind);
+        error.message = Some(format!("{}: {reason}", kind.entry().text));
+        error
+    }
+
+    /// The page was not there in time. Work that goes on is joined by whoever asks again.
+    pub fn scrape_timeout(phase: &str, resumes_in: Option<u64>) -> Self {
+        let mut details = serde_json::json!({ "while": phase });
+        if let Some(seconds) = resumes_in {
+            details["state"] = "processing_continues".into();
+            details["retryAfterSeconds"] = seconds.into();
+        }
+        let mut error = Self::from(Kind::ScrapeTimeout).with_details(&details);
+        error.retry_after = resumes_in;
         error
     }
 

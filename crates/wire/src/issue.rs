@@ -54,6 +54,14 @@ impl Issues {
         self.0.push(Issue::at(field, message, code));
     }
 
+    pub fn push(&mut self, issue: Issue) {
+        self.0.push(issue);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The number, when it lies in the range.
     pub fn range<T: PartialOrd + Copy + fmt::Display>(
         &mut self,

@@ -10,10 +10,11 @@ pub mod issue;
 pub mod read;
 pub mod research;
 pub mod scope;
+pub mod scrape;
 pub mod team;
 
 pub use error::{ErrorBody, Kind, Retry, WireError};
-pub use issue::{Issue, Issues};
+pub use issue::{Issue, Issues, PathPart};
 pub use scope::Scope;
 
 /// The name of the current agent generation, the only one with traces and snapshots.

@@ -1,0 +1,100 @@
+//! What a scrape returns. Absent rather than null: clients read both, and refuse some nulls.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// The answer of `POST /v2/scrape`.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ScrapeAnswer {
+    pub success: bool,
+    pub data: Document,
+}
+
+/// What a page says about itself, and how it was had. Meta tags stand under their own names beside the known fields.
+pub type Metadata = Map<String, Value>;
+
+/// A page in the formats that were asked for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Document {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub markdown: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_html: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_base64: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub images: Option<Vec<String>>,
+    /// An address of this server that works for 24 hours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub screenshot: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub attributes: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actions: Option<ActionResults>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub highlights: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change_tracking: Option<ChangeTracking>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub branding: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub product: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub menu: Option<Value>,
+    /// What to know about this result, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    #[schema(value_type = Object)]
+    pub metadata: Metadata,
+}
+
+/// What actions left, each list in the order of its actions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ActionResults {
+    pub screenshots: Vec<String>,
+    pub scrapes: Vec<ScrapedFrame>,
+    pub javascript_returns: Vec<JavascriptReturn>,
+    pub pdfs: Vec<String>,
+}
+
+/// The page as it stood at a `scrape` action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ScrapedFrame {
+    pub url: String,
+    pub html: String,
+}
+
+/// What a script returned.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct JavascriptReturn {
+    /// The name of its JavaScript type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[schema(value_type = Object)]
+    pub value: Value,
+}
+
+/// How a page compares with the last time.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeTracking {
+    pub previous_scrape_at: Option<String>,
+    /// `new`, `same`, `changed` or `removed`.
+    pub change_status: &'static str,
+    /// Always `visible`: whether a page is linked from its site is not known from one page.
+    pub visibility: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub diff: Option<Value>,
+}

@@ -1,0 +1,136 @@
+//! Every field a scrape may carry and what becomes of it. The page in `docs/scrape.md` is written from this table, and a test
+//! refuses a field of the request that is not in it.
+
+use std::fmt::Write;
+
+/// What becomes of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    Works,
+    /// Answered with a 400 that says why.
+    Refused,
+    /// Accepted, and nothing changes.
+    NoEffect,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// As callers write it, `formats: markdown` for a value of a field.
+    pub name: &'static str,
+    pub effect: Effect,
+    pub note: &'static str,
+}
+
+macro_rules! fields {
+    ($($name:literal $effect:ident $note:literal;)+) => {
+        pub const SCRAPE_FIELDS: &[Field] = &[$(Field { name: $name, effect: Effect::$effect, note: $note }),+];
+    };
+}
+
+fields! {
+    "url" Works "http and https; `http://` is added when there is no scheme";
+    "formats" Works "names and objects, mixed; default `markdown`";
+    "formats: markdown" Works "";
+    "formats: html" Works "clean, with absolute addresses";
+    "formats: rawHtml" Works "as it came; from the browser, as it stood";
+    "formats: links" Works "absolute, in order, once each";
+    "formats: images" Works "absolute, in order, once each";
+    "formats: screenshot" Works "`fullPage`, `quality` (JPEG; PNG without it), `viewport`; an address that works for 24 hours";
+    "formats: screenshot@fullPage" Works "the old name of `screenshot` with `fullPage`";
+    "formats: attributes" Works "`selectors` of `selector` and `attribute`";
+    "formats: branding" Works "from computed styles in the browser; `tone` and `personality` are left out";
+    "formats: product" Works "from JSON-LD, microdata, OpenGraph and page structure; left out when the page is none";
+    "formats: menu" Works "from JSON-LD, microdata and page structure";
+    "formats: changeTracking" Works "`git-diff`, per team, address and `tag`; needs `markdown`";
+    "formats: changeTracking json" Refused "needs a model: `MODEL_NOT_CONFIGURED`";
+    "formats: highlights" Works "passages of the page, never new words";
+    "formats: rawBase64" Works "the bytes as they came; alone";
+    "formats: json" Refused "needs a model: `MODEL_NOT_CONFIGURED`";
+    "formats: deterministicJson" Refused "needs a model: `MODEL_NOT_CONFIGURED`";
+    "formats: summary" Refused "needs a model: `MODEL_NOT_CONFIGURED`";
+    "formats: question" Refused "needs a model: `MODEL_NOT_CONFIGURED`";
+    "formats: query" Refused "needs a model: `MODEL_NOT_CONFIGURED`; `highlights` quotes without one";
+    "formats: audio" Refused "`SCRAPE_AUDIO_UNSUPPORTED_URL`";
+    "formats: video" Refused "`SCRAPE_VIDEO_UNSUPPORTED_URL`";
+    "onlyMainContent" Works "default `true`";
+    "onlyCleanContent" Refused "`true` needs a model; `false` is the default";
+    "includeTags" Works "CSS selectors";
+    "excludeTags" Works "CSS selectors";
+    "headers" Works "sent to the page's own origin; turns the cache off";
+    "timeout" Works "1,000 to 300,000 ms; default 60,000";
+    "waitFor" Works "0 to 60,000 ms, less than half of `timeout`; uses the browser";
+    "mobile" Works "";
+    "parsers" Works "`[]` returns files as base64; other values are checked, and PDF and image files are then refused: no parser is built in yet";
+    "actions" Works "at most 50, waits of 60 s in all; uses the browser";
+    "actions: wait" Works "`milliseconds` or `selector`";
+    "actions: click" Works "`selector`, `all`";
+    "actions: write" Works "into what has the focus";
+    "actions: press" Works "key names, and combinations such as `Control+a`";
+    "actions: scroll" Works "`direction`, `selector`";
+    "actions: screenshot" Works "`fullPage`, `quality`, `viewport`";
+    "actions: scrape" Works "";
+    "actions: executeJavascript" Works "";
+    "actions: pdf" Works "`format`, `landscape`, `scale`";
+    "location" Works "`languages` and `country` set the language asked for and, in the browser, the time zone; where the request comes from is up to your proxies";
+    "skipTlsVerification" Works "default `true`, `false` with `headers`, `actions` or `profile`";
+    "removeBase64Images" Works "default `true`; markdown only";
+    "fastMode" Works "no browser unless something asks for one";
+    "useMock" Refused "a test hook of another server";
+    "blockAds" Works "default `true`; in the browser";
+    "proxy" NoEffect "`basic`, `enhanced`, `stealth`, `auto`; the proxies of the configuration are always used";
+    "maxAge" Works "default 172,800,000 ms (2 days); 0 asks anew";
+    "minAge" Works "stored pages only; a miss is `SCRAPE_NO_CACHED_DATA`";
+    "storeInCache" Works "default `true`; off with `headers`, `actions`, `profile` and `zeroDataRetention`";
+    "lockdown" Works "stored pages only, up to two years old; a miss is `SCRAPE_LOCKDOWN_CACHE_MISS`";
+    "checkPromptInjection" Works "by rules, not by a model; a finding is a 403";
+    "redactPII" Works "`EMAIL`, `PHONE`, `FINANCIAL`, `SECRET` by rules and check digits; `PERSON`, `LOCATION` best effort";
+    "threatProtection" Works "`blacklist`, `whitelist`, `blockedTlds`; also on redirects and in the browser";
+    "threatProtection: riskScoreThreshold" NoEffect "there is no risk score here";
+    "threatProtection: failurePolicy" NoEffect "lists cannot fail";
+    "threatProtection: mode zscaler" Refused "an outside service";
+    "auditMetadata" Works "`username` is kept with the activity";
+    "profile" Works "cookies and local storage by name; one writer at a time (409)";
+    "domainTools" NoEffect "there is no catalogue here";
+    "toolDetail" NoEffect "there is no catalogue here";
+    "alexandria" Refused "there is no catalogue here";
+    "zeroDataRetention" Works "nothing of the page is stored, nor its address";
+    "origin" NoEffect "set by the clients";
+    "integration" NoEffect "set by the clients";
+}
+
+/// The table as markdown.
+pub fn table() -> String {
+    let mut text = String::from("| field | | note |\n| --- | --- | --- |\n");
+    for field in SCRAPE_FIELDS {
+        let effect = match field.effect {
+            Effect::Works => "works",
+            Effect::Refused => "refused",
+            Effect::NoEffect => "accepted without effect",
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| `{}` | {effect} | {} |", field.name, field.note);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scrape::ScrapeRequest;
+    use utoipa::PartialSchema;
+
+    #[test]
+    fn every_field_of_the_request_is_in_the_table() {
+        let schema = serde_json::to_value(ScrapeRequest::schema()).unwrap();
+        let fields = schema["properties"].as_object().unwrap();
+        assert!(fields.len() > 25, "{}", fields.len());
+        for name in fields.keys() {
+            assert!(SCRAPE_FIELDS.iter().any(|field| field.name == name), "{name} is not in the table");
+        }
+        for field in SCRAPE_FIELDS.iter().filter(|field| !field.name.contains(':')) {
+            let known = fields.contains_key(field.name) || crate::read::ALWAYS_ACCEPTED.contains(&field.name);
+            assert!(known, "{} is in the table but not in the request", field.name);
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Scrape: one page, in the shapes of the contract. The options serve every capability that scrapes.
+
+mod actions;
+mod document;
+mod fields;
+mod formats;
+
+pub use actions::ActionAsked;
+pub use document::{
+    ActionResults, ChangeTracking, Document, JavascriptReturn, Metadata, ScrapeAnswer, ScrapedFrame,
+};
+pub use fields::{Effect, Field, SCRAPE_FIELDS, table};
+pub use formats::{FormatAsked, FormatObject, SelectorAsked, Viewport};
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// Declares a request that carries the scrape options at its top level, as the contract has it. Flattening a struct would do
+/// the same but lose the place of unknown keys.
+macro_rules! with_scrape_options {
+    ($(#[$about:meta])* $name:ident { $($(#[$note:meta])* $field:ident : $kind:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name {
+            $($(#[$note])* pub $field: $kind,)*
+            /// What to return; names, or objects with options.
+            pub formats: Option<Vec<FormatAsked>>,
+            /// Leave out navigation, banners, footers and the like.
+            #[schema(default = true)]
+            pub only_main_content: Option<bool>,
+            /// A model's pass over the content; needs a model.
+            #[schema(default = false)]
+            pub only_clean_content: Option<bool>,
+            /// CSS selectors of the only parts to keep.
+            pub include_tags: Option<Vec<String>>,
+            /// CSS selectors of parts to leave out.
+            pub exclude_tags: Option<Vec<String>>,
+            /// Headers to send with the request. With any, nothing is cached.
+            pub headers: Option<BTreeMap<String, String>>,
+            /// Milliseconds until the request must have ended.
+            #[schema(minimum = 1000, maximum = 300_000, default = 60_000)]
+            pub timeout: Option<i64>,
+            /// Milliseconds to wait in the browser before the page is read; less than half of `timeout`.
+            #[schema(minimum = 0, maximum = 60_000, default = 0)]
+            pub wait_for: Option<i64>,
+            /// Ask as a phone would.
+            #[schema(default = false)]
+            pub mobile: Option<bool>,
+            /// How files are read; `[]` returns them as they are.
+            pub parsers: Option<Vec<ParserAsked>>,
+            /// What to do in the page before it is read; at most 50.
+            pub actions: Option<Vec<ActionAsked>>,
+            /// From where and in which languages to ask.
+            pub location: Option<LocationAsked>,
+            /// Take any certificate. On by default, off when `headers` or `actions` are given.
+            pub skip_tls_verification: Option<bool>,
+            /// Leave inlined images out of the markdown.
+            #[schema(default = true)]
+            pub remove_base64_images: Option<bool>,
+            /// Never start a browser unless something asks for one.
+            #[schema(default = false)]
+            pub fast_mode: Option<bool>,
+            /// A test hook of another server; refused.
+            pub use_mock: Option<String>,
+            /// Leave out ads, trackers and cookie banners in the browser.
+            #[schema(default = true)]
+            pub block_ads: Option<bool>,
+            /// `basic`, `enhanced`, `stealth` or `auto`.
+            pub proxy: Option<String>,
+            /// Take a stored page up to this many milliseconds old.
+            #[schema(minimum = 0, default = 172_800_000)]
+            pub max_age: Option<i64>,
+            /// Only a stored page, at least this many milliseconds old.
+            #[schema(minimum = 0)]
+            pub min_age: Option<i64>,
+            /// Keep the page for later requests.
+            #[schema(default = true)]
+            pub store_in_cache: Option<bool>,
+            /// Only a stored page; nothing leaves the machine.
+            #[schema(default = false)]
+            pub lockdown: Option<bool>,
+            /// Refuse pages that try to instruct whoever reads them.
+            #[schema(default = false)]
+            pub check_prompt_injection: Option<bool>,
+            /// Take personal data out of the markdown: `true`, or an object with options.
+            #[serde(rename = "redactPII")]
+            pub redact_pii: Option<RedactAsked>,
+            /// Hosts that must not be touched.
+            pub threat_protection: Option<ThreatAsked>,
+            /// Noted with the request, for whoever reads the activity later.
+            pub audit_metadata: Option<AuditAsked>,
+            /// A named browser state to start from.
+            pub profile: Option<ProfileAsked>,
+            /// Catalogue tools for the page's domain; there are none here.
+            pub domain_tools: Option<bool>,
+            /// How much to say about catalogue tools.
+            pub tool_detail: Option<String>,
+        }
+
+        impl $name {
+            /// The options alone.
+            pub fn options(&self) -> ScrapeOptions {
+                let asked = self.clone();
+                ScrapeOptions {
+                    formats: asked.formats,
+                    only_main_content: asked.only_main_content,
+                    only_clean_content: asked.only_clean_content,
+                    include_tags: asked.include_tags,
+                    exclude_tags: asked.exclude_tags,
+                    headers: asked.headers,
+                    timeout: asked.timeout,
+                    wait_for: asked.wait_for,
+                    mobile: asked.mobile,
+                    parsers: asked.parsers,
+                    actions: asked.actions,
+                    location: asked.location,
+                    skip_tls_verification: asked.skip_tls_verification,
+                    remove_base64_images: asked.remove_base64_images,
+                    fast_mode: asked.fast_mode,
+                    use_mock: asked.use_mock,
+                    block_ads: asked.block_ads,
+                    proxy: asked.proxy,
+                    max_age: asked.max_age,
+                    min_age: asked.min_age,
+                    store_in_cache: asked.store_in_cache,
+                    lockdown: asked.lockdown,
+                    check_prompt_injection: asked.check_prompt_injection,
+                    redact_pii: asked.redact_pii,
+                    threat_protection: asked.threat_protection,
+                    audit_metadata: asked.audit_metadata,
+                    profile: asked.profile,
+                    domain_tools: asked.domain_tools,
+                    tool_detail: asked.tool_detail,
+                }
+            }
+        }
+    };
+}
+
+with_scrape_options! {
+    /// What a scrape does with its page; also inside the requests of other capabilities.
+    ScrapeOptions {}
+}
+
+with_scrape_options! {
+    /// `POST /v2/scrape`
+    ScrapeRequest {
+        /// The page. `http://` is put before an address without a scheme.
+        url: Option<String>,
+        /// Keep nothing of the page, not even the request's address.
+        #[schema(default = false)]
+        zero_data_retention: Option<bool>,
+        /// Catalogue tools; there are none here.
+        #[schema(value_type = Option<Object>)]
+        alexandria: Option<serde_json::Value>,
+    }
+}
+
+/// From where a page is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+pub struct LocationAsked {
+    /// ISO 3166-1 alpha-2.
+    #[schema(default = "US")]
+    pub country: Option<String>,
+    /// Language tags, best first.
+    pub languages: Option<Vec<String>>,
+}
+
+/// A list of hosts and top-level domains that must not be touched.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreatAsked {
+    /// `off`, `manual-only` or `normal`.
+    pub mode: Option<String>,
+    /// Accepted without effect: there is no risk score here.
+    #[schema(minimum = 0, maximum = 100)]
+    pub risk_score_threshold: Option<i64>,
+    /// Hosts to refuse; `*` stands for any part.
+    pub blacklist: Option<Vec<String>>,
+    /// The only hosts to allow against `blacklist` and `blockedTlds`.
+    pub whitelist: Option<Vec<String>>,
+    /// Top-level domains to refuse.
+    pub blocked_tlds: Option<Vec<String>>,
+    /// `open` or `closed`; accepted without effect: lists cannot fail.
+    pub failure_policy: Option<String>,
+}
+
+/// Who stands behind a request.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+pub struct AuditAsked {
+    /// At most 1024 characters.
+    pub username: Option<String>,
+}
+
+/// A named browser state.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProfileAsked {
+    /// 1 to 128 characters.
+    pub name: Option<String>,
+    /// Keep what the page left in it; one request at a time may.
+    #[schema(default = true)]
+    pub save_changes: Option<bool>,
+}
+
+/// Options of `redactPII`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RedactObject {
+    /// `accurate`, `aggressive` or `fast`.
+    #[schema(default = "accurate")]
+    pub mode: Option<String>,
+    /// `PERSON`, `EMAIL`, `PHONE`, `LOCATION`, `FINANCIAL`, `SECRET`; all when missing.
+    pub entities: Option<Vec<String>>,
+    /// `tag`, `mask` or `remove`.
+    #[schema(default = "tag")]
+    pub replace_style: Option<String>,
+}
+
+/// Options of a parser.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ParserObject {
+    /// `pdf` or `image`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// `fast`, `auto` or `ocr`.
+    pub mode: Option<String>,
+    #[schema(minimum = 1, maximum = 10_000)]
+    pub max_pages: Option<i64>,
+    pub pages: Option<bool>,
+    pub blocks: Option<bool>,
+    pub page_markers: Option<bool>,
+    pub page_markdown: Option<bool>,
+}
+
+/// Declares a value that is either plain or an object. An untagged enum would lose the place of unknown keys.
+macro_rules! plain_or_object {
+    ($(#[$about:meta])* $name:ident { $plain:ident($value:ty) by $($visit:ident : $given:ty),+; $object:ident }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+        #[serde(untagged)]
+        pub enum $name { Plain($value), Object(Box<$object>) }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Either;
+                impl<'de> serde::de::Visitor<'de> for Either {
+                    type Value = $name;
+                    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        out.write_str(concat!("a ", stringify!($plain), " or an object"))
+                    }
+                    $(fn $visit<E>(self, value: $given) -> Result<$name, E> { Ok($name::Plain(value.into())) })+
+                    fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<$name, M::Error> {
+                        let object = $object::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                        Ok($name::Object(Box::new(object)))
+                    }
+                }
+                deserializer.deserialize_any(Either)
+            }
+        }
+    };
+}
+pub(crate) use plain_or_object;
+
+plain_or_object! {
+    /// `redactPII`: a switch, or an object with options.
+    RedactAsked { boolean(bool) by visit_bool: bool; RedactObject }
+}
+
+plain_or_object! {
+    /// One of `parsers`: a name, or an object with options.
+    ParserAsked { string(String) by visit_str: &str, visit_string: String; ParserObject }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kind, read};
+    use serde_json::json;
+
+    fn asked(body: &serde_json::Value) -> Result<ScrapeRequest, crate::WireError> {
+        read::body(body.to_string().as_bytes())
+    }
+
+    #[test]
+    fn reads_what_clients_send() {
+        let body = json!({
+            "url": "https://example.com", "origin": "python-sdk@4.54.0", "skipTlsVerification": true,
+            "formats": ["markdown", { "type": "screenshot", "fullPage": true, "viewport": { "width": 10, "height": 20 } }],
+            "actions": [{ "type": "click", "selector": "#x", "all": true }, { "type": "wait", "milliseconds": 3 }],
+            "redactPII": true, "parsers": ["pdf", { "type": "pdf", "maxPages": 3 }], "maxAge": 14_400_000_i64,
+        });
+        let asked = asked(&body).unwrap();
+        assert_eq!(asked.redact_pii, Some(RedactAsked::Plain(true)));
+        assert!(
+            matches!(&asked.formats.as_ref().unwrap()[0], FormatAsked::Plain(name) if name == "markdown")
+        );
+        assert!(
+            matches!(&asked.formats.as_ref().unwrap()[1], FormatAsked::Object(shot) if shot.full_page == Some(true))
+        );
+        assert_eq!(asked.options().max_age, Some(14_400_000));
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_where_it_stands() {
+        let body =
+            json!({ "url": "x", "formats": [{ "type": "json", "promt": "x" }], "location": { "land": "x" } });
+        let error = asked(&body).unwrap_err();
+        assert_eq!(error.kind, Kind::UnknownKeys);
+        let details = error.details().unwrap();
+        assert_eq!(details[0]["path"], json!(["formats", 0, "promt"]));
+        assert_eq!(details[1]["path"], json!(["location", "land"]));
+    }
+}
