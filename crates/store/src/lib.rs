@@ -9,6 +9,7 @@
 //! PostgreSQL, so that several machines agree on when a lease ends.
 
 pub mod activity;
+pub mod claims;
 mod clock;
 pub mod credits;
 pub mod error;
@@ -19,9 +20,13 @@ pub mod limits;
 mod migration;
 pub mod objects;
 mod options;
+pub mod pages;
 mod postgres;
+pub mod profiles;
 mod queue;
 mod rows;
+pub mod scrapes;
+pub mod snapshots;
 mod sqlite;
 mod text;
 

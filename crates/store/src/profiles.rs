@@ -1,0 +1,49 @@
+//! Profiles: named browser states of a team (cookies, storage), read by anyone of the team and written
+//! by one at a time.
+
+use crate::StoreResult;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// The most bytes of one profile.
+pub const LARGEST_PROFILE: usize = 8 << 20;
+/// The most profiles of a team.
+pub const MOST_PROFILES: u32 = 1_000;
+
+/// Proof that somebody may write a profile. A new one for each acquisition, so that a writer who was
+/// taken for dead and wakes up writes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileLease {
+    pub team_id: Uuid,
+    pub name: String,
+    pub owner: Uuid,
+}
+
+#[async_trait::async_trait]
+pub trait Profiles {
+    /// The state last saved; `None` when there is none. Counts as use of the profile.
+    async fn profile(&self, team: Uuid, name: &str) -> StoreResult<Option<Vec<u8>>>;
+
+    /// Makes the caller the one writer for `lease_for`; `None` when another is. The profile need not
+    /// exist. [`crate::StoreError::Misuse`] when it does not and the team has [`MOST_PROFILES`].
+    async fn acquire_profile(
+        &self,
+        team: Uuid,
+        name: &str,
+        lease_for: Duration,
+    ) -> StoreResult<Option<ProfileLease>>;
+
+    /// Extends a lease from now; `false` when it was lost.
+    async fn renew_profile(&self, lease: &ProfileLease, lease_for: Duration) -> StoreResult<bool>;
+
+    /// Saves the state; `false` (and nothing is written) when the lease was lost. More than
+    /// [`LARGEST_PROFILE`] is [`crate::StoreError::Misuse`]. The lease stays.
+    async fn save_profile(&self, lease: &ProfileLease, state: Vec<u8>) -> StoreResult<bool>;
+
+    /// Lets the next writer in; harmless when the lease was lost.
+    async fn release_profile(&self, lease: &ProfileLease) -> StoreResult<()>;
+
+    /// Deletes up to `limit` profiles that nobody read or wrote for `unused_for`, and what is left of
+    /// those that were acquired but never saved; how many.
+    async fn sweep_profiles(&self, unused_for: Duration, limit: u32) -> StoreResult<u64>;
+}

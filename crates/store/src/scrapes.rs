@@ -1,0 +1,79 @@
+//! Records of scrapes: what `GET /v2/scrape/{id}` answers with, what was charged, what activity shows.
+//!
+//! A scrape leaves everything behind in one write: its record, its page for the cache, its entry in
+//! the team's activity, and its price. Callers hand over many at once, which share one transaction.
+
+use crate::pages::NewPage;
+use crate::{Millis, StoreResult};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// The most bytes that the result, the error and the page of one scrape may have together.
+pub const LARGEST_SCRAPE: usize = 64 << 20;
+
+#[derive(Debug, Clone)]
+pub struct NewScrape {
+    /// Time-ordered (uuid v7). Recording the same id again changes nothing and charges nothing.
+    pub id: Uuid,
+    pub team_id: Uuid,
+    pub key_id: Option<Uuid>,
+    /// The capability, for instance `scrape`: activity shows it, and usage counts under it.
+    pub endpoint: String,
+    pub url: String,
+    pub ok: bool,
+    /// Compressed by the caller.
+    pub result: Option<Vec<u8>>,
+    /// JSON text.
+    pub error: Option<String>,
+    /// Kept in the cache for the team.
+    pub page: Option<NewPage>,
+    pub credits: i64,
+    /// Charged with the credits and closed, the rest released. Without one (an unlimited plan) the
+    /// credits count as used in the current period.
+    pub reservation: Option<Uuid>,
+    /// Set when the caller was told that the work goes on: the hash of its request, by which a repeat
+    /// finds this record ([`Scrapes::continued_scrape`]).
+    pub request: Option<[u8; 32]>,
+    pub keep_for: Duration,
+    /// Zero data retention: only id, team, time, outcome and credits are written, and no activity. URL,
+    /// result, error, page and request are dropped here even when they are given.
+    pub private: bool,
+}
+
+/// What became of one scrape of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recorded {
+    Written,
+    /// There is a record with this id already; nothing was charged again.
+    KnownBefore,
+    /// Nothing of it was written, for this reason: its reservation is closed or too small, or the
+    /// record breaks a rule of the store.
+    Refused(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScrapeRecord {
+    pub id: Uuid,
+    /// Empty when private.
+    pub url: String,
+    pub ok: bool,
+    pub result: Option<Vec<u8>>,
+    pub error: Option<String>,
+    pub credits: i64,
+    pub private: bool,
+    pub created_at: Millis,
+}
+
+#[async_trait::async_trait]
+pub trait Scrapes {
+    /// Records scrapes, all in one transaction; what became of each, in the order given. A refused one
+    /// does not hold up the others. After an error nothing was written, or (when the answer was lost on
+    /// its way) everything: the same call may be made again.
+    async fn record_scrapes(&self, scrapes: Vec<NewScrape>) -> StoreResult<Vec<Recorded>>;
+
+    /// `None` for unknown ids, for those of other teams, and for records past their time alike.
+    async fn scrape(&self, team: Uuid, id: Uuid) -> StoreResult<Option<ScrapeRecord>>;
+
+    /// The newest record that was made for this request after its caller had stopped waiting.
+    async fn continued_scrape(&self, team: Uuid, request: &[u8; 32]) -> StoreResult<Option<ScrapeRecord>>;
+}
