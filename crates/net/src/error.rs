@@ -74,6 +74,9 @@ pub enum Refusal {
     OwnListener { address: SocketAddr },
     #[error("a request may not choose its own proxy here")]
     RequestProxy,
+    /// The rules the caller gave for this request: on the first address or on one a redirect led to.
+    #[error("{url} is not allowed for this request")]
+    Rule { url: String },
 }
 
 /// Why TLS failed.

@@ -48,8 +48,8 @@ pub enum Profile {
 }
 
 const DESKTOP_AGENT: &str =
-    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36";
-const MOBILE_AGENT: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36";
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
+const MOBILE_AGENT: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36";
 const PLAIN_AGENT: &str = concat!("Gannet/", env!("CARGO_PKG_VERSION"));
 
 impl Profile {
@@ -69,7 +69,7 @@ impl Profile {
             Self::Mobile => ("?1", "\"Android\""),
         };
         vec![
-            ("sec-ch-ua", "\"Chromium\";v=\"142\", \"Not_A Brand\";v=\"99\""),
+            ("sec-ch-ua", "\"Chromium\";v=\"156\", \"Not_A Brand\";v=\"99\""),
             ("sec-ch-ua-mobile", mobile),
             ("sec-ch-ua-platform", platform),
             ("upgrade-insecure-requests", "1"),

@@ -31,14 +31,14 @@ pub use deadline::{Deadline, Elapsed};
 pub use decode::Encoding;
 pub use error::{BadUrl, Excess, FetchError, Phase, Refusal, TlsProblem};
 pub use fetch::{
-    AtLimit, BodySink, Fetched, Fetcher, FetcherSettings, Head, Hop, Limits, Outcome, Request, Timings,
-    Truncation,
+    AtLimit, BodySink, Fetched, Fetcher, FetcherSettings, Head, Hop, HopRule, Limits, Outcome, Request,
+    Timings, Truncation, Validators,
 };
 pub use guard::{CheckedAddress, Destination, EgressPolicy, LONGEST_URL};
 pub use headers::{CustomHeaders, Locale, Profile};
 pub use hyper::http::{HeaderMap, HeaderName, HeaderValue};
 pub use hyper::{Method, StatusCode, Version};
-pub use resolve::{Resolve, SystemResolver};
+pub use resolve::{RecentNames, Resolve, SystemResolver};
 pub use route::{Proxy, ProxyError, ProxySettings, Via};
 pub use tls::{PemError, certificates_of_pem};
 pub use tokio_rustls::rustls::pki_types::CertificateDer;

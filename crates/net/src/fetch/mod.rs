@@ -7,9 +7,11 @@ mod outcome;
 mod redirect;
 mod request;
 mod retry;
+mod validators;
 
 pub use outcome::{BodySink, Fetched, Head, Hop, Outcome, Timings, Truncation};
-pub use request::{AtLimit, Limits, Request};
+pub use request::{AtLimit, HopRule, Limits, Request};
+pub use validators::Validators;
 
 use crate::connect::{Connector, Opening, Traffic, TrafficCount};
 use crate::cookies::CookieJar;
@@ -19,7 +21,7 @@ use crate::error::{Excess, FetchError, Phase};
 use crate::guard::{Destination, EgressPolicy};
 use crate::headers;
 use crate::pool::{Place, Pool};
-use crate::resolve::{Resolve, SystemResolver};
+use crate::resolve::{RecentNames, Resolve, SystemResolver};
 use crate::route::{ProxySettings, Route, Routes};
 use crate::tls::Tls;
 use bytes::Bytes;
@@ -52,7 +54,7 @@ impl FetcherSettings {
         Self {
             policy,
             proxies: ProxySettings::default(),
-            resolver: Arc::new(SystemResolver::default()),
+            resolver: Arc::new(RecentNames::over(SystemResolver::default())),
             extra_roots: Vec::new(),
         }
     }
@@ -193,6 +195,7 @@ impl<'a> Journey<'a> {
 
     async fn ask_once(&mut self) -> Result<Answer, FetchError> {
         let request = &self.request;
+        request.rule.check(&request.url)?;
         let destination = Destination::of(&request.url)?;
         // Before a kept connection can be found: what is forbidden now stays forbidden.
         self.inner.connector.policy.check_literal(request.purpose, &destination)?;
@@ -203,7 +206,10 @@ impl<'a> Journey<'a> {
             check_certificate: request.check_certificate,
         };
         let cookie = request.cookies.header(&request.url);
-        let headers = headers::compose(request.profile, &request.locale, &request.custom, cookie);
+        let mut headers = headers::compose(request.profile, &request.locale, &request.custom, cookie);
+        if let Some(known) = &request.validators {
+            known.ask(&request.url, &mut headers);
+        }
         let message =
             Message { method: &request.method, url: &request.url, headers: &headers, body: &request.body };
         self.requests += 1;

@@ -1,8 +1,9 @@
 //! What a fetch is asked to do. Built from validated parts; a request that exists can be sent.
 
+use super::validators::Validators;
 use crate::allow::Purpose;
 use crate::cookies::CookieJar;
-use crate::error::{BadUrl, FetchError};
+use crate::error::{BadUrl, FetchError, Refusal};
 use crate::guard::{Destination, LONGEST_URL};
 use crate::headers::{CustomHeaders, Locale, Profile};
 use crate::route::{Via, percent_decoded};
@@ -11,6 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use hyper::Method;
 use hyper::http::HeaderValue;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
@@ -84,6 +87,29 @@ pub struct Request {
     pub(crate) via: Via,
     pub(crate) follow: bool,
     pub(crate) limits: Limits,
+    pub(crate) rule: Rule,
+    pub(crate) validators: Option<Validators>,
+}
+
+/// Says of an address whether a request may go there.
+pub type HopRule = Arc<dyn Fn(&Url) -> bool + Send + Sync>;
+
+#[derive(Clone, Default)]
+pub(crate) struct Rule(Option<HopRule>);
+
+impl Rule {
+    pub(crate) fn check(&self, url: &Url) -> Result<(), Refusal> {
+        match &self.0 {
+            Some(allowed) if !allowed(url) => Err(Refusal::Rule { url: url.to_string() }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(if self.0.is_some() { "Rule(given)" } else { "Rule(none)" })
+    }
 }
 
 impl Request {
@@ -127,6 +153,8 @@ impl Request {
             via: Via::Settings,
             follow: true,
             limits: Limits::default(),
+            rule: Rule::default(),
+            validators: None,
         })
     }
 
@@ -179,6 +207,21 @@ impl Request {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Only addresses for which `allowed` says yes: the first one, and every one a redirect leads to. Comes before the
+    /// guard and opens nothing.
+    #[must_use]
+    pub fn allowed(mut self, allowed: HopRule) -> Self {
+        self.rule = Rule(Some(allowed));
+        self
+    }
+
+    /// Asks whether an answer that is already there still holds; then status 304 comes back, without a body.
+    #[must_use]
+    pub fn revalidate(mut self, known: Validators) -> Self {
+        self.validators = Some(known);
         self
     }
 

@@ -4,6 +4,7 @@ mod behaviour;
 mod hostile;
 mod loopback;
 mod proxies;
+mod rules;
 mod servers;
 mod ssrf;
 mod tls;

@@ -1,5 +1,9 @@
 //! Names to addresses. The system resolver is the default; what it says is checked by the guard and the
-//! checked answer is what is connected to, so a second look-up never happens.
+//! checked answer is what is connected to, so a second look-up never happens. Answers are remembered for a moment.
+
+mod recent;
+
+pub use recent::RecentNames;
 
 use async_trait::async_trait;
 use std::fmt::Debug;
