@@ -143,11 +143,12 @@ fn read(url: &Url, text: &str, now: SystemTime) -> Option<Cookie> {
                     continue;
                 }
                 let named = matches!(Destination::of(url).ok()?.host, Host::Domain(_));
-                // A cookie for a whole top-level domain, or for somebody else, is nobody's.
-                if domain != host && (!named || !domain.contains('.') || !is_below(host, &domain)) {
+                let shared = named && !is_public_suffix(&domain);
+                // A cookie for all of `co.uk`, or for somebody else, is nobody's.
+                if domain != host && (!shared || !is_below(host, &domain)) {
                     return None;
                 }
-                cookie.host_only = !named;
+                cookie.host_only = !shared;
                 cookie.domain = domain;
             }
             "path" if value.starts_with('/') => value.clone_into(&mut cookie.path),
@@ -172,6 +173,11 @@ fn read(url: &Url, text: &str, now: SystemTime) -> Option<Cookie> {
         return None;
     }
     Some(cookie)
+}
+
+/// Whether names below `domain` belong to different people: `com`, `co.uk`, `github.io`.
+fn is_public_suffix(domain: &str) -> bool {
+    psl::suffix(domain.as_bytes()).is_some_and(|suffix| suffix.as_bytes() == domain.as_bytes())
 }
 
 fn is_cookie_text(text: &str) -> bool {
@@ -263,6 +269,20 @@ mod tests {
         }
         assert_eq!(jar.len(), MOST_COOKIES);
         assert!(sent(&jar, "http://a.example/").len() <= LARGEST_HEADER);
+    }
+
+    #[test]
+    fn nobody_sets_cookies_for_a_public_suffix() {
+        let many = ["a=1; Domain=co.uk", "b=1; Domain=uk", "c=1; Domain=shop.co.uk"];
+        let jar_of_shop = jar("http://www.shop.co.uk/", &many);
+        assert_eq!(sent(&jar_of_shop, "http://other.shop.co.uk/"), "c=1");
+        assert_eq!(jar_of_shop.len(), 1);
+        // The owner of the suffix itself may, for that very host.
+        let own = jar("http://github.io/", &["a=1; Domain=github.io"]);
+        assert_eq!(sent(&own, "http://github.io/"), "a=1");
+        assert_eq!(sent(&own, "http://somebody.github.io/"), "");
+        let one = jar("http://somebody.github.io/", &["a=1; Domain=github.io"]);
+        assert!(one.is_empty());
     }
 
     #[test]

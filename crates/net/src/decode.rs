@@ -6,6 +6,7 @@ use crate::gzip::Gunzip;
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::{Decompress, FlushDecompress, Status};
 use hyper::http::header::{CONTENT_ENCODING, HeaderMap};
+use std::borrow::Cow;
 use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, Operation};
 
 /// Encodings one over the other. More than two are only ever stacked to hurt.
@@ -66,10 +67,10 @@ pub(crate) struct Caps {
     pub(crate) ratio_from: u64,
 }
 
-/// What one step gave.
+/// What one step gave. A body that came as it is passes without being copied.
 #[derive(Debug)]
-pub(crate) struct Step {
-    pub(crate) bytes: Vec<u8>,
+pub(crate) struct Step<'a> {
+    pub(crate) bytes: Cow<'a, [u8]>,
     /// A cap was met; nothing more will come.
     pub(crate) over: Option<(Excess, u64)>,
 }
@@ -130,14 +131,14 @@ impl Decoder {
     }
 
     /// Decodes the next piece of the body.
-    pub(crate) fn push(&mut self, piece: &[u8]) -> Result<Step, FetchError> {
+    pub(crate) fn push<'a>(&mut self, piece: &'a [u8]) -> Result<Step<'a>, FetchError> {
         if self.layers.is_empty() {
             return Ok(self.pass_plain(piece));
         }
-        let mut bytes = piece.to_vec();
+        let mut bytes = Cow::Borrowed(piece);
         for layer in &mut self.layers {
             let (decoded, over) = layer.push(&bytes, self.caps)?;
-            bytes = decoded;
+            bytes = Cow::Owned(decoded);
             if over.is_some() {
                 return Ok(Step { bytes, over });
             }
@@ -150,12 +151,12 @@ impl Decoder {
         self.layers.iter_mut().try_for_each(Layer::finish)
     }
 
-    fn pass_plain(&mut self, piece: &[u8]) -> Step {
+    fn pass_plain<'a>(&mut self, piece: &'a [u8]) -> Step<'a> {
         let room = usize::try_from(self.caps.body - self.plain).unwrap_or(usize::MAX);
         let kept = &piece[..piece.len().min(room)];
         self.plain += kept.len() as u64;
         let over = (kept.len() < piece.len()).then_some((Excess::Body, self.caps.body));
-        Step { bytes: kept.to_vec(), over }
+        Step { bytes: Cow::Borrowed(kept), over }
     }
 }
 

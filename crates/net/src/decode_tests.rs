@@ -44,18 +44,18 @@ fn all(plain: &[u8]) -> [(Encoding, Vec<u8>); 5] {
 }
 
 /// Decodes in pieces of `size` and gives what came out and the cap that was met.
-fn decode(encodings: &[Encoding], bytes: &[u8], size: usize, caps: Caps) -> Result<Step, FetchError> {
+fn decode(encodings: &[Encoding], bytes: &[u8], size: usize, caps: Caps) -> Result<Step<'static>, FetchError> {
     let mut decoder = Decoder::new(encodings, caps)?;
     let mut all = Vec::new();
     for piece in bytes.chunks(size) {
         let step = decoder.push(piece)?;
-        all.extend(step.bytes);
+        all.extend_from_slice(&step.bytes);
         if step.over.is_some() {
-            return Ok(Step { bytes: all, over: step.over });
+            return Ok(Step { bytes: all.into(), over: step.over });
         }
     }
     decoder.finish()?;
-    Ok(Step { bytes: all, over: None })
+    Ok(Step { bytes: all.into(), over: None })
 }
 
 fn text(length: usize) -> Vec<u8> {
@@ -133,17 +133,17 @@ fn headers_are_read_leniently_and_bounded() {
 #[test]
 fn multi_member_gzip_and_several_frames_are_one_body() {
     let two = [gzip(b"one "), gzip(b"two")].concat();
-    assert_eq!(decode(&[Encoding::Gzip], &two, 5, CAPS).unwrap().bytes, b"one two");
+    assert_eq!(decode(&[Encoding::Gzip], &two, 5, CAPS).unwrap().bytes, b"one two".as_slice());
     let named = flate2::GzBuilder::new().filename("name").comment("comment").extra(vec![1; 300]);
     let mut writer = named.write(Vec::new(), flate2::Compression::default());
     writer.write_all(b"named").unwrap();
     let mut named = writer.finish().unwrap();
-    assert_eq!(decode(&[Encoding::Gzip], &named, 3, CAPS).unwrap().bytes, b"named");
+    assert_eq!(decode(&[Encoding::Gzip], &named, 3, CAPS).unwrap().bytes, b"named".as_slice());
     let end = named.len() - 1;
     named[end] ^= 1;
     assert!(decode(&[Encoding::Gzip], &named, 3, CAPS).is_err(), "the check sum is checked");
     let two = [zstd_frame(b"one "), zstd_frame(b"two")].concat();
-    assert_eq!(decode(&[Encoding::Zstd], &two, 5, CAPS).unwrap().bytes, b"one two");
+    assert_eq!(decode(&[Encoding::Zstd], &two, 5, CAPS).unwrap().bytes, b"one two".as_slice());
 }
 
 proptest! {

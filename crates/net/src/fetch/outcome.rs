@@ -5,11 +5,15 @@ use crate::decode::Encoding;
 use crate::error::Excess;
 use bytes::Bytes;
 use hyper::http::HeaderMap;
+use hyper::http::header::CONTENT_LENGTH;
 use hyper::{StatusCode, Version};
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use url::Url;
+
+/// Most that is set aside for a body before it comes.
+const LARGEST_RESERVE: usize = 1 << 20;
 
 /// The head of the last answer, as a [`BodySink`] sees it before the body.
 #[derive(Debug, Clone)]
@@ -102,6 +106,13 @@ pub trait BodySink: Send {
 
 /// Keeps everything.
 impl BodySink for Vec<u8> {
+    fn head(&mut self, head: &Head) -> ControlFlow<()> {
+        // Room for what is announced, in moderation: the length is only a claim.
+        let announced = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        self.reserve(announced.unwrap_or(0usize).min(LARGEST_RESERVE));
+        ControlFlow::Continue(())
+    }
+
     fn piece(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         self.extend_from_slice(bytes);
         ControlFlow::Continue(())
