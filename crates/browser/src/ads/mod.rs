@@ -1,0 +1,133 @@
+//! Advertisements, trackers and consent dialogues: which requests of a page are not made, and what is hidden in it. Owns the
+//! lists; never talks to a browser. A request of a site to its own hosts always passes: precision comes first, for a
+//! missing advertisement is missed by nobody and a missing article by everybody.
+
+mod hiding;
+
+use adblock::Engine;
+use adblock::lists::{FilterSet, ParseOptions};
+use adblock::request::Request;
+use adblock::url_parser::{ResolvesDomain, set_domain_resolver};
+use hiding::Hiding;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use url::Url;
+
+const REQUESTS: &str = include_str!("requests.txt");
+const HIDDEN: &str = include_str!("hiding.txt");
+const UNLOCK: &str = include_str!("unlock.css");
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RequestKind {
+    /// The page itself.
+    Page,
+    Frame,
+    Script,
+    Style,
+    Image,
+    Font,
+    Media,
+    Fetch,
+    WebSocket,
+    Ping,
+    Other,
+}
+
+impl RequestKind {
+    /// From the resource type of the DevTools protocol. The page and its frames are both a `Document` there.
+    pub fn from_devtools(resource_type: &str, in_main_frame: bool) -> Self {
+        match resource_type {
+            "Document" if in_main_frame => Self::Page,
+            "Document" => Self::Frame,
+            "Script" => Self::Script,
+            "Stylesheet" => Self::Style,
+            "Image" => Self::Image,
+            "Font" => Self::Font,
+            "Media" | "TextTrack" => Self::Media,
+            "XHR" | "Fetch" | "EventSource" | "Preflight" => Self::Fetch,
+            "WebSocket" => Self::WebSocket,
+            "Ping" | "CSPViolationReport" => Self::Ping,
+            _ => Self::Other,
+        }
+    }
+
+    /// As filter lists call it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Page => "document",
+            Self::Frame => "subdocument",
+            Self::Script => "script",
+            Self::Style => "stylesheet",
+            Self::Image => "image",
+            Self::Font => "font",
+            Self::Media => "media",
+            Self::Fetch => "xmlhttprequest",
+            Self::WebSocket => "websocket",
+            Self::Ping => "ping",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// The lists, ready to be asked. Cheap to clone.
+#[derive(Clone)]
+pub struct Ads(Arc<Lists>);
+
+struct Lists {
+    requests: Engine,
+    hiding: Hiding,
+}
+
+impl Ads {
+    /// The lists that come with the program, read on first use.
+    pub fn bundled() -> Self {
+        static BUNDLED: OnceLock<Ads> = OnceLock::new();
+        BUNDLED.get_or_init(|| Self::of(REQUESTS, HIDDEN, UNLOCK)).clone()
+    }
+
+    fn of(requests: &str, hidden: &str, unlock: &str) -> Self {
+        // Set once for the process; a second time says the same.
+        let _ = set_domain_resolver(Box::new(PublicSuffixes));
+        let mut filters = FilterSet::new(false);
+        filters.add_filter_list(requests.to_owned(), ParseOptions::default());
+        let requests = Engine::new_with_filter_set(filters);
+        Self(Arc::new(Lists { requests, hiding: Hiding::read(hidden, unlock) }))
+    }
+
+    /// Whether the page at `source` should do without `url`.
+    pub fn blocks(&self, url: &Url, source: &Url, kind: RequestKind) -> bool {
+        // Whoever asks for a page gets it, even if it is an advertiser's.
+        if kind == RequestKind::Page || !matches!(url.scheme(), "http" | "https" | "ws" | "wss") {
+            return false;
+        }
+        let request = Request::new(url.as_str(), source.as_str(), kind.name(), "get");
+        request.is_ok_and(|request| self.0.requests.check_network_request(&request).should_block())
+    }
+
+    /// The style sheet that hides what is left in pages of `host`. Each rule stands alone, so that a selector a
+    /// browser does not know costs only itself.
+    pub fn hiding_css(&self, host: &str) -> Cow<'_, str> {
+        self.0.hiding.css(host)
+    }
+}
+
+impl fmt::Debug for Ads {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Ads").field("hiding", &self.0.hiding).finish_non_exhaustive()
+    }
+}
+
+/// Where a site begins within a host name: `b.co.uk` in `a.b.co.uk`.
+struct PublicSuffixes;
+
+impl ResolvesDomain for PublicSuffixes {
+    fn get_host_domain(&self, host: &str) -> (usize, usize) {
+        let site = psl::domain(host.as_bytes()).map_or(host.len(), |site| site.as_bytes().len());
+        (host.len() - site, host.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;
