@@ -1,5 +1,5 @@
-//! State that survives `kill -9`: teams and keys, the job queue, limits, credits, activity, and the
-//! index of stored objects, on SQLite (default) or PostgreSQL behind one trait.
+//! State that survives `kill -9`: teams and keys, the job queue, limits, credits, activity, the index
+//! of stored objects, and what scrapes leave behind, on SQLite (default) or PostgreSQL behind one trait.
 //!
 //! Callers see [`Store`] and never SQL. The two modules `sqlite` and `postgres` keep their own SQL
 //! files and migrations; one conformance suite (`tests/`) runs over both, because a behaviour that
@@ -9,6 +9,7 @@
 //! PostgreSQL, so that several machines agree on when a lease ends.
 
 pub mod activity;
+mod batch;
 pub mod claims;
 mod clock;
 pub mod credits;
@@ -29,6 +30,7 @@ pub mod scrapes;
 pub mod snapshots;
 mod sqlite;
 mod text;
+mod weight;
 
 pub use error::{StoreError, StoreResult};
 pub use migration::{AppliedMigration, Inspection, MigrationReport};
@@ -43,7 +45,19 @@ pub type Millis = i64;
 /// Everything the product remembers. Both implementations pass the same suite.
 #[async_trait::async_trait]
 pub trait Store:
-    keys::Keys + jobs::Jobs + limits::Limits + credits::Credits + activity::Activity + Send + Sync + 'static
+    keys::Keys
+    + jobs::Jobs
+    + limits::Limits
+    + credits::Credits
+    + activity::Activity
+    + pages::Pages
+    + scrapes::Scrapes
+    + snapshots::Snapshots
+    + claims::Claims
+    + profiles::Profiles
+    + Send
+    + Sync
+    + 'static
 {
     /// `"sqlite"` or `"postgresql"`, for people and metrics.
     fn backend(&self) -> &'static str;

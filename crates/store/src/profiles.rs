@@ -1,14 +1,14 @@
 //! Profiles: named browser states of a team (cookies, storage), read by anyone of the team and written
 //! by one at a time.
 
-use crate::StoreResult;
+use crate::{StoreError, StoreResult};
 use std::time::Duration;
 use uuid::Uuid;
 
 /// The most bytes of one profile.
 pub const LARGEST_PROFILE: usize = 8 << 20;
 /// The most profiles of a team.
-pub const MOST_PROFILES: u32 = 1_000;
+pub const MOST_PROFILES: u32 = 200;
 
 /// Proof that somebody may write a profile. A new one for each acquisition, so that a writer who was
 /// taken for dead and wakes up writes nothing.
@@ -46,4 +46,21 @@ pub trait Profiles {
     /// Deletes up to `limit` profiles that nobody read or wrote for `unused_for`, and what is left of
     /// those that were acquired but never saved; how many.
     async fn sweep_profiles(&self, unused_for: Duration, limit: u32) -> StoreResult<u64>;
+}
+
+/// Reading notes the use of a profile this often at most: a read need not be a write.
+pub(crate) const USE_NOTED_EVERY: Duration = Duration::from_hours(1);
+
+pub(crate) fn check_size(state: &[u8]) -> StoreResult<()> {
+    if state.len() > LARGEST_PROFILE {
+        return Err(StoreError::Misuse(format!("a profile may have at most {LARGEST_PROFILE} bytes")));
+    }
+    Ok(())
+}
+
+pub(crate) fn check_count(profiles: u32) -> StoreResult<()> {
+    if profiles > MOST_PROFILES {
+        return Err(StoreError::Misuse(format!("a team may have at most {MOST_PROFILES} profiles")));
+    }
+    Ok(())
 }

@@ -3,8 +3,11 @@
 use crate::activity::{ActivityEntry, ObjectEntry};
 use crate::jobs::{ChildCounts, Job, JobState, Lease, ResultRow};
 use crate::keys::{ApiKey, Team};
+use crate::pages::CachedPage;
 use crate::queue::choose::{Due, LaneHead, Running};
-use crate::{StoreError, StoreResult};
+use crate::scrapes::ScrapeRecord;
+use crate::snapshots::Snapshot;
+use crate::{StoreError, StoreResult, clock};
 use sqlx::{ColumnIndex, Decode, Row, Type};
 use uuid::Uuid;
 
@@ -17,6 +20,8 @@ pub(crate) trait Columns {
     fn flag(&self, column: &'static str) -> StoreResult<bool>;
     fn text(&self, column: &'static str) -> StoreResult<String>;
     fn text_or_none(&self, column: &'static str) -> StoreResult<Option<String>>;
+    fn bytes(&self, column: &'static str) -> StoreResult<Vec<u8>>;
+    fn bytes_or_none(&self, column: &'static str) -> StoreResult<Option<Vec<u8>>>;
 
     /// A count, which is never negative.
     fn count(&self, column: &'static str) -> StoreResult<u64> {
@@ -39,6 +44,7 @@ where
     for<'r> i64: Decode<'r, R::Database> + Type<R::Database>,
     for<'r> bool: Decode<'r, R::Database> + Type<R::Database>,
     for<'r> String: Decode<'r, R::Database> + Type<R::Database>,
+    for<'r> Vec<u8>: Decode<'r, R::Database> + Type<R::Database>,
 {
     fn id(&self, column: &'static str) -> StoreResult<Uuid> {
         Ok(self.try_get(column)?)
@@ -59,6 +65,12 @@ where
         Ok(self.try_get(column)?)
     }
     fn text_or_none(&self, column: &'static str) -> StoreResult<Option<String>> {
+        Ok(self.try_get(column)?)
+    }
+    fn bytes(&self, column: &'static str) -> StoreResult<Vec<u8>> {
+        Ok(self.try_get(column)?)
+    }
+    fn bytes_or_none(&self, column: &'static str) -> StoreResult<Option<Vec<u8>>> {
         Ok(self.try_get(column)?)
     }
 }
@@ -213,4 +225,42 @@ pub(crate) fn object_entry(row: &impl Columns) -> StoreResult<ObjectEntry> {
         created_at: row.int("created_at")?,
         expires_at: row.int("expires_at")?,
     })
+}
+
+pub(crate) fn cached_page(row: &impl Columns) -> StoreResult<CachedPage> {
+    let status = row.int("status")?;
+    Ok(CachedPage {
+        url: row.text("url")?,
+        final_url: row.text("final_url")?,
+        status: u16::try_from(status)
+            .map_err(|_| StoreError::Database(format!("there is no status {status}")))?,
+        content_type: row.text("content_type")?,
+        headers: row.text("headers")?,
+        rung: row.text("rung")?,
+        body: row.bytes("body")?,
+        fetched_at: row.int("fetched_at")?,
+        age: clock::span(row.int("age")?),
+    })
+}
+
+pub(crate) fn scrape_record(row: &impl Columns) -> StoreResult<ScrapeRecord> {
+    Ok(ScrapeRecord {
+        id: row.id("id")?,
+        url: row.text("url")?,
+        ok: row.flag("ok")?,
+        result: row.bytes_or_none("result")?,
+        error: row.text_or_none("error")?,
+        credits: row.int("credits")?,
+        private: row.flag("private")?,
+        created_at: row.int("created_at")?,
+    })
+}
+
+pub(crate) fn snapshot(row: &impl Columns) -> StoreResult<Snapshot> {
+    Ok(Snapshot { taken_at: row.int("taken_at")?, body: row.bytes("body")? })
+}
+
+/// 32 bytes, as hashes and secrets have.
+pub(crate) fn bytes_32(bytes: Vec<u8>) -> StoreResult<[u8; 32]> {
+    bytes.try_into().map_err(|_| StoreError::Database("a secret does not have 32 bytes".into()))
 }

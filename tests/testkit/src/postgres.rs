@@ -73,6 +73,11 @@ impl PostgresCluster {
         self.server = None;
     }
 
+    /// Where the server keeps everything, its log included.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// A fresh database in this cluster, as a URL.
     pub fn database(&self) -> String {
         create_database(self.port)

@@ -1,6 +1,7 @@
 //! The credit ledger on PostgreSQL. `charge_in` and `close_in` are also steps of a job's end.
 
 use super::{PostgresStore, Tx};
+use crate::batch::Charges;
 use crate::credits::{Balance, Credits, NewReservation, UsagePeriod};
 use crate::rows::Columns;
 use crate::{Millis, StoreError, StoreResult, clock};
@@ -12,8 +13,7 @@ const HISTORY: i64 = 24;
 const SWEEP_LIMIT: i64 = 500;
 
 async fn open_period(tx: &mut Tx, team: Uuid) -> StoreResult<Millis> {
-    let now = sqlx::query(include_str!("sql/now.sql")).fetch_one(&mut **tx).await?.int("now")?;
-    let (start, _) = clock::period(now);
+    let (start, _) = clock::period(super::now(tx).await?);
     sqlx::query(include_str!("sql/credits/period_open.sql"))
         .bind(team)
         .bind(start)
@@ -75,6 +75,23 @@ pub(super) async fn lock_reservations(tx: &mut Tx, reservations: &[Uuid]) -> Sto
             .bind(reservations)
             .execute(&mut **tx)
             .await?;
+    }
+    Ok(())
+}
+
+/// Writes what a batch of scrapes comes to; their reservations are gone by now.
+pub(super) async fn settle_in(tx: &mut Tx, charges: Charges) -> StoreResult<()> {
+    for ((team, period), change) in charges.periods {
+        sqlx::query(include_str!("sql/credits/period_settle.sql"))
+            .bind(team)
+            .bind(period)
+            .bind(change.used)
+            .bind(change.released)
+            .execute(&mut **tx)
+            .await?;
+    }
+    for (spender, credits) in charges.usage {
+        add_usage(tx, spender.team, spender.period, spender.key, &spender.purpose, (credits, 0)).await?;
     }
     Ok(())
 }

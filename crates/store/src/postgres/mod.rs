@@ -5,19 +5,25 @@
 //! to the URL). Only the wake-up listener needs a session; without it workers still poll.
 //!
 //! Locks are taken in one order, so that nobody waits in a circle: a parent before its children, rows
-//! of one table in the order of their ids, jobs before reservations, reservations before periods.
+//! of one table in the order of their ids, jobs before reservations, reservations before periods,
+//! periods before pages.
 //! Times come from the database's clock (`gannet_now()` in the schema).
 
 mod activity;
+mod claims;
 mod credits;
 mod jobs;
 mod keys;
 mod limits;
 mod listen;
+mod pages;
+mod profiles;
 mod schema;
+mod scrapes;
+mod snapshots;
 
 use crate::rows::Columns;
-use crate::{Store, StoreError, StoreOptions, StoreResult, clock};
+use crate::{Millis, Store, StoreError, StoreOptions, StoreResult, clock};
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Postgres, Row, Transaction};
 use std::str::FromStr;
@@ -36,6 +42,9 @@ const RESTED: Duration = Duration::from_secs(5);
 /// A process that stops in the middle of a transaction (suspended, cut off) loses it after this, so
 /// that its locks block nobody for good.
 const STALLED: Duration = Duration::from_secs(30);
+
+/// The most changes of a total that are added to it at once.
+const FOLD_LIMIT: i64 = 20_000;
 
 #[derive(Debug)]
 pub(crate) struct PostgresStore {
@@ -73,6 +82,23 @@ impl PostgresStore {
         Ok(self.pool.begin_with(AssertSqlSafe(self.begin.clone())).await?)
     }
 
+    /// A running total, which triggers keep.
+    async fn stored_bytes(&self, kind: &'static str) -> StoreResult<i64> {
+        let total =
+            sqlx::query(include_str!("sql/stored_bytes.sql")).bind(kind).fetch_one(&self.pool).await?;
+        total.int("bytes")
+    }
+
+    /// Adds changes of a total to it, so that few are left to be summed up by who asks for it.
+    async fn fold_stored_bytes(&self, kind: &'static str) -> StoreResult<()> {
+        sqlx::query(include_str!("sql/stored_fold.sql"))
+            .bind(kind)
+            .bind(FOLD_LIMIT)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
     /// Within a transaction that queued something: tells the workers of all processes when it commits.
     async fn announce(tx: &mut Tx) -> StoreResult<()> {
         sqlx::query(include_str!("sql/notify.sql")).execute(&mut **tx).await?;
@@ -89,6 +115,11 @@ fn begin(options: &StoreOptions) -> String {
         clock::millis(options.wait).clamp(1, 600_000),
         STALLED.as_millis()
     )
+}
+
+/// The database's clock.
+async fn now(tx: &mut Tx) -> StoreResult<Millis> {
+    sqlx::query(include_str!("sql/now.sql")).fetch_one(&mut **tx).await?.int("now")
 }
 
 fn connection(url: &str) -> StoreResult<PgConnectOptions> {

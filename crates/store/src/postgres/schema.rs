@@ -7,8 +7,10 @@ use crate::{StoreError, StoreOptions, StoreResult, clock};
 use sqlx::{ConnectOptions, Connection, PgConnection};
 
 /// In order of version. Published ones never change: a checksum tells.
-const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "ground", sql: include_str!("migrations/0001_ground.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "ground", sql: include_str!("migrations/0001_ground.sql") },
+    Migration { version: 2, name: "scrapes", sql: include_str!("migrations/0002_scrapes.sql") },
+];
 
 /// Applies what is missing. Processes that start at once take turns at a lock that ends with the
 /// transaction; the later ones find nothing left to do.

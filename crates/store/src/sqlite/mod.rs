@@ -11,12 +11,18 @@
 //! every claim and finish some milliseconds dearer; who needs it has PostgreSQL.
 
 mod activity;
+mod claims;
 mod credits;
 mod jobs;
 mod keys;
 mod limits;
+mod pages;
+mod profiles;
 mod schema;
+mod scrapes;
+mod snapshots;
 
+use crate::rows::Columns;
 use crate::{Store, StoreError, StoreOptions, StoreResult, clock};
 use sqlx::sqlite::{
     Sqlite, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
@@ -62,10 +68,24 @@ impl SqliteStore {
         Ok(self.writer.begin_with(BEGIN).await?)
     }
 
+    /// A running total, which triggers keep.
+    async fn stored_bytes(&self, kind: &'static str) -> StoreResult<i64> {
+        sqlx::query(include_str!("sql/stored_bytes.sql"))
+            .bind(kind)
+            .fetch_one(&self.readers)
+            .await?
+            .int("bytes")
+    }
+
     /// Tells this process's workers that there may be work.
     fn wake(&self) {
         self.work.send_modify(|count| *count = count.wrapping_add(1));
     }
+}
+
+/// Row numbers as one argument: a JSON list, which SQLite reads as a table.
+fn number_list(numbers: impl Iterator<Item = i64>) -> String {
+    serde_json::Value::from(numbers.collect::<Vec<_>>()).to_string()
 }
 
 /// How every connection is set up.

@@ -9,8 +9,10 @@ use sqlx::{ConnectOptions, Connection};
 use std::path::Path;
 
 /// In order of version. Published ones never change: a checksum tells.
-const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "ground", sql: include_str!("migrations/0001_ground.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "ground", sql: include_str!("migrations/0001_ground.sql") },
+    Migration { version: 2, name: "scrapes", sql: include_str!("migrations/0002_scrapes.sql") },
+];
 
 /// Applies what is missing. The write lock of the file makes processes that start at once take turns;
 /// the later ones find nothing left to do.

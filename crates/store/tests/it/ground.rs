@@ -1,9 +1,12 @@
 //! What every test stands on: a fresh store with a team, and short ways to make jobs and claims.
 
+use sqlx::Connection;
 use std::sync::Arc;
 use std::time::Duration;
 use store::jobs::{ClaimRequest, Claimed, Finish, Finished, Job, JobState, KindSlots, NewJob};
 use store::keys::{NewKey, NewTeam};
+use store::pages::NewPage;
+use store::scrapes::NewScrape;
 use store::{Store, StoreOptions};
 use testkit::TempDir;
 use uuid::Uuid;
@@ -29,6 +32,11 @@ impl Ground {
         Self::new(testkit::postgres::shared_database(), None).await
     }
 
+    /// On a database of the test's own cluster.
+    pub async fn at(url: String) -> Self {
+        Self::new(url, None).await
+    }
+
     async fn new(url: String, folder: Option<TempDir>) -> Self {
         let store = open(&url).await;
         let team = team(&*store, "free").await;
@@ -39,6 +47,18 @@ impl Ground {
     /// set of connections to the same file.
     pub async fn another(&self) -> Arc<dyn Store> {
         open(&self.url).await
+    }
+
+    /// Bytes of a kind of stored things, counted anew: what the running total must be.
+    pub async fn counted(&self, kind: &str) -> i64 {
+        let sql = match kind {
+            "cache" => {
+                "SELECT CAST((SELECT coalesce(sum(bytes), 0) FROM pages)
+                     + (SELECT coalesce(sum(bytes), 0) FROM scrapes) AS BIGINT)"
+            }
+            _ => "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM snapshots",
+        };
+        number(&self.url, sql).await
     }
 
     pub async fn enqueue(&self, job: NewJob) -> Uuid {
@@ -82,6 +102,18 @@ pub fn options(url: &str) -> StoreOptions {
     options
 }
 
+/// The one number that a query answers with, asked behind the store's back.
+pub async fn number(url: &str, sql: &'static str) -> i64 {
+    if let Some(path) = url.strip_prefix("sqlite:") {
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+        let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
+    } else {
+        let mut connection = sqlx::PgConnection::connect(url).await.unwrap();
+        sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
+    }
+}
+
 pub async fn team(store: &dyn Store, plan: &str) -> Uuid {
     let team =
         NewTeam { id: Uuid::now_v7(), name: "a team".into(), plan: plan.into(), zero_data_retention: false };
@@ -109,6 +141,39 @@ pub fn job(team_id: Uuid) -> NewJob {
         dedup_key: None,
         retain_for: HOUR,
         reservation: None,
+    }
+}
+
+pub fn scrape(team_id: Uuid) -> NewScrape {
+    NewScrape {
+        id: Uuid::now_v7(),
+        team_id,
+        key_id: None,
+        endpoint: "scrape".into(),
+        url: "http://example.test/".into(),
+        ok: true,
+        result: None,
+        error: None,
+        page: None,
+        credits: 1,
+        reservation: None,
+        request: None,
+        keep_for: HOUR,
+        private: false,
+    }
+}
+
+pub fn page(n: u8, body: &[u8]) -> NewPage {
+    NewPage {
+        key: [n; 32],
+        url: "http://example.test/".into(),
+        final_url: "http://example.test/".into(),
+        status: 200,
+        content_type: "text/html".into(),
+        headers: "{}".into(),
+        rung: "http".into(),
+        body: body.to_vec(),
+        keep_for: HOUR,
     }
 }
 
@@ -142,5 +207,5 @@ pub async fn a_moment() {
 
 /// How many cases a random test runs: a few, or many when soaking.
 pub fn cases(few: u32, many: u32) -> u32 {
-    if std::env::var_os("GANNET_SOAK").is_some() { many } else { few }
+    if std::env::var_os("GANNET_TEST_SOAK").is_some() { many } else { few }
 }

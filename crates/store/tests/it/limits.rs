@@ -55,11 +55,11 @@ async fn looking_starts_no_window(ground: Ground) {
 
 async fn slots_are_leased(ground: Ground) {
     let acquire = async |lease| ground.store.acquire_slot(ground.team, 2, lease).await.unwrap();
-    let short = acquire(Duration::from_millis(200)).await.unwrap();
+    let short = acquire(Duration::from_secs(1)).await.unwrap();
     let long = acquire(HOUR).await.unwrap();
     assert_eq!(acquire(HOUR).await, None);
     assert_eq!(ground.store.slots_in_use(ground.team).await.unwrap(), 2);
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
     assert_eq!(ground.store.slots_in_use(ground.team).await.unwrap(), 1, "one ran out");
     let next = acquire(HOUR).await.unwrap();
     let renewed = ground.store.renew_slots(&[next, short, long, Uuid::now_v7()], HOUR).await.unwrap();

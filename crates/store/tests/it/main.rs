@@ -1,7 +1,7 @@
 //! One suite over both stores: each behaviour is a function of a [`ground::Ground`], run once on SQLite
 //! and once on PostgreSQL. A behaviour that differs between the two is a bug.
 //!
-//! `GANNET_SOAK=1` runs the random tests much longer.
+//! `GANNET_TEST_SOAK=1` runs the random tests much longer.
 
 // Under the name that the rest of the workspace uses.
 extern crate gannet_store as store;
@@ -31,17 +31,24 @@ macro_rules! on_both {
 mod activity;
 mod cancel;
 mod claim;
+mod claims;
 mod credits;
 mod dropped;
 mod finish;
 mod ground;
 mod groups;
 mod keys;
+mod kill;
 mod limits;
 mod long_queue;
 mod model;
 mod objects;
 mod opening;
 mod outage;
+mod pages;
+mod privacy;
+mod profiles;
 mod races;
+mod scrapes;
+mod snapshots;
 mod sweep;

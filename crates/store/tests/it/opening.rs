@@ -3,8 +3,12 @@
 use crate::ground::{Ground, job, options};
 use store::StoreError;
 
+/// The version of the newest migration.
+const NEWEST: i64 = 2;
+
 on_both!(
     many_open_an_empty_database_at_once,
+    a_database_of_the_first_version_is_brought_up_to_date,
     a_newer_schema_is_refused,
     a_changed_migration_is_refused,
     a_store_tells_about_itself,
@@ -42,14 +46,48 @@ async fn many_open_an_empty_database_at_once(ground: Ground) {
     let mut applied = 0;
     for one in starting {
         let report = one.await.unwrap().expect("each of them starts");
-        assert_eq!(report.to, 1);
+        assert_eq!(report.to, NEWEST);
         applied += report.applied.len();
     }
-    assert_eq!(applied, 1, "each migration is applied once");
+    assert_eq!(applied, 2, "each migration is applied once");
     let store = crate::ground::open(&url).await;
-    assert_eq!(store.schema_version().await.unwrap(), 1);
+    assert_eq!(store.schema_version().await.unwrap(), NEWEST);
     let report = store::migrate(&options(&url)).await.unwrap();
-    assert_eq!((report.from, report.to, report.applied.len()), (1, 1, 0));
+    assert_eq!((report.from, report.to, report.applied.len()), (NEWEST, NEWEST, 0));
+}
+
+/// As the first release left it: a newer program keeps what is there and adds what is missing.
+async fn a_database_of_the_first_version_is_brought_up_to_date(ground: Ground) {
+    let url = empty(&ground);
+    let [table, first, total] = if ground.store.backend() == "sqlite" {
+        std::fs::write(url.strip_prefix("sqlite:").unwrap(), "").unwrap();
+        [
+            include_str!("../../src/sqlite/migrations/schema_migrations.sql"),
+            include_str!("../../src/sqlite/migrations/0001_ground.sql"),
+            "INSERT INTO object_totals VALUES (x'0123456789abcdef0123456789abcdef', 7)",
+        ]
+    } else {
+        [
+            include_str!("../../src/postgres/migrations/schema_migrations.sql"),
+            include_str!("../../src/postgres/migrations/0001_ground.sql"),
+            "INSERT INTO object_totals VALUES ('0123456789abcdef0123456789abcdef', 7)",
+        ]
+    };
+    run_sql(&url, table).await;
+    run_sql(&url, first).await;
+    // The checksums of the published text, on both stores: it must never change.
+    let remember = if ground.store.backend() == "sqlite" {
+        "INSERT INTO schema_migrations VALUES (1, 'ground', '9da044e915c1d19a32cdc4ee428b86b78259b786fc73364a27e9300e75348519', 0)"
+    } else {
+        "INSERT INTO schema_migrations VALUES (1, 'ground', 'bb08647dae600460872cbb4f423c9345cd21f2bd2e430bb23192ad4ea238f78e', 0)"
+    };
+    run_sql(&url, remember).await;
+    run_sql(&url, total).await;
+    let report = store::migrate(&options(&url)).await.unwrap();
+    assert_eq!((report.from, report.to), (1, NEWEST));
+    let store = crate::ground::open(&url).await;
+    assert_eq!(store.object_bytes().await.unwrap(), 7, "what was there is there");
+    assert_eq!(store.cache_bytes().await.unwrap(), 0);
 }
 
 async fn a_newer_schema_is_refused(ground: Ground) {
@@ -71,7 +109,7 @@ async fn a_changed_migration_is_refused(ground: Ground) {
 
 async fn a_store_tells_about_itself(ground: Ground) {
     ground.store.ping().await.unwrap();
-    assert_eq!(ground.store.schema_version().await.unwrap(), 1);
+    assert_eq!(ground.store.schema_version().await.unwrap(), NEWEST);
     assert!(ground.store.size_bytes().await.unwrap() > 10_000);
     ground.store.shut_down().await;
     let error = ground.store.ping().await.unwrap_err();

@@ -1,0 +1,169 @@
+//! What a batch of scrapes comes to, apart from any database: which records are fit to be written, how
+//! much of each, and what they change in the ledger together. Both stores ask here.
+
+use crate::Millis;
+use crate::scrapes::{LARGEST_SCRAPE, NewScrape, Recorded};
+use std::collections::{BTreeMap, HashSet};
+use uuid::Uuid;
+
+/// A scrape that may be written, and its place in the batch.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    pub place: usize,
+    pub scrape: NewScrape,
+}
+
+/// Sorts out what breaks a rule by itself. The outcomes of all, as if all the admitted were written, and
+/// those.
+pub(crate) fn admit(scrapes: Vec<NewScrape>) -> (Vec<Recorded>, Vec<Admitted>) {
+    let mut outcomes = Vec::with_capacity(scrapes.len());
+    let mut admitted = Vec::with_capacity(scrapes.len());
+    let (mut ids, mut reservations) = (HashSet::new(), HashSet::new());
+    for (place, scrape) in scrapes.into_iter().enumerate() {
+        let fault = if !ids.insert(scrape.id) {
+            Some("its id is there twice in one batch")
+        } else if scrape.reservation.is_some_and(|id| !reservations.insert(id)) {
+            Some("its reservation is there twice in one batch")
+        } else if scrape.credits < 0 {
+            Some("its credits are negative")
+        } else if size(&scrape) > LARGEST_SCRAPE {
+            Some("its result and page are too large")
+        } else {
+            None
+        };
+        if let Some(fault) = fault {
+            outcomes.push(Recorded::Refused(fault.into()));
+        } else {
+            outcomes.push(Recorded::Written);
+            admitted.push(Admitted { place, scrape: discreet(scrape) });
+        }
+    }
+    (outcomes, admitted)
+}
+
+pub(crate) fn not_covered() -> Recorded {
+    Recorded::Refused("its reservation is closed or does not cover its credits".into())
+}
+
+fn size(scrape: &NewScrape) -> usize {
+    let error = scrape.error.as_ref().map_or(0, String::len);
+    let page = scrape.page.as_ref().map_or(0, |page| page.body.len() + page.headers.len());
+    scrape.result.as_ref().map_or(0, Vec::len) + error + page
+}
+
+/// A private scrape without anything that says what it was about.
+fn discreet(scrape: NewScrape) -> NewScrape {
+    if !scrape.private {
+        return scrape;
+    }
+    NewScrape { url: String::new(), result: None, error: None, page: None, request: None, ..scrape }
+}
+
+/// Who spends, in which period, on what.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spender {
+    pub team: Uuid,
+    pub period: Millis,
+    pub key: Option<Uuid>,
+    pub purpose: String,
+}
+
+impl Spender {
+    /// Who spends when nothing was set aside.
+    pub(crate) fn of(scrape: &NewScrape, period: Millis) -> Self {
+        Self { team: scrape.team_id, period, key: scrape.key_id, purpose: scrape.endpoint.clone() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct PeriodChange {
+    pub used: i64,
+    /// Set aside until now, and not any more.
+    pub released: i64,
+}
+
+/// What a batch changes in the ledger, summed up: each row is written once, and in one order.
+#[derive(Debug, Default)]
+pub(crate) struct Charges {
+    pub periods: BTreeMap<(Uuid, Millis), PeriodChange>,
+    pub usage: BTreeMap<Spender, i64>,
+}
+
+impl Charges {
+    /// `released` is what the reservation of the scrape held, or nothing.
+    pub(crate) fn add(&mut self, spender: Spender, credits: i64, released: i64) {
+        if credits == 0 && released == 0 {
+            return;
+        }
+        let period = self.periods.entry((spender.team, spender.period)).or_default();
+        period.used += credits;
+        period.released += released;
+        if credits > 0 {
+            *self.usage.entry(spender).or_default() += credits;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn scrape(n: u128) -> NewScrape {
+        NewScrape {
+            id: Uuid::from_u128(n),
+            team_id: Uuid::nil(),
+            key_id: None,
+            endpoint: "scrape".into(),
+            url: "http://secret.test/".into(),
+            ok: false,
+            result: Some(vec![1]),
+            error: Some("secret".into()),
+            page: None,
+            credits: 1,
+            reservation: None,
+            request: Some([1; 32]),
+            keep_for: Duration::from_secs(1),
+            private: false,
+        }
+    }
+
+    #[test]
+    fn the_fit_go_on_and_the_unfit_say_why() {
+        let held = Some(Uuid::from_u128(9));
+        let batch = vec![
+            NewScrape { reservation: held, ..scrape(1) },
+            scrape(1),
+            NewScrape { reservation: held, ..scrape(2) },
+            NewScrape { credits: -1, ..scrape(3) },
+            NewScrape { result: Some(vec![0; LARGEST_SCRAPE]), ..scrape(4) },
+            scrape(5),
+        ];
+        let (outcomes, admitted) = admit(batch);
+        let written: Vec<bool> = outcomes.iter().map(|outcome| *outcome == Recorded::Written).collect();
+        assert_eq!(written, [true, false, false, false, false, true]);
+        assert_eq!(admitted.iter().map(|one| one.place).collect::<Vec<_>>(), [0, 5]);
+    }
+
+    #[test]
+    fn a_private_scrape_says_nothing() {
+        let (_, admitted) = admit(vec![NewScrape { private: true, ..scrape(1) }]);
+        let kept = &admitted[0].scrape;
+        assert!(kept.url.is_empty() && kept.result.is_none() && kept.error.is_none());
+        assert!(kept.page.is_none() && kept.request.is_none());
+        assert_eq!((kept.credits, kept.ok), (1, false));
+    }
+
+    #[test]
+    fn charges_add_up() {
+        let spender = |key: Option<Uuid>| Spender { team: Uuid::nil(), period: 7, key, purpose: "x".into() };
+        let mut charges = Charges::default();
+        charges.add(spender(None), 2, 5);
+        charges.add(spender(None), 0, 3);
+        charges.add(spender(Some(Uuid::max())), 4, 0);
+        charges.add(Spender { period: 8, ..spender(None) }, 0, 0);
+        let periods: Vec<_> = charges.periods.into_iter().collect();
+        assert_eq!(periods, [((Uuid::nil(), 7), PeriodChange { used: 6, released: 8 })]);
+        assert_eq!(charges.usage.into_values().collect::<Vec<_>>(), [2, 4]);
+    }
+}

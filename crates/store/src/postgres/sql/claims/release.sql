@@ -1,0 +1,1 @@
+DELETE FROM claims WHERE team_id = $1 AND hash = $2

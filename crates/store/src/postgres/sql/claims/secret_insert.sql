@@ -1,0 +1,1 @@
+INSERT INTO secrets (name, secret) VALUES ($1, $2) ON CONFLICT DO NOTHING

@@ -1,0 +1,1 @@
+SELECT id FROM scrapes WHERE id = ANY ($1)

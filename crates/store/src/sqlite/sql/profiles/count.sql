@@ -1,0 +1,1 @@
+SELECT count(*) AS held FROM profiles WHERE team_id = ?1

@@ -1,0 +1,1 @@
+SELECT 1 FROM scrapes WHERE id = ?1

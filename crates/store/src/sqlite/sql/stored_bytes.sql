@@ -1,0 +1,1 @@
+SELECT bytes FROM stored_bytes WHERE kind = ?1

@@ -1,0 +1,82 @@
+//! Zero data retention: nothing of a private scrape but id, team, time, outcome and credits is ever
+//! written, not even into the log of the database.
+
+use crate::ground::{Ground, HOUR, key, page, scrape};
+use memchr::memmem;
+use std::path::{Path, PathBuf};
+use store::scrapes::{NewScrape, Recorded};
+use testkit::PostgresCluster;
+
+const SECRETS: [&str; 6] =
+    ["secret-url", "secret-result", "secret-error", "secret-page", "secret-header", "secret-request"];
+
+fn secretive(team: uuid::Uuid, private: bool) -> NewScrape {
+    let mut page = page(1, b"secret-page secret-page");
+    page.url = "http://secret-url.test/".into();
+    page.headers = r#"{"etag":"secret-header"}"#.into();
+    NewScrape {
+        url: "http://secret-url.test/".into(),
+        ok: false,
+        result: Some(b"secret-result".to_vec()),
+        error: Some("secret-error".into()),
+        page: Some(page),
+        request: Some(*b"secret-request-secret-request-se"),
+        credits: 2,
+        private,
+        ..scrape(team)
+    }
+}
+
+/// Every file under a folder, the folders in it too.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() { open.push(path) } else { found.push(path) }
+        }
+    }
+    found
+}
+
+/// Which of the texts stand somewhere in the files of a folder.
+fn found_in(folder: &Path, texts: &[&'static str]) -> Vec<&'static str> {
+    let mut left = texts.to_vec();
+    for file in files(folder) {
+        let bytes = std::fs::read(file).unwrap_or_default();
+        left.retain(|text| memmem::find(&bytes, text.as_bytes()).is_none());
+    }
+    texts.iter().copied().filter(|text| !left.contains(text)).collect()
+}
+
+async fn only_the_ledger_knows(ground: &Ground, folder: &Path) {
+    let store = &*ground.store;
+    let key_id = store.create_key(key(ground.team, "k")).await.unwrap().id;
+    let one = NewScrape { key_id: Some(key_id), ..secretive(ground.team, true) };
+    let id = one.id;
+    assert_eq!(store.record_scrapes(vec![one]).await.unwrap(), [Recorded::Written]);
+    let kept = store.scrape(ground.team, id).await.unwrap().expect("the record itself is kept");
+    assert_eq!((kept.private, kept.ok, kept.credits), (true, false, 2));
+    assert_eq!((kept.url.as_str(), kept.result, kept.error), ("", None, None));
+    assert!(store.activity(ground.team, None, None, HOUR, 10).await.unwrap().is_empty());
+    assert!(store.cached_page(ground.team, &[1; 32]).await.unwrap().is_none());
+    assert_eq!(store.balance(ground.team).await.unwrap().used, 2);
+    assert_eq!(found_in(folder, &SECRETS), [""; 0], "nothing of it was written");
+    // The same without privacy is found: the search is able to.
+    store.record_scrapes(vec![secretive(ground.team, false)]).await.unwrap();
+    assert_eq!(found_in(folder, &SECRETS), SECRETS);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_keeps_nothing_of_a_private_scrape() {
+    let ground = Ground::sqlite().await;
+    let file = PathBuf::from(ground.url.strip_prefix("sqlite:").unwrap());
+    only_the_ledger_knows(&ground, file.parent().unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_keeps_nothing_of_a_private_scrape() {
+    let cluster = PostgresCluster::start();
+    let ground = Ground::at(cluster.database()).await;
+    only_the_ledger_knows(&ground, cluster.folder()).await;
+}
