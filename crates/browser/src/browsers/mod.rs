@@ -1,0 +1,252 @@
+//! The browsers of this server: at most one takes visits at a time, started on first need, replaced when it has done
+//! enough, holds too much or is dead. Old ones end when their last visit does.
+
+mod keeper;
+mod seat;
+mod status;
+
+pub(crate) use seat::Seat;
+pub use status::Status;
+
+use crate::asked::Visit;
+use crate::brought::Visited;
+use crate::error::{NavigationError, Phase, VisitError};
+use crate::find::find_chromium;
+use crate::home;
+use crate::process::Process;
+use crate::settings::{BrowserSettings, Sandbox};
+use crate::tab::Tab;
+use crate::targets::Targets;
+use crate::visit;
+use net::proxy::{LeaseRules, LoopbackProxy};
+use net::{Deadline, Fetcher, Purpose};
+use status::Counters;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{Mutex as AsyncMutex, OnceCell, Semaphore};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// Visits pages. Cheap to clone; clones share the browser. Starts nothing before the first visit.
+#[derive(Clone)]
+pub struct Browsers(Arc<Inner>);
+
+struct Inner {
+    fetcher: Fetcher,
+    settings: BrowserSettings,
+    places: Arc<Semaphore>,
+    proxy: OnceCell<LoopbackProxy>,
+    /// The one that takes visits. Held while one is started, so that only one is.
+    current: AsyncMutex<Option<Arc<Browser>>>,
+    /// Whether the sandbox works, once it is known.
+    sandbox: Mutex<Option<bool>>,
+    counters: Counters,
+    closed: CancellationToken,
+}
+
+/// A browser that takes visits. It ends with its last holder.
+pub(crate) struct Browser {
+    process: Process,
+    targets: Arc<Targets>,
+    /// A tab that waits for the next visit.
+    spare: Mutex<Option<Tab>>,
+    pages: AtomicU32,
+    open: AtomicUsize,
+    last_used: Mutex<Instant>,
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        self.process.end_soon();
+    }
+}
+
+impl Browsers {
+    pub fn new(fetcher: Fetcher, settings: BrowserSettings) -> Self {
+        Self(Arc::new(Inner {
+            fetcher,
+            places: Arc::new(Semaphore::new(settings.max_pages.max(1))),
+            settings,
+            proxy: OnceCell::new(),
+            current: AsyncMutex::new(None),
+            sandbox: Mutex::new(None),
+            counters: Counters::default(),
+            closed: CancellationToken::new(),
+        }))
+    }
+
+    /// Visits one page. Whatever happens, it is over when `deadline` is.
+    pub async fn visit(&self, visit: Visit, deadline: Deadline) -> Result<Visited, VisitError> {
+        if !matches!(visit.url.scheme(), "http" | "https") {
+            return Err(NavigationError::Scheme(visit.url.scheme().to_owned()).into());
+        }
+        let inner = &self.0;
+        inner.counters.visits.fetch_add(1, Ordering::Relaxed);
+        let started = Instant::now();
+        let visiting = async {
+            // A browser may have died since it was last looked at; that is not the visit's fault.
+            for _ in 0..2 {
+                let seat = self.seat(&visit, deadline).await?;
+                let outcome = visit::run(&seat, &visit, deadline, started).await;
+                match outcome {
+                    Err(VisitError::Died) if !seat.has_left() => {}
+                    outcome => return outcome,
+                }
+            }
+            Err(VisitError::Died)
+        };
+        let outcome = deadline.run(visiting).await.unwrap_or(Err(VisitError::Timeout { phase: Phase::Harvest }));
+        inner.counters.note(&outcome);
+        outcome
+    }
+
+    pub fn status(&self) -> Status {
+        let sandbox = *self.0.sandbox.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = self.0.settings.max_pages.max(1) - self.0.places.available_permits();
+        self.0.counters.read(sandbox, taken)
+    }
+
+    /// Ends every process and returns when none is left. Visits under way fail; later ones are refused.
+    pub async fn shut_down(&self) {
+        self.0.closed.cancel();
+        let current = self.0.current.lock().await.take();
+        drop(current);
+        for process in self.0.counters.processes() {
+            process.end().await;
+        }
+    }
+
+    /// A place, a browser, a fresh tab and a lease of the way out.
+    async fn seat(&self, visit: &Visit, deadline: Deadline) -> Result<Seat, VisitError> {
+        let inner = &self.0;
+        let place = Arc::clone(&inner.places).acquire_owned();
+        let place = deadline.run(place).await.map_err(|_| VisitError::Busy)?;
+        let place = place.map_err(|_| VisitError::Busy)?;
+        let too_late = |_| VisitError::Timeout { phase: Phase::Start };
+        let browser = deadline.run(inner.browser()).await.map_err(too_late)??;
+        let spare = browser.take_spare();
+        let mut tab = match spare {
+            Some(tab) => tab,
+            None => {
+                let opening = Tab::open(&browser.process, &browser.targets);
+                deadline.run(opening).await.map_err(too_late)??
+            }
+        };
+        tab.place = Some(place);
+        let lease = inner.proxy().await?.lease(LeaseRules {
+            purpose: Purpose::Scrape,
+            via: visit.via.clone(),
+            deadline,
+            bytes: inner.settings.bytes_per_visit,
+            page_host: visit.url.host_str().unwrap_or_default().to_owned(),
+        });
+        let lease = lease.map_err(|error| VisitError::StartFailed(error.to_string()))?;
+        Ok(Seat::new(browser, tab, lease))
+    }
+}
+
+impl Inner {
+    async fn proxy(&self) -> Result<&LoopbackProxy, VisitError> {
+        let start = || LoopbackProxy::start(&self.fetcher);
+        self.proxy.get_or_try_init(start).await.map_err(|error| VisitError::StartFailed(error.to_string()))
+    }
+
+    /// The browser that takes visits, started if there is none.
+    async fn browser(self: &Arc<Self>) -> Result<Arc<Browser>, VisitError> {
+        let mut current = self.current.lock().await;
+        if self.closed.is_cancelled() {
+            return Err(VisitError::StartFailed("the server is stopping".into()));
+        }
+        if let Some(browser) = current.as_ref().filter(|browser| browser.may_take_more(&self.settings)) {
+            return Ok(Arc::clone(browser));
+        }
+        // Dropped here, it ends with its last visit.
+        *current = None;
+        let process = self.start().await?;
+        let targets = Targets::watch(&process.connection);
+        let browser = Arc::new(Browser {
+            process,
+            targets,
+            spare: Mutex::new(None),
+            pages: AtomicU32::new(0),
+            open: AtomicUsize::new(0),
+            last_used: Mutex::new(Instant::now()),
+        });
+        tokio::spawn(keeper::keep(Arc::downgrade(self), Arc::downgrade(&browser)));
+        *current = Some(Arc::clone(&browser));
+        Ok(browser)
+    }
+
+    async fn start(&self) -> Result<Process, VisitError> {
+        let program = find_chromium(self.settings.executable.as_deref())?;
+        let folder = self.settings.folder.clone().unwrap_or_else(home::usual_folder);
+        if self.counters.starts.load(Ordering::Relaxed) == 0 {
+            let folder: PathBuf = folder.clone();
+            let swept = tokio::task::spawn_blocking(move || home::sweep(&folder)).await.unwrap_or(0);
+            if swept > 0 {
+                tracing::info!(swept, "removed what browsers of a killed server left");
+            }
+        }
+        let proxy = self.proxy().await?.address();
+        let known = *self.sandbox.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = match self.settings.sandbox {
+            Sandbox::On => true,
+            Sandbox::Off => false,
+            // Chromium refuses to sandbox what root runs.
+            Sandbox::Auto => known.unwrap_or(!rustix::process::getuid().is_root()),
+        };
+        let mut started = Process::start(&program, &folder, proxy, wanted).await;
+        if let Err(error) = &started
+            && error.sandbox
+            && wanted
+            && self.settings.sandbox == Sandbox::Auto
+        {
+            tracing::warn!(reason = %error.message, "the browser's sandbox does not work here; going without");
+            started = Process::start(&program, &folder, proxy, false).await;
+        }
+        let process = started.map_err(|error| VisitError::StartFailed(error.message))?;
+        *self.sandbox.lock().unwrap_or_else(PoisonError::into_inner) = Some(process.sandboxed);
+        self.counters.started(&process);
+        Ok(process)
+    }
+}
+
+impl Browser {
+    fn may_take_more(&self, settings: &BrowserSettings) -> bool {
+        !self.process.is_over() && self.pages.load(Ordering::Relaxed) < settings.recycle_after_pages.max(1)
+    }
+
+    fn take_spare(&self) -> Option<Tab> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        spare.filter(Tab::is_fresh)
+    }
+
+    /// Opens a tab for the next visit, unless one waits.
+    fn prepare(self: &Arc<Self>) {
+        let browser = Arc::downgrade(self);
+        tokio::spawn(async move {
+            let Some(strong) = browser.upgrade().filter(|browser| browser.wants_spare()) else { return };
+            let (process, targets) = (strong.process.clone(), Arc::clone(&strong.targets));
+            drop(strong);
+            let Ok(tab) = Tab::open(&process, &targets).await else { return };
+            if let Some(browser) = browser.upgrade() {
+                let mut spare = browser.spare.lock().unwrap_or_else(PoisonError::into_inner);
+                if spare.is_none() {
+                    *spare = Some(tab);
+                }
+            }
+        });
+    }
+
+    fn wants_spare(&self) -> bool {
+        !self.process.is_over() && self.spare.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+}
+
+impl fmt::Debug for Browsers {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Browsers").field("settings", &self.0.settings).finish_non_exhaustive()
+    }
+}

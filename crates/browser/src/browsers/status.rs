@@ -1,0 +1,102 @@
+//! What there is to know about browsers, for metrics, for `doctor` and for tests.
+
+use crate::brought::Visited;
+use crate::error::VisitError;
+use crate::process::Process;
+use crate::tree;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Ended browsers whose processes are still looked for.
+const MOST_ENDED: usize = 64;
+
+/// How things stand.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Status {
+    /// Browsers that run, and all their processes.
+    pub browsers: usize,
+    pub processes: usize,
+    /// Memory that these processes do not share.
+    pub private_bytes: u64,
+    /// Processes of browsers that should be gone.
+    pub orphans: usize,
+    /// Visits that hold a place now.
+    pub pages_open: usize,
+    pub visits: u64,
+    pub failures: u64,
+    /// Visits that ended because the browser did.
+    pub deaths: u64,
+    /// Pages that took their renderer down.
+    pub crashes: u64,
+    pub starts: u64,
+    /// Whether pages are sandboxed; `None` before the first start.
+    pub sandboxed: Option<bool>,
+}
+
+#[derive(Default)]
+pub(super) struct Counters {
+    pub(super) visits: AtomicU64,
+    failures: AtomicU64,
+    deaths: AtomicU64,
+    crashes: AtomicU64,
+    pub(super) starts: AtomicU64,
+    processes: Mutex<Vec<Process>>,
+}
+
+impl Counters {
+    pub(super) fn started(&self, process: &Process) {
+        self.starts.fetch_add(1, Ordering::Relaxed);
+        let mut processes = self.list();
+        let ended = processes.iter().filter(|process| process.is_gone()).count();
+        if ended > MOST_ENDED
+            && let Some(oldest) = processes.iter().position(Process::is_gone)
+        {
+            processes.remove(oldest);
+        }
+        processes.push(process.clone());
+    }
+
+    pub(super) fn note(&self, outcome: &Result<Visited, VisitError>) {
+        let Err(error) = outcome else { return };
+        self.failures.fetch_add(1, Ordering::Relaxed);
+        match error {
+            VisitError::Died => _ = self.deaths.fetch_add(1, Ordering::Relaxed),
+            VisitError::RendererCrashed => _ = self.crashes.fetch_add(1, Ordering::Relaxed),
+            _ => {}
+        }
+    }
+
+    /// Those that may still run.
+    pub(super) fn processes(&self) -> Vec<Process> {
+        self.list().clone()
+    }
+
+    pub(super) fn read(&self, sandboxed: Option<bool>, pages_open: usize) -> Status {
+        let mut status = Status {
+            pages_open,
+            visits: self.visits.load(Ordering::Relaxed),
+            failures: self.failures.load(Ordering::Relaxed),
+            deaths: self.deaths.load(Ordering::Relaxed),
+            crashes: self.crashes.load(Ordering::Relaxed),
+            starts: self.starts.load(Ordering::Relaxed),
+            sandboxed,
+            ..Status::default()
+        };
+        for process in self.processes() {
+            let group = tree::look(process.group);
+            if process.is_gone() {
+                status.orphans += group.processes;
+            } else {
+                status.browsers += 1;
+                status.processes += group.processes;
+                status.private_bytes += group.private_bytes;
+            }
+        }
+        status
+    }
+
+    fn list(&self) -> MutexGuard<'_, Vec<Process>> {
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

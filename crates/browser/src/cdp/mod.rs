@@ -1,0 +1,222 @@
+//! The DevTools protocol over a pair of pipes: JSON texts with a zero byte after each. Only the fields we use are read, so a
+//! newer browser that says more does not disturb. Knows nothing of pages.
+//!
+//! Events are handed to their listener by the reading task itself, in the order they came and before any later
+//! answer is given out. So whoever has an answer knows that everything said before it was heard.
+
+mod message;
+mod pipe;
+
+use message::{Incoming, outgoing};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::future::Future;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// Commands that may wait to be written. A browser that reads so little is as good as dead.
+const MOST_QUEUED: usize = 64 << 20;
+
+/// Hears the events of one session. Must not block: everything else waits meanwhile.
+pub(crate) trait Listener: Send + Sync {
+    fn event(&self, method: &str, params: &RawValue);
+    /// The connection is gone; no event follows.
+    fn closed(&self);
+}
+
+/// Why a command has no result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CallError {
+    #[error("the connection to the browser is closed")]
+    Closed,
+    #[error("{0}")]
+    Refused(String),
+    #[error("the answer cannot be read: {0}")]
+    Unreadable(String),
+}
+
+/// A connection to one browser. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Connection(Arc<Inner>);
+
+struct Inner {
+    outbox: mpsc::UnboundedSender<Vec<u8>>,
+    queued: Arc<AtomicUsize>,
+    next: AtomicU64,
+    state: Mutex<State>,
+    closed: CancellationToken,
+}
+
+#[derive(Default)]
+struct State {
+    /// Under the same lock as the waiting, so that nobody starts to wait after the end.
+    closed: bool,
+    waiting: HashMap<u64, oneshot::Sender<Result<Box<RawValue>, CallError>>>,
+    listeners: HashMap<String, Arc<dyn Listener>>,
+}
+
+impl Connection {
+    /// Talks over the two pipes until the browser closes its end or [`Connection::close`] is called.
+    pub(crate) fn open(to_browser: OwnedFd, from_browser: OwnedFd) -> io::Result<Self> {
+        let (writer, reader) = pipe::pair(to_browser, from_browser)?;
+        let (outbox, inbox) = mpsc::unbounded_channel();
+        let queued = Arc::new(AtomicUsize::new(0));
+        let connection = Self(Arc::new(Inner {
+            outbox,
+            queued: Arc::clone(&queued),
+            next: AtomicU64::new(1),
+            state: Mutex::default(),
+            closed: CancellationToken::new(),
+        }));
+        let closed = connection.0.closed.clone();
+        let ending = closed.clone();
+        tokio::spawn(async move {
+            ending.run_until_cancelled(pipe::write(writer, inbox, queued)).await;
+        });
+        let reading = connection.clone();
+        tokio::spawn(async move {
+            closed.run_until_cancelled(pipe::read(reader, |text| reading.receive(text))).await;
+            reading.close();
+        });
+        Ok(connection)
+    }
+
+    /// Sends a command at once; the answer can be awaited, or not.
+    pub(crate) fn send(&self, session: Option<&str>, method: &str, params: &impl Serialize) -> Reply {
+        let id = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut state = self.state();
+            if state.closed {
+                let _ = sender.send(Err(CallError::Closed));
+            } else {
+                state.waiting.insert(id, sender);
+            }
+        }
+        self.write(outgoing(id, session, method, params));
+        Reply { connection: self.clone(), id, receiver }
+    }
+
+    /// Sends a command whose answer is of no interest.
+    pub(crate) fn post(&self, session: Option<&str>, method: &str, params: &impl Serialize) {
+        let id = self.0.next.fetch_add(1, Ordering::Relaxed);
+        self.write(outgoing(id, session, method, params));
+    }
+
+    /// Sends a command and reads its result.
+    pub(crate) async fn call<T: DeserializeOwned>(
+        &self,
+        session: Option<&str>,
+        method: &str,
+        params: &impl Serialize,
+    ) -> Result<T, CallError> {
+        let answer = self.send(session, method, params).await?;
+        read(&answer)
+    }
+
+    fn write(&self, text: Vec<u8>) {
+        let queued = self.0.queued.fetch_add(text.len(), Ordering::Relaxed) + text.len();
+        if queued > MOST_QUEUED {
+            tracing::warn!("the browser does not read its commands");
+            self.close();
+        }
+        // Only a closed connection has nobody at the other end, and its callers know already.
+        let _ = self.0.outbox.send(text);
+    }
+
+    /// From now on `listener` hears the events of `session`; the empty name is the browser itself.
+    pub(crate) fn listen(&self, session: &str, listener: Arc<dyn Listener>) {
+        let mut state = self.state();
+        if state.closed {
+            drop(state);
+            listener.closed();
+        } else {
+            state.listeners.insert(session.to_owned(), listener);
+        }
+    }
+
+    pub(crate) fn forget(&self, session: &str) {
+        self.state().listeners.remove(session);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.closed.is_cancelled()
+    }
+
+    pub(crate) async fn until_closed(&self) {
+        self.0.closed.cancelled().await;
+    }
+
+    /// Ends the connection: everyone who waits is told now, everyone who comes later at once.
+    pub(crate) fn close(&self) {
+        let (waiting, listeners) = {
+            let mut state = self.state();
+            state.closed = true;
+            (std::mem::take(&mut state.waiting), std::mem::take(&mut state.listeners))
+        };
+        self.0.closed.cancel();
+        for (_, sender) in waiting {
+            let _ = sender.send(Err(CallError::Closed));
+        }
+        for listener in listeners.into_values() {
+            listener.closed();
+        }
+    }
+
+    fn receive(&self, text: &[u8]) {
+        let Ok(message) = serde_json::from_slice::<Incoming<'_>>(text) else {
+            tracing::debug!(bytes = text.len(), "the browser said something unreadable");
+            return;
+        };
+        if let Some(id) = message.id {
+            let sender = self.state().waiting.remove(&id);
+            if let Some(sender) = sender {
+                let _ = sender.send(message.outcome());
+            }
+        } else if let (Some(method), Some(params)) = (&message.method, message.params) {
+            let session = message.session.as_deref().unwrap_or_default();
+            let listener = self.state().listeners.get(session).cloned();
+            if let Some(listener) = listener {
+                listener.event(method, params);
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads a result.
+pub(crate) fn read<T: DeserializeOwned>(answer: &RawValue) -> Result<T, CallError> {
+    serde_json::from_str(answer.get()).map_err(|error| CallError::Unreadable(error.to_string()))
+}
+
+/// The answer to a command, when it comes.
+pub(crate) struct Reply {
+    connection: Connection,
+    id: u64,
+    receiver: oneshot::Receiver<Result<Box<RawValue>, CallError>>,
+}
+
+impl Future for Reply {
+    type Output = Result<Box<RawValue>, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.receiver).poll(context).map(|got| got.unwrap_or(Err(CallError::Closed)))
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.connection.state().waiting.remove(&self.id);
+    }
+}

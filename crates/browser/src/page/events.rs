@@ -1,0 +1,120 @@
+//! The events we read, with the fields we read of them.
+
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Sent<'a> {
+    #[serde(borrow)]
+    pub(crate) request_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) loader_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) frame_id: Cow<'a, str>,
+    #[serde(borrow, default, rename = "type")]
+    pub(crate) kind: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Received<'a> {
+    #[serde(borrow)]
+    pub(crate) request_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) loader_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) frame_id: Cow<'a, str>,
+    #[serde(borrow, default, rename = "type")]
+    pub(crate) kind: Cow<'a, str>,
+    pub(crate) response: Response,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Response {
+    pub(crate) url: String,
+    pub(crate) status: u16,
+    #[serde(default)]
+    pub(crate) headers: HashMap<String, String>,
+    #[serde(default)]
+    pub(crate) mime_type: String,
+}
+
+/// The end of a request, good or bad.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Done<'a> {
+    #[serde(borrow)]
+    pub(crate) request_id: Cow<'a, str>,
+    /// What went wrong, if something did.
+    pub(crate) error_text: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Navigated {
+    pub(crate) frame: Frame,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Frame {
+    pub(crate) parent_id: Option<String>,
+    pub(crate) loader_id: String,
+    /// The address that was wanted, where the browser shows an error of its own instead.
+    pub(crate) unreachable_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FrameEvent {
+    pub(crate) frame_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Scheduled {
+    pub(crate) frame_id: String,
+    /// Seconds.
+    pub(crate) delay: f64,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Dialog {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Attached {
+    pub(crate) session_id: String,
+}
+
+/// A request that waits for our word.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Paused {
+    pub(crate) request_id: String,
+    pub(crate) request: Asked,
+    #[serde(default)]
+    pub(crate) resource_type: String,
+    #[serde(default)]
+    pub(crate) frame_id: String,
+    /// Only for `Fetch.authRequired`.
+    pub(crate) auth_challenge: Option<Challenge>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Asked {
+    pub(crate) url: String,
+    #[serde(default)]
+    pub(crate) headers: HashMap<String, String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Challenge {
+    #[serde(default)]
+    pub(crate) source: String,
+}

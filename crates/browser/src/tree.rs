@@ -1,0 +1,68 @@
+//! The processes of a group, as the kernel lists them: how many there are and what they hold.
+
+use rustix::process::Pid;
+use std::fs;
+
+/// What a group of processes amounts to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Group {
+    pub(crate) processes: usize,
+    /// Memory that is theirs alone. What they share with each other would be counted many times over.
+    pub(crate) private_bytes: u64,
+}
+
+/// Looks at the group. Where there is no `/proc` it seems empty.
+pub(crate) fn look(group: Pid) -> Group {
+    let mut sum = Group::default();
+    let Ok(entries) = fs::read_dir("/proc") else { return sum };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(number) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())) else {
+            continue;
+        };
+        let Ok(stat) = fs::read_to_string(format!("/proc/{number}/stat")) else { continue };
+        if belongs(&stat, group) {
+            sum.processes += 1;
+            sum.private_bytes += private_bytes(number).unwrap_or(0);
+        }
+    }
+    sum
+}
+
+/// Whether a line of `stat` is of a living process of the group.
+fn belongs(stat: &str, group: Pid) -> bool {
+    // The name in parentheses may hold anything, so fields are counted from its end: state, parent, group.
+    let Some((_, fields)) = stat.rsplit_once(')') else { return false };
+    let mut fields = fields.split_ascii_whitespace();
+    let state = fields.next();
+    let of = fields.nth(1).and_then(|text| text.parse::<i32>().ok());
+    state != Some("Z") && of == Some(group.as_raw_pid())
+}
+
+fn private_bytes(number: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{number}/statm")).ok()?;
+    let mut pages = text.split_ascii_whitespace().skip(1).map(|field| field.parse::<u64>().ok());
+    let (resident, shared) = (pages.next()??, pages.next()??);
+    Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn living_members_are_told_from_dead_ones_and_strangers() {
+        let group = Pid::from_raw(77).unwrap();
+        assert!(belongs("1 (chrome) S 3 77 77 0", group));
+        assert!(belongs("1 (a) b) 1 1) S 3 77 77 0", group));
+        assert!(!belongs("1 (chrome) Z 3 77 77 0", group));
+        assert!(!belongs("1 (77) S 77 78 77 0", group));
+        assert!(!belongs("", group));
+    }
+
+    #[test]
+    fn our_own_group_holds_something() {
+        let own = look(rustix::process::getpgrp());
+        assert!(own.processes >= 1 && own.private_bytes > 4096, "{own:?}");
+    }
+}

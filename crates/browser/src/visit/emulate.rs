@@ -1,0 +1,126 @@
+//! As whom a page is visited: the browser, its language, its time zone, its window. Consistent with what the fetcher says
+//! of itself, so that a page fetched and the same page visited meet the same reader.
+
+use super::storage;
+use crate::asked::Visit;
+use crate::browsers::Seat;
+use crate::error::VisitError;
+use crate::page::Rules;
+use net::{Locale, Profile};
+use serde_json::{Value, json};
+
+/// The window of a desktop reader, and of one with a phone.
+pub(super) const DESKTOP: (u32, u32) = (1280, 800);
+pub(super) const PHONE: (u32, u32) = (412, 915);
+const PHONE_DENSITY: f64 = 2.625;
+
+/// Prepares the tab for the visit. Everything is sent at once and then waited for.
+pub(super) async fn prepare(seat: &Seat, visit: &Visit) -> Result<(), VisitError> {
+    let tab = &seat.tab;
+    let (user, password) = seat.lease.credentials();
+    let mut headers = visit.headers.clone();
+    let own_agent = take_header(&mut headers, "user-agent");
+    let own_language = take_header(&mut headers, "accept-language");
+    let mut cookies = visit.state.as_ref().map(|state| state.cookies.clone()).unwrap_or_default();
+    while let Some(header) = take_header(&mut headers, "cookie") {
+        cookies.extend(storage::from_header(&header, &visit.url));
+    }
+    let rules = Rules {
+        login: (user.to_owned(), password.to_owned()),
+        pictures: visit.needs_pictures(),
+        headers,
+        origin: visit.url.origin(),
+        filter: visit.filter.clone(),
+    };
+    let patterns = rules.patterns();
+    tab.page.set_rules(rules);
+
+    let mut replies = vec![
+        tab.send("Fetch.enable", &patterns),
+        tab.send("Emulation.setUserAgentOverride", &agent(visit, own_agent, own_language)?),
+        tab.send("Emulation.setDeviceMetricsOverride", &metrics(viewport(visit.mobile), visit.mobile)),
+    ];
+    if visit.mobile {
+        replies.push(tab.send("Emulation.setTouchEmulationEnabled", &json!({ "enabled": true })));
+    }
+    if !visit.check_certificate {
+        replies.push(tab.send("Security.setIgnoreCertificateErrors", &json!({ "ignore": true })));
+    }
+    if let Some(cookies) = storage::cookies_command(tab, &cookies) {
+        replies.push(tab.send_to_browser("Storage.setCookies", &cookies));
+    }
+    if let Some(script) = visit.state.as_ref().and_then(storage::storage_script) {
+        let wanted = json!({ "source": script, "worldName": "gannet" });
+        replies.push(tab.send("Page.addScriptToEvaluateOnNewDocument", &wanted));
+    }
+    if let Some(timezone) = &visit.timezone {
+        let told = tab.tell("Emulation.setTimezoneOverride", &json!({ "timezoneId": timezone })).await;
+        told.map_err(|error| match error {
+            VisitError::Protocol(_) => VisitError::Invalid(format!("{timezone:?} is not a time zone")),
+            error => error,
+        })?;
+    }
+    for reply in replies {
+        tab.answer(reply).await?;
+    }
+    Ok(())
+}
+
+/// Takes a header out, because the browser has another way to say it.
+fn take_header(headers: &mut Vec<(String, String)>, wanted: &str) -> Option<String> {
+    let place = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
+    Some(headers.remove(place).1)
+}
+
+pub(super) fn viewport(mobile: bool) -> (u32, u32) {
+    if mobile { PHONE } else { DESKTOP }
+}
+
+pub(super) fn metrics((width, height): (u32, u32), mobile: bool) -> Value {
+    let density = if mobile { PHONE_DENSITY } else { 1.0 };
+    json!({ "width": width, "height": height, "deviceScaleFactor": density, "mobile": mobile })
+}
+
+fn agent(visit: &Visit, own_agent: Option<String>, own_language: Option<String>) -> Result<Value, VisitError> {
+    let profile = if visit.mobile { Profile::Mobile } else { Profile::Desktop };
+    let tags = visit.languages.iter().map(String::as_str);
+    let locale = Locale::from_languages(tags).map_err(|error| VisitError::Invalid(error.to_string()))?;
+    let asked = locale.as_header().to_str().unwrap_or_default();
+    // The browser weighs them itself: it wants the bare tags.
+    let bare: Vec<&str> = asked.split(',').map(|tag| tag.split(';').next().unwrap_or(tag)).collect();
+    let language = own_language.unwrap_or_else(|| bare.join(","));
+    let platform = if visit.mobile { "Linux armv81" } else { "Linux x86_64" };
+    let mut wanted = json!({ "acceptLanguage": language, "platform": platform });
+    match own_agent {
+        // Who names a browser of their own is not contradicted by hints about another.
+        Some(agent) => wanted["userAgent"] = json!(agent),
+        None => {
+            wanted["userAgent"] = json!(profile.user_agent());
+            wanted["userAgentMetadata"] = hints(profile);
+        }
+    }
+    Ok(wanted)
+}
+
+/// What client hints say, in agreement with the name the browser goes by.
+fn hints(profile: Profile) -> Value {
+    let agent = profile.user_agent();
+    let version = agent.split("Chrome/").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or("0.0.0.0");
+    let major = version.split('.').next().unwrap_or("0");
+    let mobile = profile == Profile::Mobile;
+    let (platform, platform_version, architecture, bitness, model) =
+        if mobile { ("Android", "10.0.0", "", "", "K") } else { ("Linux", "", "x86", "64", "") };
+    json!({
+        "brands": [{ "brand": "Chromium", "version": major }, { "brand": "Not_A Brand", "version": "99" }],
+        "fullVersionList": [
+            { "brand": "Chromium", "version": version }, { "brand": "Not_A Brand", "version": "99.0.0.0" },
+        ],
+        "platform": platform,
+        "platformVersion": platform_version,
+        "architecture": architecture,
+        "bitness": bitness,
+        "model": model,
+        "mobile": mobile,
+        "wow64": false,
+    })
+}
