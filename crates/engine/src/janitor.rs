@@ -1,27 +1,37 @@
-//! The janitor: takes back what lost workers held, and deletes what has expired. Every process runs
-//! one; each round does bounded work and is safe to run beside others.
+//! The janitor: takes back what lost workers held, deletes what has expired, and keeps what is stored
+//! under its ceilings. Every process runs one; each round does bounded work and is safe to run beside
+//! others.
 
 use crate::callers::Callers;
 use std::sync::Arc;
 use std::time::Duration;
-use store::Store;
 use store::objects::Objects;
+use store::{Store, StoreResult};
 use tokio_util::sync::CancellationToken;
 
 /// Activity is shown for a day.
 pub const ACTIVITY_KEPT: Duration = Duration::from_hours(24);
+/// A profile that nobody used for this long is given up.
+pub const PROFILES_KEPT: Duration = Duration::from_hours(180 * 24);
 /// Rows deleted in one transaction, and transactions in one round: others must get a turn.
 const PURGE_BATCH: u32 = 2000;
 const PURGE_BATCHES: u32 = 500;
+/// The same for what is large: pages, results and snapshots.
+const LARGE_BATCH: u32 = 200;
+const LARGE_BATCHES: u32 = 40;
 
 #[derive(Debug, Clone, Copy)]
 pub struct JanitorOptions {
-    /// How often lost leases and passed deadlines are looked for.
+    /// How often lost leases, passed deadlines and a full cache are looked for.
     pub sweep_every: Duration,
     /// How often expired results, objects and counters are deleted.
     pub purge_every: Duration,
     /// The most bytes that stored objects may take; the soonest to expire go first.
     pub object_ceiling: u64,
+    /// The most bytes that cached pages and results of scrapes may take; the oldest go first.
+    pub cache_ceiling: u64,
+    /// The most bytes that snapshots for change tracking may take; the oldest go first.
+    pub snapshot_ceiling: u64,
 }
 
 /// Runs until told to stop. Errors are logged and the next round tries again.
@@ -44,31 +54,48 @@ pub async fn run(
         if let Err(error) = callers.flush_used().await {
             tracing::warn!(%error, "could not note when keys were used");
         }
+        // Often, because a busy cache grows by more than its ceiling allows within minutes.
+        complain("cache", sweep_cache(store.as_ref(), options.cache_ceiling).await);
         if tokio::time::Instant::now() >= next_purge {
-            purge(store.as_ref(), &objects, options.object_ceiling).await;
+            purge(store.as_ref(), &objects, &options).await;
             next_purge = tokio::time::Instant::now() + options.purge_every;
         }
     }
 }
 
-async fn purge(store: &dyn Store, objects: &Objects, ceiling: u64) {
-    let rounds: [(&str, store::StoreResult<()>); 5] = [
-        ("jobs", purge_jobs(store).await),
-        ("activity", store.purge_activity(ACTIVITY_KEPT).await.map(drop)),
-        ("limits", store.sweep_limits().await),
-        ("reservations", store.sweep_reservations().await.map(drop)),
-        ("objects", objects.sweep(ceiling).await.map(drop)),
-    ];
-    for (what, outcome) in rounds {
-        if let Err(error) = outcome {
-            tracing::warn!(%error, what, "could not delete what has expired");
-        }
+async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
+    complain("jobs", again(PURGE_BATCHES, PURGE_BATCH, || store.purge(PURGE_BATCH)).await);
+    complain("activity", again(PURGE_BATCHES, 1, || store.purge_activity(ACTIVITY_KEPT)).await);
+    complain("claims", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_claims(PURGE_BATCH)).await);
+    complain("limits", store.sweep_limits().await);
+    complain("reservations", store.sweep_reservations().await);
+    complain("objects", objects.sweep(options.object_ceiling).await);
+    let evict = || store.evict_snapshots(options.snapshot_ceiling, LARGE_BATCH);
+    complain("snapshots", again(LARGE_BATCHES, LARGE_BATCH, evict).await);
+    complain("profiles", store.sweep_profiles(PROFILES_KEPT, LARGE_BATCH).await);
+}
+
+fn complain<T>(what: &str, outcome: StoreResult<T>) {
+    if let Err(error) = outcome {
+        tracing::warn!(%error, what, "could not delete what has expired or is too much");
     }
 }
 
-async fn purge_jobs(store: &dyn Store) -> store::StoreResult<()> {
-    for _ in 0..PURGE_BATCHES {
-        if store.purge(PURGE_BATCH).await? < u64::from(PURGE_BATCH) {
+async fn sweep_cache(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
+    let round = || async move {
+        let swept = store.sweep_cache(ceiling, LARGE_BATCH).await?;
+        Ok(swept.expired.max(swept.evicted))
+    };
+    again(LARGE_BATCHES, LARGE_BATCH, round).await
+}
+
+/// Goes on while a round deletes as much as it may, but not for ever.
+async fn again<F>(rounds: u32, full: u32, round: impl Fn() -> F) -> StoreResult<()>
+where
+    F: Future<Output = StoreResult<u64>>,
+{
+    for _ in 0..rounds {
+        if round().await? < u64::from(full) {
             break;
         }
     }

@@ -233,6 +233,8 @@ fn limits(settings: &Settings) -> Vec<(String, String)> {
             "stored objects".to_owned(),
             format!("{} bytes, soonest to expire go first", settings.objects_limit),
         ),
+        ("pages and results".to_owned(), format!("{} bytes, oldest go first", settings.cache_limit)),
+        ("snapshots".to_owned(), format!("{} bytes, oldest go first", settings.snapshots_limit)),
         ("jobs at once".to_owned(), format!("{} in this process", settings.workers)),
         ("lease of a job".to_owned(), format!("{} ms", settings.lease.as_millis())),
         (

@@ -167,6 +167,8 @@ fn start_workers(
         sweep_every: (settings.lease / 3).min(Duration::from_secs(5)),
         purge_every: Duration::from_mins(1),
         object_ceiling: settings.objects_limit,
+        cache_ceiling: settings.cache_limit,
+        snapshot_ceiling: settings.snapshots_limit,
     };
     tasks.spawn(janitor::run(store.clone(), objects, callers.clone(), options, stop.clone()));
     Ok(())

@@ -85,6 +85,8 @@ pub struct Settings {
     pub shutdown_grace: Duration,
     pub objects: ObjectsAt,
     pub objects_limit: u64,
+    pub cache_limit: u64,
+    pub snapshots_limit: u64,
     pub drill_faults: bool,
     pub research_starter: bool,
     pub log: String,

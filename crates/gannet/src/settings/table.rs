@@ -47,6 +47,8 @@ settings! {
     "shutdown_grace" "GANNET_SHUTDOWN_GRACE" "10s": "how long open requests and jobs may go on after a stop";
     "objects" "GANNET_OBJECTS" "": "s3://bucket/prefix or a folder; empty = objects in the data folder";
     "objects_limit" "GANNET_OBJECTS_LIMIT" "10GB": "most bytes that stored objects may take";
+    "cache_limit" "GANNET_CACHE_LIMIT" "2GB": "most bytes that cached pages and kept results of scrapes may take";
+    "snapshots_limit" "GANNET_SNAPSHOTS_LIMIT" "1GB": "most bytes that snapshots for change tracking may take";
     "s3_endpoint" "GANNET_S3_ENDPOINT" "": "address of the S3-compatible storage; empty = AWS";
     "s3_region" "GANNET_S3_REGION" "us-east-1": "its region";
     "s3_access_key" "GANNET_S3_ACCESS_KEY" "": "its access key";

@@ -60,6 +60,8 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         shutdown_grace: values.parse("shutdown_grace", |text| duration(text, Duration::ZERO))?,
         objects,
         objects_limit: values.parse("objects_limit", bytes)?,
+        cache_limit: values.parse("cache_limit", bytes)?,
+        snapshots_limit: values.parse("snapshots_limit", bytes)?,
         drill_faults: values.parse("drill_faults", switch)?,
         research_starter: values.parse("research_starter", switch)?,
         log: values.parse("log", |text| {
