@@ -1,6 +1,8 @@
 //! The crate from outside, against loopback servers of the tests' own making.
 
+mod authority;
 mod behaviour;
+mod growth;
 mod hostile;
 mod loopback;
 mod proxies;
@@ -8,3 +10,4 @@ mod rules;
 mod servers;
 mod ssrf;
 mod tls;
+mod tunnels;

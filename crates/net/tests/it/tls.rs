@@ -1,95 +1,29 @@
 //! TLS: certificates that are wrong, handshakes that hang, HTTP/2.
 
-use crate::servers::{Names, Server, get, page, policy, read_request, short, soon};
+use crate::authority::Authority;
+use crate::servers::{Names, Server, get, policy, read_request, short, soon};
 use bytes::Bytes;
 use gannet_net::{
-    CertificateDer, FetchError, Fetched, Fetcher, FetcherSettings, Limits, Phase, Resolve, TlsProblem,
-    Version,
+    FetchError, Fetched, Fetcher, FetcherSettings, Limits, Phase, Resolve, TlsProblem, Version,
 };
 use http_body_util::Full;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::time::sleep;
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::crypto::aws_lc_rs;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-static NUMBER: AtomicUsize = AtomicUsize::new(0);
-
-struct Authority {
-    issuer: Issuer<'static, KeyPair>,
-    root: CertificateDer<'static>,
-}
-
-impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        // Two authorities of one name would be taken for each other.
-        let mut name = DistinguishedName::new();
-        name.push(DnType::CommonName, format!("authority {}", NUMBER.fetch_add(1, Ordering::SeqCst)));
-        params.distinguished_name = name;
-        let key = KeyPair::generate().unwrap();
-        let root = params.self_signed(&key).unwrap().der().clone();
-        Self { issuer: Issuer::new(params, key), root }
-    }
-
-    fn acceptor(&self, names: &[&str], expired: bool, protocols: &[&str]) -> TlsAcceptor {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let mut params = CertificateParams::new(names).unwrap();
-        if expired {
-            params.not_before = rcgen::date_time_ymd(2015, 1, 1);
-            params.not_after = rcgen::date_time_ymd(2016, 1, 1);
-        }
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap().der().clone();
-        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
-        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate], key)
-            .unwrap();
-        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-        TlsAcceptor::from(Arc::new(config))
-    }
-
-    async fn server(&self, names: &[&str], expired: bool) -> Server {
-        let acceptor = self.acceptor(names, expired, &["http/1.1"]);
-        Server::raw("127.0.0.1:0", move |stream| {
-            let acceptor = acceptor.clone();
-            async move {
-                let Ok(mut stream) = acceptor.accept(stream).await else { return };
-                let mut head = Vec::new();
-                while !head.ends_with(b"\r\n\r\n") {
-                    let Ok(byte) = stream.read_u8().await else { return };
-                    head.push(byte);
-                }
-                let _ = stream.write_all(&page("over TLS")).await;
-                let _ = stream.flush().await;
-                sleep(Duration::from_secs(5)).await;
-            }
-        })
-        .await
-    }
-
-    fn fetcher(&self) -> Fetcher {
-        let names = Names::new(&[("site.example", &[&["127.0.0.1"]]), ("other.example", &[&["127.0.0.1"]])]);
-        let resolver: Arc<dyn Resolve> = names;
-        let settings = FetcherSettings {
-            resolver,
-            extra_roots: vec![self.root.clone()],
-            ..FetcherSettings::new(policy("scrape=127.0.0.0/8"))
-        };
-        Fetcher::new(settings).unwrap()
-    }
+fn fetcher_trusting(authority: &Authority) -> Fetcher {
+    let names = Names::new(&[("site.example", &[&["127.0.0.1"]]), ("other.example", &[&["127.0.0.1"]])]);
+    let resolver: Arc<dyn Resolve> = names;
+    let settings = FetcherSettings {
+        resolver,
+        extra_roots: vec![authority.root.clone()],
+        ..FetcherSettings::new(policy("scrape=127.0.0.0/8"))
+    };
+    Fetcher::new(settings).unwrap()
 }
 
 async fn ask(fetcher: &Fetcher, host: &str, server: &Server, skip: bool) -> Result<Fetched, FetchError> {
@@ -112,7 +46,7 @@ async fn wrong_certificates_are_refused_by_their_fault_unless_told_otherwise() {
     let good = known.server(&["site.example"], false).await;
     let expired = known.server(&["site.example"], true).await;
     let untrusted = stranger.server(&["site.example"], false).await;
-    let fetcher = known.fetcher();
+    let fetcher = fetcher_trusting(&known);
     let found = ask(&fetcher, "site.example", &good, false).await.unwrap();
     assert_eq!(&found.body[..], b"over TLS");
     assert!(found.outcome.timings.tls > Duration::ZERO);
@@ -130,7 +64,7 @@ async fn wrong_certificates_are_refused_by_their_fault_unless_told_otherwise() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn handshakes_that_hang_or_are_none_end() {
-    let fetcher = Authority::new().fetcher();
+    let fetcher = fetcher_trusting(&Authority::new());
     let silent = Server::raw("127.0.0.1:0", |stream| async move {
         sleep(Duration::from_secs(9)).await;
         drop(stream);
@@ -173,7 +107,7 @@ async fn http2_is_spoken_where_it_is_offered_and_one_connection_serves_many() {
         }
     })
     .await;
-    let fetcher = authority.fetcher();
+    let fetcher = fetcher_trusting(&authority);
     for round in 0..5 {
         let found = ask(&fetcher, "site.example", &server, false).await.unwrap();
         assert_eq!(found.outcome.head.version, Version::HTTP_2);
