@@ -10,6 +10,8 @@ mod microdata;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use json_ld::is_type;
+
 use crate::address::Base;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use serde::Serialize;

@@ -1,0 +1,332 @@
+//! What a shopper sees of a product: heading, price, the button that buys.
+
+use super::choices::{GONE, legend, options, radios, select_name};
+use super::declared::own_address;
+use super::{Availability, Choice, Draft, Reading, Sale, Variant};
+use crate::dom::{Attr, Dom, NodeId, Tag};
+use crate::facts::money::Price;
+use crate::facts::text::{has_part, line, of_node};
+use crate::facts::thing::Things;
+use crate::metadata::Metadata;
+use crate::node_set::NodeSet;
+use std::collections::BTreeMap;
+
+/// Nodes after the heading in which price and choices are looked for.
+const NEAR: u32 = 1_500;
+/// Nodes of an element that may still be a price tag.
+const SMALL: u32 = 30;
+const LONGEST_TAG: usize = 90;
+const MOST_CHOICES: usize = 10;
+
+/// What buttons that buy say, in lower case.
+const BUY: &[&str] = &[
+    "add to cart",
+    "add to bag",
+    "add to basket",
+    "buy now",
+    "add to trolley",
+    "pre-order",
+    "preorder",
+    "in den warenkorb",
+    "in den einkaufswagen",
+    "jetzt kaufen",
+    "ajouter au panier",
+    "acheter maintenant",
+    "añadir al carrito",
+    "agregar al carrito",
+    "añadir a la cesta",
+    "comprar ahora",
+    "aggiungi al carrello",
+    "acquista ora",
+    "adicionar ao carrinho",
+    "comprar agora",
+    "in winkelwagen",
+    "in winkelmand",
+    "lägg i varukorg",
+    "köp nu",
+    "dodaj do koszyka",
+    "do koszyka",
+    "přidat do košíku",
+    "do košíku",
+    "kosárba",
+    "добавить в корзину",
+    "в корзину",
+    "купить",
+    "カートに入れる",
+    "カートに追加",
+    "加入购物车",
+    "加入購物車",
+    "장바구니",
+    "sepete ekle",
+    "læg i kurv",
+    "legg i handlekurv",
+    "lisää ostoskoriin",
+    "adaugă în coș",
+];
+
+/// Words beside amounts that are no price of the product.
+const NO_PRICE: &[&str] = &[
+    "shipping",
+    "delivery",
+    "save ",
+    "over ",
+    " off",
+    "/month",
+    "/mo",
+    "versand",
+    "lieferung",
+    "spare",
+    "livraison",
+    "envío",
+    "spedizione",
+    "verzend",
+    "coupon",
+    "gift card",
+    "installment",
+    "per month",
+    "klarna",
+    "monat",
+];
+
+/// The page as a shopper sees it.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    pub(super) title: Option<String>,
+    pub(super) price: Option<Price>,
+    pub(super) was: Option<Price>,
+    /// Ways to buy on the page; several are a list of products.
+    buttons: usize,
+    gone: Option<String>,
+    sku: Option<String>,
+    choices: Vec<(String, Vec<(String, bool)>)>,
+}
+
+impl Shown {
+    pub(super) fn of(reading: &Reading, visible: &NodeSet) -> Self {
+        let dom = reading.page.dom();
+        let mut shown = Self { buttons: buttons(dom, visible), ..Self::default() };
+        let heading = dom.subtree(dom.root()).find(|&id| dom.tag(id) == Tag::H1 && visible.reaches(dom, id));
+        let Some(heading) = heading else { return shown };
+        shown.title = Some(of_node(dom, heading, Some(visible), 300)).filter(|title| !title.is_empty());
+        let end = dom.len().min(heading.index().saturating_add(NEAR as usize));
+        let mut at = dom.subtree_end(heading);
+        while at.index() < end {
+            let id = at;
+            at = NodeId(id.0 + 1);
+            if !dom.is_element(id) {
+                continue;
+            }
+            // The next large heading begins something else: details, reviews, other products.
+            if matches!(dom.tag(id), Tag::H1 | Tag::H2 | Tag::Footer) && shown.price.is_some() {
+                break;
+            }
+            shown.take_choice(dom, id);
+            if dom.subtree_end(id).0 - id.0 <= SMALL
+                && visible.reaches(dom, id)
+                && shown.take_tag(reading, id, visible)
+            {
+                at = dom.subtree_end(id);
+            }
+        }
+        shown
+    }
+
+    /// Reads a small element as a price tag, a note on stock or a stock number. True when nothing in it needs another look.
+    fn take_tag(&mut self, reading: &Reading, id: NodeId, visible: &NodeSet) -> bool {
+        let dom = reading.page.dom();
+        let class = dom.attr(id, Attr::Class).unwrap_or_default();
+        let text = of_node(dom, id, Some(visible), 2 * LONGEST_TAG);
+        if text.is_empty() || text.len() > LONGEST_TAG {
+            return false;
+        }
+        if self.sku.is_none() && (has_part(class, &["sku"]) || dom.attr(id, Attr::Itemprop) == Some("sku")) {
+            let value = text.rsplit(':').next().unwrap_or_default().trim();
+            if !value.is_empty() && value.len() <= 60 && !value.contains(' ') {
+                self.sku = Some(value.to_owned());
+            }
+        }
+        let lower = text.to_lowercase();
+        if self.gone.is_none() && GONE.iter().any(|word| lower.contains(word)) && dom.tag(id) != Tag::Option {
+            self.gone = Some(text.clone());
+        }
+        let struck = is_struck(dom, id);
+        let found = reading.money.find(&text, 4);
+        if found.is_empty()
+            || (!has_part(class, &["price"]) && NO_PRICE.iter().any(|word| lower.contains(word)))
+        {
+            return false;
+        }
+        // A tag with the old and the new price inside is read part by part.
+        let parts = dom.descendants(id).filter(|&node| dom.is_element(node)).count();
+        if found.len() > 1 && parts > 0 {
+            return false;
+        }
+        // Signs and cents may sit in parts of their own: the whole says more than a part.
+        let Some(first) = found.into_iter().next() else { return false };
+        let slot = if struck { &mut self.was } else { &mut self.price };
+        if slot.is_none() {
+            *slot = Some(first.price);
+        }
+        true
+    }
+
+    /// Reads a list of options or a group of radio buttons.
+    fn take_choice(&mut self, dom: &Dom, id: NodeId) {
+        if self.choices.len() >= MOST_CHOICES {
+            return;
+        }
+        let (name, options) = match dom.tag(id) {
+            Tag::Select => (select_name(dom, id), options(dom, id)),
+            Tag::Fieldset => (legend(dom, id), radios(dom, id)),
+            _ => return,
+        };
+        let Some(name) = name else { return };
+        let other = [
+            "qty",
+            "quantity",
+            "menge",
+            "country",
+            "currency",
+            "sort",
+            "orderby",
+            "lang",
+            "language",
+            "rating",
+            "quantité",
+        ];
+        if options.len() > 1
+            && !has_part(&name, &other)
+            && !self.choices.iter().any(|(known, _)| *known == name)
+        {
+            self.choices.push((name, options));
+        }
+    }
+
+    /// Whether the page itself, without declarations, is the page of one product.
+    pub(super) fn sells_one_thing(&self, metadata: &Metadata) -> bool {
+        let tagged = metadata
+            .tag("og:type")
+            .is_some_and(|kind| kind == "product" || kind == "og:product" || kind == "product.item")
+            || metadata.tag("product:price:amount").is_some();
+        let priced = self.price.is_some() || metadata.tag("product:price:amount").is_some();
+        self.title.is_some() && (tagged || (priced && (1..=3).contains(&self.buttons)))
+    }
+
+    pub(super) fn draft(&self, reading: &Reading, things: &Things) -> Draft {
+        let availability = match &self.gone {
+            Some(text) if self.buttons == 0 || self.choices.is_empty() => {
+                Availability { in_stock: false, text: Some(text.clone()) }
+            }
+            _ => Availability::default(),
+        };
+        let base = Variant {
+            sku: self.sku.clone(),
+            price: self.price.clone(),
+            sale: self.was.clone().map(|original_price| Sale { original_price }),
+            availability,
+            ..Variant::default()
+        };
+        let variants = match self.choices.as_slice() {
+            [] => vec![base],
+            [(name, options)] => options
+                .iter()
+                .map(|(option, enabled)| Variant {
+                    sku: None,
+                    title: Some(option.clone()),
+                    values: BTreeMap::from([(name.clone(), Choice::One(option.clone()))]),
+                    availability: if *enabled {
+                        base.availability.clone()
+                    } else {
+                        Availability { in_stock: false, text: None }
+                    },
+                    ..base.clone()
+                })
+                .collect(),
+            many => {
+                let values = many.iter().map(|(name, options)| {
+                    (name.clone(), Choice::AnyOf(options.iter().map(|(option, _)| option.clone()).collect()))
+                });
+                vec![Variant { values: values.collect(), ..base }]
+            }
+        };
+        Draft {
+            title: self.title.clone(),
+            url: own_address(reading),
+            category: category(reading, things),
+            variants,
+            ..Draft::default()
+        }
+    }
+}
+
+/// How many places on the page put something in the cart.
+fn buttons(dom: &Dom, visible: &NodeSet) -> usize {
+    let buys = |id: NodeId| {
+        let said = match dom.tag(id) {
+            Tag::Button | Tag::A => of_node(dom, id, Some(visible), 60),
+            Tag::Input
+                if dom.attr(id, Attr::Type).is_some_and(|kind| {
+                    kind.eq_ignore_ascii_case("submit") || kind.eq_ignore_ascii_case("button")
+                }) =>
+            {
+                line(dom.attr(id, Attr::Value).unwrap_or_default(), 60)
+            }
+            _ => return false,
+        };
+        let said =
+            if said.is_empty() { dom.attr(id, Attr::AriaLabel).unwrap_or_default().to_owned() } else { said };
+        let lower = said.to_lowercase();
+        BUY.iter().any(|words| lower.contains(words)) || dom.attr(id, Attr::Name) == Some("add-to-cart")
+    };
+    dom.subtree(dom.root()).filter(|&id| dom.is_element(id) && buys(id)).take(50).count()
+}
+
+fn is_struck(dom: &Dom, id: NodeId) -> bool {
+    std::iter::once(id).chain(dom.ancestors(id).take(3)).any(|node| {
+        matches!(dom.tag(node), Tag::Del | Tag::S | Tag::Strike)
+            || dom.attr(node, Attr::Class).is_some_and(|class| {
+                has_part(
+                    class,
+                    &["was", "old", "compare", "strike", "strikethrough", "rrp", "uvp", "msrp", "original"],
+                ) && !has_part(class, &["current", "now", "sale"])
+            })
+    })
+}
+
+/// The last step but one of the way to this page.
+fn category(reading: &Reading, things: &Things) -> Option<String> {
+    let mut steps: Vec<String> = things
+        .of_type(&["BreadcrumbList"])
+        .next()
+        .map(|list| {
+            list.things("itemListElement")
+                .into_iter()
+                .filter_map(|step| step.text("name").or_else(|| step.text("item")))
+                .collect()
+        })
+        .unwrap_or_default();
+    if steps.len() < 2 {
+        let dom = reading.page.dom();
+        let trail = dom.subtree(dom.root()).find(|&id| {
+            matches!(dom.tag(id), Tag::Nav | Tag::Ol | Tag::Ul | Tag::Div)
+                && [Attr::Class, Attr::AriaLabel, Attr::Id].iter().any(|&name| {
+                    dom.attr(id, name).is_some_and(|value| has_part(value, &["breadcrumb", "breadcrumbs"]))
+                })
+        })?;
+        steps = dom
+            .descendants(trail)
+            .take(300)
+            .filter(|&id| dom.tag(id) == Tag::A)
+            .map(|id| of_node(dom, id, None, 100))
+            .collect();
+        // The trail links what lies above this page, and seldom the page itself.
+        let heading =
+            dom.subtree(dom.root()).find(|&id| dom.tag(id) == Tag::H1).map(|id| of_node(dom, id, None, 100));
+        if steps.last() != heading.as_ref() {
+            steps.push(String::new());
+        }
+    }
+    let category = steps.get(steps.len().checked_sub(2)?)?.clone();
+    // The first step is the shop itself.
+    (steps.len() > 2 && !category.is_empty() && !category.starts_with("http")).then_some(category)
+}
