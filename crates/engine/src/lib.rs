@@ -8,15 +8,27 @@ pub mod callers;
 pub mod credits;
 pub mod drill;
 pub mod fault;
+pub mod files;
 pub mod janitor;
 pub mod keys;
 pub mod limits;
 pub mod plans;
 pub mod research;
 pub mod runner;
+pub mod scrape;
 pub mod time;
 
 pub use callers::{Caller, Callers};
 pub use fault::from_store;
 pub use limits::Gate;
 pub use plans::{Plan, Plans, RateGroup};
+
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,7 +1,8 @@
 //! The data folder and the store in it: opened the same way by every command.
 
-use crate::settings::{ObjectsAt, Settings};
+use crate::settings::{BrowserChoice, ObjectsAt, Settings};
 use anyhow::{Context, Result, bail};
+use browser::{BrowserSettings, Browsers};
 use engine::keys::{Secret, new_key};
 use net::{EgressPolicy, Fetcher, FetcherSettings};
 use std::fs::{File, TryLockError};
@@ -77,8 +78,32 @@ pub fn open_fetcher(settings: &Settings, own_listener: Option<SocketAddr>) -> Re
         }
     };
     let proxies = settings.proxies.clone();
-    let fetcher = FetcherSettings { proxies, extra_roots, ..FetcherSettings::new(policy) };
+    let mut fetcher = FetcherSettings { proxies, extra_roots, ..FetcherSettings::new(policy) };
+    if !settings.name_servers.is_empty() {
+        let servers = net::NameServers::new(settings.name_servers.clone());
+        fetcher.resolver = Arc::new(net::RecentNames::over(servers));
+    }
     Fetcher::new(fetcher).context("cannot set up the way out")
+}
+
+/// The browsers of this process, where there are any; none is started before it is needed.
+pub fn open_browsers(settings: &Settings, fetcher: &Fetcher) -> Option<Browsers> {
+    let executable = match &settings.browser {
+        BrowserChoice::None => return None,
+        BrowserChoice::Found => None,
+        BrowserChoice::Program(path) => Some(path.clone()),
+    };
+    if let Err(error) = browser::find_chromium(executable.as_deref()) {
+        tracing::warn!(%error, "pages that need a browser cannot be scraped");
+        return None;
+    }
+    let chosen = BrowserSettings {
+        executable,
+        sandbox: settings.browser_sandbox,
+        max_pages: settings.browser_pages,
+        ..BrowserSettings::default()
+    };
+    Some(Browsers::new(fetcher.clone(), chosen))
 }
 
 /// Holds a SQLite file for one server: two would each believe they are alone. Released when dropped,

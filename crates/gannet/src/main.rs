@@ -53,6 +53,8 @@ enum Command {
     /// Fill, check and ask the research index
     #[command(subcommand)]
     Research(commands::research::ResearchCommand),
+    /// Scrape one page, without a server
+    Scrape(commands::scrape::Scrape),
     /// Turn a page from a file or standard input into clean content
     Extract(commands::extract::Extract),
     /// Bring the database to this version's form
@@ -100,6 +102,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Keys(keys) => keys.run(&cli.globals.settings(Vec::new())?).await,
             Command::Doctor(doctor) => doctor.run(&cli.globals.settings(Vec::new())?).await,
             Command::Research(research) => research.run(&cli.globals.settings(Vec::new())?),
+            Command::Scrape(scrape) => scrape.run(&cli.globals.settings(Vec::new())?).await,
             Command::Extract(extract) => extract.run(),
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,
             Command::Openapi => commands::openapi::run(),

@@ -1,6 +1,7 @@
 //! What every handler can reach: the store, the gate, the callers, and the settings of this server.
 
 use engine::research::Research;
+use engine::scrape::Scraper;
 use engine::{Callers, Gate};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -59,6 +60,7 @@ pub struct Parts {
     pub gate: Arc<Gate>,
     pub callers: Arc<Callers>,
     pub research: Arc<Research>,
+    pub scraper: Arc<Scraper>,
     pub settings: Settings,
     pub telemetry: Telemetry,
     pub readiness: Readiness,

@@ -35,6 +35,13 @@ macro_rules! catalogue {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Kind { $($kind),+ }
 
+        impl Kind {
+            /// A name for what is stored and read again.
+            pub fn name(self) -> &'static str {
+                match self { $(Kind::$kind => stringify!($kind)),+ }
+            }
+        }
+
         /// The whole table. `CATALOGUE[kind as usize].kind == kind`.
         pub const CATALOGUE: &[Entry] = &[
             $(Entry {
@@ -102,6 +109,11 @@ catalogue! {
 }
 
 impl Kind {
+    /// The kind of a [`Kind::name`]; none when another version wrote it.
+    pub fn by_name(name: &str) -> Option<Self> {
+        CATALOGUE.iter().map(|entry| entry.kind).find(|kind| kind.name() == name)
+    }
+
     pub fn entry(self) -> &'static Entry {
         &CATALOGUE[self as usize]
     }
@@ -198,6 +210,11 @@ impl WireError {
         let mut error = Self::from(kind);
         error.message = Some(format!("{}: {reason}", kind.entry().text));
         error
+    }
+
+    /// An error that was told before, in the same words.
+    pub fn with_text(kind: Kind, text: String) -> Self {
+        Self { message: Some(text), ..Self::from(kind) }
     }
 
     /// The page was not there in time. Work that goes on is joined by whoever asks again.

@@ -6,4 +6,5 @@ pub mod keys;
 pub mod migrate;
 pub mod openapi;
 pub mod research;
+pub mod scrape;
 pub mod serve;

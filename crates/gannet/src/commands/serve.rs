@@ -6,13 +6,17 @@ use crate::home::{self, FirstKey};
 use crate::settings::{Settings, without_password};
 use anyhow::{Context, Result};
 use engine::drill::DrillStep;
+use engine::files::Files;
 use engine::janitor::{self, JanitorOptions};
 use engine::research::Research;
 use engine::runner::{Runner, RunnerOptions, Work};
+use engine::scrape::workbench::Workbench;
+use engine::scrape::{Ladder, Scraper};
 use engine::{Callers, Gate};
 use server::app::Readiness;
 use server::{App, Parts, Telemetry};
 use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,11 +63,14 @@ impl Serve {
 
         let research = Arc::new(Research::open(&research::folder(&settings))?);
         let address = listener.local_addr()?;
+        let scraper = open_scraper(&settings, &store, &gate, address).await?;
+        let browsers = scraper.browsers().cloned();
         let app = App::new(Parts {
             store: store.clone(),
             gate: gate.clone(),
             callers: callers.clone(),
             research: research.clone(),
+            scraper,
             settings: server::Settings {
                 listen: address,
                 auth: settings.auth,
@@ -91,6 +98,9 @@ impl Serve {
         server::serve::serve(listener, server::router(&app), stop, settings.shutdown_grace).await;
         drained.cancel();
         tasks.close();
+        if let Some(browsers) = browsers {
+            browsers.shut_down().await;
+        }
         let end = async {
             tasks.wait().await;
             gate.settle().await;
@@ -106,6 +116,21 @@ impl Serve {
         tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Scraping, with its ways out: never back to where this server listens.
+async fn open_scraper(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    gate: &Arc<Gate>,
+    address: SocketAddr,
+) -> Result<Arc<Scraper>> {
+    let fetcher = home::open_fetcher(settings, Some(address))?;
+    let browsers = home::open_browsers(settings, &fetcher);
+    let ladder = Ladder { fetcher, browsers, bench: Workbench::new() };
+    let files = Files::open(store.as_ref(), home::open_objects(settings, store.clone())?).await?;
+    let allow = settings.egress_allow.clone();
+    Ok(Arc::new(Scraper::new(ladder, allow, store.clone(), gate.clone(), files)))
 }
 
 /// Logs go to standard error; standard output is for what people and programs asked for.
@@ -176,7 +201,7 @@ fn start_workers(
 
 /// Where it listens, its key, and a first command to try. Whoever reads this may stop reading at any
 /// line; that must not stop the server.
-fn greet(settings: &Settings, address: std::net::SocketAddr, backend: &str, first: Option<&FirstKey>) {
+fn greet(settings: &Settings, address: SocketAddr, backend: &str, first: Option<&FirstKey>) {
     let key_file = home::first_key_file(&settings.data_dir);
     let (key, bearer) = match first {
         Some(FirstKey { secret, file }) => {

@@ -78,7 +78,11 @@ pub struct Settings {
     pub cors: server::Cors,
     pub egress_allow: EgressAllow,
     pub proxies: ProxySettings,
+    pub name_servers: Vec<SocketAddr>,
     pub extra_certificates: Option<PathBuf>,
+    pub browser: BrowserChoice,
+    pub browser_pages: usize,
+    pub browser_sandbox: browser::Sandbox,
     pub body_limit: usize,
     pub workers: usize,
     pub lease: Duration,
@@ -93,6 +97,15 @@ pub struct Settings {
     pub log_json: bool,
     /// Everything as it was given, for `gannet doctor`.
     pub given: Vec<Given>,
+}
+
+/// Which browser is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BrowserChoice {
+    /// Whichever is found.
+    Found,
+    Program(PathBuf),
+    None,
 }
 
 /// Where stored objects go.
@@ -295,6 +308,21 @@ mod tests {
         assert_eq!(set.proxies.purposes, [net::Purpose::Scrape, net::Purpose::Model]);
         let text = fails(with(&[("proxy_purposes", "mail")]));
         assert!(text.contains("mail") && text.contains("webhook"), "{text}");
+    }
+
+    #[test]
+    fn name_servers_have_port_53_unless_they_say_another() {
+        let with = |text: &str| load(&flags(&[("name_servers", text)]), &environment(&[]));
+        assert!(with("").unwrap().name_servers.is_empty());
+        let shown: Vec<String> = with("10.0.0.2, fd00::2,[::1]:5353,127.0.0.1:54")
+            .unwrap()
+            .name_servers
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(shown, ["10.0.0.2:53", "[fd00::2]:53", "[::1]:5353", "127.0.0.1:54"]);
+        let text = fails(with("dns.example"));
+        assert!(text.contains("name_servers") && text.contains("dns.example"), "{text}");
     }
 
     #[test]

@@ -40,7 +40,11 @@ settings! {
     "proxies" "GANNET_PROXIES" "" secret: "proxies to go out through, taken in turn: http://user:password@host:port,socks5://…; empty = straight";
     "proxy_purposes" "GANNET_PROXY_PURPOSES" "scrape": "what goes through the proxies: scrape, webhook, model";
     "proxy_requests" "GANNET_PROXY_REQUESTS" "off": "on = a request may name a proxy of its own";
+    "name_servers" "GANNET_NAME_SERVERS" "": "name servers to ask, such as 10.0.0.2 or [fd00::2]:5353; empty = as the system does";
     "extra_certificates" "GANNET_EXTRA_CERTIFICATES" "": "PEM file of certificates to trust beside those of the system";
+    "browser" "GANNET_BROWSER" "": "the Chromium to use; empty = looked for in PATH and the usual places, off = none";
+    "browser_pages" "GANNET_BROWSER_PAGES" "4": "pages that this process has open in browsers at once";
+    "browser_sandbox" "GANNET_BROWSER_SANDBOX" "auto": "auto, on or off: whether pages run in Chromium's sandbox";
     "body_limit" "GANNET_BODY_LIMIT" "10MB": "largest JSON body";
     "workers" "GANNET_WORKERS" "32": "jobs that this process runs at once; 0 = none";
     "lease" "GANNET_LEASE" "15s": "how long a silent worker keeps its jobs";

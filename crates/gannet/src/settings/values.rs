@@ -1,7 +1,8 @@
 //! From text to meaning: each setting parsed, each conflict refused, with the source in the message.
 
-use super::{EgressAllow, Given, ObjectsAt, ProxySettings, Settings};
+use super::{BrowserChoice, EgressAllow, Given, ObjectsAt, ProxySettings, Settings};
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use browser::Sandbox;
 use engine::{Plan, Plans};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -52,8 +53,23 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
             purposes: values.parse("proxy_purposes", |text| list(text, purpose))?,
             per_request: values.parse("proxy_requests", switch)?,
         },
+        name_servers: values.parse("name_servers", |text| list(text, name_server))?,
         extra_certificates: values
             .parse("extra_certificates", |text| Ok(optional(text).map(PathBuf::from)))?,
+        browser: values.parse("browser", |text| {
+            Ok(match text {
+                "" => BrowserChoice::Found,
+                "off" => BrowserChoice::None,
+                path => BrowserChoice::Program(PathBuf::from(path)),
+            })
+        })?,
+        browser_pages: values.parse("browser_pages", |text| between(text, 1..=256))?,
+        browser_sandbox: values.parse("browser_sandbox", |text| match text {
+            "auto" => Ok(Sandbox::Auto),
+            "on" => Ok(Sandbox::On),
+            "off" => Ok(Sandbox::Off),
+            _ => bail!("must be auto, on or off"),
+        })?,
         body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),
         workers: values.parse("workers", |text| between(text, 0..=10_000))?,
         lease: values.parse("lease", |text| duration(text, Duration::from_millis(300)))?,
@@ -105,6 +121,13 @@ fn list<T>(text: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
 fn purpose(name: &str) -> Result<net::Purpose> {
     let known = net::Purpose::ALL.map(net::Purpose::name).join(", ");
     net::Purpose::from_name(name).with_context(|| format!("unknown purpose `{name}`; there are {known}"))
+}
+
+/// By address, for a name would need one itself; with the usual port unless another is given.
+fn name_server(text: &str) -> Result<SocketAddr> {
+    let bare = text.parse().map(|address| SocketAddr::new(address, 53));
+    bare.or_else(|_| text.parse())
+        .map_err(|_| anyhow!("`{text}` is not an address such as 10.0.0.2 or [fd00::2]:5353"))
 }
 
 fn switch(text: &str) -> Result<bool> {

@@ -1,9 +1,11 @@
 //! The routes, one file per group, each declared once for both the router and the OpenAPI document.
 
 mod drills;
+mod files;
 mod keys;
 mod meta;
 mod research;
+mod scrape;
 mod team;
 
 use crate::app::{App, Cors};
@@ -62,13 +64,15 @@ pub fn document() -> utoipa::openapi::OpenApi {
 }
 
 fn open_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(ApiDoc::openapi()).merge(meta::routes())
+    OpenApiRouter::with_openapi(ApiDoc::openapi()).merge(meta::routes()).merge(files::routes())
 }
 
 /// Routes that need a key, with the budget they draw on and the scope they ask for.
 fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
     vec![
         (team::routes(), RateGroup::Status, None),
+        (scrape::start_route(), RateGroup::Scrape, Some(Scope::Scrape)),
+        (scrape::routes(), RateGroup::Status, Some(Scope::Scrape)),
         (research::routes(), RateGroup::Search, Some(Scope::Research)),
         (keys::routes(), RateGroup::Status, Some(Scope::Admin)),
         (drills::routes(), RateGroup::Status, Some(Scope::Admin)),

@@ -1,0 +1,155 @@
+//! Stored pages: what makes two requests the same page, and how one is put away and found again.
+
+use super::capture::{Answer, Rung};
+use super::plan::ScrapePlan;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::io::{self, Read};
+use std::time::Duration;
+use store::pages::{CachedPage, NewPage, PageKey};
+use url::Url;
+
+/// The longest a page is of use: lockdown asks for pages of up to two years.
+const KEPT: Duration = Duration::from_hours(2 * 365 * 24);
+/// Fast rather than small: most of the gain is in the first level.
+const LEVEL: i32 = 1;
+/// Larger pages are not worth their place.
+const LARGEST: usize = 16 << 20;
+
+/// What is kept of the headers.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    etag: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_modified: Option<String>,
+    #[serde(default)]
+    cut: bool,
+    #[serde(default)]
+    by_proxy: bool,
+}
+
+/// Everything that decides which page comes back.
+pub fn key(plan: &ScrapePlan) -> PageKey {
+    let mut hash = Fields::new("page");
+    hash.add(without_fragment(&plan.url).as_str());
+    hash.add(if plan.access.mobile { "mobile" } else { "desktop" });
+    hash.add(plan.access.place.country.as_deref().unwrap_or_default());
+    hash.add(&plan.access.place.languages.join(","));
+    hash.add(&plan.access.wait_for.as_millis().to_string());
+    hash.add(if plan.access.block_ads { "no ads" } else { "ads" });
+    hash.finish()
+}
+
+/// Everything that decides what a fetch does, for requests that share one.
+pub fn flight_key(team: uuid::Uuid, plan: &ScrapePlan) -> [u8; 32] {
+    let access = &plan.access;
+    let mut hash = Fields::new("flight");
+    hash.add(&team.to_string());
+    hash.add(&crate::hex(&key(plan)));
+    for (name, value) in &access.headers {
+        hash.add(name);
+        hash.add(value);
+    }
+    // Plain data of ours; its debug form tells any two apart.
+    hash.add(&format!("{:?}", (&access.actions, &access.profile, &access.rules, &plan.formats.screenshot)));
+    hash.add(&format!("{:?}", (access.check_certificate, access.fast, plan.formats.branding, plan.private)));
+    hash.add(&format!("{:?}", plan.cache));
+    hash.finish()
+}
+
+/// A hash over parts of any length that cannot run into each other.
+pub struct Fields(Sha256);
+
+impl Fields {
+    pub fn new(what: &str) -> Self {
+        let mut fields = Self(Sha256::new());
+        fields.add(what);
+        fields
+    }
+
+    pub fn add(&mut self, part: &str) {
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part.as_bytes());
+    }
+
+    pub fn finish(self) -> [u8; 32] {
+        self.0.finalize().into()
+    }
+}
+
+/// The address without what only the reader's browser sees.
+pub fn without_fragment(url: &Url) -> Url {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    url
+}
+
+/// A page to put away; none when it is too large or not worth it.
+pub fn put_away(plan: &ScrapePlan, answer: &Answer, rung: Rung) -> Option<NewPage> {
+    if !plan.cache.store || answer.status >= 400 || answer.body.len() > LARGEST {
+        return None;
+    }
+    let kept = Kept {
+        etag: answer.etag.clone(),
+        last_modified: answer.last_modified.clone(),
+        cut: answer.cut,
+        by_proxy: answer.by_proxy,
+    };
+    Some(NewPage {
+        key: key(plan),
+        url: plan.url.to_string(),
+        final_url: answer.url.to_string(),
+        status: answer.status,
+        content_type: answer.content_type.clone().unwrap_or_default(),
+        headers: serde_json::to_string(&kept).ok()?,
+        rung: rung.name().to_owned(),
+        body: pack(&answer.body).ok()?,
+        keep_for: KEPT,
+    })
+}
+
+/// A stored page.
+#[derive(Debug)]
+pub struct Known {
+    pub answer: Answer,
+    /// The way it was had.
+    pub rung: Rung,
+    pub fetched_at: store::Millis,
+}
+
+impl Known {
+    /// Whether its site can be asked for it only in case it changed.
+    pub fn can_be_revalidated(&self) -> bool {
+        self.rung == Rung::Http && (self.answer.etag.is_some() || self.answer.last_modified.is_some())
+    }
+}
+
+/// A stored page as it was; none when it cannot be read, which then counts as not stored.
+pub fn take_out(page: &CachedPage) -> Option<Known> {
+    let kept: Kept = serde_json::from_str(&page.headers).ok()?;
+    let rung = if page.rung == Rung::Browser.name() { Rung::Browser } else { Rung::Http };
+    let answer = Answer {
+        url: Url::parse(&page.final_url).ok()?,
+        status: page.status,
+        content_type: Some(page.content_type.clone()).filter(|kind| !kind.is_empty()),
+        etag: kept.etag,
+        last_modified: kept.last_modified,
+        body: unpack(&page.body).ok()?.into(),
+        cut: kept.cut,
+        by_proxy: kept.by_proxy,
+    };
+    Some(Known { answer, rung, fetched_at: page.fetched_at })
+}
+
+/// Compresses what goes into the store.
+pub fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    zstd::bulk::compress(bytes, LEVEL)
+}
+
+/// The reverse of [`pack`], bounded by what we ever put in.
+pub fn unpack(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut plain = Vec::new();
+    zstd::stream::Decoder::new(bytes)?.take(store::scrapes::LARGEST_SCRAPE as u64).read_to_end(&mut plain)?;
+    Ok(plain)
+}

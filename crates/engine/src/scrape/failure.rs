@@ -1,0 +1,87 @@
+//! Why a page could not be had, in the words of the contract. The one place where errors of the ways out become answers.
+
+use super::capture::Step;
+use browser::{NavigationError, VisitError};
+use content::verdict::Verdict;
+use net::FetchError;
+use serde_json::json;
+use wire::{Kind, WireError};
+
+/// What a fetch over plain HTTP ended with.
+pub fn of_fetch(error: &FetchError) -> WireError {
+    let kind = match error {
+        FetchError::Timeout { phase, .. } => return WireError::scrape_timeout(&phase.to_string(), None),
+        FetchError::BadUrl(_) => Kind::InvalidUrl,
+        FetchError::BadRequest(_) => Kind::BadRequest,
+        FetchError::Refused(_) => Kind::UnsafeDomain,
+        FetchError::NameNotFound { .. } | FetchError::NameLookupFailed { .. } => Kind::ScrapeDns,
+        FetchError::Tls { .. } => Kind::ScrapeSsl,
+        FetchError::Proxy(_) => Kind::ScrapeProxy,
+        _ => Kind::ScrapeSite,
+    };
+    WireError::because(kind, &error.to_string())
+}
+
+/// What a visit in the browser ended with.
+pub fn of_visit(error: &VisitError) -> WireError {
+    let text = error.to_string();
+    match error {
+        VisitError::Timeout { phase } => WireError::scrape_timeout(&phase.to_string(), None),
+        VisitError::Busy => WireError::scrape_timeout("waiting for a free browser page", None),
+        VisitError::Action { index, selector, message } => {
+            let details = json!({ "index": index, "selector": selector, "message": message });
+            WireError::because(Kind::ScrapeAction, &text).with_details(&details)
+        }
+        VisitError::Navigation(NavigationError::Network(error)) => of_fetch(error),
+        VisitError::Navigation(problem) => {
+            let kind = match problem {
+                NavigationError::Scheme(_) | NavigationError::Filtered(_) => Kind::UnsafeDomain,
+                NavigationError::Tls(_) => Kind::ScrapeSsl,
+                NavigationError::Download { .. } => Kind::ScrapeUnsupportedFile,
+                _ => Kind::ScrapeSite,
+            };
+            WireError::because(kind, &text)
+        }
+        VisitError::Invalid(_) => WireError::because(Kind::BadRequest, &text),
+        _ => WireError::because(Kind::ScrapeAllFailed, &text),
+    }
+}
+
+/// Every way ended at something that is no content.
+pub fn of_wall(verdict: &Verdict, status: u16, steps: &[Step]) -> WireError {
+    let what = word(verdict);
+    let details = json!({
+        "verdict": verdict.kind,
+        "evidence": verdict.evidence,
+        "statusCode": status,
+        "ladder": steps,
+    });
+    WireError::because(Kind::ScrapeAllFailed, &format!("the site answered with {what}"))
+        .with_details(&details)
+}
+
+/// The file is of a kind nothing here reads.
+pub fn of_file(verdict: &Verdict) -> WireError {
+    let kind = verdict.evidence.first().map_or("binary data", |evidence| evidence.detail.as_str());
+    WireError::because(
+        Kind::ScrapeUnsupportedFile,
+        &format!("it is {kind}; `parsers: []` returns it as base64"),
+    )
+}
+
+/// A verdict in words.
+pub fn word(verdict: &Verdict) -> &'static str {
+    use content::verdict::VerdictKind;
+    match verdict.kind {
+        VerdictKind::Content => "content",
+        VerdictKind::Blocked => "a block page",
+        VerdictKind::Captcha => "a captcha",
+        VerdictKind::LoginWall => "a login wall",
+        VerdictKind::ConsentWall => "a consent wall",
+        VerdictKind::Parked => "a parked domain",
+        VerdictKind::SoftNotFound => "a page that says it was not found",
+        VerdictKind::AppShell => "an empty shell that waits for scripts",
+        VerdictKind::Binary => "binary data",
+        VerdictKind::Empty => "an empty page",
+    }
+}

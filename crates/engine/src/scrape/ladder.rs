@@ -1,0 +1,336 @@
+//! The ladder: plain HTTP first, the browser when something asks for it or HTTP brought no content. What came back is judged in one
+//! place, and what is no content is never handed on as if it were.
+
+use super::capture::{self, Answer, Capture, Rung, Souvenirs, Step, Stored};
+use super::flights::Progress;
+use super::plan::ScrapePlan;
+use super::workbench::Workbench;
+use super::{cache, failure};
+use browser::{Browsers, StorageState, Visit, VisitError, Visited};
+use bytes::Bytes;
+use content::verdict::{Verdict, VerdictKind};
+use net::{
+    BodySink, Deadline, FetchError, Fetcher, Head, HopRule, Limits, Outcome, Purpose, Request, Validators,
+    Via,
+};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use url::Url;
+use wire::{Kind, WireError};
+
+/// How long a silent body may make us wait, the deadline of the request above it.
+const IDLE: Duration = Duration::from_secs(30);
+/// A body that is announced larger than this is not believed before it comes.
+const PRESIZED: u64 = 4 << 20;
+const NO_BROWSER: &str = "this needs a browser, and no Chromium was found";
+
+/// The ways out and the bench to read what they bring. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Ladder {
+    pub fetcher: Fetcher,
+    /// None where no Chromium was found, or none is wanted.
+    pub browsers: Option<Browsers>,
+    pub bench: Workbench,
+}
+
+/// What a climb starts with.
+pub struct Start {
+    /// A stored page that may still be the page.
+    pub known: Option<cache::Known>,
+    /// A profile's state.
+    pub state: Option<StorageState>,
+    /// Gives the place in the browser that the caller's plan allows, when it comes to that.
+    pub slot: Slot,
+}
+
+/// One of the browsers a caller may use at once, taken when it is needed and held until dropped.
+pub type Held = Box<dyn std::any::Any + Send>;
+pub type Slot =
+    Box<dyn FnOnce() -> std::pin::Pin<Box<dyn Future<Output = Result<Held, WireError>> + Send>> + Send>;
+
+impl Ladder {
+    /// Climbs until there is content. `deadline` is the request's own; `latest` is how long bytes that are arriving may
+    /// go on to arrive when the caller has been told to come back.
+    pub async fn climb(
+        &self,
+        plan: &ScrapePlan,
+        start: Start,
+        deadline: Deadline,
+        latest: Deadline,
+        progress: &Progress,
+    ) -> Result<Capture, WireError> {
+        let Start { known, state, slot } = start;
+        let mut steps = Vec::new();
+        let reason = match plan.wants_browser() {
+            Some(reason) => reason,
+            None => match self.by_http(plan, known, latest, progress, &mut steps).await? {
+                Step1::Done(capture) => return Ok(*capture),
+                Step1::Higher { reason, without } => {
+                    if let Some(why) = self.no_browser(plan) {
+                        return Err(without.unwrap_or_else(|| WireError::because(Kind::ScrapeAllFailed, why)));
+                    }
+                    reason
+                }
+            },
+        };
+        let _held = slot().await?;
+        self.by_browser(plan, state, reason, deadline, steps).await
+    }
+
+    /// Climbs for nobody else: no stored page, no profile, no place to wait for.
+    pub async fn climb_alone(&self, plan: &ScrapePlan, deadline: Deadline) -> Result<Capture, WireError> {
+        let slot: Slot = Box::new(|| Box::pin(async { Ok(Box::new(()) as Held) }));
+        let start = Start { known: None, state: None, slot };
+        let progress = Progress::default();
+        let climb = self.climb(plan, start, deadline, deadline, &progress);
+        let late = |_| WireError::scrape_timeout("waiting for the page", None);
+        deadline.run(climb).await.map_err(late)?
+    }
+
+    async fn by_http(
+        &self,
+        plan: &ScrapePlan,
+        known: Option<cache::Known>,
+        latest: Deadline,
+        progress: &Progress,
+        steps: &mut Vec<Step>,
+    ) -> Result<Step1, WireError> {
+        let begun = Instant::now();
+        let reason = if known.is_some() { "revalidation" } else { "first" };
+        let mut step = |outcome: &str| steps.push(self::step(Rung::Http, reason, outcome, begun));
+        let fetched = self.fetch(plan, known.as_ref(), latest, progress).await;
+        let (outcome, body) = match fetched {
+            Ok(fetched) => fetched,
+            Err(error) => {
+                step(&error.to_string());
+                // Some sites break off with whoever is no browser.
+                let odd = matches!(
+                    error,
+                    FetchError::BadProtocol(_) | FetchError::Incomplete(_) | FetchError::BadEncoding { .. }
+                );
+                let failure = failure::of_fetch(&error);
+                return if odd && !plan.access.fast {
+                    Ok(Step1::Higher { reason: "broken answer", without: Some(failure) })
+                } else {
+                    Err(failure)
+                };
+            }
+        };
+        if outcome.head.status == 304
+            && let Some(known) = known
+        {
+            step("unchanged");
+            return self.unchanged(known, steps).await;
+        }
+        let answer = answer_of(outcome, body);
+        let (answer, page, verdict) = self.bench.run(move || capture::read(answer)).await?;
+        step(failure::word(&verdict));
+        let fits = match verdict.kind {
+            VerdictKind::Binary if plan.formats.raw_base64 || plan.files_as_they_are => true,
+            VerdictKind::Binary => return Err(failure::of_file(&verdict)),
+            // The bytes are wanted, whatever they say.
+            _ if plan.formats.raw_base64 => true,
+            _ => !worth_a_browser(&verdict),
+        };
+        if fits || (verdict.kind == VerdictKind::ConsentWall && self.no_browser(plan).is_some()) {
+            let (rung, souvenirs) = (Rung::Http, Souvenirs::default());
+            let steps = std::mem::take(steps);
+            let capture = Capture { answer, page, verdict, rung, steps, souvenirs, stored: None };
+            return Ok(Step1::Done(Box::new(capture)));
+        }
+        let without = Some(failure::of_wall(&verdict, answer.status, steps));
+        Ok(Step1::Higher { reason: failure::word(&verdict), without })
+    }
+
+    /// The site says that the stored page is still the page.
+    async fn unchanged(&self, known: cache::Known, steps: &mut Vec<Step>) -> Result<Step1, WireError> {
+        let cache::Known { answer, rung, fetched_at } = known;
+        let (answer, page, verdict) = self.bench.run(move || capture::read(answer)).await?;
+        let stored = Some(Stored { fetched_at, revalidated: true });
+        let (souvenirs, steps) = (Souvenirs::default(), std::mem::take(steps));
+        Ok(Step1::Done(Box::new(Capture { answer, page, verdict, rung, steps, souvenirs, stored })))
+    }
+
+    async fn fetch(
+        &self,
+        plan: &ScrapePlan,
+        known: Option<&cache::Known>,
+        latest: Deadline,
+        progress: &Progress,
+    ) -> Result<(Outcome, Vec<u8>), FetchError> {
+        let access = &plan.access;
+        let limits = Limits { first_byte: latest.remaining(), idle: IDLE, ..Limits::default() };
+        let profile = if access.mobile { net::Profile::Mobile } else { net::Profile::Desktop };
+        let mut request = Request::get(Purpose::Scrape, plan.url.as_str())?
+            .profile(profile)
+            .locale(access.place.locale())
+            .skip_tls_verification(!access.check_certificate)
+            .limits(limits)
+            .headers(access.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
+        if let Some(rules) = access.rules.clone() {
+            request = request.allowed(Arc::new(move |url: &Url| rules.allow(url)) as HopRule);
+        }
+        if let Some(known) = known {
+            let answer = &known.answer;
+            let (etag, date) = (answer.etag.as_deref(), answer.last_modified.as_deref());
+            request = request.revalidate(Validators::new(answer.url.clone(), etag, date)?);
+        }
+        let mut body = Arriving { progress, body: Vec::new() };
+        let outcome = self.fetcher.fetch_into(request, latest, &mut body).await?;
+        Ok((outcome, body.body))
+    }
+
+    async fn by_browser(
+        &self,
+        plan: &ScrapePlan,
+        state: Option<StorageState>,
+        reason: &'static str,
+        deadline: Deadline,
+        mut steps: Vec<Step>,
+    ) -> Result<Capture, WireError> {
+        let begun = Instant::now();
+        let browsers = self.browsers.as_ref().ok_or_else(|| missing(plan))?;
+        let visited = browsers.visit(visit_of(plan, state), deadline).await;
+        let visited = visited.map_err(|error| match error {
+            VisitError::NotFound(_) => missing(plan),
+            error => failure::of_visit(&error),
+        })?;
+        let (answer, souvenirs) = parts_of(visited);
+        let (answer, page, verdict) = self.bench.run(move || capture::read(answer)).await?;
+        steps.push(step(Rung::Browser, reason, failure::word(&verdict), begun));
+        if is_wall(&verdict) && !plan.formats.raw_base64 {
+            return Err(failure::of_wall(&verdict, answer.status, &steps));
+        }
+        Ok(Capture { answer, page, verdict, rung: Rung::Browser, steps, souvenirs, stored: None })
+    }
+
+    /// Why there is no higher rung, when there is none.
+    fn no_browser(&self, plan: &ScrapePlan) -> Option<&'static str> {
+        if plan.access.fast {
+            Some("fastMode forbids the browser that this page needs")
+        } else if self.browsers.is_some() {
+            None
+        } else {
+            Some(NO_BROWSER)
+        }
+    }
+}
+
+/// The answer where a browser was asked for and there is none.
+fn missing(plan: &ScrapePlan) -> WireError {
+    if !plan.access.actions.is_empty() {
+        Kind::ScrapeActionsUnsupported.into()
+    } else if plan.formats.branding {
+        Kind::ScrapeBrandingUnsupported.into()
+    } else {
+        WireError::because(Kind::ScrapeAllFailed, NO_BROWSER)
+    }
+}
+
+/// How the first rung ended.
+enum Step1 {
+    Done(Box<Capture>),
+    /// The browser may do better; `without` is the answer where there is none.
+    Higher {
+        reason: &'static str,
+        without: Option<WireError>,
+    },
+}
+
+/// What a browser may get past.
+fn worth_a_browser(verdict: &Verdict) -> bool {
+    is_wall(verdict) || verdict.kind == VerdictKind::ConsentWall
+}
+
+/// What is never a success.
+fn is_wall(verdict: &Verdict) -> bool {
+    use VerdictKind::{AppShell, Blocked, Captcha, Empty};
+    matches!(verdict.kind, Blocked | Captcha | AppShell | Empty)
+}
+
+fn step(rung: Rung, reason: &'static str, outcome: &str, begun: Instant) -> Step {
+    let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Step { rung, reason, outcome: outcome.to_owned(), ms }
+}
+
+fn answer_of(outcome: Outcome, body: Vec<u8>) -> Answer {
+    let Outcome { head, truncated, .. } = outcome;
+    let header = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    Answer {
+        status: head.status.as_u16(),
+        content_type: header("content-type"),
+        etag: header("etag").filter(|tag| tag.len() <= 1024),
+        last_modified: header("last-modified").filter(|date| date.len() <= 64),
+        body: Bytes::from(body),
+        cut: truncated.is_some(),
+        by_proxy: head.proxy.is_some(),
+        url: head.url,
+    }
+}
+
+fn visit_of(plan: &ScrapePlan, state: Option<StorageState>) -> Visit {
+    let access = &plan.access;
+    let rules = access.rules.clone();
+    Visit {
+        wait_for: access.wait_for,
+        actions: access.actions.clone(),
+        screenshot: plan.formats.screenshot,
+        headers: access.headers.clone().into_iter().collect(),
+        mobile: access.mobile,
+        languages: access.place.tags(),
+        timezone: access.place.timezone().map(str::to_owned),
+        block_ads: access.block_ads,
+        check_certificate: access.check_certificate,
+        via: Via::Settings,
+        state,
+        keep_state: access.profile.as_ref().is_some_and(|profile| profile.save),
+        collect: plan.formats.branding.then(|| super::pending::COLLECT.to_owned()),
+        filter: rules.map(|rules| Arc::new(move |url: &Url| rules.allow(url)) as HopRule),
+        ..Visit::new(plan.url.clone())
+    }
+}
+
+fn parts_of(visited: Visited) -> (Answer, Souvenirs) {
+    let answer = Answer {
+        url: visited.url,
+        status: visited.status.unwrap_or(200),
+        // The tree was written out as text by us; what the server called it no longer holds.
+        content_type: Some("text/html; charset=utf-8".to_owned()),
+        etag: None,
+        last_modified: None,
+        body: Bytes::from(visited.html),
+        cut: visited.truncated,
+        by_proxy: false,
+    };
+    let souvenirs = Souvenirs {
+        screenshot: visited.screenshot,
+        results: visited.results,
+        styles: visited.collected,
+        state: visited.state,
+    };
+    (answer, souvenirs)
+}
+
+/// Keeps a body and notes that it has begun to come.
+struct Arriving<'a> {
+    progress: &'a Progress,
+    body: Vec<u8>,
+}
+
+impl BodySink for Arriving<'_> {
+    fn head(&mut self, head: &Head) -> ControlFlow<()> {
+        self.progress.arriving();
+        let announced =
+            head.headers.get("content-length").and_then(|value| value.to_str().ok()?.parse().ok());
+        if let Some(length) = announced.filter(|length: &u64| *length <= PRESIZED) {
+            self.body.reserve(usize::try_from(length).unwrap_or(0));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn piece(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        self.body.extend_from_slice(bytes);
+        ControlFlow::Continue(())
+    }
+}

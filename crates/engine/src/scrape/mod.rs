@@ -1,0 +1,390 @@
+//! Scrape: one page, honestly. A request becomes a [`plan::ScrapePlan`]; a stored page answers it, or the [`ladder`] goes out for
+//! one; [`document`] writes the formats; [`records`] keep what is left behind. Nothing waits in a queue, and everything ends at
+//! the request's deadline.
+
+pub mod cache;
+pub mod capture;
+mod changes;
+pub mod document;
+mod failure;
+mod flights;
+pub mod ladder;
+mod pending;
+pub mod plan;
+mod profile;
+mod records;
+pub mod workbench;
+
+pub use ladder::Ladder;
+pub use plan::ScrapePlan;
+
+use crate::callers::Caller;
+use crate::files::Files;
+use crate::limits::Gate;
+use crate::{credits, from_store};
+use capture::{Capture, Rung, Step, Stored};
+use flights::{Flights, Progress};
+use ladder::{Held, Slot, Start};
+use net::{Deadline, EgressAllow, Purpose};
+use profile::OpenProfile;
+use records::Records;
+use serde::Serialize;
+use std::sync::Arc;
+use std::time::Duration;
+use store::Store;
+use store::scrapes::NewScrape;
+use uuid::Uuid;
+use wire::scrape::{ActionResults, Document, JavascriptReturn, ScrapeRequest, ScrapedFrame};
+use wire::{Kind, WireError};
+
+const ENDPOINT: &str = "scrape";
+const CREDITS: i64 = 1;
+const KEPT: Duration = Duration::from_hours(24);
+/// Reserved credits that nobody settles were left behind by a crash.
+const SETTLE: Duration = Duration::from_mins(2);
+/// Bytes that are arriving at the deadline may go on to arrive for as long again, and this at most.
+const LONGEST_AFTERMATH: Duration = Duration::from_secs(60);
+/// When to come back for a page that was arriving.
+const COME_BACK: u64 = 5;
+
+/// The capability. One per process.
+pub struct Scraper {
+    ladder: Ladder,
+    allow: EgressAllow,
+    store: Arc<dyn Store>,
+    gate: Arc<Gate>,
+    files: Files,
+    flights: Flights<Capture>,
+    records: Records,
+}
+
+impl std::fmt::Debug for Scraper {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Scraper").field("ladder", &self.ladder).finish_non_exhaustive()
+    }
+}
+
+/// A scrape that came to a document.
+#[derive(Debug)]
+pub struct Scraped {
+    pub id: Uuid,
+    /// The document as JSON.
+    pub document: Vec<u8>,
+}
+
+impl Scraper {
+    pub fn new(
+        ladder: Ladder,
+        allow: EgressAllow,
+        store: Arc<dyn Store>,
+        gate: Arc<Gate>,
+        files: Files,
+    ) -> Self {
+        let records = Records::start(store.clone());
+        Self { ladder, allow, store, gate, files, flights: Flights::default(), records }
+    }
+
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    pub fn browsers(&self) -> Option<&browser::Browsers> {
+        self.ladder.browsers.as_ref()
+    }
+
+    /// What a request means, or what is wrong with it.
+    pub fn plan(&self, caller: &Caller, asked: &ScrapeRequest) -> Result<ScrapePlan, WireError> {
+        let names_host = |host: &str| self.allow.names_host(Purpose::Scrape, host);
+        ScrapePlan::resolve(asked, caller.zero_data_retention, &names_host)
+    }
+
+    /// Scrapes one page. `base_url` is how the caller reaches this server, for addresses of files.
+    pub async fn scrape(
+        &self,
+        caller: &Arc<Caller>,
+        plan: ScrapePlan,
+        idempotency_key: Option<String>,
+        base_url: &str,
+    ) -> Result<Scraped, WireError> {
+        let id = Uuid::now_v7();
+        let plan = Arc::new(plan);
+        if let Some(key) = &idempotency_key
+            && !self.store.claim_key(caller.team, ENDPOINT, key, KEPT).await.map_err(from_store)?
+        {
+            return Err(Kind::IdempotencyKeyUsed.into());
+        }
+        let outcome = self.work(caller, &plan, id, base_url).await;
+        if let (Err(_), Some(key)) = (&outcome, &idempotency_key)
+            && let Err(error) = self.store.release_key(caller.team, ENDPOINT, key).await
+        {
+            tracing::warn!(%error, "could not give an idempotency key back");
+        }
+        outcome
+    }
+
+    async fn work(
+        &self,
+        caller: &Arc<Caller>,
+        plan: &Arc<ScrapePlan>,
+        id: Uuid,
+        base_url: &str,
+    ) -> Result<Scraped, WireError> {
+        let deadline = Deadline::after(plan.timeout);
+        // An unlimited plan has nothing to run out of; what it uses is counted with the record.
+        let reservation = match caller.plan.credits {
+            None => None,
+            Some(_) => {
+                let hold = plan.timeout + SETTLE;
+                Some(credits::reserve(self.store.as_ref(), caller, CREDITS, ENDPOINT, hold).await?)
+            }
+        };
+        let mut record = NewScrape {
+            id,
+            team_id: caller.team,
+            key_id: caller.key,
+            endpoint: ENDPOINT.to_owned(),
+            url: plan.written_url.clone(),
+            ok: false,
+            result: None,
+            error: None,
+            page: None,
+            credits: 0,
+            reservation,
+            keep_for: KEPT,
+            private: plan.private,
+            request: None,
+        };
+        let made = self.document(caller, plan, id, base_url, deadline, &mut record).await;
+        match &made {
+            Ok(_) => {
+                record.ok = true;
+                record.credits = CREDITS;
+            }
+            Err(error) => {
+                record.error = serde_json::to_string(&Failed::of(error)).ok();
+            }
+        }
+        self.records.write(record).await?;
+        made.map(|document| Scraped { id, document })
+    }
+
+    /// The document as JSON; what is to be kept of it goes into `record`.
+    async fn document(
+        &self,
+        caller: &Arc<Caller>,
+        plan: &Arc<ScrapePlan>,
+        id: Uuid,
+        base_url: &str,
+        deadline: Deadline,
+        record: &mut NewScrape,
+    ) -> Result<Vec<u8>, WireError> {
+        if plan.access.rules.as_ref().is_some_and(|rules| !rules.allow(&plan.url)) {
+            return Err(WireError::because(Kind::UnsafeDomain, "a list of the request forbids it"));
+        }
+        let profile = OpenProfile::open(&self.store, caller.team, plan).await?;
+        let (capture, first) = self.capture(caller, plan, &profile, deadline).await?;
+        if let Some(state) = &capture.souvenirs.state {
+            profile.save(state).await?;
+        }
+        drop(profile);
+        let (for_bench, shared) = (plan.clone(), capture.clone());
+        let written = self.ladder.bench.run(move || {
+            let document = document::write(&for_bench, &shared)?;
+            let fresh = first && shared.stored.is_none();
+            let page = if fresh { cache::put_away(&for_bench, &shared.answer, shared.rung) } else { None };
+            Ok::<_, WireError>((document, page))
+        });
+        let (mut document, page) = written.await??;
+        record.page = page;
+        if let (Some(tracking), Some(markdown)) = (&plan.formats.change_tracking, &document.markdown) {
+            let (store, status) = (self.store.as_ref(), capture.answer.status);
+            let tracked = changes::track(store, caller.team, plan, tracking, status, markdown).await?;
+            document.change_tracking = Some(tracked);
+        }
+        if !plan.formats.markdown {
+            document.markdown = None;
+        }
+        self.add_souvenirs(caller.team, base_url, &capture, plan, &mut document).await?;
+        document.metadata.insert("scrapeId".to_owned(), id.to_string().into());
+        document.metadata.insert("creditsUsed".to_owned(), CREDITS.into());
+        let json = serde_json::to_vec(&document).map_err(|_| WireError::from(Kind::Internal))?;
+        record.result = if plan.private { None } else { cache::pack(&json).ok() };
+        Ok(json)
+    }
+
+    /// The page: stored, or fetched together with everyone who wants the same. The second value tells whether this request was the
+    /// one that fetched it.
+    async fn capture(
+        &self,
+        caller: &Arc<Caller>,
+        plan: &Arc<ScrapePlan>,
+        profile: &OpenProfile,
+        deadline: Deadline,
+    ) -> Result<(Arc<Capture>, bool), WireError> {
+        let known = match self.stored(caller.team, plan).await? {
+            Some((known, true)) => return Ok((Arc::new(self.from_store(known).await?), false)),
+            Some((known, false)) => Some(known),
+            None => None,
+        };
+        if plan.cache.lockdown {
+            return Err(Kind::ScrapeLockdownMiss.into());
+        }
+        if plan.cache.min_age.is_some() {
+            return Err(Kind::ScrapeNotCached.into());
+        }
+        let known = known.filter(cache::Known::can_be_revalidated);
+        let mut start = Some(Start { known, state: profile.state().cloned(), slot: self.slot(caller) });
+        loop {
+            let key = cache::flight_key(caller.team, plan);
+            let seat = self.flights.join(key, |progress| {
+                let start = start.take().unwrap_or_else(|| Start {
+                    known: None,
+                    state: profile.state().cloned(),
+                    slot: self.slot(caller),
+                });
+                climb(self.ladder.clone(), plan.clone(), start, deadline, progress)
+            });
+            let first = !seat.joined;
+            match deadline.run(seat.landed()).await {
+                // Somebody else's time ran out, not ours.
+                Ok(Err(error)) if !first && error.kind == Kind::ScrapeTimeout && !seat.returning => {
+                    drop(seat);
+                    tokio::task::yield_now().await;
+                }
+                Ok(landed) => {
+                    let capture = landed?;
+                    if first && capture.stored.is_some_and(|stored| stored.revalidated) {
+                        self.store.touch_page(caller.team, &cache::key(plan)).await.map_err(from_store)?;
+                    }
+                    return Ok((capture, first));
+                }
+                Err(_) if seat.progress().is_arriving() && !seat.returning => {
+                    seat.leave_promised();
+                    return Err(WireError::scrape_timeout("reading the page", Some(COME_BACK)));
+                }
+                Err(_) => return Err(WireError::scrape_timeout("waiting for the page", None)),
+            }
+        }
+    }
+
+    /// The stored page of a plan, and whether it will do as it is.
+    async fn stored(&self, team: Uuid, plan: &ScrapePlan) -> Result<Option<(cache::Known, bool)>, WireError> {
+        if plan.cache.max_age.is_none() && plan.cache.may_fetch() {
+            return Ok(None);
+        }
+        let page = self.store.cached_page(team, &cache::key(plan)).await.map_err(from_store)?;
+        let Some(page) = page else { return Ok(None) };
+        let Some(known) = cache::take_out(&page) else { return Ok(None) };
+        let young = plan.cache.max_age.is_some_and(|most| page.age <= most);
+        let old = plan.cache.min_age.is_none_or(|least| page.age >= least);
+        Ok(Some((known, young && old)))
+    }
+
+    /// A stored page, read again.
+    async fn from_store(&self, known: cache::Known) -> Result<Capture, WireError> {
+        let begun = std::time::Instant::now();
+        let cache::Known { answer, rung, fetched_at } = known;
+        let (answer, page, verdict) = self.ladder.bench.run(move || capture::read(answer)).await?;
+        let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let outcome = failure::word(&verdict).to_owned();
+        let steps = vec![Step { rung: Rung::Cache, reason: "maxAge", outcome, ms }];
+        let stored = Some(Stored { fetched_at, revalidated: false });
+        Ok(Capture { answer, page, verdict, rung, steps, souvenirs: capture::Souvenirs::default(), stored })
+    }
+
+    fn slot(&self, caller: &Arc<Caller>) -> Slot {
+        let (gate, caller) = (self.gate.clone(), caller.clone());
+        Box::new(move || Box::pin(async move { Ok(Box::new(gate.browser_slot(&caller).await?) as Held) }))
+    }
+
+    /// Keeps pictures and files of the visit and puts their addresses into the document.
+    async fn add_souvenirs(
+        &self,
+        team: Uuid,
+        base_url: &str,
+        capture: &Capture,
+        plan: &ScrapePlan,
+        document: &mut Document,
+    ) -> Result<(), WireError> {
+        if let Some(picture) = &capture.souvenirs.screenshot {
+            let address = self.files.keep(team, base_url, picture.bytes.clone().into(), picture.mime).await?;
+            document.screenshot = Some(address);
+        }
+        if plan.access.actions.is_empty() {
+            return Ok(());
+        }
+        let mut actions = ActionResults::default();
+        for result in &capture.souvenirs.results {
+            match result {
+                browser::ActionResult::Screenshot(picture) => {
+                    let kept =
+                        self.files.keep(team, base_url, picture.bytes.clone().into(), picture.mime).await?;
+                    actions.screenshots.push(kept);
+                }
+                browser::ActionResult::Pdf(bytes) => {
+                    let kept =
+                        self.files.keep(team, base_url, bytes.clone().into(), "application/pdf").await?;
+                    actions.pdfs.push(kept);
+                }
+                browser::ActionResult::Scrape { url, html } => {
+                    actions.scrapes.push(ScrapedFrame { url: url.clone(), html: html.clone() });
+                }
+                browser::ActionResult::Javascript { kind, value } => {
+                    let (kind, value) = (kind.clone(), value.clone());
+                    actions.javascript_returns.push(JavascriptReturn { kind, value });
+                }
+            }
+        }
+        document.actions = Some(actions);
+        Ok(())
+    }
+
+    /// A document that was made in the last day, or the error it ended with.
+    pub async fn find(&self, caller: &Caller, id: Uuid) -> Result<Vec<u8>, WireError> {
+        let record = self.store.scrape(caller.team, id).await.map_err(from_store)?;
+        let record = record.ok_or(Kind::NotFound)?;
+        if let Some(error) = record.error {
+            let failed: Failed = serde_json::from_str(&error).map_err(|_| WireError::from(Kind::Internal))?;
+            return Err(failed.into_error());
+        }
+        let result = record.result.ok_or(Kind::NotFound)?;
+        cache::unpack(&result).map_err(|_| Kind::Internal.into())
+    }
+}
+
+/// The work that requests for one page share.
+async fn climb(
+    ladder: Ladder,
+    plan: Arc<ScrapePlan>,
+    start: Start,
+    deadline: Deadline,
+    progress: Progress,
+) -> Result<Capture, WireError> {
+    let latest = Deadline::at(deadline.instant() + plan.timeout.min(LONGEST_AFTERMATH));
+    ladder.climb(&plan, start, deadline, latest, &progress).await
+}
+
+/// A failure as it is kept.
+#[derive(Debug, Serialize, serde::Deserialize)]
+struct Failed {
+    code: String,
+    error: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<serde_json::Value>,
+}
+
+impl Failed {
+    fn of(error: &WireError) -> Self {
+        let name = error.kind.name().to_owned();
+        Self { code: name, error: error.text().to_owned(), details: error.details().cloned() }
+    }
+
+    fn into_error(self) -> WireError {
+        let kind = Kind::by_name(&self.code).unwrap_or(Kind::Internal);
+        let error = WireError::with_text(kind, self.error);
+        match self.details {
+            Some(details) => error.with_details(&details),
+            None => error,
+        }
+    }
+}

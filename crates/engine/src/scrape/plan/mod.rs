@@ -1,0 +1,374 @@
+//! From what was asked to what is meant: every default filled in, every conflict refused. All mistakes of a request are
+//! reported at once, except those that make the rest meaningless.
+
+mod actions;
+mod formats;
+mod place;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use formats::{Formats, Tracking};
+pub use place::Place;
+pub use rules::HostRules;
+
+use browser::Action;
+use content::redact::RedactOptions;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use url::Url;
+use wire::scrape::{ScrapeOptions, ScrapeRequest};
+use wire::{Issue, Issues, Kind, PathPart, WireError};
+
+const DEFAULT_TIMEOUT: i64 = 60_000;
+const DEFAULT_MAX_AGE: i64 = 2 * 24 * 3_600_000;
+/// Lockdown takes what it can get: two years.
+const LOCKDOWN_MAX_AGE: i64 = 2 * 365 * 24 * 3_600_000;
+const LONGEST_WAIT: i64 = 60_000;
+const MOST_SELECTORS: usize = 100;
+const LONGEST_SELECTOR: usize = 2_000;
+
+/// What a request means.
+#[derive(Debug, Clone)]
+pub struct ScrapePlan {
+    pub url: Url,
+    /// The address exactly as the caller wrote it.
+    pub written_url: String,
+    pub formats: Formats,
+    pub parts: Parts,
+    pub access: Access,
+    pub cache: CachePlan,
+    pub timeout: Duration,
+    /// Nothing of the page is kept.
+    pub private: bool,
+    pub check_injection: bool,
+    pub redact: Option<RedactOptions>,
+    /// Who stands behind the request, for the activity.
+    pub audit: Option<String>,
+    /// Files that are no pages come as base64.
+    pub files_as_they_are: bool,
+}
+
+/// Which parts of the page are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts {
+    pub only_main_content: bool,
+    pub include_tags: Vec<String>,
+    pub exclude_tags: Vec<String>,
+    pub remove_base64_images: bool,
+}
+
+/// How the page is asked for.
+#[derive(Debug, Clone)]
+pub struct Access {
+    pub headers: BTreeMap<String, String>,
+    pub mobile: bool,
+    pub place: Place,
+    pub check_certificate: bool,
+    pub block_ads: bool,
+    pub wait_for: Duration,
+    pub actions: Vec<Action>,
+    pub profile: Option<Profile>,
+    pub rules: Option<HostRules>,
+    /// Only go to the browser when something asks for it.
+    pub fast: bool,
+}
+
+/// A named browser state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    pub name: String,
+    pub save: bool,
+}
+
+/// What stored pages may be used, and whether this one is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CachePlan {
+    /// A stored page no older than this will do; `None`: no stored page will.
+    pub max_age: Option<Duration>,
+    /// Only a stored page will do, and one at least this old.
+    pub min_age: Option<Duration>,
+    /// Only a stored page will do.
+    pub lockdown: bool,
+    pub store: bool,
+}
+
+impl CachePlan {
+    /// Whether the web may be asked.
+    pub fn may_fetch(&self) -> bool {
+        self.min_age.is_none() && !self.lockdown
+    }
+}
+
+impl ScrapePlan {
+    /// Resolves a request. `names_host` tells whether the operator opened a host by its name, dots or not.
+    pub fn resolve(
+        asked: &ScrapeRequest,
+        team_keeps_nothing: bool,
+        names_host: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, WireError> {
+        if asked.alexandria.is_some() {
+            return Err(refused("alexandria", "there is no catalogue of tools here"));
+        }
+        let written = asked.url.as_deref().unwrap_or_default();
+        let url = page_url(written, names_host)?;
+        let private = team_keeps_nothing || asked.zero_data_retention == Some(true);
+        Self::of_options(url, written, &asked.options(), private)
+    }
+
+    /// The same for one address of a capability that scrapes many.
+    pub fn of_options(
+        url: Url,
+        written: &str,
+        asked: &ScrapeOptions,
+        private: bool,
+    ) -> Result<Self, WireError> {
+        let mut issues = Issues::default();
+        if asked.use_mock.is_some() {
+            issues.add("useMock", "is a test hook of another server", "invalid_value");
+        }
+        if asked
+            .proxy
+            .as_deref()
+            .is_some_and(|name| !["basic", "enhanced", "stealth", "auto"].contains(&name))
+        {
+            issues.add("proxy", "must be basic, enhanced, stealth or auto", "invalid_value");
+        }
+        let detail = asked.tool_detail.as_deref();
+        if detail.is_some_and(|detail| !["compact", "summary", "full"].contains(&detail)) {
+            issues.add("toolDetail", "must be compact, summary or full", "invalid_value");
+        }
+        let formats = formats::resolve(asked, &mut issues)?;
+        if asked.only_clean_content == Some(true) {
+            return Err(needs_model("onlyCleanContent"));
+        }
+        let timeout = bounded(&mut issues, "timeout", asked.timeout, DEFAULT_TIMEOUT, 1_000, 300_000);
+        let wait_for = bounded(&mut issues, "waitFor", asked.wait_for, 0, 0, LONGEST_WAIT);
+        if wait_for > 0 && wait_for * 2 >= timeout {
+            issues.add("waitFor", "must not exceed half of timeout", "too_big");
+        }
+        let actions = actions::resolve(asked.actions.as_deref().unwrap_or_default(), &mut issues);
+        let profile = profile(asked, &mut issues);
+        let own_ways = asked.headers.as_ref().is_some_and(|headers| !headers.is_empty())
+            || !actions.is_empty()
+            || profile.is_some();
+        if private && formats.screenshot.is_some() {
+            issues.add("formats", "a screenshot is stored, and zero data retention stores nothing", "custom");
+        }
+        if private && profile.as_ref().is_some_and(|profile| profile.save) {
+            issues.add("profile", "is stored, and zero data retention stores nothing", "custom");
+        }
+        if private && formats.change_tracking.is_some() {
+            issues.add(
+                "formats",
+                "changeTracking is stored, and zero data retention stores nothing",
+                "custom",
+            );
+        }
+        let access = Access {
+            headers: headers(asked, &mut issues),
+            mobile: asked.mobile.unwrap_or(false),
+            place: place::resolve(asked.location.as_ref(), &mut issues),
+            check_certificate: !asked.skip_tls_verification.unwrap_or(!own_ways),
+            block_ads: asked.block_ads.unwrap_or(true),
+            wait_for: millis(wait_for),
+            actions,
+            profile,
+            rules: rules::resolve(asked.threat_protection.as_ref(), &mut issues),
+            fast: asked.fast_mode.unwrap_or(false),
+        };
+        let fresh =
+            own_ways || formats.change_tracking.is_some() || formats.screenshot.is_some() || formats.branding;
+        let plan = Self {
+            url,
+            written_url: written.to_owned(),
+            parts: Parts {
+                only_main_content: asked.only_main_content.unwrap_or(true),
+                include_tags: selectors(&mut issues, "includeTags", asked.include_tags.as_ref()),
+                exclude_tags: selectors(&mut issues, "excludeTags", asked.exclude_tags.as_ref()),
+                remove_base64_images: asked.remove_base64_images.unwrap_or(true),
+            },
+            cache: cache(asked, fresh, own_ways || private, &mut issues),
+            timeout: millis(timeout),
+            private,
+            check_injection: asked.check_prompt_injection.unwrap_or(false) || formats.check_injection,
+            redact: rules::redaction(asked.redact_pii.as_ref(), &mut issues),
+            audit: audit(asked, &mut issues),
+            files_as_they_are: files_as_they_are(asked, &mut issues),
+            formats,
+            access,
+        };
+        if !plan.cache.may_fetch() && (own_ways || plan.formats.screenshot.is_some() || plan.formats.branding)
+        {
+            issues.add("formats", "what needs a visit cannot be had from stored pages", "custom");
+        }
+        issues.finish()?;
+        Ok(plan)
+    }
+
+    /// Why plain HTTP will not do, when it will not.
+    pub fn wants_browser(&self) -> Option<&'static str> {
+        if !self.access.actions.is_empty() {
+            Some("actions")
+        } else if self.formats.screenshot.is_some() {
+            Some("screenshot")
+        } else if !self.access.wait_for.is_zero() {
+            Some("waitFor")
+        } else if self.formats.branding {
+            Some("branding")
+        } else if self.access.profile.is_some() {
+            Some("profile")
+        } else {
+            None
+        }
+    }
+}
+
+/// Reads the address of a page as callers write it.
+pub fn page_url(written: &str, names_host: &dyn Fn(&str) -> bool) -> Result<Url, WireError> {
+    let invalid = |why: &str| {
+        let issue = Issue::at("url", why, "invalid_value");
+        WireError::from(Kind::InvalidUrl).with_details(&[issue])
+    };
+    let text = written.trim();
+    if text.is_empty() {
+        return Err(invalid("required"));
+    }
+    if text.len() > net::LONGEST_URL {
+        return Err(invalid(&format!("must be at most {} bytes long", net::LONGEST_URL)));
+    }
+    let schemed = match text.split_once("://") {
+        Some(_) => text.to_owned(),
+        // `javascript:…` and `mailto:…` have a scheme; `example.com:80/x` has a port.
+        None => match text.split_once(':') {
+            Some((scheme, rest))
+                if !scheme.contains(['.', '/', '?', '#'])
+                    && !rest.starts_with(|c: char| c.is_ascii_digit())
+                    && !scheme.starts_with('[') =>
+            {
+                return Err(invalid("URL uses unsupported protocol"));
+            }
+            _ => format!("http://{text}"),
+        },
+    };
+    let url = Url::parse(&schemed).map_err(|error| invalid(&error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(invalid("URL uses unsupported protocol"));
+    }
+    let Some(host) = url.host() else { return Err(invalid("it has no host")) };
+    if let url::Host::Domain(name) = host {
+        let name = name.strip_suffix('.').unwrap_or(name);
+        if !name.contains('.') && name != "localhost" && !names_host(name) {
+            return Err(invalid("URL must have a valid top-level domain or be an IP address"));
+        }
+    }
+    net::Destination::of(&url).map_err(|bad| invalid(&bad.to_string()))?;
+    Ok(url)
+}
+
+fn cache(asked: &ScrapeOptions, fresh: bool, never_store: bool, issues: &mut Issues) -> CachePlan {
+    let lockdown = asked.lockdown.unwrap_or(false);
+    let default = if lockdown { LOCKDOWN_MAX_AGE } else { DEFAULT_MAX_AGE };
+    let max_age = bounded(issues, "maxAge", asked.max_age, default, 0, i64::MAX);
+    let min_age = asked.min_age.map(|_| millis(bounded(issues, "minAge", asked.min_age, 0, 0, i64::MAX)));
+    CachePlan {
+        max_age: (!fresh && max_age > 0).then(|| millis(max_age)),
+        min_age,
+        lockdown,
+        store: asked.store_in_cache.unwrap_or(true) && !never_store && !lockdown,
+    }
+}
+
+fn headers(asked: &ScrapeOptions, issues: &mut Issues) -> BTreeMap<String, String> {
+    let headers = asked.headers.clone().unwrap_or_default();
+    let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    if let Err(error) = net::CustomHeaders::new(pairs) {
+        issues.add("headers", &error.to_string(), "invalid_value");
+    }
+    headers
+}
+
+fn profile(asked: &ScrapeOptions, issues: &mut Issues) -> Option<Profile> {
+    let asked = asked.profile.as_ref()?;
+    let name = asked.name.clone().unwrap_or_default();
+    issues.length("profile.name", &name, &(1..=128));
+    Some(Profile { name, save: asked.save_changes.unwrap_or(true) })
+}
+
+fn audit(asked: &ScrapeOptions, issues: &mut Issues) -> Option<String> {
+    let name = asked.audit_metadata.as_ref()?.username.clone()?;
+    issues.length("auditMetadata.username", &name, &(0..=1024));
+    Some(name)
+}
+
+fn files_as_they_are(asked: &ScrapeOptions, issues: &mut Issues) -> bool {
+    use wire::scrape::ParserAsked;
+    let Some(parsers) = &asked.parsers else { return false };
+    for (index, parser) in parsers.iter().enumerate() {
+        let (kind, max_pages, mode) = match parser {
+            ParserAsked::Plain(kind) => (Some(kind.as_str()), None, None),
+            ParserAsked::Object(object) => (object.kind.as_deref(), object.max_pages, object.mode.as_deref()),
+        };
+        let mut wrong = |key: &str, why: &str| issues.push(nested("parsers", index, key, why));
+        if !matches!(kind, Some("pdf" | "image")) {
+            wrong("type", "must be pdf or image");
+        }
+        if max_pages.is_some_and(|pages| !(1..=10_000).contains(&pages)) {
+            wrong("maxPages", "must be 1 to 10000");
+        }
+        if mode.is_some_and(|mode| !["fast", "auto", "ocr"].contains(&mode)) {
+            wrong("mode", "must be fast, auto or ocr");
+        }
+    }
+    parsers.is_empty()
+}
+
+fn selectors(issues: &mut Issues, field: &str, asked: Option<&Vec<String>>) -> Vec<String> {
+    let list = asked.cloned().unwrap_or_default();
+    if list.len() > MOST_SELECTORS {
+        issues.add(field, &format!("must have at most {MOST_SELECTORS} selectors"), "too_big");
+        return Vec::new();
+    }
+    for (index, selector) in list.iter().enumerate() {
+        let wrong = if selector.len() > LONGEST_SELECTOR {
+            Some(format!("must have at most {LONGEST_SELECTOR} characters"))
+        } else if selector.trim().is_empty() {
+            None
+        } else {
+            content::css::Selector::parse(selector).err().map(|error| error.to_string())
+        };
+        if let Some(wrong) = wrong {
+            let path = vec![PathPart::Key(field.to_owned()), PathPart::Index(index)];
+            issues.push(Issue::new(path, &wrong, "invalid_value"));
+        }
+    }
+    list
+}
+
+fn bounded(issues: &mut Issues, field: &str, asked: Option<i64>, default: i64, least: i64, most: i64) -> i64 {
+    let value = asked.unwrap_or(default);
+    issues.range(field, value, &(least..=most));
+    value.clamp(least, most)
+}
+
+fn millis(value: i64) -> Duration {
+    Duration::from_millis(u64::try_from(value).unwrap_or(0))
+}
+
+/// A mistake in the `index`-th entry of a list.
+fn nested(field: &str, index: usize, key: &str, why: &str) -> Issue {
+    let path = vec![PathPart::Key(field.to_owned()), PathPart::Index(index), PathPart::Key(key.to_owned())];
+    Issue::new(path, why, "invalid_value")
+}
+
+fn refused(field: &str, why: &str) -> WireError {
+    WireError::invalid(&[Issue::at(field, why, "invalid_value")])
+}
+
+/// The answer to what only a language model can do.
+fn needs_model(what: &str) -> WireError {
+    WireError::because(
+        Kind::ModelNotConfigured,
+        &format!("`{what}` works with a language model only, and this server has none"),
+    )
+}

@@ -1,0 +1,179 @@
+//! `threatProtection` and `redactPII`: what must not be touched, and what must not be told.
+
+use content::redact::{Entity, EntitySet, Mode, RedactOptions, Style};
+use std::sync::Arc;
+use url::Url;
+use wire::Issues;
+use wire::scrape::{RedactAsked, RedactObject, ThreatAsked};
+
+const MOST_ENTRIES: usize = 1_000;
+const LONGEST_ENTRY: usize = 253;
+
+/// Hosts that a request must not touch. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostRules(Arc<Lists>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Lists {
+    forbidden: Vec<String>,
+    allowed: Vec<String>,
+    domains: Vec<String>,
+}
+
+impl HostRules {
+    /// Whether an address may be asked for.
+    pub fn allow(&self, url: &Url) -> bool {
+        let Some(host) = url.host_str() else { return false };
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let named = |list: &[String]| list.iter().any(|pattern| fits(pattern, &host));
+        if named(&self.0.allowed) {
+            return true;
+        }
+        let last = host.rsplit('.').next().unwrap_or_default();
+        !named(&self.0.forbidden) && !self.0.domains.iter().any(|domain| domain == last)
+    }
+}
+
+/// Whether a host fits a pattern, in which `*` stands for any part. A plain name also covers what is below it.
+fn fits(pattern: &str, host: &str) -> bool {
+    if !pattern.contains('*') {
+        return host == pattern || host.strip_suffix(pattern).is_some_and(|rest| rest.ends_with('.'));
+    }
+    let mut rest = host;
+    let mut pieces = pattern.split('*').peekable();
+    let first = pieces.next().unwrap_or_default();
+    let Some(after) = rest.strip_prefix(first) else { return false };
+    rest = after;
+    while let Some(piece) = pieces.next() {
+        if pieces.peek().is_none() {
+            return rest.len() >= piece.len() && rest.ends_with(piece);
+        }
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.is_empty()
+}
+
+pub fn resolve(asked: Option<&ThreatAsked>, issues: &mut Issues) -> Option<HostRules> {
+    let asked = asked?;
+    match asked.mode.as_deref() {
+        Some("off") => return None,
+        None | Some("manual-only" | "normal") => {}
+        Some("zscaler") => {
+            issues.add("threatProtection.mode", "zscaler is an outside service", "invalid_value")
+        }
+        Some(_) => {
+            issues.add(
+                "threatProtection.mode",
+                "must be off, manual-only, normal or zscaler",
+                "invalid_value",
+            );
+        }
+    }
+    if let Some(score) = asked.risk_score_threshold {
+        issues.range("threatProtection.riskScoreThreshold", score, &(0..=100));
+    }
+    if asked.failure_policy.as_deref().is_some_and(|policy| !["open", "closed"].contains(&policy)) {
+        issues.add("threatProtection.failurePolicy", "must be open or closed", "invalid_value");
+    }
+    let mut list = |field: &str, asked: Option<&Vec<String>>| {
+        let list = asked.cloned().unwrap_or_default();
+        if list.len() > MOST_ENTRIES
+            || list.iter().any(|entry| entry.is_empty() || entry.len() > LONGEST_ENTRY)
+        {
+            let why = format!("must have at most {MOST_ENTRIES} entries of 1 to {LONGEST_ENTRY} characters");
+            issues.add(field, &why, "too_big");
+            return Vec::new();
+        }
+        list.iter().map(|entry| entry.trim().trim_start_matches('.').to_ascii_lowercase()).collect()
+    };
+    Some(HostRules(Arc::new(Lists {
+        forbidden: list("threatProtection.blacklist", asked.blacklist.as_ref()),
+        allowed: list("threatProtection.whitelist", asked.whitelist.as_ref()),
+        domains: list("threatProtection.blockedTlds", asked.blocked_tlds.as_ref()),
+    })))
+}
+
+pub fn redaction(asked: Option<&RedactAsked>, issues: &mut Issues) -> Option<RedactOptions> {
+    let default = RedactObject::default();
+    let asked = match asked? {
+        RedactAsked::Plain(false) => return None,
+        RedactAsked::Plain(true) => &default,
+        RedactAsked::Object(object) => object.as_ref(),
+    };
+    let mode = match asked.mode.as_deref() {
+        None | Some("accurate") => Mode::Accurate,
+        Some("aggressive") => Mode::Aggressive,
+        Some("fast") => Mode::Fast,
+        Some(_) => {
+            issues.add("redactPII.mode", "must be accurate, aggressive or fast", "invalid_value");
+            Mode::Accurate
+        }
+    };
+    let style = match asked.replace_style.as_deref() {
+        None | Some("tag") => Style::Tag,
+        Some("mask") => Style::Mask,
+        Some("remove") => Style::Remove,
+        Some(_) => {
+            issues.add("redactPII.replaceStyle", "must be tag, mask or remove", "invalid_value");
+            Style::Tag
+        }
+    };
+    let entities = match &asked.entities {
+        None => EntitySet::all(),
+        Some(names) => names
+            .iter()
+            .filter_map(|name| {
+                let entity = Entity::ALL.into_iter().find(|entity| entity.name() == name.as_str());
+                if entity.is_none() {
+                    let why = "must be PERSON, EMAIL, PHONE, LOCATION, FINANCIAL or SECRET";
+                    issues.add("redactPII.entities", why, "invalid_value");
+                }
+                entity
+            })
+            .collect(),
+    };
+    Some(RedactOptions { mode, entities, style })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_whole_hosts() {
+        for (pattern, host) in [
+            ("bad.example", "bad.example"),
+            ("bad.example", "www.bad.example"),
+            ("*.bad.example", "a.b.bad.example"),
+            ("ads*.example", "ads7.example"),
+            ("*tracker*", "my-tracker.example"),
+        ] {
+            assert!(fits(pattern, host), "{pattern} {host}");
+        }
+        for (pattern, host) in [
+            ("bad.example", "notbad.example"),
+            ("*.bad.example", "bad.example.org"),
+            ("ads*.example", "example"),
+            ("a*b", "ab.c"),
+        ] {
+            assert!(!fits(pattern, host), "{pattern} {host}");
+        }
+    }
+
+    #[test]
+    fn the_whitelist_wins() {
+        let asked = ThreatAsked {
+            blacklist: Some(vec!["*.example".into()]),
+            whitelist: Some(vec!["good.example".into()]),
+            blocked_tlds: Some(vec![".zip".into()]),
+            ..ThreatAsked::default()
+        };
+        let mut issues = Issues::default();
+        let rules = resolve(Some(&asked), &mut issues).unwrap();
+        let allow = |url: &str| rules.allow(&Url::parse(url).unwrap());
+        assert!(allow("https://good.example/") && allow("https://other.org/"));
+        assert!(!allow("https://evil.example/") && !allow("http://x.ZIP/"));
+        assert!(issues.is_empty());
+    }
+}

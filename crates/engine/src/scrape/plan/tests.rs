@@ -1,0 +1,161 @@
+use super::*;
+use serde_json::{Value, json};
+
+fn resolve(body: &Value) -> Result<ScrapePlan, WireError> {
+    let asked: ScrapeRequest = wire::read::body(body.to_string().as_bytes())?;
+    ScrapePlan::resolve(&asked, false, &|host| host == "wiki")
+}
+
+fn plan(more: &Value) -> ScrapePlan {
+    let mut body = json!({ "url": "https://example.com/a#b" });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    resolve(&body).unwrap()
+}
+
+/// The paths of everything that is wrong, joined.
+fn wrong(more: &Value) -> Vec<String> {
+    let mut body = json!({ "url": "https://example.com/" });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let error = resolve(&body).expect_err(&format!("{more} should be refused"));
+    assert_eq!(error.status(), 400, "{more}: {error}");
+    let details = error.details().and_then(Value::as_array).cloned().unwrap_or_default();
+    details
+        .iter()
+        .map(|issue| {
+            let parts = issue["path"].as_array().unwrap();
+            parts.iter().map(|part| part.to_string().replace('"', "")).collect::<Vec<_>>().join(".")
+        })
+        .collect()
+}
+
+#[test]
+fn a_bare_request_has_the_defaults_of_the_contract() {
+    let plan = plan(&json!({}));
+    assert!(plan.formats.markdown && !plan.formats.html && plan.parts.only_main_content);
+    assert_eq!(plan.timeout, Duration::from_mins(1));
+    assert_eq!(plan.cache.max_age, Some(Duration::from_hours(48)));
+    assert!(plan.cache.store && plan.cache.may_fetch() && plan.access.block_ads);
+    assert!(!plan.access.check_certificate, "any certificate by default");
+    assert_eq!(plan.wants_browser(), None);
+    assert_eq!(plan.written_url, "https://example.com/a#b");
+}
+
+#[test]
+fn own_headers_actions_and_profiles_turn_the_cache_off_and_certificates_on() {
+    for own in [
+        json!({ "headers": { "X-Own": "1" } }),
+        json!({ "actions": [{ "type": "scrape" }] }),
+        json!({ "profile": { "name": "me" } }),
+    ] {
+        let plan = plan(&own);
+        assert!(plan.cache.max_age.is_none() && !plan.cache.store && plan.access.check_certificate, "{own}");
+    }
+    let empty = plan(&json!({ "actions": [], "headers": {} }));
+    assert!(empty.cache.store && empty.wants_browser().is_none(), "nothing asked for is nothing special");
+    let tracked = plan(&json!({ "formats": ["markdown", "changeTracking"] }));
+    assert!(tracked.cache.max_age.is_none() && tracked.cache.store);
+    assert!(!plan(&json!({ "zeroDataRetention": true })).cache.store);
+}
+
+#[test]
+fn what_needs_a_browser_says_so() {
+    for (more, reason) in [
+        (json!({ "waitFor": 10 }), "waitFor"),
+        (json!({ "formats": ["screenshot"] }), "screenshot"),
+        (json!({ "formats": ["branding"] }), "branding"),
+        (json!({ "actions": [{ "type": "wait", "milliseconds": 1 }] }), "actions"),
+        (json!({ "profile": { "name": "me", "saveChanges": false } }), "profile"),
+    ] {
+        assert_eq!(plan(&more).wants_browser(), Some(reason));
+    }
+    assert_eq!(plan(&json!({ "mobile": true })).wants_browser(), None);
+}
+
+#[test]
+fn every_mistake_is_found_where_it_stands() {
+    assert_eq!(wrong(&json!({ "timeout": 999, "maxAge": -1 })), ["timeout", "maxAge"]);
+    assert_eq!(wrong(&json!({ "timeout": 10_000, "waitFor": 5_000 })), ["waitFor"]);
+    assert_eq!(wrong(&json!({ "formats": ["markdwn"] })), ["formats.0.type"]);
+    assert_eq!(wrong(&json!({ "formats": [{ "type": "markdown", "query": "x" }] })), ["formats.0.query"]);
+    assert_eq!(wrong(&json!({ "formats": ["screenshot", "screenshot"] })), ["formats.1.type"]);
+    assert_eq!(wrong(&json!({ "formats": ["changeTracking"] })), ["formats"]);
+    assert_eq!(wrong(&json!({ "formats": ["rawBase64", "markdown"] })), ["formats"]);
+    assert_eq!(wrong(&json!({ "formats": [{ "type": "highlights" }] })), ["formats.0.query"]);
+    let big = json!({ "formats": [{ "type": "screenshot", "quality": 0, "viewport": { "width": 9000, "height": 1 } }] });
+    assert_eq!(wrong(&big), ["formats.0.quality", "formats.0.viewport"]);
+    assert_eq!(wrong(&json!({ "actions": [{ "type": "click" }] })), ["actions.0.selector"]);
+    assert_eq!(wrong(&json!({ "actions": [{ "type": "jump" }] })), ["actions.0.type"]);
+    let both = json!({ "actions": [{ "type": "wait", "milliseconds": 1, "selector": "a" }] });
+    assert_eq!(wrong(&both), ["actions.0.milliseconds"]);
+    let long: Vec<_> = (0..3).map(|_| json!({ "type": "wait", "milliseconds": 25_000 })).collect();
+    assert_eq!(wrong(&json!({ "actions": long })), ["actions"]);
+    let many: Vec<_> = (0..51).map(|_| json!({ "type": "scrape" })).collect();
+    assert_eq!(wrong(&json!({ "actions": many })), ["actions"]);
+    assert_eq!(wrong(&json!({ "location": { "country": "ZZ" } })), ["location.country"]);
+    assert_eq!(wrong(&json!({ "location": { "languages": ["a b"] } })), ["location.languages"]);
+    assert_eq!(wrong(&json!({ "includeTags": ["p", "a["] })), ["includeTags.1"]);
+    assert_eq!(wrong(&json!({ "headers": { "Host": "x" } })), ["headers"]);
+    assert_eq!(wrong(&json!({ "redactPII": { "entities": ["NAME"] } })), ["redactPII.entities"]);
+    assert_eq!(wrong(&json!({ "threatProtection": { "mode": "zscaler" } })), ["threatProtection.mode"]);
+    assert_eq!(wrong(&json!({ "parsers": ["word"] })), ["parsers.0.type"]);
+    assert_eq!(wrong(&json!({ "useMock": "x" })), ["useMock"]);
+    assert_eq!(wrong(&json!({ "proxy": "mine" })), ["proxy"]);
+    assert_eq!(wrong(&json!({ "zeroDataRetention": true, "formats": ["screenshot"] })), ["formats"]);
+    assert_eq!(wrong(&json!({ "lockdown": true, "formats": ["screenshot"] })), ["formats"]);
+}
+
+#[test]
+fn what_needs_a_model_or_is_no_page_has_a_code_of_its_own() {
+    let code = |format: Value| {
+        let body = json!({ "url": "example.com", "formats": [format, "markdown"] });
+        resolve(&body).unwrap_err().kind
+    };
+    for format in [
+        json!({ "type": "json", "prompt": "x" }),
+        json!("summary"),
+        json!({ "type": "question", "question": "x" }),
+        json!({ "type": "query", "prompt": "x" }),
+        json!({ "type": "changeTracking", "modes": ["json"] }),
+    ] {
+        assert_eq!(code(format), Kind::ModelNotConfigured);
+    }
+    assert_eq!(code(json!("audio")), Kind::ScrapeAudioUnsupported);
+    assert_eq!(code(json!("video")), Kind::ScrapeVideoUnsupported);
+}
+
+#[test]
+fn addresses_are_read_as_people_write_them() {
+    let read = |text: &str| page_url(text, &|host| host == "wiki").map(|url| url.to_string());
+    for (written, url) in [
+        ("example.com", "http://example.com/"),
+        (" https://example.com/a b ", "https://example.com/a%20b"),
+        ("example.com:8080/x", "http://example.com:8080/x"),
+        ("HTTP://EXAMPLE.com", "http://example.com/"),
+        ("[2001:db8::1]:80/x", "http://[2001:db8::1]/x"),
+        ("bücher.example", "http://xn--bcher-kva.example/"),
+        ("localhost:3000", "http://localhost:3000/"),
+        ("wiki/page", "http://wiki/page"),
+    ] {
+        assert_eq!(read(written).unwrap(), url, "{written}");
+    }
+    let long = format!("http://example.com/{}", "a".repeat(net::LONGEST_URL));
+    for written in [
+        "",
+        "  ",
+        "http://",
+        "http:///x",
+        "notaurl",
+        "file:///etc/passwd",
+        "ftp://example.com",
+        "data:text/html,x",
+        "javascript:alert(1)",
+        "mailto:a@example.com",
+        "http://a b.example",
+        "http://example.com:99999",
+        &long,
+    ] {
+        let error = read(written).expect_err(written);
+        assert_eq!(error.kind, Kind::InvalidUrl, "{written}");
+        assert_eq!(error.text(), "Invalid URL");
+    }
+}

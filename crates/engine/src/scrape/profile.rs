@@ -1,0 +1,73 @@
+//! A profile while a scrape uses it: its state, and the right to save it when the request asked for that.
+
+use super::cache::{pack, unpack};
+use super::plan::ScrapePlan;
+use crate::from_store;
+use browser::StorageState;
+use std::sync::Arc;
+use std::time::Duration;
+use store::Store;
+use store::profiles::{LARGEST_PROFILE, ProfileLease};
+use uuid::Uuid;
+use wire::{Kind, WireError};
+
+/// A writer who says nothing for this long after its deadline is gone.
+const AFTER_DEADLINE: Duration = Duration::from_secs(30);
+
+/// Dropping it lets the next writer in.
+pub struct OpenProfile {
+    store: Arc<dyn Store>,
+    state: Option<StorageState>,
+    lease: Option<ProfileLease>,
+}
+
+impl OpenProfile {
+    pub async fn open(store: &Arc<dyn Store>, team: Uuid, plan: &ScrapePlan) -> Result<Self, WireError> {
+        let mut open = Self { store: store.clone(), state: None, lease: None };
+        let Some(profile) = &plan.access.profile else { return Ok(open) };
+        if profile.save {
+            let lease_for = plan.timeout + AFTER_DEADLINE;
+            let lease = store.acquire_profile(team, &profile.name, lease_for).await.map_err(from_store)?;
+            let busy = || WireError::conflict("another request is about to save this profile");
+            open.lease = Some(lease.ok_or_else(busy)?);
+        }
+        if let Some(bytes) = store.profile(team, &profile.name).await.map_err(from_store)? {
+            let json = unpack(&bytes).map_err(|_| WireError::from(Kind::Internal))?;
+            open.state = Some(serde_json::from_slice(&json).map_err(|_| WireError::from(Kind::Internal))?);
+        }
+        Ok(open)
+    }
+
+    pub fn state(&self) -> Option<&StorageState> {
+        self.state.as_ref()
+    }
+
+    /// Saves what a visit left.
+    pub async fn save(&self, state: &StorageState) -> Result<(), WireError> {
+        let Some(lease) = &self.lease else { return Ok(()) };
+        let json = serde_json::to_vec(state).map_err(|_| WireError::from(Kind::Internal))?;
+        let bytes = pack(&json).map_err(|_| WireError::from(Kind::Internal))?;
+        if bytes.len() > LARGEST_PROFILE {
+            return Err(WireError::conflict("the page left more than a profile may hold"));
+        }
+        if self.store.save_profile(lease, bytes).await.map_err(from_store)? {
+            return Ok(());
+        }
+        Err(WireError::conflict("another request took this profile over"))
+    }
+}
+
+impl Drop for OpenProfile {
+    fn drop(&mut self) {
+        let Some(lease) = self.lease.take() else { return };
+        let store = self.store.clone();
+        // Outside a runtime the lease simply runs out.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if let Err(error) = store.release_profile(&lease).await {
+                    tracing::warn!(%error, "could not let go of a profile; its lease runs out");
+                }
+            });
+        }
+    }
+}

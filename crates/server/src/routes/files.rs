@@ -1,0 +1,49 @@
+//! `/v2/files/{name}`: screenshots and PDFs, for whoever has an address that this server signed. No key: the address is given to
+//! browsers, models and people, and expires.
+
+use crate::app::App;
+use crate::body::QueryString;
+use crate::error::Failure;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use wire::ErrorBody;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(file))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Signed {
+    /// Seconds since 1970.
+    expires: i64,
+    signature: String,
+}
+
+/// A screenshot or PDF
+#[utoipa::path(get, path = "/v2/files/{name}", tag = "Scrape", security(()),
+    params(("name" = String, Path, description = "As in the address of the file"), Signed),
+    responses(
+        (status = 200, description = "The file", body = Vec<u8>, content_type = "application/octet-stream"),
+        (status = 404, description = "Unknown, expired, or not signed by this server", body = ErrorBody),
+    ))]
+async fn file(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    QueryString(signed): QueryString<Signed>,
+) -> Result<Response, Failure> {
+    let file = app.scraper.files().find(&name, signed.expires, &signed.signature).await?;
+    let headers = [
+        (header::CONTENT_TYPE, file.mime),
+        (header::CACHE_CONTROL, "private, max-age=86400"),
+        // What a page drew must not run here.
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+    ];
+    Ok((headers, file.bytes).into_response())
+}

@@ -1,0 +1,65 @@
+//! `/v2/scrape`: one page, at once.
+
+use crate::app::App;
+use crate::body::{IdempotencyKey, JobId, JsonBody};
+use crate::error::Failure;
+use crate::guard::Who;
+use crate::public::base_url;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use wire::ErrorBody;
+use wire::scrape::{ScrapeAnswer, ScrapeRequest};
+
+pub fn start_route() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(scrape))
+}
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(find))
+}
+
+/// Scrape a page
+#[utoipa::path(post, path = "/v2/scrape", tag = "Scrape", request_body = ScrapeRequest,
+    params(("x-idempotency-key" = Option<String>, Header, description = "A second scrape with the same key is refused")),
+    responses(
+        (status = 200, body = ScrapeAnswer),
+        (status = 402, description = "The plan's credits are used up", body = ErrorBody),
+        (status = 404, description = "Only a stored page was asked for and there is none", body = ErrorBody),
+        (status = 409, description = "The idempotency key was used before, or the profile has a writer", body = ErrorBody),
+    ))]
+async fn scrape(
+    State(app): State<App>,
+    Who(caller): Who,
+    IdempotencyKey(key): IdempotencyKey,
+    headers: HeaderMap,
+    JsonBody(asked): JsonBody<ScrapeRequest>,
+) -> Result<Response, Failure> {
+    let plan = app.scraper.plan(&caller, &asked)?;
+    let base = base_url(&app.settings, &headers);
+    let scraped = app.scraper.scrape(&caller, plan, key, &base).await?;
+    Ok(answer(&scraped.document))
+}
+
+/// A page that was scraped in the last 24 hours
+#[utoipa::path(get, path = "/v2/scrape/{id}", tag = "Scrape",
+    params(("id" = uuid::Uuid, Path, description = "`metadata.scrapeId` of the scrape")),
+    responses(
+        (status = 200, body = ScrapeAnswer),
+        (status = 408, description = "The scrape had timed out", body = ErrorBody),
+    ))]
+async fn find(State(app): State<App>, Who(caller): Who, JobId(id): JobId) -> Result<Response, Failure> {
+    Ok(answer(&app.scraper.find(&caller, id).await?))
+}
+
+/// The document is JSON already; it is written once.
+fn answer(document: &[u8]) -> Response {
+    const BEFORE: &[u8] = br#"{"success":true,"data":"#;
+    let mut body = Vec::with_capacity(BEFORE.len() + document.len() + 1);
+    body.extend_from_slice(BEFORE);
+    body.extend_from_slice(document);
+    body.push(b'}');
+    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
