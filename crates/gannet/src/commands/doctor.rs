@@ -7,7 +7,6 @@ use anyhow::Result;
 use engine::RateGroup;
 use engine::plans::{Plan, UNLIMITED_CONCURRENCY};
 use serde::Serialize;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Below this a server soon cannot write.
@@ -44,7 +43,7 @@ impl Doctor {
             objects(settings).await,
             disk(settings),
             network(settings),
-            chromium(),
+            chromium(settings).await,
             postgresql(settings),
             Finding { part: "model", verdict: Verdict::Missing, text: "none configured".to_owned() },
         ];
@@ -156,16 +155,36 @@ fn join(proxies: &[net::Proxy]) -> String {
     proxies.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn chromium() -> Finding {
-    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
-    match find_program(&names) {
-        Some(path) => Finding { part: "chromium", verdict: Verdict::Ok, text: path.display().to_string() },
-        None => Finding {
-            part: "chromium",
-            verdict: Verdict::Missing,
-            text: "not found; pages that need a browser will fail (Debian: apt-get install chromium)"
-                .to_owned(),
+/// The browser, started only to say its version.
+async fn chromium(settings: &Settings) -> Finding {
+    use crate::settings::BrowserChoice;
+    let part = "chromium";
+    let configured = match &settings.browser {
+        BrowserChoice::None => {
+            let text = "switched off; pages that need a browser will fail".to_owned();
+            return Finding { part, verdict: Verdict::Ok, text };
+        }
+        BrowserChoice::Found => None,
+        BrowserChoice::Program(path) => Some(path.as_path()),
+    };
+    match browser::find_chromium(configured) {
+        Ok(path) => match browser::chromium_version(&path).await {
+            Some(version) => {
+                let text = format!("{}: {version}", path.display());
+                Finding { part, verdict: Verdict::Ok, text }
+            }
+            None => {
+                let text = format!("{}: does not start", path.display());
+                Finding { part, verdict: Verdict::Broken, text }
+            }
         },
+        Err(error) => {
+            let verdict = if configured.is_some() { Verdict::Broken } else { Verdict::Missing };
+            let text = format!(
+                "{error}; pages that need a browser will fail (Debian: apt-get install chromium)"
+            );
+            Finding { part, verdict, text }
+        }
     }
 }
 
@@ -176,13 +195,6 @@ fn postgresql(settings: &Settings) -> Finding {
         "in use; see database"
     };
     Finding { part: "postgresql", verdict: Verdict::Ok, text: text.to_owned() }
-}
-
-fn find_program(names: &[&str]) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    folders.extend(["/usr/bin", "/usr/local/bin", "/opt/google/chrome", "/snap/bin"].map(PathBuf::from));
-    names.iter().find_map(|name| folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()))
 }
 
 fn print_text(settings: &Settings, findings: &[Finding]) {
@@ -235,6 +247,7 @@ fn limits(settings: &Settings) -> Vec<(String, String)> {
         ),
         ("pages and results".to_owned(), format!("{} bytes, oldest go first", settings.cache_limit)),
         ("snapshots".to_owned(), format!("{} bytes, oldest go first", settings.snapshots_limit)),
+        ("browser pages at once".to_owned(), format!("{} in this process", settings.browser_pages)),
         ("jobs at once".to_owned(), format!("{} in this process", settings.workers)),
         ("lease of a job".to_owned(), format!("{} ms", settings.lease.as_millis())),
         (

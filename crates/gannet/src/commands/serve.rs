@@ -221,7 +221,7 @@ fn greet(settings: &Settings, address: SocketAddr, backend: &str, first: Option<
          \x20 docs       http://{address}/docs\n\
          \x20 data       {} ({backend}, {database})\n\
          \x20 key        {key}\n\
-         \x20 try        curl -s http://{address}/v2/team/credit-usage -H \"Authorization: Bearer {bearer}\"\n",
+         \x20 try        curl -s http://{address}/v2/scrape -H \"Authorization: Bearer {bearer}\" -H \"Content-Type: application/json\" -d '{{\"url\":\"https://example.com\"}}'\n",
         env!("CARGO_PKG_VERSION"),
         settings.data_dir.display(),
     );

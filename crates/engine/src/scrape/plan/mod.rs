@@ -155,6 +155,9 @@ impl ScrapePlan {
         if private && formats.screenshot.is_some() {
             issues.add("formats", "a screenshot is stored, and zero data retention stores nothing", "custom");
         }
+        if private && actions.iter().any(|action| matches!(action, Action::Screenshot(_) | Action::Pdf { .. })) {
+            issues.add("actions", "files are stored, and zero data retention stores nothing", "custom");
+        }
         if private && profile.as_ref().is_some_and(|profile| profile.save) {
             issues.add("profile", "is stored, and zero data retention stores nothing", "custom");
         }
