@@ -44,7 +44,12 @@ fn all(plain: &[u8]) -> [(Encoding, Vec<u8>); 5] {
 }
 
 /// Decodes in pieces of `size` and gives what came out and the cap that was met.
-fn decode(encodings: &[Encoding], bytes: &[u8], size: usize, caps: Caps) -> Result<Step<'static>, FetchError> {
+fn decode(
+    encodings: &[Encoding],
+    bytes: &[u8],
+    size: usize,
+    caps: Caps,
+) -> Result<Step<'static>, FetchError> {
     let mut decoder = Decoder::new(encodings, caps)?;
     let mut all = Vec::new();
     for piece in bytes.chunks(size) {

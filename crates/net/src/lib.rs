@@ -38,7 +38,7 @@ pub use guard::{CheckedAddress, Destination, EgressPolicy, LONGEST_URL};
 pub use headers::{CustomHeaders, Locale, Profile};
 pub use hyper::http::{HeaderMap, HeaderName, HeaderValue};
 pub use hyper::{Method, StatusCode, Version};
-pub use resolve::{RecentNames, Resolve, SystemResolver};
+pub use resolve::{NameServers, RecentNames, Resolve, SystemResolver};
 pub use route::{Proxy, ProxyError, ProxySettings, Via};
 pub use tls::{PemError, certificates_of_pem};
 pub use tokio_rustls::rustls::pki_types::CertificateDer;

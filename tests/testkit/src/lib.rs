@@ -1,17 +1,19 @@
-//! What tests start and clean up again: temporary folders, free ports, a private PostgreSQL cluster
-//! and an S3-compatible server. For tests only; nothing of the product uses it.
+//! What tests start and clean up again: temporary folders, free ports, a private PostgreSQL cluster,
+//! an S3-compatible server and a name server. For tests only; nothing of the product uses it.
 //!
 //! Whatever is missing on the machine makes the test that needs it fail with a message that says what
 //! to install. Nothing is ever skipped. Nothing outlives its tests either, even when they are killed:
 //! every server is watched by a shell that stops it when its test process is gone.
 
 mod folder;
+mod names;
 mod port;
 pub mod postgres;
 mod s3;
 mod tether;
 
 pub use folder::TempDir;
+pub use names::{NameAnswer, NameServer};
 pub use port::FreePort;
 pub use postgres::{PostgresCluster, shared_database};
 pub use s3::S3Server;

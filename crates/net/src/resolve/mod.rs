@@ -1,9 +1,12 @@
-//! Names to addresses. The system resolver is the default; what it says is checked by the guard and the
+//! Names to addresses. The system resolver is the default, name servers can be set; what they say is checked by the guard and the
 //! checked answer is what is connected to, so a second look-up never happens. Answers are remembered for a moment.
 
+mod message;
 mod recent;
+mod servers;
 
 pub use recent::RecentNames;
+pub use servers::NameServers;
 
 use async_trait::async_trait;
 use std::fmt::Debug;

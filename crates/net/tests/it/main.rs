@@ -5,6 +5,7 @@ mod behaviour;
 mod growth;
 mod hostile;
 mod loopback;
+mod names;
 mod proxies;
 mod rules;
 mod servers;
