@@ -41,6 +41,9 @@ pub enum FetchError {
     Incomplete(String),
     #[error("more than {limit} redirects")]
     TooManyRedirects { limit: usize },
+    /// A server sent us where nothing can be fetched: the site's mistake, not the caller's.
+    #[error("a redirect leads to what cannot be fetched: {0}")]
+    BadRedirect(BadUrl),
     #[error("the redirects lead back to {url}")]
     RedirectLoop { url: String },
     /// The body is not what its `Content-Encoding` says.

@@ -24,11 +24,13 @@ pub(super) fn target(url: &Url, status: StatusCode, headers: &HeaderMap) -> Resu
     };
     // Not all servers encode what they should; browsers read the bytes as UTF-8.
     let location = String::from_utf8_lossy(location.as_bytes());
-    let mut target = url.join(location.trim()).map_err(|error| BadUrl::Invalid(error.to_string()))?;
+    let mut target = url
+        .join(location.trim())
+        .map_err(|error| FetchError::BadRedirect(BadUrl::Invalid(error.to_string())))?;
     if target.fragment().is_none() {
         target.set_fragment(url.fragment());
     }
-    Destination::of(&target)?;
+    Destination::of(&target).map_err(FetchError::BadRedirect)?;
     // A login that a server puts into an address is not the caller's to send.
     let _ = take_login(&mut target);
     Ok(Some(target))
@@ -79,7 +81,7 @@ mod tests {
             "http://a.example:25/",
         ] {
             assert!(
-                matches!(lead("http://a.example/", 301, location), Err(FetchError::BadUrl(_))),
+                matches!(lead("http://a.example/", 301, location), Err(FetchError::BadRedirect(_))),
                 "{location}"
             );
         }

@@ -124,6 +124,7 @@ async fn thousands_of_hostile_answers_leave_nothing_behind() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let (handles_after, memory_after) = held();
+    println!("file handles {handles}, then {handles_after}; {memory} KB, then {memory_after} KB");
     assert!(handles_after <= handles + 16, "{handles} file handles became {handles_after}");
     assert!(memory_after <= memory + 16 * 1024, "{memory} KB became {memory_after} KB");
     assert!(fetcher.kept_connections() <= AT_ONCE);

@@ -366,7 +366,7 @@ async fn redirects_that_do_not_end_are_stopped() {
     ] {
         let bad = Server::http("127.0.0.1:0", move |_| redirect(location)).await;
         let error = watch.fails(location, &bad.url("/")).await;
-        assert!(matches!(error, FetchError::BadUrl(_)), "{location}: {error:?}");
+        assert!(matches!(error, FetchError::BadRedirect(_)), "{location}: {error:?}");
     }
     let lost = Server::http("127.0.0.1:0", |_| answer("302 Found", &[], b"no way on")).await;
     let found = fetch(&watch.fetcher, &lost.url("/")).await.unwrap();
