@@ -1,13 +1,14 @@
 //! What a visit is asked to do.
 
 use crate::state::StorageState;
+use net::HopRule;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
 /// One page to visit. [`Visit::new`] asks for nothing but its content.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
+#[allow(clippy::struct_excessive_bools)] // Each is one wish of the caller, independent of the others.
 pub struct Visit {
     pub url: Url,
     /// How long to wait after the page is ready.
@@ -33,7 +34,9 @@ pub struct Visit {
     pub keep_state: bool,
     /// An expression to evaluate at the end, out of reach of the page's own scripts. Its value comes back as JSON.
     pub collect: Option<String>,
-    pub filter: Option<Filter>,
+    /// Says of every address, the page's and those of its parts, whether it may be asked. Called for each request, so it
+    /// must be quick. It stands above the egress guard and cannot loosen it.
+    pub filter: Option<HopRule>,
 }
 
 impl Visit {
@@ -64,25 +67,15 @@ impl Visit {
     }
 }
 
-/// Says of every address, pages and their parts alike, whether it may be asked. Called for each request, so it must be
-/// quick. It stands above the egress guard and cannot loosen it.
-#[derive(Clone)]
-pub struct Filter(Arc<dyn Fn(&Url) -> bool + Send + Sync>);
-
-impl Filter {
-    /// `allows` returns false for what is forbidden.
-    pub fn new(allows: impl Fn(&Url) -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(allows))
-    }
-
-    pub(crate) fn allows(&self, url: &Url) -> bool {
-        (self.0)(url)
-    }
-}
-
-impl fmt::Debug for Filter {
+impl fmt::Debug for Visit {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Filter")
+        // Headers, cookies and texts to type are often secrets; they stay out of logs.
+        out.debug_struct("Visit")
+            .field("url", &self.url.as_str())
+            .field("actions", &self.actions.len())
+            .field("screenshot", &self.screenshot)
+            .field("mobile", &self.mobile)
+            .finish_non_exhaustive()
     }
 }
 
@@ -100,21 +93,41 @@ pub struct Screenshot {
 /// One step on a page.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    Wait { ms: u64 },
+    Wait {
+        ms: u64,
+    },
     /// Until an element is there and can be seen.
-    WaitFor { selector: String },
-    Click { selector: String, all: bool },
+    WaitFor {
+        selector: String,
+    },
+    Click {
+        selector: String,
+        all: bool,
+    },
     /// Types into the element that has the focus.
-    Write { text: String },
+    Write {
+        text: String,
+    },
     /// A key by its name, with modifiers before it: `Enter`, `a`, `Control+A`.
-    Press { key: String },
+    Press {
+        key: String,
+    },
     /// By one window, or one height of an element.
-    Scroll { up: bool, selector: Option<String> },
+    Scroll {
+        up: bool,
+        selector: Option<String>,
+    },
     Screenshot(Screenshot),
     Scrape,
-    ExecuteJavascript { script: String },
+    ExecuteJavascript {
+        script: String,
+    },
     /// `scale` is between 0.1 and 2.
-    Pdf { format: PaperFormat, landscape: bool, scale: f64 },
+    Pdf {
+        format: PaperFormat,
+        landscape: bool,
+        scale: f64,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -38,9 +38,15 @@ pub struct Visited {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActionResult {
     Screenshot(Picture),
-    Scrape { url: String, html: String },
+    Scrape {
+        url: String,
+        html: String,
+    },
     /// `kind` is the type of the value as JavaScript names it.
-    Javascript { kind: String, value: Value },
+    Javascript {
+        kind: String,
+        value: Value,
+    },
     Pdf(Vec<u8>),
 }
 

@@ -43,7 +43,11 @@ pub enum NotFound {
 /// The browser to start: the one that is configured, or the best one on this machine.
 pub fn find_chromium(configured: Option<&Path>) -> Result<PathBuf, NotFound> {
     if let Some(path) = configured {
-        return if is_program(path) { Ok(path.to_owned()) } else { Err(NotFound::Configured(path.to_owned())) };
+        return if is_program(path) {
+            Ok(path.to_owned())
+        } else {
+            Err(NotFound::Configured(path.to_owned()))
+        };
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

@@ -57,7 +57,8 @@ impl Home {
     fn write_preferences(&self) -> io::Result<()> {
         let profile = self.path().join("Default");
         std::fs::create_dir(&profile)?;
-        let preferences = r#"{"plugins":{"always_open_pdf_externally":true},"net":{"network_prediction_options":2}}"#;
+        let preferences =
+            r#"{"plugins":{"always_open_pdf_externally":true},"net":{"network_prediction_options":2}}"#;
         std::fs::write(profile.join("Preferences"), preferences)
     }
 }

@@ -23,7 +23,7 @@ mod targets;
 mod tree;
 mod visit;
 
-pub use asked::{Action, Filter, PaperFormat, Screenshot, Visit};
+pub use asked::{Action, PaperFormat, Screenshot, Visit};
 pub use brought::{ActionResult, Picture, Ready, Timings, Visited};
 pub use browsers::{Browsers, Status};
 pub use error::{NavigationError, Phase, VisitError};

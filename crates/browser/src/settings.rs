@@ -32,7 +32,7 @@ impl Default for BrowserSettings {
             max_pages: 4,
             recycle_after_pages: 500,
             recycle_above_bytes: 2 << 30,
-            idle_shutdown: Duration::from_secs(120),
+            idle_shutdown: Duration::from_mins(2),
             bytes_per_visit: 64 << 20,
             folder: None,
         }

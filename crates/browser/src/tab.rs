@@ -67,7 +67,8 @@ impl Tab {
             connection.call(None, "Target.createBrowserContext", &json!({ "disposeOnDetach": true })).await?;
         let context = made.browser_context_id;
         targets.expect(&context);
-        let wanted = json!({ "url": "about:blank", "browserContextId": context, "width": 1280, "height": 800 });
+        let wanted =
+            json!({ "url": "about:blank", "browserContextId": context, "width": 1280, "height": 800 });
         let target = connection.call::<TargetMade>(None, "Target.createTarget", &wanted).await?.target_id;
         let wanted = json!({ "targetId": target, "flatten": true });
         let session = connection.call::<Attached>(None, "Target.attachToTarget", &wanted).await?.session_id;
@@ -101,10 +102,6 @@ impl Tab {
 
     pub(crate) fn send_to_browser(&self, method: &str, params: &impl Serialize) -> Reply {
         self.process.connection.send(None, method, params)
-    }
-
-    pub(crate) fn post(&self, method: &str, params: &impl Serialize) {
-        self.process.connection.post(Some(&self.session), method, params);
     }
 
     /// Waits for an answer, or for the page to be lost.
@@ -147,8 +144,11 @@ impl Drop for Tab {
         connection.forget(&self.session);
         self.targets.forget(&self.context);
         connection.post(None, "Target.closeTarget", &json!({ "targetId": self.target }));
-        let gone = connection
-            .send(None, "Target.disposeBrowserContext", &json!({ "browserContextId": self.context }));
+        let gone = connection.send(
+            None,
+            "Target.disposeBrowserContext",
+            &json!({ "browserContextId": self.context }),
+        );
         let (place, process) = (self.place.take(), self.process.clone());
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {

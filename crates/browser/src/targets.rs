@@ -115,7 +115,10 @@ impl Listener for Targets {
             "Target.targetCrashed" | "Target.targetDestroyed" => {
                 if let Ok(Gone { target_id }) = serde_json::from_str(params.get()) {
                     let crashed = method == "Target.targetCrashed";
-                    self.gone(&target_id, if crashed { VisitError::RendererCrashed } else { VisitError::Closed });
+                    self.gone(
+                        &target_id,
+                        if crashed { VisitError::RendererCrashed } else { VisitError::Closed },
+                    );
                 }
             }
             _ => {}

@@ -57,7 +57,7 @@ const ALIASES: [(&str, &str); 12] = [
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Key {
-    key: String,
+    name: String,
     code: String,
     number: u16,
     text: String,
@@ -67,14 +67,16 @@ struct Key {
 fn key(name: &str) -> Option<Key> {
     let lower = name.to_lowercase();
     let name = ALIASES.iter().find(|(alias, _)| *alias == lower).map_or(name, |(_, name)| name);
-    if let Some((name, code, number, text)) = NAMED.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)) {
+    if let Some((name, code, number, text)) =
+        NAMED.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name))
+    {
         // The space bar is the one key that is called by what it writes.
         let key = if *name == "Space" { " " } else { name };
-        return Some(Key { key: key.into(), code: (*code).into(), number: *number, text: (*text).into() });
+        return Some(Key { name: key.into(), code: (*code).into(), number: *number, text: (*text).into() });
     }
     if let Some(number @ 1..=24) = name.strip_prefix(['F', 'f']).and_then(|rest| rest.parse::<u16>().ok()) {
         let name = format!("F{number}");
-        return Some(Key { key: name.clone(), code: name, number: 111 + number, text: String::new() });
+        return Some(Key { name: name.clone(), code: name, number: 111 + number, text: String::new() });
     }
     let mut characters = name.chars();
     let (Some(character), None) = (characters.next(), characters.next()) else { return None };
@@ -91,7 +93,7 @@ fn typed(character: char) -> Key {
         // Without a place on every keyboard: the character says it all.
         _ => (String::new(), 0),
     };
-    Key { key: character.to_string(), code, number, text: character.to_string() }
+    Key { name: character.to_string(), code, number, text: character.to_string() }
 }
 
 /// A key with the modifiers before it: `Control+Shift+A`. A lone `+` is the key of that name.
@@ -103,7 +105,7 @@ fn chord(text: &str) -> Option<(Vec<Key>, Key)> {
     };
     let modifiers = before.split('+').filter(|part| !part.is_empty()).map(|part| key(part.trim()));
     let modifiers: Vec<Key> = modifiers.collect::<Option<_>>()?;
-    let legal = modifiers.iter().all(|held| bit(&held.key) != 0);
+    let legal = modifiers.iter().all(|held| bit(&held.name) != 0);
     (legal && modifiers.len() <= 4).then_some((modifiers, key(last.trim()).or_else(|| key(last))?))
 }
 
@@ -119,7 +121,7 @@ fn bit(key: &str) -> u8 {
 
 fn event(kind: &str, key: &Key, modifiers: u8, text: &str) -> Value {
     json!({
-        "type": kind, "key": key.key, "code": key.code, "windowsVirtualKeyCode": key.number,
+        "type": kind, "key": key.name, "code": key.code, "windowsVirtualKeyCode": key.number,
         "modifiers": modifiers, "text": text, "unmodifiedText": text,
     })
 }
@@ -132,7 +134,7 @@ pub(super) async fn press(tab: &Tab, name: &str) -> Result<(), Failed> {
     let mut modifiers = 0;
     let mut events = Vec::new();
     for held in &held {
-        modifiers |= bit(&held.key);
+        modifiers |= bit(&held.name);
         events.push(event("rawKeyDown", held, modifiers, ""));
     }
     // With a modifier other than Shift a key is a command, not a text.
@@ -140,14 +142,14 @@ pub(super) async fn press(tab: &Tab, name: &str) -> Result<(), Failed> {
     let upper = text.to_uppercase();
     let text = if modifiers == bit("Shift") { upper.as_str() } else { text };
     let mut down = event(if text.is_empty() { "rawKeyDown" } else { "keyDown" }, &key, modifiers, text);
-    if modifiers == bit("Control") && key.key.eq_ignore_ascii_case("a") {
+    if modifiers == bit("Control") && key.name.eq_ignore_ascii_case("a") {
         // Selecting everything is done by the program around the page, which we do not have.
         down["commands"] = json!(["selectAll"]);
     }
     events.push(down);
     events.push(event("keyUp", &key, modifiers, ""));
     for held in held.iter().rev() {
-        modifiers &= !bit(&held.key);
+        modifiers &= !bit(&held.name);
         events.push(event("keyUp", held, modifiers, ""));
     }
     send(tab, &events).await?;
@@ -179,7 +181,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Option<(Vec<String>, String)> {
-        chord(text).map(|(held, key)| (held.into_iter().map(|held| held.key).collect(), key.key))
+        chord(text).map(|(held, key)| (held.into_iter().map(|held| held.name).collect(), key.name))
     }
 
     #[test]

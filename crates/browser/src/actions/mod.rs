@@ -171,7 +171,7 @@ async fn execute(tab: &Tab, script: &str) -> Result<ActionResult, Failed> {
         Some("array") => "array".to_owned(),
         _ => remote.kind,
     };
-    let value = remote.unserializable.map_or(remote.value, Value::String);
+    let value = remote.unserializable.map_or(remote.value.unwrap_or_default(), Value::String);
     if serde_json::to_vec(&value).is_ok_and(|text| text.len() > LARGEST_VALUE) {
         return Err(Failed::Step(format!("the value is larger than {LARGEST_VALUE} bytes")));
     }

@@ -77,7 +77,9 @@ async fn click_at(tab: &Tab, (x, y): (f64, f64)) -> Result<(), VisitError> {
 pub(super) async fn scroll(tab: &Tab, up: bool, selector: Option<&str>) -> Result<(), Failed> {
     let sign = if up { "-" } else { "" };
     let expression = match selector {
-        None => format!("(() => {{ scrollBy({{ top: {sign}innerHeight, behavior: 'instant' }}); return true; }})()"),
+        None => format!(
+            "(() => {{ scrollBy({{ top: {sign}innerHeight, behavior: 'instant' }}); return true; }})()"
+        ),
         Some(selector) => format!(
             "(() => {{ const found = document.querySelector({}); if (!found) return false; \
              found.scrollBy({{ top: {sign}found.clientHeight, behavior: 'instant' }}); return true; }})()",

@@ -97,7 +97,8 @@ impl Browsers {
             }
             Err(VisitError::Died)
         };
-        let outcome = deadline.run(visiting).await.unwrap_or(Err(VisitError::Timeout { phase: Phase::Harvest }));
+        let outcome =
+            deadline.run(visiting).await.unwrap_or(Err(VisitError::Timeout { phase: Phase::Harvest }));
         inner.counters.note(&outcome);
         outcome
     }
@@ -127,12 +128,11 @@ impl Browsers {
         let too_late = |_| VisitError::Timeout { phase: Phase::Start };
         let browser = deadline.run(inner.browser()).await.map_err(too_late)??;
         let spare = browser.take_spare();
-        let mut tab = match spare {
-            Some(tab) => tab,
-            None => {
-                let opening = Tab::open(&browser.process, &browser.targets);
-                deadline.run(opening).await.map_err(too_late)??
-            }
+        let mut tab = if let Some(tab) = spare {
+            tab
+        } else {
+            let opening = Tab::open(&browser.process, &browser.targets);
+            deadline.run(opening).await.map_err(too_late)??
         };
         tab.place = Some(place);
         let lease = inner.proxy().await?.lease(LeaseRules {

@@ -5,6 +5,7 @@ use crate::error::VisitError;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 use tokio::time::Instant;
+use url::Url;
 
 /// Answers that are remembered. Only the last counts, but they may come before the document they belong to.
 const MOST_ANSWERS: usize = 16;
@@ -29,8 +30,12 @@ pub(crate) struct Answer {
 pub(crate) struct Book {
     /// The document that is shown now. Its id is also that of its request.
     pub(crate) document: Option<String>,
+    /// Its address when it came.
+    pub(crate) shown: Option<Url>,
     /// Instead of a document, the browser shows an error for this address.
     pub(crate) unreachable: Option<String>,
+    /// Documents there have been.
+    pub(crate) documents: u32,
     /// Whether the document is parsed, and whether its parts are there.
     pub(crate) parsed: bool,
     pub(crate) loaded: bool,
@@ -40,6 +45,8 @@ pub(crate) struct Book {
     pub(crate) dialogs: u32,
     pub(crate) windows: u32,
     pub(crate) workers: usize,
+    /// The document whose banners are hidden.
+    pub(crate) tidied: Option<String>,
     /// The request that last logged in at the proxy.
     pub(super) last_login: Option<String>,
     /// The main document's address if the filter stopped it.
@@ -61,7 +68,8 @@ impl Book {
             self.scheduled = None;
         }
         // These are never over, or matter to nobody who reads.
-        let lasting = matches!(&*sent.kind, "WebSocket" | "EventSource" | "Media" | "Ping" | "Prefetch" | "Manifest");
+        let lasting =
+            matches!(&*sent.kind, "WebSocket" | "EventSource" | "Media" | "Ping" | "Prefetch" | "Manifest");
         if lasting || self.under_way.len() >= MOST_REQUESTS {
             return;
         }
@@ -85,7 +93,8 @@ impl Book {
             .map(|(name, value)| (name.to_ascii_lowercase(), value))
             .collect();
         headers.sort();
-        let declared = headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.clone());
+        let declared =
+            headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.clone());
         let content_type = declared.or_else(|| Some(response.mime_type).filter(|kind| !kind.is_empty()));
         let answer = Answer { url: response.url, status: response.status, headers, content_type };
         if self.answers.len() >= MOST_ANSWERS {
@@ -106,9 +115,11 @@ impl Book {
     pub(super) fn navigated(&mut self, frame: Frame) {
         // What the document before had asked for is of no interest any more.
         self.under_way.retain(|request, _| *request == frame.loader_id);
+        self.shown = Url::parse(&frame.url).ok();
         self.document = Some(frame.loader_id);
         self.unreachable = frame.unreachable_url;
         self.world = None;
+        self.documents = self.documents.saturating_add(1);
         self.parsed = false;
         self.loaded = false;
         self.scheduled = None;
@@ -116,7 +127,8 @@ impl Book {
     }
 
     pub(super) fn schedule(&mut self, delay: f64) {
-        self.scheduled = (0.0..=SOON).contains(&delay).then(|| Instant::now() + Duration::from_secs_f64(delay));
+        self.scheduled =
+            (0.0..=SOON).contains(&delay).then(|| Instant::now() + Duration::from_secs_f64(delay));
     }
 
     /// The answer that a document came with.

@@ -62,6 +62,8 @@ pub(crate) struct Navigated {
 pub(crate) struct Frame {
     pub(crate) parent_id: Option<String>,
     pub(crate) loader_id: String,
+    #[serde(default)]
+    pub(crate) url: String,
     /// The address that was wanted, where the browser shows an error of its own instead.
     pub(crate) unreachable_url: Option<String>,
 }

@@ -20,6 +20,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Workers of one page that are let run. More than this is an attack.
 const MOST_WORKERS: usize = 32;
+/// Dialogs after which a page has said enough.
+const MOST_DIALOGS: u32 = 100;
 
 /// What is known of a page. Shared between the visit and the connection's reader.
 pub(crate) struct Page {
@@ -74,6 +76,13 @@ impl Page {
     pub(crate) async fn lost(&self) -> VisitError {
         self.over.cancelled().await;
         self.book().end.clone().unwrap_or(VisitError::Died)
+    }
+
+    /// Ends the script that runs and lets no other begin.
+    pub(crate) fn stop_scripts(&self) {
+        let off = json!({ "value": true });
+        self.connection.post(Some(&self.session), "Emulation.setScriptExecutionDisabled", &off);
+        self.connection.post(Some(&self.session), "Runtime.terminateExecution", &json!({}));
     }
 
     fn note(&self, write: impl FnOnce(&mut Book)) {
@@ -142,7 +151,14 @@ impl Listener for Page {
             }
             "Page.javascriptDialogOpening" => {
                 let leaving = read(params).is_some_and(|Dialog { kind }| kind == "beforeunload");
-                self.note(|book| book.dialogs = book.dialogs.saturating_add(1));
+                let count = {
+                    let mut book = self.book();
+                    book.dialogs = book.dialogs.saturating_add(1);
+                    book.dialogs
+                };
+                if count == MOST_DIALOGS {
+                    self.stop_scripts();
+                }
                 // Everything is declined, but nobody keeps us from leaving.
                 let answer = json!({ "accept": leaving });
                 self.connection.post(Some(&self.session), "Page.handleJavaScriptDialog", &answer);

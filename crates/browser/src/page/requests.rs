@@ -2,7 +2,8 @@
 
 use super::events::Paused;
 use super::{Page, read};
-use crate::asked::Filter;
+use crate::ads::{Ads, RequestKind};
+use net::HopRule;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +18,11 @@ pub(crate) struct Rules {
     /// Headers of the caller, and the only origin they are for.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) origin: Origin,
-    pub(crate) filter: Option<Filter>,
+    pub(crate) filter: Option<HopRule>,
+    /// Lists of what a page does without.
+    pub(crate) ads: Option<Ads>,
+    /// The page that was asked for, until one is shown.
+    pub(crate) page: Url,
 }
 
 enum Word {
@@ -25,7 +30,7 @@ enum Word {
     GoWith(Vec<(String, String)>),
     /// Not wanted here; nothing is said about it.
     Skip,
-    /// Forbidden by the caller.
+    /// Forbidden by the caller, or an advertisement.
     Stop,
 }
 
@@ -33,7 +38,8 @@ impl Rules {
     /// Which requests must wait for our word. Documents always, because only those that wait can log in at the proxy;
     /// everything only where everything is looked at, since each wait costs.
     pub(crate) fn patterns(&self) -> Value {
-        let kinds: &[&str] = if self.filter.is_some() || !self.headers.is_empty() {
+        let everything = self.filter.is_some() || self.ads.is_some() || !self.headers.is_empty();
+        let kinds: &[&str] = if everything {
             return json!({ "handleAuthRequests": true, "patterns": [{ "urlPattern": "*" }] });
         } else if self.pictures {
             &["Document"]
@@ -44,18 +50,24 @@ impl Rules {
         json!({ "handleAuthRequests": true, "patterns": patterns })
     }
 
-    fn word(&self, paused: &Paused) -> Word {
+    fn word(&self, paused: &Paused, in_main_frame: bool, shown: Option<&Url>) -> Word {
         if !self.pictures && matches!(paused.resource_type.as_str(), "Image" | "Font" | "Media") {
             return Word::Skip;
         }
         // What has no network address of its own (`blob:`, `data:`) asks nobody for anything.
-        let Some(url) = Url::parse(&paused.request.url).ok().filter(|url| url.has_host()) else {
+        let Some(url) = Url::parse(&paused.request.url).ok().filter(Url::has_host) else {
             return Word::Go;
         };
         if let Some(filter) = &self.filter {
             // A filter that breaks forbids.
-            let allowed = catch_unwind(AssertUnwindSafe(|| filter.allows(&url))).unwrap_or(false);
+            let allowed = catch_unwind(AssertUnwindSafe(|| filter(&url))).unwrap_or(false);
             if !allowed {
+                return Word::Stop;
+            }
+        }
+        if let Some(ads) = &self.ads {
+            let kind = RequestKind::from_devtools(&paused.resource_type, in_main_frame);
+            if ads.blocks(&url, shown.unwrap_or(&self.page), kind) {
                 return Word::Stop;
             }
         }
@@ -101,7 +113,9 @@ impl Page {
         }
         debug_assert_eq!(method, "Fetch.requestPaused");
         let id = &paused.request_id;
-        let (method, answer) = match rules.word(&paused) {
+        let in_main_frame = paused.frame_id == self.frame;
+        let shown = self.book().shown.clone();
+        let (method, answer) = match rules.word(&paused, in_main_frame, shown.as_ref()) {
             Word::Go => ("Fetch.continueRequest", json!({ "requestId": id })),
             Word::GoWith(headers) => {
                 let headers: Vec<Value> =
@@ -110,7 +124,7 @@ impl Page {
             }
             word @ (Word::Skip | Word::Stop) => {
                 if matches!(word, Word::Stop) {
-                    let is_main = paused.resource_type == "Document" && paused.frame_id == self.frame;
+                    let is_main = paused.resource_type == "Document" && in_main_frame;
                     self.note(|book| {
                         book.blocked = book.blocked.saturating_add(1);
                         if is_main {

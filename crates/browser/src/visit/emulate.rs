@@ -2,6 +2,7 @@
 //! of itself, so that a page fetched and the same page visited meet the same reader.
 
 use super::storage;
+use crate::ads::Ads;
 use crate::asked::Visit;
 use crate::browsers::Seat;
 use crate::error::VisitError;
@@ -31,6 +32,8 @@ pub(super) async fn prepare(seat: &Seat, visit: &Visit) -> Result<(), VisitError
         headers,
         origin: visit.url.origin(),
         filter: visit.filter.clone(),
+        ads: visit.block_ads.then(Ads::bundled),
+        page: visit.url.clone(),
     };
     let patterns = rules.patterns();
     tab.page.set_rules(rules);
@@ -81,7 +84,11 @@ pub(super) fn metrics((width, height): (u32, u32), mobile: bool) -> Value {
     json!({ "width": width, "height": height, "deviceScaleFactor": density, "mobile": mobile })
 }
 
-fn agent(visit: &Visit, own_agent: Option<String>, own_language: Option<String>) -> Result<Value, VisitError> {
+fn agent(
+    visit: &Visit,
+    own_agent: Option<String>,
+    own_language: Option<String>,
+) -> Result<Value, VisitError> {
     let profile = if visit.mobile { Profile::Mobile } else { Profile::Desktop };
     let tags = visit.languages.iter().map(String::as_str);
     let locale = Locale::from_languages(tags).map_err(|error| VisitError::Invalid(error.to_string()))?;
@@ -91,14 +98,11 @@ fn agent(visit: &Visit, own_agent: Option<String>, own_language: Option<String>)
     let language = own_language.unwrap_or_else(|| bare.join(","));
     let platform = if visit.mobile { "Linux armv81" } else { "Linux x86_64" };
     let mut wanted = json!({ "acceptLanguage": language, "platform": platform });
-    match own_agent {
-        // Who names a browser of their own is not contradicted by hints about another.
-        Some(agent) => wanted["userAgent"] = json!(agent),
-        None => {
-            wanted["userAgent"] = json!(profile.user_agent());
-            wanted["userAgentMetadata"] = hints(profile);
-        }
+    // Who names a browser of their own is not contradicted by hints about another.
+    if own_agent.is_none() {
+        wanted["userAgentMetadata"] = hints(profile);
     }
+    wanted["userAgent"] = json!(own_agent.as_deref().unwrap_or(profile.user_agent()));
     Ok(wanted)
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use url::Url;
 
 /// Characters of a document that are brought back.
-const LARGEST: usize = 16 << 20;
+const LARGEST: usize = 8 << 20;
 /// A page that moves on again and again while it is read has no content of its own.
 const MOST_TRIES: usize = 5;
 
@@ -84,19 +84,14 @@ pub(super) async fn harvest(seat: &Seat, visit: &Visit, deadline: Deadline) -> R
 }
 
 /// What there is to say of an answer without a document.
-pub(super) fn without_document(
-    seat: &Seat,
-    answer: Answer,
-    timings: Timings,
-) -> Result<Visited, VisitError> {
+pub(super) fn without_document(seat: &Seat, answer: Answer, timings: Timings) -> Result<Visited, VisitError> {
     let url = Url::parse(&answer.url).map_err(|error| VisitError::Protocol(error.to_string()))?;
     Ok(Visited { timings, ..bare(seat, url, Some(answer)) })
 }
 
 fn bare(seat: &Seat, url: Url, answer: Option<Answer>) -> Visited {
-    let (status, headers, content_type) = answer
-        .map(|answer| (Some(answer.status), answer.headers, answer.content_type))
-        .unwrap_or_default();
+    let (status, headers, content_type) =
+        answer.map(|answer| (Some(answer.status), answer.headers, answer.content_type)).unwrap_or_default();
     let book = seat.tab.page.book();
     Visited {
         url,
@@ -125,6 +120,7 @@ fn refuse_error_page(seat: &Seat, visit: &Visit) -> Result<(), NavigationError> 
         (unreachable, book.last_failure.clone())
     };
     let url = Url::parse(&unreachable).unwrap_or_else(|_| visit.url.clone());
-    let error = failure.map_or_else(|| "the page moved to an address that failed".to_owned(), |(_, text)| text);
+    let error =
+        failure.map_or_else(|| "the page moved to an address that failed".to_owned(), |(_, text)| text);
     Err(explain(seat, &error, &url))
 }

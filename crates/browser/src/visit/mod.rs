@@ -7,6 +7,7 @@ mod navigate;
 mod picture;
 mod ready;
 mod storage;
+mod tidy;
 mod world;
 
 pub(crate) use harvest::document;
@@ -52,6 +53,9 @@ pub(crate) async fn run(
     }
 
     let mut ready = settle(tab, working.child(SETTLE_LIMIT)).await?;
+    if visit.block_ads {
+        working.run(tidy::tidy(tab)).await.unwrap_or(Ok(()))?;
+    }
     if !visit.wait_for.is_zero() {
         let waiting = working.run(tokio::time::sleep(visit.wait_for));
         tokio::select! {
@@ -65,6 +69,9 @@ pub(crate) async fn run(
     if !visit.actions.is_empty() {
         results = actions::carry_out(seat, &visit.actions, visit.mobile, working).await?;
         ready = settle(tab, working.child(SETTLE_LIMIT)).await?;
+        if visit.block_ads {
+            working.run(tidy::tidy(tab)).await.unwrap_or(Ok(()))?;
+        }
     }
     timings.actions = clock.lap();
 

@@ -71,7 +71,10 @@ pub(super) fn explain(seat: &Seat, error: &str, url: &Url) -> NavigationError {
         }
         _ => match failure(seat, Some(url)).or_else(|| failure(seat, None)) {
             Some(error) => NavigationError::Network(error),
-            None if code.contains("CONNECTION") || code.contains("EMPTY_RESPONSE") || code.contains("TIMED_OUT") => {
+            None if code.contains("CONNECTION")
+                || code.contains("EMPTY_RESPONSE")
+                || code.contains("TIMED_OUT") =>
+            {
                 NavigationError::Connection(code.to_owned())
             }
             None => NavigationError::Other(clip(code)),
@@ -83,11 +86,11 @@ pub(super) fn explain(seat: &Seat, error: &str, url: &Url) -> NavigationError {
 fn failure(seat: &Seat, url: Option<&Url>) -> Option<FetchError> {
     let target = url.and_then(|url| Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?)));
     let failures = seat.lease.failures().into_iter().rev();
-    let named = failures.filter(|failed| target.as_ref().is_none_or(|target| failed.target == *target));
-    named.filter_map(|failed| match failed.why {
+    let mut named = failures.filter(|failed| target.as_ref().is_none_or(|target| failed.target == *target));
+    named.find_map(|failed| match failed.why {
         WhyNot::Failed(error) => Some(error),
         _ => None,
-    }).next()
+    })
 }
 
 /// A plain request that the proxy could not pass on has an answer: the proxy's. It must not be taken for the site's.

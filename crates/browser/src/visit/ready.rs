@@ -6,7 +6,6 @@ use crate::brought::Ready;
 use crate::error::VisitError;
 use crate::tab::Tab;
 use net::Deadline;
-use serde_json::json;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -23,6 +22,13 @@ const UNMOVED: Duration = Duration::from_millis(1500);
 /// A script may keep the page from answering for this long, or for two fifths of the time there is.
 const SCRIPT_PATIENCE: Duration = Duration::from_secs(8);
 
+/// How long every change of the content counts.
+const LIVELY: Duration = Duration::from_secs(2);
+/// The least time a look is given.
+const LAST_LOOK: Duration = Duration::from_millis(500);
+/// A page that has moved on so often will do so for ever.
+const MOST_DOCUMENTS: u32 = 20;
+
 /// What is looked at: elements, length of the text, scripts. Cheap next to what made them.
 const SAMPLE: &str = "(() => { const root = document.documentElement; \
     return root ? [root.getElementsByTagName('*').length, root.textContent.length, document.scripts.length] \
@@ -33,27 +39,38 @@ type Sample = (u64, u64, u64);
 /// Waits until the page is ready, for as long as `limit` allows.
 pub(crate) async fn settle(tab: &Tab, limit: Deadline) -> Result<Ready, VisitError> {
     let mut changes = tab.page.changes();
-    let mut last: Option<Sample> = None;
-    let mut since = Instant::now();
     let patience = SCRIPT_PATIENCE.min(limit.remaining() * 2 / 5);
+    let started = Instant::now();
+    let mut last = (0, 0, 0);
+    let mut since = started;
+    let mut stopped = false;
     loop {
         let looked = Instant::now();
-        let sample = match timeout(patience.min(limit.remaining()), evaluate::<Sample>(tab, SAMPLE)).await {
-            Ok(sample) => sample?,
-            Err(_) => return interrupt(tab).await,
+        // Even at the end a look is worth half a second: a page that does not answer now would not let itself be read.
+        let wait = patience.min(limit.remaining()).max(LAST_LOOK);
+        let sample = match timeout(wait, evaluate::<Sample>(tab, SAMPLE)).await {
+            Ok(Ok(sample)) => sample,
+            // It moves on faster than it can be looked at.
+            Ok(Err(VisitError::Protocol(_))) => (0, 0, 0),
+            Ok(Err(error)) => return Err(error),
+            Err(_) => return interrupt(tab),
         };
         let now = Instant::now();
-        if last != Some(sample) {
-            last = Some(sample);
+        if differs(last, sample, now.duration_since(started)) {
+            last = sample;
             since = now;
         }
         let unchanged = now.duration_since(since);
-        let (quiet, parsed) = {
+        let (quiet, parsed, documents) = {
             let book = tab.page.book();
-            (book.quiet_for(), book.parsed)
+            (book.quiet_for(), book.parsed, book.documents)
         };
+        if documents > MOST_DOCUMENTS && !stopped {
+            tab.page.stop_scripts();
+            stopped = true;
+        }
         if parsed && quiet.is_some_and(|quiet| quiet >= CALM) && unchanged >= needed(sample) {
-            return Ok(Ready::Quiet);
+            return Ok(if stopped { Ready::Interrupted } else { Ready::Quiet });
         }
         if unchanged >= UNMOVED && sample.0 > 3 {
             return Ok(Ready::Stable);
@@ -62,7 +79,7 @@ pub(crate) async fn settle(tab: &Tab, limit: Deadline) -> Result<Ready, VisitErr
             return Ok(Ready::TimedOut);
         }
         // A page so large that looking takes long is looked at less often.
-        let pause = LOOK.max(now.duration_since(looked) * 4);
+        let pause = LOOK.max(now.duration_since(looked) * 4).min(limit.remaining());
         if quiet.is_none() {
             // Something is under way: the next event is the next moment of interest.
             let _ = timeout(pause * 3, changes.changed()).await;
@@ -81,12 +98,20 @@ fn needed((_, text, scripts): Sample) -> Duration {
     if scripts > 0 && text < SHELL_TEXT { SHELL_PATIENCE } else { CALM }
 }
 
+/// Whether the content has changed. After a while small changes count no more: clocks, counters and carousels never rest.
+fn differs(last: Sample, sample: Sample, after: Duration) -> bool {
+    let far = |one: u64, other: u64| {
+        let tolerated = if after < LIVELY { 0 } else { one / 50 };
+        one.abs_diff(other) > tolerated
+    };
+    far(last.0, sample.0) || far(last.1, sample.1)
+}
+
 /// Stops scripts that do not end, so that what is there can be read.
-async fn interrupt(tab: &Tab) -> Result<Ready, VisitError> {
+fn interrupt(tab: &Tab) -> Result<Ready, VisitError> {
     if let Some(lost) = tab.page.book().end.clone() {
         return Err(lost);
     }
-    tab.post("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
-    tab.post("Runtime.terminateExecution", &json!({}));
+    tab.page.stop_scripts();
     Ok(Ready::Interrupted)
 }

@@ -64,7 +64,8 @@ pub(super) async fn collect(tab: &Tab, visit: &Visit) -> Result<StorageState, Vi
         origin: String,
         items: Vec<(String, String)>,
     }
-    let answer = tab.answer(tab.send_to_browser("Storage.getCookies", &json!({ "browserContextId": tab.context })));
+    let answer =
+        tab.answer(tab.send_to_browser("Storage.getCookies", &json!({ "browserContextId": tab.context })));
     let mut cookies: Cookies =
         serde_json::from_str(answer.await?.get()).map_err(|error| VisitError::Protocol(error.to_string()))?;
     cookies.cookies.truncate(MOST_COOKIES);

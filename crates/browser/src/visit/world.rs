@@ -7,6 +7,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+/// Tries on a page that moves on again and again.
+const MOST_TRIES: usize = 20;
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct World {
@@ -15,18 +18,17 @@ struct World {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Evaluated {
-    result: Remote,
+struct Evaluated<T> {
+    result: Remote<T>,
     exception_details: Option<Exception>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Remote {
+pub(crate) struct Remote<T> {
     #[serde(rename = "type")]
     pub(crate) kind: String,
     pub(crate) subtype: Option<String>,
-    #[serde(default)]
-    pub(crate) value: Value,
+    pub(crate) value: Option<T>,
     /// Values JSON has no word for: `NaN`, `-0`, big integers.
     #[serde(rename = "unserializableValue")]
     pub(crate) unserializable: Option<String>,
@@ -54,61 +56,60 @@ impl Exception {
     }
 }
 
-/// Evaluates an expression of ours on the document that is shown now. It is made anew for each document, so a value is
-/// always of one document: if the page moves on in the middle, there is none, and one more try is made on the next.
+/// Evaluates an expression of ours on the document that is shown now. The world it runs in belongs to that document, so
+/// a value is always of one document: if the page moves on in the middle there is none, and the next one is asked.
 pub(crate) async fn evaluate<T: DeserializeOwned>(tab: &Tab, expression: &str) -> Result<T, VisitError> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
+    for _ in 0..MOST_TRIES {
         match evaluate_once(tab, expression).await {
-            Err(VisitError::Protocol(_)) if tries < 4 => {}
-            Ok(value) => {
-                return serde_json::from_value(value).map_err(|error| VisitError::Protocol(error.to_string()));
-            }
-            Err(error) => return Err(error),
+            // The world is gone with its document.
+            Err(VisitError::Protocol(_)) => tab.page.book().world = None,
+            outcome => return outcome,
         }
     }
+    evaluate_once(tab, expression).await
 }
 
-async fn evaluate_once(tab: &Tab, expression: &str) -> Result<Value, VisitError> {
+async fn evaluate_once<T: DeserializeOwned>(tab: &Tab, expression: &str) -> Result<T, VisitError> {
     let known = tab.page.book().world;
-    let world = match known {
-        Some(world) => world,
-        None => {
-            let document = tab.page.book().document.clone();
-            let wanted = json!({ "frameId": tab.page.frame, "worldName": "gannet" });
-            let made: World = tab.call("Page.createIsolatedWorld", &wanted).await?;
-            let mut book = tab.page.book();
-            // Only if the page has not moved on since: then it belongs to a document that is gone.
-            if book.document == document {
-                book.world = Some(made.execution_context_id);
-            }
-            made.execution_context_id
-        }
-    };
+    let world = if let Some(world) = known { world } else { make_world(tab).await? };
     let wanted = json!({
         "expression": expression, "contextId": world, "returnByValue": true, "awaitPromise": true,
     });
-    let evaluated: Evaluated = match tab.call("Runtime.evaluate", &wanted).await {
-        Ok(evaluated) => evaluated,
-        Err(error) => {
-            tab.page.book().world = None;
-            return Err(error);
-        }
-    };
+    let answer = tab.answer(tab.send("Runtime.evaluate", &wanted)).await?;
+    if let Ok(Evaluated { result: Remote { value: Some(value), .. }, exception_details: None }) =
+        serde_json::from_str(answer.get())
+    {
+        return Ok(value);
+    }
+    // Not what was expected: a second look tells why.
+    let evaluated: Evaluated<Value> =
+        serde_json::from_str(answer.get()).map_err(|error| VisitError::Protocol(error.to_string()))?;
     match evaluated.exception_details {
         Some(exception) => Err(VisitError::Invalid(exception.message())),
-        None => Ok(evaluated.result.value),
+        None => serde_json::from_value(evaluated.result.value.unwrap_or_default())
+            .map_err(|error| VisitError::Invalid(error.to_string())),
     }
 }
 
+async fn make_world(tab: &Tab) -> Result<i64, VisitError> {
+    let document = tab.page.book().document.clone();
+    let wanted = json!({ "frameId": tab.page.frame, "worldName": "gannet" });
+    let made: World = tab.call("Page.createIsolatedWorld", &wanted).await?;
+    let mut book = tab.page.book();
+    // Only if the page has not moved on since: then it belongs to a document that is gone.
+    if book.document == document {
+        book.world = Some(made.execution_context_id);
+    }
+    Ok(made.execution_context_id)
+}
+
 /// Runs a script of the caller in the page's own world. `Err` inside is what it threw.
-pub(crate) async fn run_script(tab: &Tab, script: &str) -> Result<Result<Remote, String>, VisitError> {
+pub(crate) async fn run_script(tab: &Tab, script: &str) -> Result<Result<Remote<Value>, String>, VisitError> {
     let wanted = json!({
         "expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true,
         "replMode": true, "allowUnsafeEvalBlockedByCSP": true,
     });
-    let evaluated: Evaluated = tab.call("Runtime.evaluate", &wanted).await?;
+    let evaluated: Evaluated<Value> = tab.call("Runtime.evaluate", &wanted).await?;
     Ok(match evaluated.exception_details {
         Some(exception) => Err(exception.message()),
         None => Ok(evaluated.result),

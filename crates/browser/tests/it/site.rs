@@ -46,10 +46,15 @@ impl Site {
 
     /// Answers every request with what `answer` makes of its path and head.
     pub async fn new(answer: impl Fn(&str, &str) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self::bound("127.0.0.1:0", answer).await
+    }
+
+    /// The same at a chosen address.
+    pub async fn bound(bind: &str, answer: impl Fn(&str, &str) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let answer = Arc::new(answer);
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
         let seen = Arc::clone(&requests);
-        let site = Self::raw("127.0.0.1:0", move |mut stream| {
+        let site = Self::raw(bind, move |mut stream| {
             let (answer, seen) = (Arc::clone(&answer), Arc::clone(&seen));
             async move {
                 while let Some(head) = read_request(&mut stream).await {
@@ -141,20 +146,29 @@ pub fn filled(extra: &str) -> Vec<u8> {
 
 /// A resolver with a script: each look-up of a name takes the next of its answers; the last one stays.
 #[derive(Debug, Default)]
-pub struct Names(Mutex<HashMap<String, Vec<Vec<IpAddr>>>>);
+pub struct Names {
+    answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
+    asked: Mutex<Vec<String>>,
+}
 
 impl Names {
     pub fn new(pairs: &[(&str, &[&[&str]])]) -> Arc<Self> {
         let parse = |answer: &&[&str]| answer.iter().map(|text| text.parse().unwrap()).collect();
         let names = pairs.iter().map(|(name, list)| ((*name).to_owned(), list.iter().map(parse).collect()));
-        Arc::new(Self(Mutex::new(names.collect())))
+        Arc::new(Self { answers: Mutex::new(names.collect()), asked: Mutex::default() })
+    }
+
+    /// The names that were looked up.
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
     }
 }
 
 #[async_trait::async_trait]
 impl Resolve for Names {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        let mut answers = self.0.lock().unwrap();
+        self.asked.lock().unwrap().push(host.to_owned());
+        let mut answers = self.answers.lock().unwrap();
         let Some(list) = answers.get_mut(host) else {
             return Err(io::Error::from(io::ErrorKind::NotFound));
         };

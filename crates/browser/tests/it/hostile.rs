@@ -1,0 +1,349 @@
+//! Pages that misbehave. Each has a typed end inside its deadline, and the visit after it is served as if nothing had
+//! happened.
+
+use crate::site::{
+    Site, answer, browsers_with, filled, html, not_found, redirect, settings, typed, visit, within,
+};
+use gannet_browser::{BrowserSettings, Browsers, NavigationError, Ready, Visit, VisitError, Visited};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt as _;
+
+/// Time every hostile page is given. Well above what any of them takes on a busy machine.
+const LIMIT: u64 = 20;
+
+type Outcome = Result<Visited, VisitError>;
+type Check = fn(&Outcome) -> bool;
+
+fn brought(outcome: &Outcome, text: &str) -> bool {
+    outcome.as_ref().is_ok_and(|page| page.html.contains(text))
+}
+
+fn download(outcome: &Outcome) -> bool {
+    matches!(outcome, Err(VisitError::Navigation(NavigationError::Download { .. })))
+}
+
+/// Path, page, what must come of it.
+const PAGES: &[(&str, &str, Check)] = &[
+    (
+        "/windows",
+        "<script>for (let i = 0; i < 1000; i++) open('/good?' + i, '_blank')</script><p>still here",
+        |got| brought(got, "still here"),
+    ),
+    (
+        "/click-windows",
+        "<body onload='go()'><p>still here<script>function go() { for (let i = 0; i < 1000; i++) { \
+        const a = document.createElement('a'); a.href = '/good?' + i; a.target = '_blank'; a.click() } }</script>",
+        |got| brought(got, "still here"),
+    ),
+    (
+        "/alerts",
+        "<p>before<script>for (let i = 0; i < 20; i++) { alert(i); confirm(i); prompt(i) }</script><p>after",
+        |got| brought(got, "after") && got.as_ref().is_ok_and(|page| page.dialogs == 60),
+    ),
+    ("/endless-alerts", "<p>before</p><script>for (;;) alert('again')</script><p>after", |got| {
+        brought(got, "before") && got.as_ref().is_ok_and(|page| page.dialogs > 10)
+    }),
+    (
+        "/unload",
+        "<script>onbeforeunload = event => { event.preventDefault(); return 'stay' }; \
+        setTimeout(() => location = '/good', 10)</script><p>leaving",
+        |got| brought(got, "all is well"),
+    ),
+    ("/loop", "<p>before</p><script>while (true) {}</script><p>after", |got| {
+        brought(got, "before") && got.as_ref().is_ok_and(|page| page.ready == Ready::Interrupted)
+    }),
+    (
+        "/loops",
+        "<p>before</p><script>setInterval(() => { const end = Date.now() + 900; while (Date.now() < end) {} }, 1)\
+        </script>",
+        |got| brought(got, "before"),
+    ),
+    (
+        "/microtasks",
+        "<p>before</p><script>(function again() { Promise.resolve().then(again) })()</script>",
+        |got| brought(got, "before"),
+    ),
+    (
+        "/memory",
+        "<p>before</p><script>const all = []; \
+        setInterval(() => { for (let i = 0; i < 40; i++) all.push(new Array(1e5).fill({ a: i })) }, 0)</script>",
+        |got| matches!(got, Err(VisitError::RendererCrashed)) || brought(got, "before"),
+    ),
+    (
+        "/buffers",
+        "<p>before</p><script>const all = []; try { for (;;) all.push(new Uint8Array(1 << 30)) } \
+        catch (error) { document.body.append('refused') }</script>",
+        |got| {
+            matches!(got, Err(VisitError::RendererCrashed))
+                || brought(got, "refused")
+                || brought(got, "before")
+        },
+    ),
+    ("/close", "<p>still here</p><script>window.close(); self.close()</script>", |got| {
+        brought(got, "still here") || matches!(got, Err(VisitError::Closed))
+    }),
+    ("/print", "<p>still here</p><script>print(); setInterval(print, 10)</script>", |got| {
+        brought(got, "still here")
+    }),
+    (
+        "/grabbing",
+        "<p>still here</p><script>document.body.requestPointerLock(); \
+        document.documentElement.requestFullscreen().catch(() => {}); navigator.keyboard?.lock?.(); \
+        Notification.requestPermission(); navigator.geolocation.getCurrentPosition(() => {}); \
+        navigator.mediaDevices?.getUserMedia({ video: true, audio: true }).catch(() => {})</script>",
+        |got| brought(got, "still here"),
+    ),
+    ("/reload", "<p>still here</p><script>location.reload()</script>", |got| brought(got, "still here")),
+    (
+        "/history",
+        "<p>still here</p><script>for (let i = 0; i < 100000; i++) history.pushState(i, '', '?' + i)</script>",
+        |got| brought(got, "still here"),
+    ),
+    (
+        "/back",
+        "<p>still here</p><script>setInterval(() => { history.pushState(1, '', '#' + Math.random()); \
+        history.back() }, 1)</script>",
+        |got| brought(got, "still here"),
+    ),
+    (
+        "/hashes",
+        "<p>still here</p><script>setInterval(() => location.hash = Math.random(), 1)</script>",
+        |got| brought(got, "still here"),
+    ),
+    ("/refresh", "<meta http-equiv=refresh content='0;url=/good'>", |got| brought(got, "all is well")),
+    ("/moving", "<script>setTimeout(() => location = '/good', 300)</script>", |got| {
+        brought(got, "all is well")
+    }),
+    ("/polls", "<p>still here</p><script>setInterval(() => fetch('/data'), 20)</script>", |got| {
+        brought(got, "still here") && got.as_ref().is_ok_and(|page| page.ready == Ready::Stable)
+    }),
+    (
+        "/ticks",
+        "<p>still here</p><div id=clock></div><script>let n = 0; setInterval(() => \
+        clock.textContent += n++, 20)</script>",
+        |got| brought(got, "still here") && got.as_ref().is_ok_and(|page| page.ready == Ready::TimedOut),
+    ),
+    (
+        "/workers",
+        "<p>still here</p><script>for (let i = 0; i < 100; i++) new Worker(URL.createObjectURL(new Blob(\
+        ['for (;;) {}'])))</script>",
+        |got| brought(got, "still here"),
+    ),
+    ("/service", "<p>still here</p><script>navigator.serviceWorker.register('/worker.js')</script>", |got| {
+        brought(got, "still here")
+    }),
+    (
+        "/frames",
+        "<p>still here</p><script>for (let i = 0; i < 200; i++) { const f = document.createElement('iframe'); \
+        f.src = '/frames?' + i; document.body.append(f) }</script>",
+        |got| brought(got, "still here"),
+    ),
+    (
+        "/nodes",
+        "<p>still here</p><script>const part = '<br>'.repeat(1000); let all = ''; \
+        for (let i = 0; i < 1000; i++) all += part; document.body.insertAdjacentHTML('beforeend', all)</script>",
+        |got| brought(got, "still here") && got.as_ref().is_ok_and(|page| page.html.len() > 4_000_000),
+    ),
+    ("/huge", "<p>still here</p><script>document.body.append('x'.repeat(30e6))</script>", |got| {
+        brought(got, "still here")
+            && got.as_ref().is_ok_and(|page| page.truncated && page.html.len() < 9_000_000)
+    }),
+    (
+        "/deep",
+        "<p>still here</p><script>let at = document.body; for (let i = 0; i < 20000; i++) \
+        at = at.appendChild(document.createElement('b'))</script>",
+        |got| brought(got, "still here") || matches!(got, Err(VisitError::RendererCrashed)),
+    ),
+    (
+        "/prototypes",
+        "<p>still here</p><script>Object.defineProperty(Element.prototype, 'outerHTML', { get: () => 'lie' });\
+        JSON.stringify = () => 'lie'; Array.prototype.slice = String.prototype.slice = () => { throw 1 }; \
+        Document.prototype.querySelector = null</script>",
+        |got| brought(got, "still here"),
+    ),
+    ("/surrogates", "<p>still here</p><script>document.body.append('\\ud800 and \\udc00')</script>", |got| {
+        brought(got, "still here")
+    }),
+    ("/file", "<p>still here</p><script>location = 'file:///etc/passwd'</script>", |got| {
+        brought(got, "still here")
+    }),
+    ("/data-url", "<p>still here</p><script>location = 'data:text/html,<h1>elsewhere'</script>", |got| {
+        brought(got, "still here")
+    }),
+    ("/chrome-url", "<p>still here</p><script>location = 'chrome://version'</script>", |got| {
+        brought(got, "still here")
+    }),
+    (
+        "/javascript-url",
+        "<p>still here</p><script>location = 'javascript:\"<p>written by a script</p>\"'</script>",
+        |got| brought(got, "written by a script") || brought(got, "still here"),
+    ),
+    (
+        "/mailto",
+        "<p>still here</p><script>location = 'mailto:a@b.example'; location = 'intent://x'</script>",
+        |got| brought(got, "still here"),
+    ),
+    (
+        "/file-parts",
+        "<p>still here</p><iframe src='file:///etc/passwd'></iframe><script src='file:///etc/passwd'>\
+        </script><link rel=stylesheet href='file:///etc/passwd'>",
+        |got| brought(got, "still here") && !brought(got, "root:"),
+    ),
+    (
+        "/leaves-to-download",
+        "<p>still here</p><script>setTimeout(() => location = '/attachment', 10)</script>",
+        |got| brought(got, "still here"),
+    ),
+    ("/slow-part", "<p>still here</p><script src=/never defer></script>", |got| brought(got, "still here")),
+];
+
+/// Pages that are not just HTML.
+const ANSWERS: &[(&str, Check)] = &[
+    ("/attachment", download),
+    ("/binary", download),
+    ("/pdf", download),
+    ("/redirects", |got| matches!(got, Err(VisitError::Navigation(NavigationError::TooManyRedirects)))),
+    ("/login", |got| {
+        got.as_ref().is_ok_and(|page| page.status == Some(401) && page.html.contains("who are you"))
+    }),
+    ("/proxy-login", |got| got.as_ref().is_ok_and(|page| page.status == Some(407))),
+    ("/empty-error", |got| got.as_ref().is_ok_and(|page| page.status == Some(500) && page.html.is_empty())),
+    ("/no-content", |got| got.as_ref().is_ok_and(|page| page.status == Some(204) && page.html.is_empty())),
+    ("/own-403", |got| {
+        got.as_ref().is_ok_and(|page| page.status == Some(403) && page.html.contains("the site's own"))
+    }),
+    ("/no-type", |got| brought(got, "no type")),
+    ("/text", |got| brought(got, "plain text")),
+    ("/headers", |got| brought(got, "many headers") || got.is_err()),
+    ("/garbage", |got| got.is_err()),
+    ("/stream", |got| brought(got, "a stream begins")),
+];
+
+fn serve(path: &str) -> Vec<u8> {
+    let bare = path.split('?').next().unwrap_or(path);
+    if let Some((_, page, _)) = PAGES.iter().find(|(known, ..)| *known == bare) {
+        return html(&format!("<!doctype html><body>{page}"));
+    }
+    match bare {
+        "/good" => filled("<h1>all is well</h1>"),
+        "/data" => typed("text/plain", "data"),
+        "/worker.js" => typed(
+            "text/javascript",
+            "self.onfetch = event => event.respondWith(new Response('forged')); for (let i = 0; i < 1e9; i++) {}",
+        ),
+        "/attachment" => {
+            answer("200 OK", &[("Content-Disposition", "attachment"), ("Content-Type", "text/html")], b"x")
+        }
+        "/binary" => typed("application/octet-stream", "\u{1}\u{2}"),
+        "/pdf" => typed("application/pdf", "%PDF-1.4\n%%EOF"),
+        "/redirects" => redirect("/redirects?"),
+        "/login" => answer(
+            "401 Unauthorized",
+            &[("WWW-Authenticate", "Basic realm=\"x\""), ("Content-Type", "text/html")],
+            b"<p>who are you",
+        ),
+        "/proxy-login" => answer(
+            "407 Proxy",
+            &[("Proxy-Authenticate", "Basic realm=\"x\""), ("Content-Type", "text/html")],
+            b"x",
+        ),
+        "/empty-error" => answer("500 Oh", &[("Content-Type", "text/html")], b""),
+        "/no-content" => b"HTTP/1.1 204 No Content\r\n\r\n".to_vec(),
+        "/own-403" => answer("403 Forbidden", &[("Content-Type", "text/html")], b"<p>the site's own"),
+        "/no-type" => answer("200 OK", &[], b"<!doctype html><p>no type"),
+        "/text" => typed("text/plain", "plain text"),
+        "/headers" => {
+            let mut head =
+                String::from("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\n");
+            for number in 0..10_000 {
+                let _ = write!(head, "x-{number}: y\r\n");
+            }
+            format!("{head}\r\n<p>many headers").into_bytes()
+        }
+        "/garbage" => b"this is not HTTP\r\n\r\n".to_vec(),
+        _ => not_found(),
+    }
+}
+
+async fn site() -> Site {
+    let slow = Site::raw("127.0.0.1:0", |mut stream| async move {
+        let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<!doctype html><p>a stream begins";
+        let _ = stream.write_all(head).await;
+        for number in 0.. {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            if stream.write_all(format!("<p>{number}").as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    })
+    .await;
+    let stuck = Site::raw("127.0.0.1:0", |stream| async move {
+        tokio::time::sleep(Duration::from_mins(5)).await;
+        drop(stream);
+    })
+    .await;
+    Site::new(move |path, _| match path {
+        "/stream" => redirect(slow.url("/").as_str()),
+        "/never" => redirect(stuck.url("/").as_str()),
+        path => serve(path),
+    })
+    .await
+}
+
+/// Visits a hostile page and then a good one; says what went wrong.
+async fn survive(browsers: &Browsers, site: &Site, path: &str, check: Check) -> Option<String> {
+    let started = Instant::now();
+    let outcome = browsers.visit(Visit::new(site.url(path)), within(LIMIT)).await;
+    let took = started.elapsed();
+    println!("{path} {took:?}");
+    if !check(&outcome) || took >= Duration::from_secs(LIMIT) {
+        let mut shown = format!("{outcome:?}");
+        shown.truncate(shown.floor_char_boundary(600));
+        return Some(format!("{path} after {took:?}: {shown}"));
+    }
+    let good = visit(browsers, site.url("/good")).await;
+    (!brought(&good, "all is well")).then(|| format!("after {path}: {good:?}"))
+}
+
+fn sturdy() -> Browsers {
+    browsers_with(BrowserSettings { max_pages: 3, ..settings() })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_that_misbehave_have_a_typed_end_and_harm_nobody_else() {
+    let (site, browsers) = (site().await, sturdy());
+    let pages = Arc::new(Mutex::new(PAGES.iter()));
+    let mut running = tokio::task::JoinSet::new();
+    for _ in 0..3 {
+        let (browsers, site, pages) = (browsers.clone(), site.clone(), Arc::clone(&pages));
+        running.spawn(async move {
+            let mut wrong = Vec::new();
+            loop {
+                let next = pages.lock().unwrap().next();
+                let Some((path, _, check)) = next else { return wrong };
+                wrong.extend(survive(&browsers, &site, path, *check).await);
+            }
+        });
+    }
+    let wrong: Vec<String> = running.join_all().await.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let status = browsers.status();
+    assert_eq!(status.pages_open, 0, "{status:?}");
+    browsers.shut_down().await;
+    let status = browsers.status();
+    assert_eq!((status.processes, status.orphans), (0, 0), "{status:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_are_no_pages_are_named_for_what_they_are() {
+    let (site, browsers) = (site().await, sturdy());
+    let mut wrong = Vec::new();
+    for (path, check) in ANSWERS {
+        wrong.extend(survive(&browsers, &site, path, *check).await);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    browsers.shut_down().await;
+}

@@ -1,0 +1,175 @@
+//! As whom a page is visited, and what the visit carries with it.
+
+use crate::site::{Site, browsers, filled, header, html, not_found, redirect, visit, within};
+use gannet_browser::{NavigationError, Screenshot, StorageState, Visit, VisitError};
+use net::Profile;
+use serde_json::json;
+use std::sync::Arc;
+
+const SELF: &str = "({ agent: navigator.userAgent, languages: navigator.languages, zone: \
+    Intl.DateTimeFormat().resolvedOptions().timeZone, touch: navigator.maxTouchPoints > 0, wide: innerWidth, \
+    mobile: navigator.userAgentData?.mobile, brands: navigator.userAgentData?.brands?.map(b => b.version), \
+    webdriver: navigator.webdriver, platform: navigator.platform })";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_see_an_ordinary_reader_in_the_language_and_time_that_was_asked_for() {
+    let site = Site::new(|_, _| filled("")).await;
+    let browsers = browsers();
+    let mut asked = Visit::new(site.url("/"));
+    asked.collect = Some(SELF.into());
+    let seen = browsers.visit(asked.clone(), within(30)).await.unwrap().collected.unwrap();
+    assert_eq!(seen["agent"], Profile::Desktop.user_agent());
+    assert_eq!(
+        (&seen["languages"][0], &seen["wide"], &seen["touch"]),
+        (&json!("en-US"), &json!(1280), &json!(false))
+    );
+    assert_eq!((&seen["webdriver"], &seen["platform"]), (&json!(false), &json!("Linux x86_64")));
+    let head = site.heads().remove(0);
+    assert_eq!(header(&head, "user-agent"), Some(Profile::Desktop.user_agent()));
+    assert!(!head.contains("Headless") && !head.to_lowercase().contains("proxy-"), "{head}");
+    assert!(header(&head, "accept-language").unwrap().starts_with("en-US"), "{head}");
+
+    asked.mobile = true;
+    asked.languages = vec!["de-CH".into(), "fr".into()];
+    asked.timezone = Some("Asia/Tokyo".into());
+    let seen = browsers.visit(asked.clone(), within(30)).await.unwrap().collected.unwrap();
+    assert_eq!(seen["agent"], Profile::Mobile.user_agent());
+    assert_eq!(seen["languages"], json!(["de-CH", "de", "fr"]));
+    assert_eq!(
+        (&seen["zone"], &seen["touch"], &seen["wide"]),
+        (&json!("Asia/Tokyo"), &json!(true), &json!(412))
+    );
+    let head = site.heads().pop().unwrap();
+    assert!(header(&head, "accept-language").unwrap().starts_with("de-CH,de;q=0.9"), "{head}");
+
+    asked.timezone = Some("Mars/Olympus".into());
+    assert!(matches!(browsers.visit(asked, within(30)).await, Err(VisitError::Invalid(_))));
+    browsers.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_and_cookies_of_the_caller_stay_with_their_origin() {
+    let other = Site::new(|_, _| filled("elsewhere")).await;
+    let (near, far) = (other.url("/near"), other.url("/far"));
+    let site = Site::new(move |path, _| match path {
+        "/page" => filled(&format!("<script src=/own.js></script><script src={near}></script>")),
+        "/leave" => redirect(far.as_str()),
+        "/own.js" => html(""),
+        _ => not_found(),
+    })
+    .await;
+    let browsers = browsers();
+    for path in ["/page", "/leave"] {
+        let mut asked = Visit::new(site.url(path));
+        asked.headers = [("X-Api-Key", "secret"), ("Cookie", "a=1; b=2"), ("User-Agent", "Own/1")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+        browsers.visit(asked, within(30)).await.unwrap();
+    }
+    assert_eq!(
+        other.paths().iter().filter(|path| path.len() > 4).count(),
+        2 - usize::from(!other.paths().contains(&"/near".into()))
+    );
+    for head in other.heads() {
+        assert!(!head.contains("secret") && !head.contains("a=1"), "leaked: {head}");
+        assert_eq!(header(&head, "user-agent"), Some("Own/1"));
+    }
+    for head in site.heads().iter().filter(|head| !head.contains("favicon")) {
+        assert_eq!(header(head, "x-api-key"), Some("secret"), "{head}");
+        assert_eq!(header(head, "cookie"), Some("a=1; b=2"), "{head}");
+    }
+    browsers.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_of_one_visit_is_found_by_the_next_unless_it_is_handed_over() {
+    let site = Site::new(|path, head| {
+        let cookie = header(head, "cookie").unwrap_or("none").to_owned();
+        let set = "<script>const was = localStorage.getItem('kept'); document.title = was; \
+            localStorage.setItem('kept', 'yes'); document.cookie = 'js=1; max-age=1000'; sessionStorage.x = 1</script>";
+        let page = filled(&format!("<b>cookie {cookie}</b>{set}"));
+        let text = String::from_utf8(page).unwrap();
+        let _ = path;
+        text.replacen("Content-Type", "Set-Cookie: server=2; HttpOnly; Max-Age=1000\r\nContent-Type", 1).into_bytes()
+    })
+    .await;
+    let browsers = browsers();
+    let mut asked = Visit::new(site.url("/"));
+    asked.keep_state = true;
+    asked.collect = Some("document.title".into());
+    let first = browsers.visit(asked.clone(), within(30)).await.unwrap();
+    let second = browsers.visit(asked.clone(), within(30)).await.unwrap();
+    for fresh in [&first, &second] {
+        assert!(fresh.html.contains("cookie none") && fresh.collected == Some(json!("null")), "{fresh:?}");
+    }
+    let state = first.state.unwrap();
+    let mut names: Vec<&str> = state.cookies.iter().map(|cookie| cookie.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["js", "server"]);
+    // As it would come back from a store.
+    let state: StorageState = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
+    asked.state = Some(state);
+    let third = browsers.visit(asked, within(30)).await.unwrap();
+    assert!(third.html.contains("server=2") && third.html.contains("js=1"), "{}", third.html);
+    assert_eq!(third.collected, Some(json!("yes")));
+    browsers.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_callers_filter_is_asked_about_every_address() {
+    let bad = Site::new(|_, _| filled("bad")).await;
+    let (part, far, frame) = (bad.url("/part"), bad.url("/far"), bad.url("/frame"));
+    let worker = bad.url("/from-a-worker");
+    let site = Site::new(move |path, _| match path {
+        "/parts" => filled(&format!(
+            "<script src={part}></script><iframe src={frame}></iframe><script>new Worker(URL.createObjectURL(new Blob(\
+             [\"fetch('{worker}', {{ mode: 'no-cors' }})\"])))</script>"
+        )),
+        "/leave" => redirect(far.as_str()),
+        "/script" => html(&format!("<script>location = '{far}'</script>")),
+        _ => not_found(),
+    })
+    .await;
+    let browsers = browsers();
+    let port = bad.port();
+    let ask = |path: &str| {
+        let mut asked = Visit::new(site.url(path));
+        asked.filter = Some(Arc::new(move |url: &url::Url| url.port() != Some(port)));
+        browsers.visit(asked, within(30))
+    };
+    let page = ask("/parts").await.unwrap();
+    assert!(page.blocked_requests >= 3, "{}", page.blocked_requests);
+    for path in ["/leave", "/script"] {
+        let error = ask(path).await.unwrap_err();
+        assert!(
+            matches!(&error, VisitError::Navigation(NavigationError::Filtered(url)) if url.contains("/far")),
+            "{path}: {error:?}"
+        );
+    }
+    assert_eq!(bad.connections(), 0, "{:?}", bad.paths());
+    let page = visit(&browsers, bad.url("/part")).await.unwrap();
+    assert_eq!(page.blocked_requests, 0);
+    browsers.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn advertisements_are_not_asked_for_and_banners_are_hidden() {
+    let site = Site::new(|path, _| match path {
+        "/" => filled(
+            "<div id=onetrust-consent-sdk>We value your privacy</div><script \
+             src=http://securepubads.g.doubleclick.net/tag/js/gpt.js></script>",
+        ),
+        _ => not_found(),
+    })
+    .await;
+    let browsers = browsers();
+    let mut asked = Visit::new(site.url("/"));
+    asked.collect = Some("getComputedStyle(document.querySelector('#onetrust-consent-sdk')).display".into());
+    let open = browsers.visit(asked.clone(), within(30)).await.unwrap();
+    assert_eq!((open.blocked_requests, open.collected), (0, Some(json!("block"))));
+    asked.block_ads = true;
+    asked.screenshot = Some(Screenshot::default());
+    let tidy = browsers.visit(asked, within(30)).await.unwrap();
+    assert_eq!((tidy.blocked_requests, tidy.collected), (1, Some(json!("none"))));
+    browsers.shut_down().await;
+}
