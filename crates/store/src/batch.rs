@@ -1,9 +1,9 @@
 //! What a batch of scrapes comes to, apart from any database: which records are fit to be written, how
-//! much of each, and what they change in the ledger together. Both stores ask here.
+//! much of each, and who pays. Both stores ask here.
 
 use crate::Millis;
 use crate::scrapes::{LARGEST_SCRAPE, NewScrape, Recorded};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use uuid::Uuid;
 
 /// A scrape that may be written, and its place in the batch.
@@ -75,35 +75,6 @@ impl Spender {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct PeriodChange {
-    pub used: i64,
-    /// Set aside until now, and not any more.
-    pub released: i64,
-}
-
-/// What a batch changes in the ledger, summed up: each row is written once, and in one order.
-#[derive(Debug, Default)]
-pub(crate) struct Charges {
-    pub periods: BTreeMap<(Uuid, Millis), PeriodChange>,
-    pub usage: BTreeMap<Spender, i64>,
-}
-
-impl Charges {
-    /// `released` is what the reservation of the scrape held, or nothing.
-    pub(crate) fn add(&mut self, spender: Spender, credits: i64, released: i64) {
-        if credits == 0 && released == 0 {
-            return;
-        }
-        let period = self.periods.entry((spender.team, spender.period)).or_default();
-        period.used += credits;
-        period.released += released;
-        if credits > 0 {
-            *self.usage.entry(spender).or_default() += credits;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,18 +123,5 @@ mod tests {
         assert!(kept.url.is_empty() && kept.result.is_none() && kept.error.is_none());
         assert!(kept.page.is_none() && kept.request.is_none());
         assert_eq!((kept.credits, kept.ok), (1, false));
-    }
-
-    #[test]
-    fn charges_add_up() {
-        let spender = |key: Option<Uuid>| Spender { team: Uuid::nil(), period: 7, key, purpose: "x".into() };
-        let mut charges = Charges::default();
-        charges.add(spender(None), 2, 5);
-        charges.add(spender(None), 0, 3);
-        charges.add(spender(Some(Uuid::max())), 4, 0);
-        charges.add(Spender { period: 8, ..spender(None) }, 0, 0);
-        let periods: Vec<_> = charges.periods.into_iter().collect();
-        assert_eq!(periods, [((Uuid::nil(), 7), PeriodChange { used: 6, released: 8 })]);
-        assert_eq!(charges.usage.into_values().collect::<Vec<_>>(), [2, 4]);
     }
 }

@@ -8,7 +8,7 @@
 //!   charges and the parent's counters change in one transaction.
 //! - A parent ends by itself when its last child has ended, so totals reconcile by construction.
 
-use crate::{Millis, StoreResult};
+use crate::{Millis, StoreError, StoreResult};
 use std::time::Duration;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -223,6 +223,24 @@ pub struct SweepReport {
     pub overdue: u64,
     /// Jobs that were to stop and whose worker was lost before it said that they did.
     pub cancelled: u64,
+    /// Jobs that could not be ended and were passed over; the log says why.
+    pub stuck: u64,
+}
+
+/// A sweep gives up at an error that may pass when it has met so many errors before: most likely the
+/// database is away, and every further job would wait for it in turn.
+const ERRORS_TO_GIVE_UP: u64 = 3;
+
+impl SweepReport {
+    /// One job that cannot be ended must not keep the others from it.
+    pub(crate) fn pass_over(&mut self, job: Uuid, error: StoreError) -> StoreResult<()> {
+        if error.is_retryable() && self.stuck >= ERRORS_TO_GIVE_UP {
+            return Err(error);
+        }
+        tracing::warn!(%job, %error, "a job could not be ended");
+        self.stuck += 1;
+        Ok(())
+    }
 }
 
 #[async_trait::async_trait]
@@ -234,6 +252,15 @@ pub trait Jobs {
     /// dedup key inside the group are left out. When the parent's own dedup key is taken nothing is
     /// created. A parent without children is completed at once.
     async fn enqueue_group(&self, parent: NewJob, children: Vec<NewJob>) -> StoreResult<Enqueued>;
+
+    /// The same, unless the team would have more than `most_waiting` jobs queued then: `None`, and
+    /// nothing is created. Holds however many ask at once.
+    async fn enqueue_group_within(
+        &self,
+        parent: NewJob,
+        children: Vec<NewJob>,
+        most_waiting: u64,
+    ) -> StoreResult<Option<Enqueued>>;
 
     /// Hands out due jobs: highest priority first; among equals the team with the fewest running jobs,
     /// so that one team's long queue never delays another's first job; then oldest `run_at`, then id.

@@ -73,6 +73,25 @@ impl PostgresCluster {
         self.server = None;
     }
 
+    /// Stops every process of the server without ending it: connections stay open, and nobody answers.
+    /// Lasts until the returned value is dropped.
+    ///
+    /// # Panics
+    /// When the server does not run.
+    pub fn freeze(&self) -> Frozen {
+        let note =
+            std::fs::read_to_string(self.folder.join("data").join("postmaster.pid")).expect("a server");
+        let server: u32 = note.lines().next().and_then(|line| line.parse().ok()).expect("its process id");
+        // The server first: then nobody starts new processes while the others are being stopped.
+        signal("STOP", &[server]);
+        let children = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
+        let children = children.expect("its child processes");
+        let mut processes = vec![server];
+        processes.extend(children.split_whitespace().filter_map(|id| id.parse::<u32>().ok()));
+        signal("STOP", &processes);
+        Frozen { processes }
+    }
+
     /// Where the server keeps everything, its log included.
     pub fn folder(&self) -> &Path {
         self.folder.path()
@@ -82,6 +101,24 @@ impl PostgresCluster {
     pub fn database(&self) -> String {
         create_database(self.port)
     }
+}
+
+/// A server that is stopped in its tracks; see [`PostgresCluster::freeze`].
+#[derive(Debug)]
+pub struct Frozen {
+    processes: Vec<u32>,
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        signal("CONT", &self.processes);
+    }
+}
+
+fn signal(name: &str, processes: &[u32]) {
+    let ids: Vec<String> = processes.iter().map(u32::to_string).collect();
+    // A process may have ended just now.
+    let _ = Command::new("kill").arg(format!("-{name}")).args(ids).stderr(Stdio::null()).status();
 }
 
 /// A fresh database in the cluster that the tests of this run share, as a URL.

@@ -9,6 +9,8 @@ signal=$1; shift
 server=$!
 cat >/dev/null
 kill -"$signal" "$server" 2>/dev/null
+# One that a test stopped in its tracks hears nothing before it goes on.
+kill -CONT "$server" 2>/dev/null
 wait "$server"
 "#;
 

@@ -17,7 +17,7 @@ async fn add_to_total(tx: &mut Tx, team: Uuid, bytes: i64) -> StoreResult<()> {
     sqlx::query(include_str!("sql/activity/object_total_add.sql"))
         .bind(team)
         .bind(bytes)
-        .execute(&mut **tx)
+        .execute(&mut *tx)
         .await?;
     Ok(())
 }
@@ -76,14 +76,14 @@ impl Activity for PostgresStore {
                 .bind(team)
                 .bind(bytes)
                 .bind(keep_for)
-                .execute(&mut *tx)
+                .execute(&mut tx)
                 .await?;
             if inserted.rows_affected() > 0 {
                 add_to_total(&mut tx, team, bytes).await?;
             } else {
                 let row = sqlx::query(include_str!("sql/activity/object_lock.sql"))
                     .bind(key)
-                    .fetch_optional(&mut *tx)
+                    .fetch_optional(&mut tx)
                     .await?;
                 // Forgotten by somebody between the two statements: then it is a new one after all.
                 let Some(row) = row else { continue };
@@ -92,7 +92,7 @@ impl Activity for PostgresStore {
                     .bind(key)
                     .bind(bytes)
                     .bind(keep_for)
-                    .execute(&mut *tx)
+                    .execute(&mut tx)
                     .await?;
                 add_to_total(&mut tx, known.team_id, bytes - known.bytes).await?;
             }
@@ -138,7 +138,7 @@ impl Activity for PostgresStore {
         let gone = sqlx::query(include_str!("sql/activity/object_forget.sql"))
             .bind(keys)
             .bind(expiries)
-            .fetch_all(&mut *tx)
+            .fetch_all(&mut tx)
             .await?;
         let mut freed: BTreeMap<Uuid, i64> = BTreeMap::new();
         for row in &gone {

@@ -1,7 +1,6 @@
 //! The credit ledger on PostgreSQL. `charge_in` and `close_in` are also steps of a job's end.
 
 use super::{PostgresStore, Tx};
-use crate::batch::Charges;
 use crate::credits::{Balance, Credits, NewReservation, UsagePeriod};
 use crate::rows::Columns;
 use crate::{Millis, StoreError, StoreResult, clock};
@@ -14,11 +13,7 @@ const SWEEP_LIMIT: i64 = 500;
 
 async fn open_period(tx: &mut Tx, team: Uuid) -> StoreResult<Millis> {
     let (start, _) = clock::period(super::now(tx).await?);
-    sqlx::query(include_str!("sql/credits/period_open.sql"))
-        .bind(team)
-        .bind(start)
-        .execute(&mut **tx)
-        .await?;
+    sqlx::query(include_str!("sql/credits/period_open.sql")).bind(team).bind(start).execute(&mut *tx).await?;
     Ok(start)
 }
 
@@ -30,7 +25,7 @@ pub(super) async fn charge_in(tx: &mut Tx, reservation: Uuid, amount: i64) -> St
     let taken = sqlx::query(include_str!("sql/credits/reservation_take.sql"))
         .bind(reservation)
         .bind(amount)
-        .fetch_optional(&mut **tx)
+        .fetch_optional(&mut *tx)
         .await?;
     let Some(row) = taken else {
         return Err(StoreError::Misuse("charged more than is left of an open reservation".into()));
@@ -43,12 +38,12 @@ pub(super) async fn charge_in(tx: &mut Tx, reservation: Uuid, amount: i64) -> St
         .bind(team)
         .bind(period)
         .bind(amount)
-        .execute(&mut **tx)
+        .execute(&mut *tx)
         .await?;
     add_usage(tx, team, period, row.id_or_none("key_id")?, &row.text("purpose")?, (amount, 0)).await
 }
 
-async fn add_usage(
+pub(super) async fn add_usage(
     tx: &mut Tx,
     team: Uuid,
     period: Millis,
@@ -63,7 +58,7 @@ async fn add_usage(
         .bind(purpose)
         .bind(credits)
         .bind(tokens)
-        .execute(&mut **tx)
+        .execute(&mut *tx)
         .await?;
     Ok(())
 }
@@ -73,25 +68,8 @@ pub(super) async fn lock_reservations(tx: &mut Tx, reservations: &[Uuid]) -> Sto
     if !reservations.is_empty() {
         sqlx::query(include_str!("sql/credits/reservations_lock.sql"))
             .bind(reservations)
-            .execute(&mut **tx)
+            .execute(&mut *tx)
             .await?;
-    }
-    Ok(())
-}
-
-/// Writes what a batch of scrapes comes to; their reservations are gone by now.
-pub(super) async fn settle_in(tx: &mut Tx, charges: Charges) -> StoreResult<()> {
-    for ((team, period), change) in charges.periods {
-        sqlx::query(include_str!("sql/credits/period_settle.sql"))
-            .bind(team)
-            .bind(period)
-            .bind(change.used)
-            .bind(change.released)
-            .execute(&mut **tx)
-            .await?;
-    }
-    for (spender, credits) in charges.usage {
-        add_usage(tx, spender.team, spender.period, spender.key, &spender.purpose, (credits, 0)).await?;
     }
     Ok(())
 }
@@ -100,14 +78,14 @@ pub(super) async fn settle_in(tx: &mut Tx, charges: Charges) -> StoreResult<()> 
 pub(super) async fn close_in(tx: &mut Tx, reservation: Uuid) -> StoreResult<bool> {
     let closed = sqlx::query(include_str!("sql/credits/reservation_close.sql"))
         .bind(reservation)
-        .fetch_optional(&mut **tx)
+        .fetch_optional(&mut *tx)
         .await?;
     let Some(row) = closed else { return Ok(false) };
     sqlx::query(include_str!("sql/credits/period_release.sql"))
         .bind(row.id("team_id")?)
         .bind(row.int("period_start")?)
         .bind(row.int("remaining")?)
-        .execute(&mut **tx)
+        .execute(&mut *tx)
         .await?;
     Ok(true)
 }
@@ -125,7 +103,7 @@ impl Credits for PostgresStore {
             .bind(period)
             .bind(reservation.amount)
             .bind(reservation.allowance)
-            .execute(&mut *tx)
+            .execute(&mut tx)
             .await?;
         if done.rows_affected() == 0 {
             return Ok(None);
@@ -139,7 +117,7 @@ impl Credits for PostgresStore {
             .bind(&reservation.purpose)
             .bind(reservation.amount)
             .bind(clock::millis(reservation.hold_for))
-            .execute(&mut *tx)
+            .execute(&mut tx)
             .await?;
         tx.commit().await?;
         Ok(Some(id))
@@ -169,7 +147,7 @@ impl Credits for PostgresStore {
             .bind(team)
             .bind(period)
             .bind(tokens)
-            .execute(&mut *tx)
+            .execute(&mut tx)
             .await?;
         add_usage(&mut tx, team, period, key, "", (0, tokens)).await?;
         tx.commit().await?;
@@ -226,14 +204,14 @@ impl PostgresStore {
         let mut tx = self.write().await?;
         let locked = sqlx::query(include_str!("sql/credits/overdue_lock.sql"))
             .bind(reservation)
-            .fetch_optional(&mut *tx)
+            .fetch_optional(&mut tx)
             .await?;
         if locked.is_none() {
             return Ok(false);
         }
         let free = sqlx::query(include_str!("sql/credits/overdue_free.sql"))
             .bind(reservation)
-            .fetch_one(&mut *tx)
+            .fetch_one(&mut tx)
             .await?
             .flag("free")?;
         let released = free && close_in(&mut tx, reservation).await?;

@@ -13,7 +13,7 @@ async fn insert_team(tx: &mut Tx, team: &NewTeam) -> StoreResult<Team> {
         .bind(storable(&team.name))
         .bind(storable(&team.plan))
         .bind(team.zero_data_retention)
-        .fetch_one(&mut **tx)
+        .fetch_one(&mut *tx)
         .await?;
     rows::team(&row)
 }
@@ -27,7 +27,7 @@ async fn insert_key(tx: &mut Tx, key: &NewKey) -> StoreResult<ApiKey> {
         .bind(&key.hash[..])
         .bind(rows::scopes_text(&key.scopes))
         .bind(key.expires_at)
-        .fetch_one(&mut **tx)
+        .fetch_one(&mut *tx)
         .await?;
     rows::api_key(&row)
 }
@@ -36,8 +36,8 @@ async fn insert_key(tx: &mut Tx, key: &NewKey) -> StoreResult<ApiKey> {
 impl Keys for PostgresStore {
     async fn found(&self, team: NewTeam, key: NewKey) -> StoreResult<Option<(Team, ApiKey)>> {
         let mut tx = self.write().await?;
-        sqlx::query(include_str!("sql/keys/found_lock.sql")).execute(&mut *tx).await?;
-        let present = sqlx::query(include_str!("sql/keys/any_team.sql")).fetch_one(&mut *tx).await?;
+        sqlx::query(include_str!("sql/keys/found_lock.sql")).execute(&mut tx).await?;
+        let present = sqlx::query(include_str!("sql/keys/any_team.sql")).fetch_one(&mut tx).await?;
         if present.flag("present")? {
             return Ok(None);
         }
@@ -69,7 +69,7 @@ impl Keys for PostgresStore {
         let done = sqlx::query(include_str!("sql/keys/set_plan.sql"))
             .bind(team)
             .bind(storable(plan))
-            .execute(&mut *tx)
+            .execute(&mut tx)
             .await?;
         tx.commit().await?;
         Ok(done.rows_affected() > 0)
@@ -98,7 +98,7 @@ impl Keys for PostgresStore {
     async fn revoke_key(&self, team: Uuid, key: Uuid) -> StoreResult<bool> {
         let mut tx = self.write().await?;
         let done =
-            sqlx::query(include_str!("sql/keys/revoke.sql")).bind(team).bind(key).execute(&mut *tx).await?;
+            sqlx::query(include_str!("sql/keys/revoke.sql")).bind(team).bind(key).execute(&mut tx).await?;
         tx.commit().await?;
         Ok(done.rows_affected() > 0)
     }

@@ -51,10 +51,10 @@ impl Limits for PostgresStore {
 
     async fn acquire_slot(&self, team: Uuid, max: u32, lease_for: Duration) -> StoreResult<Option<Uuid>> {
         let mut tx = self.write().await?;
-        sqlx::query(include_str!("sql/limits/slots_lock.sql")).bind(team).execute(&mut *tx).await?;
+        sqlx::query(include_str!("sql/limits/slots_lock.sql")).bind(team).execute(&mut tx).await?;
         let held = sqlx::query(include_str!("sql/limits/slots_held.sql"))
             .bind(team)
-            .fetch_one(&mut *tx)
+            .fetch_one(&mut tx)
             .await?
             .count("held")?;
         if held >= u64::from(max) {
@@ -65,7 +65,7 @@ impl Limits for PostgresStore {
             .bind(slot)
             .bind(team)
             .bind(clock::millis(lease_for))
-            .execute(&mut *tx)
+            .execute(&mut tx)
             .await?;
         tx.commit().await?;
         Ok(Some(slot))

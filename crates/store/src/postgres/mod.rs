@@ -10,6 +10,7 @@
 //! Times come from the database's clock (`gannet_now()` in the schema).
 
 mod activity;
+mod charges;
 mod claims;
 mod credits;
 mod jobs;
@@ -17,6 +18,7 @@ mod keys;
 mod limits;
 mod listen;
 mod pages;
+mod patient;
 mod profiles;
 mod schema;
 mod scrapes;
@@ -24,16 +26,15 @@ mod snapshots;
 
 use crate::rows::Columns;
 use crate::{Millis, Store, StoreError, StoreOptions, StoreResult, clock};
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Postgres, Row, Transaction};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row, SqlSafeStr};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
+use patient::{Connections, Tx};
 pub(crate) use schema::{inspect, migrate};
-
-type Tx = Transaction<'static, Postgres>;
 
 /// A connection that rested this long is tried before it is used: a restarted server or a firewall may
 /// have dropped it. Busy ones are not, which saves a round trip per call.
@@ -48,7 +49,7 @@ const FOLD_LIMIT: i64 = 20_000;
 
 #[derive(Debug)]
 pub(crate) struct PostgresStore {
-    pool: PgPool,
+    pool: Connections,
     /// How a write transaction starts; see [`begin`].
     begin: Arc<str>,
     work: watch::Sender<u64>,
@@ -75,11 +76,13 @@ impl PostgresStore {
             .await?;
         let work = watch::Sender::new(0);
         let listener = listen::Listener::start(connection, options.wait, work.clone());
+        // Twice, because a statement may wait for a lock that long and must then still do its work.
+        let pool = Connections::new(pool, options.wait * 2);
         Ok(Self { pool, begin: begin(options).into(), work, listener })
     }
 
     async fn write(&self) -> StoreResult<Tx> {
-        Ok(self.pool.begin_with(AssertSqlSafe(self.begin.clone())).await?)
+        Ok(self.pool.begin(AssertSqlSafe(self.begin.clone()).into_sql_str()).await?)
     }
 
     /// A running total, which triggers keep.
@@ -101,7 +104,7 @@ impl PostgresStore {
 
     /// Within a transaction that queued something: tells the workers of all processes when it commits.
     async fn announce(tx: &mut Tx) -> StoreResult<()> {
-        sqlx::query(include_str!("sql/notify.sql")).execute(&mut **tx).await?;
+        sqlx::query(include_str!("sql/notify.sql")).execute(&mut *tx).await?;
         Ok(())
     }
 }
@@ -119,7 +122,7 @@ fn begin(options: &StoreOptions) -> String {
 
 /// The database's clock.
 async fn now(tx: &mut Tx) -> StoreResult<Millis> {
-    sqlx::query(include_str!("sql/now.sql")).fetch_one(&mut **tx).await?.int("now")
+    sqlx::query(include_str!("sql/now.sql")).fetch_one(&mut *tx).await?.int("now")
 }
 
 fn connection(url: &str) -> StoreResult<PgConnectOptions> {

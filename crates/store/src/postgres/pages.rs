@@ -60,7 +60,7 @@ pub(super) async fn put_in(tx: &mut Tx, pages: Vec<(Uuid, &NewPage)>) -> StoreRe
         .bind(headers)
         .bind(rungs)
         .bind(pages.iter().map(|page| page.body.as_slice()).collect::<Vec<_>>())
-        .execute(&mut **tx)
+        .execute(&mut *tx)
         .await?;
     Ok(())
 }

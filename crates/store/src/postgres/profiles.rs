@@ -35,19 +35,18 @@ impl Profiles for PostgresStore {
     ) -> StoreResult<Option<ProfileLease>> {
         let lease = ProfileLease { team_id: team, name: name.into(), owner: Uuid::now_v7() };
         let mut tx = self.write().await?;
-        sqlx::query(include_str!("sql/profiles/lock.sql")).bind(team).execute(&mut *tx).await?;
+        sqlx::query(include_str!("sql/profiles/lock.sql")).bind(team).execute(&mut tx).await?;
         let done = sqlx::query(include_str!("sql/profiles/acquire.sql"))
             .bind(team)
             .bind(storable(name))
             .bind(lease.owner)
             .bind(clock::millis(lease_for))
-            .execute(&mut *tx)
+            .execute(&mut tx)
             .await?;
         if done.rows_affected() == 0 {
             return Ok(None);
         }
-        let count =
-            sqlx::query(include_str!("sql/profiles/count.sql")).bind(team).fetch_one(&mut *tx).await?;
+        let count = sqlx::query(include_str!("sql/profiles/count.sql")).bind(team).fetch_one(&mut tx).await?;
         check_count(count.small("held")?)?;
         tx.commit().await?;
         Ok(Some(lease))
@@ -85,7 +84,7 @@ impl Profiles for PostgresStore {
                 .bind(lease.team_id)
                 .bind(storable(&lease.name))
                 .bind(lease.owner)
-                .execute(&mut *tx)
+                .execute(&mut tx)
                 .await?;
         }
         tx.commit().await?;

@@ -1,7 +1,8 @@
 //! Records of scrapes on PostgreSQL: a batch is a handful of statements, however many scrapes it has.
 
-use super::{PostgresStore, Tx, credits, pages};
-use crate::batch::{self, Admitted, Charges, Spender};
+use super::charges::Charges;
+use super::{PostgresStore, Tx, pages};
+use crate::batch::{self, Admitted, Spender};
 use crate::rows::{self, Columns};
 use crate::scrapes::{NewScrape, Recorded, ScrapeRecord, Scrapes};
 use crate::text::{storable, storable_or_none};
@@ -16,7 +17,7 @@ fn column<'a, T>(scrapes: &[&'a NewScrape], value: impl Fn(&'a NewScrape) -> T) 
 
 async fn known(tx: &mut Tx, admitted: &[Admitted]) -> StoreResult<HashSet<Uuid>> {
     let ids: Vec<Uuid> = admitted.iter().map(|one| one.scrape.id).collect();
-    let found = sqlx::query(include_str!("sql/scrapes/known.sql")).bind(ids).fetch_all(&mut **tx).await?;
+    let found = sqlx::query(include_str!("sql/scrapes/known.sql")).bind(ids).fetch_all(&mut *tx).await?;
     found.iter().map(|row| row.id("id")).collect()
 }
 
@@ -31,7 +32,7 @@ async fn settle(tx: &mut Tx, scrapes: &[Admitted]) -> StoreResult<HashMap<Uuid, 
     let taken = sqlx::query(include_str!("sql/scrapes/settle.sql"))
         .bind(reservations)
         .bind(prices)
-        .fetch_all(&mut **tx)
+        .fetch_all(&mut *tx)
         .await?;
     taken
         .iter()
@@ -86,7 +87,7 @@ async fn insert(tx: &mut Tx, scrapes: &[&NewScrape]) -> StoreResult<()> {
         .bind(column(scrapes, |scrape| storable(&scrape.url)))
         .bind(column(scrapes, |scrape| storable_or_none(scrape.error.as_ref())))
         .bind(column(scrapes, |scrape| scrape.result.as_deref()))
-        .execute(&mut **tx)
+        .execute(&mut *tx)
         .await?;
     if done.rows_affected() < scrapes.len() as u64 {
         // Somebody recorded one of them since we looked; the next call will find it known.
@@ -103,7 +104,7 @@ async fn note(tx: &mut Tx, scrapes: &[&NewScrape]) -> StoreResult<()> {
         .bind(column(&open, |scrape| scrape.key_id))
         .bind(column(&open, |scrape| storable(&scrape.endpoint)))
         .bind(column(&open, |scrape| storable(&scrape.url)))
-        .execute(&mut **tx)
+        .execute(&mut *tx)
         .await?;
     Ok(())
 }
@@ -124,8 +125,7 @@ impl Scrapes for PostgresStore {
             }
             new
         });
-        let charges = charge(&mut tx, &mut admitted, &mut outcomes).await?;
-        credits::settle_in(&mut tx, charges).await?;
+        charge(&mut tx, &mut admitted, &mut outcomes).await?.write(&mut tx).await?;
         let scrapes: Vec<&NewScrape> = admitted.iter().map(|one| &one.scrape).collect();
         if !scrapes.is_empty() {
             let pages = scrapes.iter().filter_map(|scrape| Some((scrape.team_id, scrape.page.as_ref()?)));

@@ -16,7 +16,7 @@ async fn write(tx: &mut Tx, statement: &'static str, team: Uuid, new: &NewSnapsh
         .bind(storable(&new.url))
         .bind(storable(&new.tag))
         .bind(new.body.as_slice())
-        .execute(&mut **tx)
+        .execute(&mut *tx)
         .await?;
     Ok(done.rows_affected() > 0)
 }
@@ -38,7 +38,7 @@ impl Snapshots for PostgresStore {
             let last = sqlx::query(include_str!("sql/snapshots/lock.sql"))
                 .bind(team)
                 .bind(new.key.as_slice())
-                .fetch_optional(&mut *tx)
+                .fetch_optional(&mut tx)
                 .await?;
             let statement = match last {
                 Some(_) => include_str!("sql/snapshots/update.sql"),

@@ -1,7 +1,6 @@
 //! The credit ledger on SQLite. `charge_in` and `close_in` are also steps of a job's end.
 
 use super::{SqliteStore, Tx};
-use crate::batch::Charges;
 use crate::credits::{Balance, Credits, NewReservation, UsagePeriod};
 use crate::rows::Columns;
 use crate::{Millis, StoreError, StoreResult, clock};
@@ -65,23 +64,6 @@ async fn add_usage(
         .bind(tokens)
         .execute(&mut **tx)
         .await?;
-    Ok(())
-}
-
-/// Writes what a batch of scrapes comes to; their reservations are gone by now.
-pub(super) async fn settle_in(tx: &mut Tx, charges: Charges) -> StoreResult<()> {
-    for ((team, period), change) in charges.periods {
-        sqlx::query(include_str!("sql/credits/period_settle.sql"))
-            .bind(team)
-            .bind(period)
-            .bind(change.used)
-            .bind(change.released)
-            .execute(&mut **tx)
-            .await?;
-    }
-    for (spender, credits) in charges.usage {
-        add_usage(tx, spender.team, spender.period, spender.key, &spender.purpose, (credits, 0)).await?;
-    }
     Ok(())
 }
 

@@ -100,6 +100,8 @@ fn connection(path: &Path, options: &StoreOptions) -> SqliteConnectOptions {
         // The log shrinks again after a burst, and sorting never writes to a temporary file.
         .pragma("journal_size_limit", "67108864")
         .pragma("temp_store", "MEMORY")
+        // 16 MB: pages that many records change are written back once for all of them.
+        .pragma("wal_autocheckpoint", "4000")
         .disable_statement_logging()
 }
 

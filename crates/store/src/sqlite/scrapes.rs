@@ -1,21 +1,15 @@
 //! Records of scrapes on SQLite.
 
-use super::{SqliteStore, Tx, credits, pages};
-use crate::batch::{self, Charges, Spender};
+use super::{SqliteStore, Tx, pages};
+use crate::batch::{self, Spender};
 use crate::rows::{self, Columns};
 use crate::scrapes::{NewScrape, Recorded, ScrapeRecord, Scrapes};
 use crate::text::{storable, storable_or_none};
 use crate::{Millis, StoreResult, clock, weight};
 use uuid::Uuid;
 
-/// Writes one scrape of a batch, but for its price: that is added to the charges.
-async fn record(
-    tx: &mut Tx,
-    mut scrape: NewScrape,
-    now: Millis,
-    period: Millis,
-    charges: &mut Charges,
-) -> StoreResult<Recorded> {
+/// Writes one scrape of a batch, with everything that belongs to it.
+async fn record(tx: &mut Tx, mut scrape: NewScrape, now: Millis, period: Millis) -> StoreResult<Recorded> {
     let (spender, released) = match scrape.reservation {
         Some(reservation) => match settle(tx, &scrape, reservation).await? {
             Some(settled) => settled,
@@ -24,16 +18,37 @@ async fn record(
         },
         None => (Spender::of(&scrape, period), 0),
     };
-    if !insert(tx, &mut scrape, now).await? {
-        return Ok(Recorded::KnownBefore);
-    }
-    if !scrape.private {
-        note(tx, &scrape, now).await?;
+    let weight = weight::scrape(&scrape);
+    let written = sqlx::query(include_str!("sql/scrapes/record.sql"))
+        .bind(scrape.id)
+        .bind(scrape.team_id)
+        .bind(scrape.key_id)
+        .bind(scrape.ok)
+        .bind(scrape.private)
+        .bind(scrape.credits)
+        .bind(now)
+        .bind(now + clock::millis(scrape.keep_for))
+        .bind(weight)
+        .bind(scrape.request.map(|hash| hash.to_vec()))
+        .bind(storable(&scrape.url))
+        .bind(storable_or_none(scrape.error.as_ref()))
+        .bind(scrape.result.take())
+        .bind(storable(&scrape.endpoint))
+        .bind(spender.team)
+        .bind(spender.period)
+        .bind(spender.key.unwrap_or(Uuid::nil()))
+        .bind(storable(&spender.purpose))
+        .bind(released)
+        .execute(&mut **tx)
+        .await;
+    match written {
+        Ok(_) => {}
+        Err(sqlx::Error::Database(error)) if error.is_unique_violation() => return Ok(Recorded::KnownBefore),
+        Err(error) => return Err(error.into()),
     }
     if let Some(page) = scrape.page {
         pages::put_in(tx, scrape.team_id, page, now).await?;
     }
-    charges.add(spender, scrape.credits, released);
     Ok(Recorded::Written)
 }
 
@@ -60,41 +75,6 @@ async fn known(tx: &mut Tx, id: Uuid) -> StoreResult<bool> {
     Ok(found.is_some())
 }
 
-/// Notes the scrape in its team's activity; one that was noted before stays as it is.
-async fn note(tx: &mut Tx, scrape: &NewScrape, now: Millis) -> StoreResult<()> {
-    sqlx::query(include_str!("sql/activity/insert.sql"))
-        .bind(scrape.id)
-        .bind(scrape.team_id)
-        .bind(scrape.key_id)
-        .bind(storable(&scrape.endpoint))
-        .bind(storable(&scrape.url))
-        .bind(now)
-        .execute(&mut **tx)
-        .await?;
-    Ok(())
-}
-
-/// `false` when there is a record with this id already. Takes the result out, which is large.
-async fn insert(tx: &mut Tx, scrape: &mut NewScrape, now: Millis) -> StoreResult<bool> {
-    let done = sqlx::query(include_str!("sql/scrapes/insert.sql"))
-        .bind(scrape.id)
-        .bind(scrape.team_id)
-        .bind(scrape.key_id.filter(|_| !scrape.private))
-        .bind(scrape.ok)
-        .bind(scrape.private)
-        .bind(scrape.credits)
-        .bind(now)
-        .bind(now + clock::millis(scrape.keep_for))
-        .bind(weight::scrape(scrape))
-        .bind(scrape.request.map(|hash| hash.to_vec()))
-        .bind(storable(&scrape.url))
-        .bind(storable_or_none(scrape.error.as_ref()))
-        .bind(scrape.result.take())
-        .execute(&mut **tx)
-        .await?;
-    Ok(done.rows_affected() > 0)
-}
-
 #[async_trait::async_trait]
 impl Scrapes for SqliteStore {
     async fn record_scrapes(&self, scrapes: Vec<NewScrape>) -> StoreResult<Vec<Recorded>> {
@@ -105,11 +85,9 @@ impl Scrapes for SqliteStore {
         let mut tx = self.write().await?;
         let now = clock::now();
         let (period, _) = clock::period(now);
-        let mut charges = Charges::default();
         for one in admitted {
-            outcomes[one.place] = record(&mut tx, one.scrape, now, period, &mut charges).await?;
+            outcomes[one.place] = record(&mut tx, one.scrape, now, period).await?;
         }
-        credits::settle_in(&mut tx, charges).await?;
         tx.commit().await?;
         Ok(outcomes)
     }

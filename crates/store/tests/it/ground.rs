@@ -43,6 +43,11 @@ impl Ground {
         Self { url, store, team, _folder: folder }
     }
 
+    /// The same store, seen by another team.
+    pub fn with_team(&self, team: Uuid) -> Self {
+        Self { url: self.url.clone(), store: self.store.clone(), team, _folder: None }
+    }
+
     /// A second store on the same database, as another process would have. On SQLite that is another
     /// set of connections to the same file.
     pub async fn another(&self) -> Arc<dyn Store> {
@@ -100,6 +105,18 @@ pub fn options(url: &str) -> StoreOptions {
     // Many races at once on a busy machine: waiting is not failing.
     options.wait = Duration::from_mins(1);
     options
+}
+
+/// Changes the database behind the store's back.
+pub async fn run_sql(url: &str, sql: &'static str) {
+    if let Some(path) = url.strip_prefix("sqlite:") {
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+        let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+    } else {
+        let mut connection = sqlx::PgConnection::connect(url).await.unwrap();
+        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+    }
 }
 
 /// The one number that a query answers with, asked behind the store's back.

@@ -29,12 +29,14 @@ macro_rules! on_both {
 }
 
 mod activity;
+mod cache_model;
 mod cancel;
 mod claim;
 mod claims;
 mod credits;
 mod dropped;
 mod finish;
+mod frozen;
 mod ground;
 mod groups;
 mod keys;

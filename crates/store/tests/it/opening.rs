@@ -1,6 +1,6 @@
 //! Opening: migrations by many at once, foreign schemas, the file's privacy, size, closing.
 
-use crate::ground::{Ground, job, options};
+use crate::ground::{Ground, job, options, run_sql};
 use store::StoreError;
 
 /// The version of the newest migration.
@@ -21,18 +21,6 @@ fn empty(ground: &Ground) -> String {
         ground.url.replace("store.db", "empty.db")
     } else {
         testkit::postgres::shared_database()
-    }
-}
-
-async fn run_sql(url: &str, sql: &'static str) {
-    use sqlx::Connection;
-    if let Some(path) = url.strip_prefix("sqlite:") {
-        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
-        let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
-        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
-    } else {
-        let mut connection = sqlx::PgConnection::connect(url).await.unwrap();
-        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sixty-four clients race for the last credit, the last token, the last slot, the last job: there is
 //! never one too many. They come from two stores on one database, as two processes would.
 
-use crate::ground::{Ground, HOUR, cases, completed, jobs, request, team};
+use crate::ground::{Ground, HOUR, cases, completed, job, jobs, request, team};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ on_both!(
     the_last_browser_slots,
     the_last_slots_of_kinds_and_plans,
     the_last_dedup_key,
+    the_last_places_in_the_queue,
 );
 
 const CLIENTS: usize = 64;
@@ -167,6 +168,24 @@ async fn the_last_dedup_key(ground: Ground) {
         for id in ids {
             assert!(stores[0].job(team, id).await.unwrap().is_some());
             stores[0].cancel(team, id).await.unwrap();
+        }
+    })
+    .await;
+}
+
+async fn the_last_places_in_the_queue(ground: Ground) {
+    for_all(ground, (1_usize..4, 0_u64..20), async |stores, team, (children, places)| {
+        let got = race(stores, move |store, _| async move {
+            let parent = NewJob { kind: "group".into(), ..job(team) };
+            store.enqueue_group_within(parent, jobs(team, children), places).await.unwrap()
+        })
+        .await;
+        let accepted: Vec<_> = got.into_iter().flatten().collect();
+        let waiting = stores[0].queue_status(team).await.unwrap().waiting;
+        assert_eq!(waiting, (accepted.len() * children) as u64, "whole groups");
+        assert_eq!(waiting, places - places % children as u64, "as many as fit and not one more");
+        for group in accepted {
+            stores[0].cancel(team, group.id).await.unwrap();
         }
     })
     .await;

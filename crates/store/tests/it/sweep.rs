@@ -1,6 +1,6 @@
 //! Lost workers, deadlines, and keeping.
 
-use crate::ground::{Ground, HOUR, NOW, a_moment, completed, job, jobs, request};
+use crate::ground::{Ground, HOUR, NOW, a_moment, completed, job, jobs, request, run_sql};
 use std::time::Duration;
 use store::credits::NewReservation;
 use store::jobs::{Finish, Finished, JobState, LeaseStatus, NewJob};
@@ -11,6 +11,7 @@ on_both!(
     an_overdue_parent_takes_its_children_along,
     ended_jobs_are_purged_with_all_that_is_theirs,
     sweepers_at_once_count_each_job_once,
+    a_job_that_cannot_be_ended_holds_up_no_other,
 );
 
 async fn lost_jobs_return_until_their_attempts_are_used_up(ground: Ground) {
@@ -128,4 +129,29 @@ async fn sweepers_at_once_count_each_job_once(ground: Ground) {
     }
     assert_eq!(total, 20);
     assert_eq!(ground.claim(30).await.len(), 20);
+}
+
+/// The ledger was tampered with, so that one job's reservation cannot be given back.
+async fn a_job_that_cannot_be_ended_holds_up_no_other(ground: Ground) {
+    let reservation = NewReservation {
+        team_id: ground.team,
+        key_id: None,
+        amount: 5,
+        allowance: None,
+        purpose: "x".into(),
+        hold_for: HOUR,
+    };
+    let reservation = ground.store.reserve(reservation).await.unwrap();
+    let soon = |deadline| NewJob { deadline: Duration::from_millis(deadline), ..job(ground.team) };
+    let stuck = ground.enqueue(NewJob { reservation, ..soon(1) }).await;
+    let fine = ground.enqueue(soon(3)).await;
+    run_sql(&ground.url, "UPDATE credit_periods SET reserved = 0").await;
+    a_moment().await;
+    let report = ground.store.sweep().await.unwrap();
+    assert_eq!((report.overdue, report.stuck), (1, 1));
+    assert_eq!(ground.state(fine).await, JobState::Failed);
+    assert_eq!(ground.state(stuck).await, JobState::Queued);
+    run_sql(&ground.url, "UPDATE credit_periods SET reserved = 5").await;
+    let report = ground.store.sweep().await.unwrap();
+    assert_eq!((report.overdue, report.stuck), (1, 0), "it is tried again");
 }

@@ -13,7 +13,7 @@ pub(super) async fn cancel(store: &PostgresStore, team: Uuid, job: Uuid) -> Stor
     let row = sqlx::query(include_str!("../sql/jobs/cancellable.sql"))
         .bind(job)
         .bind(team)
-        .fetch_optional(&mut *tx)
+        .fetch_optional(&mut tx)
         .await?;
     let Some(row) = row else { return Ok(CancelOutcome::NotFound) };
     let state = rows::state(row.int("state")?)?;

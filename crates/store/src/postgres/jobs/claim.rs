@@ -14,8 +14,8 @@ pub(super) async fn claim(store: &PostgresStore, request: &ClaimRequest) -> Stor
         return Ok(Vec::new());
     }
     let mut tx = store.write().await?;
-    sqlx::query(include_str!("../sql/jobs/claim_lock.sql")).execute(&mut *tx).await?;
-    let running = sqlx::query(include_str!("../sql/jobs/running.sql")).fetch_all(&mut *tx).await?;
+    sqlx::query(include_str!("../sql/jobs/claim_lock.sql")).execute(&mut tx).await?;
+    let running = sqlx::query(include_str!("../sql/jobs/running.sql")).fetch_all(&mut tx).await?;
     let running = running.iter().map(rows::running).collect::<StoreResult<Vec<_>>>()?;
     let kinds = Round::free_kinds(request, &running);
     if kinds.is_empty() {
@@ -47,7 +47,7 @@ async fn take(tx: &mut Tx, request: &ClaimRequest, chosen: &[Uuid]) -> StoreResu
         .bind(chosen)
         .bind(request.owner)
         .bind(clock::millis(request.lease_for))
-        .fetch_all(&mut **tx)
+        .fetch_all(&mut *tx)
         .await?;
     let mut by_id = HashMap::with_capacity(taken.len());
     for row in &taken {
@@ -59,7 +59,7 @@ async fn take(tx: &mut Tx, request: &ClaimRequest, chosen: &[Uuid]) -> StoreResu
 }
 
 async fn lanes(tx: &mut Tx, kinds: &[String]) -> StoreResult<Vec<LaneHead>> {
-    let found = sqlx::query(include_str!("../sql/jobs/lanes.sql")).bind(kinds).fetch_all(&mut **tx).await?;
+    let found = sqlx::query(include_str!("../sql/jobs/lanes.sql")).bind(kinds).fetch_all(&mut *tx).await?;
     found.iter().map(rows::lane_head).collect()
 }
 
@@ -71,7 +71,7 @@ async fn rest(tx: &mut Tx, lane: &LaneHead, limit: u32) -> StoreResult<Vec<Due>>
         .bind(lane.head.run_at)
         .bind(lane.head.id)
         .bind(i64::from(limit))
-        .fetch_all(&mut **tx)
+        .fetch_all(&mut *tx)
         .await?;
     found.iter().map(rows::due).collect()
 }

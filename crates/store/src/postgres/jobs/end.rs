@@ -49,7 +49,7 @@ pub(super) async fn count_children(
         .bind(ended.completed)
         .bind(ended.failed)
         .bind(ended.cancelled)
-        .fetch_one(&mut **tx)
+        .fetch_one(&mut *tx)
         .await?;
     Ok(Counted {
         state: rows::state(row.int("state")?)?,
@@ -82,7 +82,7 @@ async fn write_end(tx: &mut Tx, job: Uuid, ending: &Ending) -> StoreResult<()> {
         .bind(state_number(ending.state))
         .bind(storable_or_none(ending.result.as_ref()))
         .bind(storable_or_none(ending.error.as_ref()))
-        .fetch_one(&mut **tx)
+        .fetch_one(&mut *tx)
         .await?;
     if let Some(reservation) = row.id_or_none("reservation")? {
         close_in(tx, reservation).await?;
@@ -92,15 +92,12 @@ async fn write_end(tx: &mut Tx, job: Uuid, ending: &Ending) -> StoreResult<()> {
 
 /// Cancels a parent's queued children, asks its running ones to stop, and counts. The parent is locked.
 pub(super) async fn stop_children(tx: &mut Tx, parent: Uuid) -> StoreResult<Counted> {
-    sqlx::query(include_str!("../sql/jobs/lock_children.sql")).bind(parent).execute(&mut **tx).await?;
+    sqlx::query(include_str!("../sql/jobs/lock_children.sql")).bind(parent).execute(&mut *tx).await?;
     let cancelled = sqlx::query(include_str!("../sql/jobs/cancel_queued_children.sql"))
         .bind(parent)
-        .fetch_all(&mut **tx)
+        .fetch_all(&mut *tx)
         .await?;
-    sqlx::query(include_str!("../sql/jobs/stop_running_children.sql"))
-        .bind(parent)
-        .execute(&mut **tx)
-        .await?;
+    sqlx::query(include_str!("../sql/jobs/stop_running_children.sql")).bind(parent).execute(&mut *tx).await?;
     let mut reservations = Vec::new();
     for row in &cancelled {
         reservations.extend(row.id_or_none("reservation")?);
@@ -115,6 +112,6 @@ pub(super) async fn stop_children(tx: &mut Tx, parent: Uuid) -> StoreResult<Coun
 
 /// Notes on a job that somebody wants it to stop.
 pub(super) async fn request_cancel(tx: &mut Tx, job: Uuid) -> StoreResult<()> {
-    sqlx::query(include_str!("../sql/jobs/request_cancel.sql")).bind(job).execute(&mut **tx).await?;
+    sqlx::query(include_str!("../sql/jobs/request_cancel.sql")).bind(job).execute(&mut *tx).await?;
     Ok(())
 }

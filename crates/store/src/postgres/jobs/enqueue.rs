@@ -40,21 +40,50 @@ pub(super) async fn enqueue_group(
 ) -> StoreResult<Enqueued> {
     intake::check_children(parent.team_id, children)?;
     let mut tx = store.write().await?;
+    let accepted = accept_group(&mut tx, parent, children).await?;
+    tx.commit().await?;
+    Ok(accepted)
+}
+
+/// Counts after the jobs are in; a lock of the team keeps others out meanwhile.
+pub(super) async fn enqueue_group_within(
+    store: &PostgresStore,
+    parent: &NewJob,
+    children: &[NewJob],
+    most_waiting: u64,
+) -> StoreResult<Option<Enqueued>> {
+    intake::check_children(parent.team_id, children)?;
+    let mut tx = store.write().await?;
+    sqlx::query(include_str!("../sql/jobs/waiting_lock.sql")).bind(parent.team_id).execute(&mut tx).await?;
+    let accepted = accept_group(&mut tx, parent, children).await?;
+    if accepted.created && waiting(&mut tx, parent.team_id).await? > most_waiting {
+        return Ok(None);
+    }
+    tx.commit().await?;
+    Ok(Some(accepted))
+}
+
+async fn waiting(tx: &mut Tx, team: Uuid) -> StoreResult<u64> {
+    let row = sqlx::query(include_str!("../sql/jobs/waiting.sql")).bind(team).fetch_one(&mut *tx).await?;
+    row.count("waiting")
+}
+
+/// Creates a parent with its children, unless its dedup key is taken.
+async fn accept_group(tx: &mut Tx, parent: &NewJob, children: &[NewJob]) -> StoreResult<Enqueued> {
     let mut accepted = HashMap::new();
-    accept(&mut tx, parent.team_id, vec![parent], JobState::Waiting, &mut accepted).await?;
+    accept(tx, parent.team_id, vec![parent], JobState::Waiting, &mut accepted).await?;
     let accepted = accepted.get(&parent.id).copied().ok_or_else(|| intake::id_in_use(parent.id))?;
     if !accepted.created {
         return Ok(accepted);
     }
-    let created = spawn(&mut tx, parent.team_id, parent.id, children).await?;
+    let created = spawn(tx, parent.team_id, parent.id, children).await?;
     if created == 0 {
         let done = Ending::bare(JobState::Completed, None);
-        end::end(&mut tx, parent.id, None, &done, 0).await?;
+        end::end(tx, parent.id, None, &done, 0).await?;
     } else {
-        end::count_children(&mut tx, parent.id, created, end::Ended::default()).await?;
+        end::count_children(tx, parent.id, created, end::Ended::default()).await?;
     }
-    PostgresStore::announce(&mut tx).await?;
-    tx.commit().await?;
+    PostgresStore::announce(tx).await?;
     Ok(accepted)
 }
 
@@ -109,7 +138,7 @@ async fn holders(tx: &mut Tx, team: Uuid, jobs: &[&NewJob]) -> StoreResult<HashM
         .bind(team)
         .bind(kinds)
         .bind(keys)
-        .fetch_all(&mut **tx)
+        .fetch_all(&mut *tx)
         .await?;
     found.iter().map(|row| Ok(((row.text("kind")?, row.text("dedup_key")?), row.id("id")?))).collect()
 }
@@ -158,7 +187,7 @@ async fn insert(
         .bind(column(jobs, |job| clock::millis(job.retain_for)))
         .bind(column(jobs, |job| clock::millis(job.delay)))
         .bind(column(jobs, |job| clock::millis(job.deadline)))
-        .fetch_all(&mut **tx)
+        .fetch_all(&mut *tx)
         .await?;
     created.iter().map(|row| row.id("id")).collect()
 }
@@ -171,7 +200,7 @@ async fn check_reservations(tx: &mut Tx, jobs: &[&NewJob]) -> StoreResult<()> {
     let wanted: Vec<Uuid> = wanted.into_iter().collect();
     let open = sqlx::query(include_str!("../sql/credits/reservation_open.sql"))
         .bind(&wanted)
-        .fetch_all(&mut **tx)
+        .fetch_all(&mut *tx)
         .await?;
     let open = open.iter().map(|row| row.id("id")).collect::<StoreResult<HashSet<_>>>()?;
     match wanted.iter().find(|id| !open.contains(id)) {

@@ -76,11 +76,11 @@ pub(super) struct LockedParent {
 /// Locks the parent of a job, if it has one; `None` when the job is gone.
 pub(super) async fn lock_parent_of(tx: &mut Tx, job: Uuid) -> StoreResult<Option<Option<LockedParent>>> {
     let found =
-        sqlx::query(include_str!("../sql/jobs/parent_of.sql")).bind(job).fetch_optional(&mut **tx).await?;
+        sqlx::query(include_str!("../sql/jobs/parent_of.sql")).bind(job).fetch_optional(&mut *tx).await?;
     let Some(row) = found else { return Ok(None) };
     let Some(id) = row.id_or_none("parent_id")? else { return Ok(Some(None)) };
     let parent =
-        sqlx::query(include_str!("../sql/jobs/lock_parent.sql")).bind(id).fetch_optional(&mut **tx).await?;
+        sqlx::query(include_str!("../sql/jobs/lock_parent.sql")).bind(id).fetch_optional(&mut *tx).await?;
     let Some(row) = parent else { return Ok(None) };
     let standing = ParentStanding {
         state: rows::state(row.int("state")?)?,
@@ -96,7 +96,7 @@ pub(super) async fn held(tx: &mut Tx, lease: &Lease) -> StoreResult<Option<Held>
         .bind(lease.job)
         .bind(lease.owner)
         .bind(i64::from(lease.attempt))
-        .fetch_optional(&mut **tx)
+        .fetch_optional(&mut *tx)
         .await?;
     let Some(row) = found else { return Ok(None) };
     let own = row.id_or_none("reservation")?;
@@ -127,7 +127,7 @@ pub(super) async fn settle(tx: &mut Tx, held: &Held, verdict: &Verdict) -> Store
                 .bind(i64::from(!counted))
                 .bind(storable_or_none(error.as_ref()))
                 .bind(delay.map(clock::millis))
-                .execute(&mut **tx)
+                .execute(&mut *tx)
                 .await?;
             PostgresStore::announce(tx).await?;
             Ok(JobState::Queued)
@@ -153,7 +153,7 @@ async fn write_ending(tx: &mut Tx, held: &Held, ending: &Ending) -> StoreResult<
         sqlx::query(include_str!("../sql/jobs/wait.sql"))
             .bind(held.id)
             .bind(storable_or_none(ending.result.as_ref()))
-            .execute(&mut **tx)
+            .execute(&mut *tx)
             .await?;
         end::count_children(tx, held.id, spawned, end::Ended::default()).await?;
         return Ok(JobState::Waiting);
@@ -170,14 +170,14 @@ async fn append_rows(tx: &mut Tx, owner: Uuid, job: Uuid, bodies: &[String]) -> 
     let row = sqlx::query(include_str!("../sql/jobs/rows_add.sql"))
         .bind(owner)
         .bind(added)
-        .fetch_one(&mut **tx)
+        .fetch_one(&mut *tx)
         .await?;
     sqlx::query(include_str!("../sql/jobs/row_insert.sql"))
         .bind(owner)
         .bind(row.int("row_count")? - added)
         .bind(job)
         .bind(bodies.iter().map(|body| storable(body)).collect::<Vec<_>>())
-        .execute(&mut **tx)
+        .execute(&mut *tx)
         .await?;
     Ok(())
 }

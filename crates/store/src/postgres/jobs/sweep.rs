@@ -15,14 +15,18 @@ const SWEEP_LIMIT: i64 = 200;
 pub(super) async fn sweep(store: &PostgresStore) -> StoreResult<SweepReport> {
     let mut report = SweepReport::default();
     for job in overdue(store).await? {
-        report.overdue += u64::from(fail_overdue(store, job).await?);
+        match fail_overdue(store, job).await {
+            Ok(failed) => report.overdue += u64::from(failed),
+            Err(error) => report.pass_over(job, error)?,
+        }
     }
     for lease in lost(store).await? {
-        match take_back(store, &lease).await? {
-            Some(JobState::Queued) => report.requeued += 1,
-            Some(JobState::Failed) => report.abandoned += 1,
-            Some(_) => report.cancelled += 1,
-            None => {}
+        match take_back(store, &lease).await {
+            Ok(Some(JobState::Queued)) => report.requeued += 1,
+            Ok(Some(JobState::Failed)) => report.abandoned += 1,
+            Ok(Some(_)) => report.cancelled += 1,
+            Ok(None) => {}
+            Err(error) => report.pass_over(lease.job, error)?,
         }
     }
     Ok(report)
@@ -38,7 +42,7 @@ async fn fail_overdue(store: &PostgresStore, job: Uuid) -> StoreResult<bool> {
     let mut tx = store.write().await?;
     let Some(parent) = finish::lock_parent_of(&mut tx, job).await? else { return Ok(false) };
     let row =
-        sqlx::query(include_str!("../sql/jobs/overdue_one.sql")).bind(job).fetch_optional(&mut *tx).await?;
+        sqlx::query(include_str!("../sql/jobs/overdue_one.sql")).bind(job).fetch_optional(&mut tx).await?;
     let Some(row) = row else { return Ok(false) };
     if rows::state(row.int("state")?)? == JobState::Waiting {
         end::stop_children(&mut tx, job).await?;
@@ -77,7 +81,7 @@ pub(super) async fn purge(store: &PostgresStore, limit: u32) -> StoreResult<u64>
         include_str!("../sql/jobs/purge_children.sql"),
         include_str!("../sql/jobs/purge.sql"),
     ] {
-        let done = sqlx::query(statement).bind(left.cast_signed()).execute(&mut *tx).await?;
+        let done = sqlx::query(statement).bind(left.cast_signed()).execute(&mut tx).await?;
         left = left.saturating_sub(done.rows_affected());
     }
     tx.commit().await?;

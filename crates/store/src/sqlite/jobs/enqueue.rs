@@ -32,19 +32,48 @@ pub(super) async fn enqueue_group(
 ) -> StoreResult<Enqueued> {
     intake::check_children(parent.team_id, children)?;
     let mut tx = store.write().await?;
-    let accepted = accept(&mut tx, parent, JobState::Waiting, clock::now()).await?;
-    if !accepted.created {
-        return Ok(accepted);
-    }
-    let created = spawn(&mut tx, parent.id, children).await?;
-    if created == 0 {
-        let done = Ending::bare(JobState::Completed, None);
-        end::end(&mut tx, parent.id, None, &done, 0).await?;
-    } else {
-        end::count_children(&mut tx, parent.id, created, end::Ended::default()).await?;
+    let accepted = accept_group(&mut tx, parent, children).await?;
+    tx.commit().await?;
+    store.wake();
+    Ok(accepted)
+}
+
+/// Counts after the jobs are in; the one writer keeps others out meanwhile.
+pub(super) async fn enqueue_group_within(
+    store: &SqliteStore,
+    parent: &NewJob,
+    children: &[NewJob],
+    most_waiting: u64,
+) -> StoreResult<Option<Enqueued>> {
+    intake::check_children(parent.team_id, children)?;
+    let mut tx = store.write().await?;
+    let accepted = accept_group(&mut tx, parent, children).await?;
+    if accepted.created && waiting(&mut tx, parent.team_id).await? > most_waiting {
+        return Ok(None);
     }
     tx.commit().await?;
     store.wake();
+    Ok(Some(accepted))
+}
+
+async fn waiting(tx: &mut Tx, team: Uuid) -> StoreResult<u64> {
+    let row = sqlx::query(include_str!("../sql/jobs/waiting.sql")).bind(team).fetch_one(&mut **tx).await?;
+    row.count("waiting")
+}
+
+/// Creates a parent with its children, unless its dedup key is taken.
+async fn accept_group(tx: &mut Tx, parent: &NewJob, children: &[NewJob]) -> StoreResult<Enqueued> {
+    let accepted = accept(tx, parent, JobState::Waiting, clock::now()).await?;
+    if !accepted.created {
+        return Ok(accepted);
+    }
+    let created = spawn(tx, parent.id, children).await?;
+    if created == 0 {
+        let done = Ending::bare(JobState::Completed, None);
+        end::end(tx, parent.id, None, &done, 0).await?;
+    } else {
+        end::count_children(tx, parent.id, created, end::Ended::default()).await?;
+    }
     Ok(accepted)
 }
 

@@ -28,6 +28,15 @@ impl Jobs for SqliteStore {
         enqueue::enqueue_group(self, &parent, &children).await
     }
 
+    async fn enqueue_group_within(
+        &self,
+        parent: NewJob,
+        children: Vec<NewJob>,
+        most_waiting: u64,
+    ) -> StoreResult<Option<Enqueued>> {
+        enqueue::enqueue_group_within(self, &parent, &children, most_waiting).await
+    }
+
     async fn claim(&self, request: &ClaimRequest) -> StoreResult<Vec<Claimed>> {
         claim::claim(self, request).await
     }

@@ -14,14 +14,18 @@ const SWEEP_LIMIT: i64 = 200;
 pub(super) async fn sweep(store: &SqliteStore) -> StoreResult<SweepReport> {
     let mut report = SweepReport::default();
     for job in overdue(store).await? {
-        report.overdue += u64::from(fail_overdue(store, job).await?);
+        match fail_overdue(store, job).await {
+            Ok(failed) => report.overdue += u64::from(failed),
+            Err(error) => report.pass_over(job, error)?,
+        }
     }
     for lease in lost(store).await? {
-        match take_back(store, &lease).await? {
-            Some(JobState::Queued) => report.requeued += 1,
-            Some(JobState::Failed) => report.abandoned += 1,
-            Some(_) => report.cancelled += 1,
-            None => {}
+        match take_back(store, &lease).await {
+            Ok(Some(JobState::Queued)) => report.requeued += 1,
+            Ok(Some(JobState::Failed)) => report.abandoned += 1,
+            Ok(Some(_)) => report.cancelled += 1,
+            Ok(None) => {}
+            Err(error) => report.pass_over(lease.job, error)?,
         }
     }
     store.wake_if(report.requeued > 0);

@@ -1,0 +1,1 @@
+SELECT count(*) AS waiting FROM jobs WHERE team_id = ?1 AND state = 0
