@@ -10,6 +10,7 @@ mod names;
 mod port;
 pub mod postgres;
 mod s3;
+pub mod site_maze;
 mod tether;
 
 pub use folder::TempDir;

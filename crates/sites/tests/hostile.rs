@@ -1,0 +1,100 @@
+//! Hostile input is normal input: it costs time in proportion to its size, and bounded memory.
+
+use gannet_sites::address::{Address, Sameness};
+use gannet_sites::robots::{self, Robots};
+use gannet_sites::scope::{Decision, Found, Rules, Scope};
+use gannet_sites::sitemap::Sitemap;
+use gannet_sites::{Fingerprint, rank};
+use std::time::{Duration, Instant};
+use url::Url;
+
+const SIMILAR: Sameness = Sameness { ignore_query: false, similar: true };
+
+/// Runs something that would take hours if it were not linear. Debug builds on busy machines get a generous limit.
+fn soon<T>(work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = work();
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
+    result
+}
+
+#[test]
+fn robots_of_a_hundred_megabytes() {
+    let mut file = b"User-agent: *\nDisallow: /no\n".to_vec();
+    file.resize(100 << 20, b'*');
+    let robots = soon(|| Robots::parse(&file, "x"));
+    assert!(robots.is_truncated() && !robots.allows("/no") && robots.allows("/yes"));
+}
+
+#[test]
+fn patterns_that_make_others_backtrack() {
+    let mut file = String::from("User-agent: *\n");
+    while file.len() < robots::MOST_BYTES - 100 {
+        file += "Disallow: /*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b$\n";
+    }
+    let robots = Robots::parse(file.as_bytes(), "x");
+    let path = format!("/{}", "a".repeat(2000));
+    assert!(soon(|| robots.allows(&path)));
+    assert!(!robots.allows(&format!("{path}b")));
+}
+
+#[test]
+fn regexes_that_make_others_backtrack() {
+    let start = Address::parse("https://a.com/", SIMILAR).unwrap();
+    let include_paths =
+        ["^/(a+)+$", "^/(a|aa)+$", "^/(.*a){20}$", "(a?){50}a{50}$"].map(str::to_owned).to_vec();
+    let scope = Scope::new(&start, &Rules { include_paths, ..Rules::default() }).unwrap();
+    let long = Address::parse(&format!("https://a.com/{}!", "a".repeat(2000)), SIMILAR).unwrap();
+    for _ in 0..20 {
+        assert_ne!(soon(|| scope.decide(&long, Found::Listed, None)), Decision::Take);
+    }
+}
+
+#[test]
+fn sitemaps_without_end() {
+    let base = Url::parse("https://a.com/").unwrap();
+    for piece in [
+        "<url>",
+        "<a b='",
+        "<!--",
+        "<![CDATA[x",
+        "&amp;",
+        "<!DOCTYPE a [",
+        "x",
+        "<",
+        "<url><loc>https://a.com/",
+        "]]>",
+        "\"'",
+    ] {
+        let chunk = piece.repeat((1 << 20) / piece.len());
+        let mut sitemap = Sitemap::new(base.clone(), 1000);
+        sitemap.feed(b"<urlset><url><loc>/first</loc></url>");
+        soon(|| (0..8).for_each(|_| drop(sitemap.feed(chunk.as_bytes()))));
+        assert!(sitemap.finish().1.entries >= 1, "{piece}");
+    }
+}
+
+#[test]
+fn a_million_entries() {
+    let base = Url::parse("https://a.com/").unwrap();
+    let mut sitemap = Sitemap::new(base, 200_000);
+    let mut entries = 0;
+    soon(|| {
+        for n in 0..1_000_000 {
+            if sitemap.is_done() {
+                break;
+            }
+            entries += sitemap.feed(format!("<url><loc>https://a.com/{n}</loc></url>\n").as_bytes()).len();
+        }
+    });
+    let (rest, summary) = sitemap.finish();
+    assert_eq!((entries + rest.len(), summary.truncated), (200_000, true));
+}
+
+#[test]
+fn texts_and_titles_of_any_size() {
+    let text = "word ".repeat(4 << 20);
+    soon(|| Fingerprint::of(&text)).unwrap();
+    let page = rank::Page { url: "https://a.com/x", title: &text, description: &text };
+    assert_eq!(soon(|| rank::rank(&[page; 100], &text)).len(), 100);
+}
