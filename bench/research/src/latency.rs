@@ -184,6 +184,31 @@ impl Client {
     }
 }
 
+/// Asks a running server that serves the same library, one question at a time over one connection: all, and hubs alone.
+pub fn through_http(folder: &Path, address: &str, key: &str, questions: usize, rerank: bool) -> Result<()> {
+    let index = Library::open(folder)?.current().context("an index")?;
+    let mut client = Client::connect(address, key)?;
+    let seeds = seeds(&index, questions);
+    let most = seeds.iter().map(|(seed, _)| index.citers().count(*seed)).max().unwrap_or(0);
+    println!(
+        "{questions} questions, every tenth of a seed among the hundred most cited; the most cited {most} times"
+    );
+    for round in ["first round", "warm"] {
+        let (mut times, mut hubs) = (Vec::new(), Vec::new());
+        for (place, (seed, intent)) in seeds.iter().enumerate() {
+            let id = index.paper(*seed).context("a record")?.primary.to_string();
+            let (_, time) = client.similar(&id, intent, 40, rerank)?;
+            times.push(time);
+            if place % 10 == 0 {
+                hubs.push(time);
+            }
+        }
+        report(round, times);
+        report(&format!("{round}, hubs"), hubs);
+    }
+    Ok(())
+}
+
 pub fn print_times(name: &str, times: Vec<f64>) {
     report(name, times);
 }

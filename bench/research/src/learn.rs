@@ -14,8 +14,33 @@ pub struct Example<const N: usize> {
 
 const STEPS: usize = 250;
 
-/// Learns weights for features and their square roots, where the graph is thin and where it is dense.
-pub fn learn<const N: usize>(examples: &[&Example<N>], pull: f64) -> Blend<N> {
+/// Weights of features brought to one spread, and how they were brought there.
+#[derive(Debug, Clone)]
+pub struct Learnt {
+    weights: Vec<f64>,
+    mean: Vec<f64>,
+    spread: Vec<f64>,
+}
+
+impl Learnt {
+    /// The weights as the ranker has them.
+    pub fn blend<const N: usize>(&self) -> Blend<N> {
+        let weight = |column: usize| self.weights[column] / self.spread[column];
+        let thin = Weights {
+            linear: std::array::from_fn(|column| weight(column) as f32),
+            root: std::array::from_fn(|column| weight(N + column) as f32),
+        };
+        let dense = Weights {
+            linear: std::array::from_fn(|column| (weight(column) + weight(2 * N + column)) as f32),
+            root: std::array::from_fn(|column| (weight(N + column) + weight(3 * N + column)) as f32),
+        };
+        Blend { thin, dense }
+    }
+}
+
+/// Learns weights for features and their square roots, where the graph is thin and where it is dense. They are pulled towards
+/// those of `before`, or towards zero.
+pub fn learn<const N: usize>(examples: &[&Example<N>], pull: f64, before: Option<&Learnt>) -> Learnt {
     let width = 4 * N;
     let expand = |row: &[f32; N], density: f32| -> Vec<f32> {
         let plain: Vec<f32> =
@@ -31,30 +56,23 @@ pub fn learn<const N: usize>(examples: &[&Example<N>], pull: f64) -> Blend<N> {
         ends.push(values.len());
     }
 
-    // Features are brought to one spread, so that the pull is fair to all.
-    let count = (values.len() / width).max(1) as f64;
-    let mut mean = vec![0.0_f64; width];
-    let mut spread = vec![0.0_f64; width];
-    for row in values.chunks_exact(width) {
-        for (column, value) in row.iter().enumerate() {
-            mean[column] += f64::from(*value) / count;
-            spread[column] += f64::from(value * value) / count;
-        }
-    }
-    for column in 0..width {
-        spread[column] = (spread[column] - mean[column] * mean[column]).max(1e-9).sqrt();
-    }
+    let (mean, spread) =
+        before.map_or_else(|| spreads(&values, width), |before| (before.mean.clone(), before.spread.clone()));
     for row in values.chunks_exact_mut(width) {
         for (column, value) in row.iter_mut().enumerate() {
             *value = ((f64::from(*value) - mean[column]) / spread[column]) as f32;
         }
     }
 
-    let mut weights = vec![0.0_f64; width];
+    let goal = before.map_or_else(|| vec![0.0_f64; width], |before| before.weights.clone());
+    let mut weights = goal.clone();
     let (mut momentum, mut scale) = (vec![0.0; width], vec![0.0; width]);
     for step in 1..=STEPS {
-        let mut gradient: Vec<f64> =
-            weights.iter().map(|weight| 2.0 * pull * weight / usable.len().max(1) as f64).collect();
+        let mut gradient: Vec<f64> = weights
+            .iter()
+            .zip(&goal)
+            .map(|(weight, goal)| 2.0 * pull * (weight - goal) / usable.len().max(1) as f64)
+            .collect();
         let narrow: Vec<f32> = weights.iter().map(|weight| *weight as f32).collect();
         let mut start = 0;
         for (end, example) in ends.iter().zip(&usable) {
@@ -95,14 +113,22 @@ pub fn learn<const N: usize>(examples: &[&Example<N>], pull: f64) -> Blend<N> {
             weights[column] -= rate * unbiased.0 / (unbiased.1.sqrt() + 1e-9);
         }
     }
-    let weight = |column: usize| weights[column] / spread[column];
-    let thin = Weights {
-        linear: std::array::from_fn(|column| weight(column) as f32),
-        root: std::array::from_fn(|column| weight(N + column) as f32),
-    };
-    let dense = Weights {
-        linear: std::array::from_fn(|column| (weight(column) + weight(2 * N + column)) as f32),
-        root: std::array::from_fn(|column| (weight(N + column) + weight(3 * N + column)) as f32),
-    };
-    Blend { thin, dense }
+    Learnt { weights, mean, spread }
+}
+
+/// Mean and spread of each column: features are brought to one spread, so that the pull is fair to all.
+fn spreads(values: &[f32], width: usize) -> (Vec<f64>, Vec<f64>) {
+    let count = (values.len() / width).max(1) as f64;
+    let mut mean = vec![0.0_f64; width];
+    let mut spread = vec![0.0_f64; width];
+    for row in values.chunks_exact(width) {
+        for (column, value) in row.iter().enumerate() {
+            mean[column] += f64::from(*value) / count;
+            spread[column] += f64::from(value * value) / count;
+        }
+    }
+    for column in 0..width {
+        spread[column] = (spread[column] - mean[column] * mean[column]).max(1e-9).sqrt();
+    }
+    (mean, spread)
 }

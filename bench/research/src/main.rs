@@ -8,6 +8,7 @@
 //! research-bench generate WORKS OUT               a made-up corpus in the shape of OpenAlex
 //! research-bench import SOURCE FILE LIBRARY       speed of an import
 //! research-bench latency LIBRARY                  sizes and times of answers
+//! research-bench http LIBRARY ADDRESS KEY         times of answers through a running server
 //! ```
 
 // Statistics over counts that are far from the limits of any type.
@@ -18,8 +19,11 @@
     clippy::cast_possible_wrap
 )]
 
+mod collection;
+mod judged;
 mod latency;
 mod learn;
+mod made_up;
 mod measure;
 mod pack;
 mod quality;
@@ -32,6 +36,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
+use collection::Meaning;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use papers::{BuildOptions, Library, Source};
@@ -59,9 +64,11 @@ enum Command {
         /// Where to write the rankings of the folds.
         #[arg(long)]
         ranked: Option<PathBuf>,
-        /// Strength of the pull towards zero.
-        #[arg(long, default_value_t = 0.1)]
+        /// Strength of the pull towards what the made-up queries teach.
+        #[arg(long, default_value_t = 50.0)]
         pull: f64,
+        #[command(flatten)]
+        meaning: MeaningFiles,
     },
     /// Ranks the queries by the weights that are compiled in.
     Rank {
@@ -69,6 +76,8 @@ enum Command {
         ranked: PathBuf,
         #[arg(long)]
         rerank: bool,
+        #[command(flatten)]
+        meaning: MeaningFiles,
     },
     /// Ranks the queries through a running server that holds the collection.
     Endpoint {
@@ -95,6 +104,18 @@ enum Command {
     },
     /// Imports a file into a library and says how fast.
     Import { source: String, file: PathBuf, library: PathBuf },
+    /// How long answers take through a running server, hubs included.
+    Http {
+        /// The library that the server serves.
+        library: PathBuf,
+        /// ADDRESS:PORT
+        address: String,
+        key: String,
+        #[arg(long, default_value_t = 1_000)]
+        questions: usize,
+        #[arg(long)]
+        rerank: bool,
+    },
     /// Sizes of an index, and how long answers take.
     Latency {
         library: PathBuf,
@@ -105,6 +126,26 @@ enum Command {
     },
 }
 
+/// What a model adds: vectors that `gannet research vectors` made of the collection, and the model that made them.
+#[derive(Debug, clap::Args)]
+struct MeaningFiles {
+    #[arg(long, requires = "model")]
+    vectors: Option<PathBuf>,
+    /// Folder of the model.
+    #[arg(long, requires = "vectors")]
+    model: Option<PathBuf>,
+}
+
+impl MeaningFiles {
+    fn open(&self) -> Result<Option<Meaning>> {
+        self.vectors
+            .as_ref()
+            .zip(self.model.as_ref())
+            .map(|(vectors, model)| Meaning::open(vectors, model))
+            .transpose()
+    }
+}
+
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Convert { pack, out, shared_only } => {
@@ -113,10 +154,14 @@ fn main() -> Result<()> {
             out.finish()?;
             Ok(())
         }
-        Command::Learn { pack, ranked, pull } => quality::learn(&pack, ranked.as_deref(), pull),
-        Command::Rank { pack, ranked, rerank } => quality::rank(&pack, &ranked, rerank),
+        Command::Learn { pack, ranked, pull, meaning } => {
+            quality::learn(&pack, ranked.as_deref(), pull, meaning.open()?.as_ref())
+        }
+        Command::Rank { pack, ranked, rerank, meaning } => {
+            judged::rank(&pack, &ranked, rerank, meaning.open()?.as_ref())
+        }
         Command::Endpoint { pack, address, key, ranked, rerank } => {
-            quality::endpoint(&pack, &address, &key, &ranked, rerank)
+            judged::endpoint(&pack, &address, &key, &ranked, rerank)
         }
         Command::Generate { works, out, references, words, ballast } => {
             let mut out = BufWriter::with_capacity(1 << 20, File::create(out)?);
@@ -124,6 +169,9 @@ fn main() -> Result<()> {
             Ok(out.flush()?)
         }
         Command::Import { source, file, library } => import(&source, &file, &library),
+        Command::Http { library, address, key, questions, rerank } => {
+            latency::through_http(&library, &address, &key, questions, rerank)
+        }
         Command::Latency { library, questions, rerank } => latency::in_process(&library, questions, rerank),
     }
 }

@@ -1,8 +1,9 @@
 //! The research index as a capability: requests become plans (every default filled in, every mistake named), plans are asked of
 //! the index that serves now, and its nodes become papers. A new generation is taken up between requests, never within one.
 
-use papers::{Date, Filter, Index, Library, Mode, PaperRef, SearchQuery, SimilarQuery};
-use std::path::Path;
+use crate::models::SentenceModels;
+use papers::{Date, Embedder, Filter, Index, Library, Mode, PaperRef, SearchQuery, SimilarQuery};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use wire::research::{
@@ -24,11 +25,18 @@ const DEFAULT_PASSAGES: i64 = 4;
 #[derive(Debug)]
 pub struct Research {
     library: Library,
+    models: SentenceModels,
 }
 
 impl Research {
-    pub fn open(folder: &Path) -> papers::Result<Self> {
-        Ok(Self { library: Library::open(folder)? })
+    /// Opens the index in `folder`; models that it may use are looked for in `models`.
+    pub fn open(folder: &Path, models: PathBuf) -> papers::Result<Self> {
+        Ok(Self { library: Library::open(folder)?, models: SentenceModels::new(models) })
+    }
+
+    /// The models that the index may use.
+    pub fn models(&self) -> &SentenceModels {
+        &self.models
     }
 
     pub fn library(&self) -> &Library {
@@ -89,13 +97,17 @@ impl Research {
         gather(&asked.exclude, "excluded paper", &mut exclude);
         exclude.retain(|node| !seeds.contains(node));
 
+        let rerank = asked.rerank.unwrap_or(false);
+        let meaning =
+            if rerank && mode == Mode::Similar { self.meaning(&index, &intent, &mut notes) } else { None };
         let query = SimilarQuery {
             seeds,
             exclude,
             intent,
             mode,
             k: usize::try_from(k).unwrap_or(0),
-            rerank: asked.rerank.unwrap_or(false),
+            rerank,
+            meaning,
             filter,
         };
         let answer = index.similar(&query);
@@ -124,6 +136,30 @@ impl Research {
             truncated: answer.truncated,
             note: Some(notes.join("; ")),
         })
+    }
+
+    /// The intent as a vector, where the index has vectors and the model that made them is installed. What is missing is said.
+    fn meaning(&self, index: &Index, intent: &str, notes: &mut Vec<String>) -> Option<Vec<f32>> {
+        let vectors = index.vectors()?;
+        match self.models.current() {
+            Ok(Some(model)) if model.identity() == vectors.identity() => model.embed(&[intent]).pop(),
+            Ok(Some(_)) => {
+                notes.push(
+                    "the index has vectors of another model; gannet research vectors makes new ones"
+                        .to_owned(),
+                );
+                None
+            }
+            Ok(None) => {
+                notes.push("the index has vectors but their model is not installed".to_owned());
+                None
+            }
+            Err(error) => {
+                tracing::error!(%error, "the sentence model cannot be read");
+                notes.push("the sentence model cannot be read".to_owned());
+                None
+            }
+        }
     }
 
     /// Papers for a text.

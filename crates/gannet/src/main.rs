@@ -55,6 +55,9 @@ enum Command {
     Research(commands::research::ResearchCommand),
     /// Scrape one page, without a server
     Scrape(commands::scrape::Scrape),
+    /// Install, list and remove the small models that run in the process
+    #[command(subcommand)]
+    Models(commands::models::ModelsCommand),
     /// Turn a page from a file or standard input into clean content
     Extract(commands::extract::Extract),
     /// Bring the database to this version's form
@@ -103,6 +106,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Doctor(doctor) => doctor.run(&cli.globals.settings(Vec::new())?).await,
             Command::Research(research) => research.run(&cli.globals.settings(Vec::new())?),
             Command::Scrape(scrape) => scrape.run(&cli.globals.settings(Vec::new())?).await,
+            Command::Models(models) => models.run(&cli.globals.settings(Vec::new())?),
             Command::Extract(extract) => extract.run(),
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,
             Command::Openapi => commands::openapi::run(),

@@ -116,9 +116,9 @@ impl Layer {
         })
     }
 
-    fn apply(&self, rows: Array2<f32>, texts: &[Range<usize>], heads: usize) -> Array2<f32> {
-        let mut states = self.mixed.apply(&self.attend(&rows, texts, heads));
-        states += &rows;
+    fn apply(&self, rows: &Array2<f32>, texts: &[Range<usize>], heads: usize) -> Array2<f32> {
+        let mut states = self.mixed.apply(&self.attend(rows, texts, heads));
+        states += rows;
         self.mixed_norm.apply(&mut states);
         let mut wide = self.wide.apply(&states);
         wide.mapv_inplace(gelu);
@@ -255,7 +255,7 @@ impl MiniLm {
         }
         self.norm.apply(&mut rows);
         for layer in &self.layers {
-            rows = layer.apply(rows, &texts, self.heads);
+            rows = layer.apply(&rows, &texts, self.heads);
         }
         texts
             .into_iter()

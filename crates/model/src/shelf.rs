@@ -1,6 +1,7 @@
 //! The folder of installed models. A model is copied in whole, with the checksum of each file, beside the others and under a name
 //! of its own; one that was cut off while copying is not there.
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -190,8 +191,12 @@ struct Hashed<'a> {
 
 impl Hashed<'_> {
     fn end(self) -> (u64, String) {
-        let digest = self.hash.finalize();
-        (self.bytes, digest.iter().map(|byte| format!("{byte:02x}")).collect())
+        let mut hex = String::with_capacity(64);
+        for byte in self.hash.finalize() {
+            // Writing to a string cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+        }
+        (self.bytes, hex)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::build::Facts;
 use crate::error::{Error, Result};
 use crate::file::{HashTable, IndexFile, ListReader, Mapped, OffsetTable, RecordReader, Section};
 use crate::ids::{Identifier, PaperRef};
+use crate::vectors::Vectors;
 use crate::work::{Date, Provenance, Work};
 
 /// A paper as it is shown.
@@ -47,6 +48,7 @@ pub struct Index {
     dates: Mapped,
     records: RecordReader,
     passages: RecordReader,
+    vectors: Option<Vectors>,
 }
 
 impl Index {
@@ -74,6 +76,8 @@ impl Index {
                 file.section(Section::Passages)?,
                 file.section(Section::PassageBlocks)?,
             ),
+            // Vectors that cannot be read are as good as none; `verify` says what is wrong with them.
+            vectors: Vectors::open(&vectors_beside(path)).ok(),
             file,
         };
         let whole = index.references.nodes() == index.facts.nodes as usize
@@ -86,6 +90,10 @@ impl Index {
     /// Reads the whole file and compares every checksum, then checks that both directions of the graph agree in number.
     pub fn verify(&self) -> Result<()> {
         self.file.verify()?;
+        let beside = vectors_beside(self.file.path());
+        if beside.exists() {
+            Vectors::open(&beside)?.verify()?;
+        }
         let edges =
             |lists: &ListReader| (0..self.facts.nodes).map(|node| u64::from(lists.count(node))).sum::<u64>();
         let (out, back) = (edges(&self.references), edges(&self.citers));
@@ -101,6 +109,11 @@ impl Index {
 
     pub fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    /// What the works mean, where a model was asked.
+    pub fn vectors(&self) -> Option<&Vectors> {
+        self.vectors.as_ref()
     }
 
     /// Bytes of each section, for reports.
@@ -201,6 +214,11 @@ impl Index {
     pub fn date(&self, node: u32) -> Option<Date> {
         Date::from_stored(word(&self.dates, node))
     }
+}
+
+/// Where the vectors of an index lie.
+pub(crate) fn vectors_beside(path: &Path) -> std::path::PathBuf {
+    path.with_extension("vectors")
 }
 
 fn word(bytes: &[u8], number: u32) -> u32 {

@@ -23,6 +23,7 @@ mod library;
 mod rank;
 mod stage;
 mod text;
+mod vectors;
 mod work;
 
 pub use build::{BuildOptions, Facts, build};
@@ -32,8 +33,10 @@ pub use import::{ImportReport, read_source};
 pub use index::{Index, Paper};
 pub use library::{Library, LibraryStatus};
 pub use rank::{
-    Blend, FEATURE_COUNT, FEATURES, FIRST, Filter, Mode, Passage, Pooled, READING, RERANK, Ranked, SECOND,
-    SECOND_COUNT, SECOND_FEATURES, SearchQuery, Signals, SimilarAnswer, SimilarQuery, Weights,
+    Blend, FEATURE_COUNT, FEATURES, FIRST, Filter, MEANING, MODEL, Mode, Passage, Pooled, READING, RERANK,
+    Ranked, SECOND, SECOND_COUNT, SECOND_FEATURES, SearchQuery, Signals, SimilarAnswer, SimilarQuery,
+    Weights,
 };
 pub use stage::{Stage, StageWriter, frame};
+pub use vectors::{Embedder, Vectors};
 pub use work::{Date, Provenance, Reference, Source, Work};

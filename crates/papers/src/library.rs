@@ -4,6 +4,7 @@
 //! ```text
 //! CURRENT                     name of the generation that serves
 //! generations/000007.papers   index files, never changed
+//! generations/000007.vectors  what its works mean, where a model was asked
 //! staged/000003.openalex      staging logs, kept for the next build
 //! imports.json                finished logs, in order
 //! import.json                 the import under way, for going on after a crash
@@ -14,15 +15,16 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
 use crate::build::{BuildOptions, Facts, Progress, build};
 use crate::error::{Error, Result};
 use crate::import::{Batch, read_source};
-use crate::index::Index;
+use crate::index::{Index, vectors_beside};
 use crate::stage::{Stage, StageWriter};
+use crate::vectors::{self, Embedder, Plan, VectorProgress, Vectors};
 use crate::work::Source;
 
 /// How often the state of an import is brought to the disk.
@@ -53,6 +55,9 @@ struct Checkpoint {
     log_bytes: u64,
 }
 
+/// What is served: the name of a generation, and when its vectors were made.
+type Edition = (String, Option<SystemTime>);
+
 /// What the library holds.
 #[derive(Debug, Clone)]
 pub struct LibraryStatus {
@@ -68,7 +73,7 @@ pub struct LibraryStatus {
 #[derive(Debug)]
 pub struct Library {
     folder: PathBuf,
-    served: RwLock<Option<(String, Arc<Index>)>>,
+    served: RwLock<Option<(Edition, Arc<Index>)>>,
     looked: Mutex<Option<Instant>>,
 }
 
@@ -95,17 +100,20 @@ impl Library {
     /// Takes up a generation that another process has published. Requests under way keep the one they have.
     pub fn refresh(&self) -> Result<()> {
         let Some(name) = self.current_name()? else { return Ok(()) };
+        let path = self.generation(&name);
+        let vectors = fs::metadata(vectors_beside(&path)).and_then(|found| found.modified()).ok();
+        let edition = (name, vectors);
         if self
             .served
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .as_ref()
-            .is_some_and(|(served, _)| *served == name)
+            .is_some_and(|(served, _)| *served == edition)
         {
             return Ok(());
         }
-        let index = Arc::new(Index::open(&self.generation(&name))?);
-        *self.served.write().unwrap_or_else(PoisonError::into_inner) = Some((name, index));
+        let index = Arc::new(Index::open(&path)?);
+        *self.served.write().unwrap_or_else(PoisonError::into_inner) = Some((edition, index));
         Ok(())
     }
 
@@ -175,6 +183,31 @@ impl Library {
     pub fn rebuild(&self, options: &BuildOptions, progress: Progress<'_>) -> Result<Facts> {
         let _lock = self.lock()?;
         self.publish(options, progress)
+    }
+
+    /// Makes the vectors of all works of the generation that serves, those that are not there yet. Goes on where a run that was
+    /// cut off has ended.
+    pub fn make_vectors(&self, embedder: &dyn Embedder, progress: VectorProgress<'_>) -> Result<()> {
+        let _lock = self.lock()?;
+        self.refresh()?;
+        let (Some(index), Some(name)) = (self.current(), self.current_name()?) else { return Ok(()) };
+        let plan = Plan {
+            index: &index,
+            identity: embedder.identity(),
+            dimensions: embedder.dimensions(),
+            before: index.vectors(),
+            embedder: Some(embedder),
+        };
+        vectors::write(&plan, &vectors_beside(&self.generation(&name)), progress)?;
+        self.refresh()
+    }
+
+    /// Takes vectors over from a file of another library or generation, for works whose text is the same.
+    pub fn take_over_vectors(&self, from: &Path) -> Result<()> {
+        let _lock = self.lock()?;
+        let (Some(index), Some(name)) = (self.current(), self.current_name()?) else { return Ok(()) };
+        take_over(&index, &Vectors::open(from)?, &self.generation(&name))?;
+        self.refresh()
     }
 
     /// The lock goes with the file handle, also when the process dies.
@@ -276,8 +309,14 @@ impl Library {
         fs::create_dir(&scratch).map_err(Error::file(&scratch))?;
         let built = scratch.join(&name);
         let outcome = build(&stages, &built, options, progress).and_then(|facts| {
-            Index::open(&built)?;
+            let index = Index::open(&built)?;
             let last = self.generation(&name);
+            if let Some(before) = before.as_deref() {
+                // Vectors that cannot be read are made anew; they must not stop an import.
+                if let Ok(before) = Vectors::open(&vectors_beside(&self.generation(before))) {
+                    take_over(&index, &before, &last)?;
+                }
+            }
             fs::rename(&built, &last).map_err(Error::file(&last))?;
             sync_folder(&self.folder.join("generations"))?;
             write_atomically(&self.folder.join("CURRENT"), name.as_bytes())?;
@@ -295,13 +334,27 @@ impl Library {
     /// Keeps the generation that serves and the one before it. Failing to remove is no failure: the next import tries again.
     fn remove_old(&self, current: &str, before: Option<&str>) {
         let Ok(entries) = fs::read_dir(self.folder.join("generations")) else { return };
+        let generation = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+        let kept = [Some(generation(current)), before.map(generation)];
         for entry in entries.flatten() {
-            let name = entry.file_name();
-            if name != current && Some(name.to_string_lossy().as_ref()) != before {
+            let name = generation(&entry.file_name().to_string_lossy());
+            if !kept.contains(&Some(name)) {
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
+}
+
+/// Writes the vectors of `index`, which will be at `path`, as far as another generation has them.
+fn take_over(index: &Index, before: &Vectors, path: &Path) -> Result<()> {
+    let plan = Plan {
+        index,
+        identity: before.identity(),
+        dimensions: before.dimensions(),
+        before: Some(before),
+        embedder: None,
+    };
+    vectors::write(&plan, &vectors_beside(path), &|_, _| {})
 }
 
 /// The records of a batch.

@@ -272,6 +272,32 @@ pub fn title_key(title: &str) -> Option<String> {
     (key.chars().count() >= LEAST_LETTERS).then_some(key)
 }
 
+/// Bytes of a text that are cut into sentences.
+const SENTENCE_BYTES: usize = 8 << 10;
+
+/// Sentences, roughly: cut at a full stop, question or exclamation mark before a space.
+pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let text = &text[..text.floor_char_boundary(SENTENCE_BYTES)];
+    text.split_inclusive(['.', '?', '!'])
+        .scan(0_usize, move |start, piece| {
+            let begin = *start;
+            *start += piece.len();
+            Some((begin, *start))
+        })
+        .scan(0_usize, move |open, (_, end)| {
+            let ends = text[end..].chars().next().is_none_or(char::is_whitespace);
+            if ends {
+                let sentence = text[*open..end].trim();
+                *open = end;
+                Some(Some(sentence))
+            } else {
+                Some(None)
+            }
+        })
+        .flatten()
+        .filter(|sentence| !sentence.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,5 +345,13 @@ mod tests {
         assert_eq!(terms(&"acgt".repeat(10_000)).len(), 1);
         assert!(terms("the of and").is_empty());
         assert!(terms("\u{0}\u{feff}…— !").is_empty());
+    }
+
+    #[test]
+    fn sentences_end_before_a_space() {
+        let found: Vec<_> = sentences("First, 3.5 mg. Second? Third e.g.this. Tail").collect();
+        assert_eq!(found, ["First, 3.5 mg.", "Second?", "Third e.g.this.", "Tail"]);
+        assert_eq!(sentences("").count(), 0);
+        assert_eq!(sentences("...").count(), 1);
     }
 }

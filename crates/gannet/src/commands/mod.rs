@@ -4,6 +4,7 @@ pub mod doctor;
 pub mod extract;
 pub mod keys;
 pub mod migrate;
+pub mod models;
 pub mod openapi;
 pub mod research;
 pub mod scrape;

@@ -31,6 +31,8 @@ pub enum ResearchCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Make the vectors of an embedding model for all works, as rerank uses them
+    Vectors,
     /// Read every byte of the index and compare every checksum
     Verify,
     /// Papers related to a seed
@@ -65,6 +67,16 @@ pub enum ResearchCommand {
     },
 }
 
+/// Where models lie.
+pub fn models_folder(settings: &Settings) -> PathBuf {
+    settings.data_dir.join("models")
+}
+
+/// The index and the models of these settings.
+pub fn open(settings: &Settings) -> papers::Result<Research> {
+    Research::open(&folder(settings), models_folder(settings))
+}
+
 /// Where the index lies.
 pub fn folder(settings: &Settings) -> PathBuf {
     settings.data_dir.join("research")
@@ -75,7 +87,8 @@ impl ResearchCommand {
         let folder = folder(settings);
         match self {
             Self::Import { from, paths } => import(&folder, &from, &paths)?,
-            Self::Starter => import_starter(&Research::open(&folder)?)?,
+            Self::Starter => import_starter(&open(settings)?)?,
+            Self::Vectors => vectors(&open(settings)?)?,
             Self::Status { json } => status(&folder, json)?,
             Self::Verify => {
                 let index = opened(&folder)?;
@@ -91,7 +104,7 @@ impl ResearchCommand {
                     anchor,
                     ..SimilarRequest::default()
                 };
-                similar(&folder, &id, &asked, json)?;
+                similar(&open(settings)?, &id, &asked, json)?;
             }
             Self::Graph { id, intent, out, k } => {
                 let index = opened(&folder)?;
@@ -142,6 +155,33 @@ fn import(folder: &Path, from: &str, paths: &[PathBuf]) -> Result<()> {
         facts.edges,
         started.elapsed().as_secs_f64()
     );
+    Ok(())
+}
+
+/// Makes what vectors are missing, telling how far it is.
+fn vectors(research: &Research) -> Result<()> {
+    let model = research
+        .models()
+        .current()?
+        .context("no embedding model is installed; gannet models add minilm PATH installs one")?;
+    let index = research.library().current();
+    index.context("the research index is empty; fill it with: gannet research import")?;
+    let started = Instant::now();
+    let told = std::cell::Cell::new((Instant::now(), None::<u64>));
+    research.library().make_vectors(model.as_ref(), &|done, total| {
+        let (last, first) = told.get();
+        let first = first.unwrap_or(done);
+        if last.elapsed().as_secs() >= 5 || done == total {
+            let rate = (done - first) as f64 / started.elapsed().as_secs_f64().max(0.001);
+            let left = (total - done) as f64 / rate.max(0.001);
+            eprintln!("vectors: {done} of {total} ({rate:.1}/s, {left:.0} s left)");
+            told.set((Instant::now(), Some(first)));
+        } else {
+            told.set((last, Some(first)));
+        }
+    })?;
+    let filled = research.library().current().and_then(|index| Some(index.vectors()?.filled()));
+    println!("{} works have vectors", filled.unwrap_or(0));
     Ok(())
 }
 
@@ -196,6 +236,10 @@ fn status(folder: &Path, json: bool) -> Result<()> {
     println!("works       {} ({} with text, {} passages)", facts.works, facts.documents, facts.passages);
     println!("cited only  {}", facts.nodes - facts.works);
     println!("citations   {}", facts.edges);
+    match library.current().as_ref().and_then(|index| index.vectors()) {
+        Some(vectors) => println!("vectors     of {} works", vectors.filled()),
+        None => println!("vectors     none"),
+    }
     for (source, works, bytes) in status.imports {
         println!("import      {source}: {works} works, {:.1} MB", bytes as f64 / 1e6);
     }
@@ -205,8 +249,8 @@ fn status(folder: &Path, json: bool) -> Result<()> {
     Ok(())
 }
 
-fn similar(folder: &Path, id: &str, asked: &SimilarRequest, json: bool) -> Result<()> {
-    let answer = Research::open(folder)?.similar(id, asked).map_err(|error| {
+fn similar(research: &Research, id: &str, asked: &SimilarRequest, json: bool) -> Result<()> {
+    let answer = research.similar(id, asked).map_err(|error| {
         anyhow!(
             "{}",
             error.details().map_or_else(|| error.to_string(), |details| format!("{error}: {details}"))

@@ -8,7 +8,6 @@ use anyhow::{Context, Result};
 use engine::drill::DrillStep;
 use engine::files::Files;
 use engine::janitor::{self, JanitorOptions};
-use engine::research::Research;
 use engine::runner::{Runner, RunnerOptions, Work};
 use engine::scrape::workbench::Workbench;
 use engine::scrape::{Ladder, Scraper};
@@ -61,7 +60,7 @@ impl Serve {
         let drained = CancellationToken::new();
         tasks.spawn(gate.clone().keep(drained.clone()));
 
-        let research = Arc::new(Research::open(&research::folder(&settings))?);
+        let research = Arc::new(research::open(&settings)?);
         let address = listener.local_addr()?;
         let scraper = open_scraper(&settings, &store, &gate, address).await?;
         let browsers = scraper.browsers().cloned();

@@ -10,6 +10,8 @@ mod invert;
 mod lexicon;
 mod merge;
 mod prepare;
+mod rank;
+mod scratch;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -18,9 +20,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::file::{
-    IndexFile, IndexFileWriter, ListReader, ListWriter, OffsetTable, RecordWriter, Section, write_table,
-};
+use crate::file::{IndexFile, IndexFileWriter, ListReader, ListWriter, OffsetTable, Section, write_table};
 use crate::hash::stable_hash;
 use crate::ids::Identifier;
 use crate::stage::Stage;
@@ -30,6 +30,9 @@ use identity::{Identities, MAX_NODES};
 pub use invert::{for_each_pair, for_each_weight};
 use lexicon::{HashedMap, Lexicon};
 use prepare::Prepared;
+pub use rank::reference_weight;
+use rank::{article_rank, coupling_norms};
+use scratch::Scratch;
 
 /// What an index holds, as numbers. Stored in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,33 +120,6 @@ struct Pass {
     edges: u64,
     passage_count: u64,
     targets: Vec<u32>,
-    buffer: Vec<u8>,
-}
-
-/// Records on their way to the index.
-struct Scratch {
-    path: PathBuf,
-    out: BufWriter<File>,
-    writer: RecordWriter,
-}
-
-impl Scratch {
-    fn create(path: PathBuf) -> Result<Self> {
-        let file = File::create(&path).map_err(Error::file(&path))?;
-        Ok(Self { path, out: BufWriter::with_capacity(1 << 20, file), writer: RecordWriter::default() })
-    }
-
-    fn push(&mut self, record: &[u8]) -> Result<()> {
-        self.writer.push(&mut self.out, record).map_err(Error::file(&self.path))
-    }
-
-    fn finish(mut self, index: &mut IndexFileWriter, data: Section, blocks: Section) -> Result<()> {
-        let offsets = self.writer.finish(&mut self.out).map_err(Error::file(&self.path))?;
-        self.out.flush().map_err(Error::file(&self.path))?;
-        drop(self.out);
-        index.copy(data, &self.path)?;
-        index.section(blocks, &offsets)
-    }
 }
 
 impl Pass {
@@ -171,7 +147,6 @@ impl Pass {
             edges: 0,
             passage_count: 0,
             targets: Vec::new(),
-            buffer: Vec::new(),
         })
     }
 
@@ -192,8 +167,8 @@ impl Pass {
         self.lexicon.push(&work.terms)?;
         self.dates.push(work.date);
         self.passage_count += work.passages;
-        self.passages.push(&work.passage_record)?;
-        self.records.push(&work.record)
+        self.passages.push(work.passage_record)?;
+        self.records.push(work.record)
     }
 
     /// The node that a reference means; a new cited-only one when nothing is known of it.
@@ -244,10 +219,10 @@ impl Pass {
         self.cited_only_out.flush().map_err(Error::file(&self.cited_only_path))?;
         let stubs = Stage::open(&self.cited_only_path, crate::work::Source::Jsonl)?;
         stubs.for_each(|_, record| {
-            self.buffer.clear();
-            crate::work::Provenance::default().encode(&mut self.buffer);
-            self.buffer.extend_from_slice(record);
-            self.records.push(&self.buffer)
+            let mut stub = Vec::new();
+            crate::work::Provenance::default().encode(&mut stub);
+            stub.extend_from_slice(record);
+            self.records.push(stub)
         })?;
         drop(stubs);
         std::fs::remove_file(&self.cited_only_path).map_err(Error::file(&self.cited_only_path))?;
@@ -282,15 +257,30 @@ impl Pass {
             out.section(section, &first.section(section)?)?;
         }
         let lists = ListReader::new(first.section(Section::OutLists)?, first.section(Section::OutOffsets)?);
-        progress("turning citations round", 0, 0);
-        invert::write_in_lists(&mut out, &lists, &self.in_degrees, options.budget_bytes)?;
-        progress("ranking works", 0, 0);
-        out.section(Section::ArticleRank, &article_rank(&lists, self.works))?;
-        out.section(Section::CouplingNorm, &coupling_norms(&lists, &self.in_degrees, self.works))?;
-        progress("writing postings", 0, 0);
         let forward = first.section(Section::Forward)?;
         let offsets = OffsetTable::new(first.section(Section::ForwardOffsets)?);
-        invert::write_postings(&mut out, &forward, &offsets, &frequencies, options.budget_bytes)?;
+        let postings_path = path.with_extension("postings.tmp");
+        // Words and citations are turned round at the same time: neither needs the other, and each keeps one processor busy.
+        std::thread::scope(|scope| {
+            let postings = scope.spawn(|| {
+                let mut scratch = IndexFileWriter::create(&postings_path)?;
+                invert::write_postings(&mut scratch, &forward, &offsets, &frequencies, options.budget_bytes)?;
+                scratch.finish()
+            });
+            progress("turning lists round", 0, 0);
+            invert::write_in_lists(&mut out, &lists, &self.in_degrees, options.budget_bytes)?;
+            progress("ranking works", 0, 0);
+            out.section(Section::ArticleRank, &article_rank(&lists, self.works))?;
+            out.section(Section::CouplingNorm, &coupling_norms(&lists, &self.in_degrees, self.works))?;
+            progress("writing postings", 0, 0);
+            postings.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })?;
+        let postings = IndexFile::open(&postings_path)?;
+        for section in [Section::Postings, Section::PostingOffsets] {
+            out.section(section, &postings.section(section)?)?;
+        }
+        drop(postings);
+        std::fs::remove_file(&postings_path).map_err(Error::file(&postings_path))?;
 
         let facts = Facts {
             works: self.works,
@@ -311,50 +301,4 @@ impl Pass {
         std::fs::remove_file(graph_path).map_err(Error::file(graph_path))?;
         Ok(facts)
     }
-}
-
-/// ArticleRank: like PageRank, but a citation from a short list of references weighs less than in PageRank, so that works
-/// with two references do not rule. Twenty sweeps; the mean is 1.
-fn article_rank(lists: &ListReader, works: u32) -> Vec<u8> {
-    const DAMPING: f32 = 0.85;
-    const SWEEPS: usize = 20;
-    let nodes = lists.nodes();
-    let degrees: u64 = (0..works).map(|node| u64::from(lists.count(node))).sum();
-    let mean_degree = degrees as f32 / works.max(1) as f32;
-    let mut ranks = vec![1.0_f32; nodes];
-    let mut next = vec![0.0_f32; nodes];
-    for _ in 0..SWEEPS {
-        next.fill(1.0 - DAMPING);
-        for node in 0..works {
-            let share = DAMPING * ranks[node as usize] / (lists.count(node) as f32 + mean_degree).max(1.0);
-            lists.for_each(node, |target| {
-                if let Some(rank) = next.get_mut(target as usize) {
-                    *rank += share;
-                }
-            });
-        }
-        std::mem::swap(&mut ranks, &mut next);
-    }
-    ranks.truncate(works as usize);
-    let mean = ranks.iter().map(|rank| f64::from(*rank)).sum::<f64>() / f64::from(works.max(1));
-    ranks.iter().flat_map(|rank| (rank / mean.max(f64::MIN_POSITIVE) as f32).to_le_bytes()).collect()
-}
-
-/// How much a shared reference tells, by how often it is cited: everybody cites the famous, and a work cited once couples
-/// nothing.
-pub fn reference_weight(in_degree: u32) -> f32 {
-    if in_degree < 2 { 0.0 } else { 1.0 / (2.0 + in_degree as f32).ln() }
-}
-
-/// The length of each work's vector of weighted references.
-fn coupling_norms(lists: &ListReader, in_degrees: &[u32], works: u32) -> Vec<u8> {
-    let mut out = Vec::with_capacity(works as usize * 4);
-    for node in 0..works {
-        let mut sum = 0.0_f32;
-        lists.for_each(node, |target| {
-            sum += reference_weight(in_degrees.get(target as usize).copied().unwrap_or(0)).powi(2);
-        });
-        out.extend_from_slice(&sum.sqrt().to_le_bytes());
-    }
-    out
 }

@@ -39,14 +39,15 @@ pub fn for_each_work(
     std::thread::scope(|scope| {
         let mut outputs = Vec::new();
         for thread in 0..threads {
-            let (send, receive) = sync_channel::<Vec<Prepared>>(AHEAD);
+            let (send, receive) = sync_channel::<Result<Vec<Prepared>>>(AHEAD);
             outputs.push(receive);
             scope.spawn(move || {
                 let mut start = u64::from(thread) * u64::from(BATCH);
                 while start < u64::from(works) {
                     let end = (start + u64::from(BATCH)).min(u64::from(works));
-                    let batch =
-                        (start as u32..end as u32).map(|work| prepare(stages, identities, work)).collect();
+                    let batch = (start as u32..end as u32)
+                        .map(|work| prepare(stages, identities, work))
+                        .collect::<Result<_>>();
                     if send.send(batch).is_err() {
                         return;
                     }
@@ -59,7 +60,7 @@ pub fn for_each_work(
         while next < works {
             let Ok(batch) = outputs[turn % outputs.len()].recv() else { break };
             turn += 1;
-            for work in batch {
+            for work in batch? {
                 each(next, work)?;
                 next += 1;
             }
@@ -69,7 +70,7 @@ pub fn for_each_work(
     })
 }
 
-fn prepare(stages: &[Stage], identities: &Identities, work: u32) -> Prepared {
+fn prepare(stages: &[Stage], identities: &Identities, work: u32) -> Result<Prepared> {
     let mut sources = Vec::new();
     let records = identities
         .records(work)
@@ -77,9 +78,9 @@ fn prepare(stages: &[Stage], identities: &Identities, work: u32) -> Prepared {
         .map(|place| {
             let stage = &stages[place.stage()];
             sources.push(stage.source);
-            (stage.source, Work::decode(stage.record(place.offset())))
+            Ok((stage.source, Work::decode(&stage.record(place.offset())?)))
         })
-        .collect();
+        .collect::<Result<_>>()?;
     let (mut work, provenance) = merge(records);
     let references = std::mem::take(&mut work.references);
     let terms = DocumentTerms::of(&work);
@@ -92,7 +93,7 @@ fn prepare(stages: &[Stage], identities: &Identities, work: u32) -> Prepared {
     provenance.encode(&mut record);
     work.encode(&mut record);
     let date = work.created.unwrap_or_default().number();
-    Prepared {
+    Ok(Prepared {
         references,
         terms,
         date,
@@ -100,5 +101,5 @@ fn prepare(stages: &[Stage], identities: &Identities, work: u32) -> Prepared {
         passage_record,
         record,
         sources,
-    }
+    })
 }

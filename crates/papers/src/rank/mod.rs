@@ -14,6 +14,6 @@ mod weights;
 pub use features::{COUNT as FEATURE_COUNT, FEATURES};
 pub use passages::Passage;
 pub use search::SearchQuery;
-pub use second::{READING, SECOND_COUNT, SECOND_FEATURES};
+pub use second::{MEANING, READING, SECOND_COUNT, SECOND_FEATURES};
 pub use similar::{Filter, Mode, Pooled, Ranked, Signals, SimilarAnswer, SimilarQuery};
-pub use weights::{Blend, FIRST, RERANK, SECOND, Weights};
+pub use weights::{Blend, FIRST, MODEL, RERANK, SECOND, Weights};

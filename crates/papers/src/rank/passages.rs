@@ -2,9 +2,8 @@
 
 use super::accumulator::largest;
 use super::lexical::TermQuery;
-use super::second::sentences;
 use crate::index::Index;
-use crate::text::for_each_term;
+use crate::text::{for_each_term, sentences};
 
 /// Sentences of an abstract that make one passage.
 const SENTENCES: usize = 2;

@@ -1,15 +1,15 @@
 //! The second pass over the best of the first: pseudo-relevance feedback (what do the best candidates have in common?) and a walk
 //! that starts from the works nearest to the intent. When asked to re-rank, it also reads each candidate's text: its title and its
-//! single best sentence against the intent.
+//! single best sentence against the intent; and, where a model is installed, compares what text and intent mean.
 
 use super::features::{COUNT, Candidate};
 use super::lexical::{Scorer, TermQuery};
 use super::structure::{EdgeBudget, Structure};
 use crate::index::Index;
-use crate::text::for_each_term;
+use crate::text::{for_each_term, sentences};
 
 /// Features of the second pass, after those of the first.
-pub const SECOND_FEATURES: [&str; 11] = [
+pub const SECOND_FEATURES: [&str; 13] = [
     "intent",
     "seed",
     "walk",
@@ -21,9 +21,13 @@ pub const SECOND_FEATURES: [&str; 11] = [
     "intent-walk",
     "sentence",
     "title",
+    "meaning",
+    "passage",
 ];
 /// From here on, features need the texts of candidates.
 pub const READING: usize = 9;
+/// From here on, features need the vectors of a model.
+pub const MEANING: usize = 11;
 /// Number of features of the second pass.
 pub const SECOND_COUNT: usize = SECOND_FEATURES.len();
 
@@ -31,16 +35,23 @@ pub const SECOND_COUNT: usize = SECOND_FEATURES.len();
 const FEEDBACK_DOCUMENTS: usize = 8;
 /// Works nearest to the intent from which the walk starts.
 const INTENT_STARTS: usize = 10;
-/// Bytes of an abstract that are cut into sentences.
-const SENTENCE_BYTES: usize = 8 << 10;
 
-/// Describes `best` (in the order of the first pass) anew. Without `reading`, what needs the texts stays zero.
+/// How candidates are looked at in the second pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reading<'a> {
+    /// Titles and sentences are read.
+    pub texts: bool,
+    /// The intent as a vector of the model that the index has vectors of.
+    pub meaning: Option<&'a [f32]>,
+}
+
+/// Describes `best` (in the order of the first pass) anew. What is not read stays zero.
 pub fn describe(
     index: &Index,
     best: &[Candidate],
     intent: &TermQuery,
     nearest_to_intent: &[(u32, f32)],
-    reading: bool,
+    reading: Reading<'_>,
 ) -> Vec<[f32; SECOND_COUNT]> {
     let mut feedback = TermQuery::default();
     for (place, candidate) in best.iter().take(FEEDBACK_DOCUMENTS).enumerate() {
@@ -64,11 +75,16 @@ pub fn describe(
             row[..COUNT].copy_from_slice(&candidate.features);
             row[COUNT] = scorer.score(index, candidate.node)[0];
             row[COUNT + 1] = walk.get(candidate.node);
-            if let Some(paper) = reading.then(|| index.paper(candidate.node)).flatten() {
+            if let Some(paper) = reading.texts.then(|| index.paper(candidate.node)).flatten() {
                 row[COUNT + 2] = sentences(&paper.abstract_text)
                     .map(|sentence| overlap(index, &weights, sentence))
                     .fold(0.0, f32::max);
                 row[COUNT + 3] = overlap(index, &weights, &paper.title);
+            }
+            let nearness = |meaning| index.vectors()?.nearness(candidate.node, meaning);
+            if let Some((whole, part)) = reading.meaning.and_then(nearness) {
+                row[MEANING] = whole.max(0.0);
+                row[MEANING + 1] = part.max(0.0);
             }
             row
         })
@@ -97,38 +113,4 @@ fn overlap(index: &Index, weights: &[(u32, f32)], text: &str) -> f32 {
     found.dedup();
     let weight: f32 = found.iter().map(|place| weights[*place].1).sum();
     weight / (terms as f32 + 5.0).sqrt()
-}
-
-/// Sentences, roughly: cut at a full stop, question or exclamation mark before a space.
-pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    let text = &text[..text.floor_char_boundary(SENTENCE_BYTES)];
-    text.split_inclusive(['.', '?', '!'])
-        .scan(0_usize, move |start, piece| {
-            let begin = *start;
-            *start += piece.len();
-            Some((begin, *start))
-        })
-        .scan(0_usize, move |open, (_, end)| {
-            let ends = text[end..].chars().next().is_none_or(char::is_whitespace);
-            if ends {
-                let sentence = text[*open..end].trim();
-                *open = end;
-                Some(Some(sentence))
-            } else {
-                Some(None)
-            }
-        })
-        .flatten()
-        .filter(|sentence| !sentence.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn sentences_end_before_a_space() {
-        let found: Vec<_> = super::sentences("First, 3.5 mg. Second? Third e.g.this. Tail").collect();
-        assert_eq!(found, ["First, 3.5 mg.", "Second?", "Third e.g.this.", "Tail"]);
-        assert_eq!(super::sentences("").count(), 0);
-        assert_eq!(super::sentences("...").count(), 1);
-    }
 }

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use super::accumulator::largest;
 use super::features::{self, Candidate};
 use super::lexical::TermQuery;
-use super::second::{self, SECOND_COUNT};
+use super::second::{self, Reading, SECOND_COUNT};
 use super::structure::{EdgeBudget, Structure};
-use super::weights::{Blend, FIRST, LISTED, RERANK, SECOND, Weights, density};
+use super::weights::{Blend, FIRST, LISTED, MODEL, RERANK, SECOND, Weights, density};
 use crate::index::Index;
 use crate::work::Date;
 
@@ -97,7 +97,15 @@ pub struct SimilarQuery {
     pub mode: Mode,
     pub k: usize,
     pub rerank: bool,
+    /// The intent as a vector of the model that made the index's vectors; looked at when re-ranking.
+    pub meaning: Option<Vec<f32>>,
     pub filter: Filter,
+}
+
+impl SimilarQuery {
+    fn reading(&self) -> Reading<'_> {
+        Reading { texts: self.rerank, meaning: self.meaning.as_deref().filter(|_| self.rerank) }
+    }
 }
 
 /// Why a paper stands where it stands.
@@ -167,11 +175,11 @@ impl Index {
         }
         let ordered = largest(scored, prepared.candidates.len());
         let ordered = if query.mode == Mode::Similar {
-            second_pass(self, &prepared, &ordered, query.rerank)
+            second_pass(self, &prepared, &ordered, query.reading())
         } else {
             ordered
         };
-        prepared.notes.push(if query.rerank { "ranked by the fused text and graph model, then by reading the best candidates (built-in, no neural model)" } else { "ranked by the fused text and graph model" }.to_owned());
+        prepared.notes.push(ranker(query).to_owned());
         let highest = prepared.intent.highest().max(f32::MIN_POSITIVE);
         let results: Vec<Ranked> = ordered
             .into_iter()
@@ -201,7 +209,7 @@ impl Index {
         let ordered = largest(first_pass(&prepared.candidates, &first.at(prepared.density)), SECOND_PASS);
         let best: Vec<Candidate> =
             ordered.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
-        let rows = second::describe(self, &best, &prepared.intent, &prepared.near_intent, true);
+        let rows = second::describe(self, &best, &prepared.intent, &prepared.near_intent, query.reading());
         Pooled {
             density: prepared.density,
             nodes: prepared.candidates.iter().map(|candidate| candidate.node).collect(),
@@ -219,11 +227,34 @@ fn first_pass(candidates: &[Candidate], weights: &Weights<{ features::COUNT }>) 
         .collect()
 }
 
-fn second_pass(index: &Index, prepared: &Prepared, ordered: &[(u32, f32)], rerank: bool) -> Vec<(u32, f32)> {
+/// Which ranker answers, in words.
+fn ranker(query: &SimilarQuery) -> &'static str {
+    match (query.rerank && query.mode == Mode::Similar, &query.meaning) {
+        (false, _) => "ranked by the fused text and graph model",
+        (true, None) => {
+            "ranked by the fused text and graph model, then by reading the best candidates (built-in, no neural model)"
+        }
+        (true, Some(_)) => {
+            "ranked by the fused text and graph model, then by reading the best candidates with an embedding model"
+        }
+    }
+}
+
+fn second_pass(
+    index: &Index,
+    prepared: &Prepared,
+    ordered: &[(u32, f32)],
+    reading: Reading<'_>,
+) -> Vec<(u32, f32)> {
     let (head, tail) = ordered.split_at(ordered.len().min(SECOND_PASS));
     let best: Vec<Candidate> = head.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
-    let rows = second::describe(index, &best, &prepared.intent, &prepared.near_intent, rerank);
-    let weights = if rerank { &RERANK } else { &SECOND }.at(prepared.density);
+    let rows = second::describe(index, &best, &prepared.intent, &prepared.near_intent, reading);
+    let blend = match reading {
+        Reading { meaning: Some(_), .. } => &MODEL,
+        Reading { texts: true, .. } => &RERANK,
+        Reading { .. } => &SECOND,
+    };
+    let weights = blend.at(prepared.density);
     let scored = head.iter().zip(&rows).map(|((place, _), row)| (*place, weights.score(row))).collect();
     let mut out = largest(scored, head.len());
     // The rest keep their order below the last of the best.

