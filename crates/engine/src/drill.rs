@@ -105,16 +105,19 @@ pub async fn start(
 ) -> Result<DrillStatus, WireError> {
     assert_ne!(plan.fault, Some(Fault::Panic), "a drill asked for a panic");
     let slot = if plan.browser { Some(gate.browser_slot(caller).await?) } else { None };
-    admit_to_queue(store.as_ref(), caller, plan.steps).await?;
     let amount = i64::from(plan.steps) * i64::from(plan.credits_per_step);
     let reservation = credits::reserve(store.as_ref(), caller, amount, DRILL, UNTIL_ENQUEUED).await?;
     let parent = parent_job(caller, plan, reservation, idempotency_key);
     let children = (1..=plan.steps).map(|step| step_job(caller, plan, step)).collect();
-    let accepted = match store.enqueue_group(parent, children).await {
-        Ok(accepted) if accepted.created => accepted,
-        Ok(_) => {
+    let cap = caller.plan.queue.unwrap_or(u64::MAX);
+    let accepted = match store.enqueue_group_within(parent, children, cap).await {
+        Ok(Some(accepted)) if accepted.created => accepted,
+        Ok(refused) => {
             credits::give_back(store.as_ref(), reservation).await;
-            return Err(Kind::IdempotencyKeyUsed.into());
+            return Err(match refused {
+                Some(_) => Kind::IdempotencyKeyUsed.into(),
+                None => WireError::queue_full(cap),
+            });
         }
         Err(error) => {
             // When the database went away in the middle, the group may stand; then it needs the
@@ -142,14 +145,6 @@ pub async fn start(
     };
     drop(slot);
     Ok(status)
-}
-
-/// The plan's cap on waiting jobs. Two requests at the same moment may pass it together: it protects
-/// the disk, it is not a price.
-async fn admit_to_queue(store: &dyn Store, caller: &Caller, jobs: u32) -> Result<(), WireError> {
-    let Some(cap) = caller.plan.queue else { return Ok(()) };
-    let queue = store.queue_status(caller.team).await.map_err(from_store)?;
-    if queue.waiting + u64::from(jobs) > cap { Err(WireError::queue_full(cap)) } else { Ok(()) }
 }
 
 fn parent_job(caller: &Caller, plan: &DrillPlan, reservation: Uuid, dedup_key: Option<String>) -> NewJob {
