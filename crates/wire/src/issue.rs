@@ -26,9 +26,10 @@ impl Issue {
         Self { path, message: message.to_owned(), code }
     }
 
-    /// At a top-level field.
+    /// At a field, with dots between the keys that lead to it.
     pub fn at(field: &str, message: &str, code: &'static str) -> Self {
-        Self::new(vec![PathPart::Key(field.to_owned())], message, code)
+        let path = field.split('.').map(|key| PathPart::Key(key.to_owned())).collect();
+        Self::new(path, message, code)
     }
 }
 
