@@ -32,7 +32,8 @@ pub struct Visit {
     pub state: Option<StorageState>,
     /// Whether to bring cookies and local storage back.
     pub keep_state: bool,
-    /// An expression to evaluate at the end, out of reach of the page's own scripts. Its value comes back as JSON.
+    /// An expression to evaluate at the end, out of reach of the page's own scripts. Its value comes back as
+    /// JSON, or nothing if it throws.
     pub collect: Option<String>,
     /// Says of every address, the page's and those of its parts, whether it may be asked. Called for each request, so it
     /// must be quick. It stands above the egress guard and cannot loosen it.

@@ -67,6 +67,18 @@ impl Tab {
             connection.call(None, "Target.createBrowserContext", &json!({ "disposeOnDetach": true })).await?;
         let context = made.browser_context_id;
         targets.expect(&context);
+        let opened = Self::open_in(process, targets, &context).await;
+        if opened.is_err() {
+            targets.forget(&context);
+            let gone = json!({ "browserContextId": context });
+            connection.post(None, "Target.disposeBrowserContext", &gone);
+        }
+        opened
+    }
+
+    async fn open_in(process: &Process, targets: &Arc<Targets>, context: &str) -> Result<Self, CallError> {
+        let connection = &process.connection;
+        let context = context.to_owned();
         let wanted =
             json!({ "url": "about:blank", "browserContextId": context, "width": 1280, "height": 800 });
         let target = connection.call::<TargetMade>(None, "Target.createTarget", &wanted).await?.target_id;

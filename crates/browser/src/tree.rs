@@ -11,22 +11,21 @@ pub(crate) struct Group {
     pub(crate) private_bytes: u64,
 }
 
-/// Looks at the group. Where there is no `/proc` it seems empty.
-pub(crate) fn look(group: Pid) -> Group {
-    let mut sum = Group::default();
-    let Ok(entries) = fs::read_dir("/proc") else { return sum };
+/// Looks at groups, all in one pass. Where there is no `/proc` they seem empty.
+pub(crate) fn look(groups: &[Pid]) -> Vec<Group> {
+    let mut sums = vec![Group::default(); groups.len()];
+    let Ok(entries) = fs::read_dir("/proc") else { return sums };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let Some(number) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())) else {
             continue;
         };
         let Ok(stat) = fs::read_to_string(format!("/proc/{number}/stat")) else { continue };
-        if belongs(&stat, group) {
-            sum.processes += 1;
-            sum.private_bytes += private_bytes(number).unwrap_or(0);
-        }
+        let Some(place) = groups.iter().position(|group| belongs(&stat, *group)) else { continue };
+        sums[place].processes += 1;
+        sums[place].private_bytes += private_bytes(number).unwrap_or(0);
     }
-    sum
+    sums
 }
 
 /// Whether a line of `stat` is of a living process of the group.
@@ -62,7 +61,7 @@ mod tests {
 
     #[test]
     fn our_own_group_holds_something() {
-        let own = look(rustix::process::getpgrp());
+        let own = look(&[rustix::process::getpgrp()])[0];
         assert!(own.processes >= 1 && own.private_bytes > 4096, "{own:?}");
     }
 }

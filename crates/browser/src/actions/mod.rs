@@ -158,20 +158,23 @@ async fn write(tab: &Tab, text: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Runs a script of the caller, as the body of a function: it may `return` and `await`.
+/// Runs a script of the caller: a program whose last expression is its value, or the body of a function.
 async fn execute(tab: &Tab, script: &str) -> Result<ActionResult, Failed> {
-    // An expression has a value by itself. Only what is no program as it stands (it says `return`) is wrapped.
-    let mut outcome = run_script(tab, script).await?;
-    if outcome.as_ref().is_err_and(|message| message.contains("Illegal return")) {
-        outcome = run_script(tab, &format!("(async () => {{ {script}\n}})()")).await?;
+    let mut outcome = run_script(tab, script, false).await?;
+    // What is no program as it stands has not begun to run, so it can be read in another way.
+    let says = |words: &str| outcome.as_ref().is_err_and(|message| message.contains(words));
+    if says("Illegal return") {
+        outcome = run_script(tab, &format!("(async () => {{ {script}\n}})()"), false).await?;
+    } else if says("await is only valid") {
+        outcome = run_script(tab, script, true).await?;
     }
     let remote = outcome.map_err(Failed::Step)?;
-    let kind = match remote.subtype.as_deref() {
-        Some("null") => "null".to_owned(),
-        Some("array") => "array".to_owned(),
+    let value = remote.unserializable.map_or(remote.value.unwrap_or_default(), Value::String);
+    let kind = match &value {
+        Value::Null if remote.subtype.as_deref() == Some("null") => "null".to_owned(),
+        Value::Array(_) => "array".to_owned(),
         _ => remote.kind,
     };
-    let value = remote.unserializable.map_or(remote.value.unwrap_or_default(), Value::String);
     if serde_json::to_vec(&value).is_ok_and(|text| text.len() > LARGEST_VALUE) {
         return Err(Failed::Step(format!("the value is larger than {LARGEST_VALUE} bytes")));
     }

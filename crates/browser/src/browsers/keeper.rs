@@ -45,8 +45,8 @@ pub(super) async fn keep(pool: Weak<Inner>, browser: Weak<Browser>) {
 
 async fn check_memory(pool: &Arc<Inner>, browser: &Arc<Browser>) {
     let group = browser.process.group;
-    let looked = tokio::task::spawn_blocking(move || tree::look(group)).await;
-    let held = looked.map_or(0, |group| group.private_bytes);
+    let looked = tokio::task::spawn_blocking(move || tree::look(&[group])).await;
+    let held = looked.map_or(0, |groups| groups[0].private_bytes);
     let limit = pool.settings.recycle_above_bytes;
     if held > limit {
         tracing::info!(held, limit, "the browser has grown and is replaced");

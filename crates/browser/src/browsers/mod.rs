@@ -18,14 +18,18 @@ use crate::settings::{BrowserSettings, Sandbox};
 use crate::tab::Tab;
 use crate::targets::Targets;
 use crate::visit;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use net::proxy::{LeaseRules, LoopbackProxy};
 use net::{Deadline, Fetcher, Purpose};
+use percent_encoding::percent_decode_str;
 use status::Counters;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Mutex as AsyncMutex, OnceCell, Semaphore};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -78,10 +82,11 @@ impl Browsers {
     }
 
     /// Visits one page. Whatever happens, it is over when `deadline` is.
-    pub async fn visit(&self, visit: Visit, deadline: Deadline) -> Result<Visited, VisitError> {
+    pub async fn visit(&self, mut visit: Visit, deadline: Deadline) -> Result<Visited, VisitError> {
         if !matches!(visit.url.scheme(), "http" | "https") {
             return Err(NavigationError::Scheme(visit.url.scheme().to_owned()).into());
         }
+        move_login(&mut visit);
         let inner = &self.0;
         inner.counters.visits.fetch_add(1, Ordering::Relaxed);
         let started = Instant::now();
@@ -126,12 +131,17 @@ impl Browsers {
         let place = deadline.run(place).await.map_err(|_| VisitError::Busy)?;
         let place = place.map_err(|_| VisitError::Busy)?;
         let too_late = |_| VisitError::Timeout { phase: Phase::Start };
-        let browser = deadline.run(inner.browser()).await.map_err(too_late)??;
-        let spare = browser.take_spare();
-        let mut tab = if let Some(tab) = spare {
+        // Both are begun in tasks of their own: a visit that is given up must not leave half a browser or half a tab.
+        let starting = {
+            let inner = Arc::clone(inner);
+            finished(tokio::spawn(async move { inner.browser().await }))
+        };
+        let browser = deadline.run(starting).await.map_err(too_late)??;
+        let mut tab = if let Some(tab) = browser.take_spare() {
             tab
         } else {
-            let opening = Tab::open(&browser.process, &browser.targets);
+            let (process, targets) = (browser.process.clone(), Arc::clone(&browser.targets));
+            let opening = finished(tokio::spawn(async move { Tab::open(&process, &targets).await }));
             deadline.run(opening).await.map_err(too_late)??
         };
         tab.place = Some(place);
@@ -242,6 +252,27 @@ impl Browser {
 
     fn wants_spare(&self) -> bool {
         !self.process.is_over() && self.spare.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+}
+
+/// What a task came to. One that panicked has brought no browser.
+async fn finished<T>(task: JoinHandle<Result<T, VisitError>>) -> Result<T, VisitError> {
+    task.await.unwrap_or(Err(VisitError::Died))
+}
+
+/// A user and a password in an address are a login for its origin, and no part of the address.
+fn move_login(visit: &mut Visit) {
+    if visit.url.username().is_empty() && visit.url.password().is_none() {
+        return;
+    }
+    let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let (user, password) = (plain(visit.url.username()), plain(visit.url.password().unwrap_or_default()));
+    // Only addresses without a host refuse this, and those are not visited.
+    let _ = visit.url.set_username("");
+    let _ = visit.url.set_password(None);
+    if !visit.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
+        let login = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+        visit.headers.push(("Authorization".to_owned(), login));
     }
 }
 

@@ -4,11 +4,12 @@ use crate::brought::Visited;
 use crate::error::VisitError;
 use crate::process::Process;
 use crate::tree;
+use rustix::process::Pid;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Ended browsers whose processes are still looked for.
-const MOST_ENDED: usize = 64;
+const MOST_ENDED: usize = 16;
 
 /// How things stand.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -83,8 +84,9 @@ impl Counters {
             sandboxed,
             ..Status::default()
         };
-        for process in self.processes() {
-            let group = tree::look(process.group);
+        let processes = self.processes();
+        let groups: Vec<Pid> = processes.iter().map(|process| process.group).collect();
+        for (process, group) in processes.iter().zip(tree::look(&groups)) {
             if process.is_gone() {
                 status.orphans += group.processes;
             } else {

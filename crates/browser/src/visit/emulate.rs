@@ -7,7 +7,7 @@ use crate::asked::Visit;
 use crate::browsers::Seat;
 use crate::error::VisitError;
 use crate::page::Rules;
-use net::{Locale, Profile};
+use net::{CustomHeaders, Locale, Profile};
 use serde_json::{Value, json};
 
 /// The window of a desktop reader, and of one with a phone.
@@ -20,6 +20,9 @@ pub(super) async fn prepare(seat: &Seat, visit: &Visit) -> Result<(), VisitError
     let tab = &seat.tab;
     let (user, password) = seat.lease.credentials();
     let mut headers = visit.headers.clone();
+    // The browser would let a request wait for ever whose headers it cannot send.
+    let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    CustomHeaders::new(pairs).map_err(|error| VisitError::Invalid(error.to_string()))?;
     let own_agent = take_header(&mut headers, "user-agent");
     let own_language = take_header(&mut headers, "accept-language");
     let mut cookies = visit.state.as_ref().map(|state| state.cookies.clone()).unwrap_or_default();

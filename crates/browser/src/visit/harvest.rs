@@ -16,6 +16,8 @@ use url::Url;
 
 /// Characters of a document that are brought back.
 const LARGEST: usize = 8 << 20;
+/// Web components whose content is put in place.
+const MOST_COMPONENTS: usize = 5000;
 /// A page that moves on again and again while it is read has no content of its own.
 const MOST_TRIES: usize = 5;
 
@@ -51,6 +53,21 @@ pub(crate) async fn document(tab: &Tab) -> Result<Snapshot, VisitError> {
     Err(VisitError::Timeout { phase: Phase::Harvest })
 }
 
+/// Puts the content of web components in the place where it is seen, since no serialisation contains it. The page is
+/// not used after this.
+async fn flatten(tab: &Tab) -> Result<(), VisitError> {
+    let expression = format!(
+        "(() => {{ let left = {MOST_COMPONENTS}; for (let round = 0; round < 50 && left > 0; round++) {{ \
+         const hosts = [...document.querySelectorAll('*')].filter(host => host.shadowRoot?.childNodes.length); \
+         if (hosts.length === 0) break; \
+         for (const host of hosts.slice(0, left)) {{ const root = host.shadowRoot; left--; \
+         for (const slot of root.querySelectorAll('slot')) {{ const given = slot.assignedNodes(); \
+         slot.replaceWith(...(given.length ? given : slot.childNodes)); }} \
+         host.replaceChildren(...root.childNodes); }} }} return true; }})()"
+    );
+    world::evaluate::<bool>(tab, &expression).await.map(drop)
+}
+
 /// Brings back all that the visit asked for.
 pub(super) async fn harvest(seat: &Seat, visit: &Visit, deadline: Deadline) -> Result<Visited, VisitError> {
     let tab = &seat.tab;
@@ -63,9 +80,14 @@ pub(super) async fn harvest(seat: &Seat, visit: &Visit, deadline: Deadline) -> R
         None => None,
     };
     let collected = match &visit.collect {
-        Some(expression) => Some(world::evaluate(tab, expression).await?),
+        Some(expression) => match world::evaluate(tab, expression).await {
+            // A page in which it finds nothing is no reason to bring nothing at all.
+            Err(VisitError::Invalid(_)) => None,
+            value => Some(value?),
+        },
         None => None,
     };
+    flatten(tab).await?;
     let snapshot = document(tab).await?;
     refuse_error_page(seat, visit)?;
     let answer = snapshot.document.as_deref().and_then(|id| tab.page.book().answer(id).cloned());

@@ -32,7 +32,12 @@ pub(super) enum Arrival {
 /// Goes to the page; returns when its answer is there.
 pub(super) async fn open(seat: &Seat, visit: &Visit) -> Result<Arrival, VisitError> {
     let wanted = json!({ "url": visit.url.as_str(), "transitionType": "typed" });
-    let navigated: Navigated = seat.tab.call("Page.navigate", &wanted).await?;
+    let navigated: Navigated =
+        seat.tab.call("Page.navigate", &wanted).await.map_err(|error| match error {
+            // It does not even try: an address that is too long, for instance.
+            VisitError::Protocol(message) => NavigationError::Other(message).into(),
+            error => error,
+        })?;
     let answer = navigated.loader_id.and_then(|id| seat.tab.page.book().answer(&id).cloned());
     let Some(error) = navigated.error_text else {
         return Ok(Arrival::Document);

@@ -7,6 +7,7 @@ use crate::error::VisitError;
 use crate::tab::Tab;
 use net::Deadline;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
 /// Between two looks at the content.
@@ -80,17 +81,25 @@ pub(crate) async fn settle(tab: &Tab, limit: Deadline) -> Result<Ready, VisitErr
         }
         // A page so large that looking takes long is looked at less often.
         let pause = LOOK.max(now.duration_since(looked) * 4).min(limit.remaining());
-        if quiet.is_none() {
-            // Something is under way: the next event is the next moment of interest.
-            let _ = timeout(pause * 3, changes.changed()).await;
-            sleep(Duration::from_millis(5)).await;
-        } else {
-            tokio::select! {
-                () = sleep(pause) => {}
-                lost = tab.page.lost() => return Err(lost),
+        let waiting = async {
+            match quiet {
+                // Nothing to see before it is calm.
+                Some(quiet) => sleep(pause.max(CALM.saturating_sub(quiet.min(unchanged)))).await,
+                None => {
+                    let _ = timeout(pause * 3, until_quiet(tab, &mut changes)).await;
+                }
             }
+        };
+        tokio::select! {
+            () = waiting => {}
+            lost = tab.page.lost() => return Err(lost),
         }
     }
+}
+
+/// Waits for the moment at which nothing is under way.
+async fn until_quiet(tab: &Tab, changes: &mut watch::Receiver<()>) {
+    while changes.changed().await.is_ok() && tab.page.book().quiet_for().is_none() {}
 }
 
 /// How long the content must have been the same.

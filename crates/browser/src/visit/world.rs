@@ -103,11 +103,16 @@ async fn make_world(tab: &Tab) -> Result<i64, VisitError> {
     Ok(made.execution_context_id)
 }
 
-/// Runs a script of the caller in the page's own world. `Err` inside is what it threw.
-pub(crate) async fn run_script(tab: &Tab, script: &str) -> Result<Result<Remote<Value>, String>, VisitError> {
+/// Runs a script of the caller in the page's own world. `Err` inside is what it threw. With `waits`, it may say `await`
+/// outside of any function, but a promise as its value is not waited for.
+pub(crate) async fn run_script(
+    tab: &Tab,
+    script: &str,
+    waits: bool,
+) -> Result<Result<Remote<Value>, String>, VisitError> {
     let wanted = json!({
         "expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true,
-        "replMode": true, "allowUnsafeEvalBlockedByCSP": true,
+        "replMode": waits, "allowUnsafeEvalBlockedByCSP": true,
     });
     let evaluated: Evaluated<Value> = tab.call("Runtime.evaluate", &wanted).await?;
     Ok(match evaluated.exception_details {

@@ -7,3 +7,4 @@ mod life;
 mod reader;
 mod site;
 mod ssrf;
+mod tls;
