@@ -65,7 +65,7 @@ fn scrape(team_id: Uuid, n: usize, result: usize, page: usize) -> NewScrape {
         page: (page > 0).then(|| new_page(n, url, page)),
         credits: 1,
         reservation: None,
-        request: None,
+        audit: None,
         keep_for: HOUR * 24,
         private: false,
     }

@@ -4,13 +4,16 @@
 //! of its input: no I/O, no clock (but for a diff's deadline), no state between pages, no recursion over input.
 
 pub mod address;
+pub mod branding;
 pub mod css;
 pub mod decode;
 pub mod diff;
 pub mod dom;
 pub mod facts;
+pub mod highlights;
 pub mod html;
 pub mod image;
+pub mod injection;
 pub mod link;
 pub mod markdown;
 pub mod menu;

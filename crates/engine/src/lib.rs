@@ -12,6 +12,7 @@ pub mod files;
 pub mod janitor;
 pub mod keys;
 pub mod limits;
+pub mod map;
 pub mod models;
 pub mod plans;
 pub mod research;

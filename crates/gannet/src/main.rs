@@ -58,6 +58,8 @@ enum Command {
     /// Install, list and remove the small models that run in the process
     #[command(subcommand)]
     Models(commands::models::ModelsCommand),
+    /// List the addresses of a site, without a server
+    Map(commands::map::Map),
     /// Turn a page from a file or standard input into clean content
     Extract(commands::extract::Extract),
     /// Bring the database to this version's form
@@ -107,6 +109,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Research(research) => research.run(&cli.globals.settings(Vec::new())?),
             Command::Scrape(scrape) => scrape.run(&cli.globals.settings(Vec::new())?).await,
             Command::Models(models) => models.run(&cli.globals.settings(Vec::new())?),
+            Command::Map(map) => map.run(&cli.globals.settings(Vec::new())?).await,
             Command::Extract(extract) => extract.run(),
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,
             Command::Openapi => commands::openapi::run(),

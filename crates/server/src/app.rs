@@ -1,5 +1,6 @@
 //! What every handler can reach: the store, the gate, the callers, and the settings of this server.
 
+use engine::map::Mapper;
 use engine::research::Research;
 use engine::scrape::Scraper;
 use engine::{Callers, Gate};
@@ -61,6 +62,7 @@ pub struct Parts {
     pub callers: Arc<Callers>,
     pub research: Arc<Research>,
     pub scraper: Arc<Scraper>,
+    pub mapper: Mapper,
     pub settings: Settings,
     pub telemetry: Telemetry,
     pub readiness: Readiness,

@@ -20,6 +20,8 @@ pub struct ActivityEntry {
     pub id: Uuid,
     pub endpoint: String,
     pub target: String,
+    /// Who stood behind it, where the caller said.
+    pub audit: Option<String>,
     pub created_at: Millis,
 }
 

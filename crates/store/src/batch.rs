@@ -56,7 +56,7 @@ fn discreet(scrape: NewScrape) -> NewScrape {
     if !scrape.private {
         return scrape;
     }
-    NewScrape { url: String::new(), result: None, error: None, page: None, request: None, ..scrape }
+    NewScrape { url: String::new(), result: None, error: None, page: None, audit: None, ..scrape }
 }
 
 /// Who spends, in which period, on what.
@@ -93,7 +93,7 @@ mod tests {
             page: None,
             credits: 1,
             reservation: None,
-            request: Some([1; 32]),
+            audit: Some("somebody".into()),
             keep_for: Duration::from_secs(1),
             private: false,
         }
@@ -121,7 +121,7 @@ mod tests {
         let (_, admitted) = admit(vec![NewScrape { private: true, ..scrape(1) }]);
         let kept = &admitted[0].scrape;
         assert!(kept.url.is_empty() && kept.result.is_none() && kept.error.is_none());
-        assert!(kept.page.is_none() && kept.request.is_none());
+        assert!(kept.page.is_none() && kept.audit.is_none());
         assert_eq!((kept.credits, kept.ok), (1, false));
     }
 }

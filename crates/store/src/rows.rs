@@ -213,6 +213,7 @@ pub(crate) fn activity_entry(row: &impl Columns) -> StoreResult<ActivityEntry> {
         id: row.id("id")?,
         endpoint: row.text("endpoint")?,
         target: row.text("target")?,
+        audit: row.text_or_none("audit")?,
         created_at: row.int("created_at")?,
     })
 }

@@ -31,12 +31,11 @@ pub struct NewScrape {
     /// Charged with the credits and closed, the rest released. Without one (an unlimited plan) the
     /// credits count as used in the current period.
     pub reservation: Option<Uuid>,
-    /// Set when the caller was told that the work goes on: the hash of its request, by which a repeat
-    /// finds this record ([`Scrapes::continued_scrape`]).
-    pub request: Option<[u8; 32]>,
+    /// Who stood behind the request, as the caller says; shown with the activity.
+    pub audit: Option<String>,
     pub keep_for: Duration,
     /// Zero data retention: only id, team, time, outcome and credits are written, and no activity. URL,
-    /// result, error, page and request are dropped here even when they are given.
+    /// result, error, page and audit are dropped here even when they are given.
     pub private: bool,
 }
 
@@ -73,7 +72,4 @@ pub trait Scrapes {
 
     /// `None` for unknown ids, for those of other teams, and for records past their time alike.
     async fn scrape(&self, team: Uuid, id: Uuid) -> StoreResult<Option<ScrapeRecord>>;
-
-    /// The newest record that was made for this request after its caller had stopped waiting.
-    async fn continued_scrape(&self, team: Uuid, request: &[u8; 32]) -> StoreResult<Option<ScrapeRecord>>;
 }

@@ -96,6 +96,9 @@ catalogue! {
     ScrapeProxy 500 "The proxy did not let the request through" Some("SCRAPE_PROXY_SELECTION_ERROR"), Yes, "a configured proxy refused or failed";
     ScrapeAction 500 "An action failed" Some("SCRAPE_ACTION_ERROR"), Yes, "an action could not be done; `details` has its index and selector";
     ScrapeUnsupportedFile 500 "The file is of a kind that cannot be read" Some("SCRAPE_UNSUPPORTED_FILE_ERROR"), Yes, "the address holds a PDF, an image or other binary data";
+    // Map errors.
+    MapTimeout 408 "Request Timeout" Some("MAP_TIMEOUT"), Yes, "nothing of the site came within the request's `timeout`";
+    MapFailed 500 "The site could not be mapped" Some("MAP_FAILED"), Yes, "neither the page nor a sitemap could be had";
     // Agent errors. The fixed texts are part of the contract.
     InvalidSnapshotId 400 "Invalid snapshot ID" None, No, "the snapshot id in the path is malformed";
     TraceNotRecorded 400 "Trace is only available for Plunge 1 extracts" None, No, "the run predates the current agent generation";

@@ -7,6 +7,7 @@ pub mod admin;
 pub mod drill;
 pub mod error;
 pub mod issue;
+pub mod map;
 pub mod read;
 pub mod research;
 pub mod scope;

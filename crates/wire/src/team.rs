@@ -132,4 +132,7 @@ pub struct ActivityEntry {
     pub api_version: String,
     pub created_at: String,
     pub target: String,
+    /// `auditMetadata.username` of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
 }

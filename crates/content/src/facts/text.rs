@@ -30,7 +30,8 @@ fn push_words(line: &mut String, text: &str, longest: usize) {
 /// The text below a node in one line; a block begins a new word. With a set, only its members are read.
 pub(crate) fn of_node(dom: &Dom, id: NodeId, among: Option<&NodeSet>, longest: usize) -> String {
     let mut raw = String::new();
-    for node in dom.subtree(id) {
+    // Empty elements cost steps too.
+    for node in dom.subtree(id).take(longest.saturating_mul(8) + 1_000) {
         if dom.is_text(node) {
             if among.is_none_or(|set| set.contains(node)) {
                 raw.push_str(dom.text(node));

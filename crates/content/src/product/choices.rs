@@ -4,6 +4,8 @@ use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::facts::text::{has_part, line, of_node};
 
 const MOST_OPTIONS: usize = 100;
+/// Nodes of one group of choices that are looked at.
+const MOST_NODES: usize = 2_000;
 
 /// What pages say when there is nothing to be had.
 pub(super) const GONE: &[&str] = &[
@@ -74,7 +76,7 @@ pub(super) fn select_name(dom: &Dom, id: NodeId) -> Option<String> {
 }
 
 pub(super) fn options(dom: &Dom, select: NodeId) -> Vec<(String, bool)> {
-    let options = dom.descendants(select).filter(|&id| dom.tag(id) == Tag::Option);
+    let options = dom.descendants(select).take(MOST_NODES).filter(|&id| dom.tag(id) == Tag::Option);
     options
         .filter(|&id| dom.attr(id, Attr::Value) != Some(""))
         .take(MOST_OPTIONS)
@@ -89,7 +91,7 @@ pub(super) fn options(dom: &Dom, select: NodeId) -> Vec<(String, bool)> {
 }
 
 pub(super) fn legend(dom: &Dom, fieldset: NodeId) -> Option<String> {
-    let legend = dom.descendants(fieldset).find(|&id| dom.tag(id) == Tag::Legend)?;
+    let legend = dom.descendants(fieldset).take(MOST_NODES).find(|&id| dom.tag(id) == Tag::Legend)?;
     let text = of_node(dom, legend, None, 80);
     let name = text.split(':').next().unwrap_or_default().trim();
     (!name.is_empty()).then(|| name.to_owned())
@@ -97,6 +99,7 @@ pub(super) fn legend(dom: &Dom, fieldset: NodeId) -> Option<String> {
 
 pub(super) fn radios(dom: &Dom, fieldset: NodeId) -> Vec<(String, bool)> {
     dom.descendants(fieldset)
+        .take(MOST_NODES)
         .filter(|&id| dom.tag(id) == Tag::Input && dom.attr(id, Attr::Type) == Some("radio"))
         .take(MOST_OPTIONS)
         .filter_map(|id| {

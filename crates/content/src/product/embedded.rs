@@ -5,6 +5,7 @@ use super::{Availability, Choice, MOST_VARIANTS, Reading, Sale, Variant, same};
 use crate::dom::{Attr, Tag};
 use crate::facts::money::Price;
 use crate::facts::text::line;
+use crate::facts::thing::Things;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -14,20 +15,22 @@ const LONGEST: usize = 2 << 20;
 const MOST_SCRIPTS: usize = 40;
 
 /// The variants the page's shop software embeds; empty where there are none.
-pub(super) fn read(reading: &Reading) -> Vec<Variant> {
+pub(super) fn read(reading: &Reading, things: &Things) -> Vec<Variant> {
     let dom = reading.page.dom();
+    let currency = page_currency(reading, things);
+    let currency = currency.as_deref();
     let mut scripts = 0;
     for id in dom.subtree(dom.root()) {
         let variants = match dom.tag(id) {
-            Tag::Form => {
-                dom.attr_named(id, "data-product_variations").and_then(|json| by_attributes(reading, json))
-            }
+            Tag::Form => dom
+                .attr_named(id, "data-product_variations")
+                .and_then(|json| by_attributes(reading, currency, json)),
             Tag::Script if dom.attr(id, Attr::Type).is_some_and(|kind| kind.trim() == "application/json") => {
                 scripts += 1;
                 if scripts > MOST_SCRIPTS {
                     break;
                 }
-                by_options(reading, &dom.text_content(id))
+                by_options(reading, currency, &dom.text_content(id))
             }
             _ => None,
         };
@@ -55,7 +58,7 @@ fn text(object: &Map<String, Value>, name: &str) -> Option<String> {
 }
 
 /// Lists in which a variant has `option1` to `option3` and prices in hundredths, beside the names of the options.
-fn by_options(reading: &Reading, json: &str) -> Option<Vec<Variant>> {
+fn by_options(reading: &Reading, currency: Option<&str>, json: &str) -> Option<Vec<Variant>> {
     if !json.contains("\"variants\"") {
         return None;
     }
@@ -73,8 +76,8 @@ fn by_options(reading: &Reading, json: &str) -> Option<Vec<Variant>> {
     let list = product.get("variants")?.as_array()?;
     let variants = list.iter().take(MOST_VARIANTS).filter_map(|value| {
         let variant = value.as_object()?;
-        let price = embedded_price(reading, variant.get("price")?)?;
-        let was = variant.get("compare_at_price").and_then(|was| embedded_price(reading, was));
+        let price = embedded_price(reading, currency, variant.get("price")?)?;
+        let was = variant.get("compare_at_price").and_then(|was| embedded_price(reading, currency, was));
         let mut values = BTreeMap::new();
         for (number, name) in ["option1", "option2", "option3"].iter().enumerate() {
             if let Some(value) = text(variant, name) {
@@ -106,7 +109,7 @@ fn by_options(reading: &Reading, json: &str) -> Option<Vec<Variant>> {
 }
 
 /// Whole numbers are hundredths; text and fractions are units.
-fn embedded_price(reading: &Reading, value: &Value) -> Option<Price> {
+fn embedded_price(reading: &Reading, currency: Option<&str>, value: &Value) -> Option<Price> {
     let mut price = match value {
         Value::Number(number) if number.is_u64() => {
             let amount = number.as_f64()? / 100.0;
@@ -116,30 +119,26 @@ fn embedded_price(reading: &Reading, value: &Value) -> Option<Price> {
         Value::String(text) => reading.money.declared(text, None),
         _ => None,
     }?;
-    price.currency = price.currency.or_else(|| page_currency(reading));
+    price.currency = price.currency.or_else(|| currency.map(str::to_owned));
     Some(price)
 }
 
 /// The currency the page's tags or declared offers name.
-fn page_currency(reading: &Reading) -> Option<String> {
+fn page_currency(reading: &Reading, things: &Things) -> Option<String> {
     let tags = ["product:price:currency", "og:price:currency", "pricecurrency"];
     let tagged =
         tags.iter().find_map(|name| reading.metadata.tag(name)).map(|code| code.trim().to_ascii_uppercase());
     tagged.or_else(|| {
-        crate::facts::thing::Things::of(reading.metadata)
-            .all()
-            .find_map(|(_, thing)| thing.text("priceCurrency"))
-            .map(|code| code.to_ascii_uppercase())
+        things.all().find_map(|(_, thing)| thing.text("priceCurrency")).map(|code| code.to_ascii_uppercase())
     })
 }
 
 /// Lists in which a variant has `attributes` and prices to display.
-fn by_attributes(reading: &Reading, json: &str) -> Option<Vec<Variant>> {
+fn by_attributes(reading: &Reading, currency: Option<&str>, json: &str) -> Option<Vec<Variant>> {
     let value = parse(json)?;
-    let currency = page_currency(reading);
     let variants = value.as_array()?.iter().take(MOST_VARIANTS).filter_map(|value| {
         let variant = value.as_object()?;
-        let money = |name: &str| reading.money.declared(&text(variant, name)?, currency.as_deref());
+        let money = |name: &str| reading.money.declared(&text(variant, name)?, currency);
         let price = money("display_price")?;
         let values =
             variant.get("attributes").and_then(Value::as_object).map_or_else(BTreeMap::new, |attributes| {

@@ -163,7 +163,7 @@ pub fn product(page: &Page) -> Option<Product> {
     let tagged = tagged::read(&reading);
     let seen = shown.draft(&reading, &things);
     let mut draft = declared.unwrap_or_default();
-    let embedded = embedded::read(&reading);
+    let embedded = embedded::read(&reading, &things);
     // The shop software knows each variant by its options; declarations often know only the cheapest.
     if embedded.len() > draft.variants.len()
         || (!embedded.is_empty() && draft.variants.iter().all(|v| v.values.is_empty()))

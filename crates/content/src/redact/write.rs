@@ -41,8 +41,12 @@ pub(super) fn write(text: &str, spans: &[Span], style: Style, regions: &Regions)
 /// Whether four stars here are read as four stars: they open or close emphasis next to anything but space, and alone on a
 /// line they are a rule.
 fn stands_free(before: &str, after: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let rest = after.split('\n').next().unwrap_or_default();
+    // A line that goes on past this is not the mask alone.
+    const FAR: usize = 64;
+    let tail = &before[before.floor_char_boundary(before.len().saturating_sub(FAR))..];
+    let head = &after[..after.floor_char_boundary(FAR)];
+    let line = tail.rsplit('\n').next().unwrap_or_default();
+    let rest = head.split('\n').next().unwrap_or_default();
     let alone = rest.trim().is_empty() && line.chars().all(|c| matches!(c, ' ' | '>' | '-' | '*' | '+'));
     let apart = line.is_empty() || line.ends_with(' ');
     apart && (rest.is_empty() || rest.starts_with(' ')) && !alone

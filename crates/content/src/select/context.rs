@@ -3,10 +3,14 @@
 //! A caption is content when the article around it is; a card is content when its sisters are. Works on the
 //! probabilities of the first pass alone and, like [`super::features`], serves training and inference alike.
 
-use super::features::{Row, Survey, over};
-use super::outline::Marks;
+use super::row::{Row, ratio};
+use super::survey::{Survey, over};
 
-const LEVELS: usize = 6;
+/// Containers looked at above a block, the block's own included.
+const LEVELS: usize = 4;
+/// Blocks on either side that are near, and that are within reach.
+const NEAR: usize = 6;
+const WIDE: usize = 20;
 /// Stands for a distance on a page where nothing is likely content.
 const FAR: f32 = -1e7;
 
@@ -31,10 +35,6 @@ pub struct Context<'a> {
     first_likely: usize,
     last_likely: usize,
     page: [f32; 6],
-}
-
-fn ratio(part: f32, whole: f32) -> f32 {
-    if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 impl<'a> Context<'a> {
@@ -100,7 +100,7 @@ impl<'a> Context<'a> {
     }
 
     /// Appends the columns of one block.
-    pub fn describe(&self, at: usize, row: &mut Row) {
+    pub fn describe(&self, at: usize, row: &mut impl Row) {
         row.put("chance", self.chances[at]);
         self.describe_near(at, row);
         self.describe_containers(at, row);
@@ -110,23 +110,19 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn describe_near(&self, at: usize, row: &mut Row) {
+    fn describe_near(&self, at: usize, row: &mut impl Row) {
         let count = self.chances.len();
-        for (level, offset) in [-4isize, -3, -2, -1, 1, 2, 3, 4].into_iter().enumerate() {
+        for (level, offset) in [-2isize, -1, 1, 2, 3].into_iter().enumerate() {
             let near = at.checked_add_signed(offset).filter(|&near| near < count);
             row.level("near_chance", level, near.map_or(-1.0, |near| self.chances[near]));
         }
-        for (level, reach) in [6usize, 20].into_iter().enumerate() {
-            let (from, to) = (at.saturating_sub(reach), (at + reach + 1).min(count));
-            let share = |from: usize, to: usize| {
-                ratio(
-                    self.expected[to] - self.expected[from],
-                    self.survey.sums.words[to] - self.survey.sums.words[from],
-                )
-            };
-            row.level("window_chance_before", level, share(from, at));
-            row.level("window_chance_after", level, share(at + 1, to.max(at + 1)));
-        }
+        let share = |from: usize, to: usize| {
+            let words = &self.survey.sums.words;
+            ratio(self.expected[to] - self.expected[from], words[to] - words[from])
+        };
+        row.put("window_chance_before", share(at.saturating_sub(NEAR), at));
+        row.put("window_chance_after", share(at + 1, (at + NEAR + 1).min(count)));
+        row.put("wide_chance_after", share(at + 1, (at + WIDE + 1).min(count)));
         let all = self.expected[count];
         row.put("content_before", ratio(self.expected[at], all));
         let words = &self.survey.sums.words;
@@ -136,39 +132,32 @@ impl<'a> Context<'a> {
         row.put("from_last_likely", from_last);
     }
 
-    fn describe_containers(&self, at: usize, row: &mut Row) {
+    fn describe_containers(&self, at: usize, row: &mut impl Row) {
         let survey = self.survey;
         let block = &survey.outline.blocks[at];
         let own = block.tally.words as f32;
         let own_expected = own * self.chances[at];
         let all = self.expected[self.chances.len()];
         let mut index = block.owner;
-        let mut in_best = 0.0;
-        for level in 0..LEVELS {
+        row.put("own_fit", self.fit[index as usize]);
+        row.put("own_content", ratio(over(&self.expected, &survey.outline.elements[index as usize]), all));
+        for level in 1..LEVELS {
+            index = survey.wider[index as usize];
             let element = &survey.outline.elements[index as usize];
-            let words = over(&survey.sums.words, element);
-            let inside = over(&self.expected, element);
             // Without the block itself: what the company says, -1 when there is none.
-            let others = words - own;
+            let others = over(&survey.sums.words, element) - own;
+            let inside = over(&self.expected, element) - own_expected;
             row.level(
                 "box_chance",
                 level,
-                if others > 0.5 { ((inside - own_expected) / others).clamp(0.0, 1.0) } else { -1.0 },
+                if others > 0.5 { (inside / others).clamp(0.0, 1.0) } else { -1.0 },
             );
-            row.level("box_fit", level, self.fit[index as usize]);
-            row.level("box_content", level, ratio(inside, all));
-            if level > 0 {
-                let blocks = (element.end_block - element.first_block) as f32;
-                row.level("box_likely", level, ratio(over(&self.likely, element), blocks));
-            }
-            index = survey.wider[index as usize];
+            let blocks = (element.end_block - element.first_block) as f32;
+            row.level("box_likely", level, ratio(over(&self.likely, element), blocks));
         }
         let best = &survey.outline.elements[self.best];
         let at_block = u32::try_from(at).unwrap_or(u32::MAX);
-        if (best.first_block..best.end_block).contains(&at_block) {
-            in_best = 1.0;
-        }
-        row.put("in_best", in_best);
+        row.flag("in_best", (best.first_block..best.end_block).contains(&at_block));
         let blocks = self.chances.len() as f32;
         row.put("from_best_start", (at as f32 - best.first_block as f32) / blocks);
         row.put("from_best_end", (at as f32 - best.end_block as f32) / blocks);
@@ -189,23 +178,15 @@ impl<'a> Context<'a> {
         row.put("copy_chance", survey.copy_of(at).map_or(-1.0, |copy| self.chances[copy]));
     }
 
-    fn describe_section(&self, at: usize, row: &mut Row) {
+    fn describe_section(&self, at: usize, row: &mut impl Row) {
         let survey = self.survey;
-        let blocks = &survey.outline.blocks;
         let heading = survey.heading_of[at];
         row.put("heading_chance", if heading == u32::MAX { -1.0 } else { self.chances[heading as usize] });
-        let end = blocks.len().min(at + 60);
-        let next = (at + 1..end).find(|&next| blocks[next].marks.has(Marks::HEADING)).unwrap_or(end);
+        let next = survey.section_end(at);
         let words = survey.sums.words[next] - survey.sums.words[at + 1];
         row.put(
             "section_chance",
             if words > 0.0 { (self.expected[next] - self.expected[at + 1]) / words } else { -1.0 },
-        );
-        let start = if heading == u32::MAX { 0 } else { heading as usize };
-        let words = survey.sums.words[at] - survey.sums.words[start];
-        row.put(
-            "section_chance_before",
-            if words > 0.0 { (self.expected[at] - self.expected[start]) / words } else { -1.0 },
         );
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Owns the only rule that overrides the model, and says so each time it does. It adds blocks, never removes one.
 
-use super::outline::{Marks, Outline};
+use super::marks::Marks;
+use super::outline::Outline;
 
 /// Fewer kept words than this are suspicious …
 const FEW_WORDS: u32 = 40;

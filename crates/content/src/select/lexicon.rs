@@ -3,12 +3,17 @@
 //! Owns the score tables and the columns made of them. A score is how much likelier than usual the text under a
 //! token was content, as a log-odds difference; a token not in the tables says nothing.
 
-use super::features::{Row, Survey, over};
+use super::row::Row;
+use super::survey::{Survey, over};
 
 /// Texts of at most this many words are also looked up whole.
 pub const PHRASE_WORDS: usize = 8;
 /// Parents looked at for class names.
 const LEVELS: usize = 5;
+/// Containers whose text is looked at, the block's own included.
+const BOXES: usize = 6;
+/// Class names that score less than this, either way, are neutral.
+const SAYS_NOTHING: f32 = 0.05;
 /// Scores are stored in steps of this size.
 pub const STEP: f32 = 1.0 / 24.0;
 
@@ -68,11 +73,22 @@ pub struct Lexicon {
 /// The tables applied to one page.
 #[derive(Debug)]
 pub struct Reading {
-    /// Mean score of the class tokens of each element.
-    elements: Vec<f32>,
+    elements: Vec<ClassScores>,
     blocks: Vec<BlockScores>,
     /// Prefix sums of word scores over blocks.
     sums: Vec<f32>,
+}
+
+/// What the class names of an element and its ancestors say.
+#[derive(Debug, Clone, Copy, Default)]
+struct ClassScores {
+    /// Mean score of the element's own tokens.
+    own: f32,
+    low: f32,
+    high: f32,
+    sum: f32,
+    /// The first that says something, from the element up.
+    nearest: f32,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -80,7 +96,6 @@ struct BlockScores {
     mean: f32,
     low: f32,
     high: f32,
-    opening: f32,
     phrase: f32,
 }
 
@@ -88,19 +103,25 @@ impl Lexicon {
     /// Looks up every token of a page once.
     pub fn read(&self, survey: &Survey) -> Reading {
         let outline = survey.outline;
-        let elements = outline
-            .elements
-            .iter()
-            .map(|element| {
-                let tokens = &outline.tokens[element.first_token as usize..element.end_token as usize];
-                let (mut sum, mut known) = (0.0, 0.0);
-                for score in tokens.iter().filter_map(|&token| self.classes.find(token)) {
-                    sum += score;
-                    known += 1.0;
-                }
-                if known > 0.0 { sum / known } else { 0.0 }
-            })
-            .collect();
+        let mut elements: Vec<ClassScores> = Vec::with_capacity(outline.elements.len());
+        for element in &outline.elements {
+            let tokens = &outline.tokens[element.first_token as usize..element.end_token as usize];
+            let (mut sum, mut known) = (0.0, 0.0);
+            for score in tokens.iter().filter_map(|&token| self.classes.find(token)) {
+                sum += score;
+                known += 1.0;
+            }
+            let own = if known > 0.0 { sum / known } else { 0.0 };
+            // Parents come before their children; the body has none.
+            let above = elements.get(element.parent as usize).copied().unwrap_or_default();
+            elements.push(ClassScores {
+                own,
+                low: above.low.min(own),
+                high: above.high.max(own),
+                sum: above.sum + own,
+                nearest: if own.abs() < SAYS_NOTHING { above.nearest } else { own },
+            });
+        }
         let mut sums = vec![0.0];
         let mut total = 0.0;
         let blocks = outline
@@ -119,19 +140,13 @@ impl Lexicon {
 
     fn read_block(&self, hashes: &[u32], text_hash: u32) -> BlockScores {
         let mut scores = BlockScores::default();
-        let (mut sum, mut opening, mut openers) = (0.0f32, 0.0f32, 0.0f32);
-        for (at, &hash) in hashes.iter().enumerate() {
-            let Some(score) = self.words.find(hash) else { continue };
+        let mut sum = 0.0f32;
+        for score in hashes.iter().filter_map(|&hash| self.words.find(hash)) {
             sum += score;
             scores.low = scores.low.min(score);
             scores.high = scores.high.max(score);
-            if at < 3 {
-                opening += score;
-                openers += 1.0;
-            }
         }
         scores.mean = sum / hashes.len().max(1) as f32;
-        scores.opening = if openers > 0.0 { opening / openers } else { 0.0 };
         if hashes.len() <= PHRASE_WORDS {
             scores.phrase = self.phrases.find(text_hash).unwrap_or(0.0);
         }
@@ -141,75 +156,44 @@ impl Lexicon {
 
 impl Reading {
     /// Appends the columns of one block.
-    pub fn describe(&self, survey: &Survey, at: usize, row: &mut Row) {
+    pub fn describe(&self, survey: &Survey, at: usize, row: &mut impl Row) {
         let outline = survey.outline;
         let block = &outline.blocks[at];
         let scores = &self.blocks[at];
         row.put("word_mean", scores.mean);
         row.put("word_low", scores.low);
         row.put("word_high", scores.high);
-        row.put("word_opening", scores.opening);
         row.put("phrase", scores.phrase);
-        row.put("class_lead", self.elements[block.lead as usize]);
-        let (mut low, mut high, mut sum, mut nearest) = (0.0f32, 0.0f32, 0.0f32, 0.0f32);
+        row.put("class_lead", self.elements[block.lead as usize].own);
         let mut index = block.owner;
-        for level in 0.. {
-            let score = self.elements[index as usize];
-            if level < LEVELS {
-                row.level("class", level, score);
-            }
-            if nearest.abs() < 0.05 {
-                nearest = score;
-            }
-            low = low.min(score);
-            high = high.max(score);
-            sum += score;
-            let parent = outline.elements[index as usize].parent;
-            if parent == index {
-                for missing in level + 1..LEVELS {
-                    row.level("class", missing, 0.0);
-                }
-                break;
-            }
-            index = parent;
+        for level in 0..LEVELS {
+            row.level("class", level, self.elements[index as usize].own);
+            index = outline.elements[index as usize].parent;
         }
-        row.put("class_low", low);
-        row.put("class_high", high);
-        row.put("class_sum", sum);
-        row.put("class_nearest", nearest);
+        let above = &self.elements[block.owner as usize];
+        row.put("class_low", above.low);
+        row.put("class_high", above.high);
+        row.put("class_sum", above.sum);
+        row.put("class_nearest", above.nearest);
         let heading = survey.heading_of[at];
         let above = if heading == u32::MAX { BlockScores::default() } else { self.blocks[heading as usize] };
         row.put("heading_word_mean", above.mean);
-        row.put("heading_phrase", above.phrase);
         let mut index = block.owner;
         let (mut announced, mut announced_phrase) = (0.0f32, 0.0f32);
-        for level in 0..6 {
+        for level in 0..BOXES {
             let element = &outline.elements[index as usize];
-            let words = over(&survey.sums.words, element).max(1.0);
             if level < 4 {
+                let words = over(&survey.sums.words, element).max(1.0);
                 row.level("box_word_mean", level, over(&self.sums, element) / words);
             }
             // The first text of a container announces it: "Related products", "Comments".
             let opener = &self.blocks[element.first_block as usize];
-            if level > 0 {
-                row.level("box_opener", level, opener.mean);
-                row.level("box_opener_phrase", level, opener.phrase);
-            }
             announced = announced.min(opener.mean);
             announced_phrase = announced_phrase.min(opener.phrase);
             index = survey.wider[index as usize];
         }
         row.put("opener_low", announced);
         row.put("opener_phrase_low", announced_phrase);
-        let near = |offset: isize| {
-            at.checked_add_signed(offset)
-                .and_then(|near| self.blocks.get(near))
-                .map_or((0.0, 0.0), |b| (b.mean, b.phrase))
-        };
-        row.put("word_mean_before", near(-1).0);
-        row.put("word_mean_after", near(1).0);
-        row.put("phrase_before", near(-1).1);
-        row.put("phrase_after", near(1).1);
     }
 }
 

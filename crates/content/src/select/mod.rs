@@ -2,29 +2,38 @@
 //!
 //! The page is cut into blocks of text ([`outline`]); each block becomes a row of numbers ([`features`], [`lexicon`]);
 //! a first forest judges the rows, a second one judges them again with the first judgement of their surroundings
-//! beside them ([`context`], [`model`]); [`decide`] makes the choice that promises the best word F1, and a guard
-//! widens it when a page rich in text would come out nearly empty. Everything learnt comes from the file compiled in
-//! below; `training/` makes it. Nothing here does I/O, and a page leaves no trace.
+//! beside them ([`context`], [`model`]); [`decide`] makes the choice that promises the best word F1, what belongs
+//! together is then kept together, and a guard widens the choice when a page rich in text would come out nearly
+//! empty. Everything learnt comes from the file compiled in below; `training/` makes it. Nothing here does I/O, and a
+//! page leaves no trace.
 
 pub mod context;
 pub mod decide;
 pub mod features;
 mod guard;
 pub mod lexicon;
+pub mod marks;
+mod mend;
 pub mod model;
 pub mod outline;
-pub mod page;
+mod repetition;
+pub mod row;
+pub mod survey;
+mod tag_class;
+pub mod title;
 mod tokens;
+mod walk;
 pub mod words;
 
 use crate::dom::{Dom, Limits, Tag};
 use crate::node_set::NodeSet;
 use context::Context;
-use features::{Row, Survey};
-use model::Model;
+use model::{LANES, Model};
 use outline::{Attachment, Outline};
-use page::PageFacts;
+use row::{Lane, Names};
 use std::sync::OnceLock;
+use survey::Survey;
+use title::Title;
 
 /// Trained on the WCXB development pages (Murrough Foley, CC-BY-4.0); see `MODEL.md` beside it.
 static MODEL_FILE: &[u8] = include_bytes!("model-wcxb-dev.bin");
@@ -50,8 +59,8 @@ pub struct Selection {
 /// Chooses the main content of a page.
 pub fn main_content(dom: &Dom, options: &SelectOptions) -> Selection {
     let outline = Outline::of(dom);
-    let facts = PageFacts::of(dom);
-    let survey = Survey::of(&outline, &facts);
+    let title = Title::of(dom);
+    let survey = Survey::of(&outline, &title);
     let chances = judge(&survey, model());
     let mut selection = choose(dom, &outline, &chances);
     if let Some(allowed) = options.allowed {
@@ -62,10 +71,17 @@ pub fn main_content(dom: &Dom, options: &SelectOptions) -> Selection {
 
 /// Chooses by the probabilities of a page's blocks, whoever judged them.
 pub fn choose(dom: &Dom, outline: &Outline, chances: &[f32]) -> Selection {
+    let (kept, widened) = choose_blocks(outline, chances);
+    Selection { keep: gather(dom, outline, &kept), widened }
+}
+
+/// Which blocks to keep, and whether the guard had to widen that choice.
+pub fn choose_blocks(outline: &Outline, chances: &[f32]) -> (Vec<bool>, bool) {
     let words: Vec<f32> = outline.blocks.iter().map(|block| block.tally.words as f32).collect();
     let mut kept = decide::keep(chances, &words);
+    mend::mend(outline, &mut kept);
     let widened = guard::widen(outline, chances, &mut kept);
-    Selection { keep: gather(dom, outline, &kept), widened }
+    (kept, widened)
 }
 
 /// The probability of each block to be content, by both passes.
@@ -73,26 +89,43 @@ pub fn judge(survey: &Survey, model: &Model) -> Vec<f32> {
     let count = survey.outline.blocks.len();
     let [narrow, wide] = model.widths;
     let reading = model.lexicon.read(survey);
-    let mut rows = Vec::with_capacity(count * narrow);
-    for at in 0..count {
-        let mut row = Row { values: &mut rows, names: None };
-        survey.describe(at, &mut row);
+    let page = page_columns(survey);
+    let mut tile = vec![[0.0; LANES]; wide];
+    tile[..page.len()].copy_from_slice(&page);
+    let describe = |tile: &mut [[f32; LANES]], lane: usize, at: usize| {
+        let mut row = Lane::new(&mut tile[page.len()..narrow], lane);
+        features::describe(survey, at, &mut row);
         reading.describe(survey, at, &mut row);
+    };
+    let mut first = Vec::with_capacity(count);
+    for start in (0..count).step_by(LANES) {
+        let lanes = start..count.min(start + LANES);
+        for (lane, at) in lanes.clone().enumerate() {
+            describe(&mut tile, lane, at);
+        }
+        first.extend_from_slice(&model.first.judge(&tile)[..lanes.len()]);
     }
-    let first = model.first.judge(&rows, narrow);
+    // The rows of the second pass are made anew: keeping them would cost more memory than the page itself.
     let context = Context::of(survey, &first);
     let open: Vec<usize> = (0..count).filter(|&at| first[at] >= context::CLEARLY_OUT).collect();
-    let mut wider = Vec::with_capacity(open.len() * wide);
-    for &at in &open {
-        wider.extend_from_slice(&rows[at * narrow..(at + 1) * narrow]);
-        context.describe(at, &mut Row { values: &mut wider, names: None });
-    }
-    let second = model.second.judge(&wider, wide);
     let mut chances = first.clone();
-    for (at, chance) in open.into_iter().zip(second) {
-        chances[at] = chance;
+    for lanes in open.chunks(LANES) {
+        for (lane, &at) in lanes.iter().enumerate() {
+            describe(&mut tile, lane, at);
+            context.describe(at, &mut Lane::new(&mut tile[narrow..], lane));
+        }
+        for (&at, chance) in lanes.iter().zip(model.second.judge(&tile)) {
+            chances[at] = chance;
+        }
     }
     chances
+}
+
+/// The columns of the page, the same in every lane.
+fn page_columns(survey: &Survey) -> Vec<[f32; LANES]> {
+    let mut columns: Vec<f32> = Vec::new();
+    features::describe_page(survey, &mut columns);
+    columns.into_iter().map(|value| [value; LANES]).collect()
 }
 
 /// The compiled-in model. A file that does not fit is a mistake made when building, found by the first test.
@@ -106,15 +139,15 @@ fn model() -> &'static Model {
 /// Widths of the rows of both passes and the fingerprint of all column names.
 pub fn columns() -> ([usize; 2], u64) {
     let dom = Dom::parse("<p>one block</p>", &Limits::default());
-    let (outline, facts) = (Outline::of(&dom), PageFacts::of(&dom));
-    let survey = Survey::of(&outline, &facts);
-    let (mut values, mut names) = (Vec::new(), Vec::new());
-    let mut row = Row { values: &mut values, names: Some(&mut names) };
-    survey.describe(0, &mut row);
-    lexicon::Lexicon::default().read(&survey).describe(&survey, 0, &mut row);
-    let narrow = row.values.len();
-    Context::of(&survey, &[0.5]).describe(0, &mut row);
-    ([narrow, values.len()], model::fingerprint(names.iter().map(String::as_str)))
+    let (outline, title) = (Outline::of(&dom), Title::of(&dom));
+    let survey = Survey::of(&outline, &title);
+    let mut names = Names::default();
+    features::describe_page(&survey, &mut names);
+    features::describe(&survey, 0, &mut names);
+    lexicon::Lexicon::default().read(&survey).describe(&survey, 0, &mut names);
+    let narrow = names.0.len();
+    Context::of(&survey, &[0.5]).describe(0, &mut names);
+    ([narrow, names.0.len()], model::fingerprint(names.0.iter().map(String::as_str)))
 }
 
 /// The nodes of the kept blocks, with the images, rules and marks that go with them.

@@ -5,24 +5,47 @@
 
 use super::lexicon::{Lexicon, Scores};
 
-const MAGIC: &[u8; 4] = b"GCM1";
+const MAGIC: &[u8; 4] = b"GCM2";
 /// Leaf values are stored in steps of this size.
 pub const LEAF_STEP: f32 = 1.0 / 4096.0;
 
-/// One inner node: rows below the threshold go left. Children below zero are leaves, counted from -1 down.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Split {
-    pub threshold: f32,
+/// Questions asked by one tree.
+pub const DEPTH: usize = 5;
+const LEAVES: usize = 1 << DEPTH;
+/// Rows judged together: what fits the vector registers of a common processor a few times over.
+pub const LANES: usize = 16;
+
+/// Some rows side by side, column by column.
+pub type Tile = Vec<[f32; LANES]>;
+
+/// Whether a row's value is at or above a threshold.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Question {
     pub column: u16,
-    pub left: i16,
-    pub right: i16,
+    pub threshold: f32,
 }
 
-/// One tree; the first split is its root.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// A tree that asks every row the same questions. The answers, as bits, number the leaf.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
-    pub splits: Vec<Split>,
-    pub leaves: Vec<f32>,
+    pub questions: [Question; DEPTH],
+    pub leaves: [f32; LEAVES],
+}
+
+impl Tree {
+    /// Numbers the leaf of each row. No branch depends on a row, and the numbers are written out: so the compiler
+    /// asks a question of several rows in one instruction, which it does not when this is merged into its caller.
+    #[inline(never)]
+    fn find_leaves(&self, tile: &[[f32; LANES]], leaves: &mut [u32; LANES]) {
+        let mut found = [0u32; LANES];
+        for (bit, question) in self.questions.iter().enumerate() {
+            let column = &tile[usize::from(question.column)];
+            for (leaf, value) in found.iter_mut().zip(column) {
+                *leaf |= u32::from(*value >= question.threshold) << bit;
+            }
+        }
+        *leaves = found;
+    }
 }
 
 /// Trees whose leaf values add up to the log-odds of a row.
@@ -33,46 +56,17 @@ pub struct Forest {
 }
 
 impl Forest {
-    /// Probabilities of rows that lie one after the other, `width` values each.
-    pub fn judge(&self, rows: &[f32], width: usize) -> Vec<f32> {
-        let mut sums = vec![self.start; rows.len() / width.max(1)];
-        // Tree by tree: a tree stays in the nearest cache while all rows pass through it.
+    /// Probabilities of the rows of a tile.
+    pub fn judge(&self, tile: &[[f32; LANES]]) -> [f32; LANES] {
+        let mut sums = [self.start; LANES];
+        let mut leaves = [0u32; LANES];
         for tree in &self.trees {
-            for (row, sum) in rows.chunks_exact(width.max(1)).zip(&mut sums) {
-                *sum += tree.value(row);
+            tree.find_leaves(tile, &mut leaves);
+            for (sum, leaf) in sums.iter_mut().zip(&leaves) {
+                *sum += tree.leaves[*leaf as usize % LEAVES];
             }
         }
-        for sum in &mut sums {
-            *sum = 1.0 / (1.0 + (-*sum).exp());
-        }
-        sums
-    }
-}
-
-impl Tree {
-    #[inline]
-    fn value(&self, row: &[f32]) -> f32 {
-        let mut at = 0usize;
-        loop {
-            let Some(split) = self.splits.get(at) else { return self.leaves.first().copied().unwrap_or(0.0) };
-            let next =
-                if row[usize::from(split.column)] < split.threshold { split.left } else { split.right };
-            match usize::try_from(next) {
-                Ok(inner) => at = inner,
-                Err(_) => return self.leaves[usize::from((-1 - next).unsigned_abs())],
-            }
-        }
-    }
-
-    /// Whether every child exists, every column is below `width`, and every walk ends: children lie after parents.
-    fn is_sound(&self, width: usize) -> bool {
-        let child = |parent: usize, next: i16| match usize::try_from(next) {
-            Ok(inner) => inner > parent && inner < self.splits.len(),
-            Err(_) => usize::from((-1 - next).unsigned_abs()) < self.leaves.len(),
-        };
-        self.splits.iter().enumerate().all(|(at, split)| {
-            usize::from(split.column) < width && child(at, split.left) && child(at, split.right)
-        })
+        sums.map(|sum| 1.0 / (1.0 + (-sum).exp()))
     }
 }
 
@@ -135,12 +129,9 @@ impl Parts {
             out.extend(forest.start.to_le_bytes());
             out.extend(u16::try_from(forest.trees.len()).unwrap_or(0).to_le_bytes());
             for tree in &forest.trees {
-                out.push(u8::try_from(tree.splits.len()).unwrap_or(0));
-                for split in &tree.splits {
-                    out.extend(split.threshold.to_le_bytes());
-                    out.extend(split.column.to_le_bytes());
-                    out.extend(i8::try_from(split.left).unwrap_or(0).to_le_bytes());
-                    out.extend(i8::try_from(split.right).unwrap_or(0).to_le_bytes());
+                for question in &tree.questions {
+                    out.extend(question.column.to_le_bytes());
+                    out.extend(question.threshold.to_le_bytes());
                 }
                 out.extend(tree.leaves.iter().flat_map(|leaf| leaf_steps(*leaf).to_le_bytes()));
             }
@@ -165,7 +156,7 @@ impl Parts {
             forest.start = f32::from_le_bytes(bytes.take()?);
             for _ in 0..u16::from_le_bytes(bytes.take()?) {
                 let tree = bytes.tree()?;
-                if !tree.is_sound(usize::from(width)) {
+                if tree.questions.iter().any(|question| question.column >= width) {
                     return Err(Refusal::Malformed);
                 }
                 forest.trees.push(tree);
@@ -192,18 +183,13 @@ impl Bytes<'_> {
     }
 
     fn tree(&mut self) -> Result<Tree, Refusal> {
-        let mut tree = Tree::default();
-        let splits = u8::from_le_bytes(self.take()?);
-        for _ in 0..splits {
-            tree.splits.push(Split {
-                threshold: f32::from_le_bytes(self.take()?),
-                column: u16::from_le_bytes(self.take()?),
-                left: i16::from(i8::from_le_bytes(self.take()?)),
-                right: i16::from(i8::from_le_bytes(self.take()?)),
-            });
+        let mut tree = Tree { questions: [Question::default(); DEPTH], leaves: [0.0; LEAVES] };
+        for question in &mut tree.questions {
+            question.column = u16::from_le_bytes(self.take()?);
+            question.threshold = f32::from_le_bytes(self.take()?);
         }
-        for _ in 0..=splits {
-            tree.leaves.push(f32::from(i16::from_le_bytes(self.take()?)) * LEAF_STEP);
+        for leaf in &mut tree.leaves {
+            *leaf = f32::from(i16::from_le_bytes(self.take()?)) * LEAF_STEP;
         }
         Ok(tree)
     }
@@ -235,13 +221,13 @@ mod tests {
     use super::*;
 
     fn parts() -> Parts {
-        let tree = Tree {
-            splits: vec![
-                Split { threshold: 0.5, column: 1, left: -1, right: 1 },
-                Split { threshold: 2.0, column: 0, left: -2, right: -3 },
-            ],
-            leaves: vec![-1.0, 0.25, 2.0],
-        };
+        let mut tree = Tree { questions: [Question::default(); DEPTH], leaves: [0.0; LEAVES] };
+        tree.questions.fill(Question { column: 0, threshold: f32::INFINITY });
+        tree.questions[0] = Question { column: 1, threshold: 0.5 };
+        tree.questions[3] = Question { column: 0, threshold: 2.0 };
+        tree.leaves[0b0000] = -1.0;
+        tree.leaves[0b0001] = 0.25;
+        tree.leaves[0b1001] = 2.0;
         let forest = Forest { start: 0.5, trees: vec![tree] };
         Parts {
             fingerprint: 9,
@@ -251,6 +237,14 @@ mod tests {
             classes: vec![(6, 7), (8, 1)],
             forests: [forest.clone(), forest],
         }
+    }
+
+    /// Three rows of two columns, and empty ones up to a tile.
+    fn tile() -> Tile {
+        let mut tile = vec![[0.0; LANES]; 2];
+        tile[0][..3].copy_from_slice(&[0.0, 1.0, 3.0]);
+        tile[1][..3].copy_from_slice(&[0.0, 1.0, 1.0]);
+        tile
     }
 
     #[test]
@@ -263,10 +257,47 @@ mod tests {
     #[test]
     fn judges_rows() {
         let model = Model::read(&parts().write(), 9).unwrap();
-        let chances = model.first.judge(&[0.0, 0.0, 1.0, 1.0, 3.0, 1.0], 2);
+        let chances = model.first.judge(&tile());
         let expected = [-0.5f32, 0.75, 2.5].map(|sum| 1.0 / (1.0 + (-sum).exp()));
         for (chance, expected) in chances.iter().zip(expected) {
             assert!((chance - expected).abs() < 1e-6);
+        }
+    }
+
+    /// A tree as one would write it without thought for speed.
+    fn plain(forest: &Forest, row: &[f32]) -> f32 {
+        let mut sum = forest.start;
+        for tree in &forest.trees {
+            let mut leaf = 0;
+            for (bit, question) in tree.questions.iter().enumerate() {
+                if row[usize::from(question.column)] >= question.threshold {
+                    leaf += 1 << bit;
+                }
+            }
+            sum += tree.leaves[leaf];
+        }
+        1.0 / (1.0 + (-sum).exp())
+    }
+
+    #[test]
+    fn a_tile_judges_like_row_by_row() {
+        let mut state = 7u32;
+        let mut draw = |most: u16| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            u16::try_from(state >> 16).unwrap_or(0) % most
+        };
+        let mut forest = Forest { start: -0.25, trees: Vec::new() };
+        for _ in 0..50 {
+            let questions =
+                [(); DEPTH].map(|()| Question { column: draw(7), threshold: f32::from(draw(40)) });
+            let leaves = [(); LEAVES].map(|()| f32::from(draw(200)) / 100.0 - 1.0);
+            forest.trees.push(Tree { questions, leaves });
+        }
+        let tile: Tile = (0..7).map(|_| [(); LANES].map(|()| f32::from(draw(41)) - 0.5)).collect();
+        let chances = forest.judge(&tile);
+        for (lane, chance) in chances.into_iter().enumerate() {
+            let row: Vec<f32> = tile.iter().map(|column| column[lane]).collect();
+            assert!((chance - plain(&forest, &row)).abs() < 1e-6, "lane {lane}");
         }
     }
 
@@ -281,8 +312,8 @@ mod tests {
                 let mut damaged = file.clone();
                 damaged[at] ^= change;
                 if let Ok(model) = Model::read(&damaged, 9) {
-                    assert_eq!(model.first.judge(&[0.0; 4], 2).len(), 2);
-                    assert_eq!(model.second.judge(&[9.0; 4], 2).len(), 2);
+                    let chances = model.first.judge(&tile());
+                    assert!(chances.iter().all(|chance| chance.is_nan() || (0.0..=1.0).contains(chance)));
                 }
             }
         }

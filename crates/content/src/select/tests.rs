@@ -172,14 +172,26 @@ fn the_guard_widens_a_choice_that_lost_the_text() {
     let dom = parse(&format!("<nav><a href=a>Menu entry</a></nav><div>{}</div>", paragraph.repeat(20)));
     let outline = Outline::of(&dom);
     let chances: Vec<f32> =
-        outline.blocks.iter().map(|block| if block.links > 0 { 0.2 } else { 0.1 }).collect();
+        outline.blocks.iter().map(|block| if block.tally.link_words > 0 { 0.2 } else { 0.1 }).collect();
     let mut none = vec![false; chances.len()];
     assert!(guard::widen(&outline, &chances, &mut none));
     assert_eq!(none.iter().filter(|kept| **kept).count(), 20, "the menu stays out");
-    let mut all: Vec<bool> = outline.blocks.iter().map(|block| block.links == 0).collect();
+    let mut all: Vec<bool> = outline.blocks.iter().map(|block| block.tally.link_words == 0).collect();
     let before = all.clone();
     assert!(!guard::widen(&outline, &chances, &mut all));
     assert_eq!(all, before);
+}
+
+#[test]
+fn a_row_of_a_data_table_is_one_block() {
+    let dom = parse(
+        "<table><tr><th>Bird</th><th>Span</th></tr><tr><td>Gannet</td><td>1.8<a href=x>m</a></td></tr></table>\
+         <table><tr><td><div>Menu</div></td><td><p>Text of a page laid out by a table</p></td></tr></table>",
+    );
+    let outline = Outline::of(&dom);
+    let words: Vec<(u32, u32)> =
+        outline.blocks.iter().map(|block| (block.tally.words, block.tally.link_words)).collect();
+    assert_eq!(words, [(2, 0), (4, 1), (1, 0), (9, 0)]);
 }
 
 #[test]

@@ -10,39 +10,17 @@ pub struct Tally {
     pub words: u32,
     /// Words inside links.
     pub link_words: u32,
-    /// Letters and digits.
-    pub chars: u32,
     pub digit_words: u32,
-    pub capital_words: u32,
-    pub caps_words: u32,
-    pub short_words: u32,
-    /// Sentence-ending marks that follow a word.
-    pub sentence_ends: u32,
     /// Words of sentences at least `LONG_SENTENCE` words long.
     pub long_sentence_words: u32,
     pub commas: u32,
-    pub colons: u32,
     pub currency: u32,
     /// Marks that part menu entries: bars, bullets, arrows.
     pub separators: u32,
-    pub copyright: u32,
     pub questions: u32,
-    pub other_marks: u32,
-    pub first: Opening,
     pub last: Closing,
     /// Order-sensitive hash of all words; equal texts have equal hashes.
     pub text_hash: u32,
-}
-
-/// What a block opens with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Opening {
-    #[default]
-    Nothing,
-    Capital,
-    Lower,
-    Digit,
-    Mark,
 }
 
 /// What a block ends with.
@@ -69,6 +47,19 @@ pub fn hash_word(word: &str) -> u32 {
     word.bytes().fold(HASH_START, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(HASH_STEP))
 }
 
+/// What each ASCII byte is within a word: itself in lower case, or 0 where it ends one.
+static IN_WORD: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() || byte == b'_' {
+            table[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    table
+};
+
 /// Reads the text of one block, chunk by chunk.
 #[derive(Debug)]
 pub struct Scanner {
@@ -76,24 +67,13 @@ pub struct Scanner {
     hash: u32,
     length: u32,
     digits: u32,
-    capitals: u32,
-    starts_capital: bool,
     unspaced: u32,
     sentence: u32,
 }
 
 impl Default for Scanner {
     fn default() -> Self {
-        Self {
-            tally: Tally::default(),
-            hash: HASH_START,
-            length: 0,
-            digits: 0,
-            capitals: 0,
-            starts_capital: false,
-            unspaced: 0,
-            sentence: 0,
-        }
+        Self { tally: Tally::default(), hash: HASH_START, length: 0, digits: 0, unspaced: 0, sentence: 0 }
     }
 }
 
@@ -104,20 +84,15 @@ impl Scanner {
         let mut at = 0;
         while at < bytes.len() {
             let byte = bytes[at];
+            if IN_WORD[usize::from(byte)] != 0 {
+                at += self.ascii_run(&bytes[at..]);
+                continue;
+            }
             if byte < 0x80 {
                 at += 1;
-                match byte {
-                    b'a'..=b'z' | b'_' => self.letter(u32::from(byte)),
-                    b'A'..=b'Z' => self.capital(u32::from(byte | 0x20)),
-                    b'0'..=b'9' => {
-                        self.digits += 1;
-                        self.letter(u32::from(byte));
-                    }
-                    b' ' | b'\t' | b'\n' | b'\r' | 0x0c => self.end_word(linked, hashes),
-                    _ => {
-                        self.end_word(linked, hashes);
-                        self.mark(char::from(byte));
-                    }
+                self.end_word(linked, hashes);
+                if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c) {
+                    self.mark(char::from(byte));
                 }
                 continue;
             }
@@ -128,7 +103,7 @@ impl Scanner {
                     self.unspaced += 1;
                     self.letter(u32::from(found));
                 } else if found.is_uppercase() {
-                    self.capital(found.to_lowercase().next().map_or(0, u32::from));
+                    self.letter(found.to_lowercase().next().map_or(0, u32::from));
                 } else {
                     self.letter(u32::from(found));
                 }
@@ -141,6 +116,24 @@ impl Scanner {
         }
     }
 
+    /// Reads the ASCII letters and digits that `bytes` begins with; says how many.
+    fn ascii_run(&mut self, bytes: &[u8]) -> usize {
+        let (mut hash, mut digits, mut length) = (self.hash, 0, 0);
+        for &byte in bytes {
+            let letter = IN_WORD[usize::from(byte)];
+            if letter == 0 {
+                break;
+            }
+            hash = (hash ^ u32::from(letter)).wrapping_mul(HASH_STEP);
+            digits += u32::from(byte.is_ascii_digit());
+            length += 1;
+        }
+        self.hash = hash;
+        self.digits += digits;
+        self.length += u32::try_from(length).unwrap_or(u32::MAX);
+        length
+    }
+
     /// Ends the word under way, as a line break or a block edge does.
     pub fn end_word(&mut self, linked: bool, hashes: &mut Vec<u32>) {
         if self.length == 0 {
@@ -150,22 +143,9 @@ impl Scanner {
         let numeric = self.digits * 2 >= self.length;
         let words = 1 + self.unspaced / 2;
         let hash = if self.digits == self.length { NUMBER } else { self.hash };
-        if tally.first == Opening::Nothing {
-            tally.first = if self.starts_capital {
-                Opening::Capital
-            } else if numeric {
-                Opening::Digit
-            } else {
-                Opening::Lower
-            };
-        }
         tally.words += words;
-        tally.chars += self.length;
         tally.link_words += if linked { words } else { 0 };
         tally.digit_words += u32::from(numeric);
-        tally.capital_words += u32::from(self.starts_capital);
-        tally.caps_words += u32::from(self.capitals == self.length && self.length > 1);
-        tally.short_words += u32::from(self.length <= 3 && !numeric && self.unspaced == 0);
         tally.last = Closing::Word;
         tally.text_hash = tally.text_hash.rotate_left(5).wrapping_mul(HASH_STEP) ^ self.hash;
         hashes.push(hash);
@@ -173,8 +153,6 @@ impl Scanner {
         self.hash = HASH_START;
         self.length = 0;
         self.digits = 0;
-        self.capitals = 0;
-        self.starts_capital = false;
         self.unspaced = 0;
     }
 
@@ -193,13 +171,6 @@ impl Scanner {
         self.length += 1;
     }
 
-    #[inline]
-    fn capital(&mut self, code: u32) {
-        self.starts_capital |= self.length == 0;
-        self.capitals += 1;
-        self.letter(code);
-    }
-
     fn end_sentence(&mut self) {
         if self.sentence >= LONG_SENTENCE {
             self.tally.long_sentence_words += self.sentence;
@@ -209,13 +180,9 @@ impl Scanner {
 
     fn mark(&mut self, mark: char) {
         let tally = &mut self.tally;
-        if tally.first == Opening::Nothing {
-            tally.first = Opening::Mark;
-        }
         match mark {
             '.' | '!' | '?' | '。' | '！' | '？' | '…' | '।' | '؟' | '۔' | '։' => {
                 tally.questions += u32::from(matches!(mark, '?' | '？' | '؟'));
-                tally.sentence_ends += u32::from(tally.last == Closing::Word);
                 tally.last = Closing::SentenceEnd;
                 self.end_sentence();
             }
@@ -223,22 +190,15 @@ impl Scanner {
                 tally.commas += 1;
                 tally.last = Closing::Comma;
             }
-            ':' | '：' => {
-                tally.colons += 1;
-                tally.last = Closing::Colon;
-            }
+            ':' | '：' => tally.last = Closing::Colon,
             '$' | '€' | '£' | '¥' | '₹' | '₽' | '₩' | '₺' => tally.currency += 1,
             '|' | '•' | '·' | '›' | '»' | '→' | '>' | '/' => {
                 tally.separators += 1;
                 tally.last = Closing::Mark;
             }
-            '©' | '®' | '™' => tally.copyright += 1,
             // A closing quote or bracket after a full stop leaves the sentence ended.
-            '"' | '\'' | ')' | ']' | '’' | '”' | '」' => {}
-            _ => {
-                tally.other_marks += 1;
-                tally.last = Closing::Mark;
-            }
+            '©' | '®' | '™' | '"' | '\'' | ')' | ']' | '’' | '”' | '」' => {}
+            _ => tally.last = Closing::Mark,
         }
     }
 }
@@ -271,10 +231,7 @@ mod tests {
         let (found, hashes) = tally("The cat, aged 9, sat. It PURRED (loudly).");
         assert_eq!(found.words, 8);
         assert_eq!(hashes.len(), 8);
-        assert_eq!(found.sentence_ends, 2, "a closing bracket does not part a full stop from its word");
         assert_eq!(found.digit_words, 1);
-        assert_eq!(found.caps_words, 1);
-        assert_eq!(found.first, Opening::Capital);
         assert_eq!(found.last, Closing::SentenceEnd);
         assert_eq!(hashes[0], hash_word("the"));
         assert_eq!(hashes[3], NUMBER);
@@ -295,7 +252,7 @@ mod tests {
     fn unspaced_scripts_count_by_characters() {
         let (found, _) = tally("東京は日本の首都です。");
         assert_eq!(found.words, 6);
-        assert_eq!(found.sentence_ends, 1);
+        assert_eq!(found.last, Closing::SentenceEnd);
     }
 
     #[test]

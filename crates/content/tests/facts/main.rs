@@ -1,7 +1,11 @@
 //! Page facts, measured on labelled sets of our own writing. Each set's test prints precision and recall and holds them
 //! to a floor; see them with `cargo test -p gannet-content --test facts -- --nocapture`.
 
+mod branding;
 mod compare;
+mod highlights;
+mod hostile;
+mod injection;
 mod product_menu;
 mod redact;
 mod sets;

@@ -66,7 +66,7 @@ fn fill(
                 markdown = content::redact::redact(&markdown, options).text;
             }
             if let Some(query) = &formats.highlights {
-                document.highlights = Some(super::pending::highlights(&markdown, query));
+                document.highlights = Some(content::highlights::highlights(&markdown, query));
             }
             document.markdown = Some(markdown);
         }
@@ -91,7 +91,7 @@ fn fill(
     document.menu = formats.menu.then(|| value(&content::menu::menu(page)));
     if formats.branding {
         let styles = capture.souvenirs.styles.as_ref().unwrap_or(&Value::Null);
-        document.branding = Some(value(&super::pending::profile(styles, page)));
+        document.branding = Some(value(&content::branding::profile(styles, page)));
     }
     Ok(())
 }
@@ -111,7 +111,7 @@ fn check_injection(capture: &Capture, notes: &mut Notes) -> Result<(), WireError
         notes.add("the page was too large to be checked for instructions to its reader");
         return Ok(());
     }
-    let inspection = super::pending::inspect(&capture.page);
+    let inspection = content::injection::inspect(&capture.page);
     if !inspection.suspicious {
         return Ok(());
     }

@@ -285,7 +285,7 @@ fn visit_of(plan: &ScrapePlan, state: Option<StorageState>) -> Visit {
         via: Via::Settings,
         state,
         keep_state: access.profile.as_ref().is_some_and(|profile| profile.save),
-        collect: plan.formats.branding.then(|| super::pending::COLLECT.to_owned()),
+        collect: plan.formats.branding.then(|| content::branding::COLLECT.to_owned()),
         filter: rules.map(|rules| Arc::new(move |url: &Url| rules.allow(url)) as HopRule),
         ..Visit::new(plan.url.clone())
     }

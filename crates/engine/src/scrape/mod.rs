@@ -9,7 +9,6 @@ pub mod document;
 mod failure;
 mod flights;
 pub mod ladder;
-mod pending;
 pub mod plan;
 mod profile;
 mod records;
@@ -84,6 +83,36 @@ impl Scraper {
         Self { ladder, allow, store, gate, files, flights: Flights::default(), records }
     }
 
+    pub fn ladder(&self) -> &Ladder {
+        &self.ladder
+    }
+
+    /// Whether the operator opened a host by its name.
+    pub fn names_host(&self, host: &str) -> bool {
+        self.allow.names_host(Purpose::Scrape, host)
+    }
+
+    /// Sets credits aside where the plan has a limit. An unlimited plan has nothing to run out of; what it uses is counted with
+    /// the record.
+    pub async fn reserve(
+        &self,
+        caller: &Caller,
+        amount: i64,
+        purpose: &str,
+        timeout: Duration,
+    ) -> Result<Option<Uuid>, WireError> {
+        if caller.plan.credits.is_none() {
+            return Ok(None);
+        }
+        let hold = timeout + SETTLE;
+        Ok(Some(credits::reserve(self.store.as_ref(), caller, amount, purpose, hold).await?))
+    }
+
+    /// Writes what was done and settles its credits.
+    pub async fn record(&self, record: NewScrape) -> Result<(), WireError> {
+        self.records.write(record).await
+    }
+
     pub fn files(&self) -> &Files {
         &self.files
     }
@@ -94,8 +123,7 @@ impl Scraper {
 
     /// What a request means, or what is wrong with it.
     pub fn plan(&self, caller: &Caller, asked: &ScrapeRequest) -> Result<ScrapePlan, WireError> {
-        let names_host = |host: &str| self.allow.names_host(Purpose::Scrape, host);
-        ScrapePlan::resolve(asked, caller.zero_data_retention, &names_host)
+        ScrapePlan::resolve(asked, caller.zero_data_retention, &|host| self.names_host(host))
     }
 
     /// Scrapes one page. `base_url` is how the caller reaches this server, for addresses of files.
@@ -130,14 +158,7 @@ impl Scraper {
         base_url: &str,
     ) -> Result<Scraped, WireError> {
         let deadline = Deadline::after(plan.timeout);
-        // An unlimited plan has nothing to run out of; what it uses is counted with the record.
-        let reservation = match caller.plan.credits {
-            None => None,
-            Some(_) => {
-                let hold = plan.timeout + SETTLE;
-                Some(credits::reserve(self.store.as_ref(), caller, CREDITS, ENDPOINT, hold).await?)
-            }
-        };
+        let reservation = self.reserve(caller, CREDITS, ENDPOINT, plan.timeout).await?;
         let mut record = NewScrape {
             id,
             team_id: caller.team,
@@ -152,7 +173,7 @@ impl Scraper {
             reservation,
             keep_for: KEPT,
             private: plan.private,
-            request: None,
+            audit: plan.audit.clone(),
         };
         let made = self.document(caller, plan, id, base_url, deadline, &mut record).await;
         match &made {

@@ -3,6 +3,7 @@
 pub mod doctor;
 pub mod extract;
 pub mod keys;
+pub mod map;
 pub mod migrate;
 pub mod models;
 pub mod openapi;

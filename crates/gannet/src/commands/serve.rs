@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use engine::drill::DrillStep;
 use engine::files::Files;
 use engine::janitor::{self, JanitorOptions};
+use engine::map::Mapper;
 use engine::runner::{Runner, RunnerOptions, Work};
 use engine::scrape::workbench::Workbench;
 use engine::scrape::{Ladder, Scraper};
@@ -69,6 +70,7 @@ impl Serve {
             gate: gate.clone(),
             callers: callers.clone(),
             research: research.clone(),
+            mapper: Mapper::new(scraper.clone()),
             scraper,
             settings: server::Settings {
                 listen: address,

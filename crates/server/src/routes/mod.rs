@@ -3,6 +3,7 @@
 mod drills;
 mod files;
 mod keys;
+mod map;
 mod meta;
 mod research;
 mod scrape;
@@ -73,6 +74,7 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (team::routes(), RateGroup::Status, None),
         (scrape::start_route(), RateGroup::Scrape, Some(Scope::Scrape)),
         (scrape::routes(), RateGroup::Status, Some(Scope::Scrape)),
+        (map::routes(), RateGroup::Map, Some(Scope::Map)),
         (research::routes(), RateGroup::Search, Some(Scope::Research)),
         (keys::routes(), RateGroup::Status, Some(Scope::Admin)),
         (drills::routes(), RateGroup::Status, Some(Scope::Admin)),

@@ -159,6 +159,7 @@ async fn activity(
             api_version: "v2".to_owned(),
             created_at: iso(entry.created_at),
             target: entry.target,
+            username: entry.audit,
         })
         .collect();
     Ok(Json(ActivityPage { success: true, data, cursor, has_more }))

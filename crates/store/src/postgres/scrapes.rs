@@ -83,7 +83,6 @@ async fn insert(tx: &mut Tx, scrapes: &[&NewScrape]) -> StoreResult<()> {
         .bind(column(scrapes, |scrape| scrape.credits))
         .bind(column(scrapes, |scrape| clock::millis(scrape.keep_for)))
         .bind(column(scrapes, weight::scrape))
-        .bind(column(scrapes, |scrape| scrape.request.as_ref().map(<[u8; 32]>::as_slice)))
         .bind(column(scrapes, |scrape| storable(&scrape.url)))
         .bind(column(scrapes, |scrape| storable_or_none(scrape.error.as_ref())))
         .bind(column(scrapes, |scrape| scrape.result.as_deref()))
@@ -104,6 +103,7 @@ async fn note(tx: &mut Tx, scrapes: &[&NewScrape]) -> StoreResult<()> {
         .bind(column(&open, |scrape| scrape.key_id))
         .bind(column(&open, |scrape| storable(&scrape.endpoint)))
         .bind(column(&open, |scrape| storable(&scrape.url)))
+        .bind(column(&open, |scrape| storable_or_none(scrape.audit.as_ref())))
         .execute(&mut *tx)
         .await?;
     Ok(())
@@ -141,15 +141,6 @@ impl Scrapes for PostgresStore {
         let row = sqlx::query(include_str!("sql/scrapes/get.sql"))
             .bind(team)
             .bind(id)
-            .fetch_optional(&self.pool)
-            .await?;
-        row.as_ref().map(rows::scrape_record).transpose()
-    }
-
-    async fn continued_scrape(&self, team: Uuid, request: &[u8; 32]) -> StoreResult<Option<ScrapeRecord>> {
-        let row = sqlx::query(include_str!("sql/scrapes/continued.sql"))
-            .bind(team)
-            .bind(request.as_slice())
             .fetch_optional(&self.pool)
             .await?;
         row.as_ref().map(rows::scrape_record).transpose()

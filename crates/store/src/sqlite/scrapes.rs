@@ -29,7 +29,7 @@ async fn record(tx: &mut Tx, mut scrape: NewScrape, now: Millis, period: Millis)
         .bind(now)
         .bind(now + clock::millis(scrape.keep_for))
         .bind(weight)
-        .bind(scrape.request.map(|hash| hash.to_vec()))
+        .bind(storable_or_none(scrape.audit.as_ref()))
         .bind(storable(&scrape.url))
         .bind(storable_or_none(scrape.error.as_ref()))
         .bind(scrape.result.take())
@@ -96,16 +96,6 @@ impl Scrapes for SqliteStore {
         let row = sqlx::query(include_str!("sql/scrapes/get.sql"))
             .bind(team)
             .bind(id)
-            .bind(clock::now())
-            .fetch_optional(&self.readers)
-            .await?;
-        row.as_ref().map(rows::scrape_record).transpose()
-    }
-
-    async fn continued_scrape(&self, team: Uuid, request: &[u8; 32]) -> StoreResult<Option<ScrapeRecord>> {
-        let row = sqlx::query(include_str!("sql/scrapes/continued.sql"))
-            .bind(team)
-            .bind(request.to_vec())
             .bind(clock::now())
             .fetch_optional(&self.readers)
             .await?;

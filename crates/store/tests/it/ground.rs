@@ -174,7 +174,7 @@ pub fn scrape(team_id: Uuid) -> NewScrape {
         page: None,
         credits: 1,
         reservation: None,
-        request: None,
+        audit: None,
         keep_for: HOUR,
         private: false,
     }

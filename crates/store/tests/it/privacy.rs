@@ -8,7 +8,7 @@ use store::scrapes::{NewScrape, Recorded};
 use testkit::PostgresCluster;
 
 const SECRETS: [&str; 6] =
-    ["secret-url", "secret-result", "secret-error", "secret-page", "secret-header", "secret-request"];
+    ["secret-url", "secret-result", "secret-error", "secret-page", "secret-header", "secret-audit"];
 
 fn secretive(team: uuid::Uuid, private: bool) -> NewScrape {
     let mut page = page(1, b"secret-page secret-page");
@@ -20,7 +20,7 @@ fn secretive(team: uuid::Uuid, private: bool) -> NewScrape {
         result: Some(b"secret-result".to_vec()),
         error: Some("secret-error".into()),
         page: Some(page),
-        request: Some(*b"secret-request-secret-request-se"),
+        audit: Some("secret-audit".into()),
         credits: 2,
         private,
         ..scrape(team)

@@ -14,7 +14,7 @@ on_both!(
     recording_twice_charges_once,
     unlimited_teams_are_metered,
     records_end_with_their_time,
-    a_repeat_finds_the_continued_work,
+    the_activity_says_who_stood_behind_it,
     odd_text_is_kept,
     many_at_once_add_up,
 );
@@ -170,19 +170,16 @@ async fn records_end_with_their_time(ground: Ground) {
     assert!(store.scrape(ground.team, ids[1]).await.unwrap().is_some());
 }
 
-async fn a_repeat_finds_the_continued_work(ground: Ground) {
+async fn the_activity_says_who_stood_behind_it(ground: Ground) {
     let store = &*ground.store;
-    let request = Some([9; 32]);
-    let first = NewScrape { request, ..scrape(ground.team) };
-    record(store, vec![first, scrape(ground.team)]).await;
-    a_moment().await;
-    let second = NewScrape { request, result: Some(b"newest".to_vec()), ..scrape(ground.team) };
-    record(store, vec![second]).await;
-    let found = store.continued_scrape(ground.team, &[9; 32]).await.unwrap().expect("the record");
-    assert_eq!(found.result.as_deref(), Some(b"newest".as_slice()));
-    assert!(store.continued_scrape(ground.team, &[8; 32]).await.unwrap().is_none());
-    let other = team(store, "free").await;
-    assert!(store.continued_scrape(other, &[9; 32]).await.unwrap().is_none());
+    let named = NewScrape { audit: Some("ada".into()), ..scrape(ground.team) };
+    let (id, plain) = (named.id, scrape(ground.team));
+    record(store, vec![named, plain]).await;
+    let seen = store.activity(ground.team, None, None, HOUR, 10).await.unwrap();
+    for entry in &seen {
+        assert_eq!(entry.audit.as_deref(), (entry.id == id).then_some("ada"));
+    }
+    assert_eq!(seen.len(), 2);
 }
 
 async fn odd_text_is_kept(ground: Ground) {

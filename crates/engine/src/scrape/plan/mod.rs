@@ -10,7 +10,9 @@ mod tests;
 
 pub use formats::{Formats, Tracking};
 pub use place::Place;
+pub use place::resolve as place;
 pub use rules::HostRules;
+pub use rules::resolve as host_rules;
 
 use browser::Action;
 use content::redact::RedactOptions;
@@ -155,7 +157,9 @@ impl ScrapePlan {
         if private && formats.screenshot.is_some() {
             issues.add("formats", "a screenshot is stored, and zero data retention stores nothing", "custom");
         }
-        if private && actions.iter().any(|action| matches!(action, Action::Screenshot(_) | Action::Pdf { .. })) {
+        if private
+            && actions.iter().any(|action| matches!(action, Action::Screenshot(_) | Action::Pdf { .. }))
+        {
             issues.add("actions", "files are stored, and zero data retention stores nothing", "custom");
         }
         if private && profile.as_ref().is_some_and(|profile| profile.save) {

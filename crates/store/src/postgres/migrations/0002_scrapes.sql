@@ -31,7 +31,6 @@ CREATE TABLE scrapes (
     created_at BIGINT  NOT NULL,
     expires_at BIGINT  NOT NULL,
     bytes      BIGINT  NOT NULL, -- what the row counts for under the ceiling
-    request    BYTEA,
     url        TEXT    NOT NULL,
     error      TEXT,
     result     BYTEA
@@ -39,7 +38,6 @@ CREATE TABLE scrapes (
 ALTER TABLE scrapes ALTER COLUMN result SET STORAGE EXTERNAL;
 CREATE INDEX scrapes_age ON scrapes (created_at, id);
 CREATE INDEX scrapes_expiry ON scrapes (expires_at);
-CREATE INDEX scrapes_request ON scrapes (team_id, request) WHERE request IS NOT NULL;
 
 CREATE TABLE snapshots (
     team_id  UUID   NOT NULL,
@@ -132,3 +130,6 @@ CREATE TABLE profiles (
 );
 ALTER TABLE profiles ALTER COLUMN state SET STORAGE EXTERNAL;
 CREATE INDEX profiles_used ON profiles (used_at);
+
+-- Who stood behind a request, as the caller says.
+ALTER TABLE activity ADD COLUMN audit TEXT;

@@ -33,13 +33,11 @@ CREATE TABLE scrapes (
     created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
     bytes      INTEGER NOT NULL, -- what the row counts for under the ceiling
-    request    BLOB,
     url        TEXT    NOT NULL,
     error      TEXT,
     result     BLOB
 ) STRICT;
 CREATE INDEX scrapes_expiry ON scrapes (expires_at);
-CREATE INDEX scrapes_request ON scrapes (team_id, request) WHERE request IS NOT NULL;
 
 CREATE TABLE snapshots (
     id       INTEGER NOT NULL PRIMARY KEY,
@@ -109,3 +107,6 @@ CREATE TABLE profiles (
     PRIMARY KEY (team_id, name)
 ) STRICT;
 CREATE INDEX profiles_used ON profiles (used_at);
+
+-- Who stood behind a request, as the caller says.
+ALTER TABLE activity ADD COLUMN audit TEXT;

@@ -1,4 +1,4 @@
-SELECT id, endpoint, target, created_at
+SELECT id, endpoint, target, audit, created_at
 FROM activity
 WHERE team_id = $1
   AND ($2::text IS NULL OR endpoint = $2)

@@ -1,10 +1,10 @@
 -- All that one scrape leaves behind, in one go: going to and from the writer costs more than the writing.
 -- The first statement fails when the id is known, and then the others are not run.
-INSERT INTO scrapes (id, team_id, key_id, ok, private, credits, created_at, expires_at, bytes, request, url, error, result)
-VALUES ($1, $2, CASE WHEN $5 THEN NULL ELSE $3 END, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13);
+INSERT INTO scrapes (id, team_id, key_id, ok, private, credits, created_at, expires_at, bytes, url, error, result)
+VALUES ($1, $2, CASE WHEN $5 THEN NULL ELSE $3 END, $4, $5, $6, $7, $8, $9, $11, $12, $13);
 
-INSERT INTO activity (id, team_id, key_id, endpoint, target, created_at)
-SELECT $1, $2, $3, $14, $11, $7 WHERE NOT $5
+INSERT INTO activity (id, team_id, key_id, endpoint, target, audit, created_at)
+SELECT $1, $2, $3, $14, $11, $10, $7 WHERE NOT $5
 ON CONFLICT DO NOTHING;
 
 INSERT INTO credit_periods (team_id, period_start, used)

@@ -1,0 +1,221 @@
+//! Markdown cut into passages: sentences, list items, rows, code blocks, each with the heading it stands under.
+
+/// Longest passage; longer sentences are cut at a space.
+const LONGEST: usize = 1_200;
+const MOST_PASSAGES: usize = 100_000;
+
+/// What a passage is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Sentence,
+    Item,
+    Row,
+    Code,
+    Heading,
+}
+
+/// A passage of a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passage<'a> {
+    pub(super) text: &'a str,
+    pub(super) kind: Kind,
+    /// The heading line above it; empty at the top.
+    pub(super) heading: &'a str,
+    /// Which block of the text it belongs to.
+    pub(super) block: usize,
+    /// The head of the table a row stands in.
+    pub(super) columns: Option<&'a str>,
+}
+
+/// The passages of a markdown text, in order.
+pub(super) fn of(markdown: &str) -> Vec<Passage<'_>> {
+    let mut cutter =
+        Cutter { markdown, passages: Vec::new(), heading: "", block: 0, table: None, paragraph: None };
+    let mut fence: Option<(usize, &str)> = None;
+    let mut at = 0;
+    for line in markdown.split_inclusive('\n') {
+        let (start, end) = (at, at + line.len());
+        at = end;
+        let trimmed = line.trim();
+        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        if let Some((open, opened)) = fence {
+            if mark == Some(opened) {
+                cutter.add(open, end, Kind::Code);
+                fence = None;
+            }
+            continue;
+        }
+        if let Some(mark) = mark {
+            cutter.end_paragraph();
+            fence = Some((start, mark));
+        } else {
+            cutter.line(start, end);
+        }
+        if cutter.passages.len() >= MOST_PASSAGES {
+            break;
+        }
+    }
+    if let Some((open, _)) = fence {
+        cutter.add(open, at, Kind::Code);
+    }
+    cutter.end_paragraph();
+    cutter.passages
+}
+
+struct Cutter<'a> {
+    markdown: &'a str,
+    passages: Vec<Passage<'a>>,
+    heading: &'a str,
+    block: usize,
+    /// The head of the table being read.
+    table: Option<&'a str>,
+    /// Where the paragraph being read starts and ends so far.
+    paragraph: Option<(usize, usize)>,
+}
+
+impl Cutter<'_> {
+    fn line(&mut self, start: usize, end: usize) {
+        let line = self.markdown[start..end].trim();
+        let row = line.starts_with('|') && line.len() > 2;
+        if !row {
+            self.table = None;
+        }
+        if line.is_empty() {
+            self.end_paragraph();
+        } else if line.starts_with('#') {
+            self.end_paragraph();
+            self.heading = line;
+            self.add(start, end, Kind::Heading);
+        } else if row {
+            self.end_paragraph();
+            self.row(start, end);
+        } else if is_item(line) {
+            self.end_paragraph();
+            self.paragraph = None;
+            self.add(start, end, Kind::Item);
+        } else {
+            self.paragraph = Some((self.paragraph.map_or(start, |(from, _)| from), end));
+        }
+    }
+
+    fn row(&mut self, start: usize, end: usize) {
+        let line = self.markdown[start..end].trim();
+        let rule = line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' '));
+        match self.table {
+            // The first line is the head; with the rule below it, it can stand before any row.
+            None => {
+                self.table = Some(line);
+                self.block += 1;
+            }
+            Some(head) if rule => {
+                let from = head.as_ptr() as usize - self.markdown.as_ptr() as usize;
+                self.table = Some(self.markdown[from..end].trim_end());
+            }
+            Some(head) => {
+                let text = &self.markdown
+                    [start..start + self.markdown[start..end].trim_end().len().min(LONGEST * 2)];
+                self.passages.push(Passage {
+                    text,
+                    kind: Kind::Row,
+                    heading: self.heading,
+                    block: self.block,
+                    columns: Some(head),
+                });
+            }
+        }
+    }
+
+    fn add(&mut self, start: usize, end: usize, kind: Kind) {
+        self.block += 1;
+        let text = self.markdown[start..end].trim_end();
+        let text = &text[..text.floor_char_boundary(LONGEST * 2)];
+        if !text.trim().is_empty() {
+            self.passages.push(Passage {
+                text,
+                kind,
+                heading: self.heading,
+                block: self.block,
+                columns: None,
+            });
+        }
+    }
+
+    fn end_paragraph(&mut self) {
+        let Some((start, end)) = self.paragraph.take() else { return };
+        self.block += 1;
+        let text = self.markdown[start..end].trim();
+        let mut rest = text;
+        while !rest.is_empty() && self.passages.len() < MOST_PASSAGES {
+            let (sentence, after) = rest.split_at(sentence_end(rest));
+            rest = after.trim_start();
+            let sentence = sentence.trim_end();
+            if !sentence.is_empty() {
+                self.passages.push(Passage {
+                    text: sentence,
+                    kind: Kind::Sentence,
+                    heading: self.heading,
+                    block: self.block,
+                    columns: None,
+                });
+            }
+        }
+    }
+}
+
+fn is_item(line: &str) -> bool {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    line.starts_with("- ")
+        || line.starts_with("* ")
+        || line.starts_with("+ ")
+        || ((1..=9).contains(&digits) && line[digits..].starts_with(". "))
+}
+
+/// Where the first sentence of a text ends. Dots after initials, short forms and numbers end nothing.
+fn sentence_end(text: &str) -> usize {
+    for (at, c) in text.char_indices() {
+        if at > LONGEST {
+            return text[..at].rfind(' ').unwrap_or(at);
+        }
+        let after = &text[at + c.len_utf8()..];
+        match c {
+            '。' | '！' | '？' => return at + c.len_utf8(),
+            '.' | '!' | '?' => {
+                let closed = after.trim_start_matches(['"', '\'', ')', ']', '”', '*', '_', '»']);
+                let gap = closed.trim_start();
+                let ends = closed.len() != gap.len() && !gap.starts_with(char::is_lowercase);
+                let word =
+                    text[..at].rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+                if ends && !(c == '.' && is_short_form(word)) {
+                    return text.len() - closed.len();
+                }
+            }
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn is_short_form(word: &str) -> bool {
+    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    (letters == 1 && word.chars().count() == 1)
+        || matches!(
+            word.to_lowercase().as_str(),
+            "mr" | "mrs"
+                | "ms"
+                | "dr"
+                | "prof"
+                | "st"
+                | "vs"
+                | "e.g"
+                | "i.e"
+                | "etc"
+                | "no"
+                | "nr"
+                | "ca"
+                | "z.b"
+                | "u.s"
+                | "fig"
+                | "approx"
+                | "inc"
+        )
+}

@@ -1,0 +1,267 @@
+//! Everything about a page that its rows need and that is worked out once: sums, repetition, what elements inherit.
+//!
+//! Owns no column itself; [`super::features`] and [`super::context`] read from here. Every walk up the tree is done
+//! here, once for each element from its parent's result, so that describing a block costs the same at any depth.
+
+use super::marks::Marks;
+use super::outline::{Block, Element, Outline};
+use super::repetition::{Copies, Group, PathGroup, find_copies, group_by_key};
+use super::title::Title;
+use crate::dom::Tag;
+
+/// Distance to something that is not there.
+const NOWHERE: u16 = 99;
+/// Blocks after a heading that can be its section.
+const SECTION: usize = 60;
+
+/// Sums over the blocks before each index, so that any range is one subtraction.
+#[derive(Debug, Default)]
+pub struct Sums {
+    pub words: Vec<f32>,
+    pub link_words: Vec<f32>,
+    pub sentence_words: Vec<f32>,
+    pub headings: Vec<f32>,
+}
+
+impl Sums {
+    fn of(blocks: &[Block]) -> Self {
+        let prefix = |value: &dyn Fn(&Block) -> f32| {
+            let mut sum = 0.0;
+            std::iter::once(0.0)
+                .chain(blocks.iter().map(|block| {
+                    sum += value(block);
+                    sum
+                }))
+                .collect()
+        };
+        Self {
+            words: prefix(&|block| block.tally.words as f32),
+            link_words: prefix(&|block| block.tally.link_words as f32),
+            sentence_words: prefix(&|block| block.tally.long_sentence_words as f32),
+            headings: prefix(&|block| f32::from(u8::from(block.marks.has(Marks::HEADING)))),
+        }
+    }
+}
+
+/// Difference of a prefix sum over the blocks of an element.
+#[inline]
+pub fn over(sums: &[f32], element: &Element) -> f32 {
+    sums[element.end_block as usize] - sums[element.first_block as usize]
+}
+
+/// What an element has from its ancestors.
+#[derive(Debug, Clone, Copy)]
+pub struct Inherited {
+    /// Steps up to the nearest `main` and `article`.
+    pub main: u16,
+    pub article: u16,
+    /// Steps up to the nearest element that holds the first `h1`.
+    pub h1: u16,
+    /// Level of the heading it stands in.
+    pub heading: u8,
+    /// The nearest and the widest repeated element at or above it, and the steps up to each.
+    pub near: Repeated,
+    pub wide: Repeated,
+    /// The nearest element at or above it that has at least one sister like it.
+    pub sister: u32,
+}
+
+/// An element stamped out several times by one template.
+#[derive(Debug, Clone, Copy)]
+pub struct Repeated {
+    /// `u32::MAX` where nothing repeats.
+    pub element: u32,
+    pub steps: u16,
+}
+
+impl Repeated {
+    const NONE: Self = Self { element: u32::MAX, steps: NOWHERE };
+
+    fn one_up(self) -> Self {
+        if self.element == u32::MAX { self } else { Self { steps: self.steps.saturating_add(1), ..self } }
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Survey<'a> {
+    pub outline: &'a Outline,
+    pub title: &'a Title,
+    pub sums: Sums,
+    /// For each element, the nearest ancestor that holds more blocks; the body for the outermost.
+    pub wider: Vec<u32>,
+    pub inherited: Vec<Inherited>,
+    /// Siblings with the same signature, and the group of each element.
+    pub groups: Vec<Group>,
+    pub group_of: Vec<u32>,
+    /// Blocks at the same path, and the group of each block.
+    pub paths: Vec<PathGroup>,
+    pub path_of: Vec<u32>,
+    pub copies: Vec<Copies>,
+    /// For each block, the heading above it (or itself), `u32::MAX` when there is none, and the heading after it, or
+    /// the number of blocks.
+    pub heading_of: Vec<u32>,
+    next_heading: Vec<u32>,
+    pub first_h1: Option<usize>,
+    pub first_price: Option<usize>,
+    pub largest_path: f32,
+}
+
+impl<'a> Survey<'a> {
+    pub fn of(outline: &'a Outline, title: &'a Title) -> Self {
+        let blocks = &outline.blocks;
+        let elements = &outline.elements;
+        let sums = Sums::of(blocks);
+        let mut wider = vec![0u32; elements.len()];
+        for (index, element) in elements.iter().enumerate().skip(1) {
+            let parent = &elements[element.parent as usize];
+            let same = (parent.first_block, parent.end_block) == (element.first_block, element.end_block);
+            wider[index] =
+                if same && element.parent != 0 { wider[element.parent as usize] } else { element.parent };
+        }
+        let (group_of, count) =
+            group_by_key(elements.iter().map(|e| (u64::from(e.parent) << 32) | u64::from(e.signature)));
+        let mut groups = vec![Group::default(); count];
+        for (element, &group) in elements.iter().zip(&group_of) {
+            let group = &mut groups[group as usize];
+            group.items += 1;
+            group.words += over(&sums.words, element);
+            group.link_words += over(&sums.link_words, element);
+        }
+        let (path_of, count) =
+            group_by_key(blocks.iter().map(|b| u64::from(elements[b.owner as usize].path)));
+        let mut paths = vec![PathGroup::default(); count];
+        for ((block, &path), at) in blocks.iter().zip(&path_of).zip(0u32..) {
+            paths[path as usize].add(block, at);
+        }
+        let (text_of, count) = group_by_key(blocks.iter().map(|b| u64::from(b.tally.text_hash)));
+        let copies = find_copies(&text_of, count);
+        let mut survey = Self {
+            outline,
+            title,
+            sums,
+            wider,
+            inherited: Vec::with_capacity(elements.len()),
+            groups,
+            group_of,
+            largest_path: paths.iter().map(|path| path.words).fold(0.0, f32::max),
+            paths,
+            path_of,
+            copies,
+            heading_of: Vec::with_capacity(blocks.len()),
+            next_heading: vec![0; blocks.len()],
+            first_h1: None,
+            first_price: blocks
+                .iter()
+                .position(|block| block.tally.currency > 0 && !block.marks.has(Marks::HEADER | Marks::NAV)),
+        };
+        survey.find_headings();
+        survey.inherit();
+        survey
+    }
+
+    fn find_headings(&mut self) {
+        let blocks = &self.outline.blocks;
+        let mut heading = u32::MAX;
+        for (at, block) in (0u32..).zip(blocks) {
+            if block.marks.has(Marks::HEADING) {
+                heading = at;
+                let is_h1 = || self.outline.chain(block.lead).take(4).any(|e| e.tag == Tag::H1);
+                if self.first_h1.is_none() && is_h1() {
+                    self.first_h1 = Some(at as usize);
+                }
+            }
+            self.heading_of.push(heading);
+        }
+        let mut next = blocks.len();
+        for (at, block) in blocks.iter().enumerate().rev() {
+            self.next_heading[at] = u32::try_from(next).unwrap_or(u32::MAX);
+            if block.marks.has(Marks::HEADING) {
+                next = at;
+            }
+        }
+    }
+
+    /// From the body down: parents come before their children.
+    fn inherit(&mut self) {
+        let h1 = self.first_h1.and_then(|h1| u32::try_from(h1).ok()).unwrap_or(u32::MAX);
+        for (index, element) in (0u32..).zip(&self.outline.elements) {
+            let mut own = if element.parent == index {
+                Inherited {
+                    main: NOWHERE,
+                    article: NOWHERE,
+                    h1: 0,
+                    heading: 0,
+                    near: Repeated::NONE,
+                    wide: Repeated::NONE,
+                    sister: u32::MAX,
+                }
+            } else {
+                let above = self.inherited[element.parent as usize];
+                let further = |steps: u16| if steps == NOWHERE { NOWHERE } else { (steps + 1).min(NOWHERE) };
+                Inherited {
+                    main: further(above.main),
+                    article: further(above.article),
+                    h1: above.h1.saturating_add(1),
+                    near: above.near.one_up(),
+                    wide: above.wide.one_up(),
+                    ..above
+                }
+            };
+            match element.tag {
+                Tag::Main => own.main = 0,
+                Tag::Article => own.article = 0,
+                tag => own.heading = tag.heading_level().unwrap_or(own.heading),
+            }
+            if (element.first_block..element.end_block).contains(&h1) {
+                own.h1 = 0;
+            }
+            let group = &self.groups[self.group_of[index as usize] as usize];
+            if group.items >= 2 && group.words >= 6.0 {
+                own.sister = index;
+                if group.items >= 3 {
+                    own.near = Repeated { element: index, steps: 0 };
+                    if self.group(own.wide).is_none_or(|widest| group.words >= widest.words) {
+                        own.wide = own.near;
+                    }
+                }
+            }
+            self.inherited.push(own);
+        }
+    }
+
+    /// The group of a repeated element.
+    pub fn group(&self, repeated: Repeated) -> Option<&Group> {
+        self.group_of.get(repeated.element as usize).map(|&group| &self.groups[group as usize])
+    }
+
+    /// Where the section that a block opens or stands in ends: at the next heading, or soon.
+    pub fn section_end(&self, at: usize) -> usize {
+        (self.next_heading[at] as usize).min(at + SECTION)
+    }
+
+    pub fn page_words(&self) -> f32 {
+        self.sums.words.last().copied().unwrap_or(0.0)
+    }
+
+    /// Another block with the same text, if there is one.
+    pub fn copy_of(&self, at: usize) -> Option<usize> {
+        let other = self.copies[at].other as usize;
+        (other != at).then_some(other)
+    }
+
+    /// Share of `expected` (prefix sums over blocks) in the words of the sisters of the nearest repeated element
+    /// around a block, that element itself left out; -1 when nothing around it repeats.
+    pub fn sibling_share(&self, at: usize, expected: &[f32]) -> f32 {
+        let elements = &self.outline.elements;
+        let sister = self.inherited[self.outline.blocks[at].owner as usize].sister;
+        let Some(element) = elements.get(sister as usize) else { return -1.0 };
+        // The sisters are most of their parent when the template repeats, so the parent stands for them.
+        let parent = &elements[element.parent as usize];
+        let words = over(&self.sums.words, parent) - over(&self.sums.words, element);
+        if words < 0.5 {
+            return -1.0;
+        }
+        ((over(expected, parent) - over(expected, element)) / words).clamp(0.0, 1.0)
+    }
+}

@@ -1,0 +1,108 @@
+//! What a map request means.
+
+use crate::scrape::plan::{HostRules, Place, page_url};
+use sites::scope::{BadPattern, Rules};
+use sites::{Address, Sameness, Scope};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use wire::map::MapRequest;
+use wire::{Issue, Issues, WireError};
+
+const DEFAULT_LIMIT: i64 = 5_000;
+const MOST: i64 = 100_000;
+
+/// Where addresses are taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sources {
+    Everything,
+    SitemapsOnly,
+    NoSitemaps,
+}
+
+/// A map to make.
+#[derive(Debug, Clone)]
+pub struct MapPlan {
+    pub start: Address,
+    pub written_url: String,
+    pub scope: Scope,
+    pub sameness: Sameness,
+    pub sources: Sources,
+    pub search: Option<String>,
+    pub limit: usize,
+    pub timeout: Duration,
+    pub place: Place,
+    pub headers: BTreeMap<String, String>,
+    pub rules: Option<HostRules>,
+    pub audit: Option<String>,
+}
+
+impl MapPlan {
+    pub fn resolve(asked: &MapRequest, names_host: &dyn Fn(&str) -> bool) -> Result<Self, WireError> {
+        let written = asked.url.clone().unwrap_or_default();
+        let url = page_url(&written, names_host)?;
+        let mut issues = Issues::default();
+        let limit = asked.limit.unwrap_or(DEFAULT_LIMIT);
+        issues.range("limit", limit, &(1..=MOST));
+        let timeout = asked.timeout.unwrap_or(60_000);
+        issues.range("timeout", timeout, &(1_000..=300_000));
+        let sources = match asked.sitemap.as_deref() {
+            None | Some("include") => Sources::Everything,
+            Some("only") => Sources::SitemapsOnly,
+            Some("skip") => Sources::NoSitemaps,
+            Some(_) => {
+                issues.add("sitemap", "must be include, only or skip", "invalid_value");
+                Sources::Everything
+            }
+        };
+        if asked.use_mock.is_some() {
+            issues.add("useMock", "is a test hook of another server", "invalid_value");
+        }
+        if let Some(search) = &asked.search {
+            issues.length("search", search, &(0..=1_000));
+        }
+        let headers = asked.headers.clone().unwrap_or_default();
+        let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        if let Err(error) = net::CustomHeaders::new(pairs) {
+            issues.add("headers", &error.to_string(), "invalid_value");
+        }
+        let audit = asked.audit_metadata.as_ref().and_then(|audit| audit.username.clone());
+        if let Some(name) = &audit {
+            issues.length("auditMetadata.username", name, &(0..=1024));
+        }
+        let sameness =
+            Sameness { ignore_query: asked.ignore_query_parameters.unwrap_or(true), similar: true };
+        let start = Address::of(url, sameness).map_err(|unusable| {
+            WireError::invalid(&[Issue::at("url", &unusable.to_string(), "invalid_value")])
+        })?;
+        let rules = Rules {
+            include_paths: asked.include_paths.clone().unwrap_or_default(),
+            exclude_paths: asked.exclude_paths.clone().unwrap_or_default(),
+            crawl_entire_domain: !asked.filter_by_path.unwrap_or(false),
+            allow_subdomains: asked.include_subdomains.unwrap_or(true),
+            ..Rules::default()
+        };
+        let scope = Scope::new(&start, &rules).map_err(|bad| bad_pattern(&bad))?;
+        let place = crate::scrape::plan::place(asked.location.as_ref(), &mut issues);
+        let hosts = crate::scrape::plan::host_rules(asked.threat_protection.as_ref(), &mut issues);
+        issues.finish()?;
+        Ok(Self {
+            start,
+            written_url: written,
+            scope,
+            sameness,
+            sources,
+            search: asked.search.clone().filter(|search| !search.trim().is_empty()),
+            limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            timeout: Duration::from_millis(u64::try_from(timeout).unwrap_or(0)),
+            place,
+            headers,
+            rules: hosts,
+            audit,
+        })
+    }
+}
+
+/// A regex that cannot be used, at the field it stands in.
+fn bad_pattern(bad: &BadPattern) -> WireError {
+    WireError::invalid(&[Issue::at("includePaths", &bad.to_string(), "invalid_value")])
+}

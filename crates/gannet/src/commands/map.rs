@@ -1,0 +1,87 @@
+//! `gannet map`: the addresses of a site from the command line, without a server.
+
+use crate::home;
+use crate::settings::Settings;
+use anyhow::Result;
+use engine::map::{self, MapPlan};
+use engine::scrape::Ladder;
+use engine::scrape::workbench::Workbench;
+use net::Purpose;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+use uuid::Uuid;
+use wire::map::MapRequest;
+
+/// List the addresses of a site; exit code 1 when nothing could be had
+#[derive(Debug, clap::Args)]
+pub struct Map {
+    /// Any page of the site
+    url: String,
+    /// Words to rank the addresses by
+    #[arg(long, value_name = "WORDS")]
+    search: Option<String>,
+    /// Most addresses to print
+    #[arg(long, value_name = "N", default_value_t = 5_000)]
+    limit: i64,
+    /// include, only or skip
+    #[arg(long, value_name = "HOW", default_value = "include")]
+    sitemap: String,
+    /// Only this host
+    #[arg(long)]
+    no_subdomains: bool,
+    /// Addresses with their titles and descriptions as JSON
+    #[arg(long)]
+    json: bool,
+    /// Milliseconds until it must have ended
+    #[arg(long, value_name = "MS", default_value_t = 60_000)]
+    timeout: i64,
+}
+
+impl Map {
+    pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
+        let asked = MapRequest {
+            url: Some(self.url),
+            search: self.search,
+            limit: Some(self.limit),
+            sitemap: Some(self.sitemap),
+            include_subdomains: Some(!self.no_subdomains),
+            timeout: Some(self.timeout),
+            ..MapRequest::default()
+        };
+        let fetcher = home::open_fetcher(settings, None)?;
+        let browsers = home::open_browsers(settings, &fetcher);
+        let ladder = Ladder { fetcher, browsers: browsers.clone(), bench: Workbench::new() };
+        let names_host = |host: &str| settings.egress_allow.names_host(Purpose::Scrape, host);
+        let begun = Instant::now();
+        let made = match MapPlan::resolve(&asked, &names_host) {
+            Ok(plan) => map::map(&ladder, &plan, Uuid::now_v7()).await,
+            Err(error) => Err(error),
+        };
+        if let Some(browsers) = browsers {
+            browsers.shut_down().await;
+        }
+        let answer = match made {
+            Ok(answer) => answer,
+            Err(error) => {
+                eprintln!("gannet: {error}");
+                return Ok(ExitCode::FAILURE);
+            }
+        };
+        let mut out = std::io::stdout().lock();
+        let text = if self.json {
+            serde_json::to_string_pretty(&answer)? + "\n"
+        } else {
+            answer.links.iter().fold(String::new(), |text, link| text + &link.url + "\n")
+        };
+        // Whoever reads may have seen enough.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        if std::io::stderr().is_terminal() {
+            eprintln!("{} addresses in {:.1} s", answer.links.len(), begun.elapsed().as_secs_f64());
+        }
+        if let Some(warning) = &answer.warning {
+            eprintln!("gannet: {warning}");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
