@@ -1,14 +1,17 @@
-//! Gradient-boosted trees for soft labels: histogram splits, grown best-first, in one process and always the same.
+//! Gradient-boosted trees for soft labels: histogram splits, one question per level, always the same trees.
 //!
-//! Every sum is taken in one fixed order and every draw comes from a seeded generator, so the same rows give the
-//! same trees bit for bit on any number of threads.
+//! All nodes of a level ask the same question, so the product judges many rows at once without a branch. Gradients
+//! are summed as whole numbers, which add up to the same in any order: the same rows give the same trees bit for bit
+//! on any number of threads.
 
 #![allow(
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
-    reason = "single precision is enough for gradients and probabilities; ranks are not below zero"
+    reason = "sums of gradients are packed into fixed widths whose bounds are checked where they are packed"
 )]
 
+use crate::columns::{Columns, MOST_CUTS};
 use crate::exact::{exp, ln};
 use std::num::NonZero;
 
@@ -16,96 +19,31 @@ use std::num::NonZero;
 #[derive(Debug, Clone, Copy)]
 pub struct Recipe {
     pub trees: usize,
-    pub leaves: usize,
+    /// Questions asked of each row by one tree.
+    pub depth: usize,
     pub rate: f64,
     /// Pages drawn for each tree.
     pub page_share: f64,
     /// Columns drawn for each tree.
     pub column_share: f64,
     pub l2: f64,
+    /// A leaf lighter than this is not split further by a question; its gain does not count.
     pub least_weight: f64,
     pub seed: u64,
 }
 
-/// The rows, column by column, each value replaced by the number of cuts at or below it.
-#[derive(Debug, Default)]
-pub struct Columns {
-    pub bins: Vec<Vec<u8>>,
-    pub cuts: Vec<Vec<f32>>,
+/// The bit of level `n` in a leaf's number says whether the row's bin is above `questions[n].bin`.
+#[derive(Debug, Clone, Default)]
+pub struct Tree {
+    pub questions: Vec<Question>,
+    pub leaves: Vec<f64>,
 }
 
-const MOST_CUTS: usize = 126;
-
-impl Columns {
-    /// Adds columns from row-major values.
-    pub fn add(&mut self, values: &[f32], width: usize) {
-        let rows = values.len() / width;
-        let start = self.bins.len();
-        self.bins.resize(start + width, Vec::new());
-        self.cuts.resize(start + width, Vec::new());
-        let threads = threads();
-        let per = width.div_ceil(threads);
-        let (bins, cuts) = (&mut self.bins[start..], &mut self.cuts[start..]);
-        std::thread::scope(|scope| {
-            for (part, (bins, cuts)) in bins.chunks_mut(per).zip(cuts.chunks_mut(per)).enumerate() {
-                scope.spawn(move || {
-                    for (offset, (bins, cuts)) in bins.iter_mut().zip(cuts).enumerate() {
-                        let column = part * per + offset;
-                        let column: Vec<f32> = (0..rows).map(|row| values[row * width + column]).collect();
-                        *cuts = find_cuts(&column);
-                        *bins = column.iter().map(|value| bin(cuts, *value)).collect();
-                    }
-                });
-            }
-        });
-    }
-
-    /// Drops the columns from `width` on.
-    pub fn truncate(&mut self, width: usize) {
-        self.bins.truncate(width);
-        self.cuts.truncate(width);
-    }
-}
-
-fn bin(cuts: &[f32], value: f32) -> u8 {
-    u8::try_from(cuts.partition_point(|cut| *cut <= value)).unwrap_or(u8::MAX)
-}
-
-/// Cuts midway between neighbouring values, at even ranks.
-fn find_cuts(column: &[f32]) -> Vec<f32> {
-    let step = (column.len() / 60_000).max(1);
-    let mut sample: Vec<f32> = column.iter().copied().step_by(step).collect();
-    sample.sort_by(f32::total_cmp);
-    let mut cuts = Vec::new();
-    let per = sample.len() as f64 / (MOST_CUTS + 1) as f64;
-    let mut distinct = sample.clone();
-    distinct.dedup();
-    if distinct.len() <= MOST_CUTS {
-        return distinct.windows(2).map(|pair| f32::midpoint(pair[0], pair[1])).collect();
-    }
-    for rank in 1..=MOST_CUTS {
-        let at = (rank as f64 * per) as usize;
-        let value = sample[at.min(sample.len() - 1)];
-        let below = sample[..at].partition_point(|found| *found < value);
-        if below == 0 {
-            continue;
-        }
-        let cut = f32::midpoint(sample[below - 1], value);
-        if cuts.last().is_none_or(|last| cut > *last) {
-            cuts.push(cut);
-        }
-    }
-    cuts
-}
-
-/// An inner node or a leaf. Rows with a bin at or below `bin` go left.
 #[derive(Debug, Clone, Copy)]
-pub enum Node {
-    Split { column: u32, bin: u8, left: u32, right: u32 },
-    Leaf(f64),
+pub struct Question {
+    pub column: u32,
+    pub bin: u8,
 }
-
-pub type Tree = Vec<Node>;
 
 #[derive(Debug, Default)]
 pub struct Forest {
@@ -135,25 +73,22 @@ fn sigmoid(value: f64) -> f64 {
     1.0 / (1.0 + exp(-value))
 }
 
-fn add_tree(tree: &[Node], columns: &Columns, rows: &[u32], sums: &mut [f64]) {
+fn add_tree(tree: &Tree, columns: &Columns, rows: &[u32], sums: &mut [f64]) {
     let per = rows.len().div_ceil(threads()).max(1);
     std::thread::scope(|scope| {
         for (rows, sums) in rows.chunks(per).zip(sums.chunks_mut(per)) {
             scope.spawn(move || {
-                for (row, sum) in rows.iter().zip(sums) {
-                    let mut at = 0;
-                    loop {
-                        match tree[at] {
-                            Node::Split { column, bin, left, right } => {
-                                let goes_left = columns.bins[column as usize][*row as usize] <= bin;
-                                at = if goes_left { left } else { right } as usize;
-                            }
-                            Node::Leaf(value) => {
-                                *sum += value;
-                                break;
-                            }
-                        }
+                let asked: Vec<(&[u8], u8)> = tree
+                    .questions
+                    .iter()
+                    .map(|question| (columns.bins[question.column as usize].as_slice(), question.bin))
+                    .collect();
+                for (&row, sum) in rows.iter().zip(sums) {
+                    let mut leaf = 0;
+                    for (level, (bins, bin)) in asked.iter().enumerate() {
+                        leaf |= usize::from(bins[row as usize] > *bin) << level;
                     }
+                    *sum += tree.leaves[leaf];
                 }
             });
         }
@@ -190,166 +125,209 @@ pub fn train(lesson: &Lesson, recipe: &Recipe) -> Forest {
         draw.next();
     }
     let (mut sum, mut weight) = (0.0, 0.0);
+    let mut heaviest = 1e-6f64;
     for &row in lesson.rows {
         let row = row as usize;
         sum += f64::from(lesson.labels[row]) * f64::from(lesson.weights[row]);
         weight += f64::from(lesson.weights[row]);
+        heaviest = heaviest.max(f64::from(lesson.weights[row]));
     }
+    let scale = Packed::scale(heaviest, lesson.rows.len());
     let mean = (sum / weight).clamp(1e-6, 1.0 - 1e-6);
     let mut forest = Forest { start: ln(mean / (1.0 - mean)), trees: Vec::new() };
     let mut scores = vec![forest.start; lesson.rows.len()];
-    let mut gradients = vec![(0.0f32, 0.0f32); lesson.labels.len()];
     let most_page = lesson.pages.iter().max().map_or(0, |page| *page as usize + 1);
     for _ in 0..recipe.trees {
-        for (&row, score) in lesson.rows.iter().zip(&scores) {
-            let row = row as usize;
-            let (chance, weight) = (sigmoid(*score), f64::from(lesson.weights[row]));
-            let gradient = weight * (chance - f64::from(lesson.labels[row]));
-            gradients[row] = (gradient as f32, (weight * (chance * (1.0 - chance)).max(1e-6)) as f32);
-        }
         let drawn: Vec<bool> = (0..most_page).map(|_| draw.next() < recipe.page_share).collect();
-        let rows: Vec<u32> =
-            lesson.rows.iter().copied().filter(|&row| drawn[lesson.pages[row as usize] as usize]).collect();
+        let (mut rows, mut slopes) = (Vec::new(), Vec::new());
+        for (&row, score) in lesson.rows.iter().zip(&scores) {
+            let at = row as usize;
+            if drawn[lesson.pages[at] as usize] {
+                let (chance, weight) = (sigmoid(*score), f64::from(lesson.weights[at]));
+                rows.push(row);
+                slopes.push(Packed::of(
+                    scale * weight * (chance - f64::from(lesson.labels[at])),
+                    scale * weight * chance * (1.0 - chance),
+                ));
+            }
+        }
         let columns: Vec<u32> = (0..lesson.columns.bins.len())
             .filter(|_| draw.next() < recipe.column_share)
             .filter_map(|column| u32::try_from(column).ok())
             .collect();
-        let tree = grow(lesson.columns, &gradients, rows, &columns, recipe);
+        let tree = Growth { columns: lesson.columns, drawn: &columns, scale, recipe }.grow(&rows, &slopes);
         add_tree(&tree, lesson.columns, lesson.rows, &mut scores);
         forest.trees.push(tree);
     }
     forest
 }
 
-type Bins = Vec<[f64; 2]>;
-const WIDTH: usize = MOST_CUTS + 2;
+/// A sum of slopes and a sum of curvatures in one number: the slopes in the upper half, the curvatures, which are
+/// never below zero, in the lower.
+#[derive(Debug, Clone, Copy, Default)]
+struct Packed(i64);
 
-#[derive(Clone, Copy)]
-struct Split {
-    gain: f64,
-    column: usize,
-    bin: u8,
+impl Packed {
+    /// The scale at which sums over `rows` rows of at most `heaviest` fit their halves.
+    fn scale(heaviest: f64, rows: usize) -> f64 {
+        (f64::from(i32::MAX) / rows.max(1) as f64).min(4096.0) / heaviest
+    }
+
+    fn of(slope: f64, curvature: f64) -> Self {
+        Self(((slope.round() as i64) << 32) + curvature.round() as i64)
+    }
+
+    fn slope(self) -> f64 {
+        ((self.0 - i64::from(self.0 as u32)) >> 32) as f64
+    }
+
+    fn curvature(self) -> f64 {
+        f64::from(self.0 as u32)
+    }
 }
 
-struct Leaf {
-    node: usize,
-    rows: Vec<u32>,
-    bins: Bins,
-    total: [f64; 2],
-    split: Option<Split>,
+/// Bins of one leaf in one column.
+const WIDTH: usize = MOST_CUTS + 1;
+
+struct Growth<'a> {
+    columns: &'a Columns,
+    drawn: &'a [u32],
+    scale: f64,
+    recipe: &'a Recipe,
 }
 
-fn grow(columns: &Columns, gradients: &[(f32, f32)], rows: Vec<u32>, drawn: &[u32], recipe: &Recipe) -> Tree {
-    let mut tree = vec![Node::Leaf(0.0)];
-    let bins = histogram(columns, gradients, &rows, drawn);
-    let mut leaves = vec![leaf(0, rows, bins, gradients, columns, drawn, recipe)];
-    while leaves.len() < recipe.leaves {
-        let mut best: Option<(usize, Split)> = None;
-        for (at, leaf) in leaves.iter().enumerate() {
-            if let Some(split) = leaf.split
-                && best.is_none_or(|(_, found)| split.gain > found.gain)
-            {
-                best = Some((at, split));
+impl Growth<'_> {
+    fn grow(&self, rows: &[u32], slopes: &[Packed]) -> Tree {
+        let mut tree = Tree::default();
+        // One histogram per drawn column: the bins of all leaves, leaf by leaf.
+        let mut histograms: Vec<Vec<i64>> = vec![Vec::new(); self.drawn.len()];
+        let mut leaf_of = vec![0u8; rows.len()];
+        let mut counted: Vec<u32> = (0..rows.len() as u32).collect();
+        let mut smaller = vec![true];
+        for level in 0..self.recipe.depth {
+            self.count(&mut histograms, rows, slopes, &leaf_of, &counted, &smaller);
+            let totals: Vec<Packed> = (0..1usize << level)
+                .map(|leaf| {
+                    Packed(histograms.first().map_or(0, |h| h[leaf * WIDTH..(leaf + 1) * WIDTH].iter().sum()))
+                })
+                .collect();
+            let Some(question) = self.best_question(&histograms, &totals) else { break };
+            let bins = &self.columns.bins[question.column as usize];
+            let mut sizes = vec![[0u32; 2]; 1 << level];
+            for (leaf, &row) in leaf_of.iter_mut().zip(rows) {
+                let above = bins[row as usize] > question.bin;
+                sizes[usize::from(*leaf)][usize::from(above)] += 1;
+                *leaf |= u8::from(above) << level;
             }
+            // Only the smaller half of each leaf is counted anew; the larger is what is left of the parent.
+            smaller = vec![false; 2 << level];
+            for (leaf, [below, above]) in sizes.iter().enumerate() {
+                smaller[leaf | (usize::from(above < below) << level)] = true;
+            }
+            counted =
+                (0..rows.len() as u32).filter(|&at| smaller[usize::from(leaf_of[at as usize])]).collect();
+            tree.questions.push(question);
         }
-        let Some((at, split)) = best else { break };
-        let parent = leaves.swap_remove(at);
-        let column = drawn[split.column];
-        let bins = &columns.bins[column as usize];
-        let (left, right): (Vec<u32>, Vec<u32>) =
-            parent.rows.iter().partition(|&&row| bins[row as usize] <= split.bin);
-        let small_is_left = left.len() <= right.len();
-        let small = histogram(columns, gradients, if small_is_left { &left } else { &right }, drawn);
-        let mut large = parent.bins;
-        for (large, small) in large.iter_mut().zip(&small) {
-            large[0] -= small[0];
-            large[1] -= small[1];
+        let mut sums = vec![[0i64; 2]; 1 << tree.questions.len()];
+        for (&leaf, slope) in leaf_of.iter().zip(slopes) {
+            let sum = &mut sums[usize::from(leaf)];
+            sum[0] += slope.slope() as i64;
+            sum[1] += i64::from(slope.0 as u32);
         }
-        let (left_bins, right_bins) = if small_is_left { (small, large) } else { (large, small) };
-        let (left_node, right_node) = (tree.len(), tree.len() + 1);
-        tree[parent.node] = Node::Split {
-            column,
-            bin: split.bin,
-            left: u32::try_from(left_node).unwrap_or(u32::MAX),
-            right: u32::try_from(right_node).unwrap_or(u32::MAX),
+        let value = |[slope, curvature]: [i64; 2]| {
+            -self.recipe.rate * slope as f64 / (curvature as f64 + self.recipe.l2 * self.scale)
         };
-        tree.extend([Node::Leaf(0.0), Node::Leaf(0.0)]);
-        leaves.push(leaf(left_node, left, left_bins, gradients, columns, drawn, recipe));
-        leaves.push(leaf(right_node, right, right_bins, gradients, columns, drawn, recipe));
+        tree.leaves = sums.into_iter().map(value).collect();
+        tree
     }
-    for leaf in leaves {
-        tree[leaf.node] = Node::Leaf(-recipe.rate * leaf.total[0] / (leaf.total[1] + recipe.l2));
-    }
-    tree
-}
 
-fn histogram(columns: &Columns, gradients: &[(f32, f32)], rows: &[u32], drawn: &[u32]) -> Bins {
-    let mut bins = vec![[0.0; 2]; drawn.len() * WIDTH];
-    let near: Vec<(f32, f32)> = rows.iter().map(|&row| gradients[row as usize]).collect();
-    // Small leaves are not worth a thread each.
-    let parts = if rows.len() * drawn.len() < 400_000 { 1 } else { threads() };
-    let per = drawn.len().div_ceil(parts).max(1);
-    let work = |drawn: &[u32], bins: &mut [[f64; 2]]| {
-        for (column, bins) in drawn.iter().zip(bins.chunks_mut(WIDTH)) {
-            let values = &columns.bins[*column as usize];
-            for (&row, &(gradient, weight)) in rows.iter().zip(&near) {
-                let bin = &mut bins[usize::from(values[row as usize])];
-                bin[0] += f64::from(gradient);
-                bin[1] += f64::from(weight);
+    /// Brings the histograms to the present leaves: those of `counted` rows by counting, their sisters by subtraction.
+    fn count(
+        &self,
+        histograms: &mut [Vec<i64>],
+        rows: &[u32],
+        slopes: &[Packed],
+        leaf_of: &[u8],
+        counted: &[u32],
+        smaller: &[bool],
+    ) {
+        let near: Vec<(u32, u32, i64)> = counted
+            .iter()
+            .map(|&at| {
+                let at = at as usize;
+                (rows[at], u32::from(leaf_of[at]) * WIDTH as u32, slopes[at].0)
+            })
+            .collect();
+        let half = smaller.len() / 2;
+        let work = |drawn: &[u32], histograms: &mut [Vec<i64>]| {
+            for (column, histogram) in drawn.iter().zip(histograms) {
+                let bins = &self.columns.bins[*column as usize];
+                let mut fresh = vec![0i64; smaller.len() * WIDTH];
+                for &(row, leaf, slope) in &near {
+                    fresh[leaf as usize + usize::from(bins[row as usize])] += slope;
+                }
+                for leaf in 0..half {
+                    let (small, large) =
+                        if smaller[leaf] { (leaf, leaf + half) } else { (leaf + half, leaf) };
+                    for bin in 0..WIDTH {
+                        fresh[large * WIDTH + bin] =
+                            histogram[leaf * WIDTH + bin] - fresh[small * WIDTH + bin];
+                    }
+                }
+                *histogram = fresh;
             }
-        }
-    };
-    if parts == 1 {
-        work(drawn, &mut bins);
-    } else {
+        };
+        let per = self.drawn.len().div_ceil(threads()).max(1);
         std::thread::scope(|scope| {
-            for (drawn, bins) in drawn.chunks(per).zip(bins.chunks_mut(per * WIDTH)) {
-                scope.spawn(move || work(drawn, bins));
+            for (drawn, histograms) in self.drawn.chunks(per).zip(histograms.chunks_mut(per)) {
+                scope.spawn(|| work(drawn, histograms));
             }
         });
     }
-    bins
-}
 
-fn leaf(
-    node: usize,
-    rows: Vec<u32>,
-    bins: Bins,
-    gradients: &[(f32, f32)],
-    columns: &Columns,
-    drawn: &[u32],
-    recipe: &Recipe,
-) -> Leaf {
-    let mut total = [0.0; 2];
-    for &row in &rows {
-        let (gradient, weight) = gradients[row as usize];
-        total[0] += f64::from(gradient);
-        total[1] += f64::from(weight);
-    }
-    let score = |sum: f64, weight: f64| sum * sum / (weight + recipe.l2);
-    let mut split: Option<Split> = None;
-    for (column, bins) in bins.chunks(WIDTH).enumerate() {
-        let cuts = columns.cuts[drawn[column] as usize].len();
-        let mut left = [0.0; 2];
-        for (at, bin) in bins.iter().enumerate().take(cuts) {
-            left[0] += bin[0];
-            left[1] += bin[1];
-            let right = total[1] - left[1];
-            if left[1] < recipe.least_weight || right < recipe.least_weight {
-                continue;
+    /// The question that helps most over all leaves together; of equals, the first.
+    fn best_question(&self, histograms: &[Vec<i64>], totals: &[Packed]) -> Option<Question> {
+        let (l2, least) = (self.recipe.l2 * self.scale, self.recipe.least_weight * self.scale);
+        let score = |sum: Packed| sum.slope() * sum.slope() / (sum.curvature() + l2);
+        let mut best: Option<(Question, f64)> = None;
+        for (&column, histogram) in self.drawn.iter().zip(histograms) {
+            let cuts = self.columns.cuts[column as usize].len();
+            let mut gains = [0.0f64; MOST_CUTS];
+            for (bins, &total) in histogram.chunks_exact(WIDTH).zip(totals) {
+                if total.curvature() < 2.0 * least {
+                    continue;
+                }
+                let whole = score(total);
+                let mut left = Packed(0);
+                for (gain, bin) in gains.iter_mut().zip(bins).take(cuts) {
+                    left.0 += bin;
+                    let right = Packed(total.0 - left.0);
+                    if left.curvature() >= least && right.curvature() >= least {
+                        *gain += score(left) + score(right) - whole;
+                    }
+                }
             }
-            let gain = score(left[0], left[1]) + score(total[0] - left[0], right) - score(total[0], total[1]);
-            if gain > split.map_or(1e-6, |found| found.gain) {
-                split = Some(Split { gain, column, bin: u8::try_from(at).unwrap_or(u8::MAX) });
+            for (bin, &gain) in (0u8..).zip(&gains[..cuts]) {
+                if gain > best.map_or(1e-6, |(_, most)| most) {
+                    best = Some((Question { column, bin }, gain));
+                }
             }
         }
+        best.map(|(question, _)| question)
     }
-    Leaf { node, rows, bins, total, split }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_of_both_signs_stay_apart() {
+        let slopes = [(-7.0, 3.0), (5.0, 0.0), (-4000.0, 4096.0), (1.0, 2.0)];
+        let sum: i64 = slopes.iter().map(|&(slope, curvature)| Packed::of(slope, curvature).0).sum();
+        assert!((Packed(sum).slope() + 4001.0).abs() < 1e-9);
+        assert!((Packed(sum).curvature() - 4101.0).abs() < 1e-9);
+    }
 
     #[test]
     fn learns_a_rule_and_repeats_itself() {
@@ -367,7 +345,7 @@ mod tests {
             Lesson { columns: &columns, rows: &all, labels: &labels, weights: &weights, pages: &pages };
         let recipe = Recipe {
             trees: 40,
-            leaves: 8,
+            depth: 3,
             rate: 0.3,
             page_share: 0.8,
             column_share: 0.9,

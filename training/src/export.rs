@@ -2,10 +2,10 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "the file stores single precision")]
 
-use crate::boost::{Columns, Forest, Node, Tree};
+use crate::boost::{Forest, Tree};
+use crate::columns::Columns;
 use crate::lexicons::Tables;
 use content::select::model::{self, Parts};
-use std::collections::VecDeque;
 
 /// The model file's parts from what was learnt.
 pub fn parts(
@@ -28,33 +28,18 @@ pub fn parts(
     }
 }
 
-/// Numbers splits and leaves apart, breadth first, so that children always come after their parent.
+/// The tree in the product's form, with questions nobody passes where it asks fewer than it may.
 fn compact(tree: &Tree, columns: &Columns) -> model::Tree {
-    let mut out = model::Tree::default();
-    let (mut queue, mut next_split, mut next_leaf) = (VecDeque::from([0u32]), 1i16, 0i16);
-    while let Some(at) = queue.pop_front() {
-        match tree[at as usize] {
-            Node::Leaf(value) => out.leaves.push(value as f32),
-            Node::Split { column, bin, left, right } => {
-                let mut child = |node: u32| {
-                    if let Node::Leaf(value) = tree[node as usize] {
-                        out.leaves.push(value as f32);
-                        next_leaf += 1;
-                        return -next_leaf;
-                    }
-                    queue.push_back(node);
-                    next_split += 1;
-                    next_split - 1
-                };
-                let (left, right) = (child(left), child(right));
-                out.splits.push(model::Split {
-                    threshold: columns.cuts[column as usize][usize::from(bin)],
-                    column: u16::try_from(column).unwrap_or(u16::MAX),
-                    left,
-                    right,
-                });
-            }
-        }
+    let mut out = model::Tree {
+        questions: [model::Question { column: 0, threshold: f32::INFINITY }; model::DEPTH],
+        leaves: [0.0; 1 << model::DEPTH],
+    };
+    for (to, from) in out.questions.iter_mut().zip(&tree.questions) {
+        to.column = u16::try_from(from.column).unwrap_or(u16::MAX);
+        to.threshold = columns.cuts[from.column as usize][usize::from(from.bin)];
+    }
+    for (to, from) in out.leaves.iter_mut().zip(&tree.leaves) {
+        *to = *from as f32;
     }
     out
 }
@@ -62,21 +47,20 @@ fn compact(tree: &Tree, columns: &Columns) -> model::Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::boost::Question;
 
     #[test]
     fn compact_trees_judge_alike() {
         let mut columns = Columns::default();
         columns.add(&[0.0, 5.0, 1.0, 6.0, 2.0, 7.0, 3.0, 8.0], 2);
-        let tree = vec![
-            Node::Split { column: 0, bin: 1, left: 1, right: 2 },
-            Node::Leaf(-0.5),
-            Node::Split { column: 1, bin: 2, left: 3, right: 4 },
-            Node::Leaf(0.25),
-            Node::Leaf(1.0),
-        ];
+        let ask = |column, bin| Question { column, bin };
+        let tree = Tree { questions: vec![ask(0, 1), ask(1, 2)], leaves: vec![-0.5, 0.25, 1.0, 2.0] };
         let forest = Forest { start: 0.125, trees: vec![tree] };
         let slow = forest.judge(&columns, &[0, 1, 2, 3]);
         let fast = model::Forest { start: 0.125, trees: vec![compact(&forest.trees[0], &columns)] };
-        assert_eq!(fast.judge(&[0.0, 5.0, 1.0, 6.0, 2.0, 7.0, 3.0, 8.0], 2), slow);
+        let mut tile = vec![[0.0; model::LANES]; 2];
+        tile[0][..4].copy_from_slice(&[0.0, 1.0, 2.0, 3.0]);
+        tile[1][..4].copy_from_slice(&[5.0, 6.0, 7.0, 8.0]);
+        assert_eq!(fast.judge(&tile)[..4], slow);
     }
 }

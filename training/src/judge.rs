@@ -2,7 +2,7 @@
 
 use crate::pages::Page;
 use crate::table::Table;
-use content::select::decide;
+use content::select::choose_blocks;
 use std::collections::{BTreeMap, HashMap};
 
 /// Word F1 as the scorer counts it: bags of words, each gold word matched once.
@@ -38,8 +38,7 @@ pub fn page_scores(table: &Table, chances: &[f32]) -> Vec<f64> {
         .enumerate()
         .map(|(number, page)| {
             let chances = &chances[table.starts[number]..table.starts[number + 1]];
-            let words: Vec<f32> = page.outline.blocks.iter().map(|block| block.tally.words as f32).collect();
-            f1(page, &decide::keep(chances, &words))
+            f1(page, &choose_blocks(&page.outline, chances).0)
         })
         .collect()
 }

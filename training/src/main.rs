@@ -7,6 +7,7 @@
 
 mod align;
 mod boost;
+mod columns;
 mod exact;
 mod export;
 mod judge;
@@ -15,7 +16,7 @@ mod pages;
 mod table;
 
 use boost::Recipe;
-use content::select::{self, context::CLEARLY_OUT, outline::Outline};
+use content::select::{self, context::CLEARLY_OUT, model, outline::Outline};
 use content::{Limits, Source};
 use lexicons::Ballot;
 use pages::FOLDS;
@@ -50,7 +51,7 @@ fn open(path: &Path) -> Result<BufReader<File>, String> {
 fn first_recipe() -> Recipe {
     Recipe {
         trees: 150,
-        leaves: 31,
+        depth: model::DEPTH,
         rate: 0.08,
         page_share: 0.6,
         column_share: 0.3,
@@ -61,7 +62,7 @@ fn first_recipe() -> Recipe {
 }
 
 fn second_recipe() -> Recipe {
-    Recipe { trees: 200, rate: 0.05, seed: 2, ..first_recipe() }
+    Recipe { trees: 300, rate: 0.05, seed: 2, ..first_recipe() }
 }
 
 /// Trains on all pages and writes the model file.

@@ -3,9 +3,10 @@
 //! A fold never shares a registrable domain with another, so a model is always judged on sites it has not seen.
 
 use crate::align::align;
+use crate::boost::threads;
 use content::dom::{Attr, Dom, Limits, NodeId, Tag};
 use content::select::outline::Outline;
-use content::select::page::PageFacts;
+use content::select::title::Title;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -32,7 +33,7 @@ pub struct Page {
     pub domain: String,
     pub fold: usize,
     pub outline: Outline,
-    pub facts: PageFacts,
+    pub title: Title,
     /// Words as the scorer counts them, per block.
     pub tokens: Vec<u32>,
     /// Of those, the ones matched with gold.
@@ -43,29 +44,51 @@ pub struct Page {
     pub gold: Vec<u32>,
 }
 
+/// Rows prepared at a time: enough for every thread, few enough to hold in memory.
+const BATCH: usize = 128;
+
 /// Reads all rows, keeping outlines only.
 pub fn read(input: impl BufRead) -> Result<Vec<Page>, String> {
     let mut pages = Vec::new();
-    for line in input.lines() {
-        let line = line.map_err(|error| format!("cannot read the pages: {error}"))?;
-        if line.trim().is_empty() {
-            continue;
+    let mut lines = input.lines().filter(|line| line.as_ref().map_or(true, |line| !line.trim().is_empty()));
+    loop {
+        let batch: Vec<String> = lines
+            .by_ref()
+            .take(BATCH)
+            .collect::<Result<_, _>>()
+            .map_err(|error| format!("cannot read the pages: {error}"))?;
+        if batch.is_empty() {
+            break;
         }
-        let row: Annotated =
-            serde_json::from_str(&line).map_err(|error| format!("not a page row: {error}"))?;
-        pages.push(prepare(&row));
-        if pages.len() % 250 == 0 {
-            eprintln!("{} pages read", pages.len());
-        }
+        pages.extend(prepare_all(&batch)?);
     }
+    eprintln!("{} pages read", pages.len());
     assign_folds(&mut pages);
     Ok(pages)
+}
+
+/// Prepares rows on all threads; the pages come in the order of the rows.
+fn prepare_all(lines: &[String]) -> Result<Vec<Page>, String> {
+    let per = lines.len().div_ceil(threads());
+    let work = |lines: &[String]| -> Result<Vec<Page>, String> {
+        let row =
+            |line: &String| serde_json::from_str(line).map_err(|error| format!("not a page row: {error}"));
+        lines.iter().map(|line| Ok(prepare(&row(line)?))).collect()
+    };
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = lines.chunks(per).map(|part| scope.spawn(move || work(part))).collect();
+        let mut pages = Vec::new();
+        for part in parts {
+            pages.extend(part.join().map_err(|_| "a page could not be read")??);
+        }
+        Ok(pages)
+    })
 }
 
 fn prepare(row: &Annotated) -> Page {
     let dom = Dom::parse(&row.html, &Limits::default());
     let outline = Outline::of(&dom);
-    let facts = PageFacts::of(&dom);
+    let title = Title::of(&dom);
     let mut words = Words::default();
     let gold = words.ids(row.gold.as_deref().unwrap_or(""));
     let (mut page_tokens, mut tokens) = (Vec::new(), Vec::new());
@@ -91,7 +114,7 @@ fn prepare(row: &Annotated) -> Page {
         domain: domain(row, &dom),
         fold: 0,
         outline,
-        facts,
+        title,
         tokens,
         matched,
         gold_tokens: u32::try_from(gold.len()).unwrap_or(u32::MAX),
@@ -106,7 +129,8 @@ pub fn block_text(dom: &Dom, nodes: &[NodeId]) -> String {
     let mut last: Option<NodeId> = None;
     for &node in nodes {
         if let Some(last) = last {
-            let parted = (last.0..node.0).any(|id| dom.tag(NodeId(id)) == Tag::Br)
+            let parted = (last.0..node.0)
+                .any(|id| matches!(dom.tag(NodeId(id)), Tag::Br | Tag::Td | Tag::Th))
                 || dom.closest(last, Tag::A) != dom.closest(node, Tag::A);
             if parted {
                 text.push(' ');

@@ -1,10 +1,14 @@
 //! All blocks of all pages as one table, and the two passes over it.
 
-use crate::boost::{Columns, Forest, Lesson, Recipe, train};
+use crate::boost::{Forest, Lesson, Recipe, train};
+use crate::columns::Columns;
 use crate::lexicons::{Ballot, Tables};
 use crate::pages::Page;
 use content::select::context::Context;
-use content::select::features::{Row, Survey};
+use content::select::features;
+use content::select::lexicon::Reading;
+use content::select::row::{Names, Row};
+use content::select::survey::Survey;
 
 /// See the module. Row `i` of every column is block `i`, pages one after the other.
 pub struct Table<'a> {
@@ -24,7 +28,7 @@ pub struct Table<'a> {
 
 impl<'a> Table<'a> {
     pub fn of(pages: &'a [Page]) -> Self {
-        let surveys: Vec<_> = pages.iter().map(|page| Survey::of(&page.outline, &page.facts)).collect();
+        let surveys: Vec<_> = pages.iter().map(|page| Survey::of(&page.outline, &page.title)).collect();
         let mut starts = vec![0];
         for page in pages {
             starts.push(starts[starts.len() - 1] + page.tokens.len());
@@ -53,32 +57,9 @@ impl<'a> Table<'a> {
             page_of,
             starts,
         };
-        table.base_width = table.add(|survey, _, at, row| survey.describe(at, row));
+        add(&table.surveys, &BlockColumns, &mut table.columns, &mut table.names);
+        table.base_width = table.names.len();
         table
-    }
-
-    /// Makes one set of columns for every block; returns the width of the whole table.
-    fn add(&mut self, describe: impl Fn(&Survey, usize, usize, &mut Row)) -> usize {
-        let mut values = Vec::new();
-        let mut names = Vec::new();
-        for (number, survey) in self.surveys.iter().enumerate() {
-            for at in 0..survey.outline.blocks.len() {
-                let mut found = Vec::new();
-                let wanted = names.is_empty();
-                describe(
-                    survey,
-                    number,
-                    at,
-                    &mut Row { values: &mut values, names: wanted.then_some(&mut found) },
-                );
-                if wanted {
-                    names = found;
-                }
-            }
-        }
-        self.columns.add(&values, names.len());
-        self.names.extend(names);
-        self.names.len()
     }
 
     /// Reads every page with its lexicon: the columns after the base.
@@ -88,7 +69,8 @@ impl<'a> Table<'a> {
         let lexicons: Vec<_> = tables.iter().map(Tables::lexicon).collect();
         let readings: Vec<_> =
             self.surveys.iter().zip(choice).map(|(survey, &choice)| lexicons[choice].read(survey)).collect();
-        self.lexicon_width = self.add(|survey, page, at, row| readings[page].describe(survey, at, row));
+        add(&self.surveys, &LexiconColumns(readings), &mut self.columns, &mut self.names);
+        self.lexicon_width = self.names.len();
     }
 
     /// Lexicon columns for an outer fold, or for the final model.
@@ -102,21 +84,10 @@ impl<'a> Table<'a> {
     pub fn read_context(&mut self, chances: &[f32]) {
         self.names.truncate(self.lexicon_width);
         self.columns.truncate(self.lexicon_width);
-        let mut values = Vec::new();
-        let mut names = Vec::new();
-        for (number, survey) in self.surveys.iter().enumerate() {
-            let context = Context::of(survey, &chances[self.starts[number]..self.starts[number + 1]]);
-            for at in 0..survey.outline.blocks.len() {
-                let mut found = Vec::new();
-                let wanted = names.is_empty();
-                context.describe(at, &mut Row { values: &mut values, names: wanted.then_some(&mut found) });
-                if wanted {
-                    names = found;
-                }
-            }
-        }
-        self.columns.add(&values, names.len());
-        self.names.extend(names);
+        let pages = self.surveys.iter().zip(self.starts.windows(2));
+        let contexts =
+            pages.map(|(survey, range)| Context::of(survey, &chances[range[0]..range[1]])).collect();
+        add(&self.surveys, &ContextColumns(contexts), &mut self.columns, &mut self.names);
     }
 
     /// The rows of the pages for which `wanted` holds, by fold.
@@ -152,4 +123,49 @@ impl<'a> Table<'a> {
 fn weight(tokens: u32, gold: u32) -> f32 {
     let gold = (gold as f32).max(50.0);
     (tokens.max(1) as f32 / gold).sqrt().min(0.7)
+}
+
+/// Makes one set of columns for every block.
+fn add(surveys: &[Survey], set: &impl Describe, columns: &mut Columns, all_names: &mut Vec<String>) {
+    let (mut names, mut values) = (Names::default(), Vec::new());
+    for (number, survey) in surveys.iter().enumerate() {
+        for at in 0..survey.outline.blocks.len() {
+            if names.0.is_empty() {
+                set.describe(number, survey, at, &mut names);
+            }
+            set.describe(number, survey, at, &mut values);
+        }
+    }
+    columns.add(&values, names.0.len());
+    all_names.extend(names.0);
+}
+
+/// One set of columns, for any block of any page.
+trait Describe {
+    fn describe(&self, page: usize, survey: &Survey, at: usize, row: &mut impl Row);
+}
+
+struct BlockColumns;
+
+impl Describe for BlockColumns {
+    fn describe(&self, _: usize, survey: &Survey, at: usize, row: &mut impl Row) {
+        features::describe_page(survey, row);
+        features::describe(survey, at, row);
+    }
+}
+
+struct LexiconColumns(Vec<Reading>);
+
+impl Describe for LexiconColumns {
+    fn describe(&self, page: usize, survey: &Survey, at: usize, row: &mut impl Row) {
+        self.0[page].describe(survey, at, row);
+    }
+}
+
+struct ContextColumns<'a>(Vec<Context<'a>>);
+
+impl Describe for ContextColumns<'_> {
+    fn describe(&self, page: usize, _: &Survey, at: usize, row: &mut impl Row) {
+        self.0[page].describe(at, row);
+    }
 }

@@ -22,7 +22,7 @@ use url::Url;
 const FEW_NODES: usize = 100;
 const LITTLE_TEXT: usize = 200;
 
-/// The model's rows take about a kilobyte a block; past this many nodes a page is kept by its tags alone.
+/// Judging takes a few hundred bytes a node; past this many a page is kept by its tags alone.
 const MOST_JUDGED_NODES: usize = 300_000;
 
 /// What came back for an address.

@@ -176,7 +176,7 @@ fn cell_text(dom: &Dom, keep: &NodeSet, id: NodeId) -> String {
             if keep.contains(node) {
                 text.push_str(dom.text(node));
             }
-        } else if crate::markdown::is_block(dom.tag(node)) || dom.tag(node) == Tag::Br {
+        } else if dom.tag(node).is_block() || dom.tag(node) == Tag::Br {
             text.push(' ');
         }
     }

@@ -132,6 +132,65 @@ impl Tag {
             _ => None,
         }
     }
+
+    /// Elements that stand as blocks of their own. Everything unknown runs inline.
+    #[inline]
+    pub fn is_block(self) -> bool {
+        matches!(
+            self,
+            Self::Address
+                | Self::Article
+                | Self::Aside
+                | Self::Blockquote
+                | Self::Body
+                | Self::Caption
+                | Self::Center
+                | Self::Dd
+                | Self::Details
+                | Self::Dialog
+                | Self::Dir
+                | Self::Div
+                | Self::Dl
+                | Self::Dt
+                | Self::Fieldset
+                | Self::Figcaption
+                | Self::Figure
+                | Self::Footer
+                | Self::Form
+                | Self::Frameset
+                | Self::H1
+                | Self::H2
+                | Self::H3
+                | Self::H4
+                | Self::H5
+                | Self::H6
+                | Self::Header
+                | Self::Hgroup
+                | Self::Hr
+                | Self::Html
+                | Self::Legend
+                | Self::Li
+                | Self::Main
+                | Self::Marquee
+                | Self::Menu
+                | Self::Nav
+                | Self::Ol
+                | Self::P
+                | Self::Pre
+                | Self::Search
+                | Self::Section
+                | Self::Summary
+                | Self::Table
+                | Self::Tbody
+                | Self::Td
+                | Self::Tfoot
+                | Self::Th
+                | Self::Thead
+                | Self::Tr
+                | Self::Ul
+                | Self::Xmp
+        )
+    }
 }
 
 impl Attr {

@@ -13,9 +13,21 @@ pub(super) struct Context {
     pub before_link: bool,
 }
 
-fn is_special(byte: u8) -> bool {
+const fn is_special(byte: u8) -> bool {
     matches!(byte, b'\\' | b'`' | b'*' | b'_' | b'~' | b'[' | b']' | b'<' | b'&' | b'|' | b'!' | b'#')
 }
+
+static SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    loop {
+        table[byte as usize] = is_special(byte);
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
 
 /// Writes page text.
 pub(super) fn text(text: &str, context: Context, out: &mut String) {
@@ -33,7 +45,7 @@ pub(super) fn text(text: &str, context: Context, out: &mut String) {
     let mut at = copied;
     while at < bytes.len() {
         let byte = bytes[at];
-        if is_special(byte) && needs_escape(bytes, at, context) {
+        if SPECIAL[usize::from(byte)] && needs_escape(bytes, at, context) {
             out.push_str(&text[copied..at]);
             out.push('\\');
             copied = at;

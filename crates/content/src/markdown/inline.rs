@@ -79,9 +79,22 @@ pub(super) struct Inline {
     ignored_links: usize,
 }
 
-fn is_space(byte: u8) -> bool {
+const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x0b | 0)
 }
+
+/// Bytes at which a run of text may end: white space, and the first byte of a no-break space.
+static ENDS_RUN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    loop {
+        table[byte as usize] = is_space(byte) || byte == 0xc2;
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
 
 impl Inline {
     pub fn is_empty(&self) -> bool {
@@ -107,6 +120,10 @@ impl Inline {
             let start = at;
             while at < bytes.len() {
                 let byte = bytes[at];
+                if !ENDS_RUN[usize::from(byte)] {
+                    at += 1;
+                    continue;
+                }
                 if byte == b' ' {
                     match bytes.get(at + 1) {
                         Some(&next) if !is_space(next) && next != 0xc2 => {}

@@ -1,13 +1,17 @@
 //! Links and images within text.
 
-use super::{Exit, Flow, Writer, escape, is_block, note};
-use crate::dom::{Attr, Dom, NodeId};
+use super::{Exit, Flow, Writer, escape, note};
+use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::image;
 use crate::node_set::NodeSet;
 use std::collections::HashSet;
 
 /// Bits of the table of words: a few thousand words leave it nearly empty, so chance hits are rare and harmless.
-const TABLE_BITS: usize = 1 << 17;
+const TABLE_BITS: usize = 1 << 16;
+
+/// How far above a picture its link is looked for, and how many nodes of a link for its words.
+const LINK_STEPS: usize = 16;
+const LINK_NODES: usize = 200;
 
 /// Words the kept text already has, gathered when the first image asks. A card's picture is usually described by the
 /// card's own title; writing that twice helps nobody.
@@ -15,9 +19,30 @@ const TABLE_BITS: usize = 1 << 17;
 pub(super) struct Said {
     words: Option<Vec<u64>>,
     alternatives: HashSet<u64>,
+    /// Addresses that some kept text links to.
+    named: Option<HashSet<u64>>,
 }
 
 impl Said {
+    /// Whether the picture stands in a link whose address a text links to as well: the text names it then, and the
+    /// alternative text is for those who cannot see both.
+    fn names(&mut self, image: NodeId, dom: &Dom, keep: &NodeSet) -> bool {
+        let link = dom.ancestors(image).take(LINK_STEPS).find(|&node| dom.tag(node) == Tag::A);
+        let Some(address) = link.and_then(|link| dom.attr(link, Attr::Href)) else { return false };
+        let named = self.named.get_or_insert_with(|| {
+            let links = dom.subtree(dom.root()).filter(|&node| dom.tag(node) == Tag::A);
+            let in_words = links.filter(|&link| {
+                let end = dom.subtree_end(link);
+                let kept = std::iter::successors(keep.first_in(link, end), |id| {
+                    keep.first_in(NodeId(id.0 + 1), end)
+                });
+                kept.take(LINK_NODES).any(|id| !dom.text(id).trim().is_empty())
+            });
+            in_words.filter_map(|link| dom.attr(link, Attr::Href)).map(hash).collect()
+        });
+        named.contains(&hash(address))
+    }
+
     /// Whether at least half the words of an image's alternative text are in the text anyway, or another image said it.
     fn has(&mut self, alt: &str, dom: &Dom, keep: &NodeSet) -> bool {
         if alt.is_empty() {
@@ -40,13 +65,21 @@ impl Said {
     }
 }
 
-/// Visits each word by its hash, ASCII letters in lower case, and by its slot in the table.
+fn hash(address: &str) -> u64 {
+    address.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Visits each word by its hash, ASCII letters in lower case, and by its slot in the table. Everything beyond ASCII
+/// counts as part of a word: a mark more in a hash is harmless here, and bytes are read faster than characters.
 fn for_words(text: &str, mut visit: impl FnMut(usize, u64)) {
     const START: u64 = 0xcbf2_9ce4_8422_2325;
     let mut hash = START;
-    for c in text.chars().chain([' ']) {
-        if c.is_ascii_alphanumeric() || c == '_' || (!c.is_ascii() && c.is_alphanumeric()) {
-            hash = (hash ^ u64::from(u32::from(c.to_ascii_lowercase()))).wrapping_mul(0x0100_0000_01b3);
+    for byte in text.bytes().chain([b' ']) {
+        let letter = IN_WORD[usize::from(byte)];
+        if letter != 0 {
+            hash = (hash ^ u64::from(letter)).wrapping_mul(0x0100_0000_01b3);
         } else if hash != START {
             // The low bits of this hash depend on all of the word.
             visit(usize::try_from(hash % TABLE_BITS as u64).unwrap_or(0), hash);
@@ -54,6 +87,21 @@ fn for_words(text: &str, mut visit: impl FnMut(usize, u64)) {
         }
     }
 }
+
+/// What each byte is within a word: itself, in lower case where it is ASCII, or 0 where it ends one.
+static IN_WORD: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0u8;
+    loop {
+        if byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii() {
+            table[byte as usize] = byte.to_ascii_lowercase();
+        }
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
 
 impl Writer<'_> {
     pub(super) fn enter_link(&mut self, id: NodeId) -> NodeId {
@@ -79,7 +127,7 @@ impl Writer<'_> {
             return NodeId(id.0 + 1);
         }
         // When text comes after a picture block, the text is the better place for the link.
-        let holds_blocks = dom.descendants(id).any(|node| is_block(dom.tag(node)));
+        let holds_blocks = dom.descendants(id).any(|node| dom.tag(node).is_block());
         let wants_text = holds_blocks
             && dom.descendants(id).any(|node| self.keep.contains(node) && !dom.text(node).trim().is_empty());
         self.inline.open_link(&url, dom.attr(id, Attr::Title).unwrap_or_default().trim(), wants_text);
@@ -100,7 +148,8 @@ impl Writer<'_> {
             if source.starts_with("data:") { Some(source.into()) } else { self.options.base.resolve(source) };
         if let Some(address) = address {
             let alt = dom.attr(id, Attr::Alt).unwrap_or_default();
-            let alt = if self.said.has(alt, dom, self.keep) { "" } else { alt };
+            let needless = self.said.names(id, dom, self.keep) || self.said.has(alt, dom, self.keep);
+            let alt = if needless { "" } else { alt };
             let title = dom.attr(id, Attr::Title).unwrap_or_default().trim();
             let mut text = String::with_capacity(alt.len() + address.len() + 8);
             text.push_str("![");

@@ -302,7 +302,7 @@ impl<'a> Writer<'a> {
                 self.inline.push_space();
                 self.push_frame(id, Exit::Spaced)
             }
-            _ if is_block(tag) => {
+            _ if tag.is_block() => {
                 self.flush();
                 self.push_frame(id, Exit::Block)
             }
@@ -434,62 +434,4 @@ impl<'a> Writer<'a> {
             }
         }
     }
-}
-
-/// Elements that stand as blocks of their own. Everything unknown runs inline.
-pub(crate) fn is_block(tag: Tag) -> bool {
-    matches!(
-        tag,
-        Tag::Address
-            | Tag::Article
-            | Tag::Aside
-            | Tag::Blockquote
-            | Tag::Body
-            | Tag::Caption
-            | Tag::Center
-            | Tag::Dd
-            | Tag::Details
-            | Tag::Dialog
-            | Tag::Dir
-            | Tag::Div
-            | Tag::Dl
-            | Tag::Dt
-            | Tag::Fieldset
-            | Tag::Figcaption
-            | Tag::Figure
-            | Tag::Footer
-            | Tag::Form
-            | Tag::Frameset
-            | Tag::H1
-            | Tag::H2
-            | Tag::H3
-            | Tag::H4
-            | Tag::H5
-            | Tag::H6
-            | Tag::Header
-            | Tag::Hgroup
-            | Tag::Hr
-            | Tag::Html
-            | Tag::Legend
-            | Tag::Li
-            | Tag::Main
-            | Tag::Marquee
-            | Tag::Menu
-            | Tag::Nav
-            | Tag::Ol
-            | Tag::P
-            | Tag::Pre
-            | Tag::Search
-            | Tag::Section
-            | Tag::Summary
-            | Tag::Table
-            | Tag::Tbody
-            | Tag::Td
-            | Tag::Tfoot
-            | Tag::Th
-            | Tag::Thead
-            | Tag::Tr
-            | Tag::Ul
-            | Tag::Xmp
-    )
 }

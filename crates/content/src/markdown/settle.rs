@@ -15,6 +15,10 @@ impl Inline {
             self.reset();
             return false;
         }
+        // Most blocks are plain text: nothing is open and nothing to settle.
+        if self.marks.is_empty() && self.link.is_none() && matches!(self.pieces[..], [Piece::Text { .. }]) {
+            return true;
+        }
         for at in (0..self.marks.len()).rev() {
             self.pieces.push(Piece::Close(self.marks[at]));
         }

@@ -67,7 +67,7 @@ const CASES: &[(&str, &str)] = &[
     ("<a href=https://x.io><div><h3>Card</h3><p>body</p></div></a>", "### [Card](https://x.io)\n\nbody\n"),
     (
         "<a href=/x><div><img src=/i.png alt=I></div><div>Text</div></a>",
-        "![I](https://ex.org/i.png)\n\n[Text](https://ex.org/x)\n",
+        "![](https://ex.org/i.png)\n\n[Text](https://ex.org/x)\n",
     ),
     ("<p>a<a href=https://x.io></a>b <a href='javascript:x()'>js</a></p>", "ab js\n"),
     ("<p><a href='https://x.io/a_(b)'>[t]</a>!</p>", "[\\[t\\]](https://x.io/a_%28b%29)!\n"),
@@ -80,6 +80,10 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("<p>x<img src='data:image/gif;base64,R0' alt=A><img src=/p.gif width=1 height=1></p>", "x\n"),
     ("<img src='data:,x' alt=L><noscript><img src=/r.png alt=R></noscript>", "![R](https://ex.org/r.png)\n"),
+    (
+        "<a href=/c><img src=/i.png alt='A cliff'></a><h3><a href=/c>Gannets</a></h3><a href=/d><img src=/j.png alt=Sea></a>",
+        "[![](https://ex.org/i.png)](https://ex.org/c)\n\n### [Gannets](https://ex.org/c)\n\n[![Sea](https://ex.org/j.png)](https://ex.org/d)\n",
+    ),
     (
         "<a href=https://x.io><img src=https://x.io/i.png alt=A></a>",
         "[![A](https://x.io/i.png)](https://x.io)\n",

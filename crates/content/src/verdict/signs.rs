@@ -271,7 +271,7 @@ fn in_script(dom: &Dom, id: NodeId) -> bool {
 }
 
 fn block_of(dom: &Dom, id: NodeId) -> NodeId {
-    dom.ancestors(id).take(12).find(|&node| crate::markdown::is_block(dom.tag(node))).unwrap_or(id)
+    dom.ancestors(id).take(12).find(|&node| dom.tag(node).is_block()).unwrap_or(id)
 }
 
 /// Words parted by spaces; in scripts without spaces, two characters count as one.
