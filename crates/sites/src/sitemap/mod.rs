@@ -194,11 +194,20 @@ impl Out {
             Some(_) if self.given == self.most => self.truncated = true,
             Some(url) => {
                 self.given += 1;
+                let kind = if names_a_sitemap(&url) { Kind::Sitemap } else { kind };
                 self.ready.push(Entry { url, lastmod, kind });
             }
             None => self.refused += 1,
         }
     }
+}
+
+/// Some list their sitemaps as if they were pages.
+fn names_a_sitemap(url: &Url) -> bool {
+    let name = url.path().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let mut endings = name.rsplit('.');
+    name.contains("sitemap")
+        && matches!((endings.next(), endings.next()), (Some("xml"), _) | (Some("gz"), Some("xml")))
 }
 
 impl fmt::Debug for Sitemap {

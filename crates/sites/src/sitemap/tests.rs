@@ -73,6 +73,13 @@ fn indexes() {
 }
 
 #[test]
+fn sitemaps_listed_as_pages() {
+    let file = "<urlset><url><loc>https://a.com/post-sitemap2.xml.gz</loc></url><url><loc>/sitemap/</loc></url></urlset>";
+    let kinds: Vec<Kind> = read_entries(file.as_bytes()).0.iter().map(|entry| entry.kind).collect();
+    assert_eq!(kinds, [Kind::Sitemap, Kind::Page]);
+}
+
+#[test]
 fn feeds() {
     let rss = r#"<rss version="2.0"><channel><link>https://a.com/</link><title>A &lt; B</title>
         <image><url>https://a.com/logo.png</url><link>https://a.com/</link></image>

@@ -97,10 +97,13 @@ fn ids_and_lists_do_not_end() {
 #[test]
 fn memory_is_bounded_and_can_be_stored() {
     let mut state = TrapState::new(2026);
-    for n in 0..30_000 {
+    for n in 0..2 * MOST_COUNTED {
         state.admit(&address(&format!("/p{n}?a={n}&b={n}")));
-        state.admit(&address(&format!("/one?a={n}&b={n}&c={n}")));
         state.admit(&address(&format!("/c{n}/2024/05")));
+    }
+    let pieces = |n: usize| (0..30).map(move |letter| format!("p{letter}={n}")).collect::<Vec<_>>().join("&");
+    for n in 0..MOST_REMEMBERED / 25 {
+        state.admit(&address(&format!("/p1?{}", pieces(n))));
     }
     assert!(state.calendars.len() <= MOST_COUNTED && state.filtered.len() <= MOST_COUNTED);
     let held: usize = state.filtered.values().map(Facets::held).sum();

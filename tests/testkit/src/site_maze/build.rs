@@ -261,7 +261,9 @@ impl Builder {
     /// Pages that only a list has, and their part of the list.
     fn known_to(&mut self, prefix: &str, way: Way, write: impl Fn(&str) -> String) -> String {
         let paths: Vec<String> = (0..OF_EACH).map(|n| format!("{prefix}{n}")).collect();
-        paths.iter().for_each(|path| self.page(path, way));
+        for path in &paths {
+            self.page(path, way);
+        }
         paths.iter().map(|path| write(path)).collect()
     }
 
