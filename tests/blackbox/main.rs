@@ -1,15 +1,25 @@
 //! Black box: the real binary, started and stopped by the tests, seen only through what a user sees.
-//! One file per subject; `server.rs` starts and kills servers, `http.rs` asks them.
+//! One file per subject; `server.rs` starts and kills servers, `http.rs` asks them, `site.rs` is a web to scrape.
 
+mod browser;
+mod cache;
 mod clients;
 mod command_line;
 mod documents;
 mod errors;
+mod hostile;
 mod http;
 mod keys;
 mod kill;
 mod limits;
+mod map;
+mod processes;
+mod proxy;
 mod research;
+mod scrape;
 mod server;
 mod shutdown;
+mod site;
+mod soak;
+mod ssrf;
 mod team;
