@@ -1,6 +1,8 @@
 //! The unmodified clients against the real binary. The scripts assert; a failing one fails here.
 
+use crate::scrape::House;
 use crate::server::{KEY, Recipe, papers_are_there};
+use crate::site::Site;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,8 +19,19 @@ async fn passes(mut command: Command) {
     let drill = json!({ "steps": 3, "creditsPerStep": 2, "wait": true });
     server.http.post("/admin/drills", &drill).await.unwrap().is_success();
     papers_are_there(&server.http).await;
-    let output =
-        command.env("API_URL", &server.http.base).env("API_KEY", KEY).output().expect("the client's runtime");
+    run(command.env("API_URL", &server.http.base));
+}
+
+/// Runs a client's script against a server with a web to scrape.
+async fn scrapes(mut command: Command) {
+    let house = House::open().await;
+    let secure = Site::start_tls();
+    command.env("SITE_URL", &house.site.base).env("TLS_SITE_URL", &secure.base);
+    run(command.env("API_URL", &house.http().base));
+}
+
+fn run(command: &mut Command) {
+    let output = command.env("API_KEY", KEY).output().expect("the client's runtime");
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{text}");
@@ -63,4 +76,14 @@ async fn firecrawl_py_finds_papers() {
 #[tokio::test]
 async fn firecrawl_js_finds_papers() {
     passes(node("research.mjs")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_py_scrapes() {
+    scrapes(python("scrape.py")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_js_scrapes() {
+    scrapes(node("scrape.mjs")).await;
 }

@@ -1,0 +1,184 @@
+//! `gannet-bench-scrape SITE_DIR [--gannet PATH] [--floor PATH]`
+//!
+//! What a scrape costs through the API, in one run on a generated site: CPU per page beside the floor (fetching a page and
+//! building its tree, nothing else), latency alone, rate and tail at sixteen at once, and pages that only a browser can read. The site
+//! is served by a process of its own whose CPU is not counted; the server's CPU counts everything it started, Chromium
+//! included. Every answer is checked for the marker words of its page, so that what is fast is also right.
+//!
+//! The floor is measured here by the same method as a separate program may be, which `--floor` names: called with
+//! `SITE_DIR HOST:PORT`, it prints one JSON row per mode, among them `fetch+tree`.
+
+mod floor;
+mod load;
+mod processes;
+mod site;
+
+use anyhow::{Context, Result, bail, ensure};
+use load::{Asked, Load};
+use processes::{Running, cpu_ms};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const KEY: &str = "gn-bench-0123456789abcdef";
+const ROUNDS: usize = 3;
+const ALONE: usize = 300;
+const SCRIPTED: usize = 100;
+/// Pages that warm the browsers up before the clock starts.
+const WARM_UP: usize = 8;
+
+struct Options {
+    site: PathBuf,
+    gannet: PathBuf,
+    floor: Option<PathBuf>,
+}
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let first =
+        arguments.next().context("usage: gannet-bench-scrape SITE_DIR [--gannet PATH] [--floor PATH]")?;
+    match first.as_str() {
+        "site" => site::serve(Path::new(&arguments.next().context("a folder")?)),
+        "floor" => {
+            let (folder, address) =
+                (arguments.next().context("a folder")?, arguments.next().context("an address")?);
+            floor::measure(Path::new(&folder), &address)
+        }
+        folder => {
+            let mut options =
+                Options { site: folder.into(), gannet: "target/release/gannet".into(), floor: None };
+            while let Some(name) = arguments.next() {
+                let value = arguments.next().with_context(|| format!("{name} needs a value"))?;
+                match name.as_str() {
+                    "--gannet" => options.gannet = value.into(),
+                    "--floor" => options.floor = Some(value.into()),
+                    _ => bail!("unknown option {name}"),
+                }
+            }
+            measure(&options)
+        }
+    }
+}
+
+fn measure(options: &Options) -> Result<()> {
+    let data = testkit::TempDir::new();
+    let site = Running::start(Command::new(std::env::current_exe()?).arg("site").arg(&options.site))?;
+    let floor = floor_ms(options, &site)?;
+    println!("floor: fetch + tree          {floor:.3} CPU-ms per page");
+
+    let mut command = Command::new(&options.gannet);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(data.path());
+    command
+        .env("GANNET_API_KEY", KEY)
+        .env("GANNET_EGRESS_ALLOW", "scrape=127.0.0.0/8")
+        .env("GANNET_RESEARCH_STARTER", "off");
+    let server =
+        Running::start(&mut command).with_context(|| format!("cannot start {}", options.gannet.display()))?;
+    let bench = Bench { site, server, pages: site::articles(&options.site)? };
+    bench.cost("default options", json!({}), floor, 1)?;
+    bench.cost("from the cache", json!({}), floor, 1)?;
+    bench.cost("maxAge 0", json!({ "maxAge": 0 }), floor, ROUNDS)?;
+    bench.alone()?;
+    bench.scripted(&site::scripted(&options.site)?)
+}
+
+/// CPU per page of the floor.
+fn floor_ms(options: &Options, site: &Running) -> Result<f64> {
+    let mut command = match &options.floor {
+        Some(program) => Command::new(program),
+        None => {
+            let mut own = Command::new(std::env::current_exe()?);
+            own.arg("floor");
+            own
+        }
+    };
+    let output = command.arg(&options.site).arg(&site.address).output().context("the floor's program")?;
+    ensure!(
+        output.status.success(),
+        "the floor's program failed: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    for line in String::from_utf8(output.stdout)?.lines() {
+        let row: Value = serde_json::from_str(line)?;
+        if row["what"] == "fetch+tree" {
+            return row["cpu_ms_per_page"].as_f64().context("no figure in the floor's row");
+        }
+    }
+    bail!("the floor's program printed no row for fetch+tree")
+}
+
+struct Bench {
+    site: Running,
+    server: Running,
+    pages: Vec<site::Page>,
+}
+
+impl Bench {
+    fn asked(&self, pages: &[site::Page], options: &Value) -> Vec<Asked> {
+        pages
+            .iter()
+            .map(|page| {
+                let mut body = options.clone();
+                body["url"] = format!("http://{}{}", self.site.address, page.path).into();
+                Asked { body: body.to_string(), kept: page.kept.clone(), dropped: page.dropped }
+            })
+            .collect()
+    }
+
+    fn run(&self, asked: &[Asked], at_once: usize) -> Result<load::Done> {
+        Load { address: &self.server.address, key: KEY, asked, at_once }.run()
+    }
+
+    /// CPU per page, rate and tail at sixteen at once.
+    fn cost(&self, name: &str, options: Value, floor: f64, rounds: usize) -> Result<()> {
+        let asked = self.asked(&self.pages, &options);
+        let asked: Vec<Asked> = std::iter::repeat_n(asked, rounds).flatten().collect();
+        let before = cpu_ms(self.server.pid())?;
+        let done = self.run(&asked, 16)?;
+        let cpu = (cpu_ms(self.server.pid())? - before) / asked.len() as f64;
+        println!(
+            "{name:<28} {cpu:.3} CPU-ms per page, {:.2} × the floor (goal: at most 3); {} of {} right",
+            cpu / floor,
+            done.right,
+            asked.len()
+        );
+        println!(
+            "  16 at once                 {:.0} requests/s (goal: at least 450), p50 {:.1} ms, p99 {:.1} ms (goal: at most 100)",
+            done.rate(),
+            done.percentile(50),
+            done.percentile(99)
+        );
+        Ok(())
+    }
+
+    fn alone(&self) -> Result<()> {
+        let asked = self.asked(&self.pages[..ALONE.min(self.pages.len())], &json!({ "maxAge": 0 }));
+        let done = self.run(&asked, 1)?;
+        println!(
+            "one at a time, maxAge 0      p50 {:.2} ms (goal: at most 5), p99 {:.2} ms; {} of {} right",
+            done.percentile(50),
+            done.percentile(99),
+            done.right,
+            asked.len()
+        );
+        Ok(())
+    }
+
+    /// Pages that only a browser can read.
+    fn scripted(&self, pages: &[site::Page]) -> Result<()> {
+        ensure!(!pages.is_empty(), "the site has no script pages");
+        let pages: Vec<_> = pages.iter().cycle().take(SCRIPTED).cloned().collect();
+        let asked = self.asked(&pages, &json!({ "maxAge": 0 }));
+        self.run(&asked[..WARM_UP], 4)?;
+        let before = cpu_ms(self.server.pid())?;
+        let done = self.run(&asked, 4)?;
+        let cpu = (cpu_ms(self.server.pid())? - before) / asked.len() as f64;
+        println!(
+            "JavaScript pages, 4 at once  {cpu:.0} CPU-ms per page with Chromium (goal: at most 400), p50 {:.0} ms; {} of {} right",
+            done.percentile(50),
+            done.right,
+            asked.len()
+        );
+        Ok(())
+    }
+}

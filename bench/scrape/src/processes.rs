@@ -1,0 +1,64 @@
+//! Processes: starting servers that say where they listen, and the CPU time of one with everything it started.
+
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A server; it ends with this value.
+pub struct Running {
+    child: Child,
+    /// Host and port.
+    pub address: String,
+}
+
+impl Running {
+    pub fn start(command: &mut Command) -> Result<Self> {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        for line in BufReader::new(child.stdout.take().context("no output")?).lines() {
+            if let Some(address) = line?.trim().strip_prefix("listening") {
+                let address = address.trim().trim_start_matches("http://").to_owned();
+                return Ok(Self { child, address });
+            }
+        }
+        bail!("it ended before it listened")
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// User and system time so far of a process and all below it, those that have ended included.
+pub fn cpu_ms(root: u32) -> Result<f64> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir("/proc")?.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        // Processes come and go while we look.
+        let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
+        let fields: Vec<&str> = stat.rsplit(')').next().context("odd stat")?.split_whitespace().collect();
+        let number = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
+        let parent: u32 = fields.get(1).context("odd stat")?.parse()?;
+        // Its own time, and that of children it has waited for.
+        all.push((pid, parent, number(11) + number(12) + number(13) + number(14)));
+    }
+    let mut tree = vec![root];
+    let mut at = 0;
+    while at < tree.len() {
+        let parent = tree[at];
+        tree.extend(all.iter().filter(|(_, of, _)| *of == parent).map(|(pid, ..)| *pid));
+        at += 1;
+    }
+    let ticks: f64 = all.iter().filter(|(pid, ..)| tree.contains(pid)).map(|(.., ticks)| ticks).sum();
+    // The kernel reports in hundredths of a second on every platform we run on.
+    Ok(ticks * 10.0)
+}

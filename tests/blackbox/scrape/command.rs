@@ -1,0 +1,89 @@
+//! `gannet scrape`, without a server: what it writes, and what its exit code says.
+
+use super::recipe;
+use crate::server::run;
+use crate::site::{ARTICLE, Site};
+use serde_json::Value;
+use testkit::TempDir;
+
+/// Runs the command on a page of a site.
+fn scrape(dir: &TempDir, url: &str, more: &[&str]) -> (Option<i32>, String, String) {
+    let mut arguments = vec!["scrape", url];
+    arguments.extend(more);
+    run(recipe(dir).command(&arguments))
+}
+
+#[test]
+fn it_writes_one_format_plain_and_several_as_a_document() {
+    let (dir, site) = (TempDir::new(), Site::start());
+    let url = site.url("/article");
+    let (code, text, error) = scrape(&dir, &url, &[]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(text.starts_with("# How gannets dive") && text.contains("lastword"), "{text}");
+    assert!(!text.contains("navigationword"));
+    let (_, text, _) = scrape(&dir, &url, &["--whole"]);
+    assert!(text.contains("navigationword"), "{text}");
+    let (_, text, _) = scrape(&dir, &url, &["--format", "raw-html"]);
+    assert_eq!(text, ARTICLE);
+    let (_, text, _) = scrape(&dir, &url, &["--format", "links"]);
+    assert!(text.lines().any(|line| line == site.url("/puffins")), "{text}");
+    let (_, text, _) = scrape(&dir, &url, &["--format", "json"]);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (&document["metadata"]["statusCode"], &document["metadata"]["engine"]),
+        (&200.into(), &"http".into())
+    );
+    let file = dir.join("page.json");
+    let out = file.to_str().unwrap();
+    let (code, text, _) = scrape(&dir, &url, &["--format", "markdown", "--format", "images", "--out", out]);
+    assert_eq!((code, text.as_str()), (Some(0), ""));
+    let document: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert!(document["markdown"].as_str().unwrap().contains("firstword") && document["images"].is_array());
+    assert!(!dir.join("data").exists(), "nothing is kept");
+}
+
+#[test]
+fn it_renders_what_needs_rendering_and_takes_pictures() {
+    let (dir, site) = (TempDir::new(), Site::start());
+    let (code, text, error) = scrape(&dir, &site.url("/app"), &[]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(text.contains("renderedword"), "{text}");
+    let picture = dir.join("page.png");
+    let path = picture.to_str().unwrap();
+    let (code, text, error) = scrape(&dir, &site.url("/form"), &["--screenshot", path, "--full-page"]);
+    assert_eq!((code, text.as_str()), (Some(0), ""), "{error}");
+    let (_, height) = crate::browser::png_size(&std::fs::read(&picture).unwrap());
+    assert!(height > 3000, "the whole page, not a window: {height}");
+}
+
+#[test]
+fn the_exit_code_tells_the_outcome() {
+    let (dir, site) = (TempDir::new(), Site::start());
+    for (url, more, code, said) in [
+        ("http://no-such-host.invalid/", &[][..], 1, "resolve"),
+        (site.url("/pdf").as_str(), &[], 1, "PDF"),
+        ("file:///etc/passwd", &[], 2, "Invalid URL"),
+        (site.url("/article").as_str(), &["--timeout", "5"], 2, "timeout"),
+        (site.url("/article").as_str(), &["--header", "nonsense"], 2, "Name: value"),
+        (site.url("/hang").as_str(), &["--timeout", "1000"], 3, "Timeout"),
+        (site.url("/captcha").as_str(), &["--fast"], 4, "captcha"),
+        ("http://10.9.8.7/", &[], 5, "must not be reached"),
+    ] {
+        let (got, text, error) = scrape(&dir, url, more);
+        assert_eq!((got, text.as_str()), (Some(code), ""), "{url}: {error}");
+        assert!(
+            error.to_lowercase().contains(&said.to_lowercase()),
+            "{said:?} is missing for {url}: {error}"
+        );
+    }
+    let (code, _, error) = scrape(&dir, &site.url("/article"), &["--format", "poem"]);
+    assert_eq!(code, Some(2), "{error}");
+}
+
+#[test]
+fn it_asks_as_it_was_told() {
+    let (dir, site) = (TempDir::new(), Site::start());
+    let (code, text, error) = scrape(&dir, &site.url("/echo"), &["--mobile", "--header", "X-Berth: nine"]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(text.contains("x-berth: nine") && text.contains("Mobile"), "{text}");
+}

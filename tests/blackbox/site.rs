@@ -1,0 +1,184 @@
+//! A small web on loopback for tests: pages of every kind a scrape may meet, and a memory of who asked for what.
+//! It runs on a thread of its own, so that a test which waits for a command does not stop it.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+mod pages;
+mod tls;
+
+pub use pages::{ARTICLE, PDF};
+
+/// A running site; it ends with this value.
+pub struct Site {
+    pub base: String,
+    memory: Arc<Memory>,
+    _end: oneshot::Sender<()>,
+}
+
+#[derive(Default)]
+struct Memory {
+    seen: Mutex<Vec<Seen>>,
+    changing: Mutex<(u16, String)>,
+}
+
+/// A request that came.
+#[derive(Clone)]
+pub struct Seen {
+    pub path: String,
+    headers: HeaderMap,
+}
+
+impl Seen {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
+
+impl Site {
+    pub fn start() -> Self {
+        Self::serve(|listener, router| async move { axum::serve(listener, router).await })
+    }
+
+    /// The same with a certificate that nobody signed.
+    pub fn start_tls() -> Self {
+        let site = Self::serve(|listener, router| async move {
+            axum::serve(tls::TlsListener::new(listener), router).await
+        });
+        Self { base: site.base.replace("http://", "https://"), ..site }
+    }
+
+    fn serve<F: Future<Output = io::Result<()>>>(
+        run: impl FnOnce(TcpListener, Router) -> F + Send + 'static,
+    ) -> Self {
+        let memory = Arc::new(Memory::default());
+        let router = Router::new().fallback(answer).with_state(memory.clone());
+        let (tell, told) = std::sync::mpsc::channel();
+        let (end, ended) = oneshot::channel();
+        std::thread::spawn(move || {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(async move {
+                let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+                let address = listener.local_addr().expect("an address");
+                tell.send(address).expect("the test waits");
+                tokio::select! {
+                    () = async { drop(run(listener, router).await) } => {}
+                    _ = ended => {}
+                }
+            });
+        });
+        let address = told.recv().expect("the site listens");
+        Self { base: format!("http://{address}"), memory, _end: end }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    /// The same page under another host name.
+    pub fn url_by_name(&self, path: &str) -> String {
+        self.url(path).replace("127.0.0.1", "localhost")
+    }
+
+    /// Requests for a path so far, whatever their query.
+    pub fn hits(&self, path: &str) -> usize {
+        self.requests(path).len()
+    }
+
+    pub fn requests(&self, path: &str) -> Vec<Seen> {
+        let seen = self.memory.seen.lock().unwrap();
+        seen.iter().filter(|seen| seen.path == path).cloned().collect()
+    }
+
+    /// What `/changing` answers from now on.
+    pub fn change(&self, status: u16, text: &str) {
+        *self.memory.changing.lock().unwrap() = (status, text.to_owned());
+    }
+}
+
+async fn answer(State(memory): State<Arc<Memory>>, request: Request) -> Response {
+    let path = request.uri().path().to_owned();
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let headers = request.headers().clone();
+    memory.seen.lock().unwrap().push(Seen { path: path.clone(), headers: headers.clone() });
+    if let Some(page) = pages::find(&path) {
+        return page;
+    }
+    let millis = query.strip_prefix("ms=").and_then(|text| text.parse().ok()).unwrap_or(0);
+    let wait = Duration::from_millis(millis);
+    match path.as_str() {
+        "/moved" => redirect("/hop"),
+        "/hop" => redirect("/article"),
+        "/loop" => redirect("/loop"),
+        "/to" => redirect(&query),
+        "/etag" => with_etag(&headers),
+        "/echo" => echo(&headers),
+        "/slow" => {
+            tokio::time::sleep(wait).await;
+            pages::html(200, ARTICLE)
+        }
+        "/dripping" => dripping(wait),
+        "/hang" => std::future::pending().await,
+        "/changing" => {
+            let (status, text) = memory.changing.lock().unwrap().clone();
+            pages::html(status, &pages::changing(&text))
+        }
+        _ => match path.rsplit_once('/') {
+            Some(("/page", number)) => pages::html(200, &pages::numbered(number)),
+            Some(("/script-page", number)) => pages::html(200, &pages::scripted(number)),
+            Some(("/api/page", number)) => pages::numbered_text(number).into_response(),
+            _ => pages::html(404, pages::MISSING),
+        },
+    }
+}
+
+fn redirect(to: &str) -> Response {
+    (StatusCode::FOUND, [(header::LOCATION, to)]).into_response()
+}
+
+/// Answers 304 to whoever knows the page.
+fn with_etag(headers: &HeaderMap) -> Response {
+    const TAG: &str = "\"edition-7\"";
+    let known = headers.get(header::IF_NONE_MATCH).is_some_and(|tag| tag == TAG);
+    let tag = [(header::ETAG, TAG)];
+    if known {
+        (StatusCode::NOT_MODIFIED, tag).into_response()
+    } else {
+        (tag, pages::html(200, ARTICLE)).into_response()
+    }
+}
+
+/// The request's headers, one in a line.
+fn echo(headers: &HeaderMap) -> Response {
+    let mut text = String::from("These are the headers that came with the request:\n");
+    for (name, value) in headers {
+        text += &format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes()));
+    }
+    text.into_response()
+}
+
+/// The first half at once, the second after a while.
+fn dripping(wait: Duration) -> Response {
+    let halves = stream::unfold(0, move |turn| async move {
+        let (first, second) = ARTICLE.split_at(ARTICLE.find("<h2>Measured").expect("a middle"));
+        match turn {
+            0 => Some((Ok::<_, io::Error>(first), 1)),
+            1 => {
+                tokio::time::sleep(wait).await;
+                Some((Ok(second), 2))
+            }
+            _ => None,
+        }
+    });
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], Body::from_stream(halves)).into_response()
+}
