@@ -51,6 +51,17 @@ pub fn highlights(markdown: &str, query: &str) -> String {
             break;
         }
     }
+    // "Run this:" says nothing without what it announces.
+    let announced: Vec<usize> =
+        chosen.iter().filter(|&&at| passages[at].text.ends_with(':')).map(|at| at + 1).collect();
+    for at in announced {
+        let code =
+            passages.get(at).is_some_and(|next| next.kind == passages::Kind::Code && next.text.len() <= room);
+        if code && !chosen.contains(&at) {
+            room -= passages[at].text.len();
+            chosen.push(at);
+        }
+    }
     chosen.sort_unstable();
     join(&passages, &chosen)
 }
