@@ -18,10 +18,25 @@ const FOLDS: usize = 5;
 /// Candidates of each query that weights are learnt from and judged on.
 const TRAINED: usize = 400;
 /// Pull towards zero of the weights that the made-up queries teach.
-const FIRST_PULL: f64 = 1.0;
+const BASIC_PULL: f64 = 1.0;
+/// Pull towards zero of the weights that the judged queries teach alone.
+const ALONE_PULL: f64 = 0.1;
 
-/// The rankers of the second pass: a name, and from which feature on each is blind.
-const RANKERS: [(&str, usize); 3] = [("SECOND", READING), ("RERANK", MEANING), ("MODEL", SECOND_COUNT)];
+/// A ranker of the second pass.
+struct Ranker {
+    name: &'static str,
+    /// It is blind from this feature on.
+    sees: usize,
+    /// Begins with what the made-up queries teach. Few features are learnt from the judged queries as well without them; with
+    /// the wider ones those run after noise.
+    begins_with_basics: bool,
+}
+
+const RANKERS: [Ranker; 3] = [
+    Ranker { name: "SECOND", sees: READING, begins_with_basics: false },
+    Ranker { name: "RERANK", sees: MEANING, begins_with_basics: true },
+    Ranker { name: "MODEL", sees: SECOND_COUNT, begins_with_basics: true },
+];
 
 type Intents = HashMap<String, Vec<f32>>;
 
@@ -132,14 +147,14 @@ fn seen_by(from: usize, examples: &[(Vec<u32>, Example<SECOND_COUNT>)]) -> Vec<E
     out
 }
 
-/// Weights of both passes.
+/// Weights of both passes; of the second, one set for each ranker.
 struct Lesson {
     first: Learnt,
     second: Vec<Learnt>,
 }
 
 /// What the made-up queries teach, where everything real begins.
-fn basic_lesson(pack: &Pack, meaning: Option<&Meaning>) -> Result<Lesson> {
+fn basic_lesson(pack: &Pack, meaning: Option<&Meaning>) -> Result<Vec<Learnt>> {
     let made_up = make_up(pack);
     let collections = build_all(&made_up, meaning)?;
     let intents = meaning.map(|meaning| meaning.intents(&made_up.queries)).unwrap_or_default();
@@ -147,12 +162,12 @@ fn basic_lesson(pack: &Pack, meaning: Option<&Meaning>) -> Result<Lesson> {
         Asked { collections: &collections, queries: &made_up.queries, intents: &intents, in_turn: true };
     println!("{} made-up queries", made_up.queries.len());
     let examples = asked.first();
-    let first = learn_weights(&examples.iter().map(|(_, one)| one).collect::<Vec<_>>(), FIRST_PULL, None);
+    let first = learn_weights(&examples.iter().map(|(_, one)| one).collect::<Vec<_>>(), BASIC_PULL, None);
     let examples = asked.second(&first.blend(), |_| true);
-    let second = RANKERS.map(|(_, from)| {
-        learn_weights(&seen_by(from, &examples).iter().collect::<Vec<_>>(), FIRST_PULL, None)
+    let second = RANKERS.map(|ranker| {
+        learn_weights(&seen_by(ranker.sees, &examples).iter().collect::<Vec<_>>(), BASIC_PULL, None)
     });
-    Ok(Lesson { first, second: second.into() })
+    Ok(second.into())
 }
 
 /// Quality in five folds over three densities of the graph, then weights from everything.
@@ -169,10 +184,13 @@ pub fn learn(folder: &Path, ranked: Option<&Path>, pull: f64, meaning: Option<&M
         let places = || asked.each().map(|(_, place, _)| place);
         let seen = pools.iter().zip(places()).filter(|(_, place)| keep(*place));
         let seen: Vec<&Example<FEATURE_COUNT>> = seen.map(|((_, example), _)| example).collect();
-        let first = learn_weights(&seen, pull, Some(&basic.first));
+        let first = learn_weights(&seen, ALONE_PULL, None);
         let examples = asked.second(&first.blend(), keep);
-        let second = RANKERS.iter().zip(&basic.second).map(|((_, from), basic)| {
-            learn_weights(&seen_by(*from, &examples).iter().collect::<Vec<_>>(), pull, Some(basic))
+        let second = RANKERS.iter().zip(&basic).map(|(ranker, basic)| {
+            let seen = seen_by(ranker.sees, &examples);
+            let (pull, before) =
+                if ranker.begins_with_basics { (pull, Some(basic)) } else { (ALONE_PULL, None) };
+            learn_weights(&seen.iter().collect::<Vec<_>>(), pull, before)
         });
         Lesson { second: second.collect(), first }
     };
@@ -189,38 +207,39 @@ pub fn learn(folder: &Path, ranked: Option<&Path>, pull: f64, meaning: Option<&M
             let rankings = &mut rankings[number / queries.len()];
             let weights = first.at(first_example.density);
             let by_first = order(pool, first_example.rows.iter().map(|row| weights.score(row)));
-            for (ranker, (learnt, (_, from))) in lesson.second.iter().zip(RANKERS).enumerate() {
+            for (number, (learnt, ranker)) in lesson.second.iter().zip(RANKERS).enumerate() {
                 let weights = learnt.blend::<SECOND_COUNT>().at(example.density);
                 let mut best = order(
                     nodes,
                     example.rows.iter().map(|row| {
                         let mut row = *row;
-                        row[from..].fill(0.0);
+                        row[ranker.sees..].fill(0.0);
                         weights.score(&row)
                     }),
                 );
                 let rest: Vec<u32> = by_first.iter().filter(|node| !best.contains(node)).copied().collect();
                 best.extend(rest);
-                rankings[1 + ranker][place] = best;
+                rankings[1 + number][place] = best;
             }
             rankings[0][place] = by_first;
         }
     }
     for (graph, rankings) in Graph::ALL.iter().zip(&rankings) {
-        let names = std::iter::once("first pass").chain(RANKERS.iter().map(|(name, _)| *name));
+        let names = std::iter::once("first pass").chain(RANKERS.iter().map(|ranker| ranker.name));
         for (name, rankings) in names.zip(rankings) {
             report(&format!("{graph:?}, {name}"), queries, rankings);
         }
     }
     if let Some(path) = ranked {
-        for ((name, _), rankings) in RANKERS.iter().zip(&rankings[0][1..]) {
-            write_rankings(&path.with_extension(format!("{}.jsonl", name.to_lowercase())), rankings)?;
+        for (ranker, rankings) in RANKERS.iter().zip(&rankings[0][1..]) {
+            let name = ranker.name.to_lowercase();
+            write_rankings(&path.with_extension(format!("{name}.jsonl")), rankings)?;
         }
     }
     let lesson = teach(&|_| true);
     print_weights("FIRST", &FEATURES, &lesson.first.blend());
-    for ((name, _), learnt) in RANKERS.iter().zip(&lesson.second) {
-        print_weights(name, &SECOND_FEATURES, &learnt.blend());
+    for (ranker, learnt) in RANKERS.iter().zip(&lesson.second) {
+        print_weights(ranker.name, &SECOND_FEATURES, &learnt.blend());
     }
     Ok(())
 }

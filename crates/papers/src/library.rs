@@ -176,7 +176,9 @@ impl Library {
     ) -> Result<Facts> {
         let _lock = self.lock()?;
         self.stage(source, files, progress)?;
-        self.publish(options, progress)
+        let facts = self.publish(options, progress)?;
+        remove_if_there(&self.folder.join("import.json"))?;
+        Ok(facts)
     }
 
     /// Builds and publishes a generation from the logs there are.
@@ -239,9 +241,18 @@ impl Library {
             bytes: 0,
             log_bytes: 0,
         };
-        let before = read_json::<Checkpoint>(&state_path)?;
-        let mut state =
-            before.filter(|before| before.log == fresh.log && before.files == fresh.files).unwrap_or(fresh);
+        let before = read_json::<Checkpoint>(&state_path)?
+            .filter(|before| before.files == fresh.files && before.source == fresh.source)
+            .filter(|_| unchanged_since(&state_path, files));
+        let is_staged = |before: &Checkpoint| {
+            before.files_done == before.files.len()
+                && imports.last().is_some_and(|last| last.log == before.log)
+        };
+        if before.as_ref().is_some_and(is_staged) {
+            // Read to the end before; it was the build that failed.
+            return Ok(());
+        }
+        let mut state = before.filter(|before| before.log == fresh.log).unwrap_or(fresh);
         let log_path = self.folder.join("staged").join(&state.log);
         let mut log = StageWriter::open(&log_path, state.log_bytes)?;
         let mut last = Instant::now();
@@ -273,20 +284,17 @@ impl Library {
         }
         log.sync()?;
         progress("reading records", state.works, state.works);
+        state.log_bytes = log.bytes();
         imports.push(FinishedImport {
-            log: state.log,
-            source: state.source,
+            log: state.log.clone(),
+            source: state.source.clone(),
             works: state.works,
             bytes: state.bytes,
-            files: state.files,
+            files: state.files.clone(),
         });
         write_json(&self.folder.join("imports.json"), &imports)?;
-        match fs::remove_file(&state_path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::File { path: state_path, source: error })
-            }
-            _ => Ok(()),
-        }
+        // Kept until the index is built: should that fail, the same import need not be read again.
+        write_json(&state_path, &state)
     }
 
     fn publish(&self, options: &BuildOptions, progress: Progress<'_>) -> Result<Facts> {
@@ -366,6 +374,22 @@ fn frames(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         rest = after;
         Some(one)
     })
+}
+
+/// Whether none of the files was written after `mark` was.
+fn unchanged_since(mark: &Path, files: &[PathBuf]) -> bool {
+    let written = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();
+    let Some(marked) = written(mark) else { return false };
+    files.iter().all(|file| written(file).is_none_or(|at| at <= marked))
+}
+
+fn remove_if_there(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::File { path: path.to_owned(), source: error })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn read_json<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Option<T>> {

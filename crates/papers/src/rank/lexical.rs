@@ -86,7 +86,8 @@ impl TermQuery {
         terms.sort_unstable_by(|one, other| {
             (other.1 * other.2).total_cmp(&(one.1 * one.2)).then(one.0.cmp(&other.0))
         });
-        let mut sums = Accumulator::with_capacity(4 << 10);
+        let expected: usize = terms.iter().map(|(term, _, _)| index.term_frequency(*term) as usize).sum();
+        let mut sums = Accumulator::with_capacity(expected.min(postings_left).min(32 << 10));
         let mut all = true;
         for (term, weight, rarity) in terms {
             let frequency = index.term_frequency(term) as usize;

@@ -343,8 +343,7 @@ fn similar_pool(
     left_out: &HashSet<u32>,
     notes: &mut Vec<String>,
 ) -> (Vec<u32>, usize, bool) {
-    let keep =
-        |node: u32| index.is_work(node) && !left_out.contains(&node) && !index.document(node).is_empty();
+    let keep = |node: u32| index.is_work(node) && !left_out.contains(&node);
     let mut nodes: Vec<u32> = Vec::with_capacity(1_500);
     for (evidence, most) in [
         (&structure.walk, FROM_WALK),
@@ -356,6 +355,9 @@ fn similar_pool(
     }
     nodes.sort_unstable();
     nodes.dedup();
+    // Asked last, of the few that are left: where a text lies is looked up at the price of several slow memory accesses.
+    let has_text = |node: &u32| !index.document(*node).is_empty();
+    nodes.retain(has_text);
     if nodes.len() < THIN {
         notes.push(format!(
             "the citation graph offered only {} candidates; the rest were found by their text",
@@ -368,7 +370,13 @@ fn similar_pool(
     });
     terms.terms.truncate(SEED_TERMS);
     let (near_seed, _) = terms.nearest(index, POSTINGS, FROM_SEED_TEXT);
-    nodes.extend(near_intent.iter().chain(&near_seed).map(|(node, _)| *node).filter(|node| keep(*node)));
+    nodes.extend(
+        near_intent
+            .iter()
+            .chain(&near_seed)
+            .map(|(node, _)| *node)
+            .filter(|node| keep(*node) && has_text(node)),
+    );
     nodes.sort_unstable();
     nodes.dedup();
     let size = nodes.len();

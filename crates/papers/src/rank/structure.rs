@@ -11,6 +11,11 @@ const RESTART: f32 = 0.3;
 const STEPS: usize = 8;
 /// A node passes on what it holds only if each neighbour would get at least this.
 const LEAST_SHARE: f32 = 1e-5;
+/// Neighbours that nearly every node has. Who could not even serve these is settled without looking up its lists, which in a
+/// large graph costs more than anything else.
+const FEW_NEIGHBOURS: f32 = 3.0;
+/// So many nodes in a row that the rest of the budget does not reach, and the walk is over.
+const MOST_REFUSED: usize = 64;
 
 /// How many edges may be read.
 #[derive(Debug, Clone, Copy)]
@@ -69,13 +74,14 @@ impl Structure {
 
     /// Personalised PageRank over citations in both directions, step by step, dropping what is too thin to matter.
     pub fn walk_from(&mut self, index: &Index, seeds: &[(u32, f32)], budget: EdgeBudget) -> Accumulator {
-        let mut reached = Accumulator::with_capacity(4 << 10);
+        let mut reached = Accumulator::with_capacity(16 << 10);
         let total: f32 = seeds.iter().map(|(_, weight)| weight).sum();
         let mut holders: Vec<(u32, f32)> =
             seeds.iter().map(|(seed, weight)| (*seed, weight / total.max(f32::MIN_POSITIVE))).collect();
         let mut edges_left = budget.walk;
         for _ in 0..STEPS {
-            let mut next = Accumulator::with_capacity(4 << 10);
+            let mut next = Accumulator::with_capacity(8 << 10);
+            let mut refused = 0;
             for (node, held) in &holders {
                 let (out, back) =
                     (index.references().count(*node) as usize, index.citers().count(*node) as usize);
@@ -86,8 +92,13 @@ impl Structure {
                 }
                 if degree > edges_left {
                     self.sampled = true;
+                    refused += 1;
+                    if refused == MOST_REFUSED {
+                        break;
+                    }
                     continue;
                 }
+                refused = 0;
                 edges_left -= degree;
                 self.sampled |= out + back > degree;
                 let share = (1.0 - RESTART) * held / degree as f32;
@@ -98,7 +109,7 @@ impl Structure {
             holders.clear();
             for (node, held) in next.iter() {
                 reached.add(node, RESTART * held);
-                if (1.0 - RESTART) * held >= LEAST_SHARE {
+                if (1.0 - RESTART) * held >= FEW_NEIGHBOURS * LEAST_SHARE {
                     holders.push((node, held));
                 }
             }
