@@ -71,6 +71,16 @@ const FEW_WORDS: usize = 140;
 /// Words below which one phrase is all there is.
 const HARDLY_ANY_WORDS: usize = 40;
 
+/// What signs can speak for.
+const WALLS: [VerdictKind; 6] = [
+    VerdictKind::Captcha,
+    VerdictKind::Blocked,
+    VerdictKind::ConsentWall,
+    VerdictKind::LoginWall,
+    VerdictKind::Parked,
+    VerdictKind::SoftNotFound,
+];
+
 /// Judges a page. `text` is the body where it is no HTML.
 pub fn judge(dom: &Dom, kind: Kind, text: Option<&str>, status: Option<u16>) -> Verdict {
     let content = Verdict { kind: VerdictKind::Content, evidence: Vec::new() };
@@ -83,15 +93,10 @@ pub fn judge(dom: &Dom, kind: Kind, text: Option<&str>, status: Option<u16>) -> 
         return if empty { verdict(VerdictKind::Empty, "text", "no text".to_owned()) } else { content };
     }
     let signs = Signs::of(dom);
+    // Nothing weighs anything on a page with this much of its own, so nothing need be looked for.
+    let walls = if signs.words < MANY_WORDS { &WALLS[..] } else { &[] };
     let mut best: Option<(f32, Verdict)> = None;
-    for kind in [
-        VerdictKind::Captcha,
-        VerdictKind::Blocked,
-        VerdictKind::ConsentWall,
-        VerdictKind::LoginWall,
-        VerdictKind::Parked,
-        VerdictKind::SoftNotFound,
-    ] {
+    for &kind in walls {
         let (score, evidence) = weigh(kind, &signs, status);
         if score >= 1.0 && best.as_ref().is_none_or(|(most, _)| score > *most) {
             best = Some((score, Verdict { kind, evidence }));

@@ -59,6 +59,7 @@ pub fn flight_key(team: uuid::Uuid, plan: &ScrapePlan) -> [u8; 32] {
 }
 
 /// A hash over parts of any length that cannot run into each other.
+#[derive(Debug)]
 pub struct Fields(Sha256);
 
 impl Fields {

@@ -111,11 +111,21 @@ fn check_injection(capture: &Capture, notes: &mut Notes) -> Result<(), WireError
         notes.add("the page was too large to be checked for instructions to its reader");
         return Ok(());
     }
-    let inspection = content::injection::inspect(&capture.page);
-    if !inspection.suspicious {
+    let answer = &capture.answer;
+    let mut inspections = vec![content::injection::inspect(&capture.page)];
+    if capture.page.kind() == Sniffed::Html {
+        // The tree keeps no comments; a model that is given the source would read them.
+        let source = content::decode::decode(&answer.body, answer.content_type.as_deref());
+        inspections.push(content::injection::inspect_comments(&source.text));
+    }
+    if inspections.iter().any(|inspection| !inspection.complete) {
+        notes.add("not all of the page could be checked for instructions to its reader");
+    }
+    if !inspections.iter().any(|inspection| inspection.suspicious) {
         return Ok(());
     }
-    Err(WireError::from(Kind::PromptInjection).with_details(&json!({ "signs": inspection.found })))
+    let signs: Vec<_> = inspections.into_iter().flat_map(|inspection| inspection.found).collect();
+    Err(WireError::from(Kind::PromptInjection).with_details(&json!({ "signs": signs })))
 }
 
 fn verdict_note(capture: &Capture, notes: &mut Notes) {

@@ -88,7 +88,8 @@ impl<T: Send + Sync + 'static> Flights<T> {
         Seat { flights: self.0.clone(), key, flight, joined: false, returning: false, left: false }
     }
 
-    pub fn under_way(&self) -> usize {
+    #[cfg(test)]
+    fn under_way(&self) -> usize {
         lock(&self.0).len()
     }
 }

@@ -44,6 +44,13 @@ pub struct Start {
     pub slot: Slot,
 }
 
+impl std::fmt::Debug for Start {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (known, state) = (self.known.is_some(), self.state.is_some());
+        out.debug_struct("Start").field("known", &known).field("state", &state).finish_non_exhaustive()
+    }
+}
+
 /// One of the browsers a caller may use at once, taken when it is needed and held until dropped.
 pub type Held = Box<dyn std::any::Any + Send>;
 pub type Slot =
