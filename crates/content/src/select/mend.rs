@@ -1,4 +1,5 @@
-//! What belongs together is kept together: the rest of a table that is mostly kept, code between kept texts.
+//! What belongs together is kept together: the rest of a table that is mostly kept, code between kept texts, the title
+//! above the text.
 //!
 //! The model judges block by block and may drop the one line that makes an example complete. Only adds blocks.
 
@@ -8,6 +9,9 @@ use crate::dom::Tag;
 
 /// How far above a row its table is.
 const TABLE_STEPS: usize = 4;
+/// How far above a title's text its heading is, and how many blocks may stand between a title and its text.
+const TITLE_STEPS: usize = 4;
+const TITLE_REACH: usize = 40;
 
 /// Adds to `kept` what must not be missing from it.
 pub fn mend(outline: &Outline, kept: &mut [bool]) {
@@ -36,6 +40,21 @@ pub fn mend(outline: &Outline, kept: &mut [bool]) {
         }
         start = end;
     }
+    if let Some(title) = outline.blocks.iter().position(|block| is_title(outline, block)) {
+        kept[title] |= kept.iter().skip(title).take(TITLE_REACH).any(|kept| *kept);
+    }
+}
+
+/// Whether a block is a first heading of the page's own: not of its frame, and not the site's name as a link home.
+fn is_title(outline: &Outline, block: &Block) -> bool {
+    let framed = block
+        .marks
+        .has(Marks::NAV | Marks::FOOTER | Marks::ASIDE | Marks::DIALOG | Marks::HIDDEN | Marks::UNSHOWN);
+    let own = block.marks.has(Marks::MAIN | Marks::ARTICLE) || block.tally.link_words * 2 < block.tally.words;
+    block.marks.has(Marks::HEADING)
+        && !framed
+        && own
+        && outline.chain(block.lead).take(TITLE_STEPS).any(|element| element.tag == Tag::H1)
 }
 
 fn is_mostly_kept(blocks: &[Block], kept: &[bool]) -> bool {
@@ -65,6 +84,17 @@ mod tests {
             mended(&html, vec![true, true, true, false, false, true, false]),
             [true, true, true, true, false, true, false]
         );
+    }
+
+    #[test]
+    fn the_title_comes_with_its_text() {
+        let html = "<h1><a href=/>Site</a></h1><nav><h1>Menu</h1></nav><h1>Gannets</h1><p>By Ann</p><p>They dive.</p>";
+        assert_eq!(
+            mended(html, vec![false, false, false, false, true]),
+            [false, false, true, false, true],
+            "neither the site's name nor the menu"
+        );
+        assert_eq!(mended(html, vec![false; 5]), [false; 5], "no text, no title");
     }
 
     #[test]
