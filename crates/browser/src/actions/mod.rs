@@ -160,7 +160,12 @@ async fn write(tab: &Tab, text: &str) -> Result<(), Failed> {
 
 /// Runs a script of the caller: a program whose last expression is its value, or the body of a function.
 async fn execute(tab: &Tab, script: &str) -> Result<ActionResult, Failed> {
-    let mut outcome = run_script(tab, script, false).await?;
+    let outcome = run_script(tab, script, false).await;
+    if let Err(VisitError::Protocol(message)) = outcome {
+        // It has run, and its value cannot be told: it is too deep, or has no end.
+        return Err(Failed::Step(message));
+    }
+    let mut outcome = outcome?;
     // What is no program as it stands has not begun to run, so it can be read in another way.
     let says = |words: &str| outcome.as_ref().is_err_and(|message| message.contains(words));
     if says("Illegal return") {

@@ -20,8 +20,6 @@ use tokio_util::sync::CancellationToken;
 
 /// Workers of one page that are let run. More than this is an attack.
 const MOST_WORKERS: usize = 32;
-/// Dialogs after which a page has said enough.
-const MOST_DIALOGS: u32 = 100;
 
 /// What is known of a page. Shared between the visit and the connection's reader.
 pub(crate) struct Page {
@@ -151,14 +149,7 @@ impl Listener for Page {
             }
             "Page.javascriptDialogOpening" => {
                 let leaving = read(params).is_some_and(|Dialog { kind }| kind == "beforeunload");
-                let count = {
-                    let mut book = self.book();
-                    book.dialogs = book.dialogs.saturating_add(1);
-                    book.dialogs
-                };
-                if count == MOST_DIALOGS {
-                    self.stop_scripts();
-                }
+                self.note(|book| book.dialogs = book.dialogs.saturating_add(1));
                 // Everything is declined, but nobody keeps us from leaving.
                 let answer = json!({ "accept": leaving });
                 self.connection.post(Some(&self.session), "Page.handleJavaScriptDialog", &answer);

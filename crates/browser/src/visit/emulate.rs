@@ -43,7 +43,7 @@ pub(super) async fn prepare(seat: &Seat, visit: &Visit) -> Result<(), VisitError
 
     let mut replies = vec![
         tab.send("Fetch.enable", &patterns),
-        tab.send("Emulation.setUserAgentOverride", &agent(visit, own_agent, own_language)?),
+        tab.send("Emulation.setUserAgentOverride", &agent(visit, own_agent.as_deref(), own_language)?),
         tab.send("Emulation.setDeviceMetricsOverride", &metrics(viewport(visit.mobile), visit.mobile)),
     ];
     if visit.mobile {
@@ -87,11 +87,7 @@ pub(super) fn metrics((width, height): (u32, u32), mobile: bool) -> Value {
     json!({ "width": width, "height": height, "deviceScaleFactor": density, "mobile": mobile })
 }
 
-fn agent(
-    visit: &Visit,
-    own_agent: Option<String>,
-    own_language: Option<String>,
-) -> Result<Value, VisitError> {
+fn agent(visit: &Visit, own_agent: Option<&str>, own_language: Option<String>) -> Result<Value, VisitError> {
     let profile = if visit.mobile { Profile::Mobile } else { Profile::Desktop };
     let tags = visit.languages.iter().map(String::as_str);
     let locale = Locale::from_languages(tags).map_err(|error| VisitError::Invalid(error.to_string()))?;
@@ -105,7 +101,7 @@ fn agent(
     if own_agent.is_none() {
         wanted["userAgentMetadata"] = hints(profile);
     }
-    wanted["userAgent"] = json!(own_agent.as_deref().unwrap_or(profile.user_agent()));
+    wanted["userAgent"] = json!(own_agent.unwrap_or(profile.user_agent()));
     Ok(wanted)
 }
 

@@ -16,6 +16,8 @@ use url::Url;
 
 /// Characters of a document that are brought back.
 const LARGEST: usize = 8 << 20;
+/// Elements among which web components are looked for; in a larger page the search itself would cost too much.
+const MOST_SEARCHED: usize = 100_000;
 /// Web components whose content is put in place.
 const MOST_COMPONENTS: usize = 5000;
 /// A page that moves on again and again while it is read has no content of its own.
@@ -57,7 +59,8 @@ pub(crate) async fn document(tab: &Tab) -> Result<Snapshot, VisitError> {
 /// not used after this.
 async fn flatten(tab: &Tab) -> Result<(), VisitError> {
     let expression = format!(
-        "(() => {{ let left = {MOST_COMPONENTS}; for (let round = 0; round < 50 && left > 0; round++) {{ \
+        "(() => {{ if (document.getElementsByTagName('*').length > {MOST_SEARCHED}) return true; \
+         let left = {MOST_COMPONENTS}; for (let round = 0; round < 50 && left > 0; round++) {{ \
          const hosts = [...document.querySelectorAll('*')].filter(host => host.shadowRoot?.childNodes.length); \
          if (hosts.length === 0) break; \
          for (const host of hosts.slice(0, left)) {{ const root = host.shadowRoot; left--; \

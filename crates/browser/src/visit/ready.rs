@@ -22,18 +22,20 @@ const SHELL_TEXT: u64 = 200;
 const UNMOVED: Duration = Duration::from_millis(1500);
 /// A script may keep the page from answering for this long, or for two fifths of the time there is.
 const SCRIPT_PATIENCE: Duration = Duration::from_secs(8);
-
 /// How long every change of the content counts.
 const LIVELY: Duration = Duration::from_secs(2);
+/// Attempts to stop scripts, and how long each is given.
+const STOPS: usize = 3;
+const STOP_WAIT: Duration = Duration::from_millis(700);
 /// The least time a look is given.
 const LAST_LOOK: Duration = Duration::from_millis(500);
 /// A page that has moved on so often will do so for ever.
 const MOST_DOCUMENTS: u32 = 20;
 
-/// What is looked at: elements, length of the text, scripts. Cheap next to what made them.
-const SAMPLE: &str = "(() => { const root = document.documentElement; \
-    return root ? [root.getElementsByTagName('*').length, root.textContent.length, document.scripts.length] \
-    : [0, 0, 0]; })()";
+/// What is looked at: elements, length of the text that can be read, scripts. Cheap next to what made them.
+const SAMPLE: &str = "(() => { const body = document.body; let text = body ? body.textContent.length : 0; \
+    for (const code of body ? body.querySelectorAll('script, style, noscript') : []) text -= code.textContent.length; \
+    return [document.getElementsByTagName('*').length, Math.max(0, text), document.scripts.length]; })()";
 
 type Sample = (u64, u64, u64);
 
@@ -54,7 +56,7 @@ pub(crate) async fn settle(tab: &Tab, limit: Deadline) -> Result<Ready, VisitErr
             // It moves on faster than it can be looked at.
             Ok(Err(VisitError::Protocol(_))) => (0, 0, 0),
             Ok(Err(error)) => return Err(error),
-            Err(_) => return interrupt(tab),
+            Err(_) => return interrupt(tab).await,
         };
         let now = Instant::now();
         if differs(last, sample, now.duration_since(started)) {
@@ -117,10 +119,14 @@ fn differs(last: Sample, sample: Sample, after: Duration) -> bool {
 }
 
 /// Stops scripts that do not end, so that what is there can be read.
-fn interrupt(tab: &Tab) -> Result<Ready, VisitError> {
-    if let Some(lost) = tab.page.book().end.clone() {
-        return Err(lost);
+async fn interrupt(tab: &Tab) -> Result<Ready, VisitError> {
+    for _ in 0..STOPS {
+        tab.page.stop_scripts();
+        // In the middle of a dialog a script cannot be stopped, so it may take more than one attempt.
+        if let Ok(outcome) = timeout(STOP_WAIT, evaluate::<Sample>(tab, SAMPLE)).await {
+            return outcome.map(|_| Ready::Interrupted);
+        }
     }
-    tab.page.stop_scripts();
+    // Reading it out has the last of the time.
     Ok(Ready::Interrupted)
 }

@@ -215,7 +215,14 @@ async fn places_are_bounded_and_given_back_by_visits_that_are_abandoned() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_visit_talks_to_the_proxy_and_to_nobody_else() {
     let folder = tempfile::tempdir().unwrap();
-    let site = Site::new(|_, _| filled("<input type=search><a href=//other.example>x</a>")).await;
+    let stuck = Site::raw("127.0.0.1:0", |stream| async move {
+        sleep(Duration::from_mins(2)).await;
+        drop(stream);
+    })
+    .await;
+    // A request that stays open, so that there is something to see.
+    let open = format!("<script>new EventSource('http://site.example:{}/')</script>", stuck.port());
+    let site = Site::new(move |_, _| filled(&format!("<input type=search>{open}"))).await;
     let names = Names::new(&[("site.example", &[&["127.0.0.1"]])]);
     let home = BrowserSettings { folder: Some(folder.path().into()), ..settings() };
     let browsers = Browsers::new(fetcher("scrape=127.0.0.0/8", &names), home);
