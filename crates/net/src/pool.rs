@@ -3,7 +3,7 @@
 //! number and age; never shared between purposes, routes, or checked and unchecked TLS.
 
 use crate::allow::Purpose;
-use crate::connect::{HeadBudget, Opening};
+use crate::connect::{Opening, ReadBudget};
 use crate::guard::Destination;
 use crate::route::Route;
 use bytes::Bytes;
@@ -48,7 +48,7 @@ pub(crate) struct Connection {
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) remote: SocketAddr,
-    pub(crate) budget: Arc<HeadBudget>,
+    pub(crate) budget: Arc<ReadBudget>,
     pub(crate) opening: Opening,
     pub(crate) driver: AbortHandle,
 }
@@ -65,6 +65,11 @@ impl Connection {
             Sender::Http1(sender) => sender.is_closed(),
             Sender::Http2(sender) => sender.is_closed(),
         }
+    }
+
+    /// One answer at a time, so that what is read belongs to it.
+    pub(crate) fn is_http1(&self) -> bool {
+        matches!(self.sender, Sender::Http1(_))
     }
 
     /// Another handle, where one connection carries many requests.

@@ -1,4 +1,4 @@
-//! A stream that counts what passes, and stops reading when the head of an answer grows past its budget.
+//! A stream that counts what passes, and stops reading when an answer grows past its budget.
 //! Counting here, at the socket, is what makes "bytes that left another way" a number.
 
 use std::io;
@@ -30,23 +30,34 @@ impl TrafficCount {
     }
 }
 
-/// How much a connection may still read before the head of the present answer must be complete.
-#[derive(Debug, Default)]
-pub(crate) struct HeadBudget {
+/// How much a connection may still read before the next part of an answer, its head or a piece of its body, must be
+/// there. What an HTTP library makes of the bytes does not matter here: framing that never comes to an end is counted too.
+#[derive(Debug)]
+pub(crate) struct ReadBudget {
     read: AtomicU64,
     until: AtomicU64,
+    /// Where `until` ends, however many pieces come.
+    most: AtomicU64,
     spent: AtomicBool,
 }
 
-impl HeadBudget {
-    /// A head is awaited: `bytes` more may be read.
-    pub(crate) fn start(&self, bytes: u64) {
-        self.until.store(self.read.load(Ordering::Relaxed).saturating_add(bytes), Ordering::Relaxed);
+impl ReadBudget {
+    /// Nothing is limited before it is asked for.
+    fn unlimited() -> Self {
+        let all = || AtomicU64::new(u64::MAX);
+        Self { read: AtomicU64::new(0), until: all(), most: all(), spent: AtomicBool::new(false) }
     }
 
-    /// The head is there; bodies have limits of their own.
-    pub(crate) fn lift(&self) {
-        self.until.store(u64::MAX, Ordering::Relaxed);
+    /// The next part may take `bytes`, and it and all that follow `in_all`.
+    pub(crate) fn start(&self, bytes: u64, in_all: u64) {
+        self.most.store(self.read.load(Ordering::Relaxed).saturating_add(in_all), Ordering::Relaxed);
+        self.go_on(bytes);
+    }
+
+    /// The part is there; the next one may take `bytes`.
+    pub(crate) fn go_on(&self, bytes: u64) {
+        let until = self.read.load(Ordering::Relaxed).saturating_add(bytes);
+        self.until.store(until.min(self.most.load(Ordering::Relaxed)), Ordering::Relaxed);
     }
 
     pub(crate) fn was_spent(&self) -> bool {
@@ -59,16 +70,16 @@ impl HeadBudget {
 pub(crate) struct Metered {
     stream: TcpStream,
     traffic: Arc<AtomicU64>,
-    budget: Arc<HeadBudget>,
+    budget: Arc<ReadBudget>,
 }
 
 impl Metered {
     pub(crate) fn new(stream: TcpStream, traffic: Arc<AtomicU64>) -> Self {
-        let budget = Arc::new(HeadBudget { until: AtomicU64::new(u64::MAX), ..HeadBudget::default() });
+        let budget = Arc::new(ReadBudget::unlimited());
         Self { stream, traffic, budget }
     }
 
-    pub(crate) fn budget(&self) -> Arc<HeadBudget> {
+    pub(crate) fn budget(&self) -> Arc<ReadBudget> {
         Arc::clone(&self.budget)
     }
 }
@@ -81,7 +92,7 @@ impl AsyncRead for Metered {
     ) -> Poll<io::Result<()>> {
         if self.budget.read.load(Ordering::Relaxed) > self.budget.until.load(Ordering::Relaxed) {
             self.budget.spent.store(true, Ordering::Relaxed);
-            return Poll::Ready(Err(io::Error::other("the head of the answer is too large")));
+            return Poll::Ready(Err(io::Error::other("the answer is too large")));
         }
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);

@@ -5,7 +5,7 @@ mod metered;
 mod tunnel;
 
 pub use metered::Traffic;
-pub(crate) use metered::{HeadBudget, TrafficCount};
+pub(crate) use metered::{ReadBudget, TrafficCount};
 
 use crate::allow::Purpose;
 use crate::deadline::Deadline;
@@ -50,7 +50,7 @@ pub(crate) struct Opened {
     pub(crate) stream: Pin<Box<dyn Stream>>,
     pub(crate) http2: bool,
     pub(crate) remote: SocketAddr,
-    pub(crate) budget: Arc<HeadBudget>,
+    pub(crate) budget: Arc<ReadBudget>,
     pub(crate) opening: Opening,
 }
 
@@ -148,7 +148,7 @@ impl Connector {
         &self,
         wanted: &Wanted<'_>,
         stream: Pin<Box<dyn Stream>>,
-        budget: Arc<HeadBudget>,
+        budget: Arc<ReadBudget>,
         remote: SocketAddr,
         mut opening: Opening,
     ) -> Result<Opened, FetchError> {
@@ -181,7 +181,7 @@ impl Connector {
     }
 }
 
-fn meter(stream: TcpStream, traffic: &Arc<AtomicU64>) -> (Metered, Arc<HeadBudget>) {
+fn meter(stream: TcpStream, traffic: &Arc<AtomicU64>) -> (Metered, Arc<ReadBudget>) {
     let metered = Metered::new(stream, Arc::clone(traffic));
     let budget = metered.budget();
     (metered, budget)

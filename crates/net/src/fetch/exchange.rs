@@ -20,6 +20,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 
+/// The HTTP library reads into no less.
+const LEAST_BUFFER: usize = 8192;
 /// A redirect's own body is read up to here to keep its connection.
 const DRAINED: usize = 16 * 1024;
 const DRAINED_FOR: Duration = Duration::from_millis(100);
@@ -81,10 +83,10 @@ impl Inner {
     ) -> Result<Answer, Failed> {
         let started = Instant::now();
         let budget = Arc::clone(&connection.line.budget);
-        let http1 = matches!(connection.sender, Sender::Http1(_));
+        let http1 = connection.is_http1();
         if http1 {
             // Interim answers count as well, so that a flood of them ends here.
-            budget.start(limits.head_bytes as u64);
+            budget.start(limits.head_bytes as u64, limits.head_bytes as u64);
         }
         let request = build(message, &place, http1).map_err(|error| Failed { error, unsent: false })?;
         let answering = async {
@@ -111,7 +113,11 @@ impl Inner {
             let error = if budget.was_spent() { head_too_large(limits) } else { of_hyper(&error, limits) };
             Failed { error, unsent }
         })?;
-        budget.lift();
+        if http1 {
+            // Framing may take as much again as the body itself.
+            let in_all = limits.wire_bytes.saturating_mul(2).saturating_add(between_pieces(limits));
+            budget.start(between_pieces(limits), in_all);
+        }
         if response.status().is_informational() {
             // We never ask for another protocol, so a switch to one is no answer.
             let error = FetchError::BadProtocol(format!("an answer with status {}", response.status()));
@@ -176,7 +182,7 @@ async fn speak(opened: Opened, limits: &super::Limits, deadline: Deadline) -> Re
         let mut builder = http1::Builder::new();
         builder
             .max_headers(limits.head_count)
-            .max_buf_size(limits.head_bytes.max(8192))
+            .max_buf_size(limits.head_bytes.max(LEAST_BUFFER))
             .title_case_headers(true);
         let handshake = deadline
             .run(builder.handshake::<_, Body>(io))
@@ -217,6 +223,12 @@ fn build(message: &Message<'_>, place: &Place, http1: bool) -> Result<hyper::Req
         }
     }
     builder.body(Full::new(message.body.clone())).map_err(|error| FetchError::BadRequest(error.to_string()))
+}
+
+/// What may be read from one piece of a body to the next: a few full buffers. Chunks that are all size and no content
+/// end here.
+pub(super) fn between_pieces(limits: &super::Limits) -> u64 {
+    limits.head_bytes.max(LEAST_BUFFER) as u64 * 4
 }
 
 fn head_too_large(limits: &super::Limits) -> FetchError {

@@ -289,8 +289,17 @@ impl<'a> Journey<'a> {
                 decoder.finish()?;
                 break;
             };
-            let frame = frame.map_err(|error| exchange::of_hyper(&error, limits))?;
+            let frame = frame.map_err(|error| {
+                if connection.line.budget.was_spent() {
+                    FetchError::TooLarge { what: Excess::WireBody, limit: limits.wire_bytes }
+                } else {
+                    exchange::of_hyper(&error, limits)
+                }
+            })?;
             if let Some(piece) = frame.data_ref() {
+                if connection.is_http1() {
+                    connection.line.budget.go_on(exchange::between_pieces(limits));
+                }
                 tally.take(piece, &mut decoder, limits, sink)?;
             }
         }

@@ -1,7 +1,9 @@
 //! Servers that mean harm, or are merely broken. Each gives its typed error inside the limits, and the next
 //! fetch by the same fetcher works as if nothing had happened.
 
-use crate::servers::{Names, Server, answer, fetch, fetcher_with, page, read_request, redirect, short, soon};
+use crate::servers::{
+    Names, Server, answer, fetch, fetcher_with, get, page, read_request, redirect, short, soon,
+};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use gannet_net::{
@@ -78,6 +80,7 @@ impl Watch {
     }
 }
 
+static ZEROS: [u8; 16 * 1024] = [b'0'; 16 * 1024];
 static BLOCK: [u8; 4096] = [b'x'; 4096];
 const NONE: Duration = Duration::ZERO;
 const SLOW: Duration = Duration::from_millis(50);
@@ -136,6 +139,11 @@ async fn bodies_that_never_end_are_too_large_or_too_late() {
         let bad_chunks = what == "endless chunks" && matches!(error, FetchError::BadProtocol(_));
         assert!(too_large(&error) || bad_chunks, "{what}: {error:?}");
     }
+    // Bytes that make no piece of a body are counted where they are read.
+    let sizes = endless(chunked, &ZEROS, NONE).await;
+    let patient = Limits { idle: Duration::from_secs(30), ..tight() };
+    let error = watch.fetcher.fetch(get(&sizes.url("/")).limits(patient), soon()).await.unwrap_err();
+    assert!(too_large(&error), "a chunk whose size never ends: {error:?}");
     for (what, server) in [
         (
             "a body that stops",
