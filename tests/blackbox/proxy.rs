@@ -122,7 +122,7 @@ async fn nothing_goes_around_a_proxy_over_http_or_through_the_browser() {
     let reply = scrape_as(
         http,
         "http://site.example/parts",
-        json!({ "maxAge": 0, "waitFor": 300, "formats": ["markdown", "screenshot"] }),
+        json!({ "maxAge": 0, "waitFor": 300, "formats": ["markdown", "screenshot"], "onlyMainContent": false }),
     )
     .await;
     assert!(reply.status == 200 && reply.text.contains("the word that came late"), "{}", reply.text);
