@@ -47,7 +47,9 @@ fn answer(base: &str, path: &str) -> Response {
              <sitemap><loc>{base}/maps/index.xml</loc></sitemap></sitemapindex>"
         )),
         "/maps/one.xml.gz" => {
-            let urls: String = (0..20).map(|n| format!("<url><loc>{base}/listed/{n}</loc></url>")).collect();
+            let urls = (0..20).fold(String::new(), |urls, n| {
+                urls + "<url><loc>" + base + "/listed/" + &n.to_string() + "</loc></url>"
+            });
             let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
             gzip.write_all(format!("<urlset>{urls}</urlset>").as_bytes()).unwrap();
             gzip.finish().unwrap().into_response()
@@ -97,7 +99,7 @@ async fn what_is_asked_for_is_what_comes() {
     let map = async |more: Value| {
         let mut body = json!({ "url": base });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        urls(&server.http.post("/v2/map", &body).await.unwrap().is_success(), &base)
+        urls(server.http.post("/v2/map", &body).await.unwrap().is_success(), &base)
     };
     let only = map(json!({ "sitemap": "only" })).await;
     assert!(only.len() == 20 && only.iter().all(|url| url.starts_with("/listed/")), "{only:?}");

@@ -332,7 +332,7 @@ fn a_build_that_is_killed_leaves_the_old_index() {
     let arguments = ["research", "import", "--from", "jsonl", file.to_str().unwrap()];
     let mut child = recipe.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let building = dir.path().join("data/research/building");
-    let until = Instant::now() + Duration::from_secs(120);
+    let until = Instant::now() + Duration::from_mins(2);
     while !building.join("graph.tmp").exists() {
         assert!(child.try_wait().unwrap().is_none() && Instant::now() < until, "the build never began");
         std::thread::sleep(Duration::from_millis(2));

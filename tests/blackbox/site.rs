@@ -7,6 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use std::fmt::Write as _;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -162,7 +163,7 @@ fn with_etag(headers: &HeaderMap) -> Response {
 fn echo(headers: &HeaderMap) -> Response {
     let mut text = String::from("These are the headers that came with the request:\n");
     for (name, value) in headers {
-        text += &format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes()));
+        let _ = writeln!(text, "{name}: {}", String::from_utf8_lossy(value.as_bytes()));
     }
     text.into_response()
 }

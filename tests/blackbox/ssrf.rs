@@ -108,11 +108,10 @@ impl Fence {
     async fn around(open: &str) -> Self {
         let forbidden = http("127.0.0.1:0", |_| page("the secret")).await;
         let names = NameServer::start(|name, before| match (name, before) {
-            ("inner.example", _) => NameAnswer::of(&["127.0.0.1"]),
             ("mixed.example", _) => NameAnswer::of(&["127.0.0.2", "127.0.0.1"]),
             ("mapped.example", _) => NameAnswer::of(&["127.0.0.2", "::ffff:127.0.0.1"]),
             ("turning.example", 0) | ("public.example", _) => NameAnswer::of(&["127.0.0.2"]),
-            ("turning.example", _) => NameAnswer::of(&["127.0.0.1"]),
+            ("inner.example" | "turning.example", _) => NameAnswer::of(&["127.0.0.1"]),
             _ => NameAnswer::NoSuchName,
         });
         let servers = names.address.to_string();

@@ -75,22 +75,21 @@ fn measure(options: &Options) -> Result<()> {
     let server =
         Running::start(&mut command).with_context(|| format!("cannot start {}", options.gannet.display()))?;
     let bench = Bench { site, server, pages: site::articles(&options.site)? };
-    bench.cost("default options", json!({}), floor, 1)?;
-    bench.cost("from the cache", json!({}), floor, 1)?;
-    bench.cost("maxAge 0", json!({ "maxAge": 0 }), floor, ROUNDS)?;
+    bench.cost("default options", &json!({}), floor, 1)?;
+    bench.cost("from the cache", &json!({}), floor, 1)?;
+    bench.cost("maxAge 0", &json!({ "maxAge": 0 }), floor, ROUNDS)?;
     bench.alone()?;
-    bench.scripted(&site::scripted(&options.site)?)
+    bench.scripted(&site::scripted(&options.site))
 }
 
 /// CPU per page of the floor.
 fn floor_ms(options: &Options, site: &Running) -> Result<f64> {
-    let mut command = match &options.floor {
-        Some(program) => Command::new(program),
-        None => {
-            let mut own = Command::new(std::env::current_exe()?);
-            own.arg("floor");
-            own
-        }
+    let mut command = if let Some(program) = &options.floor {
+        Command::new(program)
+    } else {
+        let mut own = Command::new(std::env::current_exe()?);
+        own.arg("floor");
+        own
     };
     let output = command.arg(&options.site).arg(&site.address).output().context("the floor's program")?;
     ensure!(
@@ -130,8 +129,8 @@ impl Bench {
     }
 
     /// CPU per page, rate and tail at sixteen at once.
-    fn cost(&self, name: &str, options: Value, floor: f64, rounds: usize) -> Result<()> {
-        let asked = self.asked(&self.pages, &options);
+    fn cost(&self, name: &str, options: &Value, floor: f64, rounds: usize) -> Result<()> {
+        let asked = self.asked(&self.pages, options);
         let asked: Vec<Asked> = std::iter::repeat_n(asked, rounds).flatten().collect();
         let before = cpu_ms(self.server.pid())?;
         let done = self.run(&asked, 16)?;

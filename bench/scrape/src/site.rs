@@ -34,7 +34,7 @@ fn page(folder: &Path, path: &str) -> Result<Page> {
 }
 
 /// The pages whose text a script brings.
-pub fn scripted(folder: &Path) -> Result<Vec<Page>> {
+pub fn scripted(folder: &Path) -> Vec<Page> {
     let mut pages = Vec::new();
     for number in 0.. {
         let path = format!("/js/{number}.html");
@@ -43,7 +43,7 @@ pub fn scripted(folder: &Path) -> Result<Vec<Page>> {
         }
         pages.push(Page { path, kept: vec![format!("js{number:04}text")], dropped: None });
     }
-    Ok(pages)
+    pages
 }
 
 /// The part of an address after its host.

@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
 /// Longer than any test waits.
-pub const FOR_EVER: Duration = Duration::from_secs(60);
+pub const FOR_EVER: Duration = Duration::from_mins(1);
 
 /// A server and how often it was reached.
 #[derive(Clone)]
@@ -147,8 +147,7 @@ pub fn answer(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
 
 pub fn page(text: &str) -> Vec<u8> {
     let body = format!(
-        "<html><head><title>{text}</title></head><body><article><h1>{text}</h1><p>{}</p></article>",
-        PROSE
+        "<html><head><title>{text}</title></head><body><article><h1>{text}</h1><p>{PROSE}</p></article>"
     );
     answer("200 OK", &[("Content-Type", "text/html")], body.as_bytes())
 }

@@ -80,7 +80,7 @@ impl Mapper {
 pub async fn map(ladder: &Ladder, plan: &MapPlan, id: Uuid) -> Result<MapAnswer, WireError> {
     let deadline = Deadline::after(plan.timeout.saturating_sub(RESERVE));
     let gathering = Gathering { ladder, plan, deadline, findings: Mutex::new(Findings::new(plan)) };
-    let in_time = deadline.run(gathering.gather()).await;
+    let in_time = deadline.run(Box::pin(gathering.gather())).await;
     let mut findings = gathering.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
     match in_time {
         Ok(Err(failure)) if findings.is_empty() => return Err(failure),

@@ -64,7 +64,7 @@ pub async fn read(
                 for entry in entries {
                     match entry.kind {
                         Kind::Sitemap | Kind::Feed => {
-                            waiting.push_back(Candidate { url: entry.url, named: true })
+                            waiting.push_back(Candidate { url: entry.url, named: true });
                         }
                         Kind::Page => {
                             if !found(entry) {

@@ -11,7 +11,7 @@ use tokio::task::AbortHandle;
 use wire::{Kind, WireError};
 
 /// How long the end of promised work waits for whoever was told to come back.
-const KEPT: Duration = Duration::from_secs(60);
+const KEPT: Duration = Duration::from_mins(1);
 
 /// What makes two pieces of work the same.
 pub type FlightKey = [u8; 32];

@@ -90,7 +90,8 @@ impl Ladder {
         let slot: Slot = Box::new(|| Box::pin(async { Ok(Box::new(()) as Held) }));
         let start = Start { known: None, state: None, slot };
         let progress = Progress::default();
-        let climb = self.climb(plan, start, deadline, deadline, &progress);
+        // Callers hold many of these at once; the place for a whole climb is only taken when it is climbed.
+        let climb = Box::pin(self.climb(plan, start, deadline, deadline, &progress));
         let late = |_| WireError::scrape_timeout("waiting for the page", None);
         deadline.run(climb).await.map_err(late)?
     }

@@ -42,7 +42,7 @@ const KEPT: Duration = Duration::from_hours(24);
 /// Reserved credits that nobody settles were left behind by a crash.
 const SETTLE: Duration = Duration::from_mins(2);
 /// Bytes that are arriving at the deadline may go on to arrive for as long again, and this at most.
-const LONGEST_AFTERMATH: Duration = Duration::from_secs(60);
+const LONGEST_AFTERMATH: Duration = Duration::from_mins(1);
 /// When to come back for a page that was arriving.
 const COME_BACK: u64 = 5;
 
@@ -243,7 +243,7 @@ impl Scraper {
         deadline: Deadline,
     ) -> Result<(Arc<Capture>, bool), WireError> {
         let known = match self.stored(caller.team, plan).await? {
-            Some((known, true)) => return Ok((Arc::new(self.from_store(known).await?), false)),
+            Some((known, true)) => return Ok((Arc::new(self.reread(known).await?), false)),
             Some((known, false)) => Some(known),
             None => None,
         };
@@ -302,7 +302,7 @@ impl Scraper {
     }
 
     /// A stored page, read again.
-    async fn from_store(&self, known: cache::Known) -> Result<Capture, WireError> {
+    async fn reread(&self, known: cache::Known) -> Result<Capture, WireError> {
         let begun = std::time::Instant::now();
         let cache::Known { answer, rung, fetched_at } = known;
         let (answer, page, verdict) = self.ladder.bench.run(move || capture::read(answer)).await?;

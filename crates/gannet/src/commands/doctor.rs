@@ -168,21 +168,16 @@ async fn chromium(settings: &Settings) -> Finding {
         BrowserChoice::Program(path) => Some(path.as_path()),
     };
     match browser::find_chromium(configured) {
-        Ok(path) => match browser::chromium_version(&path).await {
-            Some(version) => {
-                let text = format!("{}: {version}", path.display());
-                Finding { part, verdict: Verdict::Ok, text }
-            }
-            None => {
-                let text = format!("{}: does not start", path.display());
-                Finding { part, verdict: Verdict::Broken, text }
-            }
-        },
+        Ok(path) => {
+            let version = browser::chromium_version(&path).await;
+            let verdict = if version.is_some() { Verdict::Ok } else { Verdict::Broken };
+            let said = version.unwrap_or_else(|| "does not start".to_owned());
+            Finding { part, verdict, text: format!("{}: {said}", path.display()) }
+        }
         Err(error) => {
             let verdict = if configured.is_some() { Verdict::Broken } else { Verdict::Missing };
-            let text = format!(
-                "{error}; pages that need a browser will fail (Debian: apt-get install chromium)"
-            );
+            let text =
+                format!("{error}; pages that need a browser will fail (Debian: apt-get install chromium)");
             Finding { part, verdict, text }
         }
     }

@@ -26,6 +26,7 @@ const WALLED: u8 = 4;
 const FORBIDDEN: u8 = 5;
 
 /// Scrape one page; 1 = not had, 2 = mistake, 3 = timed out, 4 = walled, 5 = forbidden address
+#[expect(clippy::struct_excessive_bools, reason = "each is one switch of the command line")]
 #[derive(Debug, clap::Args)]
 pub struct Scrape {
     /// The page
@@ -179,15 +180,13 @@ impl Scrape {
             [Format::Images] => lines(document.images.as_deref()),
             _ => serde_json::to_string_pretty(document)? + "\n",
         };
-        match &self.out {
-            Some(path) => write_file(path, text.as_bytes()),
-            None => {
-                let mut out = std::io::stdout().lock();
-                // Whoever reads may have seen enough.
-                let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-                Ok(())
-            }
+        if let Some(path) = &self.out {
+            return write_file(path, text.as_bytes());
         }
+        let mut out = std::io::stdout().lock();
+        // Whoever reads may have seen enough.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        Ok(())
     }
 }
 

@@ -101,6 +101,7 @@ macro_rules! with_scrape_options {
 
         impl $name {
             /// The options alone.
+            #[must_use]
             pub fn options(&self) -> ScrapeOptions {
                 let asked = self.clone();
                 ScrapeOptions {

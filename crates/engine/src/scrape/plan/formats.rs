@@ -10,6 +10,7 @@ const MOST_FORMATS: usize = 50;
 const MOST_PAIRS: usize = 100;
 
 /// What is returned.
+#[expect(clippy::struct_excessive_bools, reason = "each is one format of the request")]
 #[derive(Debug, Clone, Default)]
 pub struct Formats {
     pub markdown: bool,

@@ -61,6 +61,7 @@ pub struct Parts {
 }
 
 /// How the page is asked for.
+#[expect(clippy::struct_excessive_bools, reason = "each is one switch of the request")]
 #[derive(Debug, Clone)]
 pub struct Access {
     pub headers: BTreeMap<String, String>,

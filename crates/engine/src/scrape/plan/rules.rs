@@ -60,7 +60,7 @@ pub fn resolve(asked: Option<&ThreatAsked>, issues: &mut Issues) -> Option<HostR
         Some("off") => return None,
         None | Some("manual-only" | "normal") => {}
         Some("zscaler") => {
-            issues.add("threatProtection.mode", "zscaler is an outside service", "invalid_value")
+            issues.add("threatProtection.mode", "zscaler is an outside service", "invalid_value");
         }
         Some(_) => {
             issues.add(
