@@ -152,6 +152,7 @@ async fn unknown_paths_jobs_and_methods_answer_json() {
     let text = "Invalid job ID format. Job ID must be a valid UUID.";
     http.get("/admin/drills/seven").await.unwrap().is_error(400, text);
     http.get("/admin/drills/%ff/steps").await.unwrap().is_error(400, text);
+    http.get("/v2/scrape").await.unwrap().is_error(405, "Method Not Allowed");
     let reply = http.delete("/admin/keys").await.unwrap();
     reply.is_error(405, "Method Not Allowed");
     assert_eq!(reply.json["code"], "METHOD_NOT_ALLOWED");

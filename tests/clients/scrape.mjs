@@ -14,7 +14,7 @@ assert.doesNotMatch(bare.markdown, /navigationword/);
 assert.equal(bare.metadata.statusCode, 200);
 assert.equal(bare.metadata.sourceURL, `${site}/article`);
 const page = await scrape('/article', {
-  formats: ['markdown', 'html', 'rawHtml', 'links', 'images', 'menu', { type: 'highlights', query: 'how deep do gannets dive?' },
+  formats: ['markdown', 'html', 'rawHtml', 'links', 'images', 'menu', { type: 'highlights', query: 'what depth do they reach?' },
     { type: 'attributes', selectors: [{ selector: 'time', attribute: 'datetime' }] }],
 });
 assert.match(page.markdown, /\| Cellword \| 31 m \| 12 m \|/);

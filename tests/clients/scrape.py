@@ -43,7 +43,7 @@ async def formats(scrape):
 
     page = await scrape(
         f"{site}/article",
-        formats=["markdown", "html", "rawHtml", "links", "images", HighlightsFormat(query="how deep do gannets dive?"), "menu"],
+        formats=["markdown", "html", "rawHtml", "links", "images", HighlightsFormat(query="what depth do they reach?"), "menu"],
     )
     assert "| Cellword | 31 m | 12 m |" in page.markdown and "```python" in page.markdown, page.markdown
     assert "<table" in page.html and "<script" not in page.html
