@@ -156,3 +156,13 @@ async fn whoever_leaves_does_not_end_the_fetch_of_others() {
     assert!(impatient.await.unwrap().is_err(), "it hung up");
     assert_eq!(house.site.hits("/slow"), 1);
 }
+
+#[tokio::test]
+async fn a_stored_page_is_judged_like_a_fresh_one() {
+    let house = House::open().await;
+    house.document("/pdf", json!({ "parsers": [] })).await;
+    failed(&house.scrape("/pdf", json!({})).await, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR");
+    house.document("/captcha", json!({ "formats": ["rawBase64"] })).await;
+    let reply = house.scrape("/captcha", json!({ "fastMode": true })).await;
+    failed(&reply, 500, "SCRAPE_ALL_ENGINES_FAILED");
+}
