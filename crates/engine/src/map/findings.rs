@@ -37,8 +37,9 @@ impl Findings {
         }
     }
 
-    pub fn len(&self) -> usize {
-        self.pages.len()
+    /// Whether there is room for more, and little so far.
+    pub fn has_fewer_than(&self, count: usize) -> bool {
+        self.pages.len() < count && !self.is_full()
     }
 
     pub fn is_empty(&self) -> bool {

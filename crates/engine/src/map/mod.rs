@@ -116,7 +116,7 @@ impl Gathering<'_> {
         if self.plan.sources != Sources::NoSitemaps {
             self.sitemaps(&robots, feeds).await;
         }
-        if !sitemaps_only && start.is_ok() && self.found().len() < FEW.min(self.plan.limit) {
+        if !sitemaps_only && start.is_ok() && self.found().has_fewer_than(FEW) {
             self.look_further(&robots).await;
         }
         // A page that failed is the answer only where nothing else was found.

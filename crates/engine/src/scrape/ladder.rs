@@ -135,7 +135,7 @@ impl Ladder {
         let (answer, page, verdict) = self.bench.run(move || capture::read(answer)).await?;
         step(failure::word(&verdict));
         let fits = match verdict.kind {
-            VerdictKind::Binary if plan.formats.raw_base64 || plan.files_as_they_are => true,
+            VerdictKind::Binary if plan.takes_files() => true,
             VerdictKind::Binary => return Err(failure::of_file(&verdict)),
             // The bytes are wanted, whatever they say.
             _ if plan.formats.raw_base64 => true,
@@ -252,7 +252,7 @@ fn worth_a_browser(verdict: &Verdict) -> bool {
 }
 
 /// What is never a success.
-fn is_wall(verdict: &Verdict) -> bool {
+pub fn is_wall(verdict: &Verdict) -> bool {
     use VerdictKind::{AppShell, Blocked, Captcha, Empty};
     matches!(verdict.kind, Blocked | Captcha | AppShell | Empty)
 }

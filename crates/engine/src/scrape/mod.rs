@@ -22,6 +22,7 @@ use crate::files::Files;
 use crate::limits::Gate;
 use crate::{credits, from_store};
 use capture::{Capture, Rung, Step, Stored};
+use content::verdict::VerdictKind;
 use flights::{Flights, Progress};
 use ladder::{Held, Slot, Start};
 use net::{Deadline, EgressAllow, Purpose};
@@ -211,7 +212,8 @@ impl Scraper {
         let (for_bench, shared) = (plan.clone(), capture.clone());
         let written = self.ladder.bench.run(move || {
             let document = document::write(&for_bench, &shared)?;
-            let fresh = first && shared.stored.is_none();
+            // What only the bytes were wanted of may be a wall; nobody else should be given it.
+            let fresh = first && shared.stored.is_none() && !ladder::is_wall(&shared.verdict);
             let page = if fresh { cache::put_away(&for_bench, &shared.answer, shared.rung) } else { None };
             Ok::<_, WireError>((document, page))
         });
@@ -243,7 +245,7 @@ impl Scraper {
         deadline: Deadline,
     ) -> Result<(Arc<Capture>, bool), WireError> {
         let known = match self.stored(caller.team, plan).await? {
-            Some((known, true)) => return Ok((Arc::new(self.reread(known).await?), false)),
+            Some((known, true)) => return Ok((Arc::new(self.reread(plan, known).await?), false)),
             Some((known, false)) => Some(known),
             None => None,
         };
@@ -302,10 +304,13 @@ impl Scraper {
     }
 
     /// A stored page, read again.
-    async fn reread(&self, known: cache::Known) -> Result<Capture, WireError> {
+    async fn reread(&self, plan: &ScrapePlan, known: cache::Known) -> Result<Capture, WireError> {
         let begun = std::time::Instant::now();
         let cache::Known { answer, rung, fetched_at } = known;
         let (answer, page, verdict) = self.ladder.bench.run(move || capture::read(answer)).await?;
+        if verdict.kind == VerdictKind::Binary && !plan.takes_files() {
+            return Err(failure::of_file(&verdict));
+        }
         let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let outcome = failure::word(&verdict).to_owned();
         let steps = vec![Step { rung: Rung::Cache, reason: "maxAge", outcome, ms }];

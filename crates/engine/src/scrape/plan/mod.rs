@@ -214,6 +214,11 @@ impl ScrapePlan {
         Ok(plan)
     }
 
+    /// Whether files that are no pages are wanted as they are.
+    pub fn takes_files(&self) -> bool {
+        self.formats.raw_base64 || self.files_as_they_are
+    }
+
     /// Why plain HTTP will not do, when it will not.
     pub fn wants_browser(&self) -> Option<&'static str> {
         if !self.access.actions.is_empty() {
