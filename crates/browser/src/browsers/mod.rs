@@ -91,12 +91,13 @@ impl Browsers {
         inner.counters.visits.fetch_add(1, Ordering::Relaxed);
         let started = Instant::now();
         let visiting = async {
-            // A browser may have died since it was last looked at; that is not the visit's fault.
+            // A browser, or the tab kept ready in it, may have died since it was last looked at; that is not the
+            // visit's fault.
             for _ in 0..2 {
                 let seat = self.seat(&visit, deadline).await?;
                 let outcome = visit::run(&seat, &visit, deadline, started).await;
                 match outcome {
-                    Err(VisitError::Died) if !seat.has_left() => {}
+                    Err(VisitError::Died | VisitError::RendererCrashed) if !seat.has_left() => {}
                     outcome => return outcome,
                 }
             }
