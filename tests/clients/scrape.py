@@ -158,7 +158,7 @@ async def failures(scrape):
     await fails(errors.BadRequestError, 400, "BAD_REQUEST", f"{site}/article", use_mock="x")
     await fails(errors.InternalServerError, 500, "SCRAPE_ALL_ENGINES_FAILED", f"{site}/captcha")
     await fails(errors.InternalServerError, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR", f"{site}/pdf")
-    gone = await fails(errors.InternalServerError, 500, "SCRAPE_ACTION_ERROR", f"{site}/form", timeout=4000, actions=[ClickAction(selector="#nowhere")])
+    gone = await fails(errors.InternalServerError, 500, "SCRAPE_ACTION_ERROR", f"{site}/form", timeout=15000, actions=[ClickAction(selector="#nowhere")])
     assert "#nowhere" in str(gone), gone
     await fails(errors.FirecrawlError, 404, "SCRAPE_LOCKDOWN_CACHE_MISS", f"{site}/page/none", lockdown=True)
 

@@ -61,7 +61,9 @@ pub(crate) async fn carry_out(
             Ok(Err(Failed::Visit(error))) => return Err(error),
             Ok(Err(Failed::Step(message))) => message,
             // Waiting for what does not come is the fault of the step; anything else just takes too long.
-            Err(_) if matches!(action, Action::WaitFor { .. }) => "the element did not appear in time".into(),
+            Err(_) if matches!(action, Action::WaitFor { .. } | Action::Click { .. }) => {
+                "the element did not appear in time".into()
+            }
             Err(_) => return Err(VisitError::Timeout { phase: Phase::Actions }),
         };
         let selector = selector_of(action).map(str::to_owned);

@@ -25,7 +25,7 @@ const COVERED: f32 = 0.34;
 /// The passages of a markdown text that answer the query, in the order of the text; empty when none does.
 pub fn highlights(markdown: &str, query: &str) -> String {
     let markdown = &markdown[..markdown.floor_char_boundary(MOST_TEXT)];
-    let query = score::Query::of(query, markdown);
+    let query = score::Query::of(query);
     let passages = passages::of(markdown);
     let scores = score::all(&query, &passages);
     let best = scores.iter().map(|score| score.value).fold(0.0, f32::max);

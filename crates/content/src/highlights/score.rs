@@ -30,8 +30,7 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Reads a query that is put to `text`.
-    pub(super) fn of(query: &str, text: &str) -> Self {
+    pub(super) fn of(query: &str) -> Self {
         let query = &query[..query.floor_char_boundary(LONGEST_QUERY)];
         let lower = query.to_lowercase();
         let all: Vec<&str> =
@@ -46,53 +45,14 @@ impl Query {
                 terms.push(term);
             }
         }
-        // What is asked for by "how deep" often stands in tables and lists as "depth".
-        let measured = measured(&all);
-        if let Some(quantity) =
-            measured.filter(|quantity| holds(text, quantity)).map(stem).filter(|term| !terms.contains(term))
-        {
-            terms.push(quantity);
-        }
         // A query of nothing but common words still asks for something.
         if terms.is_empty() {
             terms = of(query);
             terms.truncate(MOST_TERMS);
         }
-        let wanted = if measured.is_some() { Wanted::Number } else { wanted(&lower) };
-        Self { terms, wanted }
+        Self { terms, wanted: wanted(&lower) }
     }
 }
-
-/// Whether a text holds a word, small or with a capital.
-fn holds(text: &str, word: &str) -> bool {
-    let (first, rest) = word.split_at(1);
-    text.contains(word) || text.contains(&[&first.to_ascii_uppercase(), rest].concat())
-}
-
-/// The quantity that a question asks for by its adjective.
-fn measured(words: &[&str]) -> Option<&'static str> {
-    let asked = words.windows(2).find(|pair| pair[0] == "how").map(|pair| pair[1])?;
-    MEASURES.iter().find(|(adjective, _)| *adjective == asked).map(|(_, quantity)| *quantity)
-}
-
-const MEASURES: [(&str, &str); 16] = [
-    ("big", "size"),
-    ("cold", "temperature"),
-    ("deep", "depth"),
-    ("expensive", "price"),
-    ("far", "distance"),
-    ("fast", "speed"),
-    ("heavy", "weight"),
-    ("high", "height"),
-    ("hot", "temperature"),
-    ("large", "size"),
-    ("long", "length"),
-    ("old", "age"),
-    ("quickly", "speed"),
-    ("strong", "strength"),
-    ("tall", "height"),
-    ("wide", "width"),
-];
 
 fn wanted(query: &str) -> Wanted {
     let any = |words: &[&str]| words.iter().any(|word| query.contains(word));
