@@ -98,7 +98,6 @@ catalogue! {
     ScrapeUnsupportedFile 500 "The file is of a kind that cannot be read" Some("SCRAPE_UNSUPPORTED_FILE_ERROR"), Yes, "the address holds a PDF, an image or other binary data";
     // Map errors.
     MapTimeout 408 "Request Timeout" Some("MAP_TIMEOUT"), Yes, "nothing of the site came within the request's `timeout`";
-    MapFailed 500 "The site could not be mapped" Some("MAP_FAILED"), Yes, "neither the page nor a sitemap could be had";
     // Agent errors. The fixed texts are part of the contract.
     InvalidSnapshotId 400 "Invalid snapshot ID" None, No, "the snapshot id in the path is malformed";
     TraceNotRecorded 400 "Trace is only available for Plunge 1 extracts" None, No, "the run predates the current agent generation";

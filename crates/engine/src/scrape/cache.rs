@@ -32,8 +32,6 @@ struct Kept {
     last_modified: Option<String>,
     #[serde(default)]
     cut: bool,
-    #[serde(default)]
-    by_proxy: bool,
 }
 
 /// Everything that decides which page comes back.
@@ -98,12 +96,8 @@ pub fn put_away(plan: &ScrapePlan, answer: &Answer, rung: Rung) -> Option<NewPag
     if !plan.cache.store || answer.status >= 400 || answer.body.len() > LARGEST {
         return None;
     }
-    let kept = Kept {
-        etag: answer.etag.clone(),
-        last_modified: answer.last_modified.clone(),
-        cut: answer.cut,
-        by_proxy: answer.by_proxy,
-    };
+    let kept =
+        Kept { etag: answer.etag.clone(), last_modified: answer.last_modified.clone(), cut: answer.cut };
     Some(NewPage {
         key: key(plan),
         url: plan.url.to_string(),
@@ -145,7 +139,6 @@ pub fn take_out(page: &CachedPage) -> Option<Known> {
         last_modified: kept.last_modified,
         body: unpack(&page.body).ok()?.into(),
         cut: kept.cut,
-        by_proxy: kept.by_proxy,
     };
     Some(Known { answer, rung, fetched_at: page.fetched_at })
 }

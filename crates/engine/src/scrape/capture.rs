@@ -52,8 +52,6 @@ pub struct Answer {
     pub body: Bytes,
     /// A limit cut the body.
     pub cut: bool,
-    /// Through a proxy of the configuration.
-    pub by_proxy: bool,
 }
 
 /// What only a visit in a browser leaves.

@@ -272,7 +272,6 @@ fn answer_of(outcome: Outcome, body: Vec<u8>) -> Answer {
         last_modified: header("last-modified").filter(|date| date.len() <= 64),
         body: Bytes::from(body),
         cut: truncated.is_some(),
-        by_proxy: head.proxy.is_some(),
         url: head.url,
     }
 }
@@ -309,7 +308,6 @@ fn parts_of(visited: Visited) -> (Answer, Souvenirs) {
         last_modified: None,
         body: Bytes::from(visited.html),
         cut: visited.truncated,
-        by_proxy: false,
     };
     let souvenirs = Souvenirs {
         screenshot: visited.screenshot,
