@@ -32,7 +32,7 @@ lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 unit:
-	cargo test --workspace --locked
+	@scripts/run-tests
 
 test-env: tools
 	@scripts/install-tools test
