@@ -12,6 +12,7 @@ pub mod activity;
 mod batch;
 pub mod claims;
 mod clock;
+pub mod crawls;
 pub mod credits;
 pub mod error;
 mod failure;
@@ -30,6 +31,7 @@ pub mod scrapes;
 pub mod snapshots;
 mod sqlite;
 mod text;
+pub mod webhooks;
 mod weight;
 
 pub use error::{StoreError, StoreResult};
@@ -55,6 +57,8 @@ pub trait Store:
     + snapshots::Snapshots
     + claims::Claims
     + profiles::Profiles
+    + crawls::Crawls
+    + webhooks::Webhooks
     + Send
     + Sync
     + 'static

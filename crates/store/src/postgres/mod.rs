@@ -12,6 +12,7 @@
 mod activity;
 mod charges;
 mod claims;
+mod crawls;
 mod credits;
 mod jobs;
 mod keys;
@@ -23,6 +24,7 @@ mod profiles;
 mod schema;
 mod scrapes;
 mod snapshots;
+mod webhooks;
 
 use crate::rows::Columns;
 use crate::{Millis, Store, StoreError, StoreOptions, StoreResult, clock};

@@ -12,6 +12,7 @@
 
 mod activity;
 mod claims;
+mod crawls;
 mod credits;
 mod jobs;
 mod keys;
@@ -21,6 +22,7 @@ mod profiles;
 mod schema;
 mod scrapes;
 mod snapshots;
+mod webhooks;
 
 use crate::rows::Columns;
 use crate::{Store, StoreError, StoreOptions, StoreResult, clock};

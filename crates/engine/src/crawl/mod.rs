@@ -1,0 +1,6 @@
+//! Crawls and batches: whole sites and long lists, every address accounted for. The ledger is the store's
+//! (`store::crawls`); here it is decided what goes into it.
+
+pub mod order;
+
+pub use order::{Follow, Order, SitemapUse, Webhook};
