@@ -15,6 +15,7 @@
 //!   skipped in its counters, and reads as such.
 
 use crate::jobs::{CancelOutcome, LeaseStatus, PlanSlots};
+use crate::pages::NewPage;
 use crate::webhooks::NewDelivery;
 use crate::{Millis, StoreResult};
 use std::time::Duration;
@@ -189,6 +190,8 @@ pub enum AttemptEnd {
         outcome: Vec<u8>,
         /// The document as it will be kept, when there is one; compressed by the caller.
         document: Option<Vec<u8>>,
+        /// Kept in the cache for the team, as [`crate::scrapes::NewScrape::page`] is, in the same transaction.
+        page: Option<NewPage>,
     },
     /// Back to the queue after `delay`.
     Retry { error: String, delay: Duration },

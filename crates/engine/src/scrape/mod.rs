@@ -32,6 +32,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
+use store::pages::NewPage;
 use store::scrapes::NewScrape;
 use uuid::Uuid;
 use wire::scrape::{ActionResults, Document, JavascriptReturn, ScrapeRequest, ScrapedFrame};
@@ -70,6 +71,24 @@ pub struct Scraped {
     pub id: Uuid,
     /// The document as JSON.
     pub document: Vec<u8>,
+}
+
+/// One page of many that came to a document.
+#[derive(Debug)]
+pub struct Gathered<T> {
+    /// The document as it is kept: JSON, packed.
+    pub document: Vec<u8>,
+    /// The page for the cache, when it is to be stored.
+    pub page: Option<NewPage>,
+    pub seen: T,
+}
+
+/// What is to be kept of a scrape.
+#[derive(Debug, Default)]
+struct Kept {
+    /// The document, packed.
+    result: Option<Vec<u8>>,
+    page: Option<NewPage>,
 }
 
 impl Scraper {
@@ -176,7 +195,9 @@ impl Scraper {
             private: plan.private,
             audit: plan.audit.clone(),
         };
-        let made = self.document(caller, plan, id, base_url, deadline, &mut record).await;
+        let mut kept = Kept::default();
+        let made = self.document(caller, plan, id, base_url, deadline, &mut kept, |_| ()).await;
+        (record.result, record.page) = (kept.result, kept.page);
         match &made {
             Ok(_) => {
                 record.ok = true;
@@ -187,19 +208,40 @@ impl Scraper {
             }
         }
         self.records.write(record).await?;
-        made.map(|document| Scraped { id, document })
+        made.map(|(document, ())| Scraped { id, document })
     }
 
-    /// The document as JSON; what is to be kept of it goes into `record`.
-    async fn document(
+    /// One page of many: nothing is written or charged here. `see` looks at the page while it is on the bench.
+    pub async fn gather<T: Send + 'static>(
+        &self,
+        caller: &Arc<Caller>,
+        plan: &Arc<ScrapePlan>,
+        id: Uuid,
+        base_url: &str,
+        see: impl FnOnce(&Capture) -> T + Send + 'static,
+    ) -> Result<Gathered<T>, WireError> {
+        let deadline = Deadline::after(plan.timeout);
+        let mut kept = Kept::default();
+        let (document, seen) = self.document(caller, plan, id, base_url, deadline, &mut kept, see).await?;
+        let document = match kept.result {
+            Some(packed) => packed,
+            None => cache::pack(&document).map_err(|_| WireError::from(Kind::Internal))?,
+        };
+        Ok(Gathered { document, page: kept.page, seen })
+    }
+
+    /// The document as JSON, and what `see` made of the page; what is to be kept goes into `record`.
+    #[expect(clippy::too_many_arguments, reason = "one scrape has as many sides")]
+    async fn document<T: Send + 'static>(
         &self,
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
         id: Uuid,
         base_url: &str,
         deadline: Deadline,
-        record: &mut NewScrape,
-    ) -> Result<Vec<u8>, WireError> {
+        kept: &mut Kept,
+        see: impl FnOnce(&Capture) -> T + Send + 'static,
+    ) -> Result<(Vec<u8>, T), WireError> {
         if plan.access.rules.as_ref().is_some_and(|rules| !rules.allow(&plan.url)) {
             return Err(WireError::because(Kind::UnsafeDomain, "a list of the request forbids it"));
         }
@@ -215,10 +257,10 @@ impl Scraper {
             // What only the bytes were wanted of may be a wall; nobody else should be given it.
             let fresh = first && shared.stored.is_none() && !ladder::is_wall(&shared.verdict);
             let page = if fresh { cache::put_away(&for_bench, &shared.answer, shared.rung) } else { None };
-            Ok::<_, WireError>((document, page))
+            Ok::<_, WireError>((document, page, see(&shared)))
         });
-        let (mut document, page) = written.await??;
-        record.page = page;
+        let (mut document, page, seen) = written.await??;
+        kept.page = page;
         if let (Some(tracking), Some(markdown)) = (&plan.formats.change_tracking, &document.markdown) {
             let (store, status) = (self.store.as_ref(), capture.answer.status);
             let tracked = changes::track(store, caller.team, plan, tracking, status, markdown).await?;
@@ -231,8 +273,8 @@ impl Scraper {
         document.metadata.insert("scrapeId".to_owned(), id.to_string().into());
         document.metadata.insert("creditsUsed".to_owned(), CREDITS.into());
         let json = serde_json::to_vec(&document).map_err(|_| WireError::from(Kind::Internal))?;
-        record.result = if plan.private { None } else { cache::pack(&json).ok() };
-        Ok(json)
+        kept.result = if plan.private { None } else { cache::pack(&json).ok() };
+        Ok((json, seen))
     }
 
     /// The page: stored, or fetched together with everyone who wants the same. The second value tells whether this request was the
