@@ -1,9 +1,47 @@
 //! What the workers of a crawl or a batch need to know of it. Kept with the crawl, so that any process can go on with it.
 
 use serde::{Deserialize, Serialize};
-use sites::{Rules, Sameness};
+use sha2::{Digest, Sha256};
+use sites::{Address, Rules, Sameness};
 use std::collections::BTreeMap;
+use store::crawls::EntryKey;
+use url::Url;
 use wire::scrape::ScrapeOptions;
+
+/// What a page is known by in the ledger: equal for addresses that are one page.
+pub fn entry_key(address: &Address) -> EntryKey {
+    short_hash("page", address.key())
+}
+
+/// The same for an address of a batch, which is one page for what is written and nothing else.
+pub fn written_key(written: &str) -> EntryKey {
+    short_hash("page", written)
+}
+
+/// What the lists of a host (robots, sitemaps, feeds) are known by: no page has such a key.
+pub fn lists_key(host: &str) -> EntryKey {
+    short_hash("lists", host)
+}
+
+/// Half of a SHA-256: too long for two addresses to meet by chance, and hardly by force.
+fn short_hash(what: &str, text: &str) -> EntryKey {
+    let mut hash = Sha256::new();
+    hash.update(what);
+    hash.update([0]);
+    hash.update(text);
+    let mut key = EntryKey::default();
+    key.copy_from_slice(&hash.finalize()[..size_of::<EntryKey>()]);
+    key
+}
+
+/// Whose pace counts for an address: its host, with the port where one is written.
+pub fn host_of(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Order {
@@ -74,4 +112,21 @@ pub struct Webhook {
     pub metadata: BTreeMap<String, String>,
     /// Short names: `started`, `page`, `completed`, `failed`.
     pub events: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_page_has_one_key_and_lists_have_another() {
+        let similar = Sameness { ignore_query: false, similar: true };
+        let key = |text: &str| entry_key(&Address::parse(text, similar).unwrap());
+        assert_eq!(key("http://www.site.example/a/"), key("https://site.example/a#x"));
+        assert_ne!(key("http://site.example/a"), key("http://site.example/b"));
+        assert_ne!(written_key("site.example"), lists_key("site.example"));
+        let host = |text: &str| host_of(&Url::parse(text).unwrap());
+        assert_eq!(host("http://site.example:80/"), "site.example");
+        assert_eq!(host("http://site.example:81/"), "site.example:81");
+    }
 }
