@@ -3,4 +3,4 @@
 
 pub mod order;
 
-pub use order::{Follow, Order, SitemapUse, Webhook};
+pub use order::{Follow, Order, SitemapUse, Webhook, entry_key, host_of, list_key};
