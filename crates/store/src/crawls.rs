@@ -220,11 +220,22 @@ pub struct FetchedEntry {
     pub has_document: bool,
 }
 
+/// An entry that is there already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownEntry {
+    pub seq: u64,
+    /// The word of a skipped one.
+    pub skipped: Option<String>,
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Settlement {
     pub fates: Vec<(u64, Fate)>,
     /// In the order in which they were found: they get the next numbers.
     pub found: Vec<NewEntry>,
+    /// Entries that were skipped and are pages after all (a second link to them may be followed): queued under
+    /// their old numbers. Those that are not skipped stay as they are.
+    pub revived: Vec<u64>,
     /// Replaces the memory when given.
     pub memory: Option<Vec<u8>>,
     pub credits: i64,
@@ -336,8 +347,8 @@ pub trait Crawls {
     /// Live crawls that have something fetched, for whoever looks after what others left.
     async fn unsettled_crawls(&self, limit: u32) -> StoreResult<Vec<Uuid>>;
 
-    /// The numbers of the entries that have these keys.
-    async fn entries_by_key(&self, crawl: Uuid, keys: &[EntryKey]) -> StoreResult<Vec<Option<u64>>>;
+    /// The entries that have these keys, in the order asked.
+    async fn entries_by_key(&self, crawl: Uuid, keys: &[EntryKey]) -> StoreResult<Vec<Option<KnownEntry>>>;
 
     /// Settles, when the crawl is live and still has this version. Ends the crawl as completed when nothing is
     /// open then, or the limit is reached and nothing runs or waits to be settled: what is queued is skipped.

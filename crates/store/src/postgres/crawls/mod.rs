@@ -42,7 +42,7 @@ impl Crawls for PostgresStore {
         Err(StoreError::Misuse("unsettled_crawls is not there yet".into()))
     }
 
-    async fn entries_by_key(&self, _crawl: Uuid, _keys: &[EntryKey]) -> StoreResult<Vec<Option<u64>>> {
+    async fn entries_by_key(&self, _crawl: Uuid, _keys: &[EntryKey]) -> StoreResult<Vec<Option<KnownEntry>>> {
         Err(StoreError::Misuse("entries_by_key is not there yet".into()))
     }
 
