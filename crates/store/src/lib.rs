@@ -22,6 +22,7 @@ pub mod limits;
 mod migration;
 pub mod objects;
 mod options;
+mod outbox;
 pub mod pages;
 mod postgres;
 pub mod profiles;

@@ -40,6 +40,8 @@ pub struct Delivery {
     pub attempts: u32,
     pub last_error: Option<String>,
     pub created_at: Millis,
+    /// When it last got in line: when it was written, or when it was revived.
+    pub queued_at: Millis,
     /// Set when it was given up.
     pub given_up_at: Option<Millis>,
 }
@@ -55,9 +57,19 @@ pub struct DeliveryLease {
 pub enum DeliveryEnd {
     Delivered,
     /// Again after `delay`.
-    Later { error: String, delay: Duration },
+    Later {
+        error: String,
+        delay: Duration,
+    },
     /// Never again by itself: a dead letter, kept this long.
-    GivenUp { error: String, keep_for: Duration },
+    GivenUp {
+        error: String,
+        keep_for: Duration,
+    },
+    /// Not tried just now, so no attempt is counted; again after `delay`.
+    HandBack {
+        delay: Duration,
+    },
 }
 
 #[async_trait::async_trait]
@@ -72,22 +84,26 @@ pub trait Webhooks {
     /// Whether the lease was still held.
     async fn end_delivery(&self, lease: DeliveryLease, end: DeliveryEnd) -> StoreResult<bool>;
 
-    /// What was given up, newest first, before an id when given.
+    /// What was given up, newest (by id) first, before an id when given.
     async fn dead_letters(&self, team: Uuid, before: Option<Uuid>, limit: u32) -> StoreResult<Vec<Delivery>>;
 
-    /// Sends a dead letter again; `false` when there is none with this id.
+    /// Sends a dead letter again, as if it had never been tried and before all that was written after it;
+    /// `false` when there is none with this id.
     async fn revive_delivery(&self, team: Uuid, delivery: Uuid) -> StoreResult<bool>;
 
     /// Writes deliveries by themselves, for events that no other write tells of.
     async fn enqueue_deliveries(&self, deliveries: Vec<NewDelivery>) -> StoreResult<()>;
 
-    /// Deletes up to `limit` dead letters past their time.
+    /// Deletes up to `limit` dead letters past their time, and secrets that are no longer used.
     async fn purge_deliveries(&self, limit: u32) -> StoreResult<u64>;
 
     /// The secrets webhooks of a team are signed with, newest first: one, or two while the older is phased out.
     async fn webhook_secrets(&self, team: Uuid) -> StoreResult<Vec<WebhookSecret>>;
 
-    /// Adds a secret; the ones before it are dropped after `phase_out`.
+    /// The same, when there is none yet: then `secret` is the first. One of many that ask at once wins.
+    async fn first_webhook_secret(&self, team: Uuid, secret: &str) -> StoreResult<Vec<WebhookSecret>>;
+
+    /// Adds a secret; the one before it is dropped after `phase_out`, one that was being phased out at once.
     async fn rotate_webhook_secret(
         &self,
         team: Uuid,

@@ -1,49 +1,248 @@
-use super::SqliteStore;
-use crate::webhooks::*;
-use crate::{StoreError, StoreResult};
+//! The outbox of webhooks on SQLite. The one writer makes finding a subject's first delivery and taking it one step.
+
+use super::{SqliteStore, Tx};
+use crate::outbox;
+use crate::rows::Columns;
+use crate::text::storable;
+use crate::webhooks::{Delivery, DeliveryEnd, DeliveryLease, NewDelivery, WebhookSecret, Webhooks};
+use crate::{Millis, StoreResult, clock};
 use std::time::Duration;
 use uuid::Uuid;
+
+/// Writes deliveries with what they tell of, in the order given. The caller wakes the senders after its commit.
+pub(super) async fn insert(tx: &mut Tx, deliveries: &[NewDelivery]) -> StoreResult<()> {
+    let now = clock::now();
+    for subject in outbox::subjects(deliveries) {
+        sqlx::query(include_str!("sql/webhooks/subject.sql"))
+            .bind(subject)
+            .bind(now)
+            .execute(&mut **tx)
+            .await?;
+    }
+    for delivery in deliveries {
+        sqlx::query(include_str!("sql/webhooks/insert.sql"))
+            .bind(delivery.id)
+            .bind(delivery.team_id)
+            .bind(delivery.subject)
+            .bind(outbox::document(delivery))
+            .bind(now)
+            .bind(storable(&delivery.event))
+            .bind(storable(&delivery.target))
+            .bind(&delivery.body)
+            .execute(&mut **tx)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Writes what became of a delivery; when its subject's turn comes again.
+async fn write_end(tx: &mut Tx, delivery: Uuid, end: DeliveryEnd, now: Millis) -> StoreResult<Millis> {
+    match end {
+        DeliveryEnd::Delivered => {
+            sqlx::query(include_str!("sql/webhooks/delivered.sql")).bind(delivery).execute(&mut **tx).await?;
+            Ok(now)
+        }
+        DeliveryEnd::Later { error, delay } => {
+            sqlx::query(include_str!("sql/webhooks/later.sql"))
+                .bind(delivery)
+                .bind(storable(&error))
+                .execute(&mut **tx)
+                .await?;
+            Ok(now + clock::millis(delay))
+        }
+        DeliveryEnd::GivenUp { error, keep_for } => {
+            sqlx::query(include_str!("sql/webhooks/give_up.sql"))
+                .bind(delivery)
+                .bind(storable(&error))
+                .bind(now)
+                .bind(now + clock::millis(keep_for))
+                .execute(&mut **tx)
+                .await?;
+            Ok(now)
+        }
+        DeliveryEnd::HandBack { delay } => Ok(now + clock::millis(delay)),
+    }
+}
+
+/// Nothing of it is open any more.
+async fn close(tx: &mut Tx, subject: Uuid) -> StoreResult<()> {
+    sqlx::query(include_str!("sql/webhooks/subject_close.sql")).bind(subject).execute(&mut **tx).await?;
+    Ok(())
+}
+
+async fn secrets(tx: &mut Tx, team: Uuid, now: Millis) -> StoreResult<Vec<WebhookSecret>> {
+    let found = sqlx::query(include_str!("sql/webhooks/secrets.sql"))
+        .bind(team)
+        .bind(now)
+        .fetch_all(&mut **tx)
+        .await?;
+    found.iter().map(outbox::secret).collect()
+}
+
+async fn insert_secret(tx: &mut Tx, team: Uuid, secret: &str, now: Millis) -> StoreResult<()> {
+    sqlx::query(include_str!("sql/webhooks/secret_insert.sql"))
+        .bind(team)
+        .bind(now)
+        .bind(storable(secret))
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
 
 #[async_trait::async_trait]
 impl Webhooks for SqliteStore {
     async fn claim_deliveries(
         &self,
-        _limit: u32,
-        _lease_for: Duration,
+        limit: u32,
+        lease_for: Duration,
     ) -> StoreResult<Vec<(DeliveryLease, Delivery)>> {
-        Err(StoreError::Misuse("claim_deliveries is not there yet".into()))
+        // Looked for by a reader first: most of the time nothing is due, and that must not cost a write.
+        let due = sqlx::query(include_str!("sql/webhooks/due.sql"))
+            .bind(clock::now())
+            .fetch_one(&self.readers)
+            .await?;
+        if limit == 0 || !due.flag("due")? {
+            return Ok(Vec::new());
+        }
+        let mut tx = self.write().await?;
+        let now = clock::now();
+        let taken = sqlx::query(include_str!("sql/webhooks/take.sql"))
+            .bind(now)
+            .bind(now + clock::millis(lease_for))
+            .bind(i64::from(limit))
+            .fetch_all(&mut *tx)
+            .await?;
+        let mut claimed = Vec::with_capacity(taken.len());
+        for row in &taken {
+            let subject = row.id("subject")?;
+            let first = sqlx::query(include_str!("sql/webhooks/claim.sql"))
+                .bind(subject)
+                .fetch_optional(&mut *tx)
+                .await?;
+            match first {
+                Some(first) => claimed.push(outbox::claimed(&first)?),
+                // Only deliveries that were known before were written to it.
+                None => close(&mut tx, subject).await?,
+            }
+        }
+        tx.commit().await?;
+        Ok(claimed)
     }
 
-    async fn end_delivery(&self, _lease: DeliveryLease, _end: DeliveryEnd) -> StoreResult<bool> {
-        Err(StoreError::Misuse("end_delivery is not there yet".into()))
+    async fn end_delivery(&self, lease: DeliveryLease, end: DeliveryEnd) -> StoreResult<bool> {
+        let mut tx = self.write().await?;
+        let held = sqlx::query(include_str!("sql/webhooks/held.sql"))
+            .bind(lease.delivery)
+            .bind(i64::try_from(lease.number).unwrap_or(-1))
+            .fetch_optional(&mut *tx)
+            .await?;
+        let Some(held) = held else { return Ok(false) };
+        let subject = held.id("subject")?;
+        let due_at = write_end(&mut tx, lease.delivery, end, clock::now()).await?;
+        let next = sqlx::query(include_str!("sql/webhooks/subject_next.sql"))
+            .bind(subject)
+            .bind(due_at)
+            .execute(&mut *tx)
+            .await?;
+        if next.rows_affected() == 0 {
+            close(&mut tx, subject).await?;
+        }
+        tx.commit().await?;
+        Ok(true)
     }
 
-    async fn dead_letters(&self, _team: Uuid, _before: Option<Uuid>, _limit: u32) -> StoreResult<Vec<Delivery>> {
-        Err(StoreError::Misuse("dead_letters is not there yet".into()))
+    async fn dead_letters(&self, team: Uuid, before: Option<Uuid>, limit: u32) -> StoreResult<Vec<Delivery>> {
+        let found = sqlx::query(include_str!("sql/webhooks/dead.sql"))
+            .bind(team)
+            .bind(before)
+            .bind(i64::from(limit))
+            .fetch_all(&self.readers)
+            .await?;
+        found.iter().map(outbox::delivery).collect()
     }
 
-    async fn revive_delivery(&self, _team: Uuid, _delivery: Uuid) -> StoreResult<bool> {
-        Err(StoreError::Misuse("revive_delivery is not there yet".into()))
+    async fn revive_delivery(&self, team: Uuid, delivery: Uuid) -> StoreResult<bool> {
+        let mut tx = self.write().await?;
+        let now = clock::now();
+        let revived = sqlx::query(include_str!("sql/webhooks/revive.sql"))
+            .bind(team)
+            .bind(delivery)
+            .bind(now)
+            .fetch_optional(&mut *tx)
+            .await?;
+        let Some(revived) = revived else { return Ok(false) };
+        sqlx::query(include_str!("sql/webhooks/subject_wake.sql"))
+            .bind(revived.id("subject")?)
+            .bind(now)
+            .execute(&mut *tx)
+            .await?;
+        tx.commit().await?;
+        self.wake();
+        Ok(true)
     }
 
-    async fn enqueue_deliveries(&self, _deliveries: Vec<NewDelivery>) -> StoreResult<()> {
-        Err(StoreError::Misuse("enqueue_deliveries is not there yet".into()))
+    async fn enqueue_deliveries(&self, deliveries: Vec<NewDelivery>) -> StoreResult<()> {
+        if deliveries.is_empty() {
+            return Ok(());
+        }
+        let mut tx = self.write().await?;
+        insert(&mut tx, &deliveries).await?;
+        tx.commit().await?;
+        self.wake();
+        Ok(())
     }
 
-    async fn purge_deliveries(&self, _limit: u32) -> StoreResult<u64> {
-        Err(StoreError::Misuse("purge_deliveries is not there yet".into()))
+    async fn purge_deliveries(&self, limit: u32) -> StoreResult<u64> {
+        let mut tx = self.write().await?;
+        let now = clock::now();
+        sqlx::query(include_str!("sql/webhooks/secrets_purge.sql"))
+            .bind(now)
+            .bind(i64::from(limit))
+            .execute(&mut *tx)
+            .await?;
+        let done = sqlx::query(include_str!("sql/webhooks/purge.sql"))
+            .bind(now)
+            .bind(i64::from(limit))
+            .execute(&mut *tx)
+            .await?;
+        tx.commit().await?;
+        Ok(done.rows_affected())
     }
 
-    async fn webhook_secrets(&self, _team: Uuid) -> StoreResult<Vec<WebhookSecret>> {
-        Err(StoreError::Misuse("webhook_secrets is not there yet".into()))
+    async fn webhook_secrets(&self, team: Uuid) -> StoreResult<Vec<WebhookSecret>> {
+        let found = sqlx::query(include_str!("sql/webhooks/secrets.sql"))
+            .bind(team)
+            .bind(clock::now())
+            .fetch_all(&self.readers)
+            .await?;
+        found.iter().map(outbox::secret).collect()
+    }
+
+    async fn first_webhook_secret(&self, team: Uuid, secret: &str) -> StoreResult<Vec<WebhookSecret>> {
+        let mut tx = self.write().await?;
+        let now = clock::now();
+        insert_secret(&mut tx, team, secret, now).await?;
+        let secrets = secrets(&mut tx, team, now).await?;
+        tx.commit().await?;
+        Ok(secrets)
     }
 
     async fn rotate_webhook_secret(
         &self,
-        _team: Uuid,
-        _secret: &str,
-        _phase_out: Duration,
+        team: Uuid,
+        secret: &str,
+        phase_out: Duration,
     ) -> StoreResult<WebhookSecret> {
-        Err(StoreError::Misuse("rotate_webhook_secret is not there yet".into()))
+        let mut tx = self.write().await?;
+        let now = clock::now();
+        sqlx::query(include_str!("sql/webhooks/secret_drop.sql")).bind(team).execute(&mut *tx).await?;
+        sqlx::query(include_str!("sql/webhooks/secret_phase_out.sql"))
+            .bind(team)
+            .bind(now + clock::millis(phase_out))
+            .execute(&mut *tx)
+            .await?;
+        insert_secret(&mut tx, team, secret, now).await?;
+        tx.commit().await?;
+        Ok(WebhookSecret { secret: storable(secret).into_owned(), created_at: now, until: None })
     }
 }

@@ -1,0 +1,1 @@
+DELETE FROM webhook_secrets WHERE team_id = ?1 AND until IS NOT NULL

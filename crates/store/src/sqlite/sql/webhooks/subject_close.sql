@@ -1,0 +1,1 @@
+DELETE FROM delivery_subjects WHERE subject = ?1
