@@ -12,6 +12,7 @@ use std::path::Path;
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "ground", sql: include_str!("migrations/0001_ground.sql") },
     Migration { version: 2, name: "scrapes", sql: include_str!("migrations/0002_scrapes.sql") },
+    Migration { version: 3, name: "crawls", sql: include_str!("migrations/0003_crawls.sql") },
     Migration { version: 4, name: "webhooks", sql: include_str!("migrations/0004_webhooks.sql") },
 ];
 
