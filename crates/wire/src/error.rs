@@ -98,6 +98,12 @@ catalogue! {
     ScrapeUnsupportedFile 500 "The file is of a kind that cannot be read" Some("SCRAPE_UNSUPPORTED_FILE_ERROR"), Yes, "the address holds a PDF, an image or other binary data";
     // Map errors.
     MapTimeout 408 "Request Timeout" Some("MAP_TIMEOUT"), Yes, "nothing of the site came within the request's `timeout`";
+    // Crawl and batch errors.
+    NoValidUrls 400 "No valid URLs provided" Some("BAD_REQUEST"), No, "every address of the batch is malformed";
+    InvalidPagination 400 "Invalid pagination" Some("BAD_REQUEST"), No, "`skip` or `limit` is not a number in its range";
+    JobNotFound 404 "Job not found" None, No, "no such crawl or batch, or it belongs to another team";
+    CrawlFinished 409 "Crawl is already completed" None, No, "cancelling a crawl that has ended";
+    BatchFinished 409 "Batch scrape is already completed" None, No, "cancelling a batch that has ended, or adding to one that failed or was cancelled";
     // Agent errors. The fixed texts are part of the contract.
     InvalidSnapshotId 400 "Invalid snapshot ID" None, No, "the snapshot id in the path is malformed";
     TraceNotRecorded 400 "Trace is only available for Plunge 1 extracts" None, No, "the run predates the current agent generation";
@@ -231,6 +237,20 @@ impl WireError {
         error
     }
 
+    /// The same mistake, of what stands in a field of a larger request.
+    #[must_use]
+    pub fn within(mut self, field: &str) -> Self {
+        if let Some(rest) = self.message.as_deref().and_then(|text| text.strip_prefix("Bad Request: ")) {
+            self.message = Some(format!("Bad Request: {field}.{rest}"));
+        }
+        for issue in self.details.iter_mut().filter_map(Value::as_array_mut).flatten() {
+            if let Some(path) = issue.get_mut("path").and_then(Value::as_array_mut) {
+                path.insert(0, field.into());
+            }
+        }
+        self
+    }
+
     /// A conflict with its reason, such as the end state of what was to be cancelled.
     pub fn conflict(reason: &str) -> Self {
         Self::from(Kind::Conflict).with_details(&reason)
@@ -320,6 +340,15 @@ mod tests {
         for kind in [Kind::TraceNotRecorded, Kind::SnapshotsNotRecorded] {
             assert!(kind.entry().text.contains(crate::AGENT_GENERATION));
         }
+    }
+
+    #[test]
+    fn a_mistake_inside_is_told_from_outside() {
+        let inner = WireError::invalid(&[Issue::at("location.country", "unknown", "invalid_value")]);
+        let outer = inner.within("scrapeOptions");
+        assert_eq!(outer.text(), "Bad Request: scrapeOptions.location.country: unknown");
+        let path = serde_json::json!(["scrapeOptions", "location", "country"]);
+        assert_eq!(outer.details().unwrap()[0]["path"], path);
     }
 
     #[test]

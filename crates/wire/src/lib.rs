@@ -4,6 +4,8 @@
 //! [`read`]. What a request *means* (defaults filled in, conflicts refused) is decided in `engine`.
 
 pub mod admin;
+pub mod batch;
+pub mod crawl;
 pub mod drill;
 pub mod error;
 pub mod issue;

@@ -140,6 +140,8 @@ macro_rules! with_scrape_options {
     };
 }
 
+pub(crate) use with_scrape_options;
+
 with_scrape_options! {
     /// What a scrape does with its page; also inside the requests of other capabilities.
     ScrapeOptions {}
