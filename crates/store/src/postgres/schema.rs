@@ -10,6 +10,7 @@ use sqlx::{ConnectOptions, Connection, PgConnection};
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "ground", sql: include_str!("migrations/0001_ground.sql") },
     Migration { version: 2, name: "scrapes", sql: include_str!("migrations/0002_scrapes.sql") },
+    Migration { version: 3, name: "crawls", sql: include_str!("migrations/0003_crawls.sql") },
     Migration { version: 4, name: "webhooks", sql: include_str!("migrations/0004_webhooks.sql") },
 ];
 
