@@ -18,6 +18,7 @@ pub mod error;
 mod failure;
 pub mod jobs;
 pub mod keys;
+mod ledger;
 pub mod limits;
 mod migration;
 pub mod objects;

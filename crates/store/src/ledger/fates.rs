@@ -1,0 +1,71 @@
+//! What a settlement makes of fetched entries: their last state, the numbers of their documents, the counters.
+
+use super::standing::Standing;
+use crate::crawls::Fate;
+use crate::{StoreError, StoreResult};
+use std::collections::HashMap;
+
+/// A fetched entry as the store has it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiting {
+    pub seq: i64,
+    pub is_lists: bool,
+    pub document_bytes: Option<i64>,
+}
+
+/// A settled entry as it is written.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SettledLine<'a> {
+    pub seq: i64,
+    /// As the schemas keep states: 3 completed, 4 failed, 5 skipped.
+    pub state: i64,
+    pub number: Option<i64>,
+    pub document_bytes: Option<i64>,
+    pub reason: Option<&'a str>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Judged<'a> {
+    pub lines: Vec<SettledLine<'a>>,
+    /// Entries whose document nobody will read.
+    pub dropped: Vec<i64>,
+}
+
+/// Gives each fate to its entry and counts it. Every entry that is named must wait for its fate.
+pub(crate) fn judge<'a>(
+    standing: &mut Standing,
+    fates: &'a [(u64, Fate)],
+    waiting: &[Waiting],
+) -> StoreResult<Judged<'a>> {
+    let mut waiting: HashMap<i64, Waiting> = waiting.iter().map(|entry| (entry.seq, *entry)).collect();
+    let mut judged = Judged::default();
+    for (seq, fate) in fates {
+        let entry = i64::try_from(*seq).ok().and_then(|seq| waiting.remove(&seq));
+        let entry = entry
+            .ok_or_else(|| StoreError::Misuse(format!("the entry {seq} does not wait to be settled")))?;
+        standing.tally.settle(entry.is_lists, fate);
+        let kept = if *fate == Fate::Completed && !entry.is_lists {
+            let bytes = entry.document_bytes;
+            Some(bytes.ok_or_else(|| StoreError::Misuse(format!("the entry {seq} has no document")))?)
+        } else {
+            None
+        };
+        standing.bytes += kept.unwrap_or(0);
+        if kept.is_none() && entry.document_bytes.is_some() {
+            judged.dropped.push(entry.seq);
+        }
+        let (state, reason) = match fate {
+            Fate::Completed => (3, None),
+            Fate::Failed(error) => (4, Some(error.as_str())),
+            Fate::Skipped(word) => (5, Some(word.as_str())),
+        };
+        judged.lines.push(SettledLine {
+            seq: entry.seq,
+            state,
+            number: kept.map(|_| standing.tally.completed),
+            document_bytes: kept,
+            reason,
+        });
+    }
+    Ok(judged)
+}

@@ -1,0 +1,201 @@
+//! Which of a crawl's queued entries start: the lowest numbers whose time has come and whose host is not held back.
+//!
+//! A claim looks at a bounded number of entries from the front of the queue. When all of these must wait, it looks
+//! at as many again further back, from where the claim before it left off, so that entries of a paused host cost
+//! little and do not keep others from starting.
+
+use crate::Millis;
+use std::collections::HashSet;
+
+/// A queued entry, with its host's pace.
+#[derive(Debug, Clone)]
+pub(crate) struct QueuedEntry {
+    pub seq: i64,
+    pub url: String,
+    pub host: String,
+    pub depth: u32,
+    pub is_lists: bool,
+    pub run_at: Millis,
+    /// Nothing of the host starts before this.
+    pub host_at: Millis,
+    /// The host's gap between starts; 0 without one.
+    pub host_gap: Millis,
+}
+
+/// One look at one crawl.
+#[derive(Debug)]
+pub(crate) struct Looking {
+    wanted: usize,
+    pages: u64,
+    now: Millis,
+    look_from: i64,
+    /// Where the first window ended, when it did not end with the queue.
+    front_end: Option<i64>,
+    saw_all: bool,
+    soonest: Option<Millis>,
+    /// What starts, in the order of numbers.
+    pub taken: Vec<QueuedEntry>,
+    /// Hosts whose next start must wait for their gap.
+    pub paced: HashSet<String>,
+}
+
+impl Looking {
+    pub(crate) fn new(wanted: u32, pages: u64, look_from: i64, now: Millis) -> Self {
+        Self {
+            wanted: wanted as usize,
+            pages,
+            now,
+            look_from,
+            front_end: None,
+            saw_all: false,
+            soonest: None,
+            taken: Vec::new(),
+            paced: HashSet::new(),
+        }
+    }
+
+    /// How many entries are looked at in one go.
+    pub(crate) fn window(&self) -> usize {
+        4 * self.wanted + 64
+    }
+
+    /// Takes what may start from the front of the queue. Where to look on, when that was not enough.
+    pub(crate) fn front(&mut self, window: Vec<QueuedEntry>) -> Option<i64> {
+        let last = window.last().map(|entry| entry.seq);
+        self.front_end = if window.len() < self.window() { None } else { last };
+        self.saw_all = self.front_end.is_none();
+        self.take(window);
+        let short = self.taken.len() < self.wanted;
+        self.front_end.filter(|_| short).map(|end| end.max(self.look_from))
+    }
+
+    /// Takes what may start from entries further back, after the number that [`Looking::front`] gave.
+    pub(crate) fn behind(&mut self, from: i64, window: Vec<QueuedEntry>) {
+        let at_end = window.len() < self.window();
+        self.saw_all = at_end && self.front_end == Some(from);
+        let last = window.last().map_or(from, |entry| entry.seq);
+        self.look_from = match self.take(window) {
+            Some(first) => first - 1,
+            None if at_end => 0,
+            None => last,
+        };
+    }
+
+    /// The first that was taken of these.
+    fn take(&mut self, window: Vec<QueuedEntry>) -> Option<i64> {
+        let mut first = None;
+        for entry in window {
+            if self.taken.len() == self.wanted {
+                break;
+            }
+            if !entry.is_lists && self.pages == 0 {
+                continue;
+            }
+            let at = if self.paced.contains(&entry.host) {
+                self.now + entry.host_gap
+            } else {
+                entry.run_at.max(entry.host_at)
+            };
+            if at > self.now {
+                self.soonest = Some(self.soonest.map_or(at, |soonest| soonest.min(at)));
+                continue;
+            }
+            if entry.host_gap > 0 {
+                self.paced.insert(entry.host.clone());
+            }
+            self.pages -= u64::from(!entry.is_lists);
+            first.get_or_insert(entry.seq);
+            self.taken.push(entry);
+        }
+        first
+    }
+
+    /// Where the next claim goes on looking, and when it is worth its while.
+    pub(crate) fn next(&self) -> (i64, Millis) {
+        let idle = self.saw_all && self.taken.len() < self.wanted;
+        (self.look_from, self.soonest.filter(|_| idle).unwrap_or(self.now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Millis = 1_000;
+
+    fn entry(seq: i64, host: &str) -> QueuedEntry {
+        QueuedEntry {
+            seq,
+            url: String::new(),
+            host: host.into(),
+            depth: 0,
+            is_lists: false,
+            run_at: 0,
+            host_at: 0,
+            host_gap: 0,
+        }
+    }
+
+    fn numbers(looking: &Looking) -> Vec<i64> {
+        looking.taken.iter().map(|entry| entry.seq).collect()
+    }
+
+    #[test]
+    fn those_that_must_wait_are_passed_over() {
+        let mut looking = Looking::new(3, 9, 0, NOW);
+        let late = QueuedEntry { run_at: NOW + 7, ..entry(2, "a") };
+        let paused = QueuedEntry { host_at: NOW + 5, ..entry(3, "b") };
+        assert_eq!(looking.front(vec![entry(1, "a"), late, paused, entry(4, "a")]), None);
+        assert_eq!(numbers(&looking), [1, 4]);
+        assert_eq!(looking.next(), (0, NOW + 5), "all was seen: nothing before then");
+    }
+
+    #[test]
+    fn a_host_with_a_gap_gives_one() {
+        let slow = |seq| QueuedEntry { host_gap: 40, ..entry(seq, "slow") };
+        let mut looking = Looking::new(3, 9, 0, NOW);
+        looking.front(vec![slow(1), slow(2), entry(3, "b"), slow(4)]);
+        assert_eq!(numbers(&looking), [1, 3]);
+        assert!(looking.paced.contains("slow") && looking.paced.len() == 1);
+        assert_eq!(looking.next(), (0, NOW + 40));
+    }
+
+    #[test]
+    fn lists_start_where_pages_may_not() {
+        let mut looking = Looking::new(3, 1, 0, NOW);
+        looking.front(vec![entry(1, "a"), entry(2, "a"), QueuedEntry { is_lists: true, ..entry(3, "a") }]);
+        assert_eq!(numbers(&looking), [1, 3]);
+    }
+
+    #[test]
+    fn whatever_may_start_is_found_behind_what_may_not() {
+        // 1,000 entries of a paused host, then one of another.
+        let queue: Vec<QueuedEntry> = (1..=1_000)
+            .map(|seq| QueuedEntry { host_at: NOW + 99, ..entry(seq, "paused") })
+            .chain([entry(1_001, "free")])
+            .collect();
+        let after = |from: i64, size: usize| -> Vec<QueuedEntry> {
+            queue.iter().filter(|entry| entry.seq > from).take(size).cloned().collect()
+        };
+        let (mut look_from, mut claims) = (0, 0);
+        loop {
+            claims += 1;
+            let mut looking = Looking::new(1, 9, look_from, NOW);
+            let from = looking.front(after(0, looking.window())).expect("not all seen");
+            looking.behind(from, after(from, looking.window()));
+            let (on, next_at) = looking.next();
+            assert_eq!(next_at, NOW, "there may be more");
+            look_from = on;
+            if !looking.taken.is_empty() {
+                assert_eq!((numbers(&looking), look_from), (vec![1_001], 1_000));
+                break;
+            }
+        }
+        assert!(claims <= 1 + 1_001 / 68, "{claims} claims");
+        // With nothing left there, the next looks start over.
+        let mut looking = Looking::new(1, 9, look_from, NOW);
+        looking.front(after(0, looking.window()));
+        looking.behind(look_from, Vec::new());
+        assert_eq!(looking.next(), (0, NOW));
+    }
+}
