@@ -20,6 +20,7 @@ pub mod research;
 pub mod runner;
 pub mod scrape;
 pub mod time;
+pub mod webhooks;
 
 pub use callers::{Caller, Callers};
 pub use fault::from_store;

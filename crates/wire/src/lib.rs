@@ -15,6 +15,7 @@ pub mod research;
 pub mod scope;
 pub mod scrape;
 pub mod team;
+pub mod webhook;
 
 pub use error::{ErrorBody, Kind, Retry, WireError};
 pub use issue::{Issue, Issues, PathPart};

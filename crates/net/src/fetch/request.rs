@@ -121,7 +121,8 @@ impl Request {
     /// `POST url` with a body. Redirects are not followed unless asked: a body is not for whoever comes next.
     pub fn post(purpose: Purpose, url: &str, content_type: &str, body: Bytes) -> Result<Self, FetchError> {
         let mut request = Self::new(purpose, Method::POST, url)?.follow_redirects(false);
-        request.custom = CustomHeaders::new([("content-type", content_type)])?;
+        // Beside the login that the address may have held.
+        request.custom.add(CustomHeaders::new([("content-type", content_type)])?);
         request.body = body;
         Ok(request)
     }

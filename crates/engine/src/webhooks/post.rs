@@ -1,0 +1,206 @@
+//! One attempt at one delivery: its body made whole, signed, and posted. Says what came of it and decides nothing.
+
+use super::secrets;
+use crate::scrape::cache;
+use bytes::Bytes;
+use net::{AtLimit, BodySink, Deadline, FetchError, Fetcher, Head, Limits, Purpose, Request, StatusCode};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::time::Duration;
+use store::Store;
+use store::webhooks::{Delivery, WebhookSecret};
+use wire::WireError;
+
+/// What of an answer's body is read, so that its connection can be kept; nobody looks at it.
+const DRAINED: u64 = 64 * 1024;
+const DRAINED_FOR: Duration = Duration::from_secs(1);
+/// Where the document goes in the body of a delivery. What stands before it is ours alone, so the first place where
+/// this is found is the right one.
+const NO_DATA: &[u8] = br#""data":[]"#;
+
+/// Where a delivery goes, as it is kept with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Target {
+    pub url: String,
+    pub headers: BTreeMap<String, String>,
+}
+
+impl Target {
+    pub fn write(&self) -> String {
+        // Text for keys and values: it always serialises.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub fn read(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+}
+
+/// The address in a delivery's target, without the caller's headers: they may be secret.
+pub fn target_url(target: &str) -> String {
+    Target::read(target).map(|target| target.url).unwrap_or_default()
+}
+
+/// Why a delivery was not delivered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// The receiver's: another attempt may go better.
+    Receiver(String),
+    /// No attempt will ever go better by itself.
+    Hopeless(String),
+    /// Our own: no attempt was made.
+    Ours(String),
+}
+
+/// Posts a delivery once.
+pub(super) async fn post(
+    store: &dyn Store,
+    fetcher: &Fetcher,
+    delivery: &Delivery,
+    timeout: Duration,
+) -> Result<(), Trouble> {
+    let target = Target::read(&delivery.target)
+        .ok_or_else(|| Trouble::Hopeless("its target cannot be read".to_owned()))?;
+    let ours = |error: WireError| Trouble::Ours(error.to_string());
+    let secrets = secrets::of_team(store, delivery.team_id).await.map_err(ours)?;
+    let document = document(store, delivery).await?;
+    let (body, signatures) = prepare(delivery.body.clone(), document, secrets).await?;
+    let deadline = Deadline::after(timeout);
+    let outcome = send(fetcher, &target, &body, &signatures, timeout, deadline).await;
+    match outcome {
+        // A kept connection that the receiver had closed, or a lost answer: once more at once is no more than
+        // "at least once" allows.
+        Err(FetchError::Incomplete(_)) => {
+            judge(send(fetcher, &target, &body, &signatures, timeout, deadline).await)
+        }
+        other => judge(other),
+    }
+}
+
+/// The document of the crawl that belongs into the body, as it is kept.
+async fn document(store: &dyn Store, delivery: &Delivery) -> Result<Option<Vec<u8>>, Trouble> {
+    let Some(number) = delivery.document else { return Ok(None) };
+    let found = store.crawl_documents(delivery.subject, number.saturating_sub(1), 1, u64::MAX).await;
+    let found = found.map_err(|error| Trouble::Ours(error.to_string()))?;
+    let kept = found.into_iter().next().filter(|kept| kept.number == number);
+    let gone = || Trouble::Hopeless("its document is no longer kept".to_owned());
+    Ok(Some(kept.ok_or_else(gone)?.body))
+}
+
+/// The whole body with its signatures. Documents may be large, and the threads that serve have other work.
+async fn prepare(
+    body: Vec<u8>,
+    document: Option<Vec<u8>>,
+    secrets: Vec<WebhookSecret>,
+) -> Result<(Bytes, Vec<(&'static str, String)>), Trouble> {
+    let work = move || {
+        let body = match document {
+            None => body,
+            Some(packed) => splice(&body, &cache::unpack(&packed).ok()?)?,
+        };
+        let signatures = secrets::signatures(&secrets, &body);
+        Some((Bytes::from(body), signatures))
+    };
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|error| Trouble::Ours(error.to_string()))?;
+    done.ok_or_else(|| Trouble::Hopeless("its document cannot be read".to_owned()))
+}
+
+/// Puts a document into the empty list of a body.
+fn splice(body: &[u8], document: &[u8]) -> Option<Vec<u8>> {
+    let at = body.windows(NO_DATA.len()).position(|window| window == NO_DATA)? + NO_DATA.len() - 1;
+    Some([&body[..at], document, &body[at..]].concat())
+}
+
+/// The status of the answer. Redirects are not followed: a body is not for whoever comes next.
+async fn send(
+    fetcher: &Fetcher,
+    target: &Target,
+    body: &Bytes,
+    signatures: &[(&'static str, String)],
+    timeout: Duration,
+    deadline: Deadline,
+) -> Result<StatusCode, FetchError> {
+    let limits = Limits {
+        connect: timeout,
+        first_byte: timeout,
+        idle: DRAINED_FOR,
+        retries: 0,
+        wire_bytes: DRAINED,
+        body_bytes: DRAINED,
+        at_limit: AtLimit::Cut,
+        ..Limits::default()
+    };
+    let own = target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let signed = signatures.iter().map(|(name, value)| (*name, value.as_str()));
+    let request = Request::post(Purpose::Webhook, &target.url, "application/json", body.clone())?
+        .headers(own)?
+        .headers(signed)?
+        .limits(limits);
+    let mut answer = Answer::default();
+    let outcome = fetcher.fetch_into(request, deadline, &mut answer).await;
+    // The status is the whole answer; how its body ends changes nothing.
+    match answer.status {
+        Some(status) => Ok(status),
+        None => outcome.map(|outcome| outcome.head.status),
+    }
+}
+
+fn judge(outcome: Result<StatusCode, FetchError>) -> Result<(), Trouble> {
+    match outcome {
+        Ok(status) if status.is_success() => Ok(()),
+        Ok(status) if status.is_redirection() => {
+            let text = format!("the receiver answered {}; redirects are not followed", status.as_u16());
+            Err(Trouble::Receiver(text))
+        }
+        Ok(status) => Err(Trouble::Receiver(format!("the receiver answered {}", status.as_u16()))),
+        Err(error @ FetchError::Refused(_)) => {
+            Err(Trouble::Hopeless(format!("{error}; the setting egress_allow opens private targets")))
+        }
+        Err(error @ (FetchError::BadUrl(_) | FetchError::BadRequest(_))) => {
+            Err(Trouble::Hopeless(error.to_string()))
+        }
+        Err(error) => Err(Trouble::Receiver(error.to_string())),
+    }
+}
+
+/// Keeps the status of an answer and lets go of its body.
+#[derive(Debug, Default)]
+struct Answer {
+    status: Option<StatusCode>,
+}
+
+impl BodySink for Answer {
+    fn head(&mut self, head: &Head) -> ControlFlow<()> {
+        self.status = Some(head.status);
+        ControlFlow::Continue(())
+    }
+
+    fn piece(&mut self, _: &[u8]) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_goes_into_the_first_empty_list_and_no_other() {
+        let body = br#"{"type":"crawl.page","data":[],"metadata":{"x":"\"data\":[]","y":"\"data\":[]"}}"#;
+        let whole = splice(body, br#"{"markdown":"hi"}"#).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&whole).unwrap();
+        assert_eq!(value["data"], serde_json::json!([{ "markdown": "hi" }]));
+        assert_eq!(value["metadata"]["x"], "\"data\":[]");
+        assert!(splice(b"{}", b"1").is_none());
+    }
+
+    #[test]
+    fn only_the_address_of_a_target_is_shown() {
+        let headers = BTreeMap::from([("Authorization".to_owned(), "secret".to_owned())]);
+        let written = Target { url: "https://a.test/".into(), headers }.write();
+        assert_eq!(target_url(&written), "https://a.test/");
+        assert_eq!(target_url("nonsense"), "");
+    }
+}
