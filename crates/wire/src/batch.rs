@@ -4,6 +4,7 @@ use crate::scrape::{
     ActionAsked, AuditAsked, FormatAsked, LocationAsked, ParserAsked, ProfileAsked, RedactAsked,
     ScrapeOptions, ThreatAsked, with_scrape_options,
 };
+use crate::webhook::WebhookAsked;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -23,6 +24,8 @@ with_scrape_options! {
         /// The most pages at once.
         #[schema(minimum = 1)]
         max_concurrency: Option<i64>,
+        /// Whom to tell: an address, or an object with options.
+        webhook: Option<WebhookAsked>,
         /// Keep the pages for an hour only, and nothing else.
         #[schema(default = false)]
         zero_data_retention: Option<bool>,

@@ -1,6 +1,7 @@
 //! Crawl: a whole site, as a job. What is asked for, and what is told of it; batches are told of in the same shapes.
 
 use crate::scrape::{Document, ScrapeOptions};
+use crate::webhook::WebhookAsked;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -57,6 +58,8 @@ pub struct CrawlRequest {
     /// The most pages at once.
     #[schema(minimum = 1)]
     pub max_concurrency: Option<i64>,
+    /// Whom to tell: an address, or an object with options.
+    pub webhook: Option<WebhookAsked>,
     /// How each page is scraped.
     pub scrape_options: Option<ScrapeOptions>,
     /// Keep the pages for an hour only, and nothing else.

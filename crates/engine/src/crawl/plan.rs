@@ -1,0 +1,353 @@
+//! What a crawl or a batch request means: every default filled in and every conflict refused before anything is written.
+
+use super::order::{Follow, Order, SitemapUse, Webhook, entry_key, host_of, lists_key, written_key};
+use crate::scrape::ScrapePlan;
+use crate::scrape::plan::page_url;
+use crate::webhooks;
+use net::{EgressAllow, Purpose};
+use sites::scope::BadPattern;
+use sites::{Address, Scope};
+use std::collections::HashSet;
+use std::time::Duration;
+use store::crawls::{EntryKey, NewEntry, NewFate};
+use url::Url;
+use uuid::Uuid;
+use wire::batch::BatchRequest;
+use wire::crawl::{CrawlRequest, ParamsPreviewRequest};
+use wire::scrape::ScrapeOptions;
+use wire::webhook::WebhookAsked;
+use wire::{Issue, Issues, Kind, PathPart, WireError};
+
+const DEFAULT_LIMIT: u64 = 10_000;
+const MOST_PAGES: i64 = 1_000_000_000;
+const LONGEST_PROMPT: usize = 10_000;
+const LONGEST_AGENT: usize = 200;
+const LONGEST_DELAY: f64 = 60.0;
+/// Wrong addresses of a batch that are listed one by one.
+const MOST_LISTED: usize = 20;
+
+/// What is true of whoever asks.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking<'a> {
+    /// The team keeps nothing.
+    pub keeps_nothing: bool,
+    /// How the caller reaches this server.
+    pub base_url: &'a str,
+    /// What the operator opened in private address space.
+    pub allow: &'a EgressAllow,
+}
+
+impl Asking<'_> {
+    fn page_url(&self, written: &str) -> Result<Url, WireError> {
+        page_url(written, &|host| self.allow.names_host(Purpose::Scrape, host))
+    }
+
+    fn webhook(&self, asked: Option<&WebhookAsked>) -> Result<Option<Webhook>, WireError> {
+        asked.map(|asked| webhooks::resolve(asked, &webhooks::JOB_EVENTS, self.allow)).transpose()
+    }
+}
+
+/// How much at once, and who stands behind it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Terms {
+    pub max_running: Option<u32>,
+    pub gap: Option<Duration>,
+    pub audit: Option<String>,
+}
+
+/// A crawl to start.
+#[derive(Debug, Clone)]
+pub struct CrawlPlan {
+    pub order: Order,
+    pub start: Address,
+    pub limit: Limit,
+    pub terms: Terms,
+}
+
+/// The most pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    pub pages: u64,
+    /// The caller named it; otherwise fewer will do where credits are short.
+    pub asked: bool,
+}
+
+impl CrawlPlan {
+    pub fn resolve(asked: &CrawlRequest, who: Asking<'_>) -> Result<Self, WireError> {
+        let written = asked.url.clone().unwrap_or_default();
+        let url = who.page_url(&written)?;
+        let mut issues = Issues::default();
+        let follow = follow(asked, &mut issues);
+        let limit = limit(asked.limit, &mut issues);
+        let max_running = at_once(asked.max_concurrency, &mut issues);
+        let gap = delay(asked.delay, &mut issues);
+        check_prompt(asked.prompt.as_deref(), &mut issues);
+        let start = Address::of(url, follow.sameness()).map_err(|unusable| {
+            WireError::from(Kind::InvalidUrl).with_details(&[Issue::at(
+                "url",
+                &unusable.to_string(),
+                "invalid_value",
+            )])
+        })?;
+        if let Err(bad) = Scope::new(&start, &follow.rules()) {
+            issues.push(bad_pattern(&bad));
+        }
+        let scrape = asked.scrape_options.clone().unwrap_or_default();
+        if scrape.lockdown == Some(true) {
+            issues.add("scrapeOptions.lockdown", "a crawl goes out to find pages", "invalid_value");
+        }
+        issues.finish()?;
+        if asked.prompt.is_some() {
+            return Err(needs_model("prompt"));
+        }
+        let private = who.keeps_nothing || asked.zero_data_retention == Some(true);
+        let page = page_plan(start.url().clone(), &scrape, private)
+            .map_err(|error| error.within("scrapeOptions"))?;
+        let order = Order {
+            start: Some(written),
+            follow,
+            scrape,
+            base_url: who.base_url.to_owned(),
+            private,
+            webhook: who.webhook(asked.webhook.as_ref())?,
+        };
+        Ok(Self { order, start, limit, terms: Terms { max_running, gap, audit: page.audit } })
+    }
+
+    /// Where it begins: the site's own lists, then the start itself.
+    pub fn entries(&self) -> Vec<NewEntry> {
+        let url = self.start.url();
+        let host = host_of(url);
+        let entry = |key: EntryKey, fate: NewFate| NewEntry {
+            key,
+            url: url.as_str().to_owned(),
+            host: host.clone(),
+            depth: 0,
+            fate,
+        };
+        let follow = &self.order.follow;
+        let reads_lists = follow.sitemap != SitemapUse::Skip || !follow.ignore_robots;
+        let lists = reads_lists.then(|| entry(lists_key(&host), NewFate::Lists));
+        lists.into_iter().chain([entry(entry_key(&self.start), NewFate::Page)]).collect()
+    }
+}
+
+/// A batch to start, or to add to one.
+#[derive(Debug, Clone)]
+pub struct BatchPlan {
+    pub order: Order,
+    pub entries: Vec<NewEntry>,
+    /// What is no address, where the caller wants to be told.
+    pub invalid: Option<Vec<String>>,
+    pub append_to: Option<Uuid>,
+    pub terms: Terms,
+}
+
+impl BatchPlan {
+    pub fn resolve(asked: &BatchRequest, who: Asking<'_>) -> Result<Self, WireError> {
+        let mut issues = Issues::default();
+        let max_running = at_once(asked.max_concurrency, &mut issues);
+        let urls = asked.urls.as_deref().unwrap_or_default();
+        if urls.is_empty() {
+            issues.add("urls", "must have at least 1 address", "too_small");
+        }
+        issues.finish()?;
+        let append_to = match asked.append_to_id.as_deref().map(Uuid::try_parse) {
+            None => None,
+            Some(id) => Some(id.map_err(|_| WireError::from(Kind::InvalidJobId))?),
+        };
+        let scrape = asked.options();
+        let private = who.keeps_nothing || asked.zero_data_retention == Some(true);
+        // Any address will do: what is wrong with the options is wrong for all of them.
+        let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(Kind::Internal))?;
+        let page = page_plan(nowhere, &scrape, private)?;
+        let listed = Listed::read(urls, who);
+        if listed.entries.is_empty() {
+            return Err(WireError::from(Kind::NoValidUrls).with_details(&listed.issues));
+        }
+        let ignores = asked.ignore_invalid_urls.unwrap_or(true);
+        if !ignores && !listed.invalid.is_empty() {
+            return Err(WireError::invalid(&listed.issues));
+        }
+        let order = Order {
+            start: None,
+            follow: Follow::default(),
+            scrape,
+            base_url: who.base_url.to_owned(),
+            private,
+            webhook: who.webhook(asked.webhook.as_ref())?,
+        };
+        Ok(Self {
+            order,
+            entries: listed.entries,
+            invalid: ignores.then_some(listed.invalid),
+            append_to,
+            terms: Terms { max_running, gap: None, audit: page.audit },
+        })
+    }
+
+    /// What the activity shows.
+    pub fn target(&self) -> String {
+        let first = self.entries.first().map(|entry| entry.url.as_str()).unwrap_or_default();
+        match self.entries.len() - 1 {
+            0 => first.to_owned(),
+            more => format!("{first} and {more} more"),
+        }
+    }
+
+    /// A batch has one way to scrape: what is added to it must not ask for another.
+    pub fn must_fit(&self, asked: &BatchRequest, batch: &Order) -> Result<(), WireError> {
+        let mut issues = Issues::default();
+        if self.order.scrape != ScrapeOptions::default() && self.order.scrape != batch.scrape {
+            let why = "the batch has other options; leave them out, or repeat them";
+            issues.add("appendToId", why, "custom");
+        }
+        if self.order.webhook.is_some() && self.order.webhook != batch.webhook {
+            issues.add("webhook", "is set when a batch is started", "custom");
+        }
+        if asked.max_concurrency.is_some() {
+            issues.add("maxConcurrency", "is set when a batch is started", "custom");
+        }
+        if asked.zero_data_retention == Some(true) && !batch.private {
+            issues.add("zeroDataRetention", "is set when a batch is started", "custom");
+        }
+        issues.finish()
+    }
+}
+
+/// The addresses of a batch, each once.
+#[derive(Debug, Default)]
+struct Listed {
+    entries: Vec<NewEntry>,
+    invalid: Vec<String>,
+    /// What is wrong with the first of them.
+    issues: Vec<Issue>,
+}
+
+impl Listed {
+    fn read(urls: &[String], who: Asking<'_>) -> Self {
+        let mut listed = Self::default();
+        let mut known: HashSet<EntryKey> = HashSet::with_capacity(urls.len());
+        for (index, written) in urls.iter().enumerate() {
+            match who.page_url(written) {
+                Ok(url) => {
+                    let key = written_key(written);
+                    if known.insert(key) {
+                        let host = host_of(&url);
+                        let url = written.clone();
+                        listed.entries.push(NewEntry { key, url, host, depth: 0, fate: NewFate::Page });
+                    }
+                }
+                Err(error) => listed.refuse(index, written, &error),
+            }
+        }
+        listed
+    }
+
+    fn refuse(&mut self, index: usize, written: &str, error: &WireError) {
+        self.invalid.push(written.to_owned());
+        if self.issues.len() < MOST_LISTED {
+            let why = error.details().and_then(|details| details[0]["message"].as_str());
+            let path = vec![PathPart::Key("urls".to_owned()), PathPart::Index(index)];
+            self.issues.push(Issue::new(path, why.unwrap_or("is no address"), "invalid_value"));
+        }
+    }
+}
+
+/// A prompt for the options of a crawl: understood, and refused for want of a model.
+pub fn preview(asked: &ParamsPreviewRequest, who: Asking<'_>) -> WireError {
+    let resolved = who.page_url(asked.url.as_deref().unwrap_or_default()).and_then(|_| {
+        let mut issues = Issues::default();
+        check_prompt(Some(asked.prompt.as_deref().unwrap_or_default()), &mut issues);
+        issues.finish()
+    });
+    resolved.err().unwrap_or_else(|| needs_model("prompt"))
+}
+
+/// How each page is scraped, which must make sense for many of them at once.
+fn page_plan(url: Url, options: &ScrapeOptions, private: bool) -> Result<ScrapePlan, WireError> {
+    let plan = ScrapePlan::of_options(url, "", options, private)?;
+    if plan.access.profile.as_ref().is_some_and(|profile| profile.save) {
+        let why = "must be false: many pages cannot write one profile";
+        return Err(WireError::invalid(&[Issue::at("profile.saveChanges", why, "invalid_value")]));
+    }
+    Ok(plan)
+}
+
+fn follow(asked: &CrawlRequest, issues: &mut Issues) -> Follow {
+    let sitemap = match asked.sitemap.as_deref() {
+        None | Some("include") => SitemapUse::Include,
+        Some("only") => SitemapUse::Only,
+        Some("skip") => SitemapUse::Skip,
+        Some(_) => {
+            issues.add("sitemap", "must be include, only or skip", "invalid_value");
+            SitemapUse::Include
+        }
+    };
+    if let Some(depth) = asked.max_discovery_depth {
+        issues.range("maxDiscoveryDepth", depth, &(0..=i64::from(u32::MAX)));
+    }
+    if let Some(agent) = &asked.robots_user_agent {
+        issues.length("robotsUserAgent", agent, &(1..=LONGEST_AGENT));
+    }
+    let on = |switch: Option<bool>| switch.unwrap_or(false);
+    Follow {
+        include_paths: asked.include_paths.clone().unwrap_or_default(),
+        exclude_paths: asked.exclude_paths.clone().unwrap_or_default(),
+        regex_on_full_url: on(asked.regex_on_full_url),
+        crawl_entire_domain: on(asked.crawl_entire_domain),
+        allow_subdomains: on(asked.allow_subdomains),
+        allow_external_links: on(asked.allow_external_links),
+        max_discovery_depth: asked.max_discovery_depth.and_then(|depth| u32::try_from(depth).ok()),
+        sitemap,
+        ignore_query: on(asked.ignore_query_parameters),
+        similar_are_one: asked.deduplicate_similar_urls.unwrap_or(true),
+        ignore_robots: on(asked.ignore_robots_txt),
+        robots_agent: asked.robots_user_agent.clone(),
+    }
+}
+
+fn limit(asked: Option<i64>, issues: &mut Issues) -> Limit {
+    let Some(pages) = asked else { return Limit { pages: DEFAULT_LIMIT, asked: false } };
+    issues.range("limit", pages, &(1..=MOST_PAGES));
+    Limit { pages: u64::try_from(pages).unwrap_or(1), asked: true }
+}
+
+fn at_once(asked: Option<i64>, issues: &mut Issues) -> Option<u32> {
+    let pages = asked?;
+    issues.range("maxConcurrency", pages, &(1..=i64::MAX));
+    Some(u32::try_from(pages).unwrap_or(u32::MAX))
+}
+
+fn delay(asked: Option<f64>, issues: &mut Issues) -> Option<Duration> {
+    let seconds = asked?;
+    issues.range("delay", seconds, &(0.0..=LONGEST_DELAY));
+    Duration::try_from_secs_f64(seconds).ok().filter(|gap| !gap.is_zero())
+}
+
+fn check_prompt(prompt: Option<&str>, issues: &mut Issues) {
+    if let Some(prompt) = prompt {
+        issues.length("prompt", prompt, &(1..=LONGEST_PROMPT));
+    }
+}
+
+/// A regex that cannot be used, where it stands.
+fn bad_pattern(bad: &BadPattern) -> Issue {
+    let (list, index) = match bad {
+        BadPattern::One { list, index, .. } => (list, Some(*index)),
+        BadPattern::All { list, .. } => (list, None),
+    };
+    let list = PathPart::Key(list.to_string());
+    let path = std::iter::once(list).chain(index.map(PathPart::Index)).collect();
+    Issue::new(path, &bad.to_string(), "invalid_value")
+}
+
+fn needs_model(what: &str) -> WireError {
+    WireError::because(
+        Kind::ModelNotConfigured,
+        &format!("`{what}` works with a language model only, and this server has none"),
+    )
+}
+
+#[cfg(test)]
+mod tests;

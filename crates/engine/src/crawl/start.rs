@@ -1,0 +1,290 @@
+//! Accepting crawls and batches: what was asked is on disk, with its credits set aside, before the caller has an id.
+
+use super::desk::events_of;
+use super::plan::{Asking, BatchPlan, CrawlPlan, Limit, Terms};
+use super::watch::Seats;
+use super::{Order, plan};
+use crate::callers::Caller;
+use crate::{credits, from_store};
+use net::EgressAllow;
+use std::sync::Arc;
+use std::time::Duration;
+use store::crawls::{Appended, Crawl, CrawlKind, CrawlState, NewCrawl, NewEntry};
+use store::{Store, StoreError};
+use uuid::Uuid;
+use wire::batch::BatchRequest;
+use wire::crawl::{CrawlRequest, ParamsPreviewRequest};
+use wire::{Kind, WireError};
+
+/// How long a crawl and its documents are kept after it ended.
+pub const KEPT: Duration = Duration::from_hours(24);
+/// The same where nothing is to be kept: long enough to be collected.
+pub const PRIVATE_KEPT: Duration = Duration::from_hours(1);
+/// A reservation that no crawl holds by then was left behind by a crash. One that a live crawl holds stays.
+const UNTIL_STARTED: Duration = Duration::from_mins(1);
+/// What every crawl may take, whatever its size.
+const LEAST_TIME: Duration = Duration::from_hours(48);
+/// What each of its pages may take on top.
+const TIME_PER_PAGE: Duration = Duration::from_secs(1);
+const MOST_TIME: Duration = Duration::from_hours(365 * 24);
+
+/// The name of a kind where limits, keys and activities are kept.
+pub fn endpoint(kind: CrawlKind) -> &'static str {
+    match kind {
+        CrawlKind::Crawl => "crawl",
+        CrawlKind::Batch => "batch_scrape",
+    }
+}
+
+/// Accepts crawls and batches, and tells how they stand. One per process.
+pub struct Crawler {
+    pub(super) store: Arc<dyn Store>,
+    allow: EgressAllow,
+    pub(super) seats: Arc<Seats>,
+}
+
+impl std::fmt::Debug for Crawler {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Crawler").finish_non_exhaustive()
+    }
+}
+
+/// A batch that was accepted, or added to.
+#[derive(Debug)]
+pub struct BatchAccepted {
+    pub id: Uuid,
+    pub invalid: Option<Vec<String>>,
+}
+
+impl Crawler {
+    /// `allow` is what the operator opened in private address space.
+    pub fn new(store: Arc<dyn Store>, allow: EgressAllow) -> Self {
+        Self { store, allow, seats: Arc::default() }
+    }
+
+    /// Accepts a crawl: durable when this returns.
+    pub async fn start(
+        &self,
+        caller: &Caller,
+        asked: &CrawlRequest,
+        key: Option<&str>,
+        base_url: &str,
+    ) -> Result<Uuid, WireError> {
+        let who = Asking { keeps_nothing: caller.zero_data_retention, base_url, allow: &self.allow };
+        let plan = CrawlPlan::resolve(asked, who)?;
+        self.once(caller, CrawlKind::Crawl, key, self.accept_crawl(caller, plan)).await
+    }
+
+    /// Accepts a batch, or adds to one: durable when this returns.
+    pub async fn start_batch(
+        &self,
+        caller: &Caller,
+        asked: BatchRequest,
+        key: Option<&str>,
+        base_url: &str,
+    ) -> Result<BatchAccepted, WireError> {
+        let (allow, base_url) = (self.allow.clone(), base_url.to_owned());
+        let keeps_nothing = caller.zero_data_retention;
+        // A hundred thousand addresses take a moment to read.
+        let planned = tokio::task::spawn_blocking(move || {
+            let who = Asking { keeps_nothing, base_url: &base_url, allow: &allow };
+            BatchPlan::resolve(&asked, who).map(|plan| (plan, asked))
+        });
+        let (plan, asked) = planned.await.map_err(|_| WireError::from(Kind::Internal))??;
+        let work = async {
+            match plan.append_to {
+                Some(batch) => self.append(caller, &asked, plan, batch).await,
+                None => self.accept_batch(caller, plan).await,
+            }
+        };
+        self.once(caller, CrawlKind::Batch, key, work).await
+    }
+
+    /// What a prompt would make of a crawl's options.
+    pub fn preview(&self, asked: &ParamsPreviewRequest) -> WireError {
+        plan::preview(asked, Asking { keeps_nothing: false, base_url: "", allow: &self.allow })
+    }
+
+    async fn accept_crawl(&self, caller: &Caller, plan: CrawlPlan) -> Result<Uuid, WireError> {
+        let entries = plan.entries();
+        self.must_fit_the_queue(caller, entries.len()).await?;
+        let (reservation, limit) = self.reserve_pages(caller, plan.limit).await?;
+        let target = plan.order.start.clone().unwrap_or_default();
+        let crawl = new_crawl(caller, CrawlKind::Crawl, &plan.order, plan.terms, target);
+        let deadline = longest(limit, crawl.gap);
+        let crawl = NewCrawl { limit: Some(limit), deadline, reservation, ..crawl };
+        self.write(crawl, entries).await
+    }
+
+    async fn accept_batch(&self, caller: &Caller, plan: BatchPlan) -> Result<BatchAccepted, WireError> {
+        self.must_fit_the_queue(caller, plan.entries.len()).await?;
+        let pages = plan.entries.len() as u64;
+        let (reservation, _) = self.reserve_pages(caller, Limit { pages, asked: true }).await?;
+        let target = plan.target();
+        let batch = new_crawl(caller, CrawlKind::Batch, &plan.order, plan.terms, target);
+        let batch = NewCrawl { deadline: longest(pages, None), reservation, ..batch };
+        let id = self.write(batch, plan.entries).await?;
+        Ok(BatchAccepted { id, invalid: plan.invalid })
+    }
+
+    async fn append(
+        &self,
+        caller: &Caller,
+        asked: &BatchRequest,
+        plan: BatchPlan,
+        id: Uuid,
+    ) -> Result<BatchAccepted, WireError> {
+        let batch = self.find(caller, CrawlKind::Batch, id).await?;
+        plan.must_fit(asked, &order_of(&batch)?)?;
+        self.must_fit_the_queue(caller, plan.entries.len()).await?;
+        // What is still open needs its credits too: the new reservation takes the place of the old one.
+        let counts = batch.counts;
+        let open = counts.queued + counts.running + counts.fetched;
+        let pages = open + plan.entries.len() as u64;
+        let (reservation, _) = self.reserve_pages(caller, Limit { pages, asked: true }).await?;
+        let appended = self.store.append_entries(caller.team, id, plan.entries, reservation).await;
+        match appended {
+            Ok(Appended::Added(_)) => Ok(BatchAccepted { id, invalid: plan.invalid }),
+            Ok(Appended::Ended(_)) => Err(self.give_back(reservation, Kind::BatchFinished.into()).await),
+            Ok(Appended::NotFound) => Err(self.give_back(reservation, Kind::JobNotFound.into()).await),
+            Err(error) => Err(self.refused(reservation, error).await),
+        }
+    }
+
+    async fn write(&self, crawl: NewCrawl, entries: Vec<NewEntry>) -> Result<Uuid, WireError> {
+        let (id, reservation) = (crawl.id, crawl.reservation);
+        match self.store.start_crawl(crawl, entries).await {
+            Ok(()) => Ok(id),
+            Err(error) => Err(self.refused(reservation, error).await),
+        }
+    }
+
+    /// When the database went away in the middle, the crawl may stand; then it needs the reservation, and if it does not, the
+    /// sweeper gives it back.
+    async fn refused(&self, reservation: Option<Uuid>, error: StoreError) -> WireError {
+        let passing = error.is_retryable();
+        let error = from_store(error);
+        if passing { error } else { self.give_back(reservation, error).await }
+    }
+
+    async fn give_back(&self, reservation: Option<Uuid>, error: WireError) -> WireError {
+        if let Some(reservation) = reservation {
+            credits::give_back(self.store.as_ref(), reservation).await;
+        }
+        error
+    }
+
+    /// Does it once for an idempotency key.
+    async fn once<T>(
+        &self,
+        caller: &Caller,
+        kind: CrawlKind,
+        key: Option<&str>,
+        work: impl Future<Output = Result<T, WireError>>,
+    ) -> Result<T, WireError> {
+        let Some(key) = key else { return work.await };
+        if !self.store.claim_key(caller.team, endpoint(kind), key, KEPT).await.map_err(from_store)? {
+            return Err(Kind::IdempotencyKeyUsed.into());
+        }
+        let done = work.await;
+        // What may have been accepted after all keeps its key.
+        if done.as_ref().is_err_and(|error| error.status() < 500)
+            && let Err(error) = self.store.release_key(caller.team, endpoint(kind), key).await
+        {
+            tracing::warn!(%error, "could not give an idempotency key back");
+        }
+        done
+    }
+
+    async fn must_fit_the_queue(&self, caller: &Caller, entries: usize) -> Result<(), WireError> {
+        let Some(cap) = caller.plan.queue else { return Ok(()) };
+        let waiting = self.store.queue_status(caller.team).await.map_err(from_store)?.waiting;
+        if waiting + entries as u64 > cap { Err(WireError::queue_full(cap)) } else { Ok(()) }
+    }
+
+    /// Sets aside what so many pages cost, where the plan has a limit. Where the caller named no number, as many as the plan still
+    /// covers will do.
+    async fn reserve_pages(&self, caller: &Caller, limit: Limit) -> Result<(Option<Uuid>, u64), WireError> {
+        let Some(allowance) = caller.plan.credits else { return Ok((None, limit.pages)) };
+        let reserve = async |pages: u64| {
+            let amount = i64::try_from(pages).unwrap_or(i64::MAX);
+            credits::reserve(self.store.as_ref(), caller, amount, "crawl", UNTIL_STARTED).await
+        };
+        match reserve(limit.pages).await {
+            Err(error) if error.kind == Kind::InsufficientCredits && !limit.asked => {
+                let balance = self.store.balance(caller.team).await.map_err(from_store)?;
+                let left = u64::try_from(allowance - balance.used - balance.reserved).unwrap_or(0);
+                let pages = left.min(limit.pages);
+                if pages == 0 { Err(error) } else { Ok((Some(reserve(pages).await?), pages)) }
+            }
+            reserved => Ok((Some(reserved?), limit.pages)),
+        }
+    }
+
+    /// A crawl or batch of the caller's team.
+    pub(super) async fn find(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<Crawl, WireError> {
+        let crawl = self.store.crawl(caller.team, id).await.map_err(from_store)?;
+        crawl.filter(|crawl| crawl.kind == kind).ok_or_else(|| Kind::JobNotFound.into())
+    }
+
+    /// Whether it is there but belongs to others.
+    pub async fn is_of_others(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<bool, WireError> {
+        let crawl = self.store.crawl_for_work(id).await.map_err(from_store)?;
+        Ok(crawl.is_some_and(|crawl| crawl.kind == kind && crawl.team_id != caller.team))
+    }
+}
+
+/// What a stored crawl was asked for.
+pub(super) fn order_of(crawl: &Crawl) -> Result<Order, WireError> {
+    serde_json::from_str(&crawl.request).map_err(|error| {
+        tracing::error!(crawl = %crawl.id, %error, "a stored crawl cannot be read");
+        WireError::from(Kind::Internal)
+    })
+}
+
+/// Whether it still goes on.
+pub(super) fn is_live(crawl: &Crawl) -> bool {
+    crawl.state == CrawlState::Active
+}
+
+fn new_crawl(caller: &Caller, kind: CrawlKind, order: &Order, terms: Terms, target: String) -> NewCrawl {
+    let id = Uuid::now_v7();
+    let events = events_of(order, id, caller.team, kind);
+    NewCrawl {
+        id,
+        team_id: caller.team,
+        key_id: caller.key,
+        kind,
+        // Our own plain data always serialises.
+        request: serde_json::to_string(order).unwrap_or_default(),
+        target,
+        limit: None,
+        max_running: terms.max_running,
+        gap: terms.gap,
+        deadline: LEAST_TIME,
+        retain_for: if order.private { PRIVATE_KEPT } else { KEPT },
+        reservation: None,
+        private: order.private,
+        audit: terms.audit,
+        deliveries: events.and_then(|events| events.started()).into_iter().collect(),
+    }
+}
+
+/// How long so many pages may take.
+fn longest(pages: u64, gap: Option<Duration>) -> Duration {
+    let each = gap.unwrap_or_default().max(TIME_PER_PAGE);
+    let pages = u32::try_from(pages).unwrap_or(u32::MAX);
+    each.saturating_mul(pages).saturating_add(LEAST_TIME).min(MOST_TIME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_crawl_grows_with_it_and_ends() {
+        assert_eq!(longest(3600, None), Duration::from_hours(49));
+        assert_eq!(longest(60, Some(Duration::from_mins(1))), Duration::from_hours(49));
+        assert_eq!(longest(u64::MAX, Some(Duration::from_mins(1))), MOST_TIME);
+    }
+}
