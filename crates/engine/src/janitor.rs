@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 pub const ACTIVITY_KEPT: Duration = Duration::from_hours(24);
 /// A profile that nobody used for this long is given up.
 pub const PROFILES_KEPT: Duration = Duration::from_hours(180 * 24);
+/// A page whose workers were lost so often is taken to be the reason.
+const MOST_LOST: u32 = 5;
 /// Rows deleted in one transaction, and transactions in one round: others must get a turn.
 const PURGE_BATCH: u32 = 2000;
 const PURGE_BATCHES: u32 = 500;
@@ -51,6 +53,14 @@ pub async fn run(
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "sweep failed"),
         }
+        match store.sweep_entries(MOST_LOST).await {
+            Ok(report) if report.requeued + report.abandoned > 0 => {
+                tracing::info!(?report, "swept pages of lost workers");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "sweep of pages failed"),
+        }
+        complain("overdue crawls", crate::crawl::fail_overdue(store.as_ref()).await);
         if let Err(error) = callers.flush_used().await {
             tracing::warn!(%error, "could not note when keys were used");
         }
@@ -65,6 +75,7 @@ pub async fn run(
 
 async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
     complain("jobs", again(PURGE_BATCHES, PURGE_BATCH, || store.purge(PURGE_BATCH)).await);
+    complain("crawls", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_crawls(PURGE_BATCH)).await);
     complain("activity", again(PURGE_BATCHES, 1, || store.purge_activity(ACTIVITY_KEPT)).await);
     complain("claims", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_claims(PURGE_BATCH)).await);
     complain("limits", store.sweep_limits().await);

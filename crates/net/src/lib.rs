@@ -32,7 +32,7 @@ pub use decode::Encoding;
 pub use error::{BadUrl, Excess, FetchError, Phase, Refusal, TlsProblem};
 pub use fetch::{
     AtLimit, BodySink, Fetched, Fetcher, FetcherSettings, Head, Hop, HopRule, Limits, Outcome, Request,
-    Timings, Truncation, Validators,
+    Timings, Truncation, Validators, retry_after,
 };
 pub use guard::{CheckedAddress, Destination, EgressPolicy, LONGEST_URL};
 pub use headers::{CustomHeaders, Locale, Profile};

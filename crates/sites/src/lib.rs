@@ -18,3 +18,8 @@ pub use fingerprint::Fingerprint;
 pub use robots::Robots;
 pub use scope::{Decision, Found, Reason, Rules, Scope};
 pub use traps::{Trap, TrapState};
+
+/// A number for a text that never changes: it may be stored, and compared by other processes.
+pub fn hash_of(text: &str) -> u64 {
+    hash::Hash::new().text(text).value()
+}

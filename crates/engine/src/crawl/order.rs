@@ -130,26 +130,3 @@ mod tests {
         assert_eq!(host("http://site.example:81/"), "site.example:81");
     }
 }
-
-/// What makes two addresses one entry of a ledger.
-pub fn entry_key(address: &Address) -> EntryKey {
-    key_of("page", address.key())
-}
-
-/// The same for a list of a site, which no page can be taken for.
-pub fn list_key(url: &str) -> EntryKey {
-    key_of("list", url)
-}
-
-fn key_of(what: &str, text: &str) -> EntryKey {
-    let digest = Sha256::new().chain_update(what).chain_update([0]).chain_update(text).finalize();
-    let mut key = EntryKey::default();
-    key.copy_from_slice(&digest[..16]);
-    key
-}
-
-/// Whose pace counts for an address.
-pub fn host_of(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
-}

@@ -1,7 +1,7 @@
 //! Fetches sitemaps and feeds: indexes followed breadth first, each file once, gzip undone, everything bounded.
 
 use flate2::write::GzDecoder;
-use futures_util::stream::{FuturesUnordered, StreamExt};
+use futures_util::stream::{FuturesOrdered, StreamExt};
 use net::{AtLimit, BodySink, Deadline, FetchError, Fetcher, Head, Limits, Purpose, Request};
 use sites::sitemap::{Entry, Kind, Sitemap};
 use std::collections::{HashSet, VecDeque};
@@ -46,7 +46,8 @@ pub async fn read(
     let mut tally = SitemapTally::default();
     let mut seen: HashSet<Url> = HashSet::new();
     let mut waiting: VecDeque<Candidate> = first.into();
-    let mut running = FuturesUnordered::new();
+    // In the order in which they were named, so that the same lists always give the same pages in the same order.
+    let mut running = FuturesOrdered::new();
     loop {
         while running.len() < AT_ONCE {
             let Some(next) = waiting.pop_front() else { break };
@@ -54,7 +55,8 @@ pub async fn read(
                 tally.cut = true;
                 waiting.clear();
             } else if seen.insert(next.url.clone()) {
-                running.push(async move { (fetch(fetcher, ask, &next.url, deadline).await, next.named) });
+                running
+                    .push_back(async move { (fetch(fetcher, ask, &next.url, deadline).await, next.named) });
             }
         }
         let Some((file, named)) = running.next().await else { return tally };

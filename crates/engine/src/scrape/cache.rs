@@ -137,6 +137,7 @@ pub fn take_out(page: &CachedPage) -> Option<Known> {
         content_type: Some(page.content_type.clone()).filter(|kind| !kind.is_empty()),
         etag: kept.etag,
         last_modified: kept.last_modified,
+        retry_after: None,
         body: unpack(&page.body).ok()?.into(),
         cut: kept.cut,
     };

@@ -7,6 +7,7 @@ use content::page::{Page, Source};
 use content::verdict::Verdict;
 use serde::Serialize;
 use serde_json::Value;
+use std::time::Duration;
 use url::Url;
 
 /// The ways to a page, cheapest first.
@@ -49,6 +50,8 @@ pub struct Answer {
     /// What later questions to the same site can be made conditional by.
     pub etag: Option<String>,
     pub last_modified: Option<String>,
+    /// When the site wants to be asked again.
+    pub retry_after: Option<Duration>,
     pub body: Bytes,
     /// A limit cut the body.
     pub cut: bool,

@@ -270,6 +270,7 @@ fn answer_of(outcome: Outcome, body: Vec<u8>) -> Answer {
         content_type: header("content-type"),
         etag: header("etag").filter(|tag| tag.len() <= 1024),
         last_modified: header("last-modified").filter(|date| date.len() <= 64),
+        retry_after: net::retry_after(&head.headers),
         body: Bytes::from(body),
         cut: truncated.is_some(),
         url: head.url,
@@ -306,6 +307,7 @@ fn parts_of(visited: Visited) -> (Answer, Souvenirs) {
         content_type: Some("text/html; charset=utf-8".to_owned()),
         etag: None,
         last_modified: None,
+        retry_after: None,
         body: Bytes::from(visited.html),
         cut: visited.truncated,
     };

@@ -14,6 +14,7 @@ mod profile;
 mod records;
 pub mod workbench;
 
+pub use failure::of_fetch;
 pub use ladder::Ladder;
 pub use plan::ScrapePlan;
 
@@ -45,6 +46,8 @@ const KEPT: Duration = Duration::from_hours(24);
 const SETTLE: Duration = Duration::from_mins(2);
 /// Bytes that are arriving at the deadline may go on to arrive for as long again, and this at most.
 const LONGEST_AFTERMATH: Duration = Duration::from_mins(1);
+/// How often a page that may wait for a browser asks for one.
+const NEXT_BROWSER: Duration = Duration::from_millis(200);
 /// When to come back for a page that was arriving.
 const COME_BACK: u64 = 5;
 
@@ -105,6 +108,11 @@ impl Scraper {
 
     pub fn ladder(&self) -> &Ladder {
         &self.ladder
+    }
+
+    /// What the operator opened in private address space, for every purpose.
+    pub fn egress_allow(&self) -> &EgressAllow {
+        &self.allow
     }
 
     /// Whether the operator opened a host by its name.
@@ -298,14 +306,14 @@ impl Scraper {
             return Err(Kind::ScrapeNotCached.into());
         }
         let known = known.filter(cache::Known::can_be_revalidated);
-        let mut start = Some(Start { known, state: profile.state().cloned(), slot: self.slot(caller) });
+        let mut start = Some(Start { known, state: profile.state().cloned(), slot: self.slot(caller, plan) });
         loop {
             let key = cache::flight_key(caller.team, plan);
             let seat = self.flights.join(key, |progress| {
                 let start = start.take().unwrap_or_else(|| Start {
                     known: None,
                     state: profile.state().cloned(),
-                    slot: self.slot(caller),
+                    slot: self.slot(caller, plan),
                 });
                 climb(self.ladder.clone(), plan.clone(), start, deadline, progress)
             });
@@ -360,9 +368,21 @@ impl Scraper {
         Ok(Capture { answer, page, verdict, rung, steps, souvenirs: capture::Souvenirs::default(), stored })
     }
 
-    fn slot(&self, caller: &Arc<Caller>) -> Slot {
-        let (gate, caller) = (self.gate.clone(), caller.clone());
-        Box::new(move || Box::pin(async move { Ok(Box::new(gate.browser_slot(&caller).await?) as Held) }))
+    fn slot(&self, caller: &Arc<Caller>, plan: &ScrapePlan) -> Slot {
+        let (gate, caller, waits) = (self.gate.clone(), caller.clone(), plan.waits_for_browser);
+        Box::new(move || {
+            Box::pin(async move {
+                loop {
+                    match gate.browser_slot(&caller).await {
+                        // The deadline of the page is above this.
+                        Err(error) if waits && error.kind == Kind::ConcurrencyLimited => {
+                            tokio::time::sleep(NEXT_BROWSER).await;
+                        }
+                        taken => return Ok(Box::new(taken?) as Held),
+                    }
+                }
+            })
+        })
     }
 
     /// Keeps pictures and files of the visit and puts their addresses into the document.

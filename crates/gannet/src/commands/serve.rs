@@ -5,6 +5,7 @@ use crate::commands::research;
 use crate::home::{self, FirstKey};
 use crate::settings::{Settings, without_password};
 use anyhow::{Context, Result};
+use engine::crawl::{Crew, CrewOptions};
 use engine::drill::DrillStep;
 use engine::files::Files;
 use engine::janitor::{self, JanitorOptions};
@@ -65,6 +66,7 @@ impl Serve {
         let address = listener.local_addr()?;
         let scraper = open_scraper(&settings, &store, &gate, address).await?;
         let browsers = scraper.browsers().cloned();
+        start_crew(&settings, &store, &scraper, &stop, &tasks);
         let app = App::new(Parts {
             store: store.clone(),
             gate: gate.clone(),
@@ -198,6 +200,27 @@ fn start_workers(
     };
     tasks.spawn(janitor::run(store.clone(), objects, callers.clone(), options, stop.clone()));
     Ok(())
+}
+
+/// Those who scrape the pages of crawls and batches.
+fn start_crew(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    scraper: &Arc<Scraper>,
+    stop: &CancellationToken,
+    tasks: &TaskTracker,
+) {
+    if settings.workers == 0 {
+        return;
+    }
+    let options = CrewOptions {
+        slots: settings.workers,
+        lease: settings.lease,
+        grace: settings.shutdown_grace,
+        ..CrewOptions::default()
+    };
+    let crew = Crew::new(store.clone(), scraper.clone(), &settings.plans, options);
+    tasks.spawn(crew.run(stop.clone()));
 }
 
 /// Where it listens, its key, and a first command to try. Whoever reads this may stop reading at any

@@ -46,7 +46,7 @@ settings! {
     "browser_pages" "GANNET_BROWSER_PAGES" "4": "pages that this process has open in browsers at once";
     "browser_sandbox" "GANNET_BROWSER_SANDBOX" "auto": "auto, on or off: whether pages run in Chromium's sandbox";
     "body_limit" "GANNET_BODY_LIMIT" "10MB": "largest JSON body";
-    "workers" "GANNET_WORKERS" "32": "jobs that this process runs at once; 0 = none";
+    "workers" "GANNET_WORKERS" "32": "jobs, and pages of crawls and batches, that this process works on at once; 0 = none";
     "lease" "GANNET_LEASE" "15s": "how long a silent worker keeps its jobs";
     "shutdown_grace" "GANNET_SHUTDOWN_GRACE" "10s": "how long open requests and jobs may go on after a stop";
     "objects" "GANNET_OBJECTS" "": "s3://bucket/prefix or a folder; empty = objects in the data folder";

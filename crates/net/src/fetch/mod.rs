@@ -7,6 +7,7 @@ mod outcome;
 mod redirect;
 mod request;
 mod retry;
+pub use retry::retry_after;
 mod validators;
 
 pub use outcome::{BodySink, Fetched, Head, Hop, Outcome, Timings, Truncation};

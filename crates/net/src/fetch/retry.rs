@@ -46,7 +46,8 @@ pub(super) fn wait(
     (length * 2 < deadline.remaining()).then_some(length)
 }
 
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+/// When a server wants to be asked again.
+pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<u64>() {
         return Some(Duration::from_secs(seconds));

@@ -49,6 +49,8 @@ pub struct ScrapePlan {
     pub audit: Option<String>,
     /// Files that are no pages come as base64.
     pub files_as_they_are: bool,
+    /// One page of many waits for a browser of its team; a single request is told that they are busy.
+    pub waits_for_browser: bool,
 }
 
 /// Which parts of the page are written.
@@ -203,6 +205,7 @@ impl ScrapePlan {
             redact: rules::redaction(asked.redact_pii.as_ref(), &mut issues),
             audit: audit(asked, &mut issues),
             files_as_they_are: files_as_they_are(asked, &mut issues),
+            waits_for_browser: false,
             formats,
             access,
         };

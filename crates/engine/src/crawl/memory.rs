@@ -1,0 +1,93 @@
+//! What settlements of one crawl remember between them: bounded, kept with the crawl.
+
+use super::outcome::Likeness;
+use crate::scrape::cache;
+use serde::{Deserialize, Serialize};
+use sites::TrapState;
+use std::collections::BTreeMap;
+use store::Millis;
+use store::crawls::EntryKey;
+
+/// Pages that named another, and pages told from their neighbours by what they say.
+const MOST_CANONICAL: usize = 20_000;
+const MOST_ALIKE: usize = 20_000;
+/// Pages that name a page that names a page…
+const LONGEST_CHAIN: usize = 32;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    pub traps: TrapState,
+    /// From pages to those that they named, by key.
+    canonical: BTreeMap<u128, u128>,
+    alike: Vec<Likeness>,
+    /// A page with very many addresses is settled in parts: which one, and from which address on.
+    pub at: Option<(u64, usize)>,
+    /// Addresses that did not go into the ledger because it is full.
+    pub unlisted: u64,
+    /// Lists that the site named and that could not be had; whether there was more than is read.
+    pub lists_failed: usize,
+    pub lists_cut: bool,
+}
+
+impl Memory {
+    pub fn read(stored: Option<&[u8]>, now: Millis) -> Self {
+        let read = stored.and_then(|packed| serde_json::from_slice(&cache::unpack(packed).ok()?).ok());
+        read.unwrap_or_else(|| Self {
+            traps: TrapState::new(year_of(now)),
+            canonical: BTreeMap::new(),
+            alike: Vec::new(),
+            at: None,
+            unlisted: 0,
+            lists_failed: 0,
+            lists_cut: false,
+        })
+    }
+
+    /// What is to be stored; none when that is stored already.
+    pub fn write(&self, stored: Option<&[u8]>) -> Option<Vec<u8>> {
+        // Plain data of ours always serialises.
+        let packed = cache::pack(&serde_json::to_vec(self).ok()?).ok()?;
+        (stored != Some(packed.as_slice())).then_some(packed)
+    }
+
+    /// From where on the addresses of an entry are to be settled.
+    pub fn place_in(&self, seq: u64) -> usize {
+        self.at.filter(|(of, _)| *of == seq).map_or(0, |(_, place)| place)
+    }
+
+    /// Whether what a page names leads back to the page itself.
+    pub fn comes_back(&self, page: EntryKey, named: EntryKey) -> bool {
+        let (page, mut at) = (u128::from_be_bytes(page), u128::from_be_bytes(named));
+        for _ in 0..LONGEST_CHAIN {
+            if at == page {
+                return true;
+            }
+            match self.canonical.get(&at) {
+                Some(next) => at = *next,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    pub fn remember_canonical(&mut self, page: EntryKey, named: EntryKey) {
+        if self.canonical.len() < MOST_CANONICAL {
+            self.canonical.insert(u128::from_be_bytes(page), u128::from_be_bytes(named));
+        }
+    }
+
+    /// Whether a page says what another page at its place said; it is remembered when not.
+    pub fn is_like_another(&mut self, likeness: Likeness) -> bool {
+        if self.alike.iter().any(|other| other.is_like(likeness)) {
+            return true;
+        }
+        if self.alike.len() < MOST_ALIKE {
+            self.alike.push(likeness);
+        }
+        false
+    }
+}
+
+fn year_of(now: Millis) -> i16 {
+    jiff::Timestamp::from_millisecond(now).map_or(1970, |now| now.to_zoned(jiff::tz::TimeZone::UTC).year())
+}

@@ -1,0 +1,108 @@
+//! What a worker found out about an entry, as it waits in the ledger for its turn.
+
+use crate::scrape::cache;
+use serde::{Deserialize, Serialize};
+use sites::Fingerprint;
+use std::borrow::Cow;
+use store::crawls::EntryKey;
+use wire::WireError;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Outcome {
+    Page(Seen),
+    Failed(Failure),
+    /// One word why it is none of the crawl's pages after all.
+    Skipped(Cow<'static, str>),
+    Lists(Listed),
+}
+
+/// What a crawl needs to know of a page it has.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Seen {
+    /// Where redirects led, when that is another page.
+    pub landed: Option<Lead>,
+    /// The page that this one names as the one to take, when it is another one of the crawl.
+    pub canonical: Option<Lead>,
+    /// Every address on the page, in order, each page once.
+    pub leads: Vec<Lead>,
+    /// Feeds that a start page names.
+    pub feeds: Vec<String>,
+    pub likeness: Option<Likeness>,
+}
+
+/// What the lists of a site named.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Listed {
+    pub leads: Vec<Lead>,
+    /// Lists that the site names and that could not be had.
+    pub failed: usize,
+    /// There was more than is read.
+    pub cut: bool,
+}
+
+/// An address that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lead {
+    #[serde(with = "hex_key")]
+    pub key: EntryKey,
+    pub url: String,
+    /// Why it is not taken, when it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip: Option<Cow<'static, str>>,
+}
+
+/// What tells pages apart whose addresses differ in their query only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Likeness {
+    /// The address without its query.
+    pub place: u64,
+    pub print: u64,
+}
+
+impl Likeness {
+    pub fn is_like(self, other: Self) -> bool {
+        let distance = Fingerprint::from_bits(self.print).distance(Fingerprint::from_bits(other.print));
+        self.place == other.place && distance <= 1
+    }
+}
+
+/// Why a page could not be had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub code: String,
+    pub error: String,
+}
+
+impl Failure {
+    pub fn of(error: &WireError) -> Self {
+        Self {
+            code: error.kind.entry().code.unwrap_or("UNKNOWN_ERROR").to_owned(),
+            error: error.text().to_owned(),
+        }
+    }
+}
+
+impl Outcome {
+    pub fn pack(&self) -> Vec<u8> {
+        // Plain data of ours always serialises, and memory always compresses.
+        cache::pack(&serde_json::to_vec(self).unwrap_or_default()).unwrap_or_default()
+    }
+
+    pub fn unpack(packed: &[u8]) -> Option<Self> {
+        serde_json::from_slice(&cache::unpack(packed).ok()?).ok()
+    }
+}
+
+mod hex_key {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+    use store::crawls::EntryKey;
+
+    pub fn serialize<S: Serializer>(key: &EntryKey, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&format!("{:032x}", u128::from_be_bytes(*key)))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<EntryKey, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(input)?;
+        u128::from_str_radix(&text, 16).map(u128::to_be_bytes).map_err(de::Error::custom)
+    }
+}

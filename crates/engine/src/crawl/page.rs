@@ -1,0 +1,263 @@
+//! One page of a crawl or a batch: asked for politely, scraped as every page is, and looked at for what it leads to.
+
+use super::desk::{Desk, Site};
+use super::manners::Manners;
+use super::order::{entry_key, host_of};
+use super::outcome::{Failure, Lead, Likeness, Outcome, Seen};
+use crate::scrape::capture::Capture;
+use crate::scrape::{Gathered, Scraper};
+use content::metadata::Metadata;
+use sites::robots::page_rules;
+use sites::{Address, Decision, Fingerprint, Found, Robots};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use store::crawls::{AttemptEnd, ClaimedEntry, CrawlKind, EntryKey};
+use url::Url;
+use uuid::Uuid;
+use wire::{Kind, WireError};
+
+/// Tries of a page whose host does not answer, or breaks off.
+const TRIES: u32 = 3;
+/// Tries of a page whose host says that it is asked too much.
+const POLITE_TRIES: u32 = 8;
+/// Addresses taken from one page.
+const MOST_LEADS: usize = 20_000;
+/// Feeds of a start page that are read.
+const MOST_FEEDS: usize = 8;
+
+/// Where pages come from.
+#[derive(Debug, Clone, Copy)]
+pub struct Ways<'a> {
+    pub scraper: &'a Scraper,
+    pub manners: &'a Manners,
+}
+
+/// Does one attempt at a page.
+pub async fn visit(ways: Ways<'_>, desk: &Arc<Desk>, entry: &ClaimedEntry) -> AttemptEnd {
+    let host = entry.host.as_str();
+    let url = match address_of(desk, &entry.url) {
+        Ok(url) => url,
+        Err(error) => return failed(Failure::of(&error)),
+    };
+    let robots = match rules_of(ways.manners, desk, &url).await {
+        Ok(robots) => robots,
+        Err(error) => return failed_or_again(ways.manners, entry, &error),
+    };
+    if let Some(robots) = &robots
+        && !robots.allows(&url[url::Position::BeforePath..url::Position::AfterQuery])
+    {
+        let word = if robots.is_unreachable() { "robotsUnreachable" } else { "robots" };
+        return ended(&Outcome::Skipped(word.into()), None, None);
+    }
+    let mut plan = desk.plan(url, &entry.url);
+    plan.timeout = ways.manners.patience(host, plan.timeout);
+    let plan = Arc::new(plan);
+    let (looker, depth, asked) = (desk.clone(), entry.depth, entry.host.clone());
+    let see = move |capture: &Capture| {
+        let answer = (capture.answer.status, capture.answer.retry_after);
+        let seen =
+            looker.site.as_ref().map(|site| look(&looker, site, capture, (depth, &asked), robots.as_deref()));
+        (answer, seen.unwrap_or_default())
+    };
+    let id = page_id(desk.id, entry.lease.seq);
+    match ways.scraper.gather(&desk.caller, &plan, id, &desk.order.base_url, see).await {
+        Ok(Gathered { seen: ((status @ (429 | 503), retry_after), _), .. }) => {
+            let error = answered_with(status);
+            too_much(ways.manners, entry, retry_after, Failure::of(&error)).await
+        }
+        Ok(gathered) => {
+            ways.manners.answered(host).await;
+            let ((status, _), seen) = gathered.seen;
+            if desk.kind == CrawlKind::Crawl && status >= 400 {
+                return failed(Failure::of(&answered_with(status)));
+            }
+            ended(&Outcome::Page(seen), Some(gathered.document), gathered.page)
+        }
+        Err(error) => match walled_with(&error) {
+            Some((429 | 503, retry_after)) => {
+                too_much(ways.manners, entry, retry_after, Failure::of(&error)).await
+            }
+            _ => failed_or_again(ways.manners, entry, &error),
+        },
+    }
+}
+
+/// What is fetched for an entry: a crawl's addresses are ours, a batch's are as they were written.
+fn address_of(desk: &Desk, written: &str) -> Result<Url, WireError> {
+    match desk.kind {
+        CrawlKind::Batch => crate::scrape::plan::page_url(written, &|_| true),
+        CrawlKind::Crawl => Url::parse(written).map_err(|_| Kind::InvalidUrl.into()),
+    }
+}
+
+async fn rules_of(manners: &Manners, desk: &Desk, url: &Url) -> Result<Option<Arc<Robots>>, WireError> {
+    match desk.robots_agent() {
+        Some(agent) => manners.robots(url, agent).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The same entry is the same scrape, however often it is tried.
+fn page_id(crawl: Uuid, seq: u64) -> Uuid {
+    let mut bytes = *crawl.as_bytes();
+    for (byte, of_seq) in bytes[8..].iter_mut().zip(seq.to_be_bytes()) {
+        *byte ^= of_seq;
+    }
+    Uuid::from_bytes(bytes)
+}
+
+fn answered_with(status: u16) -> WireError {
+    WireError::because(Kind::ScrapeSite, &format!("the site answered with status {status}"))
+}
+
+/// The status behind a page that was judged to be a wall, and when to come back.
+fn walled_with(error: &WireError) -> Option<(u16, Option<Duration>)> {
+    let details = error.details()?;
+    let status = details.get("statusCode")?.as_u64()?.try_into().ok()?;
+    let retry_after = details.get("retryAfterSeconds").and_then(serde_json::Value::as_u64);
+    Some((status, retry_after.map(Duration::from_secs)))
+}
+
+fn ended(outcome: &Outcome, document: Option<Vec<u8>>, page: Option<store::pages::NewPage>) -> AttemptEnd {
+    AttemptEnd::Fetched { outcome: outcome.pack(), document, page }
+}
+
+fn failed(failure: Failure) -> AttemptEnd {
+    ended(&Outcome::Failed(failure), None, None)
+}
+
+/// The host asks for a pause.
+async fn too_much(
+    manners: &Manners,
+    entry: &ClaimedEntry,
+    retry_after: Option<Duration>,
+    failure: Failure,
+) -> AttemptEnd {
+    let pause = manners.complained(&entry.host, retry_after).await;
+    if entry.attempt < POLITE_TRIES {
+        AttemptEnd::Retry { error: failure.error, delay: pause }
+    } else {
+        failed(failure)
+    }
+}
+
+/// What may be better in a moment is tried again, unless the host seems to be gone.
+fn failed_or_again(manners: &Manners, entry: &ClaimedEntry, error: &WireError) -> AttemptEnd {
+    let silent =
+        matches!(error.kind, Kind::ScrapeTimeout | Kind::ScrapeSite | Kind::ScrapeDns | Kind::ScrapeProxy);
+    if silent {
+        manners.was_silent(&entry.host);
+    }
+    let passing =
+        silent || matches!(error.kind, Kind::Internal | Kind::Unavailable | Kind::ConcurrencyLimited);
+    if passing && entry.attempt < TRIES && !manners.is_dead(&entry.host) {
+        let delay = crate::runner::backoff(entry.attempt);
+        return AttemptEnd::Retry { error: error.text().to_owned(), delay };
+    }
+    failed(Failure::of(error))
+}
+
+/// Reads a page for what it leads to. Work for the bench.
+fn look(
+    desk: &Desk,
+    site: &Site,
+    capture: &Capture,
+    (depth, host): (u32, &str),
+    robots: Option<&Robots>,
+) -> Seen {
+    let sameness = desk.order.follow.sameness();
+    let metadata = capture.page.metadata();
+    let Ok(here) = Address::of(capture.answer.url.clone(), sameness) else { return Seen::default() };
+    let leads = Leads { site, robots, host };
+    let own = site.scope.is_own(&here);
+    let sideways = Found::Linked { depth, on_own_page: true, nofollow: false };
+    let mut seen = Seen {
+        landed: Some(leads.lead(&here, sideways)),
+        canonical: canonical(&metadata, &here, desk).map(|address| leads.lead(&address, sideways)),
+        likeness: likeness(capture, here.url()),
+        ..Seen::default()
+    };
+    if depth == 0 && here.key() == site.start.key() {
+        seen.feeds = metadata.feeds.iter().take(MOST_FEEDS).map(|feed| feed.url.clone()).collect();
+    }
+    if desk.follows_links() && own {
+        let nofollow = forbids_following(&metadata, desk.agent());
+        let mut known: HashSet<EntryKey> = HashSet::new();
+        for link in capture.page.links() {
+            if seen.leads.len() >= MOST_LEADS {
+                break;
+            }
+            let found =
+                Found::Linked { depth: depth + 1, on_own_page: own, nofollow: nofollow || link.nofollow };
+            let lead = match Address::parse(&link.url, sameness) {
+                Ok(address) => leads.lead(&address, found),
+                Err(unusable) => {
+                    let reason = sites::Reason::from(unusable).name();
+                    Lead {
+                        key: super::order::written_key(&link.url),
+                        url: shortened(link.url),
+                        skip: Some(reason.into()),
+                    }
+                }
+            };
+            if known.insert(lead.key) {
+                seen.leads.push(lead);
+            }
+        }
+    }
+    seen
+}
+
+/// What is written of an address nobody will fetch.
+fn shortened(mut url: String) -> String {
+    url.truncate(url.floor_char_boundary(sites::scope::LONGEST_FOLLOWED));
+    url
+}
+
+/// Judges addresses.
+pub struct Leads<'a> {
+    pub site: &'a Site,
+    /// The rules of `host`; those of others are asked when it comes to that.
+    pub robots: Option<&'a Robots>,
+    pub host: &'a str,
+}
+
+impl Leads<'_> {
+    pub fn lead(&self, address: &Address, found: Found) -> Lead {
+        let robots = self.robots.filter(|_| host_of(address.url()) == self.host);
+        let skip = match self.site.scope.decide(address, found, robots) {
+            Decision::Take => None,
+            Decision::Skip(reason) => Some(Cow::Borrowed(reason.name())),
+        };
+        Lead { key: entry_key(address), url: address.url().as_str().to_owned(), skip }
+    }
+}
+
+/// The page that this one says to take instead, when that is another page.
+fn canonical(metadata: &Metadata, here: &Address, desk: &Desk) -> Option<Address> {
+    let named = Address::parse(metadata.canonical.as_deref()?, desk.order.follow.sameness()).ok()?;
+    (named.key() != here.key()).then_some(named)
+}
+
+fn forbids_following(metadata: &Metadata, agent: &str) -> bool {
+    let for_us = |name: &str| name == "robots" || name.eq_ignore_ascii_case(agent);
+    let rules: Vec<&str> = metadata
+        .tags
+        .iter()
+        .filter(|(name, _)| for_us(name))
+        .flat_map(|(_, values)| values.iter().map(String::as_str))
+        .collect();
+    !page_rules(&rules, &[], agent).follow
+}
+
+/// What a page whose address has a query says, to be told from its neighbours by.
+fn likeness(capture: &Capture, url: &Url) -> Option<Likeness> {
+    url.query()?;
+    let place = sites::hash_of(&url[..url::Position::AfterPath]);
+    let wanted = content::page::Wanted { only_main_content: true, include_tags: &[], exclude_tags: &[] };
+    let selection = capture.page.select(&wanted).ok()?;
+    let print = Fingerprint::of(&capture.page.markdown(&selection, true))?.bits();
+    Some(Likeness { place, print })
+}

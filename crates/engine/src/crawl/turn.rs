@@ -1,0 +1,360 @@
+//! Settling: what the pages that were fetched come to, in the order of their numbers, so that a crawl has one end however many
+//! workers it has and whenever they come back.
+
+use super::desk::{Desk, Desks};
+use super::memory::Memory;
+use super::order::{SitemapUse, host_of, lists_key};
+use super::outcome::{Failure, Lead, Listed, Outcome, Seen};
+use crate::from_store;
+use sites::Address;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+use store::Store;
+use store::crawls::{
+    Crawl, CrawlKind, CrawlState, EntryKey, Fate, FetchedEntry, KnownEntry, NewEntry, NewFate, Settled,
+    Settlement, Turn,
+};
+use url::Url;
+use uuid::Uuid;
+use wire::WireError;
+
+/// How long a page in its first attempt holds up those after it.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// Entries, and addresses on them, that one transaction settles.
+const ENTRIES: u32 = 64;
+const LEADS: usize = 4_000;
+/// Addresses that a ledger takes for each page that may be returned, and for any crawl.
+const PER_PAGE: u64 = 20;
+const AT_LEAST: u64 = 10_000;
+const CREDITS: i64 = 1;
+
+/// Settles what can be settled of a crawl now.
+pub async fn settle(store: &dyn Store, desks: &Desks, crawl: Uuid) -> Result<(), WireError> {
+    let Some(desk) = desks.desk(crawl).await? else { return Ok(()) };
+    loop {
+        let Some(turn) = store.turn(crawl, ENTRIES, PATIENCE).await.map_err(from_store)? else {
+            desks.close(crawl);
+            return Ok(());
+        };
+        let Some(mut round) = Round::open(&desk, &turn) else { return Ok(()) };
+        let keys = round.keys();
+        let known = store.entries_by_key(crawl, &keys).await.map_err(from_store)?;
+        round.known = keys.into_iter().zip(known).filter_map(|(key, known)| Some((key, known?))).collect();
+        round.judge();
+        if let Some(failure) = round.failure() {
+            let told = desk.events().and_then(|events| events.failed(&failure.error));
+            let told = told.into_iter().collect();
+            store.fail_crawl(crawl, failure.error, told).await.map_err(from_store)?;
+            desks.close(crawl);
+            return Ok(());
+        }
+        let settlement = round.finish();
+        match store.settle(crawl, turn.crawl.version, settlement).await.map_err(from_store)? {
+            Settled::Now(CrawlState::Active) | Settled::Overtaken => {}
+            Settled::Now(_) => {
+                desks.close(crawl);
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// One settlement in the making.
+struct Round<'a> {
+    desk: &'a Desk,
+    crawl: &'a Crawl,
+    work: Vec<Work<'a>>,
+    known: HashMap<EntryKey, KnownEntry>,
+    memory: Memory,
+    remembered: Option<&'a [u8]>,
+    settlement: Settlement,
+    /// Places in `settlement.found`.
+    fresh: HashMap<EntryKey, usize>,
+    revived: HashSet<u64>,
+    completed: u64,
+    /// Why the crawl's start came to nothing.
+    no_start: Option<Failure>,
+}
+
+/// An entry, and the part of its addresses that is settled now.
+struct Work<'a> {
+    entry: &'a FetchedEntry,
+    outcome: Outcome,
+    from: usize,
+    to: usize,
+}
+
+impl Outcome {
+    fn leads(&self) -> &[Lead] {
+        match self {
+            Self::Page(seen) => &seen.leads,
+            Self::Lists(listed) => &listed.leads,
+            Self::Failed(_) | Self::Skipped(_) => &[],
+        }
+    }
+}
+
+impl<'a> Round<'a> {
+    /// Takes as much as one transaction should; none when there is nothing.
+    fn open(desk: &'a Desk, turn: &'a Turn) -> Option<Self> {
+        let memory = Memory::read(turn.memory.as_deref(), turn.crawl.now);
+        let mut room = LEADS;
+        let mut work = Vec::new();
+        for entry in &turn.fetched {
+            if room == 0 {
+                break;
+            }
+            let outcome = entry.outcome.as_deref().and_then(Outcome::unpack).unwrap_or_else(|| {
+                let error = "its workers were lost too often".to_owned();
+                Outcome::Failed(Failure { code: "SCRAPE_ALL_ENGINES_FAILED".to_owned(), error })
+            });
+            let from = memory.place_in(entry.seq);
+            let to = outcome.leads().len().min(from + room);
+            room -= to.saturating_sub(from);
+            work.push(Work { entry, outcome, from, to });
+        }
+        (!work.is_empty()).then(|| Self {
+            desk,
+            crawl: &turn.crawl,
+            work,
+            known: HashMap::new(),
+            memory,
+            remembered: turn.memory.as_deref(),
+            settlement: Settlement::default(),
+            fresh: HashMap::new(),
+            revived: HashSet::new(),
+            completed: 0,
+            no_start: None,
+        })
+    }
+
+    /// Everything that is asked about.
+    fn keys(&self) -> Vec<EntryKey> {
+        let mut keys = HashSet::new();
+        for Work { outcome, from, to, .. } in &self.work {
+            keys.extend(outcome.leads()[*from..*to].iter().map(|lead| lead.key));
+            if let Outcome::Page(seen) = outcome {
+                keys.extend(seen.landed.iter().chain(&seen.canonical).map(|lead| lead.key));
+                keys.extend(seen.feeds.iter().map(|feed| lists_key(feed)));
+            }
+        }
+        keys.into_iter().collect()
+    }
+
+    fn judge(&mut self) {
+        for Work { entry, outcome, from, to } in std::mem::take(&mut self.work) {
+            let whole = to == outcome.leads().len();
+            let fate = match outcome {
+                Outcome::Failed(failure) => {
+                    if self.is_start(entry) {
+                        self.no_start = Some(failure.clone());
+                    }
+                    self.fail(entry, &failure)
+                }
+                Outcome::Skipped(word) => Fate::Skipped(word.into_owned()),
+                Outcome::Lists(listed) => {
+                    self.list(&listed, from, to);
+                    Fate::Skipped("lists".to_owned())
+                }
+                Outcome::Page(seen) => self.page(entry, &seen, from, to, whole),
+            };
+            if whole {
+                self.memory.at = None;
+                self.settlement.fates.push((entry.seq, fate));
+            } else {
+                // What is left of this page is next; nothing after it may be settled before.
+                self.memory.at = Some((entry.seq, to));
+                break;
+            }
+        }
+    }
+
+    fn is_start(&self, entry: &FetchedEntry) -> bool {
+        let start = self.desk.site.as_ref().map(|site| site.start.url().as_str());
+        entry.depth == 0 && !entry.is_lists && start == Some(entry.url.as_str())
+    }
+
+    fn fail(&mut self, entry: &FetchedEntry, failure: &Failure) -> Fate {
+        let told = self.desk.events().and_then(|events| events.page_failed(&failure.error, &entry.url));
+        self.settlement.deliveries.extend(told);
+        // Plain data of ours always serialises.
+        Fate::Failed(serde_json::to_string(failure).unwrap_or_default())
+    }
+
+    fn list(&mut self, listed: &Listed, from: usize, to: usize) {
+        for lead in &listed.leads[from..to] {
+            self.admit(lead, 0);
+        }
+        self.memory.lists_failed += listed.failed;
+        self.memory.lists_cut |= listed.cut;
+    }
+
+    fn page(&mut self, entry: &FetchedEntry, seen: &Seen, from: usize, to: usize, whole: bool) -> Fate {
+        if self.desk.kind == CrawlKind::Crawl && from == 0 {
+            if let Some(word) = self.is_another(entry, seen) {
+                return Fate::Skipped(word);
+            }
+            for feed in &seen.feeds {
+                self.read_feed(feed);
+            }
+        }
+        for lead in &seen.leads[from..to] {
+            self.admit(lead, entry.depth + 1);
+        }
+        if whole {
+            self.completed += 1;
+            self.settlement.credits += CREDITS;
+            let number = self.crawl.counts.completed + self.completed;
+            let told = self.desk.events().and_then(|events| events.page(number));
+            self.settlement.deliveries.extend(told);
+        }
+        Fate::Completed
+    }
+
+    /// The word for a page that the crawl has, or wants, under another address.
+    fn is_another(&mut self, entry: &FetchedEntry, seen: &Seen) -> Option<String> {
+        let mut own = entry.key;
+        if let Some(landed) = seen.landed.as_ref().filter(|landed| landed.key != entry.key) {
+            if let Some(word) = &landed.skip {
+                if self.is_start(entry) {
+                    let error = format!(
+                        "the start address leads to {}, which is not part of this crawl; start there",
+                        landed.url
+                    );
+                    self.no_start = Some(Failure { code: "SCRAPE_SITE_ERROR".to_owned(), error });
+                }
+                return Some(word.clone().into_owned());
+            }
+            if self.holds(&landed.key) {
+                return Some("duplicate".to_owned());
+            }
+            // From now on this page stands for both addresses.
+            own = landed.key;
+            let alias = Lead { skip: Some("duplicate".into()), ..landed.clone() };
+            self.admit(&alias, entry.depth);
+        }
+        if let Some(canonical) = seen.canonical.as_ref().filter(|canonical| canonical.skip.is_none())
+            && !self.memory.comes_back(own, canonical.key)
+            && is_plausible(&entry.url, &canonical.url)
+        {
+            self.memory.remember_canonical(entry.key, canonical.key);
+            self.admit(canonical, entry.depth);
+            return Some("canonical".to_owned());
+        }
+        if let Some(likeness) = seen.likeness
+            && self.desk.order.follow.similar_are_one
+            && self.memory.is_like_another(likeness)
+        {
+            return Some("duplicate".to_owned());
+        }
+        None
+    }
+
+    fn read_feed(&mut self, feed: &str) {
+        let key = lists_key(feed);
+        let wanted = self.desk.order.follow.sitemap == SitemapUse::Include;
+        if !wanted || self.known.contains_key(&key) || self.fresh.contains_key(&key) {
+            return;
+        }
+        if let Ok(url) = Url::parse(feed) {
+            self.fresh.insert(key, self.settlement.found.len());
+            let (url, host) = (feed.to_owned(), host_of(&url));
+            self.settlement.found.push(NewEntry { key, url, host, depth: 0, fate: NewFate::Lists });
+        }
+    }
+
+    /// Whether an address is accounted for in a way that another link to it cannot change.
+    fn holds(&self, key: &EntryKey) -> bool {
+        match (self.fresh.get(key), self.known.get(key)) {
+            (Some(place), _) => !is_passing(&self.settlement.found[*place].fate),
+            (None, Some(known)) => {
+                known.skipped.as_deref().is_none_or(|word| !may_change(word))
+                    || self.revived.contains(&known.seq)
+            }
+            (None, None) => false,
+        }
+    }
+
+    /// Writes an address down, as a page to come or with why it is none.
+    fn admit(&mut self, lead: &Lead, depth: u32) {
+        if self.holds(&lead.key) {
+            return;
+        }
+        let place = self.fresh.get(&lead.key).copied();
+        let known = self.known.get(&lead.key).map(|known| known.seq);
+        if lead.skip.is_some() && (place.is_some() || known.is_some()) {
+            return;
+        }
+        let fate = self.fate_of(lead);
+        match (place, known) {
+            (Some(place), _) => self.settlement.found[place].fate = fate,
+            (None, Some(seq)) => {
+                if fate == NewFate::Page {
+                    self.revived.insert(seq);
+                }
+            }
+            (None, None) => self.write_down(lead, depth, fate),
+        }
+    }
+
+    fn fate_of(&mut self, lead: &Lead) -> NewFate {
+        if let Some(word) = &lead.skip {
+            return NewFate::Skipped(word.clone().into_owned());
+        }
+        let address = Address::parse(&lead.url, self.desk.order.follow.sameness());
+        match address.map(|address| self.memory.traps.admit(&address)) {
+            Ok(None) => NewFate::Page,
+            Ok(Some(trap)) => NewFate::Skipped(trap.name().to_owned()),
+            Err(unusable) => NewFate::Skipped(sites::Reason::from(unusable).name().to_owned()),
+        }
+    }
+
+    fn write_down(&mut self, lead: &Lead, depth: u32, fate: NewFate) {
+        let most = self.desk.limit.unwrap_or(u64::MAX).saturating_mul(PER_PAGE).saturating_add(AT_LEAST);
+        if self.crawl.counts.discovered + self.settlement.found.len() as u64 >= most {
+            self.memory.unlisted += 1;
+            return;
+        }
+        let host = if fate == NewFate::Page {
+            Url::parse(&lead.url).map(|url| host_of(&url)).unwrap_or_default()
+        } else {
+            String::new()
+        };
+        self.fresh.insert(lead.key, self.settlement.found.len());
+        self.settlement.found.push(NewEntry { key: lead.key, url: lead.url.clone(), host, depth, fate });
+    }
+
+    /// A crawl whose start came to nothing, with nothing else to go on with, has failed.
+    fn failure(&mut self) -> Option<Failure> {
+        let failure = self.no_start.take()?;
+        let counts = &self.crawl.counts;
+        let more = self.settlement.fates.len() > 1
+            || !self.settlement.found.iter().all(|entry| matches!(entry.fate, NewFate::Skipped(_)));
+        let others = counts.completed + counts.queued + counts.running + counts.reading_lists > 0;
+        (!more && !others && counts.fetched <= 1).then_some(failure)
+    }
+
+    fn finish(mut self) -> Settlement {
+        self.settlement.revived = self.revived.into_iter().collect();
+        self.settlement.revived.sort_unstable();
+        self.settlement.memory = self.memory.write(self.remembered);
+        self.settlement.at_end.extend(self.desk.events().and_then(|events| events.completed()));
+        self.settlement
+    }
+}
+
+/// Skipped because of the way it was found: another way may be open.
+fn may_change(word: &str) -> bool {
+    matches!(word, "nofollow" | "tooDeep" | "offSite")
+}
+
+fn is_passing(fate: &NewFate) -> bool {
+    matches!(fate, NewFate::Skipped(word) if may_change(word))
+}
+
+/// Some sites name their front page as the one to take for every page they have.
+fn is_plausible(page: &str, canonical: &str) -> bool {
+    let is_front = |url: &str| Url::parse(url).is_ok_and(|url| url.path() == "/" && url.query().is_none());
+    let is_front_path = |url: &str| Url::parse(url).is_ok_and(|url| url.path() == "/");
+    !is_front(canonical) || is_front_path(page)
+}
