@@ -85,6 +85,16 @@ pub fn processor_time() -> f64 {
     text.split_whitespace().next().and_then(|spent| spent.parse::<f64>().ok()).unwrap_or(0.0) / 1e6
 }
 
+/// Seconds that a process, all its threads together, has spent on processors.
+pub fn process_seconds(id: &str) -> f64 {
+    /// The unit of these times in `/proc` on Linux, whatever the processor.
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let text = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    // The name, in parentheses, may hold spaces; user and system time are the twelfth and thirteenth field after it.
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+    fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / TICKS_PER_SECOND
+}
+
 /// Seeds all over the corpus, every tenth among the most cited, each with the title of a work it cites as the intent.
 fn seeds(index: &Index, count: usize) -> Vec<(u32, String)> {
     let works = index.facts().works;

@@ -41,6 +41,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use papers::{BuildOptions, Library, Source};
 
+/// The allocator of the service: what is measured here is what it does.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[derive(Debug, Parser)]
 #[command(about = "Benchmarks of the research index")]
 struct Arguments {
@@ -186,13 +190,15 @@ fn import(source: &str, file: &Path, library: &Path) -> Result<()> {
         })?;
     let seconds = started.elapsed().as_secs_f64();
     let bytes: u64 = library.status()?.imports.iter().map(|(_, _, bytes)| bytes).sum();
+    let megabytes = bytes as f64 / 1e6;
     println!(
-        "{} works, {} edges, {:.0} MB in {seconds:.1} s: {:.1} MB/s",
+        "{} works, {} edges, {megabytes:.0} MB in {seconds:.1} s: {:.1} MB/s",
         facts.works,
         facts.edges,
-        bytes as f64 / 1e6,
-        bytes as f64 / 1e6 / seconds
+        megabytes / seconds
     );
+    let spent = latency::process_seconds("self");
+    println!("{spent:.1} s of processor time: {:.1} MB for each", megabytes / spent);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     for line in status.lines().filter(|line| line.starts_with("VmHWM") || line.starts_with("RssAnon")) {
         println!("{line}");

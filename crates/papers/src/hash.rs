@@ -4,8 +4,10 @@
 /// 64-bit FNV-1a with a final mix, over the bytes of several parts in a row.
 pub fn stable_hash(parts: &[&[u8]]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in parts.iter().copied().flatten() {
-        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    for part in parts {
+        for byte in *part {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
     }
     // FNV mixes its low bits poorly upwards; the tables cut keys by their high bits.
     hash ^= hash >> 33;

@@ -1,15 +1,20 @@
 //! Paper identifiers: every spelling people use, brought to one form. Pure text in, pure text out; knows no index.
 
+use std::borrow::Cow;
+
 use crate::hash::stable_hash;
 
 /// Longest identifier that is looked at; longer ones name nothing.
 pub const MAX_IDENTIFIER_BYTES: usize = 512;
 
+/// Namespaces in which a work has at most one identifier.
+pub(crate) const WELL_KNOWN: [&str; 6] = ["doi", "pmid", "pmcid", "arxiv", "openalex", "s2"];
+
 /// One identifier of a work: a namespace (`doi`, `arxiv`, `pmid`, `pmcid`, `openalex`, or any word) and a value in the
 /// one spelling this index uses for that namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identifier {
-    namespace: String,
+    namespace: Cow<'static, str>,
     value: String,
 }
 
@@ -29,8 +34,13 @@ impl Identifier {
         if value.is_empty() || value.len() > MAX_IDENTIFIER_BYTES {
             return None;
         }
-        let lower = namespace.trim().to_ascii_lowercase();
-        let namespace = match lower.as_str() {
+        let namespace = namespace.trim();
+        let lower = if namespace.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            Cow::Owned(namespace.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(namespace)
+        };
+        let namespace = match &*lower {
             "pubmed" | "medline" => "pmid",
             "pmc" | "pubmedcentral" => "pmcid",
             "eprint" => "arxiv",
@@ -48,19 +58,20 @@ impl Identifier {
         match namespace {
             "doi" => doi(value),
             "arxiv" => arxiv(value).map(|value| Self { namespace: "arxiv".into(), value }),
-            "pmid" => digits(value).map(|value| Self { namespace: "pmid".into(), value }),
+            "pmid" => digits(value).map(|value| Self { namespace: "pmid".into(), value: value.to_owned() }),
             "pmcid" => {
                 let number = strip_prefix_ignore_case(value, "pmc").unwrap_or(value);
                 let number = number.split('.').next().unwrap_or(number);
-                digits(number).map(|number| Self { namespace: "pmcid".into(), value: format!("PMC{number}") })
+                digits(number)
+                    .map(|number| Self { namespace: "pmcid".into(), value: ["PMC", number].concat() })
             }
             "openalex" => {
                 let last = value.rsplit('/').next().unwrap_or(value);
                 let number = strip_prefix_ignore_case(last, "w")?;
                 digits(number)
-                    .map(|number| Self { namespace: "openalex".into(), value: format!("W{number}") })
+                    .map(|number| Self { namespace: "openalex".into(), value: ["W", number].concat() })
             }
-            _ => Some(Self { namespace: namespace.into(), value: value.to_owned() }),
+            _ => Some(Self::from_stored(namespace, value)),
         }
     }
 
@@ -81,7 +92,7 @@ impl Identifier {
 
     /// Place in the order in which identifiers are preferred for citing and retrieving; smaller is better.
     pub fn preference(&self) -> u8 {
-        match self.namespace.as_str() {
+        match &*self.namespace {
             "arxiv" => 0,
             "pmid" => 1,
             "pmcid" => 2,
@@ -92,7 +103,10 @@ impl Identifier {
     }
 
     pub(crate) fn from_stored(namespace: &str, value: &str) -> Self {
-        Self { namespace: namespace.to_owned(), value: value.to_owned() }
+        // Names that nearly all identifiers have need no memory of their own.
+        let known = WELL_KNOWN.iter().find(|known| **known == namespace);
+        let namespace = known.map_or_else(|| Cow::Owned(namespace.to_owned()), |known| Cow::Borrowed(*known));
+        Self { namespace, value: value.to_owned() }
     }
 }
 
@@ -179,10 +193,11 @@ fn from_address(rest: &str) -> Option<Identifier> {
 }
 
 fn doi(value: &str) -> Option<Identifier> {
-    let mut value = value.to_lowercase();
+    let lower = value.to_lowercase();
+    let mut value = lower.as_str();
     for prefix in ["https://", "http://", "www.", "dx.", "doi.org/", "doi:"] {
         if let Some(rest) = value.strip_prefix(prefix) {
-            value = rest.trim_start().to_owned();
+            value = rest.trim_start();
         }
     }
     let value = value.trim_end_matches(['.', ',', ';', ' ', '"', '\'']);
@@ -250,11 +265,11 @@ fn all_digits(value: &str) -> bool {
     !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn digits(value: &str) -> Option<String> {
+fn digits(value: &str) -> Option<&str> {
     let value = value.trim().rsplit('/').next().unwrap_or(value);
     (all_digits(value) && value.len() <= 20).then(|| {
         let stripped = value.trim_start_matches('0');
-        if stripped.is_empty() { "0".to_owned() } else { stripped.to_owned() }
+        if stripped.is_empty() { "0" } else { stripped }
     })
 }
 

@@ -23,7 +23,7 @@ use crate::build::{BuildOptions, Facts, Progress, build};
 use crate::error::{Error, Result};
 use crate::import::{Batch, read_source};
 use crate::index::{Index, vectors_beside};
-use crate::stage::{Stage, StageWriter};
+use crate::stage::{Stage, StageWriter, frames};
 use crate::vectors::{self, Embedder, Plan, VectorProgress, Vectors};
 use crate::work::Source;
 
@@ -262,14 +262,13 @@ impl Library {
             let mut seen = 0_u64;
             read_source(source, &path, &mut |batch: Batch| {
                 state.bytes += batch.bytes;
-                for framed in frames(&batch.framed) {
-                    seen += 1;
-                    if seen > skip {
-                        log.append(framed)?;
-                        state.works += 1;
-                        state.works_of_file += 1;
-                    }
-                }
+                // An import that goes on has the first works of the file already.
+                let had = skip.saturating_sub(seen).min(batch.works);
+                seen += batch.works;
+                let had_bytes = frames(&batch.framed).take(had as usize).map(<[u8]>::len).sum::<usize>();
+                log.append(&batch.framed[had_bytes..])?;
+                state.works += batch.works - had;
+                state.works_of_file += batch.works - had;
                 if last.elapsed() >= CHECKPOINT {
                     last = Instant::now();
                     progress("reading records", state.works, 0);
@@ -363,17 +362,6 @@ fn take_over(index: &Index, before: &Vectors, path: &Path) -> Result<()> {
         embedder: None,
     };
     vectors::write(&plan, &vectors_beside(path), &|_, _| {})
-}
-
-/// The records of a batch.
-fn frames(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = bytes;
-    std::iter::from_fn(move || {
-        let length = u32::from_le_bytes(rest.get(..4)?.try_into().ok()?) as usize + 8;
-        let (one, after) = rest.split_at_checked(length)?;
-        rest = after;
-        Some(one)
-    })
 }
 
 /// Whether none of the files was written after `mark` was.

@@ -3,7 +3,7 @@
 //! index is built from all of them.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,13 @@ use crate::file::Cursor;
 use crate::import::MAX_RECORD_BYTES;
 use crate::work::{Source, Work};
 
+/// Length and checksum.
 const RECORD_HEAD: usize = 8;
+/// A log is read in pieces of about this size.
+const PIECE_BYTES: usize = 1 << 20;
+/// What is read for one record, and for one of many that follow one another.
+const LEAST_AHEAD: usize = 4 << 10;
+const MOST_AHEAD: usize = 256 << 10;
 
 /// Appends encoded works to a log.
 #[derive(Debug)]
@@ -38,7 +44,7 @@ impl StageWriter {
         Ok(Self { path: path.to_owned(), out, bytes: keep })
     }
 
-    /// Appends one record, as [`frame`] made it.
+    /// Appends records, as [`frame`] made them.
     pub fn append(&mut self, framed: &[u8]) -> Result<()> {
         self.bytes += framed.len() as u64;
         self.out.write_all(framed).map_err(Error::file(&self.path))
@@ -72,87 +78,216 @@ pub struct Stage {
     pub source: Source,
     path: PathBuf,
     file: File,
+    bytes: u64,
 }
 
 impl Stage {
     pub fn open(path: &Path, source: Source) -> Result<Self> {
         let file = File::open(path).map_err(Error::file(path))?;
-        Ok(Self { source, path: path.to_owned(), file })
+        let bytes = file.metadata().map_err(Error::file(path))?.len();
+        Ok(Self { source, path: path.to_owned(), file, bytes })
     }
 
-    /// Calls `each` with the place of every whole record; stops at the first that is not.
-    pub fn for_each(&self, mut each: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
-        let mut input = BufReader::with_capacity(1 << 20, At { file: &self.file, position: 0 });
-        let mut record = Vec::new();
+    /// The log in pieces of whole records, each with its place; ends where the rest is no whole record.
+    pub fn pieces(&self) -> impl Iterator<Item = Result<(u64, Vec<u8>)>> + Send + '_ {
         let mut at = 0;
-        loop {
-            let mut head = [0; RECORD_HEAD];
-            if !fill(&mut input, &mut head).map_err(Error::file(&self.path))? {
-                return Ok(());
+        let mut wanted = PIECE_BYTES;
+        std::iter::from_fn(move || {
+            loop {
+                let mut bytes = vec![0; wanted];
+                match read_at(&self.file, at, &mut bytes) {
+                    Ok(read) => bytes.truncate(read),
+                    Err(error) => return Some(Err(Error::file(&self.path)(error))),
+                }
+                let whole = frames(&bytes).map(<[u8]>::len).sum();
+                if whole > 0 {
+                    bytes.truncate(whole);
+                    let place = at;
+                    at += whole as u64;
+                    wanted = PIECE_BYTES;
+                    return Some(Ok((place, bytes)));
+                }
+                // A record longer than what was read, or one that was cut off.
+                let needed =
+                    bytes.first_chunk().map_or(0, |head| RECORD_HEAD + u32::from_le_bytes(*head) as usize);
+                if needed <= wanted || at + needed as u64 > self.bytes {
+                    return None;
+                }
+                wanted = needed;
             }
-            let mut cursor = Cursor::new(&head);
-            let (length, checksum) = (cursor.u32() as usize, cursor.u32());
-            record.clear();
-            (&mut input).take(length as u64).read_to_end(&mut record).map_err(Error::file(&self.path))?;
-            if record.len() < length || crc32fast::hash(&record) != checksum {
-                return Ok(());
-            }
-            each(at, &record)?;
-            at += (RECORD_HEAD + length) as u64;
-        }
+        })
     }
 
-    /// The record at a place that [`Stage::for_each`] gave.
-    pub fn record(&self, at: u64) -> Result<Vec<u8>> {
-        // Most records are shorter than this and need one reading.
-        let mut bytes = vec![0; 4 << 10];
-        let read = read_at(&self.file, at, &mut bytes).map_err(Error::file(&self.path))?;
-        bytes.truncate(read);
-        let length = Cursor::new(&bytes).u32() as usize;
-        let end = RECORD_HEAD + length.min(MAX_RECORD_BYTES);
-        if end > read {
-            bytes.resize(end, 0);
-            let more =
-                read_at(&self.file, at + read as u64, &mut bytes[read..]).map_err(Error::file(&self.path))?;
-            bytes.truncate(read + more);
+    /// Calls `each` with every whole record; stops at the first that is not.
+    pub fn for_each(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        for piece in self.pieces() {
+            for frame in frames(&piece?.1) {
+                let Some(record) = checked(frame) else { return Ok(()) };
+                each(record)?;
+            }
         }
-        bytes.truncate(end);
-        bytes.drain(..RECORD_HEAD.min(bytes.len()));
-        Ok(bytes)
+        Ok(())
+    }
+
+    pub fn reader(&self) -> StageReader<'_> {
+        StageReader { stage: self, start: 0, bytes: Vec::new(), ahead: LEAST_AHEAD }
     }
 }
 
-/// A file read from a place of one's own, so that several may read it.
-struct At<'a> {
-    file: &'a File,
-    position: u64,
+/// Reads records by their places. Records that follow one another are read many at a time.
+#[derive(Debug)]
+pub struct StageReader<'a> {
+    stage: &'a Stage,
+    /// Where in the log `bytes` lie.
+    start: u64,
+    bytes: Vec<u8>,
+    /// Bytes to be read next time.
+    ahead: usize,
 }
 
-impl Read for At<'_> {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read_at(out, self.position)?;
-        self.position += read as u64;
-        Ok(read)
+impl StageReader<'_> {
+    pub fn source(&self) -> Source {
+        self.stage.source
     }
+
+    /// The record at a place that [`Stage::pieces`] gave.
+    pub fn record(&mut self, at: u64) -> Result<&[u8]> {
+        let end = self.start + self.bytes.len() as u64;
+        if !(self.start..end).contains(&at) || self.frame(at).is_none() {
+            let goes_on = (self.start..=end).contains(&at);
+            self.ahead = if goes_on { (self.ahead * 2).min(MOST_AHEAD) } else { LEAST_AHEAD };
+            self.read(at, self.ahead)?;
+            if let Some(head) = self.bytes.first_chunk()
+                && self.frame(at).is_none()
+            {
+                let length = u32::from_le_bytes(*head) as usize;
+                self.read(at, RECORD_HEAD + length.min(MAX_RECORD_BYTES))?;
+            }
+        }
+        // What the file no longer has is read as nothing.
+        Ok(self.frame(at).map_or(&[], |frame| &frame[RECORD_HEAD..]))
+    }
+
+    fn frame(&self, at: u64) -> Option<&[u8]> {
+        frames(self.bytes.get((at - self.start) as usize..)?).next()
+    }
+
+    fn read(&mut self, at: u64, count: usize) -> Result<()> {
+        self.start = at;
+        self.bytes.resize(count, 0);
+        let read = read_at(&self.stage.file, at, &mut self.bytes).map_err(Error::file(&self.stage.path))?;
+        self.bytes.truncate(read);
+        Ok(())
+    }
+}
+
+/// The whole frames that `bytes` begin with.
+pub fn frames(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let length = u32::from_le_bytes(*rest.first_chunk()?) as usize + RECORD_HEAD;
+        let (one, after) = rest.split_at_checked(length)?;
+        rest = after;
+        Some(one)
+    })
+}
+
+/// The record of a frame, when its checksum is right.
+pub fn checked(frame: &[u8]) -> Option<&[u8]> {
+    let (head, record) = frame.split_at_checked(RECORD_HEAD)?;
+    (Cursor::new(&head[4..]).u32() == crc32fast::hash(record)).then_some(record)
 }
 
 /// Fills `out` from a place; less only at the end of the file.
 fn read_at(file: &File, at: u64, out: &mut [u8]) -> std::io::Result<usize> {
-    let mut source = At { file, position: at };
     let mut filled = 0;
     while filled < out.len() {
-        match source.read(&mut out[filled..])? {
-            0 => break,
-            read => filled += read,
+        match file.read_at(&mut out[filled..], at + filled as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(filled)
 }
 
-/// Whether all of `out` could be filled.
-fn fill(input: &mut impl Read, out: &mut [u8]) -> std::io::Result<bool> {
-    match input.read_exact(out) {
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
-        outcome => outcome.map(|()| true),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work(number: usize) -> Work {
+        Work {
+            title: format!("title {number}"),
+            abstract_text: "x".repeat(number * 7 % 9_000),
+            ..Work::default()
+        }
+    }
+
+    fn log(folder: &Path, works: usize, extra: &[u8]) -> Stage {
+        let path = folder.join("log");
+        let mut writer = StageWriter::open(&path, 0).unwrap();
+        let mut bytes = Vec::new();
+        (0..works).for_each(|number| frame(&work(number), &mut bytes));
+        bytes.extend_from_slice(extra);
+        writer.append(&bytes).unwrap();
+        writer.sync().unwrap();
+        Stage::open(&path, Source::Ris).unwrap()
+    }
+
+    fn places(stage: &Stage) -> Vec<u64> {
+        let mut out = Vec::new();
+        for piece in stage.pieces() {
+            let (mut at, bytes) = piece.unwrap();
+            for frame in frames(&bytes) {
+                out.push(at);
+                at += frame.len() as u64;
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn records_are_found_in_any_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let stage = log(folder.path(), 1_500, b"");
+        let places = places(&stage);
+        assert_eq!(places.len(), 1_500);
+        let mut reader = stage.reader();
+        for number in (0..1_500).chain((0..1_500).rev().step_by(7)).chain([3, 3, 1_499, 4]) {
+            assert_eq!(Work::decode(reader.record(places[number]).unwrap()), work(number), "{number}");
+        }
+    }
+
+    #[test]
+    fn a_log_is_good_up_to_its_last_whole_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut spoilt = Vec::new();
+        frame(&work(5), &mut spoilt);
+        *spoilt.last_mut().unwrap() ^= 1;
+        for extra in [&[7; 3][..], &[255; 30], &spoilt] {
+            let stage = log(folder.path(), 10, extra);
+            let mut seen = 0;
+            stage
+                .for_each(|record| {
+                    assert_eq!(Work::decode(record), work(seen));
+                    seen += 1;
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(seen, 10);
+        }
+    }
+
+    #[test]
+    fn a_record_longer_than_a_piece_is_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut long = Vec::new();
+        let many = Work { passages: vec!["y".repeat(8_000); 400], ..Work::default() };
+        frame(&many, &mut long);
+        let stage = log(folder.path(), 3, &long);
+        let places = places(&stage);
+        assert_eq!(places.len(), 4);
+        assert_eq!(Work::decode(stage.reader().record(places[3]).unwrap()), many);
     }
 }

@@ -1,7 +1,6 @@
 //! A scholarly work as importers hand it over, and its form in bytes (staging logs and index records use the same one).
 
 use crate::file::{Cursor, put_varint};
-use crate::hash::stable_hash;
 use crate::ids::Identifier;
 
 /// Bounds on one work. What is beyond them is cut, so that one absurd record cannot harm the whole.
@@ -134,6 +133,9 @@ pub struct Work {
 }
 
 impl Work {
+    const RETRACTED: u8 = 1;
+    pub(crate) const WITHDRAWN: u8 = 2;
+
     /// Cuts everything to [`bounds`] and removes repeats.
     #[must_use]
     pub fn bounded(mut self) -> Self {
@@ -154,7 +156,8 @@ impl Work {
 
     /// Appends the whole work.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        out.push(u8::from(self.retracted) | u8::from(self.withdrawn) << 1);
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        out.push(flag(self.retracted, Self::RETRACTED) | flag(self.withdrawn, Self::WITHDRAWN));
         put_ids(out, &self.ids);
         put_text(out, &self.title);
         put_text(out, &self.abstract_text);
@@ -168,38 +171,6 @@ impl Work {
             put_text(out, &reference.title);
         }
         put_texts(out, &self.passages);
-    }
-
-    /// Reads only what identifies a work, without copying.
-    pub(crate) fn decode_head(bytes: &[u8]) -> Head<'_> {
-        let mut cursor = Cursor::new(bytes);
-        cursor.bytes(1);
-        let count = cursor.varint();
-        let mut head = Head { numbers: Vec::new(), namespaces: 0, title: "", year: 0 };
-        for _ in 0..count {
-            if cursor.is_at_end() {
-                break;
-            }
-            let (namespace, value) = (cursor.text(), cursor.text());
-            head.numbers.push(stable_hash(&[namespace.as_bytes(), b":", value.as_bytes()]));
-            let known = ["doi", "pmid", "pmcid", "arxiv", "openalex", "s2"]
-                .iter()
-                .position(|known| *known == namespace);
-            head.namespaces |= known.map_or(0, |place| 1 << place);
-        }
-        head.title = cursor.text();
-        cursor.text();
-        for _ in 0..2 {
-            let count = cursor.varint();
-            for _ in 0..count {
-                if cursor.is_at_end() {
-                    break;
-                }
-                cursor.text();
-            }
-        }
-        head.year = u16::try_from(cursor.varint() / 10_000).unwrap_or(0);
-        head
     }
 
     /// Reads what [`Work::encode`] wrote; other bytes give some work, never a panic.
@@ -232,20 +203,10 @@ impl Work {
             updated,
             references,
             passages,
-            retracted: flags & 1 != 0,
-            withdrawn: flags & 2 != 0,
+            retracted: flags & Self::RETRACTED != 0,
+            withdrawn: flags & Self::WITHDRAWN != 0,
         }
     }
-}
-
-/// What identifies a work.
-#[derive(Debug)]
-pub(crate) struct Head<'a> {
-    pub numbers: Vec<u64>,
-    /// One bit for each well-known namespace that is present.
-    pub namespaces: u8,
-    pub title: &'a str,
-    pub year: u16,
 }
 
 /// Which source each shown field of a paper came from.

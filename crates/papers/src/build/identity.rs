@@ -3,9 +3,10 @@
 
 use crate::error::{Error, Result};
 use crate::hash::stable_hash;
-use crate::stage::Stage;
+use crate::ordered::in_order;
+use crate::stage::{Stage, checked, frames};
+use crate::stored::Stored;
 use crate::text::title_key;
-use crate::work::Work;
 
 /// Largest number of nodes an index can hold; the rest of the numbers are kept free for marks.
 pub const MAX_NODES: u64 = 0xffff_0000;
@@ -92,18 +93,30 @@ impl Identities {
         let mut titles = Vec::new();
         let mut traits = Vec::new();
         for (number, stage) in stages.iter().enumerate() {
-            stage.for_each(|offset, record| {
-                let index = u32::try_from(places.len()).ok().filter(|index| u64::from(*index) < MAX_NODES);
-                let index = index.ok_or(Error::TooMany { what: "records", limit: MAX_NODES })?;
-                places.push(Place::new(number, offset));
-                let head = Work::decode_head(record);
-                identifiers.extend(head.numbers.iter().map(|hash| (*hash, index)));
-                if let Some(key) = title_key(head.title) {
-                    titles.push((stable_hash(&[key.as_bytes()]), index));
-                }
-                traits.push(Traits { namespaces: head.namespaces, year: head.year });
-                Ok(())
-            })?;
+            let mut is_whole = true;
+            in_order(
+                stage.pieces(),
+                |piece| piece.map(|(place, bytes)| Heads::of(place, &bytes)),
+                |heads| {
+                    // A log ends at its first spoilt record, wherever the next piece begins.
+                    let heads = heads?;
+                    if !is_whole {
+                        return Ok(());
+                    }
+                    is_whole = heads.are_all;
+                    let first = places.len() as u64;
+                    if first + heads.places.len() as u64 > MAX_NODES {
+                        return Err(Error::TooMany { what: "records", limit: MAX_NODES });
+                    }
+                    let first = first as u32;
+                    places.extend(heads.places.iter().map(|offset| Place::new(number, *offset)));
+                    identifiers
+                        .extend(heads.identifiers.iter().map(|(hash, record)| (*hash, first + record)));
+                    titles.extend(heads.titles.iter().map(|(hash, record)| (*hash, first + record)));
+                    traits.extend(heads.traits);
+                    Ok(())
+                },
+            )?;
         }
         let mut sets = Sets::new(places.len());
         identifiers.sort_unstable();
@@ -177,6 +190,41 @@ impl Identities {
             by_identifier: Resolver::new(identifiers),
             by_title: Resolver::new(unique),
         }
+    }
+}
+
+/// What tells the records of one piece of a log apart. Records are numbered within the piece.
+#[derive(Debug, Default)]
+struct Heads {
+    places: Vec<u64>,
+    identifiers: Vec<(u64, u32)>,
+    titles: Vec<(u64, u32)>,
+    traits: Vec<Traits>,
+    /// No record of the piece was spoilt.
+    are_all: bool,
+}
+
+impl Heads {
+    fn of(mut place: u64, bytes: &[u8]) -> Self {
+        let mut heads = Self { are_all: true, ..Self::default() };
+        for (number, frame) in (0..).zip(frames(bytes)) {
+            let Some(record) = checked(frame) else {
+                heads.are_all = false;
+                break;
+            };
+            let work = Stored::read(record);
+            let mut traits =
+                Traits { namespaces: 0, year: u16::try_from(work.created / 10_000).unwrap_or(0) };
+            for (hash, well_known) in work.numbers() {
+                heads.identifiers.push((hash, number));
+                traits.namespaces |= well_known.map_or(0, |place| 1 << place);
+            }
+            heads.titles.extend(title_key(work.title).map(|key| (stable_hash(&[key.as_bytes()]), number)));
+            heads.traits.push(traits);
+            heads.places.push(place);
+            place += frame.len() as u64;
+        }
+        heads
     }
 }
 

@@ -5,16 +5,19 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::invert::put_weights;
 use crate::error::{Error, Result};
-use crate::file::{Cursor, IndexFileWriter, Mapped, OffsetWriter, Section, put_varint, write_table};
+use crate::file::{Cursor, IndexFileWriter, OffsetWriter, Section, put_varint, write_table};
+use crate::ordered::in_order;
 use crate::text::for_each_term;
-use crate::work::Work;
 
 /// A word in the title counts as often as this.
 const TITLE_WEIGHT: u32 = 2;
+/// Documents that are read back together.
+const BLOCK: u64 = 4_096;
 
 /// Keys are hashes already.
 #[derive(Debug, Default)]
@@ -40,8 +43,10 @@ impl Hasher for Identity {
 pub type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<Identity>>;
 
 /// Numbers of the finished text index.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct TextTotals {
+    /// Works, with and without text.
+    pushed: u64,
     pub terms: u64,
     pub postings: u64,
     pub documents: u64,
@@ -55,36 +60,36 @@ pub struct Lexicon {
     frequencies: Vec<u32>,
     path: PathBuf,
     scratch: BufWriter<File>,
+    written: u64,
+    /// Where each block of documents begins in the scratch file.
+    blocks: Vec<u64>,
     buffer: Vec<u8>,
     totals: TextTotals,
 }
 
-/// The terms of one document, by hash, each with its weight. Made on any thread.
-#[derive(Debug, Default)]
-pub struct DocumentTerms {
-    weights: Vec<(u64, u32)>,
-    length: u32,
-}
-
-impl DocumentTerms {
-    pub fn of(work: &Work) -> Self {
-        let mut terms = Self::default();
-        for (text, weight) in [(&work.title, TITLE_WEIGHT), (&work.abstract_text, 1)] {
-            for_each_term(text, |term| {
-                terms.weights.push((term, weight));
-                terms.length += weight;
-            });
-        }
-        terms.weights.sort_unstable_by_key(|(term, _)| *term);
-        terms.weights.dedup_by(|later, earlier| {
-            let same = later.0 == earlier.0;
-            if same {
-                earlier.1 += later.1;
-            }
-            same
+/// Appends the terms of a document to `out`, each once, with its weight; returns the document's length. For any thread.
+pub fn put_terms(out: &mut Vec<(u64, u32)>, title: &str, abstract_text: &str) -> u32 {
+    let start = out.len();
+    let mut length = 0;
+    for (text, weight) in [(title, TITLE_WEIGHT), (abstract_text, 1)] {
+        for_each_term(text, |term| {
+            out.push((term, weight));
+            length += weight;
         });
-        terms
     }
+    out[start..].sort_unstable_by_key(|(term, _)| *term);
+    let mut last = start;
+    for at in start + 1..out.len() {
+        let (term, weight) = out[at];
+        if term == out[last].0 {
+            out[last].1 += weight;
+        } else {
+            last += 1;
+            out[last] = (term, weight);
+        }
+    }
+    out.truncate(out.len().min(last + 1));
+    length
 }
 
 impl Lexicon {
@@ -96,17 +101,19 @@ impl Lexicon {
             frequencies: Vec::new(),
             path,
             scratch: BufWriter::with_capacity(1 << 20, file),
+            written: 0,
+            blocks: Vec::new(),
             buffer: Vec::new(),
-            totals: TextTotals { terms: 0, postings: 0, documents: 0, length: 0 },
+            totals: TextTotals::default(),
         })
     }
 
     /// Adds the next document.
-    pub fn push(&mut self, document: &DocumentTerms) -> Result<()> {
+    pub fn push(&mut self, length: u32, terms: &[(u64, u32)]) -> Result<()> {
         self.buffer.clear();
-        put_varint(&mut self.buffer, u64::from(document.length));
-        put_varint(&mut self.buffer, document.weights.len() as u64);
-        for (term, weight) in &document.weights {
+        put_varint(&mut self.buffer, u64::from(length));
+        put_varint(&mut self.buffer, terms.len() as u64);
+        for (term, weight) in terms {
             let next = self.frequencies.len() as u32;
             let number = *self.numbers.entry(*term).or_insert(next);
             if number == next {
@@ -116,14 +123,19 @@ impl Lexicon {
             put_varint(&mut self.buffer, u64::from(number));
             put_varint(&mut self.buffer, u64::from((*weight).min(255)));
         }
-        self.totals.postings += document.weights.len() as u64;
-        self.totals.length += u64::from(document.length);
-        self.totals.documents += u64::from(document.length > 0);
+        if self.totals.pushed.is_multiple_of(BLOCK) {
+            self.blocks.push(self.written);
+        }
+        self.totals.pushed += 1;
+        self.totals.postings += terms.len() as u64;
+        self.totals.length += u64::from(length);
+        self.totals.documents += u64::from(length > 0);
+        self.written += self.buffer.len() as u64;
         self.scratch.write_all(&self.buffer).map_err(Error::file(&self.path))
     }
 
     /// Writes the terms, their frequencies and the forward index; returns frequencies in final order.
-    pub fn finish(mut self, out: &mut IndexFileWriter, documents: u32) -> Result<(Vec<u32>, TextTotals)> {
+    pub fn finish(mut self, out: &mut IndexFileWriter) -> Result<(Vec<u32>, TextTotals)> {
         self.scratch.flush().map_err(Error::file(&self.path))?;
         let mut order: Vec<u32> = (0..self.frequencies.len() as u32).collect();
         order.sort_unstable_by_key(|number| (std::cmp::Reverse(self.frequencies[*number as usize]), *number));
@@ -143,37 +155,70 @@ impl Lexicon {
             let bytes: Vec<u8> = chunk.iter().flat_map(|frequency| frequency.to_le_bytes()).collect();
             out.write(&bytes)?;
         }
-        self.write_forward(out, documents, &last)?;
+        self.write_forward(out, &last)?;
         self.totals.terms = frequencies.len() as u64;
         std::fs::remove_file(&self.path).map_err(Error::file(&self.path))?;
         Ok((frequencies, self.totals))
     }
 
-    fn write_forward(&self, out: &mut IndexFileWriter, documents: u32, last: &[u32]) -> Result<()> {
+    /// Reads the documents back, each with the final numbers of its terms. Several threads do a block each.
+    fn write_forward(&self, out: &mut IndexFileWriter, last: &[u32]) -> Result<()> {
         let file = File::open(&self.path).map_err(Error::file(&self.path))?;
-        let is_empty = file.metadata().map_err(Error::file(&self.path))?.len() == 0;
-        let data = if is_empty { None } else { Some(Mapped::whole(&file).map_err(Error::file(&self.path))?) };
-        let mut cursor = Cursor::new(data.as_deref().unwrap_or(&[]));
+        let ends = self.blocks.iter().skip(1).copied().chain(std::iter::once(self.written));
         out.begin(Section::Forward);
         let mut offsets = OffsetWriter::default();
-        let mut position = 0_u64;
-        let (mut pairs, mut buffer) = (Vec::<(u32, u8)>::new(), Vec::new());
-        for _ in 0..documents {
-            let (length, count) = (cursor.varint(), cursor.varint());
-            pairs.clear();
-            for _ in 0..count {
-                let number = cursor.varint() as usize;
-                pairs.push((last[number], cursor.varint() as u8));
-            }
-            pairs.sort_unstable();
-            buffer.clear();
-            put_varint(&mut buffer, length);
-            put_weights(&mut buffer, pairs.iter().copied());
-            offsets.push(position);
-            position += buffer.len() as u64;
-            out.write(&buffer)?;
-        }
-        let table = offsets.finish(position);
-        out.section(Section::ForwardOffsets, &table)
+        let mut position = 0;
+        in_order(
+            self.blocks.iter().zip(ends),
+            |(start, end)| {
+                let mut bytes = vec![0; (end - start) as usize];
+                file.read_exact_at(&mut bytes, *start)?;
+                Ok(renumbered(&bytes, last))
+            },
+            |block| {
+                let (records, lengths) = block.map_err(Error::file(&self.path))?;
+                for length in lengths {
+                    offsets.push(position);
+                    position += u64::from(length);
+                }
+                out.write(&records)
+            },
+        )?;
+        out.section(Section::ForwardOffsets, &offsets.finish(position))
+    }
+}
+
+/// Forward records of a block of documents, and how long each is.
+fn renumbered(documents: &[u8], last: &[u32]) -> (Vec<u8>, Vec<u32>) {
+    let mut cursor = Cursor::new(documents);
+    let (mut records, mut lengths) = (Vec::with_capacity(documents.len()), Vec::new());
+    let mut pairs = Vec::<u64>::new();
+    while !cursor.is_at_end() {
+        let start = records.len();
+        put_varint(&mut records, cursor.varint());
+        let count = cursor.varint();
+        pairs.clear();
+        // Number and weight in one: sorting by the one carries the other along.
+        pairs.extend((0..count).map(|_| u64::from(last[cursor.varint() as usize]) << 8 | cursor.varint()));
+        pairs.sort_unstable();
+        put_weights(&mut records, pairs.iter().map(|pair| ((pair >> 8) as u32, *pair as u8)));
+        lengths.push((records.len() - start) as u32);
+    }
+    (records, lengths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_term_comes_once_with_all_its_weight() {
+        let mut terms = vec![(7, 7)];
+        assert_eq!(put_terms(&mut terms, "cells divide", "Cells, and cells."), 2 * TITLE_WEIGHT + 2);
+        let mut weights: Vec<u32> = terms[1..].iter().map(|(_, weight)| *weight).collect();
+        weights.sort_unstable();
+        assert_eq!(weights, [TITLE_WEIGHT, TITLE_WEIGHT + 2]);
+        assert_eq!(put_terms(&mut terms, "", "of the"), 0);
+        assert_eq!((terms[0], terms.len()), ((7, 7), 3), "what was there stays");
     }
 }

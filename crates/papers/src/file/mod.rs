@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub use lists::{ListReader, ListWriter};
 pub use map::Mapped;
 pub use numbers::{Cursor, OffsetTable, OffsetWriter, put_varint};
-pub use records::{RecordReader, RecordWriter};
+pub use records::{Packed, RECORDS_PER_BLOCK, RecordReader, RecordWriter};
 pub use table::{HashTable, write_table};
 
 use crate::error::{Error, Result};
@@ -120,20 +120,21 @@ impl IndexFileWriter {
         Ok(())
     }
 
-    /// One section from a file that was written before, then removed.
-    pub fn copy(&mut self, section: Section, from: &Path) -> Result<()> {
-        self.begin(section);
-        let mut file = File::open(from).map_err(Error::file(from))?;
-        let mut buffer = vec![0; 1 << 20];
-        loop {
-            let read = std::io::Read::read(&mut file, &mut buffer).map_err(Error::file(from))?;
-            if read == 0 {
-                break;
-            }
-            self.write(&buffer[..read])?;
-        }
+    /// Sections of a file that was written before, as they are.
+    pub fn copy(&mut self, from: &IndexFile, sections: &[Section]) -> Result<()> {
+        sections.iter().try_for_each(|section| self.section(*section, &from.section(*section)?))
+    }
+
+    /// A section that is finished, for reading it back while others are written behind it.
+    pub fn written(&mut self, section: Section) -> Result<Mapped> {
         self.end();
-        std::fs::remove_file(from).map_err(Error::file(from))
+        self.out.flush().map_err(Error::file(&self.path))?;
+        let entry = self.entries.iter().find(|entry| entry.0 == section);
+        let (_, _, start, length) =
+            entry.ok_or_else(|| Error::damaged(&self.path, format!("section {section:?} is missing")))?;
+        let file = File::open(&self.path).map_err(Error::file(&self.path))?;
+        let map = map::map_immutable(&file).map_err(Error::file(&self.path))?;
+        Ok(Mapped::new(Arc::new(map), *start as usize, *length as usize))
     }
 
     fn end(&mut self) {
@@ -143,7 +144,17 @@ impl IndexFileWriter {
     }
 
     /// Writes the table of contents and brings everything to the disk.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
+        let path = self.path.clone();
+        self.close()?.sync_all().map_err(Error::file(&path))
+    }
+
+    /// Writes the table of contents of a file that nobody will want after a crash.
+    pub fn finish_scratch(self) -> Result<()> {
+        self.close().map(drop)
+    }
+
+    fn close(mut self) -> Result<File> {
         self.end();
         let mut contents = Vec::with_capacity(self.entries.len() * ENTRY_BYTES + TRAILER_BYTES);
         for (section, checksum, start, length) in &self.entries {
@@ -158,11 +169,7 @@ impl IndexFileWriter {
         contents.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
         contents.extend_from_slice(MAGIC);
         self.out.write_all(&contents).map_err(Error::file(&self.path))?;
-        let file = self
-            .out
-            .into_inner()
-            .map_err(|error| Error::File { path: self.path.clone(), source: error.into_error() })?;
-        file.sync_all().map_err(Error::file(&self.path))
+        self.out.into_inner().map_err(|error| Error::File { path: self.path, source: error.into_error() })
     }
 }
 

@@ -64,9 +64,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// A length and that many bytes.
-    pub fn text(&mut self) -> &'a str {
+    pub fn blob(&mut self) -> &'a [u8] {
         let length = self.varint() as usize;
-        std::str::from_utf8(self.bytes(length)).unwrap_or("")
+        self.bytes(length)
+    }
+
+    /// A length and that many bytes of text.
+    pub fn text(&mut self) -> &'a str {
+        std::str::from_utf8(self.blob()).unwrap_or("")
     }
 
     pub fn u32(&mut self) -> u32 {

@@ -1,50 +1,87 @@
 //! Records of bytes, one per number, compressed sixteen at a time.
 
-use std::io;
-
 use super::map::Mapped;
 use super::numbers::{Cursor, OffsetTable, OffsetWriter, put_varint};
+use super::{IndexFileWriter, Section};
+use crate::error::Result;
 
-const RECORDS_PER_BLOCK: usize = 16;
+pub const RECORDS_PER_BLOCK: usize = 16;
 /// No block is larger when unpacked; a larger one is damage.
 const MAX_BLOCK_BYTES: usize = 1 << 28;
 
-/// Writes records in order into the section that is open.
+/// Records on their way into blocks. Any thread may pack the records of one stretch; a [`RecordWriter`] puts the stretches
+/// together.
+#[derive(Debug, Default)]
+pub struct Packed {
+    /// Whole blocks, packed, one after another.
+    blocks: Vec<u8>,
+    lengths: Vec<usize>,
+    /// The block that is not full yet.
+    open: Vec<u8>,
+    held: usize,
+}
+
+impl Packed {
+    pub fn push(&mut self, record: &[u8]) {
+        put_varint(&mut self.open, record.len() as u64);
+        self.open.extend_from_slice(record);
+        self.held += 1;
+        if self.held == RECORDS_PER_BLOCK {
+            self.pack();
+        }
+    }
+
+    fn pack(&mut self) {
+        let start = self.blocks.len();
+        put_varint(&mut self.blocks, self.open.len() as u64);
+        let packed = lz4_flex::block::compress(&self.open);
+        self.blocks.extend_from_slice(&packed);
+        self.lengths.push(self.blocks.len() - start);
+        self.open.clear();
+        self.held = 0;
+    }
+}
+
+/// Writes records in order.
 #[derive(Debug, Default)]
 pub struct RecordWriter {
     offsets: OffsetWriter,
     position: u64,
-    block: Vec<u8>,
-    held: usize,
+    /// The last block, when it is not full.
+    last: Packed,
 }
 
 impl RecordWriter {
-    /// Adds a record; may give bytes to write.
-    pub fn push(&mut self, out: &mut dyn io::Write, record: &[u8]) -> io::Result<()> {
-        put_varint(&mut self.block, record.len() as u64);
-        self.block.extend_from_slice(record);
-        self.held += 1;
-        if self.held == RECORDS_PER_BLOCK { self.flush(out) } else { Ok(()) }
+    /// Adds a stretch of records that begins a block: the number of records before it is a multiple of [`RECORDS_PER_BLOCK`].
+    pub fn append(&mut self, records: Packed, out: &mut IndexFileWriter) -> Result<()> {
+        debug_assert_eq!(self.last.held, 0);
+        self.last = records;
+        self.write(out)
     }
 
-    fn flush(&mut self, out: &mut dyn io::Write) -> io::Result<()> {
-        let packed = lz4_flex::block::compress(&self.block);
-        let mut head = Vec::with_capacity(5);
-        put_varint(&mut head, self.block.len() as u64);
-        self.offsets.push(self.position);
-        self.position += (head.len() + packed.len()) as u64;
-        self.block.clear();
-        self.held = 0;
-        out.write_all(&head)?;
-        out.write_all(&packed)
+    /// Adds one record.
+    pub fn push(&mut self, record: &[u8], out: &mut IndexFileWriter) -> Result<()> {
+        self.last.push(record);
+        self.write(out)
     }
 
-    /// Flushes the last block and returns the offsets.
-    pub fn finish(mut self, out: &mut dyn io::Write) -> io::Result<Vec<u8>> {
-        if self.held > 0 {
-            self.flush(out)?;
+    fn write(&mut self, out: &mut IndexFileWriter) -> Result<()> {
+        for length in self.last.lengths.drain(..) {
+            self.offsets.push(self.position);
+            self.position += length as u64;
         }
-        Ok(self.offsets.finish(self.position))
+        out.write(&self.last.blocks)?;
+        self.last.blocks.clear();
+        Ok(())
+    }
+
+    /// Writes the last block, and the offsets of all as their own section.
+    pub fn finish(mut self, out: &mut IndexFileWriter, offsets: Section) -> Result<()> {
+        if self.last.held > 0 {
+            self.last.pack();
+            self.write(out)?;
+        }
+        out.section(offsets, &self.offsets.finish(self.position))
     }
 }
 

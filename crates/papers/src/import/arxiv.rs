@@ -36,7 +36,7 @@ struct Version<'a> {
 }
 
 pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
-    let line: Line<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let line: Line<'_> = super::lines::json(line)?;
     let mut ids = vec![
         Identifier::new("arxiv", &line.id).ok_or_else(|| format!("{:?} is no arXiv identifier", line.id))?,
     ];

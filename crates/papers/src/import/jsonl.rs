@@ -42,7 +42,7 @@ enum Values {
 }
 
 pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
-    let line: Line<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let line: Line<'_> = super::lines::json(line)?;
     let mut ids = Vec::new();
     for (namespace, values) in &line.ids {
         let values = match values {

@@ -1,110 +1,189 @@
 //! One record a line: lines are read on one thread, parsed on others, and come out in their order.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use memchr::{memchr_iter, memrchr};
+use serde::Deserialize;
 
 use super::{Batch, MAX_RECORD_BYTES, Sink, at};
 use crate::error::Result;
+use crate::ordered::in_order;
 use crate::work::Work;
 
 /// Reads one line into a work; `None` for lines that hold none.
 pub type Parse = fn(&[u8]) -> std::result::Result<Option<Work>, String>;
 
-const BATCH_BYTES: usize = 1 << 20;
-/// Batches on the way to and from each parser.
-const AHEAD: usize = 2;
+const CHUNK_BYTES: usize = 1 << 20;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whole lines, with the number of the first.
-struct Lines {
-    bytes: Vec<u8>,
-    first: u64,
+/// What could not be read: how many lines are before it in its chunk, and why.
+struct Failure {
+    lines_before: u64,
+    what: String,
 }
 
-/// What became of a batch: works, or the line that could not be read and why.
-type Parsed = std::result::Result<Batch, (u64, String)>;
+pub fn read(path: &Path, input: Box<dyn BufRead + Send>, parse: Parse, sink: Sink<'_>) -> Result<()> {
+    let chunks = Chunks { input, rest: Vec::new(), begun: false, ended: false };
+    // Only who takes chunks in order knows how many lines were before each.
+    let mut lines = 0;
+    in_order(
+        chunks,
+        |chunk| chunk.and_then(|bytes| parse_chunk(&bytes, parse)),
+        |parsed| match parsed {
+            Ok((batch, count)) => {
+                lines += count;
+                sink(batch)
+            }
+            Err(failure) => Err(at(path, lines + failure.lines_before + 1, failure.what)),
+        },
+    )
+}
 
-pub fn read(path: &Path, mut input: Box<dyn BufRead + Send>, parse: Parse, sink: Sink<'_>) -> Result<()> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
-    std::thread::scope(|scope| {
-        let mut to_workers: Vec<SyncSender<Lines>> = Vec::new();
-        let mut from_workers: Vec<Receiver<Parsed>> = Vec::new();
-        for _ in 0..workers {
-            let (send_lines, lines) = sync_channel::<Lines>(AHEAD);
-            let (send_parsed, parsed) = sync_channel::<Parsed>(AHEAD);
-            scope.spawn(move || {
-                for batch in lines {
-                    if send_parsed.send(parse_batch(&batch, parse)).is_err() {
-                        return;
-                    }
+/// Cuts the input into whole lines, about [`CHUNK_BYTES`] at a time. Ends after a failure.
+struct Chunks {
+    input: Box<dyn BufRead + Send>,
+    /// The beginning of a line whose end was not read yet.
+    rest: Vec<u8>,
+    begun: bool,
+    ended: bool,
+}
+
+impl Iterator for Chunks {
+    type Item = std::result::Result<Vec<u8>, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut bytes = Vec::with_capacity(CHUNK_BYTES + self.rest.len());
+        bytes.append(&mut self.rest);
+        while !self.ended {
+            let before = bytes.len();
+            let read = self.input.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut bytes);
+            if !std::mem::replace(&mut self.begun, true) && bytes.starts_with(BYTE_ORDER_MARK) {
+                bytes.drain(..BYTE_ORDER_MARK.len());
+            }
+            let failure = match read {
+                Ok(0) => {
+                    self.ended = true;
+                    break;
                 }
-            });
-            to_workers.push(send_lines);
-            from_workers.push(parsed);
+                Ok(_) => {
+                    if let Some(end) = memrchr(b'\n', &bytes[before.min(bytes.len())..]) {
+                        self.rest = bytes.split_off(before + end + 1);
+                        return Some(Ok(bytes));
+                    }
+                    (bytes.len() > MAX_RECORD_BYTES)
+                        .then(|| format!("line longer than {MAX_RECORD_BYTES} bytes"))
+                }
+                Err(error) => Some(error.to_string()),
+            };
+            if let Some(what) = failure {
+                self.ended = true;
+                return Some(Err(Failure { lines_before: memchr_iter(b'\n', &bytes).count() as u64, what }));
+            }
         }
-        let reader = scope.spawn(move || {
-            let mut next = 1;
-            for turn in 0.. {
-                let batch = next_lines(input.as_mut(), &mut next);
-                match batch {
-                    Ok(Some(batch)) => {
-                        if to_workers[turn % workers].send(batch).is_err() {
-                            return Ok(());
-                        }
-                    }
-                    Ok(None) => return Ok(()),
-                    Err(failure) => return Err(failure),
-                }
+        (!bytes.is_empty()).then_some(Ok(bytes))
+    }
+}
+
+/// The works of a chunk, and its number of lines.
+fn parse_chunk(bytes: &[u8], parse: Parse) -> std::result::Result<(Batch, u64), Failure> {
+    let mut batch = Batch { bytes: bytes.len() as u64, ..Batch::default() };
+    let mut start = 0;
+    let mut lines = 0;
+    for end in memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len())) {
+        let line = bytes[start..end].trim_ascii();
+        if !line.is_empty() {
+            // A panic in a parser is a bug of ours, but it must cost an error, not the process.
+            let outcome = std::panic::catch_unwind(|| parse(line))
+                .unwrap_or_else(|_| Err("this line cannot be read".to_owned()));
+            if let Some(work) = outcome.map_err(|what| Failure { lines_before: lines, what })? {
+                batch.push(work);
+            }
+        }
+        lines += 1;
+        start = end + 1;
+    }
+    // The last line of a chunk ends with it; what follows its newline is none.
+    Ok((batch, lines - u64::from(bytes.ends_with(b"\n"))))
+}
+
+/// Reads a line of JSON. Looking once whether all of it is text costs less than looking at each string.
+pub fn json<'a, T: Deserialize<'a>>(line: &'a [u8]) -> std::result::Result<T, String> {
+    match std::str::from_utf8(line) {
+        Ok(text) => serde_json::from_str(text),
+        // Still good, when what is no text lies in a field that nobody wants; else the error names the place.
+        Err(_) => serde_json::from_slice(line),
+    }
+    .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    /// Titles of all lines, or the error.
+    fn titles(input: impl BufRead + Send + 'static) -> std::result::Result<Vec<String>, String> {
+        let parse: Parse = |line| {
+            let title = String::from_utf8_lossy(line).into_owned();
+            if title.starts_with('!') {
+                return Err("a bad line".to_owned());
+            }
+            let ids =
+                crate::ids::Identifier::new("shelf", &title[..title.len().min(20)]).into_iter().collect();
+            Ok(Some(Work { ids, title, ..Work::default() }))
+        };
+        let mut out = Vec::new();
+        read(Path::new("in"), Box::new(input), parse, &mut |batch| {
+            for frame in crate::stage::frames(&batch.framed) {
+                out.push(Work::decode(crate::stage::checked(frame).unwrap()).title);
             }
             Ok(())
-        });
-        let mut turn = 0;
-        while let Ok(parsed) = from_workers[turn % workers].recv() {
-            let batch = parsed.map_err(|(line, what)| at(path, line, what))?;
-            sink(batch)?;
-            turn += 1;
-        }
-        drop(from_workers);
-        match reader.join() {
-            Ok(outcome) => outcome.map_err(|(line, what)| at(path, line, what)),
-            Err(_) => Err(at(path, 0, "the reader ended unexpectedly")),
-        }
-    })
-}
-
-/// Reads about a batch of whole lines.
-fn next_lines(input: &mut dyn BufRead, next: &mut u64) -> std::result::Result<Option<Lines>, (u64, String)> {
-    let mut lines = Lines { bytes: Vec::with_capacity(BATCH_BYTES + (BATCH_BYTES >> 2)), first: *next };
-    while lines.bytes.len() < BATCH_BYTES {
-        let before = lines.bytes.len();
-        let mut bounded = std::io::Read::take(&mut *input, MAX_RECORD_BYTES as u64);
-        let read = bounded.read_until(b'\n', &mut lines.bytes).map_err(|error| (*next, error.to_string()))?;
-        if read == 0 {
-            break;
-        }
-        if read >= MAX_RECORD_BYTES && lines.bytes.last() != Some(&b'\n') {
-            return Err((*next, format!("line longer than {MAX_RECORD_BYTES} bytes")));
-        }
-        debug_assert!(lines.bytes.len() > before);
-        *next += 1;
+        })
+        .map(|()| out)
+        .map_err(|error| error.to_string())
     }
-    Ok((!lines.bytes.is_empty()).then_some(lines))
-}
 
-fn parse_batch(lines: &Lines, parse: Parse) -> Parsed {
-    let mut batch = Batch { bytes: lines.bytes.len() as u64, ..Batch::default() };
-    for (number, line) in lines.bytes.split(|byte| *byte == b'\n').enumerate() {
-        let number = lines.first + number as u64;
-        let line = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        // A panic in a parser is a bug of ours, but it must cost an error, not the process.
-        let outcome = std::panic::catch_unwind(|| parse(line))
-            .unwrap_or_else(|_| Err("this line cannot be read".to_owned()));
-        if let Some(work) = outcome.map_err(|what| (number, what))? {
-            batch.push(work);
+    /// Lines of many lengths, several chunks of them.
+    fn many() -> Vec<String> {
+        (0..40_000).map(|number| format!("{number} {}", "x".repeat(1 + number % 113))).collect()
+    }
+
+    #[test]
+    fn all_lines_come_out_in_order_however_they_end() {
+        let lines = many();
+        assert!(titles(Cursor::new(lines.join("\n"))).unwrap() == lines);
+        assert!(titles(Cursor::new(format!("\u{feff}{}\r\n", lines.join("\r\n\r\n")))).unwrap() == lines);
+        assert_eq!(titles(Cursor::new("")).unwrap(), [""; 0]);
+        assert_eq!(titles(Cursor::new("one")).unwrap(), ["one"]);
+    }
+
+    #[test]
+    fn a_bad_line_is_named_wherever_it_is() {
+        for place in [0, 1, 20_000, 39_999] {
+            let mut lines = many();
+            lines[place].insert(0, '!');
+            let told = titles(Cursor::new(lines.join("\n"))).unwrap_err();
+            assert_eq!(told, format!("in:{}: a bad line", place + 1));
         }
     }
-    Ok(batch)
+
+    #[test]
+    fn an_input_that_breaks_names_the_line_it_broke_at() {
+        struct Breaks;
+        impl Read for Breaks {
+            fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+                Err(std::io::Error::other("broken"))
+            }
+        }
+        let text = many().join("\n");
+        let told = titles(std::io::BufReader::new(Cursor::new(text).chain(Breaks))).unwrap_err();
+        assert_eq!(told, "in:40000: broken");
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused() {
+        let told = titles(std::io::BufReader::new(std::io::repeat(b'x'))).unwrap_err();
+        assert!(told.starts_with("in:1: line longer than"), "{told}");
+    }
 }

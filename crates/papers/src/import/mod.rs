@@ -111,7 +111,7 @@ fn line_of(bytes: &[u8], place: usize) -> u64 {
 }
 
 fn newlines(bytes: &[u8]) -> u64 {
-    bytes.split(|byte| *byte == b'\n').count() as u64 - 1
+    memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
 fn at(path: &Path, line: u64, what: impl Into<String>) -> Error {

@@ -9,28 +9,46 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use crate::ids::{Identifier, PaperRef};
 use crate::work::{Date, Reference, Work, bounds};
 
+/// Text that is borrowed wherever the line allows it. Inside an option or a list a plain `Cow` would always be copied.
+#[derive(Deserialize, Default)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Text<'_> {
+    fn into_owned(self) -> String {
+        self.0.into_owned()
+    }
+}
+
+impl std::ops::Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
     #[serde(borrow, default)]
-    doi: Option<Cow<'a, str>>,
+    doi: Option<Text<'a>>,
     #[serde(borrow, default)]
     ids: Option<Ids<'a>>,
     #[serde(borrow, default)]
-    display_name: Option<Cow<'a, str>>,
+    display_name: Option<Text<'a>>,
     #[serde(borrow, default)]
-    title: Option<Cow<'a, str>>,
+    title: Option<Text<'a>>,
     #[serde(default, deserialize_with = "abstract_text")]
     abstract_inverted_index: String,
     #[serde(borrow, default)]
-    referenced_works: Option<Vec<Cow<'a, str>>>,
+    referenced_works: Option<Vec<Text<'a>>>,
     #[serde(borrow, default)]
-    publication_date: Option<Cow<'a, str>>,
+    publication_date: Option<Text<'a>>,
     #[serde(default)]
     publication_year: Option<u32>,
     #[serde(borrow, default)]
-    updated_date: Option<Cow<'a, str>>,
+    updated_date: Option<Text<'a>>,
     #[serde(default)]
     is_retracted: Option<bool>,
     #[serde(default)]
@@ -46,9 +64,9 @@ struct Line<'a> {
 #[derive(Deserialize)]
 struct Ids<'a> {
     #[serde(borrow, default)]
-    pmid: Option<Cow<'a, str>>,
+    pmid: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pmcid: Option<Cow<'a, str>>,
+    pmcid: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -60,19 +78,19 @@ struct Authorship<'a> {
 #[derive(Deserialize)]
 struct Named<'a> {
     #[serde(borrow, default)]
-    display_name: Option<Cow<'a, str>>,
+    display_name: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
 struct Location<'a> {
     #[serde(borrow, default)]
-    landing_page_url: Option<Cow<'a, str>>,
+    landing_page_url: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
 struct Topic<'a> {
     #[serde(borrow, default)]
-    display_name: Option<Cow<'a, str>>,
+    display_name: Option<Text<'a>>,
     #[serde(borrow, default)]
     subfield: Option<Named<'a>>,
     #[serde(borrow, default)]
@@ -80,7 +98,7 @@ struct Topic<'a> {
 }
 
 pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
-    let line: Line<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let line: Line<'_> = super::lines::json(line)?;
     if line.is_paratext == Some(true) {
         return Ok(None);
     }
@@ -111,8 +129,8 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
     let title = line.display_name.or(line.title).unwrap_or_default();
     let topic = line.primary_topic.into_iter().flat_map(|topic| {
         let named =
-            |named: Option<Named<'_>>| named.and_then(|named| named.display_name).map(Cow::into_owned);
-        [topic.display_name.map(Cow::into_owned), named(topic.subfield), named(topic.field)]
+            |named: Option<Named<'_>>| named.and_then(|named| named.display_name).map(Text::into_owned);
+        [topic.display_name.map(Text::into_owned), named(topic.subfield), named(topic.field)]
     });
     Ok(Some(Work {
         ids,
@@ -123,7 +141,7 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
             .into_iter()
             .flatten()
             .filter_map(|one| one.author?.display_name)
-            .map(Cow::into_owned)
+            .map(Text::into_owned)
             .collect(),
         categories: topic.flatten().collect(),
         created: line
@@ -169,9 +187,9 @@ fn abstract_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D
         }
 
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<String, A::Error> {
-            let mut words: Vec<Word<'de>> = Vec::new();
+            let mut words: Vec<Text<'de>> = Vec::new();
             let mut places: Vec<(u32, u32)> = Vec::new();
-            while let Some(word) = map.next_key::<Word<'de>>()? {
+            while let Some(word) = map.next_key::<Text<'de>>()? {
                 let number = words.len() as u32;
                 words.push(word);
                 map.next_value_seed(Places { number, into: &mut places })?;
@@ -179,7 +197,7 @@ fn abstract_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D
             places.sort_unstable();
             let mut text = String::new();
             for (_, number) in places {
-                let word = &words[number as usize].0;
+                let word = &*words[number as usize];
                 if text.len() + word.len() >= bounds::ABSTRACT {
                     break;
                 }
@@ -193,10 +211,6 @@ fn abstract_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D
     }
     deserializer.deserialize_option(Words)
 }
-
-/// A word, borrowed where the line allows it.
-#[derive(Deserialize)]
-struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
 
 struct Places<'a> {
     number: u32,

@@ -48,7 +48,7 @@ struct Field<'a> {
 }
 
 pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
-    let line: Line<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let line: Line<'_> = super::lines::json(line)?;
     let corpus = |number: u64| Identifier::new("s2", &number.to_string());
     if let Some(citing) = line.citingcorpusid {
         // A citation of something that was not recognised.
