@@ -13,6 +13,7 @@ mod keys;
 mod kill;
 mod limits;
 mod map;
+mod maze;
 mod processes;
 mod proxy;
 mod research;

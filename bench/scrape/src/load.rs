@@ -1,7 +1,9 @@
 //! The load: a list of requests, so many at once over kept connections, each answer checked.
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 use std::cell::Cell;
+use std::io::{Read, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -128,4 +130,22 @@ async fn read_answer(stream: &mut TcpStream) -> Result<Vec<u8>> {
         ensure!(stream.read_buf(&mut buffer).await? > 0, "the server closed the connection");
     }
     Ok(buffer.split_off(head))
+}
+
+/// One request by itself; its answer as JSON.
+pub fn ask(address: &str, key: &str, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
+    let mut stream = std::net::TcpStream::connect(address)?;
+    let body = body.map(Value::to_string).unwrap_or_default();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    let head = answer.windows(4).position(|end| end == b"\r\n\r\n").context("no head")?;
+    let (head, body) = (String::from_utf8_lossy(&answer[..head]), &answer[head + 4..]);
+    ensure!(!head.to_ascii_lowercase().contains("transfer-encoding"), "an answer in chunks: {head}");
+    Ok(serde_json::from_slice(body)?)
 }

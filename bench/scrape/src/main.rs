@@ -1,13 +1,15 @@
-//! `gannet-bench-scrape SITE_DIR [--gannet PATH] [--floor PATH]`
+//! `gannet-bench-scrape [crawl] SITE_DIR [--gannet PATH] [--floor PATH] [--scrapy PYTHON]`
 //!
 //! What a scrape costs through the API, in one run on a generated site: CPU per page beside the floor (fetching a page and
 //! building its tree, nothing else), latency alone, rate and tail at sixteen at once, and pages that only a browser can read. The site
 //! is served by a process of its own whose CPU is not counted; the server's CPU counts everything it started, Chromium
 //! included. Every answer is checked for the marker words of its page, so that what is fast is also right.
+//! With `crawl`, what a crawl of the whole site costs, and how fast it is beside scrapy, which `--scrapy` names a Python with.
 //!
 //! The floor is measured here by the same method as a separate program may be, which `--floor` names: called with
 //! `SITE_DIR HOST:PORT`, it prints one JSON row per mode, among them `fetch+tree`.
 
+mod crawl;
 mod floor;
 mod load;
 mod processes;
@@ -31,12 +33,31 @@ struct Options {
     site: PathBuf,
     gannet: PathBuf,
     floor: Option<PathBuf>,
+    scrapy: Option<PathBuf>,
+}
+
+impl Options {
+    fn read(folder: &str, mut arguments: impl Iterator<Item = String>) -> Result<Self> {
+        let mut options =
+            Self { site: folder.into(), gannet: "target/release/gannet".into(), floor: None, scrapy: None };
+        while let Some(name) = arguments.next() {
+            let value = arguments.next().with_context(|| format!("{name} needs a value"))?;
+            match name.as_str() {
+                "--gannet" => options.gannet = value.into(),
+                "--floor" => options.floor = Some(value.into()),
+                "--scrapy" => options.scrapy = Some(value.into()),
+                _ => bail!("unknown option {name}"),
+            }
+        }
+        Ok(options)
+    }
 }
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let first =
-        arguments.next().context("usage: gannet-bench-scrape SITE_DIR [--gannet PATH] [--floor PATH]")?;
+    let first = arguments.next().context(
+        "usage: gannet-bench-scrape [crawl] SITE_DIR [--gannet PATH] [--floor PATH] [--scrapy PYTHON]",
+    )?;
     match first.as_str() {
         "site" => site::serve(Path::new(&arguments.next().context("a folder")?)),
         "floor" => {
@@ -44,42 +65,38 @@ fn main() -> Result<()> {
                 (arguments.next().context("a folder")?, arguments.next().context("an address")?);
             floor::measure(Path::new(&folder), &address)
         }
-        folder => {
-            let mut options =
-                Options { site: folder.into(), gannet: "target/release/gannet".into(), floor: None };
-            while let Some(name) = arguments.next() {
-                let value = arguments.next().with_context(|| format!("{name} needs a value"))?;
-                match name.as_str() {
-                    "--gannet" => options.gannet = value.into(),
-                    "--floor" => options.floor = Some(value.into()),
-                    _ => bail!("unknown option {name}"),
-                }
-            }
-            measure(&options)
-        }
+        "crawl" => crawl::measure(&Options::read(&arguments.next().context("a folder")?, arguments)?),
+        folder => measure(&Options::read(folder, arguments)?),
     }
 }
 
 fn measure(options: &Options) -> Result<()> {
     let data = testkit::TempDir::new();
-    let site = Running::start(Command::new(std::env::current_exe()?).arg("site").arg(&options.site))?;
+    let site = serve_site(options)?;
     let floor = floor_ms(options, &site)?;
     println!("floor: fetch + tree          {floor:.3} CPU-ms per page");
-
-    let mut command = Command::new(&options.gannet);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(data.path());
-    command
-        .env("GANNET_API_KEY", KEY)
-        .env("GANNET_EGRESS_ALLOW", "scrape=127.0.0.0/8")
-        .env("GANNET_RESEARCH_STARTER", "off");
-    let server =
-        Running::start(&mut command).with_context(|| format!("cannot start {}", options.gannet.display()))?;
+    let server = serve_gannet(options, data.path())?;
     let bench = Bench { site, server, pages: site::articles(&options.site)? };
     bench.cost("default options", &json!({}), floor, 1)?;
     bench.cost("from the cache", &json!({}), floor, 1)?;
     bench.cost("maxAge 0", &json!({ "maxAge": 0 }), floor, ROUNDS)?;
     bench.alone()?;
     bench.scripted(&site::scripted(&options.site))
+}
+
+/// The site, in a process of its own.
+fn serve_site(options: &Options) -> Result<Running> {
+    Running::start(Command::new(std::env::current_exe()?).arg("site").arg(&options.site))
+}
+
+fn serve_gannet(options: &Options, data: &Path) -> Result<Running> {
+    let mut command = Command::new(&options.gannet);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(data);
+    command
+        .env("GANNET_API_KEY", KEY)
+        .env("GANNET_EGRESS_ALLOW", "scrape=127.0.0.0/8")
+        .env("GANNET_RESEARCH_STARTER", "off");
+    Running::start(&mut command).with_context(|| format!("cannot start {}", options.gannet.display()))
 }
 
 /// CPU per page of the floor.

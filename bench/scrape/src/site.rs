@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use axum::Router;
+use axum::body::Bytes;
 use axum::http::{StatusCode, Uri, header};
 use axum::response::IntoResponse;
 use std::collections::HashMap;
@@ -63,9 +64,13 @@ pub fn serve(folder: &Path) -> Result<()> {
                 continue;
             }
             let name = format!("/{}", path.strip_prefix(folder)?.display());
-            files.insert(name, axum::body::Bytes::from(std::fs::read(&path)?));
+            files.insert(name, std::fs::read(&path)?);
         }
     }
+    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    let base = format!("http://{}", listener.local_addr()?);
+    rename(&mut files, &base);
+    let files: HashMap<String, Bytes> = files.into_iter().map(|(name, file)| (name, file.into())).collect();
     let files = Arc::new(files);
     let answer = move |uri: Uri| {
         let found = files.get(uri.path()).cloned();
@@ -76,11 +81,26 @@ pub fn serve(folder: &Path) -> Result<()> {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-        println!("listening http://{}", listener.local_addr()?);
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        println!("listening {base}");
         axum::serve(listener, Router::new().fallback(answer)).await?;
         Ok(())
     })
+}
+
+/// The lists of the site name it as it was generated; they are to name it as it is served.
+fn rename(files: &mut HashMap<String, Vec<u8>>, base: &str) {
+    let was = files.get("/urls.txt").and_then(|urls| {
+        let first = String::from_utf8_lossy(urls).lines().next()?.to_owned();
+        Some(first.strip_suffix(&path_of(&first))?.to_owned())
+    });
+    let Some(was) = was else { return };
+    for name in ["/sitemap.xml", "/robots.txt"] {
+        if let Some(file) = files.get_mut(name) {
+            *file = String::from_utf8_lossy(file).replace(&was, base).into_bytes();
+        }
+    }
 }
 
 fn kind(path: &str) -> &'static str {

@@ -142,8 +142,10 @@ impl Builder {
     }
 
     fn canonical(&mut self, ordinary: &[String]) {
+        // The front page is no variant's original: sites that name it do so for every page they have.
+        let originals = &ordinary[1..];
         for n in 0..OF_EACH {
-            let target = ordinary[self.dice.below(ordinary.len())].clone();
+            let target = originals[self.dice.below(originals.len())].clone();
             self.variant(&format!("/print/{n}"), &target);
         }
         self.variant("/version/1", "/version/2");
