@@ -226,7 +226,7 @@ async fn too_many_requests_wait_for_the_next_window() {
 async fn only_activity(http: &Http) -> String {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
-        let shown = http.get("/v2/team/activity?limit=1").await.unwrap().is_success();
+        let shown = http.get("/v2/team/activity?limit=1").await.unwrap().is_success().clone();
         if let Some(id) = shown["data"][0]["id"].as_str() {
             return id.to_owned();
         }
