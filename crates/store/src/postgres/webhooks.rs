@@ -34,32 +34,24 @@ pub(super) async fn insert(tx: &mut Tx, deliveries: &[NewDelivery]) -> StoreResu
     PostgresStore::announce(tx).await
 }
 
-/// Writes what became of a delivery; how long its subject waits for its next turn.
-async fn write_end(tx: &mut Tx, delivery: Uuid, end: DeliveryEnd) -> StoreResult<Duration> {
-    match end {
-        DeliveryEnd::Delivered => {
-            sqlx::query(include_str!("sql/webhooks/delivered.sql")).bind(delivery).execute(&mut *tx).await?;
-            Ok(Duration::ZERO)
+async fn write_end(tx: &mut Tx, delivery: Uuid, end: DeliveryEnd) -> StoreResult<()> {
+    let delivered = include_str!("sql/webhooks/delivered.sql");
+    let statement = match end {
+        DeliveryEnd::Delivered => sqlx::query(delivered).bind(delivery),
+        DeliveryEnd::Later { error, delay } => sqlx::query(include_str!("sql/webhooks/later.sql"))
+            .bind(delivery)
+            .bind(storable(&error).into_owned())
+            .bind(clock::millis(delay)),
+        DeliveryEnd::GivenUp { error, keep_for } => sqlx::query(include_str!("sql/webhooks/give_up.sql"))
+            .bind(delivery)
+            .bind(storable(&error).into_owned())
+            .bind(clock::millis(keep_for)),
+        DeliveryEnd::HandBack { delay } => {
+            sqlx::query(include_str!("sql/webhooks/hand_back.sql")).bind(delivery).bind(clock::millis(delay))
         }
-        DeliveryEnd::Later { error, delay } => {
-            sqlx::query(include_str!("sql/webhooks/later.sql"))
-                .bind(delivery)
-                .bind(storable(&error))
-                .execute(&mut *tx)
-                .await?;
-            Ok(delay)
-        }
-        DeliveryEnd::GivenUp { error, keep_for } => {
-            sqlx::query(include_str!("sql/webhooks/give_up.sql"))
-                .bind(delivery)
-                .bind(storable(&error))
-                .bind(clock::millis(keep_for))
-                .execute(&mut *tx)
-                .await?;
-            Ok(Duration::ZERO)
-        }
-        DeliveryEnd::HandBack { delay } => Ok(delay),
-    }
+    };
+    statement.execute(&mut *tx).await?;
+    Ok(())
 }
 
 /// Nothing of it is open any more.
@@ -126,12 +118,9 @@ impl Webhooks for PostgresStore {
             .await?;
         let Some(held) = held else { return Ok(false) };
         let subject = held.id("subject")?;
-        let wait = write_end(&mut tx, lease.delivery, end).await?;
-        let next = sqlx::query(include_str!("sql/webhooks/subject_next.sql"))
-            .bind(subject)
-            .bind(clock::millis(wait))
-            .execute(&mut tx)
-            .await?;
+        write_end(&mut tx, lease.delivery, end).await?;
+        let next =
+            sqlx::query(include_str!("sql/webhooks/subject_next.sql")).bind(subject).execute(&mut tx).await?;
         if next.rows_affected() == 0 {
             close(&mut tx, subject).await?;
         }

@@ -35,33 +35,25 @@ pub(super) async fn insert(tx: &mut Tx, deliveries: &[NewDelivery]) -> StoreResu
     Ok(())
 }
 
-/// Writes what became of a delivery; when its subject's turn comes again.
-async fn write_end(tx: &mut Tx, delivery: Uuid, end: DeliveryEnd, now: Millis) -> StoreResult<Millis> {
-    match end {
-        DeliveryEnd::Delivered => {
-            sqlx::query(include_str!("sql/webhooks/delivered.sql")).bind(delivery).execute(&mut **tx).await?;
-            Ok(now)
-        }
-        DeliveryEnd::Later { error, delay } => {
-            sqlx::query(include_str!("sql/webhooks/later.sql"))
-                .bind(delivery)
-                .bind(storable(&error))
-                .execute(&mut **tx)
-                .await?;
-            Ok(now + clock::millis(delay))
-        }
-        DeliveryEnd::GivenUp { error, keep_for } => {
-            sqlx::query(include_str!("sql/webhooks/give_up.sql"))
-                .bind(delivery)
-                .bind(storable(&error))
-                .bind(now)
-                .bind(now + clock::millis(keep_for))
-                .execute(&mut **tx)
-                .await?;
-            Ok(now)
-        }
-        DeliveryEnd::HandBack { delay } => Ok(now + clock::millis(delay)),
-    }
+async fn write_end(tx: &mut Tx, delivery: Uuid, end: DeliveryEnd, now: Millis) -> StoreResult<()> {
+    let delivered = include_str!("sql/webhooks/delivered.sql");
+    let statement = match end {
+        DeliveryEnd::Delivered => sqlx::query(delivered).bind(delivery),
+        DeliveryEnd::Later { error, delay } => sqlx::query(include_str!("sql/webhooks/later.sql"))
+            .bind(delivery)
+            .bind(storable(&error).into_owned())
+            .bind(now + clock::millis(delay)),
+        DeliveryEnd::GivenUp { error, keep_for } => sqlx::query(include_str!("sql/webhooks/give_up.sql"))
+            .bind(delivery)
+            .bind(storable(&error).into_owned())
+            .bind(now)
+            .bind(now + clock::millis(keep_for)),
+        DeliveryEnd::HandBack { delay } => sqlx::query(include_str!("sql/webhooks/hand_back.sql"))
+            .bind(delivery)
+            .bind(now + clock::millis(delay)),
+    };
+    statement.execute(&mut **tx).await?;
+    Ok(())
 }
 
 /// Nothing of it is open any more.
@@ -138,10 +130,11 @@ impl Webhooks for SqliteStore {
             .await?;
         let Some(held) = held else { return Ok(false) };
         let subject = held.id("subject")?;
-        let due_at = write_end(&mut tx, lease.delivery, end, clock::now()).await?;
+        let now = clock::now();
+        write_end(&mut tx, lease.delivery, end, now).await?;
         let next = sqlx::query(include_str!("sql/webhooks/subject_next.sql"))
             .bind(subject)
-            .bind(due_at)
+            .bind(now)
             .execute(&mut *tx)
             .await?;
         if next.rows_affected() == 0 {

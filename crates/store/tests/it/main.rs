@@ -54,3 +54,4 @@ mod races;
 mod scrapes;
 mod snapshots;
 mod sweep;
+mod webhooks;

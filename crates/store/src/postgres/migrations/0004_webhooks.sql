@@ -7,6 +7,7 @@ CREATE TABLE deliveries (
     subject     UUID   NOT NULL,
     leases      BIGINT NOT NULL, -- how often it was handed out: the fence, never goes back
     attempts    BIGINT NOT NULL,
+    due_at      BIGINT NOT NULL, -- not before then
     document    BIGINT,
     created_at  BIGINT NOT NULL,
     queued_at   BIGINT NOT NULL,

@@ -9,6 +9,7 @@ CREATE TABLE deliveries (
     subject     BLOB    NOT NULL,
     leases      INTEGER NOT NULL, -- how often it was handed out: the fence, never goes back
     attempts    INTEGER NOT NULL,
+    due_at      INTEGER NOT NULL, -- not before then
     document    INTEGER,
     created_at  INTEGER NOT NULL,
     queued_at   INTEGER NOT NULL,
