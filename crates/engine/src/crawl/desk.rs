@@ -5,6 +5,7 @@ use crate::callers::Caller;
 use crate::from_store;
 use crate::plans::Plans;
 use crate::scrape::ScrapePlan;
+use crate::scrape::plan::Stay;
 use crate::webhooks::Events;
 use sites::{Address, Scope};
 use std::collections::HashMap;
@@ -37,7 +38,7 @@ pub struct Desk {
 #[derive(Debug)]
 pub struct Site {
     pub start: Address,
-    pub scope: Scope,
+    pub scope: Arc<Scope>,
 }
 
 impl Desk {
@@ -53,13 +54,18 @@ impl Desk {
                 let url = crate::scrape::plan::page_url(written, &|_| true)?;
                 let start = Address::of(url, order.follow.sameness()).map_err(|error| unreadable(&error))?;
                 let scope = Scope::new(&start, &order.follow.rules()).map_err(|error| unreadable(&error))?;
-                Some(Site { start, scope })
+                Some(Site { start, scope: Arc::new(scope) })
             }
         };
         // Any address will do: each page puts in its own.
         let nowhere = Url::parse("http://localhost/").map_err(|error| unreadable(&error))?;
         let mut template = ScrapePlan::of_options(nowhere, "", &order.scrape, order.private)?;
         template.waits_for_browser = true;
+        template.access.stay = site.as_ref().filter(|_| !order.follow.allow_external_links).map(|site| Stay {
+            start: site.start.url().to_string(),
+            scope: site.scope.clone(),
+            sameness: order.follow.sameness(),
+        });
         let Crawl { id, team_id: team, kind, limit, .. } = *crawl;
         Ok(Self { id, team, kind, order, caller, limit, site, template })
     }

@@ -75,6 +75,7 @@ pub async fn visit(ways: Ways<'_>, desk: &Arc<Desk>, entry: &ClaimedEntry) -> At
             }
             ended(&Outcome::Page(seen), Some(gathered.document), gathered.page)
         }
+        Err(error) if let Some(seen) = led_away(desk, &error) => ended(&Outcome::Page(seen), None, None),
         Err(error) => match walled_with(&error) {
             Some((429 | 503, retry_after)) => {
                 too_much(ways.manners, entry, retry_after, Failure::of(&error)).await
@@ -118,6 +119,16 @@ fn walled_with(error: &WireError) -> Option<(u16, Option<Duration>)> {
     let status = details.get("statusCode")?.as_u64()?.try_into().ok()?;
     let retry_after = details.get("retryAfterSeconds").and_then(serde_json::Value::as_u64);
     Some((status, retry_after.map(Duration::from_secs)))
+}
+
+/// A redirect led out of the crawl and was not followed.
+fn led_away(desk: &Desk, error: &WireError) -> Option<Seen> {
+    let site = desk.site.as_ref()?;
+    let refused = error.details()?.get("refused")?.as_str()?;
+    let address = Address::parse(refused, desk.order.follow.sameness()).ok()?;
+    let found = Found::Linked { depth: 0, on_own_page: true, nofollow: false };
+    let lead = Leads { site, robots: None, host: "" }.lead(&address, found);
+    lead.skip.is_some().then(|| Seen { landed: Some(lead), ..Seen::default() })
 }
 
 fn ended(outcome: &Outcome, document: Option<Vec<u8>>, page: Option<store::pages::NewPage>) -> AttemptEnd {

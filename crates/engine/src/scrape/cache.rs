@@ -59,6 +59,7 @@ pub fn flight_key(team: uuid::Uuid, plan: &ScrapePlan) -> [u8; 32] {
     // Plain data of ours; its debug form tells any two apart.
     hash.add(&format!("{:?}", (&access.actions, &access.profile, &access.rules, &plan.formats.screenshot)));
     hash.add(&format!("{:?}", (access.check_certificate, access.fast, plan.formats.branding, plan.private)));
+    hash.add(access.stay.as_ref().map_or("", |stay| &stay.start));
     hash.add(&format!("{:?}", plan.cache));
     hash.finish()
 }

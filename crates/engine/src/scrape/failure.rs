@@ -3,7 +3,7 @@
 use super::capture::Step;
 use browser::{NavigationError, VisitError};
 use content::verdict::Verdict;
-use net::FetchError;
+use net::{FetchError, Refusal};
 use serde_json::json;
 use wire::{Kind, WireError};
 
@@ -13,6 +13,10 @@ pub fn of_fetch(error: &FetchError) -> WireError {
         FetchError::Timeout { phase, .. } => return WireError::scrape_timeout(&phase.to_string(), None),
         FetchError::BadUrl(_) => Kind::InvalidUrl,
         FetchError::BadRequest(_) => Kind::BadRequest,
+        FetchError::Refused(Refusal::Rule { url }) => {
+            return WireError::because(Kind::UnsafeDomain, &error.to_string())
+                .with_details(&json!({ "refused": url }));
+        }
         FetchError::Refused(_) => Kind::UnsafeDomain,
         FetchError::NameNotFound { .. } | FetchError::NameLookupFailed { .. } => Kind::ScrapeDns,
         FetchError::Tls { .. } => Kind::ScrapeSsl,

@@ -176,8 +176,13 @@ impl Ladder {
             .skip_tls_verification(!access.check_certificate)
             .limits(limits)
             .headers(access.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
-        if let Some(rules) = access.rules.clone() {
-            request = request.allowed(Arc::new(move |url: &Url| rules.allow(url)) as HopRule);
+        let (rules, stay) = (access.rules.clone(), access.stay.clone());
+        if rules.is_some() || stay.is_some() {
+            let allowed = move |url: &Url| {
+                rules.as_ref().is_none_or(|rules| rules.allow(url))
+                    && stay.as_ref().is_none_or(|stay| stay.allows(url))
+            };
+            request = request.allowed(Arc::new(allowed) as HopRule);
         }
         if let Some(known) = known {
             let answer = &known.answer;

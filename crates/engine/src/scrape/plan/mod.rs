@@ -16,7 +16,9 @@ pub use rules::resolve as host_rules;
 
 use browser::Action;
 use content::redact::RedactOptions;
+use sites::{Address, Sameness, Scope};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 use wire::scrape::{ScrapeOptions, ScrapeRequest};
@@ -75,8 +77,24 @@ pub struct Access {
     pub actions: Vec<Action>,
     pub profile: Option<Profile>,
     pub rules: Option<HostRules>,
+    /// Redirects lead nowhere else.
+    pub stay: Option<Stay>,
     /// Only go to the browser when something asks for it.
     pub fast: bool,
+}
+
+/// The site that the pages of a crawl are of.
+#[derive(Debug, Clone)]
+pub struct Stay {
+    pub start: String,
+    pub scope: Arc<Scope>,
+    pub sameness: Sameness,
+}
+
+impl Stay {
+    pub fn allows(&self, url: &Url) -> bool {
+        Address::of(url.clone(), self.sameness).is_ok_and(|address| self.scope.is_own(&address))
+    }
 }
 
 /// A named browser state.
@@ -185,6 +203,7 @@ impl ScrapePlan {
             actions,
             profile,
             rules: rules::resolve(asked.threat_protection.as_ref(), &mut issues),
+            stay: None,
             fast: asked.fast_mode.unwrap_or(false),
         };
         let fresh =
