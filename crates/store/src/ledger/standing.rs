@@ -164,6 +164,11 @@ impl Standing {
         })
     }
 
+    /// Whether it may be settled by who read this version.
+    pub(crate) fn is_live_at(&self, version: u64) -> bool {
+        self.state == CrawlState::Active && u64::try_from(self.version) == Ok(version)
+    }
+
     pub(crate) fn is_done(&self) -> bool {
         self.tally.is_done(self.limit)
     }
@@ -180,7 +185,12 @@ impl Standing {
         self.reservation.take()
     }
 
-    /// A completed batch got new entries.
+    /// Whether it is a batch of this team whose time is not over.
+    pub(crate) fn can_be_appended_to(&self, team: Uuid, now: Millis) -> bool {
+        self.kind == CrawlKind::Batch && self.team == team && self.expires_at.is_none_or(|end| end > now)
+    }
+
+    /// A completed batch gets new entries; it is done again at once when there are none.
     pub(crate) fn reopen(&mut self) {
         self.state = CrawlState::Active;
         self.version += 1;

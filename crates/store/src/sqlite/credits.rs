@@ -1,6 +1,7 @@
-//! The credit ledger on SQLite. `charge_in` and `close_in` are also steps of a job's end.
+//! The credit ledger on SQLite. `charge_in`, `use_in` and `close_in` are also steps of what jobs and crawls end by.
 
 use super::{SqliteStore, Tx};
+use crate::batch::Spender;
 use crate::credits::{Balance, Credits, NewReservation, UsagePeriod};
 use crate::rows::Columns;
 use crate::{Millis, StoreError, StoreResult, clock};
@@ -45,6 +46,20 @@ pub(super) async fn charge_in(tx: &mut Tx, reservation: Uuid, amount: i64) -> St
         .execute(&mut **tx)
         .await?;
     add_usage(tx, team, period, row.id_or_none("key_id")?, &row.text("purpose")?, (amount, 0)).await
+}
+
+/// Counts credits as used that nobody set aside.
+pub(super) async fn use_in(tx: &mut Tx, spender: &Spender, amount: i64) -> StoreResult<()> {
+    if amount == 0 {
+        return Ok(());
+    }
+    sqlx::query(include_str!("sql/credits/period_use.sql"))
+        .bind(spender.team)
+        .bind(spender.period)
+        .bind(amount)
+        .execute(&mut **tx)
+        .await?;
+    add_usage(tx, spender.team, spender.period, spender.key, &spender.purpose, (amount, 0)).await
 }
 
 async fn add_usage(

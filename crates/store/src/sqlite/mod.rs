@@ -83,6 +83,13 @@ impl SqliteStore {
     fn wake(&self) {
         self.work.send_modify(|count| *count = count.wrapping_add(1));
     }
+
+    /// The same after a transaction that may have queued something.
+    fn wake_if(&self, queued: bool) {
+        if queued {
+            self.wake();
+        }
+    }
 }
 
 /// Row numbers as one argument: a JSON list, which SQLite reads as a table.

@@ -1,8 +1,8 @@
 //! The end of a job, whoever brings it about (its worker, a cancellation, the sweeper): its state, its
 //! reservation, its parent's counters and, with the last child, its parent's end, in one transaction.
 
+use super::super::Tx;
 use super::super::credits::close_in;
-use super::super::{SqliteStore, Tx};
 use crate::jobs::JobState;
 use crate::queue::ending::{self, Ending};
 use crate::rows::{self, Columns, state_number};
@@ -115,13 +115,4 @@ pub(super) async fn stop_children(tx: &mut Tx, parent: Uuid) -> StoreResult<Coun
 pub(super) async fn request_cancel(tx: &mut Tx, job: Uuid) -> StoreResult<()> {
     sqlx::query(include_str!("../sql/jobs/request_cancel.sql")).bind(job).execute(&mut **tx).await?;
     Ok(())
-}
-
-impl SqliteStore {
-    /// Wakes workers after a transaction that may have queued something.
-    pub(super) fn wake_if(&self, queued: bool) {
-        if queued {
-            self.wake();
-        }
-    }
 }

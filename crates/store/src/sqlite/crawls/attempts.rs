@@ -1,0 +1,151 @@
+//! What workers say about entries they hold: still on them, or done with an attempt.
+
+use super::super::{SqliteStore, Tx, number_list, pages};
+use super::standing;
+use crate::crawls::{AttemptEnd, EntryLease, EntryState};
+use crate::jobs::LeaseStatus;
+use crate::ledger::standing::Moves;
+use crate::rows::Columns;
+use crate::text::storable;
+use crate::{Millis, StoreResult, clock};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
+use uuid::Uuid;
+
+pub(super) async fn keep(
+    store: &SqliteStore,
+    leases: &[EntryLease],
+    lease_for: Duration,
+) -> StoreResult<Vec<LeaseStatus>> {
+    if leases.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut groups: BTreeMap<(Uuid, Uuid), Vec<&EntryLease>> = BTreeMap::new();
+    for lease in leases {
+        groups.entry((lease.crawl, lease.owner)).or_default().push(lease);
+    }
+    let mut tx = store.write().await?;
+    let until = clock::now() + clock::millis(lease_for);
+    let mut held = HashSet::new();
+    for ((crawl, owner), group) in groups {
+        let list =
+            Value::from(group.iter().map(|lease| json!([lease.seq, lease.number])).collect::<Vec<_>>());
+        let kept = sqlx::query(include_str!("../sql/crawls/keep.sql"))
+            .bind(crawl)
+            .bind(owner)
+            .bind(list.to_string())
+            .bind(until)
+            .fetch_all(&mut *tx)
+            .await?;
+        for row in &kept {
+            let (seq, number) = (row.count("seq")?, row.count("lease_number")?);
+            held.insert(EntryLease { crawl, seq, owner, number });
+        }
+    }
+    tx.commit().await?;
+    let status = |lease| if held.contains(lease) { LeaseStatus::Held } else { LeaseStatus::Lost };
+    Ok(leases.iter().map(status).collect())
+}
+
+pub(super) async fn end(store: &SqliteStore, ends: Vec<(EntryLease, AttemptEnd)>) -> StoreResult<Vec<bool>> {
+    if ends.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut tx = store.write().await?;
+    let now = clock::now();
+    let mut held = held(&mut tx, ends.iter().map(|(lease, _)| lease)).await?;
+    let mut moves: BTreeMap<Uuid, Moves> = BTreeMap::new();
+    let mut answers = Vec::with_capacity(ends.len());
+    for (lease, end) in ends {
+        // Whoever ends an attempt twice has lost it by then.
+        let one = held.remove(&lease);
+        answers.push(one.is_some());
+        if let Some(one) = one {
+            let state = write_end(&mut tx, &lease, &one, end, now).await?;
+            moves.entry(lease.crawl).or_default().add(one.is_lists, EntryState::Running, state);
+        }
+    }
+    for (crawl, moves) in &moves {
+        standing::moved(&mut tx, *crawl, moves).await?;
+    }
+    tx.commit().await?;
+    store.wake_if(moves.values().any(Moves::queue));
+    Ok(answers)
+}
+
+/// An entry whose lease was checked inside the current transaction.
+struct Held {
+    team: Uuid,
+    private: bool,
+    is_lists: bool,
+}
+
+/// Those of the leases that are held.
+async fn held<'a>(
+    tx: &mut Tx,
+    leases: impl Iterator<Item = &'a EntryLease>,
+) -> StoreResult<HashMap<EntryLease, Held>> {
+    let mut asked: BTreeMap<Uuid, Vec<i64>> = BTreeMap::new();
+    for lease in leases {
+        asked.entry(lease.crawl).or_default().push(lease.seq.cast_signed());
+    }
+    let mut held = HashMap::new();
+    for (crawl, numbers) in asked {
+        let running = sqlx::query(include_str!("../sql/crawls/held.sql"))
+            .bind(crawl)
+            .bind(number_list(numbers.into_iter()))
+            .fetch_all(&mut **tx)
+            .await?;
+        for row in &running {
+            let (seq, number) = (row.count("seq")?, row.count("lease_number")?);
+            let lease = EntryLease { crawl, seq, owner: row.id("lease_owner")?, number };
+            held.insert(
+                lease,
+                Held {
+                    team: row.id("team_id")?,
+                    private: row.flag("private")?,
+                    is_lists: row.flag("is_lists")?,
+                },
+            );
+        }
+    }
+    Ok(held)
+}
+
+async fn write_end(
+    tx: &mut Tx,
+    lease: &EntryLease,
+    held: &Held,
+    end: AttemptEnd,
+    now: Millis,
+) -> StoreResult<EntryState> {
+    let (error, run_at, uncounted) = match end {
+        AttemptEnd::Fetched { outcome, document, page } => {
+            sqlx::query(include_str!("../sql/crawls/fetched.sql"))
+                .bind(lease.crawl)
+                .bind(lease.seq.cast_signed())
+                .bind(now)
+                .bind(outcome)
+                .bind(document)
+                .execute(&mut **tx)
+                .await?;
+            if let Some(page) = page.filter(|_| !held.private) {
+                pages::put_in(tx, held.team, page, now).await?;
+            }
+            return Ok(EntryState::Fetched);
+        }
+        AttemptEnd::Retry { error, delay } => (Some(error), now + clock::millis(delay), 0),
+        AttemptEnd::HandBack => (None, now, 1),
+    };
+    sqlx::query(include_str!("../sql/crawls/requeue.sql"))
+        .bind(lease.crawl)
+        .bind(lease.seq.cast_signed())
+        .bind(uncounted)
+        .bind(error.as_deref().map(storable))
+        .bind(run_at)
+        .bind(now)
+        .execute(&mut **tx)
+        .await?;
+    Ok(EntryState::Queued)
+}

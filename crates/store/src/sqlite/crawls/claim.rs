@@ -1,0 +1,159 @@
+//! Handing out entries. The one writer makes counting slots and taking them one step.
+
+use super::super::{SqliteStore, Tx, number_list};
+use crate::crawls::{ClaimedEntry, EntryClaim, EntryLease, EntryState, Pace};
+use crate::ledger::choose::{Candidate, MOST_CRAWLS, Round};
+use crate::ledger::look::{Looking, QueuedEntry};
+use crate::ledger::rows as ledger_rows;
+use crate::ledger::standing::Moves;
+use crate::rows::Columns;
+use crate::text::storable;
+use crate::{Millis, StoreError, StoreResult, clock};
+use serde_json::Value;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+pub(super) async fn claim(store: &SqliteStore, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
+    if request.limit == 0 {
+        return Ok(Vec::new());
+    }
+    let mut tx = store.write().await?;
+    let now = clock::now();
+    let crawls = candidates(&mut tx, now).await?;
+    if crawls.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut round = Round::new(request, busy(&mut tx).await?, crawls);
+    let mut claimed = Vec::new();
+    loop {
+        let shares = round.shares();
+        if shares.is_empty() {
+            break;
+        }
+        for (place, share) in shares {
+            let before = claimed.len();
+            take(&mut tx, round.candidate(place), share, request, now, &mut claimed).await?;
+            let got = u32::try_from(claimed.len() - before).unwrap_or(share);
+            round.took(place, share, got);
+        }
+    }
+    tx.commit().await?;
+    Ok(claimed)
+}
+
+async fn candidates(tx: &mut Tx, now: Millis) -> StoreResult<Vec<Candidate>> {
+    let found = sqlx::query(include_str!("../sql/crawls/candidates.sql"))
+        .bind(now)
+        .bind(MOST_CRAWLS)
+        .fetch_all(&mut **tx)
+        .await?;
+    found.iter().map(ledger_rows::candidate).collect()
+}
+
+async fn busy(tx: &mut Tx) -> StoreResult<HashMap<Uuid, u64>> {
+    let found = sqlx::query(include_str!("../sql/crawls/busy.sql")).fetch_all(&mut **tx).await?;
+    found.iter().map(|row| Ok((row.id("team_id")?, row.count("busy")?))).collect()
+}
+
+/// Takes up to `share` entries of one crawl.
+async fn take(
+    tx: &mut Tx,
+    crawl: &Candidate,
+    share: u32,
+    request: &EntryClaim,
+    now: Millis,
+    claimed: &mut Vec<ClaimedEntry>,
+) -> StoreResult<()> {
+    let mut looking = Looking::new(share, crawl.pages, crawl.look_from, now);
+    let front = window(tx, crawl.crawl, 0, looking.window()).await?;
+    if let Some(from) = looking.front(front) {
+        let behind = window(tx, crawl.crawl, from, looking.window()).await?;
+        looking.behind(from, behind);
+    }
+    if !looking.paced.is_empty() {
+        let hosts = Value::from(looking.paced.iter().cloned().collect::<Vec<_>>()).to_string();
+        sqlx::query(include_str!("../sql/crawls/paces_started.sql"))
+            .bind(hosts)
+            .bind(now)
+            .execute(&mut **tx)
+            .await?;
+    }
+    note_look(tx, crawl, &looking, now).await?;
+    if looking.taken.is_empty() {
+        return Ok(());
+    }
+    let taken = sqlx::query(include_str!("../sql/crawls/take.sql"))
+        .bind(crawl.crawl)
+        .bind(number_list(looking.taken.iter().map(|entry| entry.seq)))
+        .bind(request.owner)
+        .bind(now + clock::millis(request.lease_for))
+        .bind(now)
+        .fetch_all(&mut **tx)
+        .await?;
+    let mut leased: HashMap<i64, (u64, u32)> = taken
+        .iter()
+        .map(|row| Ok((row.int("seq")?, (row.count("lease_number")?, row.small("attempts")?))))
+        .collect::<StoreResult<_>>()?;
+    for entry in looking.taken {
+        let (number, attempt) = leased
+            .remove(&entry.seq)
+            .ok_or_else(|| StoreError::Database("a queued entry could not be taken".into()))?;
+        let seq = entry.seq.unsigned_abs();
+        claimed.push(ClaimedEntry {
+            lease: EntryLease { crawl: crawl.crawl, seq, owner: request.owner, number },
+            team_id: crawl.team,
+            url: entry.url,
+            host: entry.host,
+            depth: entry.depth,
+            is_lists: entry.is_lists,
+            attempt,
+        });
+    }
+    Ok(())
+}
+
+async fn window(tx: &mut Tx, crawl: Uuid, after: i64, size: usize) -> StoreResult<Vec<QueuedEntry>> {
+    let found = sqlx::query(include_str!("../sql/crawls/window.sql"))
+        .bind(crawl)
+        .bind(after)
+        .bind(i64::try_from(size).unwrap_or(i64::MAX))
+        .fetch_all(&mut **tx)
+        .await?;
+    found.iter().map(ledger_rows::queued).collect()
+}
+
+/// Counts what starts, and writes down when the crawl is worth another look.
+async fn note_look(tx: &mut Tx, crawl: &Candidate, looking: &Looking, now: Millis) -> StoreResult<()> {
+    let mut moves = Moves::default();
+    for entry in &looking.taken {
+        moves.add(entry.is_lists, EntryState::Queued, EntryState::Running);
+    }
+    let (look_from, next_at) = looking.next();
+    let gap_ends = crawl.gap.filter(|_| !looking.taken.is_empty()).map(|gap| now + gap);
+    sqlx::query(include_str!("../sql/crawls/looked.sql"))
+        .bind(crawl.crawl)
+        .bind(moves.queued)
+        .bind(moves.running)
+        .bind(moves.lists_queued)
+        .bind(moves.lists_running)
+        .bind(gap_ends)
+        .bind(next_at)
+        .bind(look_from)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn set_pace(store: &SqliteStore, host: &str, pace: Pace) -> StoreResult<()> {
+    let mut tx = store.write().await?;
+    let now = clock::now();
+    sqlx::query(include_str!("../sql/crawls/pace.sql"))
+        .bind(storable(host))
+        .bind(clock::millis(pace.gap))
+        .bind(now + clock::millis(pace.pause))
+        .bind(now)
+        .execute(&mut *tx)
+        .await?;
+    tx.commit().await?;
+    Ok(())
+}

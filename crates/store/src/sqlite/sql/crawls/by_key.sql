@@ -1,0 +1,4 @@
+SELECT e.key, e.seq, e.state, e.reason, c.state AS crawl_state
+FROM json_each(?2) wanted
+JOIN entries e ON e.crawl_id = ?1 AND e.key = unhex(wanted.value)
+JOIN crawls c ON c.id = ?1

@@ -1,0 +1,1 @@
+SELECT memory FROM crawl_luggage WHERE crawl_id = ?1
