@@ -54,6 +54,8 @@ pub(crate) struct PostgresStore {
     pool: Connections,
     /// How a write transaction starts; see [`begin`].
     begin: Arc<str>,
+    /// The same for the ledger of crawls; see [`crawls::BY_INDEX`].
+    begin_ledger: Arc<str>,
     work: watch::Sender<u64>,
     listener: listen::Listener,
 }
@@ -80,7 +82,9 @@ impl PostgresStore {
         let listener = listen::Listener::start(connection, options.wait, work.clone());
         // Twice, because a statement may wait for a lock that long and must then still do its work.
         let pool = Connections::new(pool, options.wait * 2);
-        Ok(Self { pool, begin: begin(options).into(), work, listener })
+        let begin = begin(options);
+        let begin_ledger = format!("{begin}; {}", crawls::BY_INDEX).into();
+        Ok(Self { pool, begin: begin.into(), begin_ledger, work, listener })
     }
 
     async fn write(&self) -> StoreResult<Tx> {

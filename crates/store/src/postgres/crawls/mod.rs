@@ -1,108 +1,156 @@
+//! The ledger of crawls on PostgreSQL; each concern has its file, this one only ties them to the trait.
+//!
+//! Whoever changes entries locks their crawls first, in the order of ids; claims take turns at a lock of their own
+//! before that. What is decided is decided by [`crate::ledger`].
+
+mod add;
+mod attempts;
+mod claim;
+mod end;
+mod read;
+mod settle;
+mod standing;
+mod sweep;
+mod turn;
+
 use super::PostgresStore;
-use crate::crawls::*;
+use super::patient::Tx;
+use crate::StoreResult;
+use crate::crawls::{
+    Appended, AttemptEnd, ClaimedEntry, Crawl, CrawlKind, CrawlSweep, Crawls, Entry, EntryClaim, EntryKey,
+    EntryLease, EntryState, KeptDocument, KnownEntry, NewCrawl, NewEntry, Pace, Settled, Settlement, Turn,
+};
 use crate::jobs::{CancelOutcome, LeaseStatus};
 use crate::webhooks::NewDelivery;
-use crate::{StoreError, StoreResult};
+use sqlx::{AssertSqlSafe, SqlSafeStr};
 use std::time::Duration;
 use uuid::Uuid;
 
+/// Every statement about the ledger goes by an index, whatever statistics say. Its tables fill and empty faster than
+/// these are gathered, and a plan that was made when a table was empty is kept while it grows.
+pub(super) const BY_INDEX: &str =
+    "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
+
+/// A transaction whose statements all see the same moment.
+const VIEW: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \
+     SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
+
+impl PostgresStore {
+    async fn change_ledger(&self) -> StoreResult<Tx> {
+        Ok(self.pool.begin(AssertSqlSafe(self.begin_ledger.clone()).into_sql_str()).await?)
+    }
+
+    async fn view_ledger(&self) -> StoreResult<Tx> {
+        Ok(self.pool.begin(VIEW.into_sql_str()).await?)
+    }
+}
+
 #[async_trait::async_trait]
 impl Crawls for PostgresStore {
-    async fn start_crawl(&self, _crawl: NewCrawl, _entries: Vec<NewEntry>) -> StoreResult<()> {
-        Err(StoreError::Misuse("start_crawl is not there yet".into()))
+    async fn start_crawl(&self, crawl: NewCrawl, entries: Vec<NewEntry>) -> StoreResult<()> {
+        add::start(self, &crawl, &entries).await
     }
 
     async fn append_entries(
         &self,
-        _team: Uuid,
-        _batch: Uuid,
-        _entries: Vec<NewEntry>,
-        _reservation: Option<Uuid>,
+        team: Uuid,
+        batch: Uuid,
+        entries: Vec<NewEntry>,
+        reservation: Option<Uuid>,
     ) -> StoreResult<Appended> {
-        Err(StoreError::Misuse("append_entries is not there yet".into()))
+        add::append(self, team, batch, &entries, reservation).await
     }
 
-    async fn claim_entries(&self, _request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
-        Err(StoreError::Misuse("claim_entries is not there yet".into()))
+    async fn claim_entries(&self, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
+        claim::claim(self, request).await
     }
 
-    async fn keep_entries(&self, _leases: &[EntryLease], _lease_for: Duration) -> StoreResult<Vec<LeaseStatus>> {
-        Err(StoreError::Misuse("keep_entries is not there yet".into()))
+    async fn keep_entries(
+        &self,
+        leases: &[EntryLease],
+        lease_for: Duration,
+    ) -> StoreResult<Vec<LeaseStatus>> {
+        attempts::keep(self, leases, lease_for).await
     }
 
-    async fn end_attempts(&self, _ends: Vec<(EntryLease, AttemptEnd)>) -> StoreResult<Vec<bool>> {
-        Err(StoreError::Misuse("end_attempts is not there yet".into()))
+    async fn end_attempts(&self, ends: Vec<(EntryLease, AttemptEnd)>) -> StoreResult<Vec<bool>> {
+        attempts::end(self, &ends).await
     }
 
-    async fn turn(&self, _crawl: Uuid, _limit: u32, _patience: Duration) -> StoreResult<Option<Turn>> {
-        Err(StoreError::Misuse("turn is not there yet".into()))
+    async fn turn(&self, crawl: Uuid, limit: u32, patience: Duration) -> StoreResult<Option<Turn>> {
+        turn::turn(self, crawl, limit, patience).await
     }
 
-    async fn unsettled_crawls(&self, _limit: u32) -> StoreResult<Vec<Uuid>> {
-        Err(StoreError::Misuse("unsettled_crawls is not there yet".into()))
+    async fn unsettled_crawls(&self, limit: u32) -> StoreResult<Vec<Uuid>> {
+        turn::unsettled(self, limit).await
     }
 
-    async fn entries_by_key(&self, _crawl: Uuid, _keys: &[EntryKey]) -> StoreResult<Vec<Option<KnownEntry>>> {
-        Err(StoreError::Misuse("entries_by_key is not there yet".into()))
+    async fn entries_by_key(&self, crawl: Uuid, keys: &[EntryKey]) -> StoreResult<Vec<Option<KnownEntry>>> {
+        turn::by_key(self, crawl, keys).await
     }
 
-    async fn settle(&self, _crawl: Uuid, _version: u64, _settlement: Settlement) -> StoreResult<Settled> {
-        Err(StoreError::Misuse("settle is not there yet".into()))
+    async fn settle(&self, crawl: Uuid, version: u64, settlement: Settlement) -> StoreResult<Settled> {
+        settle::settle(self, crawl, version, &settlement).await
     }
 
-    async fn fail_crawl(&self, _crawl: Uuid, _error: String, _deliveries: Vec<NewDelivery>) -> StoreResult<bool> {
-        Err(StoreError::Misuse("fail_crawl is not there yet".into()))
+    async fn fail_crawl(
+        &self,
+        crawl: Uuid,
+        error: String,
+        deliveries: Vec<NewDelivery>,
+    ) -> StoreResult<bool> {
+        end::fail(self, crawl, error, &deliveries).await
     }
 
-    async fn cancel_crawl(&self, _team: Uuid, _crawl: Uuid) -> StoreResult<CancelOutcome> {
-        Err(StoreError::Misuse("cancel_crawl is not there yet".into()))
+    async fn cancel_crawl(&self, team: Uuid, crawl: Uuid) -> StoreResult<CancelOutcome> {
+        end::cancel(self, team, crawl).await
     }
 
-    async fn crawl(&self, _team: Uuid, _crawl: Uuid) -> StoreResult<Option<Crawl>> {
-        Err(StoreError::Misuse("crawl is not there yet".into()))
+    async fn crawl(&self, team: Uuid, crawl: Uuid) -> StoreResult<Option<Crawl>> {
+        read::crawl(self, Some(team), crawl).await
     }
 
-    async fn crawl_for_work(&self, _crawl: Uuid) -> StoreResult<Option<Crawl>> {
-        Err(StoreError::Misuse("crawl_for_work is not there yet".into()))
+    async fn crawl_for_work(&self, crawl: Uuid) -> StoreResult<Option<Crawl>> {
+        read::crawl(self, None, crawl).await
     }
 
-    async fn active_crawls(&self, _team: Uuid, _kind: CrawlKind, _limit: u32) -> StoreResult<Vec<Crawl>> {
-        Err(StoreError::Misuse("active_crawls is not there yet".into()))
+    async fn active_crawls(&self, team: Uuid, kind: CrawlKind, limit: u32) -> StoreResult<Vec<Crawl>> {
+        read::active(self, team, kind, limit).await
     }
 
     async fn crawl_documents(
         &self,
-        _crawl: Uuid,
-        _after: u64,
-        _limit: u32,
-        _most_bytes: u64,
+        crawl: Uuid,
+        after: u64,
+        limit: u32,
+        most_bytes: u64,
     ) -> StoreResult<Vec<KeptDocument>> {
-        Err(StoreError::Misuse("crawl_documents is not there yet".into()))
+        read::documents(self, crawl, after, limit, most_bytes).await
     }
 
     async fn crawl_entries(
         &self,
-        _crawl: Uuid,
-        _state: Option<EntryState>,
-        _after: u64,
-        _limit: u32,
+        crawl: Uuid,
+        state: Option<EntryState>,
+        after: u64,
+        limit: u32,
     ) -> StoreResult<Vec<Entry>> {
-        Err(StoreError::Misuse("crawl_entries is not there yet".into()))
+        read::entries(self, crawl, state, after, limit).await
     }
 
-    async fn set_pace(&self, _host: &str, _pace: Pace) -> StoreResult<()> {
-        Err(StoreError::Misuse("set_pace is not there yet".into()))
+    async fn set_pace(&self, host: &str, pace: Pace) -> StoreResult<()> {
+        claim::set_pace(self, host, pace).await
     }
 
-    async fn sweep_entries(&self, _most_attempts: u32) -> StoreResult<CrawlSweep> {
-        Err(StoreError::Misuse("sweep_entries is not there yet".into()))
+    async fn sweep_entries(&self, most_attempts: u32) -> StoreResult<CrawlSweep> {
+        sweep::sweep(self, most_attempts).await
     }
 
-    async fn overdue_crawls(&self, _limit: u32) -> StoreResult<Vec<Crawl>> {
-        Err(StoreError::Misuse("overdue_crawls is not there yet".into()))
+    async fn overdue_crawls(&self, limit: u32) -> StoreResult<Vec<Crawl>> {
+        read::overdue(self, limit).await
     }
 
-    async fn purge_crawls(&self, _limit: u32) -> StoreResult<u64> {
-        Err(StoreError::Misuse("purge_crawls is not there yet".into()))
+    async fn purge_crawls(&self, limit: u32) -> StoreResult<u64> {
+        sweep::purge(self, limit).await
     }
 }

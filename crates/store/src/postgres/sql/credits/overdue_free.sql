@@ -1,2 +1,3 @@
--- Asked after the lock, with a fresh view: a job may have been accepted with it just now.
-SELECT NOT EXISTS (SELECT 1 FROM jobs WHERE reservation = $1 AND state <= 2) AS free
+-- Asked after the lock, with a fresh view: a job or a crawl may have been accepted with it just now.
+SELECT NOT EXISTS (SELECT 1 FROM jobs WHERE reservation = $1 AND state <= 2)
+       AND NOT EXISTS (SELECT 1 FROM crawls WHERE reservation = $1 AND state = 0) AS free

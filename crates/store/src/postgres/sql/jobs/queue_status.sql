@@ -1,3 +1,9 @@
-SELECT (SELECT count(*) FROM jobs WHERE team_id = $1 AND state = 0) AS waiting,
-       (SELECT count(*) FROM jobs WHERE team_id = $1 AND state = 1) AS active,
-       (SELECT max(finished_at) FROM jobs WHERE team_id = $1 AND state = 3) AS most_recent_success
+-- Open entries of crawls and batches count like jobs.
+SELECT (SELECT count(*) FROM jobs WHERE team_id = $1 AND state = 0)
+           + (SELECT coalesce(sum(queued), 0)::bigint FROM crawls WHERE team_id = $1 AND state = 0) AS waiting,
+       (SELECT count(*) FROM jobs WHERE team_id = $1 AND state = 1)
+           + (SELECT coalesce(sum(running), 0)::bigint FROM crawls WHERE team_id = $1 AND state = 0) AS active,
+       greatest(
+           (SELECT max(finished_at) FROM jobs WHERE team_id = $1 AND state = 3),
+           (SELECT max(finished_at) FROM crawls WHERE team_id = $1 AND state = 1)
+       ) AS most_recent_success

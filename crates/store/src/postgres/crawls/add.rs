@@ -1,0 +1,161 @@
+//! What is new in the ledger: crawls with their first entries, what batches are given later, what settlements find.
+
+use super::super::{PostgresStore, Tx, now, webhooks};
+use super::standing;
+use crate::crawls::{Appended, CrawlState, EntryKey, NewCrawl, NewEntry};
+use crate::ledger::intake::{self, NewLine};
+use crate::ledger::numbers::{kind_number, purpose};
+use crate::ledger::standing::{Standing, max_running};
+use crate::rows::Columns;
+use crate::text::{storable, storable_or_none};
+use crate::{Millis, StoreResult, clock};
+use std::collections::HashSet;
+use uuid::Uuid;
+
+/// The most entries that one statement writes: no statement of a long list lasts long.
+const MOST_LINES: usize = 5_000;
+
+pub(super) async fn start(store: &PostgresStore, crawl: &NewCrawl, entries: &[NewEntry]) -> StoreResult<()> {
+    let mut tx = store.change_ledger().await?;
+    let now = now(&mut tx).await?;
+    let mut standing = Standing::new(crawl, now)?;
+    insert(&mut tx, crawl, &standing).await?;
+    if let Some(reservation) = crawl.reservation {
+        hold(&mut tx, reservation).await?;
+    }
+    let lines = intake::admit(&mut standing, entries, HashSet::new());
+    write_lines(&mut tx, crawl.id, &lines).await?;
+    complete_if_done(&mut tx, &mut standing, now).await?;
+    standing::write(&mut tx, &standing).await?;
+    webhooks::insert(&mut tx, &crawl.deliveries).await?;
+    PostgresStore::announce(&mut tx).await?;
+    tx.commit().await?;
+    Ok(())
+}
+
+async fn insert(tx: &mut Tx, crawl: &NewCrawl, standing: &Standing) -> StoreResult<()> {
+    let done = sqlx::query(include_str!("../sql/crawls/insert.sql"))
+        .bind(crawl.id)
+        .bind(crawl.team_id)
+        .bind(crawl.key_id)
+        .bind(kind_number(crawl.kind))
+        .bind(crawl.private)
+        .bind(standing.limit)
+        .bind(max_running(crawl))
+        .bind(crawl.gap.map(clock::millis))
+        .bind(standing.run_for)
+        .bind(standing.retain_for)
+        .bind(standing.reservation)
+        .bind(standing.not_before)
+        .bind(standing.deadline_at)
+        .execute(&mut *tx)
+        .await?;
+    if done.rows_affected() == 0 {
+        return Err(intake::id_in_use(crawl.id));
+    }
+    sqlx::query(include_str!("../sql/crawls/luggage_insert.sql"))
+        .bind(crawl.id)
+        .bind(storable(&crawl.request))
+        .execute(&mut *tx)
+        .await?;
+    if !crawl.private {
+        sqlx::query(include_str!("../sql/crawls/activity.sql"))
+            .bind(crawl.id)
+            .bind(crawl.team_id)
+            .bind(crawl.key_id)
+            .bind(purpose(crawl.kind))
+            .bind(storable(&crawl.target))
+            .bind(storable_or_none(crawl.audit.as_ref()))
+            .execute(&mut *tx)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Keeps a reservation from being swept until the crawl that names it is there.
+async fn hold(tx: &mut Tx, reservation: Uuid) -> StoreResult<()> {
+    let open = sqlx::query(include_str!("../sql/credits/reservation_open.sql"))
+        .bind([reservation])
+        .fetch_optional(&mut *tx)
+        .await?;
+    open.map(|_| ()).ok_or_else(|| intake::reservation_closed(reservation))
+}
+
+pub(super) async fn append(
+    store: &PostgresStore,
+    team: Uuid,
+    batch: Uuid,
+    entries: &[NewEntry],
+    reservation: Option<Uuid>,
+) -> StoreResult<Appended> {
+    let mut tx = store.change_ledger().await?;
+    let found = standing::lock(&mut tx, batch).await?;
+    let Some((mut standing, now)) = found.filter(|(one, now)| one.can_be_appended_to(team, *now)) else {
+        return Ok(Appended::NotFound);
+    };
+    match standing.state {
+        CrawlState::Active => {}
+        CrawlState::Completed => standing.reopen(),
+        ended => return Ok(Appended::Ended(ended)),
+    }
+    if let Some(new) = reservation {
+        hold(&mut tx, new).await?;
+        standing::release(&mut tx, standing.reservation.replace(new)).await?;
+    }
+    let added = find(&mut tx, &mut standing, entries).await?;
+    standing.deadline_at = now + standing.run_for;
+    standing.look_again();
+    complete_if_done(&mut tx, &mut standing, now).await?;
+    standing::write(&mut tx, &standing).await?;
+    PostgresStore::announce(&mut tx).await?;
+    tx.commit().await?;
+    Ok(Appended::Added(added))
+}
+
+/// A crawl that has nothing to do ends at once; the caller writes how it stands.
+async fn complete_if_done(tx: &mut Tx, standing: &mut Standing, now: Millis) -> StoreResult<()> {
+    if standing.is_done() {
+        let reservation = standing.end(CrawlState::Completed, None, now);
+        standing::release(tx, reservation).await?;
+    }
+    Ok(())
+}
+
+/// Writes down those of the entries that are new in a locked crawl; how many.
+pub(super) async fn find(tx: &mut Tx, standing: &mut Standing, entries: &[NewEntry]) -> StoreResult<u64> {
+    if entries.is_empty() {
+        return Ok(0);
+    }
+    let known = known(tx, standing.id, entries).await?;
+    let lines = intake::admit(standing, entries, known);
+    write_lines(tx, standing.id, &lines).await?;
+    Ok(lines.len() as u64)
+}
+
+async fn known(tx: &mut Tx, crawl: Uuid, entries: &[NewEntry]) -> StoreResult<HashSet<EntryKey>> {
+    let keys: Vec<&[u8]> = entries.iter().map(|entry| &entry.key[..]).collect();
+    let found = sqlx::query(include_str!("../sql/crawls/known_keys.sql"))
+        .bind(crawl)
+        .bind(keys)
+        .fetch_all(&mut *tx)
+        .await?;
+    found.iter().map(|row| intake::key(row.bytes("key")?)).collect()
+}
+
+async fn write_lines(tx: &mut Tx, crawl: Uuid, lines: &[NewLine<'_>]) -> StoreResult<()> {
+    for lines in lines.chunks(MOST_LINES) {
+        sqlx::query(include_str!("../sql/crawls/entries_insert.sql"))
+            .bind(crawl)
+            .bind(lines.iter().map(|line| line.seq).collect::<Vec<_>>())
+            .bind(lines.iter().map(|line| &line.entry.key[..]).collect::<Vec<_>>())
+            .bind(lines.iter().map(NewLine::state).collect::<Vec<_>>())
+            .bind(lines.iter().map(NewLine::is_lists).collect::<Vec<_>>())
+            .bind(lines.iter().map(|line| i64::from(line.entry.depth)).collect::<Vec<_>>())
+            .bind(lines.iter().map(|line| storable(&line.entry.url)).collect::<Vec<_>>())
+            .bind(lines.iter().map(|line| storable(&line.entry.host)).collect::<Vec<_>>())
+            .bind(lines.iter().map(|line| line.reason().map(storable)).collect::<Vec<_>>())
+            .execute(&mut *tx)
+            .await?;
+    }
+    Ok(())
+}

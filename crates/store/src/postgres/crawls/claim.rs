@@ -1,0 +1,297 @@
+//! Handing out entries. Claims take turns at one lock, so counting slots and taking them is one step over all
+//! processes; whoever ends an attempt or settles meanwhile only makes room. So a claim may look around without
+//! locking a crawl, and locks only those it takes from: all that can have happened to them is that they ended.
+
+use super::super::{PostgresStore, Tx};
+use super::standing::lock_live;
+use crate::crawls::{ClaimedEntry, EntryClaim, EntryLease, Pace};
+use crate::ledger::choose::{Candidate, MOST_CRAWLS, Round};
+use crate::ledger::look::{Looking, QueuedEntry};
+use crate::ledger::rows;
+use crate::rows::Columns;
+use crate::text::storable;
+use crate::{Millis, StoreResult, clock};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use uuid::Uuid;
+
+pub(super) async fn claim(store: &PostgresStore, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
+    if request.limit == 0 {
+        return Ok(Vec::new());
+    }
+    let mut tx = store.change_ledger().await?;
+    sqlx::query(include_str!("../sql/crawls/claim_lock.sql")).execute(&mut tx).await?;
+    let Some((mut round, mut search)) = Search::begin(&mut tx, request).await? else {
+        return Ok(Vec::new());
+    };
+    loop {
+        let shares = round.shares();
+        if shares.is_empty() {
+            break;
+        }
+        search.look(&mut tx, &mut round, &shares).await?;
+    }
+    let claimed = search.take(&mut tx, request).await?;
+    tx.commit().await?;
+    Ok(claimed)
+}
+
+pub(super) async fn set_pace(store: &PostgresStore, host: &str, pace: Pace) -> StoreResult<()> {
+    sqlx::query(include_str!("../sql/crawls/pace.sql"))
+        .bind(storable(host))
+        .bind(clock::millis(pace.gap))
+        .bind(clock::millis(pace.pause))
+        .execute(&store.pool)
+        .await?;
+    Ok(())
+}
+
+/// What a claim found in one crawl.
+#[derive(Debug)]
+struct Finding {
+    crawl: Uuid,
+    team: Uuid,
+    /// Entries that were queued before the look.
+    waiting: i64,
+    /// Pages that may still be taken.
+    pages: u64,
+    look_from: i64,
+    /// When the next look is worth its while, when that is not at once.
+    next_at: Option<Millis>,
+    /// Whether anything about the crawl is to be written.
+    changed: bool,
+    taken: Vec<QueuedEntry>,
+}
+
+impl Finding {
+    fn of_lists(&self) -> i64 {
+        i64::try_from(self.taken.iter().filter(|entry| entry.is_lists).count()).unwrap_or(i64::MAX)
+    }
+
+    fn of_pages(&self) -> i64 {
+        i64::try_from(self.taken.len()).unwrap_or(i64::MAX) - self.of_lists()
+    }
+}
+
+/// What a claim has seen and chosen so far, and not written yet.
+#[derive(Debug)]
+struct Search {
+    now: Millis,
+    /// By the candidate's place in the round.
+    findings: Vec<Finding>,
+    /// In the order in which they were looked at.
+    order: Vec<usize>,
+    /// Hosts that gave what they may for now.
+    paced: HashSet<String>,
+    /// There may be more candidates: those that were looked at go behind them.
+    crowded: bool,
+}
+
+/// A request for queued entries of a crawl: the candidate's place, after which number, how many.
+type Ask = (usize, i64, usize);
+
+impl Search {
+    /// `None` when nothing could start.
+    async fn begin(tx: &mut Tx, request: &EntryClaim) -> StoreResult<Option<(Round, Self)>> {
+        let found = sqlx::query(include_str!("../sql/crawls/candidates.sql"))
+            .bind(MOST_CRAWLS)
+            .fetch_all(&mut *tx)
+            .await?;
+        let Some(first) = found.first() else { return Ok(None) };
+        let now = first.int("now")?;
+        let candidates = found.iter().map(rows::candidate).collect::<StoreResult<Vec<Candidate>>>()?;
+        let mut busy = HashMap::new();
+        let mut findings = Vec::with_capacity(found.len());
+        for (row, candidate) in found.iter().zip(&candidates) {
+            busy.insert(candidate.team, row.count("team_busy")?);
+            findings.push(Finding {
+                crawl: candidate.crawl,
+                team: candidate.team,
+                waiting: row.int("waiting")?,
+                pages: candidate.pages,
+                look_from: candidate.look_from,
+                next_at: None,
+                changed: false,
+                taken: Vec::new(),
+            });
+        }
+        let crowded = i64::try_from(found.len()).is_ok_and(|found| found >= MOST_CRAWLS);
+        let search = Self { now, findings, order: Vec::new(), paced: HashSet::new(), crowded };
+        Ok(Some((Round::new(request, busy, candidates), search)))
+    }
+
+    /// Looks at crawls, each for its share.
+    async fn look(&mut self, tx: &mut Tx, round: &mut Round, shares: &[(usize, u32)]) -> StoreResult<()> {
+        let mut looks: Vec<(usize, u32, Looking)> = Vec::with_capacity(shares.len());
+        for (place, share) in shares {
+            let finding = &self.findings[*place];
+            looks.push((*place, *share, Looking::new(*share, finding.pages, finding.look_from, self.now)));
+        }
+        let ask = |(place, _, looking): &(usize, u32, Looking)| (*place, 0, looking.window());
+        let mut windows = self.windows(tx, looks.iter().map(ask).collect()).await?;
+        let mut further = HashMap::new();
+        for (place, _, looking) in &mut looks {
+            let window = self.free(windows.remove(place).unwrap_or_default());
+            if let Some(from) = looking.front(window) {
+                further.insert(*place, from);
+            }
+            self.paced.extend(looking.paced.iter().cloned());
+        }
+        if !further.is_empty() {
+            let ask = |(place, _, looking): &(usize, u32, Looking)| {
+                Some((*place, *further.get(place)?, looking.window()))
+            };
+            let mut windows = self.windows(tx, looks.iter().filter_map(ask).collect()).await?;
+            for (place, _, looking) in &mut looks {
+                if let Some(from) = further.get(place) {
+                    let window = self.free(windows.remove(place).unwrap_or_default());
+                    looking.behind(*from, window);
+                    self.paced.extend(looking.paced.iter().cloned());
+                }
+            }
+        }
+        for (place, share, looking) in looks {
+            round.took(place, share, u32::try_from(looking.taken.len()).unwrap_or(u32::MAX));
+            self.note(place, looking);
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, place: usize, looking: Looking) {
+        if !self.order.contains(&place) {
+            self.order.push(place);
+        }
+        let (look_from, next_at) = looking.next();
+        let finding = &mut self.findings[place];
+        finding.next_at = (next_at > self.now || self.crowded).then_some(next_at);
+        finding.changed |=
+            !looking.taken.is_empty() || finding.next_at.is_some() || look_from != finding.look_from;
+        finding.look_from = look_from;
+        let pages = looking.taken.iter().filter(|entry| !entry.is_lists).count() as u64;
+        finding.pages = finding.pages.saturating_sub(pages);
+        finding.taken.extend(looking.taken);
+    }
+
+    /// Entries of hosts that gave what they may must wait for their gap.
+    fn free(&self, mut window: Vec<QueuedEntry>) -> Vec<QueuedEntry> {
+        for entry in &mut window {
+            if self.paced.contains(&entry.host) {
+                entry.host_at = entry.host_at.max(self.now + entry.host_gap);
+            }
+        }
+        window
+    }
+
+    /// Queued entries as asked for, without those that this claim chose already.
+    async fn windows(&self, tx: &mut Tx, asks: Vec<Ask>) -> StoreResult<HashMap<usize, Vec<QueuedEntry>>> {
+        let chosen = |place: usize| &self.findings[place].taken;
+        let places: Vec<i64> = asks.iter().map(|(place, ..)| i64::try_from(*place).unwrap_or(-1)).collect();
+        let sizes = asks.iter().map(|(place, _, size)| size + chosen(*place).len());
+        let found = sqlx::query(include_str!("../sql/crawls/windows.sql"))
+            .bind(places)
+            .bind(asks.iter().map(|(place, ..)| self.findings[*place].crawl).collect::<Vec<_>>())
+            .bind(asks.iter().map(|(_, after, _)| *after).collect::<Vec<_>>())
+            .bind(sizes.map(|size| i64::try_from(size).unwrap_or(i64::MAX)).collect::<Vec<_>>())
+            .fetch_all(&mut *tx)
+            .await?;
+        let mut windows: HashMap<usize, Vec<QueuedEntry>> = HashMap::with_capacity(asks.len());
+        for row in &found {
+            let place = usize::try_from(row.count("place")?).unwrap_or(usize::MAX);
+            let entry = rows::queued(row)?;
+            if !chosen(place).iter().any(|taken| taken.seq == entry.seq) {
+                windows.entry(place).or_default().push(entry);
+            }
+        }
+        for (place, _, size) in asks {
+            windows.entry(place).or_default().truncate(size);
+        }
+        Ok(windows)
+    }
+
+    /// Takes what was chosen, less what belongs to crawls that have ended since.
+    async fn take(mut self, tx: &mut Tx, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
+        let wanted: BTreeSet<Uuid> =
+            self.findings.iter().filter(|one| one.changed).map(|one| one.crawl).collect();
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let live = lock_live(tx, wanted).await?;
+        for finding in self.findings.iter_mut().filter(|one| !live.contains_key(&one.crawl)) {
+            finding.changed = false;
+            finding.taken.clear();
+        }
+        self.write_crawls(tx).await?;
+        let mut leases = self.write_entries(tx, request).await?;
+        let mut claimed = Vec::with_capacity(leases.len());
+        let mut hosts = BTreeSet::new();
+        for place in self.order {
+            let Finding { crawl, team, taken, .. } = &mut self.findings[place];
+            taken.sort_unstable_by_key(|entry| entry.seq);
+            for entry in taken.drain(..) {
+                let Some((lease, attempt)) = leases.remove(&(*crawl, entry.seq)) else { continue };
+                if entry.host_gap > 0 {
+                    hosts.insert(entry.host.clone());
+                }
+                claimed.push(ClaimedEntry {
+                    lease,
+                    team_id: *team,
+                    url: entry.url,
+                    host: entry.host,
+                    depth: entry.depth,
+                    is_lists: entry.is_lists,
+                    attempt,
+                });
+            }
+        }
+        if !hosts.is_empty() {
+            let hosts: Vec<String> = hosts.into_iter().collect();
+            sqlx::query(include_str!("../sql/crawls/paces_started.sql"))
+                .bind(hosts)
+                .execute(&mut *tx)
+                .await?;
+        }
+        Ok(claimed)
+    }
+
+    async fn write_crawls(&self, tx: &mut Tx) -> StoreResult<()> {
+        let changed: Vec<&Finding> = self.findings.iter().filter(|one| one.changed).collect();
+        let column = |of: fn(&Finding) -> i64| changed.iter().map(|one| of(one)).collect::<Vec<_>>();
+        sqlx::query(include_str!("../sql/crawls/looked.sql"))
+            .bind(changed.iter().map(|one| one.crawl).collect::<Vec<_>>())
+            .bind(column(Finding::of_pages))
+            .bind(column(Finding::of_lists))
+            .bind(column(|one| one.waiting))
+            .bind(column(|one| one.look_from))
+            .bind(changed.iter().map(|one| one.next_at).collect::<Vec<_>>())
+            .bind(self.now)
+            .execute(&mut *tx)
+            .await?;
+        Ok(())
+    }
+
+    /// The leases of what was taken, and which attempt each is.
+    async fn write_entries(
+        &self,
+        tx: &mut Tx,
+        request: &EntryClaim,
+    ) -> StoreResult<HashMap<(Uuid, i64), (EntryLease, u32)>> {
+        let (crawls, numbers): (Vec<Uuid>, Vec<i64>) =
+            self.findings.iter().flat_map(|one| one.taken.iter().map(|entry| (one.crawl, entry.seq))).unzip();
+        if crawls.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let taken = sqlx::query(include_str!("../sql/crawls/take.sql"))
+            .bind(crawls)
+            .bind(numbers)
+            .bind(request.owner)
+            .bind(clock::millis(request.lease_for))
+            .fetch_all(&mut *tx)
+            .await?;
+        let mut leases = HashMap::with_capacity(taken.len());
+        for row in &taken {
+            let (crawl, number) = (row.id("crawl_id")?, row.count("lease_number")?);
+            let lease = EntryLease { crawl, seq: row.count("seq")?, owner: request.owner, number };
+            leases.insert((crawl, row.int("seq")?), (lease, row.small("attempts")?));
+        }
+        Ok(leases)
+    }
+}

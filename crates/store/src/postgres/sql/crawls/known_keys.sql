@@ -1,0 +1,1 @@
+SELECT key FROM entries WHERE crawl_id = $1 AND key = ANY ($2)
