@@ -78,6 +78,7 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
     complain("crawls", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_crawls(PURGE_BATCH)).await);
     complain("activity", again(PURGE_BATCHES, 1, || store.purge_activity(ACTIVITY_KEPT)).await);
     complain("claims", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_claims(PURGE_BATCH)).await);
+    complain("webhooks", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_deliveries(PURGE_BATCH)).await);
     complain("limits", store.sweep_limits().await);
     complain("reservations", store.sweep_reservations().await);
     complain("objects", objects.sweep(options.object_ceiling).await);

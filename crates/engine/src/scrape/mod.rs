@@ -110,11 +110,6 @@ impl Scraper {
         &self.ladder
     }
 
-    /// What the operator opened in private address space, for every purpose.
-    pub fn egress_allow(&self) -> &EgressAllow {
-        &self.allow
-    }
-
     /// Whether the operator opened a host by its name.
     pub fn names_host(&self, host: &str) -> bool {
         self.allow.names_host(Purpose::Scrape, host)

@@ -5,6 +5,8 @@
 mod asked;
 mod events;
 mod post;
+#[cfg(test)]
+mod receiver;
 pub mod secrets;
 mod sender;
 mod turnstile;

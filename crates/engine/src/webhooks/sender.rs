@@ -227,3 +227,7 @@ fn count(end: &DeliveryEnd) {
     };
     metrics::counter!("gannet_webhooks_total", "outcome" => outcome).increment(1);
 }
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;

@@ -1,0 +1,333 @@
+//! The sender against receivers of every kind, on a real store.
+
+use super::super::events::Events;
+use super::super::receiver::{Receiver, Reply};
+use super::super::secrets;
+use super::{Sender, SenderOptions};
+use crate::crawl::Webhook;
+use net::{EgressAllow, EgressPolicy, Fetcher, FetcherSettings};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use store::webhooks::{Delivery, NewDelivery};
+use store::{Store, StoreOptions};
+use testkit::TempDir;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+const RETRY: Duration = Duration::from_millis(40);
+
+struct House {
+    store: Arc<dyn Store>,
+    team: Uuid,
+    _folder: TempDir,
+}
+
+impl House {
+    async fn new() -> Self {
+        let folder = TempDir::new();
+        let url = format!("sqlite:{}", folder.join("store.db").display());
+        let store = store::open(&StoreOptions::new(url)).await.unwrap();
+        let name = "a team".to_owned();
+        let new = store::keys::NewTeam {
+            id: Uuid::now_v7(),
+            name,
+            plan: "free".into(),
+            zero_data_retention: false,
+        };
+        let team = store.create_team(new).await.unwrap().id;
+        Self { store, team, _folder: folder }
+    }
+
+    fn sender(&self) -> Running {
+        self.sender_with(options(), "webhook=127.0.0.0/8")
+    }
+
+    fn sender_with(&self, options: SenderOptions, allow: &str) -> Running {
+        let policy = EgressPolicy::new(EgressAllow::parse(allow).unwrap());
+        let fetcher = Fetcher::new(FetcherSettings::new(policy)).unwrap();
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(Sender::new(self.store.clone(), fetcher, options).run(stop.clone()));
+        Running { stop, task }
+    }
+
+    async fn tell(&self, deliveries: impl IntoIterator<Item = Option<NewDelivery>>) -> Vec<Uuid> {
+        let deliveries: Vec<_> = deliveries.into_iter().flatten().collect();
+        let ids = deliveries.iter().map(|delivery| delivery.id).collect();
+        self.store.enqueue_deliveries(deliveries).await.unwrap();
+        ids
+    }
+
+    async fn dead(&self, count: usize) -> Vec<Delivery> {
+        let started = Instant::now();
+        loop {
+            let dead = self.store.dead_letters(self.team, None, 100).await.unwrap();
+            if dead.len() >= count {
+                return dead;
+            }
+            assert!(started.elapsed() < Duration::from_secs(20), "{count} dead letters, not {}", dead.len());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+struct Running {
+    stop: CancellationToken,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Running {
+    async fn stop(self) {
+        self.stop.cancel();
+        self.task.await.unwrap();
+    }
+}
+
+fn options() -> SenderOptions {
+    SenderOptions {
+        retries: vec![RETRY; 2],
+        timeout: Duration::from_millis(400),
+        patience: Duration::from_secs(5),
+        poll: Duration::from_millis(20),
+        grace: Duration::from_secs(1),
+        ..SenderOptions::default()
+    }
+}
+
+fn hook(url: &str) -> Webhook {
+    Webhook {
+        url: url.to_owned(),
+        headers: BTreeMap::from([("X-Own".to_owned(), "mine".to_owned())]),
+        metadata: BTreeMap::from([("run".to_owned(), "7".to_owned())]),
+        events: super::super::JOB_EVENTS.map(str::to_owned).to_vec(),
+    }
+}
+
+/// Written anew from RFC 2104, apart from what signs.
+fn hmac_sha256(key: &[u8], message: &[u8]) -> String {
+    let mut block = [0_u8; 64];
+    if key.len() > 64 {
+        block[..32].copy_from_slice(&Sha256::digest(key));
+    } else {
+        block[..key.len()].copy_from_slice(key);
+    }
+    let inner = Sha256::new().chain_update(block.map(|byte| byte ^ 0x36)).chain_update(message).finalize();
+    let outer = Sha256::new().chain_update(block.map(|byte| byte ^ 0x5c)).chain_update(inner).finalize();
+    outer.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[tokio::test]
+async fn events_arrive_whole_signed_and_in_order() {
+    let (house, receiver) = (House::new().await, Receiver::start(|_| Reply::Status(204)).await);
+    let with_login = receiver.url().replace("http://", "http://me:secret@");
+    let (hook, job) = (hook(&with_login), Uuid::now_v7());
+    let events = Events::of(&hook, job, house.team, "crawl");
+    let ids = house
+        .tell([events.started(), events.page_failed("no answer", "http://a.test/"), events.completed()])
+        .await;
+    let sender = house.sender();
+    let got = receiver.wait_for(3).await;
+    sender.stop().await;
+    let secret = &secrets::of_team(house.store.as_ref(), house.team).await.unwrap()[0].secret;
+    for ((got, id), kind) in got.iter().zip(&ids).zip(["crawl.started", "crawl.page", "crawl.completed"]) {
+        let body = got.json();
+        assert_eq!((&body["type"], &body["id"]), (&kind.into(), &job.to_string().into()));
+        assert_eq!(body["webhookId"], id.to_string());
+        assert_eq!(body["metadata"]["run"], "7");
+        assert_eq!(got.headers["x-own"], "mine");
+        assert_eq!(got.headers["content-type"], "application/json");
+        assert_eq!(got.headers["authorization"], "Basic bWU6c2VjcmV0");
+        let signature = format!("sha256={}", hmac_sha256(secret.as_bytes(), &got.body));
+        assert_eq!(got.headers["x-firecrawl-signature"], signature);
+        assert!(!got.headers.contains_key("x-gannet-signature-next"));
+    }
+    assert_eq!(got.len(), 3, "each once");
+}
+
+#[tokio::test]
+async fn a_failed_delivery_comes_again_with_its_id_and_holds_the_next_one() {
+    let house = House::new().await;
+    let receiver = Receiver::start(|number| Reply::Status(if number < 2 { 500 } else { 200 })).await;
+    let (hook, job) = (hook(&receiver.url()), Uuid::now_v7());
+    let events = Events::of(&hook, job, house.team, "crawl");
+    let ids = house.tell([events.started(), events.completed()]).await;
+    let sender = house.sender();
+    let started = Instant::now();
+    let got = receiver.wait_for(4).await;
+    assert!(started.elapsed() >= RETRY * 2, "after the times that were set");
+    let arrived: Vec<_> =
+        got.iter().map(|got| got.json()["webhookId"].as_str().unwrap().to_owned()).collect();
+    let expected = [ids[0], ids[0], ids[0], ids[1]].map(|id| id.to_string());
+    assert_eq!(arrived, expected);
+    sender.stop().await;
+    assert!(house.dead(0).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_receiver_that_never_works_ends_in_dead_letters_that_can_be_sent_again() {
+    let house = House::new().await;
+    let receiver = Receiver::start(|number| Reply::Status(if number < 3 { 503 } else { 200 })).await;
+    let hook = hook(&receiver.url());
+    let ids = house.tell([Events::of(&hook, Uuid::now_v7(), house.team, "crawl").started()]).await;
+    let sender = house.sender();
+    let dead = house.dead(1).await;
+    assert_eq!((dead[0].id, dead[0].attempts), (ids[0], 3), "one attempt and two retries");
+    assert_eq!(dead[0].last_error.as_deref(), Some("the receiver answered 503"));
+    assert!(house.store.revive_delivery(house.team, ids[0]).await.unwrap());
+    let got = receiver.wait_for(4).await;
+    assert_eq!(got[3].json()["webhookId"], ids[0].to_string());
+    sender.stop().await;
+    assert!(house.dead(0).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_receiver_that_hangs_holds_up_nobody_else() {
+    let house = House::new().await;
+    let hanging = Receiver::start(|_| Reply::Never).await;
+    let quick = Receiver::start(|_| Reply::Status(200)).await;
+    let (slow_hook, quick_hook) = (hook(&hanging.url()), hook(&quick.url()));
+    let started = |hook| Events::of(hook, Uuid::now_v7(), house.team, "crawl").started();
+    house.tell((0..30).map(|_| started(&slow_hook))).await;
+    let patient = SenderOptions { timeout: Duration::from_secs(3), retries: Vec::new(), ..options() };
+    let sender = house.sender_with(SenderOptions { per_host: 4, at_once: 8, ..patient }, "webhook=127.0.0.1");
+    hanging.wait_for(4).await;
+    let before = Instant::now();
+    house.tell((0..30).map(|_| started(&quick_hook))).await;
+    quick.wait_for(30).await;
+    assert!(before.elapsed() < Duration::from_millis(2_500), "before the hanging ones end");
+    assert_eq!(hanging.most_at_once(), 4);
+    let dead = house.dead(4).await;
+    assert!(dead[0].last_error.as_deref().unwrap().contains("time ran out"), "{dead:?}");
+    sender.stop().await;
+}
+
+#[tokio::test]
+async fn many_subjects_go_out_beside_each_other_and_one_subject_never() {
+    let house = House::new().await;
+    let receiver = Receiver::start(|_| Reply::Slow(Duration::from_millis(20))).await;
+    let hook = hook(&receiver.url());
+    let one = Uuid::now_v7();
+    house.tell((0..5).map(|_| Events::of(&hook, one, house.team, "crawl").started())).await;
+    let sender = house.sender();
+    receiver.wait_for(5).await;
+    assert_eq!(receiver.most_at_once(), 1);
+    house.tell((0..40).map(|_| Events::of(&hook, Uuid::now_v7(), house.team, "crawl").started())).await;
+    receiver.wait_for(45).await;
+    let most = receiver.most_at_once();
+    assert!((2..=options().per_host).contains(&most), "{most} at once");
+    sender.stop().await;
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed_and_private_receivers_are_refused() {
+    let house = House::new().await;
+    let elsewhere = Receiver::start(|_| Reply::Status(200)).await;
+    let target = elsewhere.url();
+    let redirecting = Receiver::start(move |_| Reply::Redirect(target.clone())).await;
+    let (first, second) =
+        (hook(&redirecting.url()), hook(&elsewhere.url().replace("127.0.0.1", "127.0.0.2")));
+    let once = SenderOptions { retries: Vec::new(), ..options() };
+    let sender = house.sender_with(once, "webhook=127.0.0.1");
+    house.tell([Events::of(&first, Uuid::now_v7(), house.team, "crawl").started()]).await;
+    let dead = house.dead(1).await;
+    assert!(dead[0].last_error.as_deref().unwrap().contains("redirects are not followed"), "{dead:?}");
+    house.tell([Events::of(&second, Uuid::now_v7(), house.team, "crawl").started()]).await;
+    let dead = house.dead(2).await;
+    let error = dead[0].last_error.as_deref().unwrap();
+    assert!(error.contains("not open for webhook") && error.contains("egress_allow"), "{error}");
+    assert!(elsewhere.got().is_empty(), "nobody was asked who should not be");
+    sender.stop().await;
+}
+
+#[tokio::test]
+async fn a_refused_receiver_is_given_up_at_once() {
+    let house = House::new().await;
+    let hook = hook("http://10.0.0.1/");
+    house.tell([Events::of(&hook, Uuid::now_v7(), house.team, "crawl").started()]).await;
+    let patient = SenderOptions { retries: vec![Duration::from_hours(1)], ..options() };
+    let sender = house.sender_with(patient, "");
+    assert_eq!(house.dead(1).await[0].attempts, 1, "no hour is waited for what cannot change by itself");
+    sender.stop().await;
+}
+
+#[tokio::test]
+async fn odd_answers_that_succeed_count_as_delivered_once() {
+    for reply in [Reply::Endless, Reply::Abrupt] {
+        let house = House::new().await;
+        let shown = format!("{reply:?}");
+        let receiver = Receiver::start(move |_| reply.clone()).await;
+        let (hook, job) = (hook(&receiver.url()), Uuid::now_v7());
+        let events = Events::of(&hook, job, house.team, "crawl");
+        let ids = house.tell([events.started(), events.completed()]).await;
+        // An hour to wait would be noticed.
+        let patient = SenderOptions { retries: vec![Duration::from_hours(1)], ..options() };
+        let sender = house.sender_with(patient, "webhook=127.0.0.1");
+        let got = receiver.wait_for(2).await;
+        assert_eq!(got[1].json()["webhookId"], ids[1].to_string(), "{shown}");
+        sender.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_sender_that_ends_half_way_loses_nothing() {
+    let house = House::new().await;
+    let receiver = Receiver::start(|_| Reply::Slow(Duration::from_millis(5))).await;
+    let hook = hook(&receiver.url());
+    let mut ids = Vec::new();
+    for _ in 0..4 {
+        let events = Events::of(&hook, Uuid::now_v7(), house.team, "crawl");
+        ids.extend(house.tell((0..10).map(|_| events.started())).await);
+    }
+    // Stopped in good order.
+    let first = house.sender();
+    receiver.wait_for(5).await;
+    first.stop().await;
+    assert!(receiver.got().len() < ids.len());
+    // Cut off, as a killed process is: what it held is taken over when its lease ends.
+    let brief = SenderOptions { patience: Duration::from_millis(200), ..options() };
+    let second = house.sender_with(brief.clone(), "webhook=127.0.0.1");
+    receiver.wait_for(15).await;
+    second.task.abort();
+    let third = house.sender_with(brief, "webhook=127.0.0.1");
+    let all = |ids: &[Uuid]| {
+        let got = receiver.got();
+        let seen: std::collections::HashSet<_> =
+            got.iter().map(|got| got.json()["webhookId"].as_str().unwrap().to_owned()).collect();
+        ids.iter().all(|id| seen.contains(&id.to_string()))
+    };
+    let started = Instant::now();
+    while !all(&ids) {
+        assert!(started.elapsed() < Duration::from_secs(20), "{} of {}", receiver.got().len(), ids.len());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    third.stop().await;
+}
+
+#[tokio::test]
+async fn while_a_secret_is_phased_out_both_sign() {
+    let (house, receiver) = (House::new().await, Receiver::start(|_| Reply::Status(200)).await);
+    let hook = hook(&receiver.url());
+    let old = secrets::of_team(house.store.as_ref(), house.team).await.unwrap().remove(0).secret;
+    let both = secrets::rotate(house.store.as_ref(), house.team, Duration::from_hours(1)).await.unwrap();
+    assert_eq!((both.len(), both[1].secret.as_str()), (2, old.as_str()));
+    let events = Events::of(&hook, Uuid::now_v7(), house.team, "crawl");
+    house.tell([events.started()]).await;
+    let sender = house.sender();
+    let got = receiver.wait_for(1).await.remove(0);
+    let signed = |secret: &str| format!("sha256={}", hmac_sha256(secret.as_bytes(), &got.body));
+    assert_eq!(
+        got.headers["x-firecrawl-signature"],
+        signed(&old),
+        "receivers that know only the old one go on"
+    );
+    assert_eq!(got.headers["x-gannet-signature-next"], signed(&both[0].secret));
+    let leaked = secrets::rotate(house.store.as_ref(), house.team, Duration::ZERO).await.unwrap();
+    assert_eq!(leaked.len(), 1);
+    house.tell([events.completed()]).await;
+    let got = receiver.wait_for(2).await.remove(1);
+    let signature = format!("sha256={}", hmac_sha256(leaked[0].secret.as_bytes(), &got.body));
+    assert_eq!(got.headers["x-firecrawl-signature"], signature, "a leaked one signs no more");
+    assert!(!got.headers.contains_key("x-gannet-signature-next"));
+    sender.stop().await;
+}
