@@ -1,0 +1,338 @@
+//! The life of a crawl: started, handed out, fetched, settled, completed; and what can be read of it.
+
+use crate::crawls_ground::{
+    Book, batch, came_to_nothing, crawl, delivery, document, fetched, key, lists, numbers, page, pages,
+    skipped,
+};
+use crate::ground::{Ground, HOUR, NOW, team};
+use store::StoreError;
+use store::crawls::{
+    AttemptEnd, CrawlKind, CrawlState, EntryState, Fate, KnownEntry, NewCrawl, Settled, Settlement,
+};
+use uuid::Uuid;
+
+on_both!(
+    a_crawl_lives_and_completes,
+    every_address_has_one_entry,
+    what_was_skipped_may_become_a_page,
+    lists_are_read_beside_the_pages,
+    a_crawl_with_nothing_to_do_is_done,
+    a_fate_needs_an_entry_that_waits_for_it,
+    documents_come_in_pages,
+    lines_come_in_pages,
+    crawls_are_seen_by_their_team,
+    starting_is_told_of_and_wakes,
+    entries_count_as_queue,
+    hostile_texts_are_kept,
+);
+
+async fn a_crawl_lives_and_completes(ground: Ground) {
+    let new = NewCrawl { key_id: Some(Uuid::now_v7()), limit: Some(100), ..crawl(ground.team) };
+    let book = Book::start(&ground, new.clone(), pages(1..=2)).await;
+    let fresh = book.crawl().await;
+    assert_eq!((fresh.state, fresh.kind, fresh.limit), (CrawlState::Active, CrawlKind::Crawl, Some(100)));
+    assert_eq!((fresh.request.as_str(), fresh.key_id), (new.request.as_str(), new.key_id));
+    assert_eq!(fresh.deadline_at - fresh.created_at, 3_600_000);
+    assert!((fresh.now - fresh.created_at).abs() < 60_000);
+
+    let claimed = book.claim(10).await;
+    assert_eq!(numbers(&claimed), [1, 2], "in the order of numbers");
+    assert_eq!((claimed[0].url.as_str(), claimed[0].host.as_str()), ("http://site.test/1", "site.test"));
+    assert_eq!((claimed[0].depth, claimed[0].attempt, claimed[0].team_id), (1, 1, ground.team));
+    assert!(!claimed[0].is_lists);
+    book.fetch(&claimed).await;
+    assert_eq!(ground.store.unsettled_crawls(10).await.unwrap(), [book.id]);
+
+    let turn = book.turn().await;
+    assert_eq!(turn.memory, None);
+    assert_eq!(turn.crawl.counts.fetched, 2);
+    let first = &turn.fetched[0];
+    assert_eq!((first.seq, first.key, first.depth, first.is_lists), (1, key(1), 1, false));
+    assert_eq!((first.outcome.as_deref(), first.has_document), (Some(1_u64.to_be_bytes().as_slice()), true));
+    let fates = vec![(1, Fate::Completed), (2, Fate::Failed(r#"{"code":"E"}"#.into()))];
+    let settlement =
+        Settlement { fates, found: pages(3..=4), memory: Some(b"seen".to_vec()), ..Settlement::default() };
+    assert_eq!(book.settle(settlement).await, Settled::Now(CrawlState::Active));
+    assert_eq!(ground.store.unsettled_crawls(10).await.unwrap(), [] as [Uuid; 0]);
+    let turn = book.turn().await;
+    assert_eq!((turn.memory.as_deref(), turn.fetched.len()), (Some(b"seen".as_slice()), 0));
+
+    let claimed = book.claim(10).await;
+    assert_eq!(numbers(&claimed), [3, 4], "what was found gets the next numbers");
+    book.fetch(&claimed).await;
+    let fate = |seq| if seq == 3 { Fate::Skipped("duplicate".into()) } else { Fate::Completed };
+    assert_eq!(book.settle_by(fate, Vec::new()).await, Settled::Now(CrawlState::Completed));
+
+    let done = book.crawl().await;
+    assert_eq!((done.counts.completed, done.counts.failed, done.counts.skipped), (2, 1, 1));
+    assert_eq!(done.expires_at.unwrap() - done.finished_at.unwrap(), 3_600_000);
+    assert!(done.version > fresh.version);
+    let documents = ground.store.crawl_documents(book.id, 0, 10, u64::MAX).await.unwrap();
+    assert_eq!(documents.iter().map(|one| (one.number, one.seq)).collect::<Vec<_>>(), [(1, 1), (2, 4)]);
+    assert_eq!((documents[1].url.as_str(), &documents[1].body), ("http://site.test/4", &document(4)));
+    let lines = book.lines(None).await;
+    let reasons: Vec<_> = lines.iter().map(|line| line.reason.as_deref()).collect();
+    assert_eq!(reasons, [None, Some(r#"{"code":"E"}"#), Some("duplicate"), None]);
+    assert!(lines.iter().all(|line| line.ended_at.is_some() && line.attempts == 1));
+
+    assert!(ground.store.turn(book.id, 10, NOW).await.unwrap().is_none(), "over");
+    assert!(ground.store.turn(Uuid::now_v7(), 10, NOW).await.unwrap().is_none(), "unknown");
+    let late = ground.store.settle(book.id, done.version, Settlement::default()).await.unwrap();
+    assert_eq!(late, Settled::Overtaken);
+}
+
+async fn every_address_has_one_entry(ground: Ground) {
+    let book = Book::start(&ground, crawl(ground.team), pages([1, 2, 1, 2, 2])).await;
+    assert_eq!(book.crawl().await.counts.discovered, 2);
+    let claimed = book.claim(1).await;
+    book.fetch(&claimed).await;
+    book.settle_all(pages([2, 3, 1, 3, 4])).await;
+    assert_eq!(book.crawl().await.counts.discovered, 4);
+    let lines = book.lines(None).await;
+    let urls: Vec<_> = lines.iter().map(|line| (line.seq, line.url.as_str())).collect();
+    assert_eq!(
+        urls,
+        [
+            (1, "http://site.test/1"),
+            (2, "http://site.test/2"),
+            (3, "http://site.test/3"),
+            (4, "http://site.test/4")
+        ]
+    );
+    let known = ground.store.entries_by_key(book.id, &[key(4), key(9), key(1), key(4)]).await.unwrap();
+    let seq = |seq| Some(KnownEntry { seq, skipped: None });
+    assert_eq!(known, [seq(4), None, seq(1), seq(4)]);
+    let other = Book::start(&ground, crawl(ground.team), pages([1])).await;
+    assert_eq!(other.crawl().await.counts.discovered, 1, "keys belong to one crawl");
+    assert_eq!(ground.store.entries_by_key(other.id, &[key(2)]).await.unwrap(), [None]);
+}
+
+async fn what_was_skipped_may_become_a_page(ground: Ground) {
+    let book = Book::start(&ground, crawl(ground.team), vec![page(1), skipped(2, "depth"), page(3)]).await;
+    assert_eq!(book.crawl().await.counts.skipped, 1);
+    let known = ground.store.entries_by_key(book.id, &[key(2)]).await.unwrap();
+    assert_eq!(known, [Some(KnownEntry { seq: 2, skipped: Some("depth".into()) })]);
+    let claimed = book.claim(10).await;
+    assert_eq!(numbers(&claimed), [1, 3]);
+    book.fetch(&claimed).await;
+    let fates = vec![(1, Fate::Completed), (3, Fate::Skipped("duplicate".into()))];
+    // 1 is not skipped and 9 is not there: they stay as they are.
+    let settlement = Settlement { fates, revived: vec![1, 2, 9], ..Settlement::default() };
+    assert_eq!(book.settle(settlement).await, Settled::Now(CrawlState::Active));
+    let claimed = book.claim(10).await;
+    assert_eq!((numbers(&claimed), claimed[0].attempt), (vec![2], 1));
+    book.fetch(&claimed).await;
+    let settlement =
+        Settlement { fates: vec![(2, Fate::Completed)], revived: vec![3], ..Settlement::default() };
+    book.settle(settlement).await;
+    assert_eq!(book.lines(Some(EntryState::Queued)).await[0].reason, None, "the word is gone");
+    assert_eq!(book.work(1, Vec::new()).await, Settled::Now(CrawlState::Completed));
+    let order: Vec<_> = ground
+        .store
+        .crawl_documents(book.id, 0, 9, u64::MAX)
+        .await
+        .unwrap()
+        .iter()
+        .map(|one| one.seq)
+        .collect();
+    assert_eq!(order, [1, 2, 3]);
+}
+
+async fn lists_are_read_beside_the_pages(ground: Ground) {
+    let new = NewCrawl { limit: Some(1), ..crawl(ground.team) };
+    let book = Book::start(&ground, new, vec![lists(9), page(1), page(2)]).await;
+    let counts = book.crawl().await.counts;
+    assert_eq!((counts.discovered, counts.queued, counts.reading_lists), (2, 2, 1));
+    let claimed = book.claim(10).await;
+    assert_eq!(numbers(&claimed), [1, 2], "the lists do not count for the limit");
+    assert_eq!((claimed[0].is_lists, claimed[1].is_lists), (true, false));
+    let counts = book.crawl().await.counts;
+    assert_eq!((counts.running, counts.reading_lists), (1, 1));
+    book.fetch(&claimed[1..]).await;
+    assert_eq!(book.settle_all(Vec::new()).await, Settled::Now(CrawlState::Active), "the lists still run");
+    assert!(book.end(&claimed[0], came_to_nothing()).await);
+    let turn = book.turn().await;
+    assert!(turn.fetched[0].is_lists && turn.crawl.counts.reading_lists == 1);
+    assert_eq!(book.settle_all(pages(5..=6)).await, Settled::Now(CrawlState::Completed));
+    let done = book.crawl().await.counts;
+    assert_eq!((done.discovered, done.completed, done.skipped, done.reading_lists), (4, 1, 3, 0));
+    assert!(
+        book.lines(Some(EntryState::Skipped))
+            .await
+            .iter()
+            .all(|line| line.reason.as_deref() == Some("limit"))
+    );
+}
+
+async fn a_crawl_with_nothing_to_do_is_done(ground: Ground) {
+    let book = Book::start(&ground, crawl(ground.team), vec![skipped(1, "robots")]).await;
+    assert_eq!(book.state().await, CrawlState::Completed);
+    let none = NewCrawl { limit: Some(0), ..crawl(ground.team) };
+    let book = Book::start(&ground, none, pages(1..=3)).await;
+    assert_eq!((book.state().await, book.crawl().await.counts.skipped), (CrawlState::Completed, 3));
+    let book = Book::start(&ground, batch(ground.team), Vec::new()).await;
+    assert_eq!(book.state().await, CrawlState::Completed);
+    assert!(book.claim(10).await.is_empty());
+}
+
+async fn a_fate_needs_an_entry_that_waits_for_it(ground: Ground) {
+    let book = Book::start(&ground, crawl(ground.team), pages(1..=3)).await;
+    let claimed = book.claim(2).await;
+    book.fetch(&claimed[..1]).await;
+    book.end(&claimed[1], came_to_nothing()).await;
+    let version = book.crawl().await.version;
+    for fates in [
+        vec![(3, Fate::Completed)],
+        vec![(1, Fate::Completed), (1, Fate::Completed)],
+        vec![(1, Fate::Completed), (7, Fate::Failed("x".into()))],
+        vec![(2, Fate::Completed)],
+    ] {
+        let settlement = Settlement { fates, ..Settlement::default() };
+        let refused = ground.store.settle(book.id, version, settlement).await;
+        assert!(matches!(refused, Err(StoreError::Misuse(_))), "{refused:?}");
+    }
+    let negative = Settlement { credits: -1, ..Settlement::default() };
+    assert!(matches!(ground.store.settle(book.id, version, negative).await, Err(StoreError::Misuse(_))));
+    book.audit().await;
+    assert_eq!(
+        (book.crawl().await.counts.fetched, book.crawl().await.version),
+        (2, version),
+        "nothing happened"
+    );
+    let again = ground.store.start_crawl(NewCrawl { id: book.id, ..crawl(ground.team) }, pages(5..=6)).await;
+    assert!(matches!(again, Err(StoreError::Misuse(_))), "the id is in use");
+    let limited = NewCrawl { limit: Some(1), ..batch(ground.team) };
+    assert!(matches!(ground.store.start_crawl(limited, pages(1..=2)).await, Err(StoreError::Misuse(_))));
+    book.audit().await;
+}
+
+async fn documents_come_in_pages(ground: Ground) {
+    let book = Book::start(&ground, crawl(ground.team), pages(1..=4)).await;
+    let claimed = book.claim(10).await;
+    let sizes = [100, 50, 300, 20];
+    let ends = claimed.iter().zip(sizes).map(|(one, size)| {
+        let end = AttemptEnd::Fetched { outcome: Vec::new(), document: Some(vec![7; size]), page: None };
+        (one.lease, end)
+    });
+    ground.store.end_attempts(ends.collect()).await.unwrap();
+    book.settle_all(Vec::new()).await;
+    assert_eq!(book.crawl().await.bytes, 470);
+    let read = async |after, limit, most_bytes| -> Vec<(u64, usize)> {
+        let found = ground.store.crawl_documents(book.id, after, limit, most_bytes).await.unwrap();
+        found.iter().map(|one| (one.number, one.body.len())).collect()
+    };
+    assert_eq!(read(0, 10, u64::MAX).await, [(1, 100), (2, 50), (3, 300), (4, 20)]);
+    assert_eq!(read(0, 2, u64::MAX).await, [(1, 100), (2, 50)]);
+    assert_eq!(read(0, 10, 150).await, [(1, 100), (2, 50)]);
+    assert_eq!(read(0, 10, 149).await, [(1, 100)]);
+    assert_eq!(read(2, 10, 10).await, [(3, 300)], "one at least");
+    assert_eq!(read(3, 10, u64::MAX).await, [(4, 20)]);
+    assert_eq!(read(4, 10, u64::MAX).await, []);
+    assert_eq!(read(u64::MAX, 10, u64::MAX).await, []);
+}
+
+async fn lines_come_in_pages(ground: Ground) {
+    let entries = (1..=9).map(|n| if n % 3 == 0 { skipped(n, "word") } else { page(n) }).collect();
+    let book = Book::start(&ground, crawl(ground.team), entries).await;
+    let read = async |state, after, limit| -> Vec<u64> {
+        let found = ground.store.crawl_entries(book.id, state, after, limit).await.unwrap();
+        found.iter().map(|line| line.seq).collect()
+    };
+    assert_eq!(read(None, 0, 4).await, [1, 2, 3, 4]);
+    assert_eq!(read(None, 4, 100).await, [5, 6, 7, 8, 9]);
+    assert_eq!(read(Some(EntryState::Skipped), 3, 1).await, [6]);
+    assert_eq!(read(Some(EntryState::Queued), 4, 2).await, [5, 7]);
+    assert_eq!(read(Some(EntryState::Cancelled), 0, 9).await, [] as [u64; 0]);
+    assert!(ground.store.crawl_entries(Uuid::now_v7(), None, 0, 9).await.unwrap().is_empty());
+    ground.store.cancel_crawl(ground.team, book.id).await.unwrap();
+    assert_eq!(read(Some(EntryState::Cancelled), 2, 2).await, [4, 5]);
+    assert_eq!(read(Some(EntryState::Queued), 0, 9).await, [] as [u64; 0]);
+}
+
+async fn crawls_are_seen_by_their_team(ground: Ground) {
+    let first = Book::start(&ground, crawl(ground.team), pages(1..=1)).await;
+    let second = Book::start(&ground, crawl(ground.team), pages(1..=1)).await;
+    let list = Book::start(&ground, batch(ground.team), pages(1..=1)).await;
+    let other = team(&*ground.store, "free").await;
+    assert!(ground.store.crawl(other, first.id).await.unwrap().is_none());
+    assert_eq!(ground.store.crawl_for_work(first.id).await.unwrap().unwrap().team_id, ground.team);
+    assert!(ground.store.crawl_for_work(Uuid::now_v7()).await.unwrap().is_none());
+    let live = async |team, kind, limit| -> Vec<Uuid> {
+        ground.store.active_crawls(team, kind, limit).await.unwrap().iter().map(|one| one.id).collect()
+    };
+    assert_eq!(live(ground.team, CrawlKind::Crawl, 9).await, [second.id, first.id], "newest first");
+    assert_eq!(live(ground.team, CrawlKind::Crawl, 1).await, [second.id]);
+    assert_eq!(live(ground.team, CrawlKind::Batch, 9).await, [list.id]);
+    assert_eq!(live(other, CrawlKind::Crawl, 9).await, [] as [Uuid; 0]);
+    ground.store.cancel_crawl(ground.team, second.id).await.unwrap();
+    assert_eq!(live(ground.team, CrawlKind::Crawl, 9).await, [first.id]);
+}
+
+async fn starting_is_told_of_and_wakes(ground: Ground) {
+    let mut signal = ground.store.work_signal();
+    signal.mark_unchanged();
+    let mut new = NewCrawl { audit: Some("somebody".into()), ..crawl(ground.team) };
+    new.deliveries = vec![delivery(ground.team, new.id, "crawl.started")];
+    let book = Book::start(&ground, new, pages(1..=1)).await;
+    tokio::time::timeout(HOUR, signal.changed()).await.unwrap().unwrap();
+    let secret = NewCrawl { private: true, audit: Some("nobody".into()), ..crawl(ground.team) };
+    let private = Book::start(&ground, secret, pages(1..=1)).await;
+    assert!(private.crawl().await.private && !book.crawl().await.private);
+    let list = Book::start(&ground, batch(ground.team), pages(1..=1)).await;
+    let shown = ground.store.activity(ground.team, None, None, HOUR, 10).await.unwrap();
+    let shown: Vec<_> =
+        shown.iter().map(|one| (one.id, one.endpoint.as_str(), one.audit.as_deref())).collect();
+    assert_eq!(shown, [(list.id, "batch_scrape", None), (book.id, "crawl", Some("somebody"))]);
+    assert_eq!(book.told().await, ["crawl.started"]);
+
+    // A settlement tells in its order, its end last; what was overtaken tells nothing.
+    let claimed = book.claim(1).await;
+    book.fetch(&claimed).await;
+    let events = |names: &[&str]| names.iter().map(|name| delivery(ground.team, book.id, name)).collect();
+    let settlement = Settlement {
+        fates: vec![(1, Fate::Completed)],
+        deliveries: events(&["crawl.page", "crawl.note"]),
+        at_end: events(&["crawl.completed"]),
+        ..Settlement::default()
+    };
+    let version = book.crawl().await.version;
+    let late = ground.store.settle(book.id, version + 1, settlement.clone()).await.unwrap();
+    assert_eq!(late, Settled::Overtaken);
+    assert_eq!(book.settle(settlement).await, Settled::Now(CrawlState::Completed));
+    assert_eq!(book.told().await, ["crawl.page", "crawl.note", "crawl.completed"]);
+}
+
+async fn entries_count_as_queue(ground: Ground) {
+    let book = Book::start(&ground, crawl(ground.team), vec![lists(9), page(1), page(2), page(3)]).await;
+    let status = async || ground.store.queue_status(ground.team).await.unwrap();
+    assert_eq!((status().await.waiting, status().await.active), (3, 0));
+    assert_eq!(status().await.most_recent_success, None);
+    let claimed = book.claim(3).await;
+    assert_eq!((status().await.waiting, status().await.active), (1, 2));
+    book.fetch(&claimed).await;
+    assert_eq!((status().await.waiting, status().await.active), (1, 0));
+    book.settle_all(Vec::new()).await;
+    book.work(1, Vec::new()).await;
+    let done = status().await;
+    assert_eq!((done.waiting, done.active), (0, 0));
+    assert_eq!(done.most_recent_success, book.crawl().await.finished_at);
+}
+
+async fn hostile_texts_are_kept(ground: Ground) {
+    let mut odd = page(1);
+    odd.url = "http://site.test/\0'\"\\\u{2028}ä𝄞[1,2]".into();
+    odd.host = "site\0.test".into();
+    let new = NewCrawl { request: "{\"a\":\"\0\"}".into(), ..crawl(ground.team) };
+    let book = Book::start(&ground, new, vec![odd, skipped(2, "\0'\"")]).await;
+    let claimed = book.claim(9).await;
+    assert_eq!(claimed[0].url, "http://site.test/\u{fffd}'\"\\\u{2028}ä𝄞[1,2]");
+    assert_eq!(claimed[0].host, "site\u{fffd}.test");
+    let retry = AttemptEnd::Retry { error: "\0oh".into(), delay: NOW };
+    assert!(book.end(&claimed[0], retry).await);
+    assert_eq!(book.lines(None).await[0].reason.as_deref(), Some("\u{fffd}oh"), "why it is tried again");
+    let claimed = book.claim(9).await;
+    assert!(book.end(&claimed[0], fetched(1)).await);
+    book.settle_by(|_| Fate::Failed("[\"\0\"]".into()), Vec::new()).await;
+    assert_eq!(book.lines(None).await[0].reason.as_deref(), Some("[\"\u{fffd}\"]"));
+    ground.store.set_pace("host\0", store::crawls::Pace::default()).await.unwrap();
+}
