@@ -13,6 +13,7 @@ use engine::map::Mapper;
 use engine::runner::{Runner, RunnerOptions, Work};
 use engine::scrape::workbench::Workbench;
 use engine::scrape::{Ladder, Scraper};
+use engine::webhooks::{Sender, SenderOptions};
 use engine::{Callers, Gate};
 use server::app::Readiness;
 use server::{App, Parts, Telemetry};
@@ -67,6 +68,7 @@ impl Serve {
         let scraper = open_scraper(&settings, &store, &gate, address).await?;
         let browsers = scraper.browsers().cloned();
         start_crew(&settings, &store, &scraper, &stop, &tasks);
+        start_sender(&settings, &store, &scraper, &stop, &tasks);
         let app = App::new(Parts {
             store: store.clone(),
             gate: gate.clone(),
@@ -221,6 +223,28 @@ fn start_crew(
     };
     let crew = Crew::new(store.clone(), scraper.clone(), &settings.plans, options);
     tasks.spawn(crew.run(stop.clone()));
+}
+
+/// The sender of webhooks, where there are workers.
+fn start_sender(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    scraper: &Arc<Scraper>,
+    stop: &CancellationToken,
+    tasks: &TaskTracker,
+) {
+    if settings.workers == 0 {
+        return;
+    }
+    let options = SenderOptions {
+        retries: settings.webhook_retries.clone(),
+        timeout: settings.webhook_timeout,
+        patience: settings.lease,
+        grace: settings.shutdown_grace,
+        ..SenderOptions::default()
+    };
+    let sender = Sender::new(store.clone(), scraper.ladder().fetcher.clone(), options);
+    tasks.spawn(sender.run(stop.clone()));
 }
 
 /// Where it listens, its key, and a first command to try. Whoever reads this may stop reading at any

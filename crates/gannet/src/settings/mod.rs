@@ -86,6 +86,8 @@ pub struct Settings {
     pub body_limit: usize,
     pub workers: usize,
     pub lease: Duration,
+    pub webhook_retries: Vec<Duration>,
+    pub webhook_timeout: Duration,
     pub shutdown_grace: Duration,
     pub objects: ObjectsAt,
     pub objects_limit: u64,

@@ -48,6 +48,8 @@ settings! {
     "body_limit" "GANNET_BODY_LIMIT" "10MB": "largest JSON body";
     "workers" "GANNET_WORKERS" "32": "jobs, and pages of crawls and batches, that this process works on at once; 0 = none";
     "lease" "GANNET_LEASE" "15s": "how long a silent worker keeps its jobs";
+    "webhook_retries" "GANNET_WEBHOOK_RETRIES" "1m,5m,15m": "how long after each failed attempt a webhook is sent again; after the last it is given up";
+    "webhook_timeout" "GANNET_WEBHOOK_TIMEOUT" "10s": "how long the receiver of a webhook may take to answer";
     "shutdown_grace" "GANNET_SHUTDOWN_GRACE" "10s": "how long open requests and jobs may go on after a stop";
     "objects" "GANNET_OBJECTS" "": "s3://bucket/prefix or a folder; empty = objects in the data folder";
     "objects_limit" "GANNET_OBJECTS_LIMIT" "10GB": "most bytes that stored objects may take";

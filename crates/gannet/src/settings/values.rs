@@ -73,6 +73,12 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),
         workers: values.parse("workers", |text| between(text, 0..=10_000))?,
         lease: values.parse("lease", |text| duration(text, Duration::from_millis(300)))?,
+        webhook_retries: values.parse("webhook_retries", |text| {
+            let retries = list(text, |delay| duration(delay, Duration::from_millis(1)))?;
+            ensure!(retries.len() <= 20, "must be at most 20 times");
+            Ok(retries)
+        })?,
+        webhook_timeout: values.parse("webhook_timeout", |text| duration(text, Duration::from_millis(50)))?,
         shutdown_grace: values.parse("shutdown_grace", |text| duration(text, Duration::ZERO))?,
         objects,
         objects_limit: values.parse("objects_limit", bytes)?,

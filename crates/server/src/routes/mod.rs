@@ -8,6 +8,7 @@ mod meta;
 mod research;
 mod scrape;
 mod team;
+mod webhooks;
 
 use crate::app::{App, Cors};
 use crate::docs::ApiDoc;
@@ -76,6 +77,7 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (scrape::routes(), RateGroup::Status, Some(Scope::Scrape)),
         (map::routes(), RateGroup::Map, Some(Scope::Map)),
         (research::routes(), RateGroup::Search, Some(Scope::Research)),
+        (webhooks::routes(), RateGroup::Status, Some(Scope::Crawl)),
         (keys::routes(), RateGroup::Status, Some(Scope::Admin)),
         (drills::routes(), RateGroup::Status, Some(Scope::Admin)),
         (drills::start_route(), RateGroup::Crawl, Some(Scope::Admin)),
