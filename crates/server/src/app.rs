@@ -1,5 +1,6 @@
 //! What every handler can reach: the store, the gate, the callers, and the settings of this server.
 
+use engine::crawl::Crawler;
 use engine::map::Mapper;
 use engine::research::Research;
 use engine::scrape::Scraper;
@@ -63,6 +64,7 @@ pub struct Parts {
     pub research: Arc<Research>,
     pub scraper: Arc<Scraper>,
     pub mapper: Mapper,
+    pub crawler: Arc<Crawler>,
     pub settings: Settings,
     pub telemetry: Telemetry,
     pub readiness: Readiness,

@@ -5,7 +5,7 @@ use crate::commands::research;
 use crate::home::{self, FirstKey};
 use crate::settings::{Settings, without_password};
 use anyhow::{Context, Result};
-use engine::crawl::{Crew, CrewOptions};
+use engine::crawl::{Crawler, Crew, CrewOptions};
 use engine::drill::DrillStep;
 use engine::files::Files;
 use engine::janitor::{self, JanitorOptions};
@@ -75,6 +75,7 @@ impl Serve {
             callers: callers.clone(),
             research: research.clone(),
             mapper: Mapper::new(scraper.clone()),
+            crawler: Arc::new(Crawler::new(store.clone(), settings.egress_allow.clone())),
             scraper,
             settings: server::Settings {
                 listen: address,

@@ -1,5 +1,7 @@
 //! The routes, one file per group, each declared once for both the router and the OpenAPI document.
 
+mod batch;
+mod crawl;
 mod drills;
 mod files;
 mod keys;
@@ -8,6 +10,7 @@ mod meta;
 mod research;
 mod scrape;
 mod team;
+mod watch;
 mod webhooks;
 
 use crate::app::{App, Cors};
@@ -50,9 +53,11 @@ fn declared(app: &App) -> OpenApiRouter<App> {
     groups().into_iter().fold(open_routes(), |all, (routes, group, scope)| {
         let door = Door { app: app.clone(), group, scope };
         let guarded = routes.route_layer(from_fn_with_state(door, guard));
-        // Outside the guard: a refused key must read like every other error of the group.
+        // Outside the guard: a refused key must read like every other error of the group, or of a socket.
         let guarded = if scope == Some(Scope::Research) {
             guarded.route_layer(map_response(research::as_problem))
+        } else if scope == Some(Scope::Crawl) {
+            guarded.route_layer(from_fn_with_state(app.clone(), watch::upgrades))
         } else {
             guarded
         };
@@ -75,6 +80,10 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (team::routes(), RateGroup::Status, None),
         (scrape::start_route(), RateGroup::Scrape, Some(Scope::Scrape)),
         (scrape::routes(), RateGroup::Status, Some(Scope::Scrape)),
+        (crawl::start_routes(), RateGroup::Crawl, Some(Scope::Crawl)),
+        (batch::start_route(), RateGroup::Crawl, Some(Scope::Crawl)),
+        (crawl::routes(), RateGroup::Status, Some(Scope::Crawl)),
+        (batch::routes(), RateGroup::Status, Some(Scope::Crawl)),
         (map::routes(), RateGroup::Map, Some(Scope::Map)),
         (research::routes(), RateGroup::Search, Some(Scope::Research)),
         (webhooks::routes(), RateGroup::Status, Some(Scope::Crawl)),
