@@ -92,11 +92,10 @@ pub fn judge(dom: &Dom, kind: Kind, text: Option<&str>, status: Option<u16>) -> 
         let empty = text.trim().is_empty();
         return if empty { verdict(VerdictKind::Empty, "text", "no text".to_owned()) } else { content };
     }
-    let signs = Signs::of(dom);
-    // Nothing weighs anything on a page with this much of its own, so nothing need be looked for.
-    let walls = if signs.words < MANY_WORDS { &WALLS[..] } else { &[] };
+    // Nothing weighs anything on a page with this much of its own, so nothing more need be looked for.
+    let Some(signs) = Signs::of(dom, MANY_WORDS) else { return content };
     let mut best: Option<(f32, Verdict)> = None;
-    for &kind in walls {
+    for kind in WALLS {
         let (score, evidence) = weigh(kind, &signs, status);
         if score >= 1.0 && best.as_ref().is_none_or(|(most, _)| score > *most) {
             best = Some((score, Verdict { kind, evidence }));
@@ -149,7 +148,6 @@ fn weigh(kind: VerdictKind, signs: &Signs, status: Option<u16>) -> (f32, Vec<Evi
     // The more a page says of its own, the less a phrase in it is about this visit.
     let share = match signs.words {
         0..=FEW_WORDS => 1.0,
-        _ if signs.words >= MANY_WORDS => 0.0,
         words => {
             let over = u16::try_from(words - FEW_WORDS).unwrap_or(u16::MAX);
             let span = u16::try_from(MANY_WORDS - FEW_WORDS).unwrap_or(1);

@@ -104,27 +104,31 @@ const ROOTS: &[&str] = &[
 ];
 
 impl Signs {
-    pub fn of(dom: &Dom) -> Self {
+    /// Looks for signs until the page has said `enough` words; none when it has. Most pages end there, near their top.
+    pub fn of(dom: &Dom, enough: usize) -> Option<Self> {
         let mut signs = Self::default();
         if let Some(head) = dom.head() {
             for id in dom.descendants(head) {
                 signs.note_element(dom, id);
             }
         }
-        let Some(body) = dom.body() else { return signs };
+        let Some(body) = dom.body() else { return Some(signs) };
         signs.note_attributes(dom, body);
-        let seen = visible::visible(dom);
+        let mut hidden_end = NodeId(0);
         let mut paragraph = (NodeId(0), 0_usize);
         let mut heading_end = NodeId(0);
         for id in dom.descendants(body) {
             if !dom.is_text(id) {
                 signs.note_element(dom, id);
+                if id >= hidden_end && visible::is_hidden(dom, id) {
+                    hidden_end = dom.subtree_end(id);
+                }
                 if dom.tag(id).heading_level().is_some_and(|level| level <= 3) {
                     heading_end = dom.subtree_end(id);
                 }
                 continue;
             }
-            if !seen.contains(id) {
+            if id < hidden_end {
                 continue;
             }
             let text = dom.text(id);
@@ -133,6 +137,9 @@ impl Signs {
                 continue;
             }
             signs.words += words;
+            if signs.words >= enough {
+                return None;
+            }
             let holder = block_of(dom, id);
             paragraph = if paragraph.0 == holder { (holder, paragraph.1 + words) } else { (holder, words) };
             signs.longest_paragraph = signs.longest_paragraph.max(paragraph.1);
@@ -141,7 +148,7 @@ impl Signs {
                 append_lower(target, text);
             }
         }
-        signs
+        Some(signs)
     }
 
     fn note_element(&mut self, dom: &Dom, id: NodeId) {
