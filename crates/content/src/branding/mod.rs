@@ -178,7 +178,8 @@ fn brand_name(metadata: &Metadata, page: &Page, facts: Facts) -> Option<String> 
                     .and_then(|(_, thing)| thing.text("name"))
             })
     };
-    let host = page.base().url().and_then(|url| url.host_str()).unwrap_or_default().to_lowercase();
+    // An address in numbers names nobody.
+    let host = page.base().url().and_then(url::Url::domain).unwrap_or_default().to_lowercase();
     let title = || {
         let title = metadata.title.as_deref()?;
         let parts: Vec<&str> = title

@@ -92,7 +92,7 @@ impl Metadata {
         let mut heading = None;
         for id in dom.subtree(dom.root()) {
             match dom.tag(id) {
-                Tag::Meta => metadata.add_tag(dom, id),
+                Tag::Meta => metadata.add_tag(dom, id, base),
                 Tag::Link => metadata.add_link(dom, id, base),
                 Tag::Title if title.is_none() => title = words(&dom.text_content(id)),
                 Tag::H1 if heading.is_none() => heading = Some(id),
@@ -122,7 +122,7 @@ impl Metadata {
         values.iter().map(String::as_str).find(|value| !value.is_empty())
     }
 
-    fn add_tag(&mut self, dom: &Dom, id: NodeId) {
+    fn add_tag(&mut self, dom: &Dom, id: NodeId, base: &Base) {
         let Some(content) = dom.attr(id, Attr::Content) else { return };
         let name = [Attr::Name, Attr::Property, Attr::Itemprop, Attr::HttpEquiv]
             .into_iter()
@@ -130,7 +130,12 @@ impl Metadata {
         let Some(name) = name.filter(|name| name.len() <= 100) else { return };
         let name = name.to_ascii_lowercase();
         let content = content.trim();
-        let content = content[..content.floor_char_boundary(LONGEST_VALUE)].to_owned();
+        let mut content = content[..content.floor_char_boundary(LONGEST_VALUE)].to_owned();
+        if ADDRESSES.contains(&name.as_str())
+            && let Some(absolute) = base.resolve(&content)
+        {
+            content = absolute.into_owned();
+        }
         match self.tags.iter().position(|(known, _)| *known == name) {
             Some(at) if self.tags[at].1.len() < 50 => self.tags[at].1.push(content),
             None if self.tags.len() < MOST_TAGS => self.tags.push((name, vec![content])),
@@ -218,6 +223,18 @@ impl Metadata {
         map
     }
 }
+
+/// Meta tags whose value is an address: readers are elsewhere, so it is made absolute.
+const ADDRESSES: &[&str] = &[
+    "og:url",
+    "og:image",
+    "og:image:url",
+    "og:image:secure_url",
+    "og:audio",
+    "og:video",
+    "twitter:image",
+    "twitter:image:src",
+];
 
 /// Meta tags with a name of their own on the wire.
 const WIRE_NAMES: &[(&str, &str)] = &[

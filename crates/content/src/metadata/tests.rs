@@ -14,7 +14,7 @@ fn every_wire_field() {
         title </title><meta name=Description content=D><meta name=keywords content='a, b'><meta name=robots content=noindex>
         <link rel='shortcut icon' href=/f.ico><link rel=canonical href='/c'>
         <link rel=alternate hreflang=de href=/de><link rel=alternate type=application/rss+xml href=/feed title=News>
-        <meta property=og:title content=OT><meta property=og:image content=https://i/1><meta property=og:image content=https://i/2>
+        <meta property=og:title content=OT><meta property=og:image content=/i/1><meta property=og:image content=https://i/2>
         <meta property=og:locale:alternate content=fr_FR><meta property=article:tag content=t1><meta property=article:section content=S>
         <meta property=article:modified_time content='2024-05-06 10:00'><meta name=dc.date content=2001/02/03>
         <meta name=DCTERMS.created content=2000-01-01><meta name=viewport content=w></head>";
@@ -29,8 +29,8 @@ fn every_wire_field() {
         ("favicon", json!("https://ex.org/f.ico")),
         ("canonical", json!("https://ex.org/c")),
         ("ogTitle", json!("OT")),
-        ("ogImage", json!("https://i/1")),
-        ("og:image", json!(["https://i/1", "https://i/2"])),
+        ("ogImage", json!("https://ex.org/i/1")),
+        ("og:image", json!(["https://ex.org/i/1", "https://i/2"])),
         ("ogLocaleAlternate", json!(["fr_FR"])),
         ("articleTag", json!("t1")),
         ("articleSection", json!("S")),

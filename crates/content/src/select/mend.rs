@@ -1,58 +1,108 @@
-//! What belongs together is kept together: the rest of a table that is mostly kept, code between kept texts, the title
-//! above the text.
+//! What belongs together is kept together: the rest of a table that is mostly kept, code, tables and captions between kept texts, a
+//! paragraph among its fellows, the title above the text.
 //!
 //! The model judges block by block and may drop the one line that makes an example complete. Only adds blocks.
 
 use super::marks::Marks;
 use super::outline::{Block, Outline};
-use crate::dom::Tag;
+use crate::dom::{NodeId, Tag};
 
 /// How far above a row its table is.
 const TABLE_STEPS: usize = 4;
 /// How far above a title's text its heading is, and how many blocks may stand between a title and its text.
 const TITLE_STEPS: usize = 4;
 const TITLE_REACH: usize = 40;
+/// Parts of a page that stand around its text.
+const FRAME: u32 = Marks::NAV | Marks::FOOTER | Marks::ASIDE | Marks::DIALOG | Marks::HIDDEN | Marks::UNSHOWN;
 
 /// Adds to `kept` what must not be missing from it.
 pub fn mend(outline: &Outline, kept: &mut [bool]) {
-    let table_of = |block: &Block| {
-        let row = block.marks.has(Marks::TABLE) && outline.elements[block.owner as usize].tag == Tag::Tr;
-        let table = || outline.chain(block.owner).take(TABLE_STEPS).find(|element| element.tag == Tag::Table);
-        row.then(table).flatten().map(|table| table.node)
-    };
-    let mut start = 0;
-    while start < kept.len() {
-        let block = &outline.blocks[start];
-        let table = table_of(block);
-        let code = block.marks.has(Marks::CODE);
-        let mut end = start + 1;
-        while end < kept.len() && (table.is_some() || code) {
-            let next = &outline.blocks[end];
-            if table_of(next) != table || next.marks.has(Marks::CODE) != code {
-                break;
-            }
-            end += 1;
-        }
-        let whole = table.is_some() && is_mostly_kept(&outline.blocks[start..end], &kept[start..end]);
-        let between = code && start > 0 && kept[start - 1] && kept.get(end).copied().unwrap_or(false);
-        if whole || between {
-            kept[start..end].fill(true);
-        }
-        start = end;
-    }
+    complete_tables(outline, kept);
+    join_fellows(outline, kept);
+    fill_gaps(outline, kept);
     if let Some(title) = outline.blocks.iter().position(|block| is_title(outline, block)) {
         kept[title] |= kept.iter().skip(title).take(TITLE_REACH).any(|kept| *kept);
     }
 }
 
+/// The table that a block is a row or the caption of.
+fn table_of(outline: &Outline, block: &Block) -> Option<NodeId> {
+    let part = block.marks.has(Marks::TABLE)
+        && matches!(outline.elements[block.owner as usize].tag, Tag::Tr | Tag::Caption);
+    let table = || outline.chain(block.owner).take(TABLE_STEPS).find(|element| element.tag == Tag::Table);
+    part.then(table).flatten().map(|table| table.node)
+}
+
+/// A table that is mostly kept is kept whole.
+fn complete_tables(outline: &Outline, kept: &mut [bool]) {
+    let mut start = 0;
+    while start < kept.len() {
+        let mut end = start + 1;
+        if let Some(table) = table_of(outline, &outline.blocks[start]) {
+            while end < kept.len() && table_of(outline, &outline.blocks[end]) == Some(table) {
+                end += 1;
+            }
+            if is_mostly_kept(&outline.blocks[start..end], &kept[start..end]) {
+                kept[start..end].fill(true);
+            }
+        }
+        start = end;
+    }
+}
+
+/// Prose whose sister paragraphs are nearly all kept is of one piece with them.
+fn join_fellows(outline: &Outline, kept: &mut [bool]) {
+    let parent_of = |block: &Block| {
+        let owner = &outline.elements[block.owner as usize];
+        (owner.tag == Tag::P).then_some(owner.parent as usize)
+    };
+    // Words of the paragraphs directly below each element, and how many of them are kept.
+    let mut words = vec![(0u64, 0u64); outline.elements.len()];
+    for (block, &kept) in outline.blocks.iter().zip(&*kept) {
+        if let Some(parent) = parent_of(block) {
+            words[parent].0 += u64::from(block.tally.words);
+            words[parent].1 += if kept { u64::from(block.tally.words) } else { 0 };
+        }
+    }
+    for (block, kept) in outline.blocks.iter().zip(kept).filter(|(_, kept)| !**kept) {
+        let tally = &block.tally;
+        let prose = 2 * tally.long_sentence_words >= tally.words && 4 * tally.link_words < tally.words;
+        if prose
+            && !block.marks.has(FRAME | Marks::FORM)
+            && let Some(parent) = parent_of(block)
+        {
+            let (all, held) = words[parent];
+            *kept = 5 * held > 4 * all;
+        }
+    }
+}
+
+/// Code, tables and captions between kept texts were written to stand there.
+fn fill_gaps(outline: &Outline, kept: &mut [bool]) {
+    let goes_along = |block: &Block| {
+        (block.marks.has(Marks::CODE | Marks::FIGURE) || table_of(outline, block).is_some())
+            && !block.marks.has(FRAME | Marks::FORM)
+            && 2 * block.tally.link_words <= block.tally.words
+    };
+    // Where the stretch of blocks that may be filled begins; none while it does not follow a kept one.
+    let mut start = None;
+    for at in 0..kept.len() {
+        if kept[at] {
+            if let Some(start) = start {
+                kept[start..at].fill(true);
+            }
+            start = Some(at + 1);
+        } else if !goes_along(&outline.blocks[at]) {
+            start = None;
+        }
+    }
+}
+
 /// Whether a block is a first heading of the page's own: not of its frame, and not the site's name as a link home.
 fn is_title(outline: &Outline, block: &Block) -> bool {
-    let framed = block
-        .marks
-        .has(Marks::NAV | Marks::FOOTER | Marks::ASIDE | Marks::DIALOG | Marks::HIDDEN | Marks::UNSHOWN);
     let own = block.marks.has(Marks::MAIN | Marks::ARTICLE) || block.tally.link_words * 2 < block.tally.words;
     block.marks.has(Marks::HEADING)
-        && !framed
+        && !block.marks.has(FRAME)
         && own
         && outline.chain(block.lead).take(TITLE_STEPS).any(|element| element.tag == Tag::H1)
 }
@@ -79,10 +129,37 @@ mod tests {
     #[test]
     fn a_table_mostly_kept_is_kept_whole() {
         let table = "<table><tr><th>Bird<th>Span<tr><td>Gannet<td>1.8 m<tr><td>Puffin<td>0.6 m</table>";
-        let html = format!("<p>before</p>{table}{table}");
+        let html = format!("<p>before</p>{table}<p>between</p>{table}");
         assert_eq!(
-            mended(&html, vec![true, true, true, false, false, true, false]),
-            [true, true, true, true, false, true, false]
+            mended(&html, vec![true, true, true, false, false, false, true, false]),
+            [true, true, true, true, false, false, true, false]
+        );
+    }
+
+    #[test]
+    fn a_table_or_a_caption_between_kept_texts_is_kept() {
+        let html = "<p>See:</p><table><caption>Span</caption><tr><td>Gannet<td>1.8 m</table><p>And:</p>\
+                    <figure><img src=a><figcaption>A dive</figcaption></figure><p>End.</p><figure><figcaption>x</figure>";
+        let expected = [true, true, true, true, true, true, false];
+        assert_eq!(mended(html, vec![true, false, false, true, false, true, false]), expected);
+        let menu = "<p>See:</p><table><tr><td><a href=a>Home</a><td><a href=b>Shop</a></table><p>And:</p>";
+        assert_eq!(mended(menu, vec![true, false, true]), [true, false, true], "a row of links is a menu");
+    }
+
+    #[test]
+    fn a_paragraph_is_kept_with_its_fellows() {
+        let prose = |words: &str| {
+            format!("<p>The birds dive from thirty metres into the sea {words} and come up again.</p>")
+        };
+        let five: String = ["here", "there", "at dawn", "at noon", "at dusk", "at night"].map(prose).concat();
+        let html = format!("<article>{five}<p>Read more</p></article><div>{}</div>", prose("elsewhere"));
+        let mut kept = vec![true; 8];
+        (kept[5], kept[6], kept[7]) = (false, false, false);
+        let expected = [true, true, true, true, true, true, false, false];
+        assert_eq!(
+            mended(&html, kept),
+            expected,
+            "prose of the same piece, no short line and no other piece"
         );
     }
 
