@@ -5,11 +5,11 @@
 
 use super::feed::{Gate, feed};
 use super::{Attr, AttrSlot, Dom, KNOWN_ATTRS, Limits, NONE, Node, NodeId, Tag};
-use html5ever::interface::{ElementFlags, ExpandedName, NodeOrText, QuirksMode, TreeSink};
+use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
-use html5ever::{Attribute, LocalName, QualName, local_name, ns};
+use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -35,17 +35,36 @@ pub(super) fn parse(html: &str, limits: &Limits) -> Dom {
     dom
 }
 
-/// What the tree builder holds of a node. It carries the name, so asking for the name touches no shared state.
-#[derive(Clone)]
+/// What the tree builder holds of a node, and copies about for every token: two words, with the name of most elements in it.
+#[derive(Clone, Copy)]
 pub(super) struct Handle {
     id: u32,
-    name: Name,
+    tag: Tag,
 }
 
-#[derive(Clone)]
+/// The full name of an element.
+#[derive(Debug)]
 pub(super) enum Name {
-    Known(Tag),
+    Known(&'static QualName),
     Other(Rc<QualName>),
+}
+
+impl ElemName for Name {
+    #[inline]
+    fn ns(&self) -> &Namespace {
+        match self {
+            Self::Known(name) => &name.ns,
+            Self::Other(name) => &name.ns,
+        }
+    }
+
+    #[inline]
+    fn local_name(&self) -> &LocalName {
+        match self {
+            Self::Known(name) => &name.local,
+            Self::Other(name) => &name.local,
+        }
+    }
 }
 
 /// A node while the tree is being built: linked both ways, since the tree builder moves nodes about.
@@ -183,14 +202,19 @@ impl Arena {
     }
 
     /// Keeps a name, sharing it with the last few: unknown elements come in runs.
-    fn share_name(&mut self, name: QualName) -> (u32, Rc<QualName>) {
+    fn share_name(&mut self, name: QualName) -> u32 {
         let recent = self.names.len().saturating_sub(4);
         let found = self.names[recent..].iter().position(|known| **known == name);
         let at = found.map_or(self.names.len(), |at| recent + at);
         if found.is_none() {
             self.names.push(Rc::new(name));
         }
-        (index(at), Rc::clone(&self.names[at]))
+        index(at)
+    }
+
+    /// The name of a node that [`has_own_name`]; none for the shared ignored node.
+    fn name(&self, id: u32) -> Option<&Rc<QualName>> {
+        if id == IGNORED { None } else { self.names.get(self.nodes[id as usize].len as usize) }
     }
 
     fn at(&mut self, id: u32) -> &mut Draft {
@@ -252,6 +276,11 @@ impl Arena {
     }
 }
 
+/// Whether the tag does not tell the whole name.
+fn has_own_name(tag: Tag) -> bool {
+    matches!(tag, Tag::Other | Tag::Svg | Tag::Math)
+}
+
 /// Full names of the known HTML tags, by tag number, for the tree builder's questions.
 fn html_name(tag: Tag) -> &'static QualName {
     static NAMES: OnceLock<Vec<QualName>> = OnceLock::new();
@@ -268,7 +297,7 @@ fn html_name(tag: Tag) -> &'static QualName {
 impl TreeSink for Sink {
     type Handle = Handle;
     type Output = Dom;
-    type ElemName<'a> = ExpandedName<'a>;
+    type ElemName<'a> = Name;
 
     fn finish(self) -> Dom {
         lay_out(self.arena.into_inner(), self.truncated.get())
@@ -277,14 +306,17 @@ impl TreeSink for Sink {
     fn parse_error(&self, _: Cow<'static, str>) {}
 
     fn get_document(&self) -> Handle {
-        Handle { id: DOCUMENT, name: Name::Known(Tag::Document) }
+        Handle { id: DOCUMENT, tag: Tag::Document }
     }
 
-    fn elem_name<'a>(&'a self, target: &'a Handle) -> ExpandedName<'a> {
-        match &target.name {
-            Name::Known(tag) => html_name(*tag).expanded(),
-            Name::Other(name) => name.expanded(),
+    #[inline]
+    fn elem_name<'a>(&'a self, target: &'a Handle) -> Name {
+        if has_own_name(target.tag)
+            && let Some(name) = self.arena.borrow().name(target.id)
+        {
+            return Name::Other(Rc::clone(name));
         }
+        Name::Known(html_name(target.tag))
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, flags: ElementFlags) -> Handle {
@@ -302,25 +334,20 @@ impl TreeSink for Sink {
         let id = arena.push(tag);
         let start = index(arena.attributes.len());
         let kept = self.add_attributes(arena, attributes);
-        let (position, name) = if matches!(tag, Tag::Other | Tag::Svg | Tag::Math) {
-            let (position, name) = arena.share_name(name);
-            (position, Name::Other(name))
-        } else {
-            (0, Name::Known(tag))
-        };
+        let position = if has_own_name(tag) { arena.share_name(name) } else { 0 };
         let node = arena.at(id);
         (node.first, node.len, node.attributes) = (start, position, kept);
         node.html_in_math = flags.mathml_annotation_xml_integration_point;
         self.check_full(arena);
-        Handle { id, name }
+        Handle { id, tag }
     }
 
     fn create_comment(&self, _: StrTendril) -> Handle {
-        Handle { id: IGNORED, name: Name::Known(Tag::Other) }
+        Handle { id: IGNORED, tag: Tag::Other }
     }
 
     fn create_pi(&self, _: StrTendril, _: StrTendril) -> Handle {
-        Handle { id: IGNORED, name: Name::Known(Tag::Other) }
+        Handle { id: IGNORED, tag: Tag::Other }
     }
 
     fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
@@ -338,7 +365,7 @@ impl TreeSink for Sink {
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
     fn get_template_contents(&self, target: &Handle) -> Handle {
-        target.clone()
+        *target
     }
 
     fn same_node(&self, x: &Handle, y: &Handle) -> bool {

@@ -83,18 +83,47 @@ const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x0b | 0)
 }
 
-/// Bytes at which a run of text may end: white space, and the first byte of a no-break space.
-static ENDS_RUN: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0u8;
-    loop {
-        table[byte as usize] = is_space(byte) || byte == 0xc2;
-        if byte == u8::MAX {
-            break table;
+/// Bytes looked at together.
+const STRIDE: usize = 16;
+
+/// Where a run of text that begins at `at` ends: at white space that will be collapsed. Single spaces are part of the run, so
+/// that ordinary prose is copied in long pieces.
+fn run_end(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() {
+        while let Some(next) = bytes[at..].first_chunk()
+            && !may_end(next)
+        {
+            at += STRIDE;
         }
-        byte += 1;
+        let stop = (at + STRIDE).min(bytes.len());
+        while at < stop {
+            if ends_run(bytes, at) {
+                return at;
+            }
+            at += 1;
+        }
     }
-};
+    at
+}
+
+/// Whether any of the first bytes could end a run; no branch, so that they are compared in a few instructions.
+fn may_end(bytes: &[u8; STRIDE + 1]) -> bool {
+    let mut ends = 0;
+    for (&byte, &after) in bytes.iter().zip(&bytes[1..]) {
+        let doubled = u8::from(byte == b' ') & (u8::from(after <= b' ') | u8::from(after == 0xc2));
+        ends |= u8::from(byte < b' ') | u8::from(byte == 0xc2) | doubled;
+    }
+    ends != 0
+}
+
+fn ends_run(bytes: &[u8], at: usize) -> bool {
+    let after = bytes.get(at + 1).copied();
+    match bytes[at] {
+        b' ' => after.is_none_or(|after| is_space(after) || after == 0xc2),
+        0xc2 => after == Some(0xa0),
+        byte => is_space(byte),
+    }
+}
 
 impl Inline {
     pub fn is_empty(&self) -> bool {
@@ -116,24 +145,8 @@ impl Inline {
                 at += 2;
                 continue;
             }
-            // A run may hold single spaces, so that ordinary prose is copied in long pieces.
             let start = at;
-            while at < bytes.len() {
-                let byte = bytes[at];
-                if !ENDS_RUN[usize::from(byte)] {
-                    at += 1;
-                    continue;
-                }
-                if byte == b' ' {
-                    match bytes.get(at + 1) {
-                        Some(&next) if !is_space(next) && next != 0xc2 => {}
-                        _ => break,
-                    }
-                } else if is_space(byte) || (byte == 0xc2 && bytes.get(at + 1) == Some(&0xa0)) {
-                    break;
-                }
-                at += 1;
-            }
+            at = run_end(bytes, start);
             self.begin();
             let from = self.text.len();
             self.text.push_str(&text[start..at]);

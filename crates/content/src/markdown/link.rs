@@ -74,20 +74,44 @@ fn hash(address: &str) -> u64 {
 /// Visits each word by its slot in the table and by its hash. Everything beyond ASCII counts as part of a word: a mark
 /// more in a word is harmless here, and bytes are read faster than characters.
 fn for_words(text: &str, mut visit: impl FnMut(usize, u64)) {
-    let is_end = |byte: &u8| !(byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii());
-    for word in text.as_bytes().split(is_end).filter(|word| !word.is_empty()) {
-        let hash = hash_word(word);
-        visit(usize::try_from(hash >> (64 - TABLE_BITS.trailing_zeros())).unwrap_or(0), hash);
+    let bytes = text.as_bytes();
+    let is_word = |at: usize| bytes.get(at).is_some_and(|&byte| IN_WORD[usize::from(byte)]);
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        while is_word(at) {
+            at += 1;
+        }
+        if at > start {
+            let hash = hash_word(bytes, start, at);
+            visit(usize::try_from(hash >> (64 - TABLE_BITS.trailing_zeros())).unwrap_or(0), hash);
+        }
+        at += 1;
     }
 }
 
-/// Eight bytes at a time, letters in lower case.
-fn hash_word(word: &[u8]) -> u64 {
+static IN_WORD: [bool; 256] = {
+    let mut table = [true; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    table
+};
+
+/// The word from `start` to `end`, eight bytes at a time, letters in lower case. What stands after it is read along and masked
+/// out: most words are shorter than eight bytes, and copying those few would cost more than everything else.
+fn hash_word(text: &[u8], start: usize, end: usize) -> u64 {
     const LOWER: u64 = 0x2020_2020_2020_2020;
-    word.chunks(8).fold(0, |hash: u64, chunk| {
-        let mut eight = [0; 8];
-        eight[..chunk.len()].copy_from_slice(chunk);
-        (hash.rotate_left(9) ^ (u64::from_le_bytes(eight) | LOWER)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    (start..end).step_by(8).fold(0, |hash: u64, at| {
+        let eight = text[at..]
+            .first_chunk()
+            .copied()
+            .unwrap_or_else(|| std::array::from_fn(|place| text.get(at + place).copied().unwrap_or(0)));
+        let past = 8usize.saturating_sub(end - at);
+        let word = u64::from_le_bytes(eight) & (u64::MAX >> (8 * past));
+        (hash.rotate_left(9) ^ (word | LOWER)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     })
 }
 

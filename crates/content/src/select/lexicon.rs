@@ -17,24 +17,26 @@ const SAYS_NOTHING: f32 = 0.05;
 /// Scores are stored in steps of this size.
 pub const STEP: f32 = 1.0 / 24.0;
 
-/// A hash table from token to score, open-addressed; an empty slot holds key 0.
+/// A hash table from token to score, open-addressed; an empty slot holds key 0. Keys lie apart from their scores: most words
+/// of a page are in no table, and what is read to learn that should be small.
 #[derive(Debug, Clone, Default)]
 pub struct Scores {
-    slots: Vec<(u32, i8)>,
+    keys: Vec<u32>,
+    scores: Vec<i8>,
 }
 
 impl Scores {
     /// Builds the table; of two entries with one key the first stays.
     pub fn new(entries: &[(u32, i8)]) -> Self {
         let size = (entries.len() * 2).next_power_of_two().max(2);
-        let mut table = Self { slots: vec![(0, 0); size] };
+        let mut table = Self { keys: vec![0; size], scores: vec![0; size] };
         for &(key, score) in entries {
             let mut at = table.start(key);
-            while table.slots[at].0 != 0 && table.slots[at].0 != key {
+            while table.keys[at] != 0 && table.keys[at] != key {
                 at = (at + 1) & (size - 1);
             }
-            if table.slots[at].0 == 0 {
-                table.slots[at] = (key, score);
+            if table.keys[at] == 0 {
+                (table.keys[at], table.scores[at]) = (key, score);
             }
         }
         table
@@ -42,21 +44,21 @@ impl Scores {
 
     #[inline]
     fn start(&self, key: u32) -> usize {
-        (key.wrapping_mul(0x9e37_79b1) >> 8) as usize & (self.slots.len() - 1)
+        (key.wrapping_mul(0x9e37_79b1) >> 8) as usize & (self.keys.len() - 1)
     }
 
     /// The score of a token, if it is known.
     #[inline]
     pub fn find(&self, key: u32) -> Option<f32> {
-        if self.slots.is_empty() || key == 0 {
+        if self.keys.is_empty() || key == 0 {
             return None;
         }
         let mut at = self.start(key);
         loop {
-            match self.slots[at] {
-                (0, _) => return None,
-                (found, score) if found == key => return Some(f32::from(score) * STEP),
-                _ => at = (at + 1) & (self.slots.len() - 1),
+            match self.keys[at] {
+                0 => return None,
+                found if found == key => return Some(f32::from(self.scores[at]) * STEP),
+                _ => at = (at + 1) & (self.keys.len() - 1),
             }
         }
     }
