@@ -183,6 +183,7 @@ pub struct ClaimedEntry {
 
 /// How a worker ends its attempt.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
 pub enum AttemptEnd {
     /// Came to something, good or bad.
     Fetched {

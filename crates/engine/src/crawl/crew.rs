@@ -22,7 +22,9 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 /// How long a freed slot waits for others, so that they are filled together.
-const GATHER: Duration = Duration::from_millis(3);
+const GATHER: Duration = Duration::from_millis(8);
+/// How long an end waits for others to be written with, and what was fetched for more to be settled with.
+const SHARE: Duration = Duration::from_millis(4);
 /// How soon to look again when nothing was due; doubles up to `poll`.
 const FIRST_LOOK: Duration = Duration::from_millis(25);
 /// Ends that one transaction writes.
@@ -240,6 +242,12 @@ impl Drop for AbortOnDrop {
 async fn write_ends(shared: Arc<Shared>, mut ended: mpsc::Receiver<Ended>, patience: Duration) {
     let mut batch = Vec::with_capacity(ENDS);
     while ended.recv_many(&mut batch, ENDS).await > 0 {
+        tokio::time::sleep(SHARE).await;
+        while batch.len() < ENDS
+            && let Ok(more) = ended.try_recv()
+        {
+            batch.push(more);
+        }
         let mut waiting = Vec::with_capacity(batch.len());
         let mut ends = Vec::with_capacity(batch.len());
         let mut crawls = HashSet::new();
@@ -289,7 +297,9 @@ async fn settle(shared: Arc<Shared>, every: Duration, over: CancellationToken) {
             () = shared.wake.notified() => true,
             () = tokio::time::sleep(every) => false,
         };
-        if !woken {
+        if woken {
+            tokio::time::sleep(SHARE).await;
+        } else {
             match shared.store.unsettled_crawls(LEFT).await {
                 Ok(left) => lock(&shared.unsettled).extend(left),
                 Err(error) => tracing::warn!(%error, "could not look for unsettled crawls"),

@@ -1,5 +1,6 @@
 //! What a process keeps at hand of the crawls it works on: read once, used for every page.
 
+use super::familiar::Familiar;
 use super::order::{Order, SitemapUse};
 use crate::callers::Caller;
 use crate::from_store;
@@ -33,6 +34,7 @@ pub struct Desk {
     /// Where a crawl begins and what belongs to it; none for a batch.
     pub site: Option<Site>,
     template: ScrapePlan,
+    pub familiar: Familiar,
 }
 
 #[derive(Debug)]
@@ -60,14 +62,15 @@ impl Desk {
         // Any address will do: each page puts in its own.
         let nowhere = Url::parse("http://localhost/").map_err(|error| unreadable(&error))?;
         let mut template = ScrapePlan::of_options(nowhere, "", &order.scrape, order.private)?;
-        template.waits_for_browser = true;
-        template.access.stay = site.as_ref().filter(|_| !order.follow.allow_external_links).map(|site| Stay {
-            start: site.start.url().to_string(),
-            scope: site.scope.clone(),
-            sameness: order.follow.sameness(),
-        });
+        template.access.waits_for_browser = true;
+        template.access.stay =
+            site.as_ref().filter(|_| !order.follow.allow_external_links).map(|site| Stay {
+                start: site.start.url().to_string(),
+                scope: site.scope.clone(),
+                sameness: order.follow.sameness(),
+            });
         let Crawl { id, team_id: team, kind, limit, .. } = *crawl;
-        Ok(Self { id, team, kind, order, caller, limit, site, template })
+        Ok(Self { id, team, kind, order, caller, limit, site, template, familiar: Familiar::default() })
     }
 
     /// How a page of it is scraped.

@@ -6,6 +6,7 @@
 
 pub mod crew;
 mod desk;
+mod familiar;
 mod lists;
 mod manners;
 mod memory;
@@ -23,8 +24,8 @@ use store::{Store, StoreResult};
 use desk::events_of;
 
 pub use crew::{Crew, CrewOptions};
-pub use start::Crawler;
 pub use order::{Follow, Order, SitemapUse, Webhook, entry_key, host_of, lists_key, written_key};
+pub use start::Crawler;
 
 /// Overdue crawls that are ended in one round.
 const OVERDUE: u32 = 32;

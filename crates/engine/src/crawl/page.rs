@@ -2,18 +2,18 @@
 
 use super::desk::{Desk, Site};
 use super::manners::Manners;
-use super::order::{entry_key, host_of};
+use super::order::{entry_key, host_of, written_key};
 use super::outcome::{Failure, Lead, Likeness, Outcome, Seen};
 use crate::scrape::capture::Capture;
 use crate::scrape::{Gathered, Scraper};
+use content::link::Link;
 use content::metadata::Metadata;
 use sites::robots::page_rules;
 use sites::{Address, Decision, Fingerprint, Found, Robots};
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
-use store::crawls::{AttemptEnd, ClaimedEntry, CrawlKind, EntryKey};
+use store::crawls::{AttemptEnd, ClaimedEntry, CrawlKind};
 use url::Url;
 use uuid::Uuid;
 use wire::{Kind, WireError};
@@ -195,28 +195,20 @@ fn look(
     }
     if desk.follows_links() && own {
         let nofollow = forbids_following(&metadata, desk.agent());
-        let mut known: HashSet<EntryKey> = HashSet::new();
-        for link in capture.page.links() {
-            if seen.leads.len() >= MOST_LEADS {
-                break;
-            }
+        let lead = |link: Link| {
             let found =
                 Found::Linked { depth: depth + 1, on_own_page: own, nofollow: nofollow || link.nofollow };
-            let lead = match Address::parse(&link.url, sameness) {
+            match Address::parse(&link.url, sameness) {
                 Ok(address) => leads.lead(&address, found),
-                Err(unusable) => {
-                    let reason = sites::Reason::from(unusable).name();
-                    Lead {
-                        key: super::order::written_key(&link.url),
-                        url: shortened(link.url),
-                        skip: Some(reason.into()),
-                    }
-                }
-            };
-            if known.insert(lead.key) {
-                seen.leads.push(lead);
+                Err(unusable) => Lead {
+                    key: written_key(&link.url),
+                    url: shortened(link.url),
+                    skip: Some(sites::Reason::from(unusable).name().into()),
+                },
             }
-        }
+        };
+        let links = capture.page.links().into_iter().take(MOST_LEADS);
+        seen.leads = desk.familiar.sift(links, |link| &link.url, lead);
     }
     seen
 }

@@ -48,9 +48,11 @@ pub async fn settle(store: &dyn Store, desks: &Desks, crawl: Uuid) -> Result<(),
             desks.close(crawl);
             return Ok(());
         }
+        let held = round.held();
         let settlement = round.finish();
         match store.settle(crawl, turn.crawl.version, settlement).await.map_err(from_store)? {
-            Settled::Now(CrawlState::Active) | Settled::Overtaken => {}
+            Settled::Now(CrawlState::Active) => desk.familiar.add(held),
+            Settled::Overtaken => {}
             Settled::Now(_) => {
                 desks.close(crawl);
                 return Ok(());
@@ -132,7 +134,8 @@ impl<'a> Round<'a> {
     fn keys(&self) -> Vec<EntryKey> {
         let mut keys = HashSet::new();
         for Work { outcome, from, to, .. } in &self.work {
-            keys.extend(outcome.leads()[*from..*to].iter().map(|lead| lead.key));
+            let leads = outcome.leads()[*from..*to].iter().map(|lead| lead.key);
+            keys.extend(leads.filter(|key| !self.desk.familiar.has(key)));
             if let Outcome::Page(seen) = outcome {
                 keys.extend(seen.landed.iter().chain(&seen.canonical).map(|lead| lead.key));
                 keys.extend(seen.feeds.iter().map(|feed| lists_key(feed)));
@@ -263,8 +266,16 @@ impl<'a> Round<'a> {
         }
     }
 
+    /// Addresses that are accounted for when this is settled.
+    fn held(&self) -> Vec<EntryKey> {
+        self.fresh.keys().chain(self.known.keys()).filter(|key| self.holds(key)).copied().collect()
+    }
+
     /// Whether an address is accounted for in a way that another link to it cannot change.
     fn holds(&self, key: &EntryKey) -> bool {
+        if self.desk.familiar.has(key) {
+            return true;
+        }
         match (self.fresh.get(key), self.known.get(key)) {
             (Some(place), _) => !is_passing(&self.settlement.found[*place].fate),
             (None, Some(known)) => {

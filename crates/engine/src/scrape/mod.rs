@@ -9,9 +9,11 @@ pub mod document;
 mod failure;
 mod flights;
 pub mod ladder;
+mod once;
 pub mod plan;
 mod profile;
 mod records;
+mod souvenirs;
 pub mod workbench;
 
 pub use failure::of_fetch;
@@ -22,11 +24,12 @@ use crate::callers::Caller;
 use crate::files::Files;
 use crate::limits::Gate;
 use crate::{credits, from_store};
-use capture::{Capture, Rung, Step, Stored};
+use capture::{Capture, Rung, Souvenirs, Step, Stored};
 use content::verdict::VerdictKind;
 use flights::{Flights, Progress};
 use ladder::{Held, Slot, Start};
 use net::{Deadline, EgressAllow, Purpose};
+use once::{Look, Once};
 use profile::OpenProfile;
 use records::Records;
 use serde::Serialize;
@@ -36,7 +39,7 @@ use store::Store;
 use store::pages::NewPage;
 use store::scrapes::NewScrape;
 use uuid::Uuid;
-use wire::scrape::{ActionResults, Document, JavascriptReturn, ScrapeRequest, ScrapedFrame};
+use wire::scrape::ScrapeRequest;
 use wire::{Kind, WireError};
 
 const ENDPOINT: &str = "scrape";
@@ -249,20 +252,31 @@ impl Scraper {
             return Err(WireError::because(Kind::UnsafeDomain, "a list of the request forbids it"));
         }
         let profile = OpenProfile::open(&self.store, caller.team, plan).await?;
-        let (capture, first) = self.capture(caller, plan, &profile, deadline).await?;
+        let for_bench = plan.clone();
+        let writing = Once::new(move |capture: &Capture, first: bool| {
+            let document = document::write(&for_bench, capture)?;
+            // What only the bytes were wanted of may be a wall; nobody else should be given it.
+            let fresh = first && capture.stored.is_none() && !ladder::is_wall(&capture.verdict);
+            let page = if fresh { cache::put_away(&for_bench, &capture.answer, capture.rung) } else { None };
+            Ok::<_, WireError>((document, page, see(capture)))
+        });
+        let (capture, first) = self.capture(caller, plan, &profile, deadline, writing.look()).await?;
         if let Some(state) = &capture.souvenirs.state {
             profile.save(state).await?;
         }
         drop(profile);
-        let (for_bench, shared) = (plan.clone(), capture.clone());
-        let written = self.ladder.bench.run(move || {
-            let document = document::write(&for_bench, &shared)?;
-            // What only the bytes were wanted of may be a wall; nobody else should be given it.
-            let fresh = first && shared.stored.is_none() && !ladder::is_wall(&shared.verdict);
-            let page = if fresh { cache::put_away(&for_bench, &shared.answer, shared.rung) } else { None };
-            Ok::<_, WireError>((document, page, see(&shared)))
-        });
-        let (mut document, page, seen) = written.await??;
+        let written = match writing.take() {
+            Some(written) => written,
+            None => {
+                let shared = capture.clone();
+                let later = self.ladder.bench.run(move || {
+                    writing.settle(&shared, first);
+                    writing.take()
+                });
+                later.await?.ok_or(Kind::Internal)?
+            }
+        };
+        let (mut document, page, seen) = written?;
         kept.page = page;
         if let (Some(tracking), Some(markdown)) = (&plan.formats.change_tracking, &document.markdown) {
             let (store, status) = (self.store.as_ref(), capture.answer.status);
@@ -272,7 +286,7 @@ impl Scraper {
         if !plan.formats.markdown {
             document.markdown = None;
         }
-        self.add_souvenirs(caller.team, base_url, &capture, plan, &mut document).await?;
+        souvenirs::add(&self.files, caller.team, base_url, &capture, plan, &mut document).await?;
         document.metadata.insert("scrapeId".to_owned(), id.to_string().into());
         document.metadata.insert("creditsUsed".to_owned(), CREDITS.into());
         let json = serde_json::to_vec(&document).map_err(|_| WireError::from(Kind::Internal))?;
@@ -281,16 +295,17 @@ impl Scraper {
     }
 
     /// The page: stored, or fetched together with everyone who wants the same. The second value tells whether this request was the
-    /// one that fetched it.
+    /// one that fetched it; `look` sees the page then, where that costs no way of its own.
     async fn capture(
         &self,
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
         profile: &OpenProfile,
         deadline: Deadline,
+        look: Look,
     ) -> Result<(Arc<Capture>, bool), WireError> {
         let known = match self.stored(caller.team, plan).await? {
-            Some((known, true)) => return Ok((Arc::new(self.reread(plan, known).await?), false)),
+            Some((known, true)) => return Ok((Arc::new(self.reread(plan, known, look).await?), false)),
             Some((known, false)) => Some(known),
             None => None,
         };
@@ -301,7 +316,8 @@ impl Scraper {
             return Err(Kind::ScrapeNotCached.into());
         }
         let known = known.filter(cache::Known::can_be_revalidated);
-        let mut start = Some(Start { known, state: profile.state().cloned(), slot: self.slot(caller, plan) });
+        let (state, slot) = (profile.state().cloned(), self.slot(caller, plan));
+        let mut start = Some(Start { known, state, slot, look: Some(look) });
         loop {
             let key = cache::flight_key(caller.team, plan);
             let seat = self.flights.join(key, |progress| {
@@ -309,6 +325,7 @@ impl Scraper {
                     known: None,
                     state: profile.state().cloned(),
                     slot: self.slot(caller, plan),
+                    look: None,
                 });
                 climb(self.ladder.clone(), plan.clone(), start, deadline, progress)
             });
@@ -349,22 +366,29 @@ impl Scraper {
     }
 
     /// A stored page, read again.
-    async fn reread(&self, plan: &ScrapePlan, known: cache::Known) -> Result<Capture, WireError> {
+    async fn reread(&self, plan: &ScrapePlan, known: cache::Known, look: Look) -> Result<Capture, WireError> {
         let begun = std::time::Instant::now();
         let cache::Known { answer, rung, fetched_at } = known;
-        let (answer, page, verdict) = self.ladder.bench.run(move || capture::read(answer)).await?;
-        if verdict.kind == VerdictKind::Binary && !plan.takes_files() {
-            return Err(failure::of_file(&verdict));
-        }
-        let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let outcome = failure::word(&verdict).to_owned();
-        let steps = vec![Step { rung: Rung::Cache, reason: "maxAge", outcome, ms }];
-        let stored = Some(Stored { fetched_at, revalidated: false });
-        Ok(Capture { answer, page, verdict, rung, steps, souvenirs: capture::Souvenirs::default(), stored })
+        let takes_files = plan.takes_files();
+        let reading = self.ladder.bench.run(move || {
+            let (answer, page, verdict) = capture::read(answer);
+            if verdict.kind == VerdictKind::Binary && !takes_files {
+                return Err(failure::of_file(&verdict));
+            }
+            let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let outcome = failure::word(&verdict).to_owned();
+            let steps = vec![Step { rung: Rung::Cache, reason: "maxAge", outcome, ms }];
+            let stored = Some(Stored { fetched_at, revalidated: false });
+            let souvenirs = Souvenirs::default();
+            let capture = Capture { answer, page, verdict, rung, steps, souvenirs, stored };
+            look(&capture);
+            Ok(capture)
+        });
+        reading.await?
     }
 
     fn slot(&self, caller: &Arc<Caller>, plan: &ScrapePlan) -> Slot {
-        let (gate, caller, waits) = (self.gate.clone(), caller.clone(), plan.waits_for_browser);
+        let (gate, caller, waits) = (self.gate.clone(), caller.clone(), plan.access.waits_for_browser);
         Box::new(move || {
             Box::pin(async move {
                 loop {
@@ -378,48 +402,6 @@ impl Scraper {
                 }
             })
         })
-    }
-
-    /// Keeps pictures and files of the visit and puts their addresses into the document.
-    async fn add_souvenirs(
-        &self,
-        team: Uuid,
-        base_url: &str,
-        capture: &Capture,
-        plan: &ScrapePlan,
-        document: &mut Document,
-    ) -> Result<(), WireError> {
-        if let Some(picture) = &capture.souvenirs.screenshot {
-            let address = self.files.keep(team, base_url, picture.bytes.clone().into(), picture.mime).await?;
-            document.screenshot = Some(address);
-        }
-        if plan.access.actions.is_empty() {
-            return Ok(());
-        }
-        let mut actions = ActionResults::default();
-        for result in &capture.souvenirs.results {
-            match result {
-                browser::ActionResult::Screenshot(picture) => {
-                    let kept =
-                        self.files.keep(team, base_url, picture.bytes.clone().into(), picture.mime).await?;
-                    actions.screenshots.push(kept);
-                }
-                browser::ActionResult::Pdf(bytes) => {
-                    let kept =
-                        self.files.keep(team, base_url, bytes.clone().into(), "application/pdf").await?;
-                    actions.pdfs.push(kept);
-                }
-                browser::ActionResult::Scrape { url, html } => {
-                    actions.scrapes.push(ScrapedFrame { url: url.clone(), html: html.clone() });
-                }
-                browser::ActionResult::Javascript { kind, value } => {
-                    let (kind, value) = (kind.clone(), value.clone());
-                    actions.javascript_returns.push(JavascriptReturn { kind, value });
-                }
-            }
-        }
-        document.actions = Some(actions);
-        Ok(())
     }
 
     /// A document that was made in the last day, or the error it ended with.

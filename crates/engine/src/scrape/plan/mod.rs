@@ -51,8 +51,6 @@ pub struct ScrapePlan {
     pub audit: Option<String>,
     /// Files that are no pages come as base64.
     pub files_as_they_are: bool,
-    /// One page of many waits for a browser of its team; a single request is told that they are busy.
-    pub waits_for_browser: bool,
 }
 
 /// Which parts of the page are written.
@@ -81,6 +79,8 @@ pub struct Access {
     pub stay: Option<Stay>,
     /// Only go to the browser when something asks for it.
     pub fast: bool,
+    /// One page of many waits for a browser of its team; a single request is told that they are busy.
+    pub waits_for_browser: bool,
 }
 
 /// The site that the pages of a crawl are of.
@@ -205,6 +205,7 @@ impl ScrapePlan {
             rules: rules::resolve(asked.threat_protection.as_ref(), &mut issues),
             stay: None,
             fast: asked.fast_mode.unwrap_or(false),
+            waits_for_browser: false,
         };
         let fresh =
             own_ways || formats.change_tracking.is_some() || formats.screenshot.is_some() || formats.branding;
@@ -224,7 +225,6 @@ impl ScrapePlan {
             redact: rules::redaction(asked.redact_pii.as_ref(), &mut issues),
             audit: audit(asked, &mut issues),
             files_as_they_are: files_as_they_are(asked, &mut issues),
-            waits_for_browser: false,
             formats,
             access,
         };
