@@ -3,6 +3,7 @@
 
 use super::capture::{self, Answer, Capture, Rung, Souvenirs, Step, Stored};
 use super::flights::Progress;
+use super::once::Look;
 use super::plan::ScrapePlan;
 use super::workbench::Workbench;
 use super::{cache, failure};
@@ -42,6 +43,8 @@ pub struct Start {
     pub state: Option<StorageState>,
     /// Gives the place in the browser that the caller's plan allows, when it comes to that.
     pub slot: Slot,
+    /// Sees the page right after it was read, when the first rung brings it.
+    pub look: Option<Look>,
 }
 
 impl std::fmt::Debug for Start {
@@ -67,11 +70,11 @@ impl Ladder {
         latest: Deadline,
         progress: &Progress,
     ) -> Result<Capture, WireError> {
-        let Start { known, state, slot } = start;
+        let Start { known, state, slot, look } = start;
         let mut steps = Vec::new();
         let reason = match plan.wants_browser() {
             Some(reason) => reason,
-            None => match self.by_http(plan, known, latest, progress, &mut steps).await? {
+            None => match self.by_http(plan, known, latest, progress, &mut steps, look).await? {
                 Step1::Done(capture) => return Ok(*capture),
                 Step1::Higher { reason, without } => {
                     if let Some(why) = self.no_browser(plan) {
@@ -88,7 +91,7 @@ impl Ladder {
     /// Climbs for nobody else: no stored page, no profile, no place to wait for.
     pub async fn climb_alone(&self, plan: &ScrapePlan, deadline: Deadline) -> Result<Capture, WireError> {
         let slot: Slot = Box::new(|| Box::pin(async { Ok(Box::new(()) as Held) }));
-        let start = Start { known: None, state: None, slot };
+        let start = Start { known: None, state: None, slot, look: None };
         let progress = Progress::default();
         // Callers hold many of these at once; the place for a whole climb is only taken when it is climbed.
         let climb = Box::pin(self.climb(plan, start, deadline, deadline, &progress));
@@ -103,6 +106,7 @@ impl Ladder {
         latest: Deadline,
         progress: &Progress,
         steps: &mut Vec<Step>,
+        look: Option<Look>,
     ) -> Result<Step1, WireError> {
         let begun = Instant::now();
         let reason = if known.is_some() { "revalidation" } else { "first" };
@@ -132,23 +136,34 @@ impl Ladder {
             return self.unchanged(known, steps).await;
         }
         let answer = answer_of(outcome, body);
-        let (answer, page, verdict) = self.bench.run(move || capture::read(answer)).await?;
-        step(failure::word(&verdict));
-        let fits = match verdict.kind {
-            VerdictKind::Binary if plan.takes_files() => true,
-            VerdictKind::Binary => return Err(failure::of_file(&verdict)),
-            // The bytes are wanted, whatever they say.
-            _ if plan.formats.raw_base64 => true,
-            _ => !worth_a_browser(&verdict),
+        let wanted = Wanted {
+            files: plan.takes_files(),
+            bytes: plan.formats.raw_base64,
+            consent_walls: self.no_browser(plan).is_some(),
         };
-        if fits || (verdict.kind == VerdictKind::ConsentWall && self.no_browser(plan).is_some()) {
+        let mut taken = std::mem::take(steps);
+        let reading = self.bench.run(move || {
+            let (answer, page, verdict) = capture::read(answer);
+            taken.push(self::step(Rung::Http, reason, failure::word(&verdict), begun));
+            if !wanted.fits(&verdict) {
+                return Err((answer.status, verdict, taken));
+            }
             let (rung, souvenirs) = (Rung::Http, Souvenirs::default());
-            let steps = std::mem::take(steps);
-            let capture = Capture { answer, page, verdict, rung, steps, souvenirs, stored: None };
-            return Ok(Step1::Done(Box::new(capture)));
+            let capture = Capture { answer, page, verdict, rung, steps: taken, souvenirs, stored: None };
+            if let Some(look) = look {
+                look(&capture);
+            }
+            Ok(Box::new(capture))
+        });
+        match reading.await? {
+            Ok(capture) => Ok(Step1::Done(capture)),
+            Err((_, verdict, _)) if verdict.kind == VerdictKind::Binary => Err(failure::of_file(&verdict)),
+            Err((status, verdict, taken)) => {
+                *steps = taken;
+                let without = Some(failure::of_wall(&verdict, status, steps));
+                Ok(Step1::Higher { reason: failure::word(&verdict), without })
+            }
         }
-        let without = Some(failure::of_wall(&verdict, answer.status, steps));
-        Ok(Step1::Higher { reason: failure::word(&verdict), without })
     }
 
     /// The site says that the stored page is still the page.
@@ -251,9 +266,25 @@ enum Step1 {
     },
 }
 
-/// What a browser may get past.
-fn worth_a_browser(verdict: &Verdict) -> bool {
-    is_wall(verdict) || verdict.kind == VerdictKind::ConsentWall
+/// What will do as it came over HTTP.
+#[derive(Clone, Copy)]
+struct Wanted {
+    files: bool,
+    /// The bytes are wanted, whatever they say.
+    bytes: bool,
+    /// No browser could get past them.
+    consent_walls: bool,
+}
+
+impl Wanted {
+    fn fits(self, verdict: &Verdict) -> bool {
+        match verdict.kind {
+            VerdictKind::Binary => self.files,
+            _ if self.bytes => true,
+            VerdictKind::ConsentWall => self.consent_walls,
+            _ => !is_wall(verdict),
+        }
+    }
 }
 
 /// What is never a success.
