@@ -152,6 +152,8 @@ impl Browsers {
             deadline,
             bytes: inner.settings.bytes_per_visit,
             page_host: visit.url.host_str().unwrap_or_default().to_owned(),
+            // Sockets of pages are seen nowhere else.
+            hosts: visit.filter.clone(),
         });
         let lease = lease.map_err(|error| VisitError::StartFailed(error.to_string()))?;
         Ok(Seat::new(browser, tab, lease))

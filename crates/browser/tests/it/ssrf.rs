@@ -189,6 +189,21 @@ async fn no_page_reaches_a_forbidden_address_by_any_spelling_or_vehicle() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_visit_forbids_is_reached_by_no_vehicle_sockets_included() {
+    let forbidden = Forbidden::listen().await;
+    let site = attacker(forbidden.port).await;
+    let browsers = browsers("scrape=127.0.0.0/8");
+    let mut visit = Visit::new(site.url("/all/0"));
+    visit.screenshot = Some(Screenshot::default());
+    visit.wait_for = Duration::from_millis(300);
+    visit.filter = Some(Arc::new(|url: &Url| url.host_str() != Some("127.0.0.2")));
+    let page = browsers.visit(visit, within(60)).await.unwrap();
+    assert!(page.html.contains("the page itself"));
+    assert_eq!(forbidden.reached(), 0, "{:?}", forbidden.paths.lock().unwrap());
+    browsers.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_same_vehicles_arrive_where_they_are_allowed() {
     let forbidden = Forbidden::listen().await;
     let site = attacker(forbidden.port).await;

@@ -3,6 +3,7 @@
 use super::Unfetched;
 use crate::allow::Purpose;
 use crate::deadline::Deadline;
+use crate::fetch::HopRule;
 use crate::route::Via;
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 const MOST_REMEMBERED: usize = 64;
 
 /// What a lease allows.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct LeaseRules {
     pub purpose: Purpose,
     pub via: Via,
@@ -24,6 +25,21 @@ pub struct LeaseRules {
     pub bytes: u64,
     /// The host whose page is wanted. Never taken for one of the browser's own calls home.
     pub page_host: String,
+    /// Hosts the holder may reach, where the holder has a say. Asked with scheme, host and port alone: more is not seen here.
+    pub hosts: Option<HopRule>,
+}
+
+impl fmt::Debug for LeaseRules {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("LeaseRules")
+            .field("purpose", &self.purpose)
+            .field("via", &self.via)
+            .field("deadline", &self.deadline)
+            .field("bytes", &self.bytes)
+            .field("page_host", &self.page_host)
+            .field("hosts", &self.hosts.is_some())
+            .finish()
+    }
 }
 
 /// What a lease has used.

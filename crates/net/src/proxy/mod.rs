@@ -62,6 +62,8 @@ pub struct Unfetched {
 pub enum WhyNot {
     /// The browser's own business, not the page's.
     CallHome,
+    /// The holder of the lease forbids the host.
+    Forbidden,
     Failed(FetchError),
 }
 
@@ -157,6 +159,11 @@ impl Gate {
         if CALLS_HOME.contains(&host) && host != lease.rules.page_host {
             return Err(WhyNot::CallHome);
         }
+        if let Some(hosts) = &lease.rules.hosts
+            && !address_of(destination).is_some_and(|url| hosts(&url))
+        {
+            return Err(WhyNot::Forbidden);
+        }
         let route = self.routes.choose(lease.rules.purpose, &lease.rules.via).map_err(WhyNot::Failed)?;
         let wanted = Wanted {
             purpose: lease.rules.purpose,
@@ -179,6 +186,12 @@ fn tunnel_target(authority: Option<&hyper::http::uri::Authority>) -> Result<Dest
         return Err(BadUrl::Invalid("a tunnel takes no login".into()).into());
     }
     Ok(Destination::of(&url)?)
+}
+
+/// A destination as an address, for rules about hosts.
+fn address_of(destination: &Destination) -> Option<Url> {
+    let scheme = if destination.tls { "https" } else { "http" };
+    Url::parse(&format!("{scheme}://{}:{}/", destination.host, destination.port)).ok()
 }
 
 /// `host:port`, for people.

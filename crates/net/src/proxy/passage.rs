@@ -67,9 +67,9 @@ async fn pass(gate: &Gate, request: Request<Incoming>, place: Arc<OwnedSemaphore
         Some(Ok(Ok(answer))) => answer,
         Some(Ok(Err((target, why)))) => {
             let status = match &why {
-                WhyNot::CallHome | WhyNot::Failed(FetchError::Refused(_) | FetchError::BadUrl(_)) => {
-                    StatusCode::FORBIDDEN
-                }
+                WhyNot::CallHome
+                | WhyNot::Forbidden
+                | WhyNot::Failed(FetchError::Refused(_) | FetchError::BadUrl(_)) => StatusCode::FORBIDDEN,
                 WhyNot::Failed(FetchError::Timeout { .. }) => StatusCode::GATEWAY_TIMEOUT,
                 WhyNot::Failed(_) => StatusCode::BAD_GATEWAY,
             };

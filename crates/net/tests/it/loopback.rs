@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use gannet_net::proxy::{Lease, LeaseRules, LoopbackProxy, Unfetched, WhyNot};
 use gannet_net::{
-    Deadline, Excess, FetchError, Fetcher, FetcherSettings, Proxy, ProxySettings, Purpose, Refusal, Resolve,
-    Via,
+    Deadline, Excess, FetchError, Fetcher, FetcherSettings, HopRule, Proxy, ProxySettings, Purpose, Refusal,
+    Resolve, Via,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +22,7 @@ fn rules() -> LeaseRules {
         deadline: Deadline::after(Duration::from_secs(20)),
         bytes: 1 << 20,
         page_host: "site.example".into(),
+        hosts: None,
     }
 }
 
@@ -146,6 +147,19 @@ async fn calls_home_and_the_proxy_itself_are_refused_and_remembered() {
     let target = Server::http("127.0.0.1:0", |_| page("page")).await;
     let wanted = proxy.lease(LeaseRules { page_host: "clients2.google.com".into(), ..rules() }).unwrap();
     assert!(tunnel(&proxy, &wanted, &format!("clients2.google.com:{}", target.port())).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_that_the_holder_forbids_are_not_reached() {
+    let (proxy, _) = start("scrape=127.0.0.0/8").await;
+    let target = Server::http("127.0.0.1:0", |_| page("page")).await;
+    let hosts: HopRule = Arc::new(|url| url.host_str() != Some("127.0.0.1"));
+    let lease = proxy.lease(LeaseRules { hosts: Some(hosts), ..rules() }).unwrap();
+    let refused = tunnel(&proxy, &lease, &target.address.to_string()).await.unwrap_err();
+    assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
+    assert_eq!(lease.failures(), [Unfetched { target: target.address.to_string(), why: WhyNot::Forbidden }]);
+    let free = proxy.lease(rules()).unwrap();
+    assert!(tunnel(&proxy, &free, &target.address.to_string()).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
