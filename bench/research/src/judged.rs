@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use papers::SimilarQuery;
 
 use crate::collection::{Collection, Meaning};
-use crate::latency::{Client, print_times, processor_time};
+use crate::latency::{Server, print_times, processor_time};
 use crate::pack::{Graph, Pack};
 use crate::quality::report;
 
@@ -47,7 +47,7 @@ pub fn rank(folder: &Path, out: &Path, rerank: bool, meaning: Option<&Meaning>) 
 }
 
 /// Ranks through a running server into which the collection was imported.
-pub fn endpoint(folder: &Path, address: &str, key: &str, out: &Path, rerank: bool) -> Result<()> {
+pub fn endpoint(folder: &Path, server: &Server, out: &Path, rerank: bool) -> Result<()> {
     let pack = Pack::read(folder)?;
     let number_of: BTreeMap<&str, u32> = pack
         .documents
@@ -55,8 +55,8 @@ pub fn endpoint(folder: &Path, address: &str, key: &str, out: &Path, rerank: boo
         .enumerate()
         .map(|(number, document)| (document.doi.as_str(), number as u32))
         .collect();
-    let mut client = Client::connect(address, key)?;
-    let (mut rankings, mut times) = (Vec::new(), Vec::new());
+    let mut client = server.connect()?;
+    let (mut rankings, mut asked) = (Vec::new(), Vec::new());
     for query in &pack.queries {
         let id = format!("doi:{}", pack.documents[query.seed as usize].doi);
         let (answer, _) = client.similar(&id, &query.intent, 200, rerank)?;
@@ -64,10 +64,10 @@ pub fn endpoint(folder: &Path, address: &str, key: &str, out: &Path, rerank: boo
         let ranked =
             results.iter().filter_map(|result| number_of.get(result["ids"]["doi"][0].as_str()?).copied());
         rankings.push(ranked.collect::<Vec<_>>());
-        times.push(client.similar(&id, &query.intent, 40, rerank)?.1);
+        asked.push((id, query.intent.clone()));
     }
     report("through HTTP", &pack.queries, &rankings);
-    print_times("through HTTP", times);
+    server.time("through HTTP, k=40", &asked, rerank)?;
     write_rankings(out, &rankings)
 }
 

@@ -81,15 +81,19 @@ pub fn in_process(folder: &Path, questions: usize, rerank: bool) -> Result<()> {
 
 /// Milliseconds that this thread has spent on a processor: unlike the clock, not disturbed by what else the machine does.
 pub fn processor_time() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    scheduled(Path::new("/proc/thread-self/schedstat"))
+}
+
+fn scheduled(path: &Path) -> f64 {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
     text.split_whitespace().next().and_then(|spent| spent.parse::<f64>().ok()).unwrap_or(0.0) / 1e6
 }
 
-/// Seconds that a process, all its threads together, has spent on processors.
-pub fn process_seconds(id: &str) -> f64 {
+/// Seconds that this process, all its threads together, those that ended too, has spent on processors.
+pub fn process_seconds() -> f64 {
     /// The unit of these times in `/proc` on Linux, whatever the processor.
     const TICKS_PER_SECOND: f64 = 100.0;
-    let text = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name, in parentheses, may hold spaces; user and system time are the twelfth and thirteenth field after it.
     let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
     fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / TICKS_PER_SECOND
@@ -132,7 +136,7 @@ fn report(name: &str, mut times: Vec<f64>) {
     times.sort_by(f64::total_cmp);
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
     println!(
-        "{name:16} {} answers: median {:.2} ms, p95 {:.2} ms, p99 {:.2} ms, worst {:.2} ms",
+        "{name:22} {} answers: median {:.2} ms, p95 {:.2} ms, p99 {:.2} ms, worst {:.2} ms",
         times.len(),
         at(0.5),
         at(0.95),
@@ -194,29 +198,59 @@ impl Client {
     }
 }
 
+/// A running server that is asked.
+#[derive(Debug, clap::Args)]
+pub struct Server {
+    /// ADDRESS:PORT
+    address: String,
+    key: String,
+    /// The process, for telling how much processor time answers take.
+    #[arg(long)]
+    process: Option<u32>,
+}
+
+impl Server {
+    pub fn connect(&self) -> Result<Client> {
+        Client::connect(&self.address, &self.key)
+    }
+
+    /// Milliseconds that the server's threads have spent on processors.
+    fn spent(&self) -> Option<f64> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.process?)).ok()?;
+        Some(tasks.flatten().map(|task| scheduled(&task.path().join("schedstat"))).sum())
+    }
+
+    /// Asks all questions, one after another, and reports by the clock and by the server's processors.
+    pub fn time(&self, name: &str, questions: &[(String, String)], rerank: bool) -> Result<()> {
+        let mut client = self.connect()?;
+        let (mut times, mut spent) = (Vec::new(), Vec::new());
+        for (id, intent) in questions {
+            let before = self.spent();
+            times.push(client.similar(id, intent, 40, rerank)?.1);
+            spent.extend(self.spent().zip(before).map(|(after, before)| after - before));
+        }
+        report(name, times);
+        report(&format!("{name}, processor"), spent);
+        Ok(())
+    }
+}
+
 /// Asks a running server that serves the same library, one question at a time over one connection: all, and hubs alone.
-pub fn through_http(folder: &Path, address: &str, key: &str, questions: usize, rerank: bool) -> Result<()> {
+pub fn through_http(folder: &Path, server: &Server, questions: usize, rerank: bool) -> Result<()> {
     let index = Library::open(folder)?.current().context("an index")?;
-    let mut client = Client::connect(address, key)?;
     let seeds = seeds(&index, questions);
     let most = seeds.iter().map(|(seed, _)| index.citers().count(*seed)).max().unwrap_or(0);
     println!(
         "{questions} questions, every tenth of a seed among the hundred most cited; the most cited {most} times"
     );
-    for round in ["first round", "warm"] {
-        let (mut times, mut hubs) = (Vec::new(), Vec::new());
-        for (place, (seed, intent)) in seeds.iter().enumerate() {
-            let id = index.paper(*seed).context("a record")?.primary.to_string();
-            let (_, time) = client.similar(&id, intent, 40, rerank)?;
-            times.push(time);
-            if place % 10 == 0 {
-                hubs.push(time);
-            }
-        }
-        report(round, times);
-        report(&format!("{round}, hubs"), hubs);
+    let mut asked = Vec::new();
+    for (seed, intent) in seeds {
+        asked.push((index.paper(seed).context("a record")?.primary.to_string(), intent));
     }
-    Ok(())
+    let hubs: Vec<_> = asked.iter().step_by(10).cloned().collect();
+    server.time("first round", &asked, rerank)?;
+    server.time("warm", &asked, rerank)?;
+    server.time("hubs alone", &hubs, rerank)
 }
 
 pub fn print_times(name: &str, times: Vec<f64>) {

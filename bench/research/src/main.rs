@@ -68,6 +68,9 @@ enum Command {
         /// Where to write the rankings of the folds.
         #[arg(long)]
         ranked: Option<PathBuf>,
+        /// Where to write the weights as a source file (`crates/papers/src/rank/learnt.rs`); those with a model need one.
+        #[arg(long, requires = "vectors")]
+        weights: Option<PathBuf>,
         /// Strength of the pull towards what the made-up queries teach.
         #[arg(long, default_value_t = 50.0)]
         pull: f64,
@@ -86,9 +89,8 @@ enum Command {
     /// Ranks the queries through a running server that holds the collection.
     Endpoint {
         pack: PathBuf,
-        /// ADDRESS:PORT
-        address: String,
-        key: String,
+        #[command(flatten)]
+        server: latency::Server,
         ranked: PathBuf,
         #[arg(long)]
         rerank: bool,
@@ -112,9 +114,8 @@ enum Command {
     Http {
         /// The library that the server serves.
         library: PathBuf,
-        /// ADDRESS:PORT
-        address: String,
-        key: String,
+        #[command(flatten)]
+        server: latency::Server,
         #[arg(long, default_value_t = 1_000)]
         questions: usize,
         #[arg(long)]
@@ -158,14 +159,14 @@ fn main() -> Result<()> {
             out.finish()?;
             Ok(())
         }
-        Command::Learn { pack, ranked, pull, meaning } => {
-            quality::learn(&pack, ranked.as_deref(), pull, meaning.open()?.as_ref())
+        Command::Learn { pack, ranked, weights, pull, meaning } => {
+            quality::learn(&pack, &quality::Written { ranked, weights }, pull, meaning.open()?.as_ref())
         }
         Command::Rank { pack, ranked, rerank, meaning } => {
             judged::rank(&pack, &ranked, rerank, meaning.open()?.as_ref())
         }
-        Command::Endpoint { pack, address, key, ranked, rerank } => {
-            judged::endpoint(&pack, &address, &key, &ranked, rerank)
+        Command::Endpoint { pack, server, ranked, rerank } => {
+            judged::endpoint(&pack, &server, &ranked, rerank)
         }
         Command::Generate { works, out, references, words, ballast } => {
             let mut out = BufWriter::with_capacity(1 << 20, File::create(out)?);
@@ -173,8 +174,8 @@ fn main() -> Result<()> {
             Ok(out.flush()?)
         }
         Command::Import { source, file, library } => import(&source, &file, &library),
-        Command::Http { library, address, key, questions, rerank } => {
-            latency::through_http(&library, &address, &key, questions, rerank)
+        Command::Http { library, server, questions, rerank } => {
+            latency::through_http(&library, &server, questions, rerank)
         }
         Command::Latency { library, questions, rerank } => latency::in_process(&library, questions, rerank),
     }
@@ -197,7 +198,7 @@ fn import(source: &str, file: &Path, library: &Path) -> Result<()> {
         facts.edges,
         megabytes / seconds
     );
-    let spent = latency::process_seconds("self");
+    let spent = latency::process_seconds();
     println!("{spent:.1} s of processor time: {:.1} MB for each", megabytes / spent);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     for line in status.lines().filter(|line| line.starts_with("VmHWM") || line.starts_with("RssAnon")) {

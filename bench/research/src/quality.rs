@@ -1,11 +1,14 @@
 //! Ranking quality on the judged collection, and the weights that come of it.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
-use papers::{Blend, FEATURE_COUNT, FEATURES, FIRST, MEANING, READING, SECOND_COUNT, SECOND_FEATURES};
+use papers::{
+    Blend, FEATURE_COUNT, FEATURES, FIRST, MEANING, READING, SECOND_COUNT, SECOND_FEATURES, Weights,
+};
 
 use crate::collection::{Collection, Meaning};
 use crate::judged::write_rankings;
@@ -65,12 +68,12 @@ impl<'a> Asked<'a> {
         self.each()
             .map(|(collection, _, query)| {
                 let pool = collection.index.pool(&collection.question(query, false, None), &FIRST);
-                // Hopeless candidates teach nothing and cost most of the time: each keeps its best by the weights of today.
-                let weights = FIRST.at(pool.density);
+                // Hopeless candidates teach nothing and cost most of the time. All features count alike here: were it the
+                // weights of today, what is learnt would depend on what was learnt before.
+                let promise =
+                    |place: &usize| pool.first[*place].iter().map(|value| value.sqrt()).sum::<f32>();
                 let mut kept: Vec<usize> = (0..pool.nodes.len()).collect();
-                kept.sort_by(|one, other| {
-                    weights.score(&pool.first[*other]).total_cmp(&weights.score(&pool.first[*one]))
-                });
+                kept.sort_by(|one, other| promise(other).total_cmp(&promise(one)));
                 kept.truncate(TRAINED);
                 let nodes: Vec<u32> =
                     kept.iter().map(|place| collection.document(pool.nodes[*place])).collect();
@@ -170,8 +173,17 @@ fn basic_lesson(pack: &Pack, meaning: Option<&Meaning>) -> Result<Vec<Learnt>> {
     Ok(second.into())
 }
 
+/// Where `learn` writes to.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// The rankings of the folds.
+    pub ranked: Option<PathBuf>,
+    /// The weights, as a source file.
+    pub weights: Option<PathBuf>,
+}
+
 /// Quality in five folds over three densities of the graph, then weights from everything.
-pub fn learn(folder: &Path, ranked: Option<&Path>, pull: f64, meaning: Option<&Meaning>) -> Result<()> {
+pub fn learn(folder: &Path, written: &Written, pull: f64, meaning: Option<&Meaning>) -> Result<()> {
     let pack = Pack::read(folder)?;
     let queries = &pack.queries;
     let fold_of = folds(queries);
@@ -230,23 +242,43 @@ pub fn learn(folder: &Path, ranked: Option<&Path>, pull: f64, meaning: Option<&M
             report(&format!("{graph:?}, {name}"), queries, rankings);
         }
     }
-    if let Some(path) = ranked {
+    if let Some(path) = &written.ranked {
         for (ranker, rankings) in RANKERS.iter().zip(&rankings[0][1..]) {
             let name = ranker.name.to_lowercase();
             write_rankings(&path.with_extension(format!("{name}.jsonl")), rankings)?;
         }
     }
     let lesson = teach(&|_| true);
-    print_weights("FIRST", &FEATURES, &lesson.first.blend());
-    for (ranker, learnt) in RANKERS.iter().zip(&lesson.second) {
-        print_weights(ranker.name, &SECOND_FEATURES, &learnt.blend());
-    }
-    Ok(())
+    let source = source(&lesson);
+    println!("{source}");
+    written.weights.as_ref().map_or(Ok(()), |path| Ok(std::fs::write(path, source)?))
 }
 
-fn print_weights<const N: usize>(name: &str, features: &[&str; N], blend: &Blend<N>) {
-    println!("{name}: {features:?}");
-    for (name, weights) in [("thin", &blend.thin), ("dense", &blend.dense)] {
-        println!("    {name}: Weights {{ linear: {:.2?}, root: {:.2?} }},", weights.linear, weights.root);
+/// The weights as the ranker's source file has them.
+fn source(lesson: &Lesson) -> String {
+    let mut out = String::from(
+        "//! Learnt weights. Written by `research-bench learn --weights`, not by hand: see `docs/research.md`.\n\n\
+         use super::weights::{Blend, Weights};\n",
+    );
+    put_weights(&mut out, "FIRST", &FEATURES, &lesson.first.blend());
+    for (ranker, learnt) in RANKERS.iter().zip(&lesson.second) {
+        put_weights(&mut out, ranker.name, &SECOND_FEATURES, &learnt.blend());
     }
+    out
+}
+
+fn put_weights<const N: usize>(out: &mut String, name: &str, features: &[&str; N], blend: &Blend<N>) {
+    let one = |weights: &Weights<N>| {
+        format!(
+            "Weights {{\n        linear: {:.2?},\n        root: {:.2?},\n    }}",
+            weights.linear, weights.root
+        )
+    };
+    let _ = write!(
+        out,
+        "\n/// {}.\npub const {name}: Blend<{N}> = Blend {{\n    thin: {},\n    dense: {},\n}};\n",
+        features.join(", "),
+        one(&blend.thin),
+        one(&blend.dense)
+    );
 }

@@ -118,14 +118,16 @@ impl Identities {
                 },
             )?;
         }
+        std::thread::scope(|scope| {
+            scope.spawn(|| titles.sort_unstable());
+            identifiers.sort_unstable();
+        });
         let mut sets = Sets::new(places.len());
-        identifiers.sort_unstable();
         for pair in identifiers.windows(2) {
             if pair[0].0 == pair[1].0 {
                 sets.join(pair[0].1, pair[1].1, &mut traits);
             }
         }
-        titles.sort_unstable();
         for group in titles
             .chunk_by(|one, other| one.0 == other.0)
             .filter(|group| (2..=MAX_TITLE_GROUP).contains(&group.len()))

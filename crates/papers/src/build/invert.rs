@@ -82,13 +82,15 @@ pub fn write_postings(
         let mut next = starts(counts);
         let (mut documents, mut weights) = (vec![0_u32; total], vec![0_u8; total]);
         for document in 0..offsets.len() {
-            for_each_weight(offsets.slice(forward, document), |term, weight| {
+            while_each_weight(offsets.slice(forward, document), |term, weight| {
                 if range.contains(&(term as usize)) {
                     let slot = &mut next[term as usize - range.start];
                     documents[*slot] = document as u32;
                     weights[*slot] = weight;
                     *slot += 1;
                 }
+                // Terms rise: what follows belongs to later ranges.
+                (term as usize) < range.end
             });
         }
         let mut at = 0;
@@ -124,12 +126,23 @@ pub fn put_weights(out: &mut Vec<u8>, pairs: impl Iterator<Item = (u32, u8)>) {
 /// Reads pairs written by [`put_weights`].
 #[inline]
 pub fn for_each_pair(cursor: &mut Cursor<'_>, mut each: impl FnMut(u32, u8)) {
+    while_each_pair(cursor, |number, weight| {
+        each(number, weight);
+        true
+    });
+}
+
+/// Reads pairs as long as `each` wants more.
+#[inline]
+fn while_each_pair(cursor: &mut Cursor<'_>, mut each: impl FnMut(u32, u8) -> bool) {
     let mut number = 0_u32;
     while !cursor.is_at_end() {
         let head = cursor.varint();
         number = number.wrapping_add((head >> 1) as u32);
         let weight = if head & 1 == 1 { cursor.bytes(1).first().copied().unwrap_or(1) } else { 1 };
-        each(number, weight);
+        if !each(number, weight) {
+            return;
+        }
     }
 }
 
@@ -140,6 +153,13 @@ pub fn for_each_weight(record: &[u8], each: impl FnMut(u32, u8)) -> u32 {
     let length = cursor.varint32();
     for_each_pair(&mut cursor, each);
     length
+}
+
+/// As [`for_each_weight`], as long as `each` wants more.
+fn while_each_weight(record: &[u8], each: impl FnMut(u32, u8) -> bool) {
+    let mut cursor = Cursor::new(record);
+    cursor.varint();
+    while_each_pair(&mut cursor, each);
 }
 
 #[cfg(test)]

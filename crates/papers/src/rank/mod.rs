@@ -3,6 +3,9 @@
 
 mod accumulator;
 mod features;
+// Written by a program, and left as it wrote it.
+#[rustfmt::skip]
+mod learnt;
 mod lexical;
 mod passages;
 mod search;
@@ -12,8 +15,9 @@ mod structure;
 mod weights;
 
 pub use features::{COUNT as FEATURE_COUNT, FEATURES};
+pub use learnt::{FIRST, MODEL, RERANK, SECOND};
 pub use passages::Passage;
 pub use search::SearchQuery;
 pub use second::{MEANING, READING, SECOND_COUNT, SECOND_FEATURES};
 pub use similar::{Filter, Mode, Pooled, Ranked, Signals, SimilarAnswer, SimilarQuery};
-pub use weights::{Blend, FIRST, MODEL, RERANK, SECOND, Weights};
+pub use weights::{Blend, Weights};

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use super::accumulator::largest;
 use super::features::{self, Candidate};
+use super::learnt::{FIRST, MODEL, RERANK, SECOND};
 use super::lexical::TermQuery;
 use super::second::{self, Reading, SECOND_COUNT};
 use super::structure::{EdgeBudget, Structure};
-use super::weights::{Blend, FIRST, LISTED, MODEL, RERANK, SECOND, Weights, density};
+use super::weights::{Blend, LISTED, Weights, density};
 use crate::index::Index;
 use crate::work::Date;
 
