@@ -4,6 +4,7 @@
 //! building its tree, nothing else), latency alone, rate and tail at sixteen at once, and pages that only a browser can read. The site
 //! is served by a process of its own whose CPU is not counted; the server's CPU counts everything it started, Chromium
 //! included. Every answer is checked for the marker words of its page, so that what is fast is also right.
+//! With `long PAGES` in place of the folder, a crawl of a made-up site of so many pages, tenth by tenth.
 //! With `crawl`, what a crawl of the whole site costs, and how fast it is beside scrapy, which `--scrapy` names a Python with.
 //!
 //! The floor is measured here by the same method as a separate program may be, which `--floor` names: called with
@@ -12,6 +13,7 @@
 mod crawl;
 mod floor;
 mod load;
+mod long;
 mod processes;
 mod site;
 
@@ -64,6 +66,11 @@ fn main() -> Result<()> {
             let (folder, address) =
                 (arguments.next().context("a folder")?, arguments.next().context("an address")?);
             floor::measure(Path::new(&folder), &address)
+        }
+        "long-site" => long::serve(arguments.next().context("how many pages")?.parse()?),
+        "long" => {
+            let pages = arguments.next().context("how many pages")?.parse()?;
+            long::measure(&Options::read("", arguments)?, pages)
         }
         "crawl" => crawl::measure(&Options::read(&arguments.next().context("a folder")?, arguments)?),
         folder => measure(&Options::read(folder, arguments)?),

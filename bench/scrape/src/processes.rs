@@ -62,3 +62,11 @@ pub fn cpu_ms(root: u32) -> Result<f64> {
     // The kernel reports in hundredths of a second on every platform we run on.
     Ok(ticks * 10.0)
 }
+
+/// Memory of a process that is in place, in megabytes.
+pub fn resident_mb(pid: u32) -> Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kilobytes / 1024.0)
+}
