@@ -113,5 +113,7 @@ pub(super) async fn documents(
         .bind(i64::try_from(most_bytes).unwrap_or(i64::MAX))
         .fetch_all(&store.readers)
         .await?;
-    found.iter().map(ledger_rows::document).collect()
+    let mut documents = found.iter().map(ledger_rows::document).collect::<StoreResult<Vec<_>>>()?;
+    documents.sort_unstable_by_key(|document| document.number);
+    Ok(documents)
 }

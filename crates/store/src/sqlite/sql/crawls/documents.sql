@@ -1,4 +1,5 @@
--- The bytes are summed up before a body is read, so that no more is read than is told.
+-- The bytes are summed up before a body is read, so that no more is read than is told. The caller sorts: sorting
+-- here would copy the bodies.
 SELECT e.number, e.seq, e.url, d.body
 FROM (
     SELECT number, seq, url, sum(document_bytes) OVER (ORDER BY number) AS total
@@ -9,4 +10,3 @@ FROM (
 ) e
 JOIN documents d ON d.crawl_id = ?1 AND d.seq = e.seq
 WHERE e.total <= ?4 OR e.number = ?2 + 1
-ORDER BY e.number

@@ -1,3 +1,4 @@
+-- CROSS JOIN keeps the order: the few that are asked for first, not all entries of the crawl.
 SELECT e.key
 FROM json_each(?2) wanted
-JOIN entries e ON e.crawl_id = ?1 AND e.key = unhex(wanted.value)
+CROSS JOIN entries e ON e.crawl_id = ?1 AND e.key = unhex(wanted.value)

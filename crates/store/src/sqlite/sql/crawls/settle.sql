@@ -1,9 +1,8 @@
--- Each line is [seq, state, number, bytes of the document, reason].
+-- What becomes of a fetched entry, in one go: going to and from the writer costs more than the writing.
 UPDATE entries
-SET state          = line.value ->> 1,
-    number         = line.value ->> 2,
-    document_bytes = line.value ->> 3,
-    reason         = line.value ->> 4,
-    changed_at     = ?3
-FROM json_each(?2) line
-WHERE entries.crawl_id = ?1 AND entries.seq = line.value ->> 0
+SET state = $3, number = $4, document_bytes = $5, reason = $6, changed_at = $7
+WHERE crawl_id = $1 AND seq = $2;
+
+DELETE FROM outcomes WHERE crawl_id = $1 AND seq = $2;
+
+DELETE FROM documents WHERE crawl_id = $1 AND seq = $2 AND $4 IS NULL

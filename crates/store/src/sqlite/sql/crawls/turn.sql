@@ -2,14 +2,21 @@
 -- patience allows. Whatever waited too long itself goes, and all before it.
 WITH
 blocker (seq) AS (
-    SELECT min(seq) FROM entries WHERE crawl_id = ?1 AND state = 1 AND attempts = 1 AND changed_at > ?2
+    SELECT min(seq) FROM entries INDEXED BY entries_states
+    WHERE crawl_id = ?1 AND state = 1 AND attempts = 1 AND changed_at > ?2
 ),
 edge (seq) AS (
     SELECT CASE
         WHEN seq IS NULL THEN 9223372036854775807
         ELSE max(
             seq - 1,
-            coalesce((SELECT max(seq) FROM entries WHERE crawl_id = ?1 AND state = 2 AND changed_at <= ?2), 0)
+            coalesce(
+                (
+                    SELECT max(seq) FROM entries INDEXED BY entries_states
+                    WHERE crawl_id = ?1 AND state = 2 AND changed_at <= ?2
+                ),
+                0
+            )
         )
     END
     FROM blocker

@@ -1,4 +1,5 @@
+-- CROSS JOIN keeps the order: the few that are asked for first, not all entries of the crawl.
 SELECT e.seq, e.is_lists, e.document_bytes
 FROM json_each(?2) wanted
-JOIN entries e ON e.crawl_id = ?1 AND e.seq = wanted.value
+CROSS JOIN entries e ON e.crawl_id = ?1 AND e.seq = wanted.value
 WHERE e.state = 2

@@ -1,1 +1,0 @@
-DELETE FROM documents WHERE crawl_id = ?1 AND seq IN (SELECT value FROM json_each(?2))
