@@ -114,7 +114,7 @@ fn hmac_sha256(key: &[u8], message: &[u8]) -> String {
     }
     let inner = Sha256::new().chain_update(block.map(|byte| byte ^ 0x36)).chain_update(message).finalize();
     let outer = Sha256::new().chain_update(block.map(|byte| byte ^ 0x5c)).chain_update(inner).finalize();
-    outer.iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::hex(&outer)
 }
 
 #[tokio::test]
