@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! research-bench convert PACK OUT.jsonl.gz        the judged collection in the plain form
-//! research-bench learn PACK                       5-fold quality, and weights learnt from all queries
+//! research-bench learn PACK --weights FOLDER      5-fold quality, and weights learnt from all queries
 //! research-bench rank PACK RANKED.jsonl           rankings by the weights that are compiled in
 //! research-bench endpoint PACK ADDRESS KEY RANKED the same through a running server
 //! research-bench generate WORKS OUT               a made-up corpus in the shape of OpenAlex
@@ -68,8 +68,9 @@ enum Command {
         /// Where to write the rankings of the folds.
         #[arg(long)]
         ranked: Option<PathBuf>,
-        /// Where to write the weights as a source file (`crates/papers/src/rank/learnt.rs`); those with a model need one.
-        #[arg(long, requires = "vectors")]
+        /// Folder of the ranker (`crates/papers/src/rank`), to which the weights are written as source files; those of the
+        /// ranker with a model only when one is given.
+        #[arg(long)]
         weights: Option<PathBuf>,
         /// Strength of the pull towards what the made-up queries teach.
         #[arg(long, default_value_t = 50.0)]

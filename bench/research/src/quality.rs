@@ -178,7 +178,7 @@ fn basic_lesson(pack: &Pack, meaning: Option<&Meaning>) -> Result<Vec<Learnt>> {
 pub struct Written {
     /// The rankings of the folds.
     pub ranked: Option<PathBuf>,
-    /// The weights, as a source file.
+    /// The weights, as source files in this folder.
     pub weights: Option<PathBuf>,
 }
 
@@ -249,22 +249,35 @@ pub fn learn(folder: &Path, written: &Written, pull: f64, meaning: Option<&Meani
         }
     }
     let lesson = teach(&|_| true);
-    let source = source(&lesson);
-    println!("{source}");
-    written.weights.as_ref().map_or(Ok(()), |path| Ok(std::fs::write(path, source)?))
+    for (name, source) in sources(&lesson, meaning.is_some()) {
+        println!("{name}\n\n{source}");
+        if let Some(folder) = &written.weights {
+            std::fs::write(folder.join(name), source)?;
+        }
+    }
+    Ok(())
 }
 
-/// The weights as the ranker's source file has them.
-fn source(lesson: &Lesson) -> String {
-    let mut out = String::from(
-        "//! Learnt weights. Written by `research-bench learn --weights`, not by hand: see `docs/research.md`.\n\n\
-         use super::weights::{Blend, Weights};\n",
-    );
-    put_weights(&mut out, "FIRST", &FEATURES, &lesson.first.blend());
+/// The weights as the ranker's source files have them: names and texts. Those of the ranker that needs a model lie apart, as
+/// they can be learnt only where one is.
+fn sources(lesson: &Lesson, has_model: bool) -> Vec<(&'static str, String)> {
+    let head = |needs: &str| {
+        format!(
+            "//! Learnt weights. Written by `research-bench learn {needs}--weights`, not by hand: see `docs/research.md`.\n\n\
+             use super::weights::{{Blend, Weights}};\n"
+        )
+    };
+    let (mut plain, mut with_model) = (head(""), head("--vectors --model "));
+    put_weights(&mut plain, "FIRST", &FEATURES, &lesson.first.blend());
     for (ranker, learnt) in RANKERS.iter().zip(&lesson.second) {
-        put_weights(&mut out, ranker.name, &SECOND_FEATURES, &learnt.blend());
+        let out = if ranker.sees > MEANING { &mut with_model } else { &mut plain };
+        put_weights(out, ranker.name, &SECOND_FEATURES, &learnt.blend());
     }
-    out
+    let mut sources = vec![("learnt.rs", plain)];
+    if has_model {
+        sources.push(("learnt_model.rs", with_model));
+    }
+    sources
 }
 
 fn put_weights<const N: usize>(out: &mut String, name: &str, features: &[&str; N], blend: &Blend<N>) {

@@ -122,17 +122,20 @@ fn word(dice: &mut Dice, work: u64) -> String {
     }
 }
 
+/// What an importer reads little of or nothing: half authorships, half concepts.
 fn ballast(bytes: usize) -> String {
-    let mut out = String::new();
-    if bytes > 0 {
-        out.push_str(r#""authorships":["#);
-        let one = r#"{"author_position":"middle","author":{"id":"https://openalex.org/A5023888391","display_name":"Jason Example","orcid":null},"institutions":[{"id":"https://openalex.org/I4200000001","display_name":"Our Research","country_code":"CA","type":"nonprofit"}],"is_corresponding":false}"#;
-        let count = (bytes / one.len()).max(1);
-        for place in 0..count {
-            out.push_str(if place == 0 { "" } else { "," });
-            out.push_str(one);
-        }
-        out.push_str("],");
+    let list = |name: &str, one: &str| {
+        let items = vec![one; (bytes / 2 / one.len()).max(1)];
+        format!(r#""{name}":[{}],"#, items.join(","))
+    };
+    if bytes == 0 {
+        return String::new();
     }
-    out
+    list(
+        "authorships",
+        r#"{"author_position":"middle","author":{"id":"https://openalex.org/A5023888391","display_name":"Jason Example","orcid":null},"institutions":[{"id":"https://openalex.org/I4200000001","display_name":"Our Research","country_code":"CA","type":"nonprofit"}],"is_corresponding":false}"#,
+    ) + &list(
+        "concepts",
+        r#"{"id":"https://openalex.org/C2778805511","wikidata":"https://www.wikidata.org/wiki/Q1713","display_name":"Citation","level":2,"score":0.7265}"#,
+    )
 }

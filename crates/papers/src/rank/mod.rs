@@ -6,6 +6,8 @@ mod features;
 // Written by a program, and left as it wrote it.
 #[rustfmt::skip]
 mod learnt;
+#[rustfmt::skip]
+mod learnt_model;
 mod lexical;
 mod passages;
 mod search;
@@ -15,7 +17,8 @@ mod structure;
 mod weights;
 
 pub use features::{COUNT as FEATURE_COUNT, FEATURES};
-pub use learnt::{FIRST, MODEL, RERANK, SECOND};
+pub use learnt::{FIRST, RERANK, SECOND};
+pub use learnt_model::MODEL;
 pub use passages::Passage;
 pub use search::SearchQuery;
 pub use second::{MEANING, READING, SECOND_COUNT, SECOND_FEATURES};

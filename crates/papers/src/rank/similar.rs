@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::accumulator::largest;
 use super::features::{self, Candidate};
-use super::learnt::{FIRST, MODEL, RERANK, SECOND};
+use super::learnt::{FIRST, RERANK, SECOND};
+use super::learnt_model::MODEL;
 use super::lexical::TermQuery;
 use super::second::{self, Reading, SECOND_COUNT};
 use super::structure::{EdgeBudget, Structure};
