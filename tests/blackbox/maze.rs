@@ -2,6 +2,7 @@
 
 mod kill;
 mod site;
+mod trouble;
 mod truth;
 
 use crate::http::Http;
@@ -9,7 +10,6 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use testkit::site_maze::Maze;
-
 
 /// Starts a crawl; its id.
 pub async fn start(http: &Http, request: &Value) -> String {

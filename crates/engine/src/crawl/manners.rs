@@ -2,9 +2,8 @@
 //! through the store.
 
 use super::order::host_of;
-use crate::map::sitemaps;
 use crate::scrape::of_fetch;
-use net::{Deadline, Fetcher};
+use net::{AtLimit, Deadline, Fetcher, Limits, Purpose, Request};
 use sites::Robots;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +15,8 @@ use url::Url;
 use wire::WireError;
 
 const ROBOTS_TIME: Duration = Duration::from_secs(15);
+/// More than the standard's least, and more than any site needs.
+const LARGEST_ROBOTS: u64 = 1 << 20;
 const ROBOTS_BELIEVED: Duration = Duration::from_mins(30);
 /// Hosts remembered; past it the memory starts afresh.
 const MOST_HOSTS: usize = 4096;
@@ -83,7 +84,14 @@ impl Manners {
 
     async fn read_robots(&self, url: &Url, agent: &str) -> Result<Arc<Robots>, WireError> {
         let Ok(file) = url.join("/robots.txt") else { return Ok(Arc::default()) };
-        let request = sitemaps::request(&file).map_err(|error| of_fetch(&error))?.skip_tls_verification(true);
+        let limits = Limits {
+            at_limit: AtLimit::Cut,
+            wire_bytes: LARGEST_ROBOTS,
+            body_bytes: LARGEST_ROBOTS,
+            ..Limits::default()
+        };
+        let request = Request::get(Purpose::Scrape, file.as_str()).map_err(|error| of_fetch(&error))?;
+        let request = request.limits(limits).skip_tls_verification(true);
         let answer = self.fetcher.fetch(request, Deadline::after(ROBOTS_TIME)).await;
         let answer = answer.map_err(|error| of_fetch(&error))?;
         let status = answer.outcome.head.status.as_u16();

@@ -5,7 +5,7 @@ use super::manners::Manners;
 use super::order::{entry_key, host_of, written_key};
 use super::outcome::{Failure, Lead, Likeness, Outcome, Seen};
 use crate::scrape::capture::Capture;
-use crate::scrape::{Gathered, Scraper};
+use crate::scrape::{Gathered, Scraper, may_pass};
 use content::link::Link;
 use content::metadata::Metadata;
 use sites::robots::page_rules;
@@ -71,7 +71,9 @@ pub async fn visit(ways: Ways<'_>, desk: &Arc<Desk>, entry: &ClaimedEntry) -> At
             ways.manners.answered(host).await;
             let ((status, _), seen) = gathered.seen;
             if desk.kind == CrawlKind::Crawl && status >= 400 {
-                return failed(Failure::of(&answered_with(status)));
+                let error = answered_with(status);
+                let again = matches!(status, 502 | 504) && entry.attempt < TRIES;
+                return if again { later(entry, &error) } else { failed(Failure::of(&error)) };
             }
             ended(&Outcome::Page(seen), Some(gathered.document), gathered.page)
         }
@@ -156,18 +158,21 @@ async fn too_much(
 
 /// What may be better in a moment is tried again, unless the host seems to be gone.
 fn failed_or_again(manners: &Manners, entry: &ClaimedEntry, error: &WireError) -> AttemptEnd {
-    let silent =
-        matches!(error.kind, Kind::ScrapeTimeout | Kind::ScrapeSite | Kind::ScrapeDns | Kind::ScrapeProxy);
+    let silent = may_pass(error);
     if silent {
         manners.was_silent(&entry.host);
     }
     let passing =
         silent || matches!(error.kind, Kind::Internal | Kind::Unavailable | Kind::ConcurrencyLimited);
     if passing && entry.attempt < TRIES && !manners.is_dead(&entry.host) {
-        let delay = crate::runner::backoff(entry.attempt);
-        return AttemptEnd::Retry { error: error.text().to_owned(), delay };
+        return later(entry, error);
     }
     failed(Failure::of(error))
+}
+
+fn later(entry: &ClaimedEntry, error: &WireError) -> AttemptEnd {
+    let delay = crate::runner::backoff(entry.attempt);
+    AttemptEnd::Retry { error: error.text().to_owned(), delay }
 }
 
 /// Reads a page for what it leads to. Work for the bench.

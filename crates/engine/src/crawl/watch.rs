@@ -32,6 +32,7 @@ pub struct Watch {
     /// The version that was told last.
     told: Option<u64>,
     looked: Instant,
+    every: Duration,
     _seat: Seat,
 }
 
@@ -67,11 +68,17 @@ impl Crawler {
         let crawl = self.find(caller, kind, id).await?;
         let seat = self.seats.take(caller.team)?;
         let looked = Instant::now();
-        Ok(Watch { crawler: self.clone(), crawl, after, told: None, looked, _seat: seat })
+        Ok(Watch { crawler: self.clone(), crawl, after, told: None, looked, every: EVERY, _seat: seat })
     }
 }
 
 impl Watch {
+    /// Looks more often, for who is alone with the store.
+    #[must_use]
+    pub fn looking_every(self, every: Duration) -> Self {
+        Self { every, ..self }
+    }
+
     /// What is there already; documents that do not fit come with the looks that follow.
     pub async fn catch_up(&mut self) -> Result<CatchUp, WireError> {
         let window = Window { skip: self.after, limit: None };
@@ -88,7 +95,7 @@ impl Watch {
     /// Waits for something new: documents, other numbers, or the end.
     pub async fn next(&mut self) -> Result<Look, WireError> {
         while self.has_all() && self.told == Some(self.crawl.version) && is_live(&self.crawl) {
-            tokio::time::sleep_until(self.looked + EVERY).await;
+            tokio::time::sleep_until(self.looked + self.every).await;
             let (team, id) = (self.crawl.team_id, self.crawl.id);
             let crawl = self.crawler.store.crawl(team, id).await.map_err(from_store)?;
             self.looked = Instant::now();

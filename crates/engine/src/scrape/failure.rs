@@ -21,9 +21,23 @@ pub fn of_fetch(error: &FetchError) -> WireError {
         FetchError::NameNotFound { .. } | FetchError::NameLookupFailed { .. } => Kind::ScrapeDns,
         FetchError::Tls { .. } => Kind::ScrapeSsl,
         FetchError::Proxy(_) => Kind::ScrapeProxy,
+        FetchError::Connect { .. } | FetchError::Incomplete(_) => {
+            return WireError::because(Kind::ScrapeSite, &error.to_string())
+                .with_details(&json!({ "mayPass": true }));
+        }
         _ => Kind::ScrapeSite,
     };
     WireError::because(kind, &error.to_string())
+}
+
+/// Whether a page that ended with this may come a moment later.
+pub fn may_pass(error: &WireError) -> bool {
+    let said = || error.details().is_some_and(|details| details["mayPass"] == true);
+    match error.kind {
+        Kind::ScrapeTimeout | Kind::ScrapeDns | Kind::ScrapeProxy => true,
+        Kind::ScrapeSite => said(),
+        _ => false,
+    }
 }
 
 /// What a visit in the browser ended with.

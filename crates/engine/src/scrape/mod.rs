@@ -16,7 +16,7 @@ mod records;
 mod souvenirs;
 pub mod workbench;
 
-pub use failure::of_fetch;
+pub use failure::{may_pass, of_fetch};
 pub use ladder::Ladder;
 pub use plan::ScrapePlan;
 
