@@ -19,6 +19,8 @@ const PIECE_BYTES: usize = 1 << 20;
 /// What is read for one record, and for one of many that follow one another.
 const LEAST_AHEAD: usize = 4 << 10;
 const MOST_AHEAD: usize = 256 << 10;
+/// No record is longer, whatever it was read from: a length beyond this is damage.
+const MAX_FRAME_BYTES: usize = 2 * MAX_RECORD_BYTES;
 
 /// Appends encoded works to a log.
 #[derive(Debug)]
@@ -110,7 +112,7 @@ impl Stage {
                 // A record longer than what was read, or one that was cut off.
                 let needed =
                     bytes.first_chunk().map_or(0, |head| RECORD_HEAD + u32::from_le_bytes(*head) as usize);
-                if needed <= wanted || at + needed as u64 > self.bytes {
+                if needed <= wanted || needed > MAX_FRAME_BYTES || at + needed as u64 > self.bytes {
                     return None;
                 }
                 wanted = needed;
@@ -161,7 +163,7 @@ impl StageReader<'_> {
                 && self.frame(at).is_none()
             {
                 let length = u32::from_le_bytes(*head) as usize;
-                self.read(at, RECORD_HEAD + length.min(MAX_RECORD_BYTES))?;
+                self.read(at, (RECORD_HEAD + length).min(MAX_FRAME_BYTES))?;
             }
         }
         // What the file no longer has is read as nothing.
