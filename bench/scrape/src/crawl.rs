@@ -1,7 +1,7 @@
 //! A crawl of the generated site to markdown, beside the floor and beside scrapy, which only follows links.
 
 use super::processes::{Running, cpu_ms};
-use super::{KEY, Options, floor_ms, serve_gannet, serve_site};
+use super::{KEY, Options, floor_ms, serve_gannet, serve_site, start_gannet};
 use crate::load::ask;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -19,7 +19,9 @@ pub fn measure(options: &Options) -> Result<()> {
     let server = serve_gannet(options, data.path())?;
     let mut best = 0.0_f64;
     for _ in 0..ROUNDS {
-        best = best.max(crawl(&server, &site, floor)?);
+        let done = crawl(&server, &site, &[server.pid()])?;
+        done.print("crawl to markdown", floor);
+        best = best.max(done.rate());
     }
     map(&server, &site)?;
     if let Some(python) = &options.scrapy {
@@ -32,15 +34,70 @@ pub fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// One crawl; its pages a second.
-fn crawl(server: &Running, site: &Running, floor: f64) -> Result<f64> {
+/// Processes that share crawls on one PostgreSQL: one that answers, and 1, 2, 4 that work.
+pub fn share(options: &Options) -> Result<()> {
+    let site = serve_site(options)?;
+    let floor = floor_ms(options, &site)?;
+    println!("floor: fetch + tree          {floor:.3} CPU-ms per page");
+    for workers in [1, 2, 4] {
+        let cluster = testkit::PostgresCluster::start();
+        let (database, data) = (cluster.database(), testkit::TempDir::new());
+        let shared = [("GANNET_DATABASE_URL", database.as_str())];
+        let start = |role| start_gannet(options, data.path(), &shared, &["--role", role]);
+        let api = start("api")?;
+        let crew = (0..workers).map(|_| start("worker")).collect::<Result<Vec<_>>>()?;
+        let mut processes: Vec<u32> = crew.iter().map(Running::pid).collect();
+        processes.push(api.pid());
+        let mut best: Option<Done> = None;
+        for _ in 0..ROUNDS {
+            let done = crawl(&api, &site, &processes)?;
+            if best.as_ref().is_none_or(|best| done.rate() > best.rate()) {
+                best = Some(done);
+            }
+        }
+        if let Some(best) = best {
+            best.print(&format!("{workers} workers on PostgreSQL"), floor);
+        }
+    }
+    Ok(())
+}
+
+/// A crawl that is over.
+struct Done {
+    pages: f64,
+    took: Duration,
+    /// From the last page to the end.
+    tail: Duration,
+    cpu_ms: f64,
+}
+
+impl Done {
+    fn rate(&self) -> f64 {
+        self.pages / self.took.as_secs_f64()
+    }
+
+    fn print(&self, name: &str, floor: f64) {
+        let cpu = self.cpu_ms / self.pages;
+        println!(
+            "{name:<28} {cpu:.3} CPU-ms per page, {:.2} × the floor (goal: at most 4); {} pages at {:.0}/s (goal: at least 300); \
+             completed {:.2} s after the last page (goal: at most 0.1)",
+            cpu / floor,
+            self.pages,
+            self.rate(),
+            self.tail.as_secs_f64(),
+        );
+    }
+}
+
+fn crawl(server: &Running, site: &Running, processes: &[u32]) -> Result<Done> {
     let request = json!({
         "url": format!("http://{}/index.html", site.address), "crawlEntireDomain": true, "limit": 10_000,
         // Pages of scripts are measured by themselves.
         "excludePaths": ["^/js/"],
         "scrapeOptions": { "formats": ["markdown"], "maxAge": 0 },
     });
-    let cpu = cpu_ms(server.pid())?;
+    let cpu = |processes: &[u32]| processes.iter().map(|pid| cpu_ms(*pid)).sum::<Result<f64>>();
+    let before = cpu(processes)?;
     let begun = Instant::now();
     let id = text(&ask(&server.address, KEY, "POST", "/v2/crawl", Some(&request))?, "id")?;
     let mut last_page = begun.elapsed();
@@ -57,18 +114,13 @@ fn crawl(server: &Running, site: &Running, floor: f64) -> Result<f64> {
         }
     };
     let took = begun.elapsed();
-    let cpu = cpu_ms(server.pid())? - cpu;
     ensure!(status["status"] == "completed" && status["failed"] == 0, "{status}");
-    let pages = seen as f64;
-    let rate = pages / took.as_secs_f64();
-    println!(
-        "crawl to markdown            {:.3} CPU-ms per page, {:.2} × the floor (goal: at most 4); {seen} pages at {rate:.0}/s (goal: at least 300); \
-         completed {:.2} s after the last page (goal: at most 0.1)",
-        cpu / pages,
-        cpu / pages / floor,
-        (took.saturating_sub(last_page)).as_secs_f64(),
-    );
-    Ok(rate)
+    Ok(Done {
+        pages: seen as f64,
+        took,
+        tail: took.saturating_sub(last_page),
+        cpu_ms: cpu(processes)? - before,
+    })
 }
 
 fn map(server: &Running, site: &Running) -> Result<()> {

@@ -68,17 +68,18 @@ pub fn measure(options: &Options, pages: u64) -> Result<()> {
     let begun = Instant::now();
     let started = ask(&server.address, KEY, "POST", "/v2/crawl", Some(&request))?;
     let id = started["id"].as_str().with_context(|| format!("no id in {started}"))?.to_owned();
-    let mut tenths: Vec<(Duration, f64)> = Vec::new();
+    // Seconds since the start, and megabytes.
+    let mut tenths: Vec<(f64, f64)> = Vec::new();
     loop {
         let status = ask(&server.address, KEY, "GET", &format!("/v2/crawl/{id}?limit=1"), None)?;
         let done = status["completed"].as_u64().unwrap_or(0);
         while (tenths.len() as u64 + 1) * pages / 10 <= done && tenths.len() < 10 {
-            let (at, memory) = (begun.elapsed(), resident_mb(server.pid())?);
-            let last = tenths.last().map_or(Duration::ZERO, |(at, _)| *at);
+            let (at, memory) = (begun.elapsed().as_secs_f64(), resident_mb(server.pid())?);
+            let last = tenths.last().map_or(0.0, |(at, _)| *at);
             println!(
                 "{:>3} %  {:.0} pages/s, {memory:.0} MB resident",
                 (tenths.len() + 1) * 10,
-                pages as f64 / 10.0 / (at - last).as_secs_f64()
+                pages as f64 / 10.0 / (at - last)
             );
             tenths.push((at, memory));
         }
@@ -88,7 +89,7 @@ pub fn measure(options: &Options, pages: u64) -> Result<()> {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    let times: Vec<f64> = tenths.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_secs_f64()).collect();
+    let times: Vec<f64> = tenths.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
     let middle = times[..times.len() - 1].iter().sum::<f64>() / (times.len() - 1) as f64;
     let last = times.last().context("no tenths")?;
     println!(

@@ -5,6 +5,7 @@
 //! is served by a process of its own whose CPU is not counted; the server's CPU counts everything it started, Chromium
 //! included. Every answer is checked for the marker words of its page, so that what is fast is also right.
 //! With `long PAGES` in place of the folder, a crawl of a made-up site of so many pages, tenth by tenth.
+//! With `share`, the same by one, two and four working processes on one PostgreSQL, whose own CPU is not counted.
 //! With `crawl`, what a crawl of the whole site costs, and how fast it is beside scrapy, which `--scrapy` names a Python with.
 //!
 //! The floor is measured here by the same method as a separate program may be, which `--floor` names: called with
@@ -72,6 +73,7 @@ fn main() -> Result<()> {
             let pages = arguments.next().context("how many pages")?.parse()?;
             long::measure(&Options::read("", arguments)?, pages)
         }
+        "share" => crawl::share(&Options::read(&arguments.next().context("a folder")?, arguments)?),
         "crawl" => crawl::measure(&Options::read(&arguments.next().context("a folder")?, arguments)?),
         folder => measure(&Options::read(folder, arguments)?),
     }
@@ -97,9 +99,14 @@ fn serve_site(options: &Options) -> Result<Running> {
 }
 
 fn serve_gannet(options: &Options, data: &Path) -> Result<Running> {
+    start_gannet(options, data, &[], &[])
+}
+
+fn start_gannet(options: &Options, data: &Path, settings: &[(&str, &str)], more: &[&str]) -> Result<Running> {
     let mut command = Command::new(&options.gannet);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(data);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(data).args(more);
     command
+        .envs(settings.iter().copied())
         .env("GANNET_API_KEY", KEY)
         .env("GANNET_EGRESS_ALLOW", "scrape=127.0.0.0/8")
         .env("GANNET_RESEARCH_STARTER", "off");
