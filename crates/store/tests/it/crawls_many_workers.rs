@@ -61,8 +61,8 @@ fn number_of(url: &str) -> u64 {
 /// What becomes of page `n`, always the same.
 fn fate(n: u64) -> Fate {
     match n {
-        n if n % 11 == 0 => Fate::Failed(r#"{"error":"gone"}"#.into()),
-        n if n % 13 == 0 => Fate::Skipped("duplicate".into()),
+        n if n.is_multiple_of(11) => Fate::Failed(r#"{"error":"gone"}"#.into()),
+        n if n.is_multiple_of(13) => Fate::Skipped("duplicate".into()),
         _ => Fate::Completed,
     }
 }
@@ -335,7 +335,7 @@ async fn a_cancelled_crawl_takes_nothing_more(ground: Ground) {
         };
         let manner = Manner { most: 6, stumbles: true };
         let ids = [id];
-        let (_, (cancelled, kept)) = tokio::join!(work_off(&ground, &ids, WORKERS, manner), cancel);
+        let ((), (cancelled, kept)) = tokio::join!(work_off(&ground, &ids, WORKERS, manner), cancel);
         assert_eq!(cancelled.state, CrawlState::Cancelled);
         let open = cancelled.counts.queued + cancelled.counts.running + cancelled.counts.fetched;
         assert_eq!(open, 0, "what was open is cancelled: {cancelled:?}");

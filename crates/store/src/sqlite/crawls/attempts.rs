@@ -6,7 +6,7 @@ use crate::crawls::{AttemptEnd, EntryLease, EntryState};
 use crate::jobs::LeaseStatus;
 use crate::ledger::standing::Moves;
 use crate::rows::Columns;
-use crate::text::storable;
+use crate::text::storable_or_none;
 use crate::{Millis, StoreResult, clock};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -56,15 +56,34 @@ pub(super) async fn end(store: &SqliteStore, ends: Vec<(EntryLease, AttemptEnd)>
     let now = clock::now();
     let mut held = held(&mut tx, ends.iter().map(|(lease, _)| lease)).await?;
     let mut moves: BTreeMap<Uuid, Moves> = BTreeMap::new();
+    let mut fetched: BTreeMap<Uuid, Bundle> = BTreeMap::new();
     let mut answers = Vec::with_capacity(ends.len());
     for (lease, end) in ends {
         // Whoever ends an attempt twice has lost it by then.
         let one = held.remove(&lease);
         answers.push(one.is_some());
-        if let Some(one) = one {
-            let state = write_end(&mut tx, &lease, &one, end, now).await?;
-            moves.entry(lease.crawl).or_default().add(one.is_lists, EntryState::Running, state);
-        }
+        let Some(one) = one else { continue };
+        let state = match end {
+            AttemptEnd::Fetched { outcome, document, page } => {
+                fetched.entry(lease.crawl).or_default().add(lease.seq, &outcome, document.as_deref());
+                if let Some(page) = page.filter(|_| !one.private) {
+                    pages::put_in(&mut tx, one.team, page, now).await?;
+                }
+                EntryState::Fetched
+            }
+            AttemptEnd::Retry { error, delay } => {
+                requeue(&mut tx, &lease, Some(error), now + clock::millis(delay), now).await?;
+                EntryState::Queued
+            }
+            AttemptEnd::HandBack => {
+                requeue(&mut tx, &lease, None, now, now).await?;
+                EntryState::Queued
+            }
+        };
+        moves.entry(lease.crawl).or_default().add(one.is_lists, EntryState::Running, state);
+    }
+    for (crawl, bundle) in fetched {
+        bundle.write(&mut tx, crawl, now).await?;
     }
     for (crawl, moves) in &moves {
         standing::moved(&mut tx, *crawl, moves).await?;
@@ -113,39 +132,58 @@ async fn held<'a>(
     Ok(held)
 }
 
-async fn write_end(
+/// What attempts of one crawl brought, laid end to end: written in one go, however many they are.
+struct Bundle {
+    lines: Vec<Value>,
+    outcomes: Vec<u8>,
+    documents: Vec<u8>,
+}
+
+impl Default for Bundle {
+    fn default() -> Self {
+        // One byte goes before the first: SQLite takes no piece of an empty whole.
+        Self { lines: Vec::new(), outcomes: vec![0], documents: vec![0] }
+    }
+}
+
+impl Bundle {
+    fn add(&mut self, seq: u64, outcome: &[u8], document: Option<&[u8]>) {
+        // Places are counted from 1.
+        let (outcome_at, document_at) = (self.outcomes.len() + 1, self.documents.len() + 1);
+        self.lines.push(json!([seq, outcome_at, outcome.len(), document_at, document.map(<[u8]>::len)]));
+        self.outcomes.extend_from_slice(outcome);
+        self.documents.extend_from_slice(document.unwrap_or_default());
+    }
+
+    async fn write(self, tx: &mut Tx, crawl: Uuid, now: Millis) -> StoreResult<()> {
+        sqlx::query(include_str!("../sql/crawls/fetched.sql"))
+            .bind(crawl)
+            .bind(Value::from(self.lines).to_string())
+            .bind(now)
+            .bind(self.outcomes)
+            .bind(self.documents)
+            .execute(&mut **tx)
+            .await?;
+        Ok(())
+    }
+}
+
+/// Back to the queue. An attempt without an error was handed back and does not count.
+async fn requeue(
     tx: &mut Tx,
     lease: &EntryLease,
-    held: &Held,
-    end: AttemptEnd,
+    error: Option<String>,
+    run_at: Millis,
     now: Millis,
-) -> StoreResult<EntryState> {
-    let (error, run_at, uncounted) = match end {
-        AttemptEnd::Fetched { outcome, document, page } => {
-            sqlx::query(include_str!("../sql/crawls/fetched.sql"))
-                .bind(lease.crawl)
-                .bind(lease.seq.cast_signed())
-                .bind(now)
-                .bind(outcome)
-                .bind(document)
-                .execute(&mut **tx)
-                .await?;
-            if let Some(page) = page.filter(|_| !held.private) {
-                pages::put_in(tx, held.team, page, now).await?;
-            }
-            return Ok(EntryState::Fetched);
-        }
-        AttemptEnd::Retry { error, delay } => (Some(error), now + clock::millis(delay), 0),
-        AttemptEnd::HandBack => (None, now, 1),
-    };
+) -> StoreResult<()> {
     sqlx::query(include_str!("../sql/crawls/requeue.sql"))
         .bind(lease.crawl)
         .bind(lease.seq.cast_signed())
-        .bind(uncounted)
-        .bind(error.as_deref().map(storable))
+        .bind(i64::from(error.is_none()))
+        .bind(storable_or_none(error.as_ref()))
         .bind(run_at)
         .bind(now)
         .execute(&mut **tx)
         .await?;
-    Ok(EntryState::Queued)
+    Ok(())
 }

@@ -54,12 +54,19 @@ pub(super) async fn add(
 }
 
 async fn known(tx: &mut Tx, crawl: Uuid, entries: &[NewEntry]) -> StoreResult<HashSet<EntryKey>> {
-    let found = sqlx::query(include_str!("../sql/crawls/known_keys.sql"))
+    let unknown = sqlx::query(include_str!("../sql/crawls/unknown_keys.sql"))
         .bind(crawl)
         .bind(key_list(entries.iter().map(|entry| &entry.key)))
         .fetch_all(&mut **tx)
         .await?;
-    found.iter().map(|row| intake::key(row.bytes("key")?)).collect()
+    let mut known: HashSet<EntryKey> = entries.iter().map(|entry| entry.key).collect();
+    for row in &unknown {
+        let place = usize::try_from(row.int("place")?).unwrap_or(usize::MAX);
+        if let Some(entry) = entries.get(place) {
+            known.remove(&entry.key);
+        }
+    }
+    Ok(known)
 }
 
 fn line(new: &NewLine) -> Value {

@@ -4,11 +4,12 @@ use super::super::credits::{charge_in, use_in};
 use super::super::{SqliteStore, Tx, number_list, webhooks};
 use super::{end, entries, standing};
 use crate::crawls::{CrawlState, Fate, Settled, Settlement};
-use crate::ledger::fates;
+use crate::ledger::fates::{self, SettledLine};
 use crate::ledger::rows as ledger_rows;
 use crate::ledger::standing::Standing;
 use crate::text::storable;
 use crate::{Millis, StoreError, StoreResult, clock};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(super) async fn settle(
@@ -64,19 +65,18 @@ async fn write_fates(
         .fetch_all(&mut **tx)
         .await?;
     let waiting = found.iter().map(ledger_rows::waiting).collect::<StoreResult<Vec<_>>>()?;
-    for line in fates::judge(standing, fates, &waiting)?.lines {
-        sqlx::query(include_str!("../sql/crawls/settle.sql"))
-            .bind(standing.id)
-            .bind(line.seq)
-            .bind(line.state)
-            .bind(line.number)
-            .bind(line.document_bytes)
-            .bind(line.reason.map(storable))
-            .bind(now)
-            .execute(&mut **tx)
-            .await?;
-    }
+    let judged = fates::judge(standing, fates, &waiting)?;
+    sqlx::query(include_str!("../sql/crawls/settle.sql"))
+        .bind(standing.id)
+        .bind(Value::from(judged.lines.iter().map(line).collect::<Vec<_>>()).to_string())
+        .bind(now)
+        .execute(&mut **tx)
+        .await?;
     Ok(())
+}
+
+fn line(settled: &SettledLine) -> Value {
+    json!([settled.seq, settled.state, settled.number, settled.document_bytes, settled.reason.map(storable)])
 }
 
 /// Queues skipped entries after all.

@@ -1,4 +1,0 @@
--- CROSS JOIN keeps the order: the few that are asked for first, not all entries of the crawl.
-SELECT e.key
-FROM json_each(?2) wanted
-CROSS JOIN entries e ON e.crawl_id = ?1 AND e.key = unhex(wanted.value)
