@@ -27,6 +27,7 @@ pub mod sniff;
 pub mod table;
 pub mod verdict;
 pub mod visible;
+pub mod word_set;
 
 pub use dom::Limits;
 pub use node_set::NodeSet;

@@ -142,18 +142,19 @@ impl Page {
         // Who names the parts to keep has decided; the model has no say then.
         if let Some(mut keep) = included {
             keep.intersect(&allowed);
-            return Ok(Selection { keep, widened: false });
+            return Ok(Selection::unjudged(keep));
         }
         if judged {
             if let Some(keep) = self.all_there_is(&allowed) {
-                return Ok(Selection { keep, widened: false });
+                return Ok(Selection::unjudged(keep));
             }
             if dom.len() > MOST_JUDGED_NODES {
-                return Ok(Selection { keep: self.without_frame(&allowed), widened: true });
+                let keep = self.without_frame(&allowed);
+                return Ok(Selection { widened: true, ..Selection::unjudged(keep) });
             }
             return Ok(select::main_content(dom, &SelectOptions { allowed: Some(&allowed) }));
         }
-        Ok(Selection { keep: allowed, widened: false })
+        Ok(Selection::unjudged(allowed))
     }
 
     /// What a reader sees, when it is so little that there is nothing to choose from.
@@ -183,7 +184,8 @@ impl Page {
     /// The chosen nodes as markdown. What is no HTML comes as it is: plain text as it stands, data in a fence.
     pub fn markdown(&self, selection: &Selection, remove_base64_images: bool) -> String {
         let Some(text) = &self.text else {
-            let options = MarkdownOptions { base: &self.base, remove_base64_images };
+            let words = selection.words.as_ref();
+            let options = MarkdownOptions { base: &self.base, remove_base64_images, words };
             return crate::markdown::write(&self.dom, &selection.keep, &options);
         };
         match self.kind {

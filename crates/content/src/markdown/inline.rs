@@ -126,8 +126,13 @@ fn ends_run(bytes: &[u8], at: usize) -> bool {
 }
 
 impl Inline {
+    /// Whether there is nothing to see. White space beyond ASCII is kept within text, but makes none by itself.
     pub fn is_empty(&self) -> bool {
-        !self.pieces.iter().any(|piece| matches!(piece, Piece::Text { .. } | Piece::Raw { .. }))
+        !self.pieces.iter().any(|piece| match *piece {
+            Piece::Text { start, end } => !self.text[start..end].trim_start().is_empty(),
+            Piece::Raw { .. } => true,
+            _ => false,
+        })
     }
 
     /// Adds page text, collapsing white space; no-break spaces count as white space.

@@ -4,10 +4,9 @@ use super::{Exit, Flow, Writer, escape, note};
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::image;
 use crate::node_set::NodeSet;
+use crate::select::words::hash_words;
+use crate::word_set::WordSet;
 use std::collections::HashSet;
-
-/// Bits of the table of words: a few thousand words leave it nearly empty, so chance hits are rare and harmless.
-const TABLE_BITS: usize = 1 << 16;
 
 /// How far above a picture its link is looked for, and how many nodes of a link for its words.
 const LINK_STEPS: usize = 16;
@@ -17,8 +16,8 @@ const LINK_NODES: usize = 200;
 /// card's own title; writing that twice helps nobody.
 #[derive(Default)]
 pub(super) struct Said {
-    words: Option<Vec<u64>>,
-    alternatives: HashSet<u64>,
+    words: Option<WordSet>,
+    alternatives: HashSet<Vec<u32>>,
     /// Addresses that some kept text links to.
     named: Option<HashSet<u64>>,
 }
@@ -44,74 +43,31 @@ impl Said {
     }
 
     /// Whether at least half the words of an image's alternative text are in the text anyway, or another image said it.
-    fn has(&mut self, alt: &str, dom: &Dom, keep: &NodeSet) -> bool {
-        if alt.is_empty() {
+    fn has(&mut self, alt: &str, dom: &Dom, keep: &NodeSet, words: Option<&WordSet>) -> bool {
+        let mut hashes = Vec::new();
+        hash_words(alt, &mut hashes);
+        if hashes.is_empty() {
             return false;
         }
-        let table = self.words.get_or_insert_with(|| {
-            let mut table = vec![0; TABLE_BITS / 64];
-            for id in keep.iter().filter(|&id| dom.is_text(id)) {
-                for_words(dom.text(id), |slot, _| table[slot / 64] |= 1 << (slot % 64));
-            }
-            table
-        });
-        let (mut all, mut known, mut whole) = (0_usize, 0_usize, 0_u64);
-        for_words(alt, |slot, hash| {
-            all += 1;
-            known += usize::from(table[slot / 64] & (1 << (slot % 64)) != 0);
-            whole = whole.rotate_left(7) ^ hash;
-        });
-        all > 0 && (known * 2 >= all || !self.alternatives.insert(whole))
+        let words = words.unwrap_or_else(|| self.words.get_or_insert_with(|| read_words(dom, keep)));
+        let known = hashes.iter().filter(|&&hash| words.contains(hash)).count();
+        known * 2 >= hashes.len() || !self.alternatives.insert(hashes)
     }
+}
+
+fn read_words(dom: &Dom, keep: &NodeSet) -> WordSet {
+    let (mut words, mut hashes) = (WordSet::default(), Vec::new());
+    for id in keep.iter().filter(|&id| dom.is_text(id)) {
+        hashes.clear();
+        hash_words(dom.text(id), &mut hashes);
+        words.extend(&hashes);
+    }
+    words
 }
 
 fn hash(address: &str) -> u64 {
     address.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
-/// Visits each word by its slot in the table and by its hash. Everything beyond ASCII counts as part of a word: a mark
-/// more in a word is harmless here, and bytes are read faster than characters.
-fn for_words(text: &str, mut visit: impl FnMut(usize, u64)) {
-    let bytes = text.as_bytes();
-    let is_word = |at: usize| bytes.get(at).is_some_and(|&byte| IN_WORD[usize::from(byte)]);
-    let mut at = 0;
-    while at < bytes.len() {
-        let start = at;
-        while is_word(at) {
-            at += 1;
-        }
-        if at > start {
-            let hash = hash_word(bytes, start, at);
-            visit(usize::try_from(hash >> (64 - TABLE_BITS.trailing_zeros())).unwrap_or(0), hash);
-        }
-        at += 1;
-    }
-}
-
-static IN_WORD: [bool; 256] = {
-    let mut table = [true; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
-        byte += 1;
-    }
-    table
-};
-
-/// The word from `start` to `end`, eight bytes at a time, letters in lower case. What stands after it is read along and masked
-/// out: most words are shorter than eight bytes, and copying those few would cost more than everything else.
-fn hash_word(text: &[u8], start: usize, end: usize) -> u64 {
-    const LOWER: u64 = 0x2020_2020_2020_2020;
-    (start..end).step_by(8).fold(0, |hash: u64, at| {
-        let eight = text[at..]
-            .first_chunk()
-            .copied()
-            .unwrap_or_else(|| std::array::from_fn(|place| text.get(at + place).copied().unwrap_or(0)));
-        let past = 8usize.saturating_sub(end - at);
-        let word = u64::from_le_bytes(eight) & (u64::MAX >> (8 * past));
-        (hash.rotate_left(9) ^ (word | LOWER)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     })
 }
 
@@ -160,7 +116,8 @@ impl Writer<'_> {
             if source.starts_with("data:") { Some(source.into()) } else { self.options.base.resolve(source) };
         if let Some(address) = address {
             let alt = dom.attr(id, Attr::Alt).unwrap_or_default();
-            let needless = self.said.names(id, dom, self.keep) || self.said.has(alt, dom, self.keep);
+            let needless =
+                self.said.names(id, dom, self.keep) || self.said.has(alt, dom, self.keep, self.options.words);
             let alt = if needless { "" } else { alt };
             let title = dom.attr(id, Attr::Title).unwrap_or_default().trim();
             let mut text = String::with_capacity(alt.len() + address.len() + 8);

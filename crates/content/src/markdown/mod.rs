@@ -18,6 +18,7 @@ mod tests;
 use crate::address::Base;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::node_set::NodeSet;
+use crate::word_set::WordSet;
 use inline::{Inline, Mark};
 
 /// How markdown is written.
@@ -27,6 +28,8 @@ pub struct MarkdownOptions<'a> {
     pub base: &'a Base,
     /// Leave out images that carry their data in their address.
     pub remove_base64_images: bool,
+    /// The words of the kept text, where they are known; else they are read when they are needed.
+    pub words: Option<&'a WordSet>,
 }
 
 /// Writes the kept nodes of a page as markdown, ending with one newline unless empty.

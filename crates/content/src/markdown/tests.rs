@@ -5,7 +5,7 @@ use url::Url;
 fn markdown(body: &str) -> String {
     let dom = Dom::parse(&format!("<!doctype html><body>{body}"), &Limits::default());
     let base = Base::of(&dom, Url::parse("https://ex.org/a/b.html").ok().as_ref());
-    let options = MarkdownOptions { base: &base, remove_base64_images: true };
+    let options = MarkdownOptions { base: &base, remove_base64_images: true, words: None };
     write(&dom, &crate::visible::visible(&dom), &options)
 }
 
@@ -77,6 +77,10 @@ const CASES: &[(&str, &str)] = &[
     (
         "<p><img src='data:image/gif;base64,R0' data-src=https://x.io/r.jpg alt=A></p>",
         "![A](https://x.io/r.jpg)\n",
+    ),
+    (
+        "<ol><li>a</li>\u{3000}<li>b</li></ol><p>\u{3000}</p><p>\u{3000}c\u{3000}d",
+        "1. a\n2. b\n\nc\u{3000}d\n",
     ),
     ("<p>x<img src='data:image/gif;base64,R0' alt=A><img src=/p.gif width=1 height=1></p>", "x\n"),
     ("<img src='data:,x' alt=L><noscript><img src=/r.png alt=R></noscript>", "![R](https://ex.org/r.png)\n"),
@@ -182,7 +186,7 @@ fn cases() {
 fn base64_images_stay_when_asked() {
     let dom = Dom::parse("<img src='data:image/png;base64,AAAA' alt=A>", &Limits::default());
     let base = Base::of(&dom, None);
-    let options = MarkdownOptions { base: &base, remove_base64_images: false };
+    let options = MarkdownOptions { base: &base, remove_base64_images: false, words: None };
     assert_eq!(write(&dom, &NodeSet::all(&dom), &options), "![A](data:image/png;base64,AAAA)\n");
 }
 
@@ -194,7 +198,7 @@ fn only_kept_nodes_are_written() {
     for id in dom.subtree(dom.root()).filter(|&id| matches!(dom.text(id), "three")) {
         keep.insert(id);
     }
-    let options = MarkdownOptions { base: &base, remove_base64_images: true };
+    let options = MarkdownOptions { base: &base, remove_base64_images: true, words: None };
     assert_eq!(write(&dom, &keep, &options), "**three**\n");
 }
 

@@ -27,6 +27,7 @@ pub mod words;
 
 use crate::dom::{Dom, Limits, Tag};
 use crate::node_set::NodeSet;
+use crate::word_set::WordSet;
 use context::Context;
 use model::{LANES, Model};
 use outline::{Attachment, Outline};
@@ -54,6 +55,15 @@ pub struct Selection {
     pub keep: NodeSet,
     /// Whether the coverage guard had to widen the choice because too little of the page's text survived.
     pub widened: bool,
+    /// The words of the chosen text, where judging has counted them anyway.
+    pub words: Option<WordSet>,
+}
+
+impl Selection {
+    /// A choice that nobody judged.
+    pub fn unjudged(keep: NodeSet) -> Self {
+        Self { keep, widened: false, words: None }
+    }
 }
 
 /// Chooses the main content of a page.
@@ -72,7 +82,11 @@ pub fn main_content(dom: &Dom, options: &SelectOptions) -> Selection {
 /// Chooses by the probabilities of a page's blocks, whoever judged them.
 pub fn choose(dom: &Dom, outline: &Outline, chances: &[f32]) -> Selection {
     let (kept, widened) = choose_blocks(outline, chances);
-    Selection { keep: gather(dom, outline, &kept), widened }
+    let mut words = WordSet::default();
+    for (block, _) in outline.blocks.iter().zip(&kept).filter(|(_, kept)| **kept) {
+        words.extend(&outline.hashes[block.first_hash as usize..block.end_hash as usize]);
+    }
+    Selection { keep: gather(dom, outline, &kept), widened, words: Some(words) }
 }
 
 /// Which blocks to keep, and whether the guard had to widen that choice.

@@ -78,6 +78,19 @@ pub struct Outline {
 }
 
 impl Outline {
+    /// An empty outline with room for a body of so many nodes, as they usually are.
+    pub(super) fn for_nodes(nodes: usize) -> Self {
+        Self {
+            elements: Vec::with_capacity(nodes / 2),
+            blocks: Vec::with_capacity(nodes / 8),
+            texts: Vec::with_capacity(nodes / 4),
+            attachments: Vec::new(),
+            hashes: Vec::with_capacity(2 * nodes),
+            tokens: Vec::with_capacity(nodes / 4),
+            counts: Vec::with_capacity(nodes / 2 + 1),
+        }
+    }
+
     /// Walks the body once.
     pub fn of(dom: &Dom) -> Self {
         super::walk::outline(dom)

@@ -1,6 +1,6 @@
 //! The words of a page's title, as it states them in its head.
 
-use super::words::Scanner;
+use super::words::hash_words;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 
 const BITS: usize = 1 << 14;
@@ -37,9 +37,7 @@ impl Title {
 
     fn read(&mut self, text: &str) {
         let mut hashes = Vec::new();
-        let mut scanner = Scanner::default();
-        scanner.read(text, false, &mut hashes);
-        scanner.finish(false, &mut hashes);
+        hash_words(text, &mut hashes);
         self.bits.resize(BITS / 64, 0);
         for &hash in &hashes {
             let at = slot(hash);
@@ -76,9 +74,7 @@ mod tests {
         let title = Title::of(&dom);
         let share = |text: &str| {
             let mut hashes = Vec::new();
-            let mut scanner = Scanner::default();
-            scanner.read(text, false, &mut hashes);
-            scanner.finish(false, &mut hashes);
+            hash_words(text, &mut hashes);
             title.share(&hashes)
         };
         assert_eq!(title.words, 5);

@@ -49,7 +49,7 @@ pub fn outline(dom: &Dom) -> Outline {
     let Some(body) = dom.body() else { return Outline::default() };
     let mut walk = Walk {
         dom,
-        outline: Outline::default(),
+        outline: Outline::for_nodes(dom.subtree_end(body).index() - body.index()),
         open: Vec::new(),
         links: 0,
         scanner: Scanner::default(),

@@ -47,6 +47,13 @@ pub fn hash_word(word: &str) -> u32 {
     word.bytes().fold(HASH_START, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(HASH_STEP))
 }
 
+/// Appends the hashes of the words of a text.
+pub fn hash_words(text: &str, hashes: &mut Vec<u32>) {
+    let mut scanner = Scanner::default();
+    scanner.read(text, false, hashes);
+    scanner.finish(false, hashes);
+}
+
 /// What each ASCII byte is within a word: itself in lower case, or 0 where it ends one.
 static IN_WORD: [u8; 256] = {
     let mut table = [0; 256];
