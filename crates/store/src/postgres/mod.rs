@@ -54,8 +54,9 @@ pub(crate) struct PostgresStore {
     pool: Connections,
     /// How a write transaction starts; see [`begin`].
     begin: Arc<str>,
-    /// The same for the ledger of crawls; see [`crawls::BY_INDEX`].
+    /// The same for the ledger of crawls, and how a look at it starts; see [`crawls::BY_INDEX`].
     begin_ledger: Arc<str>,
+    view_ledger: Arc<str>,
     work: watch::Sender<u64>,
     listener: listen::Listener,
 }
@@ -82,9 +83,10 @@ impl PostgresStore {
         let listener = listen::Listener::start(connection, options.wait, work.clone());
         // Twice, because a statement may wait for a lock that long and must then still do its work.
         let pool = Connections::new(pool, options.wait * 2);
-        let begin = begin(options);
-        let begin_ledger = format!("{begin}; {}", crawls::BY_INDEX).into();
-        Ok(Self { pool, begin: begin.into(), begin_ledger, work, listener })
+        let by_index = |start: &str| format!("{start}; {}", crawls::BY_INDEX).into();
+        let (write, view) = (begin("READ COMMITTED", options), begin("REPEATABLE READ READ ONLY", options));
+        let (begin_ledger, view_ledger) = (by_index(&write), by_index(&view));
+        Ok(Self { pool, begin: write.into(), begin_ledger, view_ledger, work, listener })
     }
 
     async fn write(&self) -> StoreResult<Tx> {
@@ -115,11 +117,11 @@ impl PostgresStore {
     }
 }
 
-/// The start of a write transaction, with its limits for waiting: in one message, and gone with the
-/// transaction. Built from numbers only.
-fn begin(options: &StoreOptions) -> String {
+/// The start of a transaction, with its limits for waiting: in one message, and gone with the
+/// transaction. Built from fixed words and numbers only.
+fn begin(mode: &'static str, options: &StoreOptions) -> String {
     format!(
-        "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {}; \
+        "BEGIN ISOLATION LEVEL {mode}; SET LOCAL lock_timeout = {}; \
          SET LOCAL idle_in_transaction_session_timeout = {}",
         clock::millis(options.wait).clamp(1, 600_000),
         STALLED.as_millis()

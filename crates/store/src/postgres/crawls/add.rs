@@ -93,16 +93,27 @@ pub(super) async fn append(
     let Some((mut standing, now)) = found.filter(|(one, now)| one.can_be_appended_to(team, *now)) else {
         return Ok(Appended::NotFound);
     };
-    match standing.state {
-        CrawlState::Active => {}
-        CrawlState::Completed => standing.reopen(),
+    let was_completed = match standing.state {
+        CrawlState::Active => false,
+        CrawlState::Completed => true,
         ended => return Ok(Appended::Ended(ended)),
-    }
-    if let Some(new) = reservation {
-        hold(&mut tx, new).await?;
-        standing::release(&mut tx, standing.reservation.replace(new)).await?;
+    };
+    if let Some(reservation) = reservation {
+        hold(&mut tx, reservation).await?;
     }
     let added = find(&mut tx, &mut standing, entries).await?;
+    if was_completed && added == 0 {
+        // It stays as it ended, and what was set aside for more is not needed.
+        standing::release(&mut tx, reservation).await?;
+        tx.commit().await?;
+        return Ok(Appended::Added(0));
+    }
+    if was_completed {
+        standing.reopen();
+    }
+    if let Some(new) = reservation {
+        standing::release(&mut tx, standing.reservation.replace(new)).await?;
+    }
     standing.deadline_at = now + standing.run_for;
     standing.look_again();
     complete_if_done(&mut tx, &mut standing, now).await?;

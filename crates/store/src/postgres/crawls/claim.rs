@@ -262,7 +262,6 @@ impl Search {
             .bind(column(|one| one.waiting))
             .bind(column(|one| one.look_from))
             .bind(changed.iter().map(|one| one.next_at).collect::<Vec<_>>())
-            .bind(self.now)
             .execute(&mut *tx)
             .await?;
         Ok(())

@@ -31,17 +31,14 @@ use uuid::Uuid;
 pub(super) const BY_INDEX: &str =
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
 
-/// A transaction whose statements all see the same moment.
-const VIEW: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \
-     SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
-
 impl PostgresStore {
     async fn change_ledger(&self) -> StoreResult<Tx> {
         Ok(self.pool.begin(AssertSqlSafe(self.begin_ledger.clone()).into_sql_str()).await?)
     }
 
+    /// All that is read in it is of the same moment.
     async fn view_ledger(&self) -> StoreResult<Tx> {
-        Ok(self.pool.begin(VIEW.into_sql_str()).await?)
+        Ok(self.pool.begin(AssertSqlSafe(self.view_ledger.clone()).into_sql_str()).await?)
     }
 }
 

@@ -54,13 +54,15 @@ pub(super) async fn documents(
     limit: u32,
     most_bytes: u64,
 ) -> StoreResult<Vec<KeptDocument>> {
+    let mut tx = store.view_ledger().await?;
     let found = sqlx::query(include_str!("../sql/crawls/documents.sql"))
         .bind(crawl)
         .bind(signed(after))
         .bind(i64::from(limit))
         .bind(signed(most_bytes))
-        .fetch_all(&store.pool)
+        .fetch_all(&mut tx)
         .await?;
+    tx.commit().await?;
     found.iter().map(rows::document).collect()
 }
 

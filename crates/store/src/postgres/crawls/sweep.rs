@@ -22,9 +22,15 @@ pub(super) async fn sweep(store: &PostgresStore, most_attempts: u32) -> StoreRes
     }
     let mut report = CrawlSweep::default();
     for (crawl, numbers) in by_crawl {
-        let moves = take_back(store, crawl, &numbers, most_attempts).await?;
-        report.requeued += (moves.queued + moves.lists_queued).unsigned_abs();
-        report.abandoned += (moves.fetched + moves.lists_fetched).unsigned_abs();
+        match take_back(store, crawl, &numbers, most_attempts).await {
+            Ok(moves) => {
+                report.requeued += (moves.queued + moves.lists_queued).unsigned_abs();
+                report.abandoned += (moves.fetched + moves.lists_fetched).unsigned_abs();
+            }
+            Err(error) if error.is_retryable() => return Err(error),
+            // One crawl whose entries cannot be taken back must not keep the others from it.
+            Err(error) => tracing::warn!(%crawl, %error, "entries could not be taken back"),
+        }
     }
     Ok(report)
 }

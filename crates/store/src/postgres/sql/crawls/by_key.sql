@@ -1,4 +1,8 @@
+-- How rows are found: see settle.sql.
 SELECT e.key, e.seq, e.state, e.reason, c.state AS crawl_state
 FROM crawls c
-JOIN entries e ON e.crawl_id = c.id
-WHERE c.id = $1 AND e.key = ANY ($2)
+CROSS JOIN unnest($2::bytea[]) AS w (key)
+CROSS JOIN LATERAL (
+    SELECT x.key, x.seq, x.state, x.reason FROM entries x WHERE x.crawl_id = $1 AND x.key = w.key LIMIT 1
+) e
+WHERE c.id = $1

@@ -8,5 +8,5 @@ FROM (
     LIMIT $3
 ) e
 JOIN documents d ON d.crawl_id = $1 AND d.seq = e.seq
-WHERE e.total <= $4 OR e.number = $2 + 1
+WHERE e.total <= $4 OR e.number - 1 = $2
 ORDER BY e.number

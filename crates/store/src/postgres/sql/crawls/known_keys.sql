@@ -1,1 +1,4 @@
-SELECT key FROM entries WHERE crawl_id = $1 AND key = ANY ($2)
+-- How rows are found: see settle.sql.
+SELECT w.key
+FROM unnest($2::bytea[]) AS w (key)
+WHERE (SELECT TRUE FROM entries x WHERE x.crawl_id = $1 AND x.key = w.key)

@@ -1,2 +1,1 @@
-DELETE FROM documents
-WHERE (crawl_id, seq) IN (SELECT crawl_id, seq FROM documents WHERE crawl_id = ANY ($1) LIMIT $2)
+DELETE FROM documents WHERE ctid = ANY (ARRAY(SELECT ctid FROM documents WHERE crawl_id = ANY ($1) LIMIT $2))

@@ -1,2 +1,1 @@
-DELETE FROM entries
-WHERE (crawl_id, seq) IN (SELECT crawl_id, seq FROM entries WHERE crawl_id = ANY ($1) LIMIT $2)
+DELETE FROM entries WHERE ctid = ANY (ARRAY(SELECT ctid FROM entries WHERE crawl_id = ANY ($1) LIMIT $2))

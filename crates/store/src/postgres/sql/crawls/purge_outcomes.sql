@@ -1,2 +1,1 @@
-DELETE FROM outcomes
-WHERE (crawl_id, seq) IN (SELECT crawl_id, seq FROM outcomes WHERE crawl_id = ANY ($1) LIMIT $2)
+DELETE FROM outcomes WHERE ctid = ANY (ARRAY(SELECT ctid FROM outcomes WHERE crawl_id = ANY ($1) LIMIT $2))

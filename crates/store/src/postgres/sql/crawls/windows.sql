@@ -1,5 +1,5 @@
--- The next queued entries of several crawls, each after a number, with how their hosts want to be asked. The limits
--- inside make each part a search of its own, which goes by its index.
+-- The next queued entries of several crawls, each after a number, with how their hosts want to be asked. How rows are
+-- found: see settle.sql.
 SELECT w.place, e.seq, e.url, e.host, e.depth, e.is_lists, e.run_at, coalesce(p.gap, 0) AS host_gap,
        coalesce(greatest(p.paused_until, CASE WHEN p.gap > 0 THEN p.started_at + p.gap END), 0) AS host_at
 FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[]) AS w (place, crawl_id, after, size)
