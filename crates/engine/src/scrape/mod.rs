@@ -265,16 +265,15 @@ impl Scraper {
             profile.save(state).await?;
         }
         drop(profile);
-        let written = match writing.take() {
-            Some(written) => written,
-            None => {
-                let shared = capture.clone();
-                let later = self.ladder.bench.run(move || {
-                    writing.settle(&shared, first);
-                    writing.take()
-                });
-                later.await?.ok_or(Kind::Internal)?
-            }
+        let written = if let Some(written) = writing.take() {
+            written
+        } else {
+            let shared = capture.clone();
+            let later = self.ladder.bench.run(move || {
+                writing.settle(&shared, first);
+                writing.take()
+            });
+            later.await?.ok_or(Kind::Internal)?
         };
         let (mut document, page, seen) = written?;
         kept.page = page;

@@ -10,8 +10,10 @@ pub type Look = Box<dyn FnOnce(&Capture) + Send>;
 /// Cheap to clone; all clones are the same work.
 pub struct Once<T>(Arc<Mutex<State<T>>>);
 
+type Work<T> = Box<dyn FnOnce(&Capture, bool) -> T + Send>;
+
 enum State<T> {
-    Open(Box<dyn FnOnce(&Capture, bool) -> T + Send>),
+    Open(Work<T>),
     Done(T),
     /// Under way, or its outcome was taken.
     Gone,
