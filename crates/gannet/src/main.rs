@@ -58,6 +58,10 @@ enum Command {
     /// Install, list and remove the small models that run in the process
     #[command(subcommand)]
     Models(commands::models::ModelsCommand),
+    /// Crawl a site, without a server
+    Crawl(commands::crawl::Crawl),
+    /// Scrape a list of pages, without a server
+    Batch(commands::batch::Batch),
     /// List the addresses of a site, without a server
     Map(commands::map::Map),
     /// Turn a page from a file or standard input into clean content
@@ -109,6 +113,8 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Research(research) => research.run(&cli.globals.settings(Vec::new())?),
             Command::Scrape(scrape) => scrape.run(&cli.globals.settings(Vec::new())?).await,
             Command::Models(models) => models.run(&cli.globals.settings(Vec::new())?),
+            Command::Crawl(crawl) => crawl.run(cli.globals).await,
+            Command::Batch(batch) => batch.run(cli.globals).await,
             Command::Map(map) => map.run(&cli.globals.settings(Vec::new())?).await,
             Command::Extract(extract) => extract.run(),
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,

@@ -17,6 +17,8 @@ use crate::telemetry::Telemetry;
 pub struct Settings {
     /// Where this server listens, for links when a request does not say how it was reached.
     pub listen: SocketAddr,
+    /// A worker only tells how it is.
+    pub api: bool,
     /// With authentication off every request is the first team's. Only for loopback.
     pub auth: bool,
     /// How callers reach us, when a proxy in front hides it.

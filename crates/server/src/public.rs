@@ -40,6 +40,7 @@ mod tests {
     fn settings(public_url: Option<&str>) -> Settings {
         Settings {
             listen: ([127, 0, 0, 1], 3002).into(),
+            api: true,
             auth: true,
             public_url: public_url.map(str::to_owned),
             cors: Cors::None,

@@ -1,7 +1,10 @@
 //! The commands, one file each.
 
+pub mod batch;
+pub mod crawl;
 pub mod doctor;
 pub mod extract;
+mod gather;
 pub mod keys;
 pub mod map;
 pub mod migrate;

@@ -3,7 +3,7 @@
 use crate::Globals;
 use crate::commands::research;
 use crate::home::{self, FirstKey};
-use crate::settings::{Settings, without_password};
+use crate::settings::{Role, Settings, without_password};
 use anyhow::{Context, Result};
 use engine::crawl::{Crawler, Crew, CrewOptions};
 use engine::drill::DrillStep;
@@ -36,12 +36,16 @@ pub struct Serve {
     /// Address and port [default: 127.0.0.1:3002]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
+    /// all, api or worker [default: all]
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
 }
 
 impl Serve {
     pub async fn run(self, globals: Globals) -> Result<ExitCode> {
-        let listen = self.listen.map(|listen| ("listen".to_owned(), listen));
-        let settings = globals.settings(listen.into_iter().collect())?;
+        let own = [("listen", self.listen), ("role", self.role)];
+        let given = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let settings = globals.settings(given.collect())?;
         start_log(&settings);
         let _lock = home::lock_database(&settings)?;
         let store = home::open_store(&settings).await?;
@@ -65,7 +69,7 @@ impl Serve {
 
         let research = Arc::new(research::open(&settings)?);
         let address = listener.local_addr()?;
-        let scraper = open_scraper(&settings, &store, &gate, address).await?;
+        let scraper = open_scraper(&settings, &store, &gate, Some(address)).await?;
         let browsers = scraper.browsers().cloned();
         start_crew(&settings, &store, &scraper, &stop, &tasks);
         start_sender(&settings, &store, &scraper, &stop, &tasks);
@@ -79,6 +83,7 @@ impl Serve {
             scraper,
             settings: server::Settings {
                 listen: address,
+                api: settings.role != Role::Worker,
                 auth: settings.auth,
                 public_url: settings.public_url.clone(),
                 cors: settings.cors.clone(),
@@ -125,13 +130,13 @@ impl Serve {
 }
 
 /// Scraping, with its ways out: never back to where this server listens.
-async fn open_scraper(
+pub async fn open_scraper(
     settings: &Settings,
     store: &Arc<dyn Store>,
     gate: &Arc<Gate>,
-    address: SocketAddr,
+    own_listener: Option<SocketAddr>,
 ) -> Result<Arc<Scraper>> {
-    let fetcher = home::open_fetcher(settings, Some(address))?;
+    let fetcher = home::open_fetcher(settings, own_listener)?;
     let browsers = home::open_browsers(settings, &fetcher);
     let ladder = Ladder { fetcher, browsers, bench: Workbench::new() };
     let files = Files::open(store.as_ref(), home::open_objects(settings, store.clone())?).await?;
@@ -154,7 +159,7 @@ fn start_log(settings: &Settings) {
 }
 
 /// The first signal stops gracefully, the second at once.
-fn stop_on_signals() -> Result<CancellationToken> {
+pub fn stop_on_signals() -> Result<CancellationToken> {
     let stop = CancellationToken::new();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

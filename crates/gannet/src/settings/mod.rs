@@ -84,6 +84,8 @@ pub struct Settings {
     pub browser_pages: usize,
     pub browser_sandbox: browser::Sandbox,
     pub body_limit: usize,
+    pub role: Role,
+    /// None in a process that only answers.
     pub workers: usize,
     pub lease: Duration,
     pub webhook_retries: Vec<Duration>,
@@ -99,6 +101,16 @@ pub struct Settings {
     pub log_json: bool,
     /// Everything as it was given, for `gannet doctor`.
     pub given: Vec<Given>,
+}
+
+/// What a process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    All,
+    /// Answers, and starts no work.
+    Api,
+    /// Works, and answers only how it is.
+    Worker,
 }
 
 /// Which browser is used.
@@ -299,6 +311,21 @@ mod tests {
         assert!(text.contains("auth"), "{text}");
         assert!(load(&flags(&[("listen", "127.0.0.1:0"), ("auth", "off")]), &environment(&[])).is_ok());
         assert!(load(&flags(&[("listen", "0.0.0.0:3002")]), &environment(&[])).is_ok());
+    }
+
+    #[test]
+    fn roles_are_for_several_processes() {
+        let with = |pairs: &[(&str, &str)]| load(&flags(pairs), &environment(&[]));
+        assert_eq!(with(&[]).unwrap().role, Role::All);
+        let text = fails(with(&[("role", "api")]));
+        assert!(text.contains("role") && text.contains("PostgreSQL"), "{text}");
+        let database = ("database_url", "postgres://h/d");
+        let api = with(&[("role", "api"), database]).unwrap();
+        assert_eq!((api.role, api.workers), (Role::Api, 0));
+        assert!(with(&[("role", "worker"), database]).unwrap().workers > 0);
+        let text = fails(with(&[("role", "worker"), ("workers", "0"), database]));
+        assert!(text.contains("workers"), "{text}");
+        assert!(fails(with(&[("role", "both")])).contains("all, api or worker"));
     }
 
     #[test]

@@ -46,6 +46,7 @@ settings! {
     "browser_pages" "GANNET_BROWSER_PAGES" "4": "pages that this process has open in browsers at once";
     "browser_sandbox" "GANNET_BROWSER_SANDBOX" "auto": "auto, on or off: whether pages run in Chromium's sandbox";
     "body_limit" "GANNET_BODY_LIMIT" "10MB": "largest JSON body";
+    "role" "GANNET_ROLE" "all": "all, api or worker: what this process does; several processes need PostgreSQL";
     "workers" "GANNET_WORKERS" "32": "jobs, and pages of crawls and batches, that this process works on at once; 0 = none";
     "lease" "GANNET_LEASE" "15s": "how long a silent worker keeps its jobs";
     "webhook_retries" "GANNET_WEBHOOK_RETRIES" "1m,5m,15m": "how long after each failed attempt a webhook is sent again; after the last it is given up";

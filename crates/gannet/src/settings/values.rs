@@ -1,6 +1,6 @@
 //! From text to meaning: each setting parsed, each conflict refused, with the source in the message.
 
-use super::{BrowserChoice, EgressAllow, Given, ObjectsAt, ProxySettings, Settings};
+use super::{BrowserChoice, EgressAllow, Given, ObjectsAt, ProxySettings, Role, Settings};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use browser::Sandbox;
 use engine::{Plan, Plans};
@@ -28,10 +28,19 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         "auth is off and listen is {listen}: without keys the server binds a loopback address only"
     );
     let objects = objects(&values, &data_dir)?;
+    let database_url = values.parse("database_url", |text| database_url(text, &data_dir))?;
+    let role = values.parse("role", role)?;
+    ensure!(
+        role == Role::All || !database_url.starts_with("sqlite:"),
+        "role is not all, and on SQLite one process does everything; several need PostgreSQL (database_url)"
+    );
+    let workers = values.parse("workers", |text| between(text, 0..=10_000))?;
+    ensure!(role != Role::Worker || workers > 0, "role is worker and workers is 0: nothing would be done");
     Ok(Settings {
         listen,
         auth,
-        database_url: values.parse("database_url", |text| database_url(text, &data_dir))?,
+        database_url,
+        role,
         database_connections: values.parse("database_connections", |text| between(text, 1..=1000))?,
         api_key: values.parse("api_key", |text| {
             optional(text)
@@ -71,7 +80,7 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
             _ => bail!("must be auto, on or off"),
         })?,
         body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),
-        workers: values.parse("workers", |text| between(text, 0..=10_000))?,
+        workers: if role == Role::Api { 0 } else { workers },
         lease: values.parse("lease", |text| duration(text, Duration::from_millis(300)))?,
         webhook_retries: values.parse("webhook_retries", |text| {
             let retries = list(text, |delay| duration(delay, Duration::from_millis(1)))?;
@@ -134,6 +143,15 @@ fn name_server(text: &str) -> Result<SocketAddr> {
     let bare = text.parse().map(|address| SocketAddr::new(address, 53));
     bare.or_else(|_| text.parse())
         .map_err(|_| anyhow!("`{text}` is not an address such as 10.0.0.2 or [fd00::2]:5353"))
+}
+
+fn role(text: &str) -> Result<Role> {
+    match text {
+        "all" => Ok(Role::All),
+        "api" => Ok(Role::Api),
+        "worker" => Ok(Role::Worker),
+        _ => bail!("must be all, api or worker"),
+    }
 }
 
 fn switch(text: &str) -> Result<bool> {

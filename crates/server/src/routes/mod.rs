@@ -50,7 +50,8 @@ pub fn router(app: &App) -> Router {
 
 /// All routes with their documentation, each group behind its door.
 fn declared(app: &App) -> OpenApiRouter<App> {
-    groups().into_iter().fold(open_routes(), |all, (routes, group, scope)| {
+    let groups = if app.settings.api { groups() } else { Vec::new() };
+    groups.into_iter().fold(open_routes(), |all, (routes, group, scope)| {
         let door = Door { app: app.clone(), group, scope };
         let guarded = routes.route_layer(from_fn_with_state(door, guard));
         // Outside the guard: a refused key must read like every other error of the group, or of a socket.

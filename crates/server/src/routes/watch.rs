@@ -123,12 +123,11 @@ async fn open(
 async fn tell(app: &App, socket: &mut WebSocket, mut watch: Watch) -> Result<Goodbye, WireError> {
     let done = |status: &str| Ok(Some((1000, json!({ "type": "done", "status": status }))));
     let caught_up = watch.catch_up().await?;
-    if caught_up.live || caught_up.whole {
-        if !send(socket, &framed("catchup", &caught_up.status)).await {
-            return Ok(None);
-        }
-    }
     // What has ended and does not fit is not begun: clients take an ended status for the whole result.
+    let told = caught_up.live || caught_up.whole;
+    if told && !send(socket, framed("catchup", &caught_up.status)).await {
+        return Ok(None);
+    }
     if !caught_up.live {
         return done("ended");
     }
@@ -136,14 +135,14 @@ async fn tell(app: &App, socket: &mut WebSocket, mut watch: Watch) -> Result<Goo
         let Some(look) = next_look(app, socket, &mut watch).await? else { return Ok(None) };
         let Look { head, documents, ended } = look;
         for (_, document) in documents {
-            if !send(socket, &framed("document", &document)).await {
+            if !send(socket, framed("document", &document)).await {
                 return Ok(None);
             }
         }
         // An end that is no failure is told by closing; clients take a failed crawl's status from here only.
         if !ended || head.status == "failed" {
             let status = serde_json::to_vec(&head).unwrap_or_default();
-            if !send(socket, &status).await {
+            if !send(socket, status).await {
                 return Ok(None);
             }
         }
@@ -183,8 +182,9 @@ fn framed(kind: &str, json: &[u8]) -> Vec<u8> {
 }
 
 /// Whether it was taken.
-async fn send(socket: &mut WebSocket, json: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(json).into_owned();
+async fn send(socket: &mut WebSocket, json: Vec<u8>) -> bool {
+    // JSON of ours is always UTF-8.
+    let text = String::from_utf8(json).unwrap_or_default();
     send_message(socket, Message::Text(text.into())).await
 }
 
