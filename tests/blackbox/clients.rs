@@ -1,5 +1,6 @@
 //! The unmodified clients against the real binary. The scripts assert; a failing one fails here.
 
+use crate::crawl::Country;
 use crate::scrape::House;
 use crate::server::{KEY, Recipe, papers_are_there};
 use crate::site::Site;
@@ -28,6 +29,14 @@ async fn scrapes(mut command: Command) {
     let secure = Site::start_tls();
     command.env("SITE_URL", &house.site.base).env("TLS_SITE_URL", &secure.base);
     run(command.env("API_URL", &house.http().base));
+}
+
+/// Runs a client's script against a server with a village to crawl, and a second team.
+async fn crawls(mut command: Command) {
+    let country = Country::open().await;
+    let stranger = crate::scrape::stranger_key(&country.dir).await;
+    command.env("SITE_URL", &country.village.base).env("OTHER_KEY", stranger);
+    run(command.env("API_URL", &country.http().base));
 }
 
 fn run(command: &mut Command) {
@@ -86,4 +95,14 @@ async fn firecrawl_py_scrapes() {
 #[tokio::test]
 async fn firecrawl_js_scrapes() {
     scrapes(node("scrape.mjs")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_py_crawls() {
+    crawls(python("crawl.py")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_js_crawls() {
+    crawls(node("crawl.mjs")).await;
 }

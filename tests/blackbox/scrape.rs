@@ -91,19 +91,7 @@ impl House {
 
     /// A key of a second team.
     pub async fn stranger(&self) -> Http {
-        let url = format!("sqlite:{}", self.dir.join("data/gannet.db").display());
-        let store = store::open(&store::StoreOptions::new(url)).await.unwrap();
-        let team = store::keys::NewTeam {
-            id: uuid::Uuid::now_v7(),
-            name: "strangers".to_owned(),
-            plan: "unlimited".to_owned(),
-            zero_data_retention: false,
-        };
-        let team = store.create_team(team).await.unwrap().id;
-        let secret = engine::keys::Secret::random().unwrap();
-        engine::keys::create(store.as_ref(), team, "s", wire::Scope::ALL, None, &secret).await.unwrap();
-        store.shut_down().await;
-        self.http().with_key(Some(secret.reveal()))
+        stranger(&self.dir, self.http()).await
     }
 
     pub async fn credits_used(&self) -> u64 {
@@ -115,6 +103,28 @@ impl House {
             .map(|one| one["creditsUsed"].as_u64().unwrap())
             .sum()
     }
+}
+
+/// The same server, asked by a second team.
+pub async fn stranger(dir: &TempDir, http: &Http) -> Http {
+    http.with_key(Some(&stranger_key(dir).await))
+}
+
+/// A key of a second team of a server on SQLite.
+pub async fn stranger_key(dir: &TempDir) -> String {
+    let url = format!("sqlite:{}", dir.join("data/gannet.db").display());
+    let store = store::open(&store::StoreOptions::new(url)).await.unwrap();
+    let team = store::keys::NewTeam {
+        id: uuid::Uuid::now_v7(),
+        name: "strangers".to_owned(),
+        plan: "unlimited".to_owned(),
+        zero_data_retention: false,
+    };
+    let team = store.create_team(team).await.unwrap().id;
+    let secret = engine::keys::Secret::random().unwrap();
+    engine::keys::create(store.as_ref(), team, "s", wire::Scope::ALL, None, &secret).await.unwrap();
+    store.shut_down().await;
+    secret.reveal().to_owned()
 }
 
 pub async fn scrape_as(http: &Http, url: &str, options: Value) -> Reply {

@@ -1,0 +1,134 @@
+//! A small site whose every address is known, with pages that wait until the test lets them go. It runs on a thread of its own,
+//! so that a test which waits for a client does not stop it.
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use std::fmt::Write;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, oneshot};
+
+/// What a crawl of `/site/` comes to.
+pub const PAGES: [&str; 4] = ["/site/", "/site/one", "/site/two", "/site/three"];
+pub const BROKEN: &str = "/site/broken";
+/// What it leaves out, and why.
+pub const SKIPPED: [(&str, &str); 4] = [
+    ("/site/secret/plan", "robots"),
+    ("/elsewhere", "outsideStartPath"),
+    ("/site/logo.png", "fileType"),
+    ("mailto:a@b.example", "notHttp"),
+];
+/// Pages below `/held/`, its own included; all but the first wait.
+pub const HELD: usize = 6;
+/// Pages below `/large/`, its own included; documents of each are larger than 2 MiB.
+pub const LARGE: usize = 8;
+
+/// A running village; it ends with this value.
+pub struct Village {
+    pub base: String,
+    gate: Arc<Semaphore>,
+    _end: oneshot::Sender<()>,
+}
+
+impl Village {
+    pub fn start() -> Self {
+        let gate = Arc::new(Semaphore::new(0));
+        let router = Router::new().fallback(answer).with_state(gate.clone());
+        let (tell, told) = std::sync::mpsc::channel();
+        let (end, ended) = oneshot::channel();
+        std::thread::spawn(move || {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(async move {
+                let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+                tell.send(listener.local_addr().expect("an address")).expect("the test waits");
+                tokio::select! {
+                    () = async { drop(axum::serve(listener, router).await) } => {}
+                    _ = ended => {}
+                }
+            });
+        });
+        let address = told.recv().expect("the village listens");
+        Self { base: format!("http://{address}"), gate, _end: end }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    /// Lets so many of the waiting pages go.
+    pub fn release(&self, pages: usize) {
+        self.gate.add_permits(pages);
+    }
+}
+
+async fn answer(State(gate): State<Arc<Semaphore>>, request: Request) -> Response {
+    let path = request.uri().path();
+    match path {
+        "/robots.txt" => "User-agent: *\nDisallow: /site/secret/\n".into_response(),
+        "/site/" => page(
+            path,
+            &[
+                "one",
+                "two",
+                "three",
+                "broken",
+                "secret/plan",
+                "/elsewhere",
+                "logo.png",
+                "one#again",
+                "mailto:a@b.example",
+            ],
+        ),
+        "/site/one" | "/site/two" | "/site/three" | "/elsewhere" | "/alone" => page(path, &["/site/"]),
+        "/held/" => page(path, &["1", "2", "3", "4", "5"]),
+        "/large/" => page(path, &["1", "2", "3", "4", "5", "6", "7"]),
+        _ if path.starts_with("/held/") => {
+            gate.acquire().await.expect("never closed").forget();
+            page(path, &[])
+        }
+        _ if path.starts_with("/large/") => {
+            let mut text = String::new();
+            for line in 0..40_000_u64 {
+                // Words that do not repeat, so that nothing takes them for the furniture of a page.
+                let _ = write!(
+                    text,
+                    "<p>Line {line} of {path} is about {} and {}.</p>",
+                    line * 7919,
+                    line * 104_729
+                );
+            }
+            html(200, &format!("<title>{path}</title><main>{text}</main>"))
+        }
+        _ if path.starts_with("/release/") => {
+            let pages = path.trim_start_matches("/release/").parse().unwrap_or(0);
+            gate.add_permits(pages);
+            "released".into_response()
+        }
+        _ => {
+            html(404, "<title>Not here</title><p>There is nothing at this address, and there never was.</p>")
+        }
+    }
+}
+
+fn page(path: &str, links: &[&str]) -> Response {
+    let links = links
+        .iter()
+        .fold(String::new(), |text, link| text + &format!("<li><a href='{link}'>to {link}</a></li>"));
+    html(
+        200,
+        &format!(
+            "<title>The page {path}</title><main><h1>About {path}</h1><p>This is the page {path} of the village. It has a few \
+             sentences to read, so that nobody takes it for an empty one; word{}word is only here.</p><ul>{links}</ul></main>",
+            path.replace('/', "-")
+        ),
+    )
+}
+
+fn html(status: u16, text: &str) -> Response {
+    let status = StatusCode::from_u16(status).expect("a status");
+    (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], format!("<!doctype html>{text}"))
+        .into_response()
+}
