@@ -5,6 +5,7 @@ mod browser;
 mod cache;
 mod clients;
 mod command_line;
+mod crawl;
 mod documents;
 mod errors;
 mod hostile;
