@@ -22,7 +22,7 @@ edge (seq) AS (
     FROM blocker
 )
 SELECT e.seq, e.key, e.url, e.depth, e.is_lists, e.document_bytes, o.body AS outcome
-FROM entries e
+FROM entries e INDEXED BY entries_states
 LEFT JOIN outcomes o ON o.crawl_id = e.crawl_id AND o.seq = e.seq
 WHERE e.crawl_id = ?1 AND e.state = 2 AND e.seq <= (SELECT seq FROM edge)
 ORDER BY e.seq
