@@ -25,3 +25,4 @@ mod site;
 mod soak;
 mod ssrf;
 mod team;
+mod webhooks;
