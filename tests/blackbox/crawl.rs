@@ -5,6 +5,7 @@ mod command;
 mod events;
 
 mod refusals;
+mod roles;
 mod status;
 pub mod village;
 

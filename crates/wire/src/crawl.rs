@@ -174,6 +174,8 @@ pub struct Cancelled {
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobErrors {
+    /// One client asks for it, on batches.
+    pub success: bool,
     pub errors: Vec<PageError>,
     /// Addresses that robots.txt asks to leave alone.
     pub robots_blocked: Vec<String>,

@@ -104,7 +104,7 @@ async fn whoever_comes_back_goes_on_where_they_were() {
 
 #[tokio::test]
 async fn watching_ends_with_the_server_and_has_its_bound() {
-    let country = Country::open().await;
+    let country = Country::with(|recipe| recipe.set("shutdown_grace", "2s")).await;
     let id = country.crawl("/held/", empty()).await;
     let path = format!("/v2/crawl/{id}/events");
     let open = (0..100).map(|_| Events::open(&country, &path, None));
@@ -118,7 +118,7 @@ async fn watching_ends_with_the_server_and_has_its_bound() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let Country { server, dir: _dir, village: _village } = country;
-    let (code, took, log) = tokio::task::spawn_blocking(move || server.terminate()).await.unwrap();
+    let (code, _, log) = tokio::task::spawn_blocking(move || server.terminate()).await.unwrap();
     assert_eq!(code, Some(0), "{log}");
-    assert!(took < Duration::from_secs(8), "watchers held it up for {took:?}");
+    assert!(log.contains("stopped") && !log.contains("cut off"), "watchers held it up: {log}");
 }

@@ -116,7 +116,7 @@ impl Crawler {
     /// The pages that could not be had, and those that robots rules kept out.
     pub async fn errors(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<JobErrors, WireError> {
         let crawl = self.find(caller, kind, id).await?;
-        let mut told = JobErrors::default();
+        let mut told = JobErrors { success: true, ..JobErrors::default() };
         let failed = self.lines(&crawl, EntryState::Failed, MOST_ERRORS, |line| {
             told.errors.push(page_error(&crawl, line));
         });

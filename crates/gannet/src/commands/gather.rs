@@ -1,6 +1,8 @@
 //! Crawls and batches without a server: the same engine on a database of its own, which lies beside the output until all of it is
 //! written. So whatever stops the command, the same command goes on where it was.
 
+mod note;
+mod options;
 mod output;
 mod progress;
 
@@ -11,11 +13,12 @@ use crate::settings::Settings;
 use anyhow::{Context, Result};
 use engine::crawl::{Crawler, Crew, CrewOptions};
 use engine::{Caller, Gate};
+use note::Note;
+pub use options::PageOptions;
 pub use output::Form;
 use output::Output;
 use progress::Progress;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -30,7 +33,6 @@ use uuid::Uuid;
 use wire::WireError;
 use wire::batch::BatchRequest;
 use wire::crawl::{CrawlRequest, JobHead, LedgerQuery};
-use wire::scrape::{FormatAsked, ScrapeOptions};
 
 /// Not one page could be had.
 const NOTHING: u8 = 1;
@@ -47,56 +49,6 @@ const LEASE: Duration = Duration::from_secs(5);
 const GRACE: Duration = Duration::from_secs(2);
 /// A page that was lost so often is taken to be the reason.
 const MOST_LOST: u32 = 5;
-
-/// How each page is scraped.
-#[derive(Debug, clap::Args)]
-pub struct PageOptions {
-    /// What to write, by the names of the API: markdown, html, rawHtml, links, images…; several make JSON documents
-    #[arg(long = "format", value_name = "FORMAT")]
-    formats: Vec<String>,
-    /// The whole page rather than its main content
-    #[arg(long)]
-    whole: bool,
-    /// Never start a browser
-    #[arg(long)]
-    fast: bool,
-    /// A header to send, `Name: value`; may be repeated
-    #[arg(long = "header", value_name = "HEADER")]
-    headers: Vec<String>,
-    /// Milliseconds that a page may take
-    #[arg(long, value_name = "MS", default_value_t = 60_000)]
-    timeout: i64,
-}
-
-impl PageOptions {
-    pub fn options(&self) -> Result<ScrapeOptions, String> {
-        let mut headers = BTreeMap::new();
-        for header in &self.headers {
-            let (name, value) =
-                header.split_once(':').ok_or_else(|| format!("--header `{header}` must be `Name: value`"))?;
-            headers.insert(name.trim().to_owned(), value.trim().to_owned());
-        }
-        let formats: Vec<FormatAsked> = self.formats.iter().cloned().map(FormatAsked::Plain).collect();
-        Ok(ScrapeOptions {
-            formats: (!formats.is_empty()).then_some(formats),
-            only_main_content: Some(!self.whole),
-            fast_mode: Some(self.fast),
-            headers: (!headers.is_empty()).then_some(headers),
-            timeout: Some(self.timeout),
-            ..ScrapeOptions::default()
-        })
-    }
-
-    pub fn form(&self) -> Form {
-        match self.formats.as_slice() {
-            [] => Form::Text("markdown"),
-            [one] if one == "markdown" => Form::Text("markdown"),
-            [one] if one == "html" => Form::Text("html"),
-            [one] if one == "rawHtml" => Form::Text("rawHtml"),
-            _ => Form::Json,
-        }
-    }
-}
 
 /// Where it all goes.
 #[derive(Debug)]
@@ -122,14 +74,6 @@ impl Job {
     }
 }
 
-/// What lies in the state folder beside the database.
-#[derive(Debug, Serialize, Deserialize)]
-struct Note {
-    job: Job,
-    /// None until it was accepted.
-    id: Option<Uuid>,
-}
-
 pub fn mistake(why: &str) -> ExitCode {
     eprintln!("gannet: {why}");
     ExitCode::from(MISTAKE)
@@ -144,20 +88,23 @@ pub struct Gathering {
 impl Gathering {
     pub async fn run(self, globals: Globals) -> Result<ExitCode> {
         let state = self.place.state();
-        let resumes = state.join(NOTE).exists();
-        if !resumes && self.place.has_output() {
+        if Note::read(&state)?.is_none() && self.place.has_output() {
             return Ok(mistake(&format!("{} is there already", self.place.out.display())));
         }
         let own = [
             ("data_dir", state.display().to_string()),
             ("objects", String::new()),
             ("plan", "unlimited".into()),
+            ("role", "all".into()),
         ];
         let database = ("database_url", format!("sqlite:{}", state.join("gannet.db").display()));
         let values = own.into_iter().chain([database]).map(|(name, value)| (name.to_owned(), value));
         let settings = globals.settings(values.collect())?;
+        if let Some(folder) = state.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        }
         let _lock = home::lock_database(&settings).context("is the same command running already?")?;
-        if resumes && read_note(&state)?.job != self.job {
+        if Note::read(&state)?.is_some_and(|note| note.job != self.job) {
             let why = "holds another crawl that is not done; give another --out, or remove it";
             return Ok(mistake(&format!("{} {why}", state.display())));
         }
@@ -257,26 +204,10 @@ impl Run {
     }
 }
 
-const NOTE: &str = "job.json";
-
-fn read_note(state: &Path) -> Result<Note> {
-    let path = state.join(NOTE);
-    let text = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_slice(&text).with_context(|| format!("{} is not ours", path.display()))
-}
-
-fn write_note(state: &Path, note: &Note) -> Result<()> {
-    let path = state.join(NOTE);
-    let draft = path.with_extension("new");
-    std::fs::write(&draft, serde_json::to_vec(note)?)
-        .with_context(|| format!("cannot write {}", draft.display()))?;
-    std::fs::rename(&draft, &path).with_context(|| format!("cannot write {}", path.display()))
-}
-
 /// The id of the job: the one that is there, or a new one.
 async fn accept(run: &Run, job: &Job, state: &Path) -> Result<Result<Uuid, WireError>> {
-    if state.join(NOTE).exists() {
-        if let Some(id) = read_note(state)?.id {
+    if let Some(note) = Note::read(state)? {
+        if let Some(id) = note.id {
             return Ok(Ok(id));
         }
         // Stopped after it was accepted and before that was noted.
@@ -285,7 +216,7 @@ async fn accept(run: &Run, job: &Job, state: &Path) -> Result<Result<Uuid, WireE
             return Ok(Ok(crawl.id));
         }
     }
-    write_note(state, &Note { job: job.clone(), id: None })?;
+    Note { job: job.clone(), id: None }.write(state)?;
     let accepted = match job {
         Job::Crawl(asked) => run.crawler.start(&run.caller, asked, None, "").await,
         Job::Batch(asked) => {
@@ -299,7 +230,7 @@ async fn accept(run: &Run, job: &Job, state: &Path) -> Result<Result<Uuid, WireE
         }
     };
     if let Ok(id) = &accepted {
-        write_note(state, &Note { job: job.clone(), id: Some(*id) })?;
+        Note { job: job.clone(), id: Some(*id) }.write(state)?;
     }
     Ok(accepted)
 }
