@@ -4,9 +4,9 @@
 //! may sit between (for one that cannot follow prepared statements, add `statement-cache-capacity=0`
 //! to the URL). Only the wake-up listener needs a session; without it workers still poll.
 //!
-//! Locks are taken in one order, so that nobody waits in a circle: a parent before its children, rows
-//! of one table in the order of their ids, jobs before reservations, reservations before periods,
-//! periods before pages.
+//! Locks are taken in one order, so that nobody waits in a circle: a parent before its children, a crawl
+//! before its entries, rows of one table in the order of their ids, jobs and crawls before reservations,
+//! reservations before periods, periods before pages.
 //! Times come from the database's clock (`gannet_now()` in the schema).
 
 mod activity;

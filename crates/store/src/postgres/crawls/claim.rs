@@ -4,12 +4,11 @@
 
 use super::super::{PostgresStore, Tx};
 use super::standing::lock_live;
-use crate::crawls::{ClaimedEntry, EntryClaim, EntryLease, Pace};
+use crate::crawls::{ClaimedEntry, EntryClaim, EntryLease};
 use crate::ledger::choose::{Candidate, MOST_CRAWLS, Round};
 use crate::ledger::look::{Looking, QueuedEntry};
 use crate::ledger::rows;
 use crate::rows::Columns;
-use crate::text::storable;
 use crate::{Millis, StoreResult, clock};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use uuid::Uuid;
@@ -33,16 +32,6 @@ pub(super) async fn claim(store: &PostgresStore, request: &EntryClaim) -> StoreR
     let claimed = search.take(&mut tx, request).await?;
     tx.commit().await?;
     Ok(claimed)
-}
-
-pub(super) async fn set_pace(store: &PostgresStore, host: &str, pace: Pace) -> StoreResult<()> {
-    sqlx::query(include_str!("../sql/crawls/pace.sql"))
-        .bind(storable(host))
-        .bind(clock::millis(pace.gap))
-        .bind(clock::millis(pace.pause))
-        .execute(&store.pool)
-        .await?;
-    Ok(())
 }
 
 /// What a claim found in one crawl.

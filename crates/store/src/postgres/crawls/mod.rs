@@ -7,6 +7,7 @@ mod add;
 mod attempts;
 mod claim;
 mod end;
+mod pace;
 mod read;
 mod settle;
 mod standing;
@@ -136,7 +137,7 @@ impl Crawls for PostgresStore {
     }
 
     async fn set_pace(&self, host: &str, pace: Pace) -> StoreResult<()> {
-        claim::set_pace(self, host, pace).await
+        pace::set(self, host, pace).await
     }
 
     async fn sweep_entries(&self, most_attempts: u32) -> StoreResult<CrawlSweep> {

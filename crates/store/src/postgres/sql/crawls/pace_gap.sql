@@ -1,0 +1,1 @@
+SELECT gap FROM host_paces WHERE host = $1
