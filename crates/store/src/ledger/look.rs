@@ -59,6 +59,17 @@ impl Looking {
         4 * self.wanted + 64
     }
 
+    /// Takes the first entries when they are enough and all of them may start: mostly, no more need be looked at.
+    pub(crate) fn take_first(&mut self, first: Vec<QueuedEntry>) -> bool {
+        let starts = |one: &QueuedEntry| one.run_at.max(one.host_at) <= self.now && one.host_gap == 0;
+        let enough =
+            first.len() == self.wanted && first.len() as u64 <= self.pages && first.iter().all(starts);
+        if enough {
+            self.take(first);
+        }
+        enough
+    }
+
     /// Takes what may start from the front of the queue. Where to look on, when that was not enough.
     pub(crate) fn front(&mut self, window: Vec<QueuedEntry>) -> Option<i64> {
         let last = window.last().map(|entry| entry.seq);
@@ -148,6 +159,22 @@ mod tests {
         assert_eq!(looking.front(vec![entry(1, "a"), late, paused, entry(4, "a")]), None);
         assert_eq!(numbers(&looking), [1, 4]);
         assert_eq!(looking.next(), (0, NOW + 5), "all was seen: nothing before then");
+    }
+
+    #[test]
+    fn the_first_are_taken_when_all_may_start() {
+        let take_first = |pages, first: Vec<QueuedEntry>| {
+            let mut looking = Looking::new(2, pages, 7, NOW);
+            let enough = looking.take_first(first);
+            assert_eq!(numbers(&looking).len(), if enough { 2 } else { 0 }, "all or none");
+            assert_eq!(looking.next(), (7, NOW));
+            enough
+        };
+        assert!(take_first(2, vec![entry(1, "a"), entry(2, "a")]));
+        assert!(!take_first(1, vec![entry(1, "a"), entry(2, "a")]), "one past the limit");
+        assert!(!take_first(2, vec![entry(1, "a")]));
+        assert!(!take_first(2, vec![entry(1, "a"), QueuedEntry { run_at: NOW + 1, ..entry(2, "a") }]));
+        assert!(!take_first(2, vec![entry(1, "a"), QueuedEntry { host_gap: 1, ..entry(2, "a") }]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::crawls_ground::{
     Book, HOST, came_to_nothing, crawl, fetched, lists, numbers, page, pages, request,
 };
-use crate::ground::{Ground, NOW, team};
+use crate::ground::{Ground, HOUR, NOW, team};
 use std::time::{Duration, Instant};
 use store::crawls::{
     AttemptEnd, CrawlState, EntryClaim, EntryState, Fate, NewCrawl, NewEntry, Pace, Settled,
@@ -20,6 +20,7 @@ on_both!(
     plans_have_slots,
     teams_and_crawls_take_turns,
     a_pause_only_grows,
+    a_shorter_gap_counts_at_once,
 );
 
 const GAP: Duration = Duration::from_millis(120);
@@ -194,4 +195,13 @@ async fn a_pause_only_grows(ground: Ground) {
     assert_eq!(claim_some(&other, 1).await, [1]);
     assert!(start.elapsed() >= GAP - Duration::from_millis(20), "{:?}", start.elapsed());
     assert_eq!(other.settle_all(Vec::new()).await, Settled::Now(CrawlState::Completed));
+}
+
+async fn a_shorter_gap_counts_at_once(ground: Ground) {
+    ground.store.set_pace(HOST, Pace { gap: HOUR, pause: NOW }).await.unwrap();
+    let book = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
+    assert_eq!(numbers(&book.claim(2).await), [1]);
+    assert!(book.claim(2).await.is_empty());
+    ground.store.set_pace(HOST, Pace::default()).await.unwrap();
+    assert_eq!(numbers(&book.claim(2).await), [2]);
 }

@@ -38,6 +38,7 @@ mod crawls_ground;
 mod crawls_kill;
 mod crawls_leases;
 mod crawls_life;
+mod crawls_long;
 mod crawls_many_workers;
 mod crawls_model;
 mod crawls_modelled;

@@ -65,10 +65,13 @@ async fn take(
     claimed: &mut Vec<ClaimedEntry>,
 ) -> StoreResult<()> {
     let mut looking = Looking::new(share, crawl.pages, crawl.look_from, now);
-    let front = window(tx, crawl.crawl, 0, looking.window()).await?;
-    if let Some(from) = looking.front(front) {
-        let behind = window(tx, crawl.crawl, from, looking.window()).await?;
-        looking.behind(from, behind);
+    let first = window(tx, crawl.crawl, 0, share as usize).await?;
+    if !looking.take_first(first) {
+        let front = window(tx, crawl.crawl, 0, looking.window()).await?;
+        if let Some(from) = looking.front(front) {
+            let behind = window(tx, crawl.crawl, from, looking.window()).await?;
+            looking.behind(from, behind);
+        }
     }
     if !looking.paced.is_empty() {
         let hosts = Value::from(looking.paced.iter().cloned().collect::<Vec<_>>()).to_string();
@@ -155,5 +158,6 @@ pub(super) async fn set_pace(store: &SqliteStore, host: &str, pace: Pace) -> Sto
         .execute(&mut *tx)
         .await?;
     tx.commit().await?;
+    store.wake();
     Ok(())
 }
