@@ -84,6 +84,14 @@ fn without_a_browser_the_page_still_has_a_name_and_a_logo() {
     assert!(look.get("colors").is_none() && look.get("typography").is_none());
 }
 
+#[test]
+fn an_address_in_numbers_names_nobody() {
+    let named = |address: &str| serde_json::to_value(profile(&Value::Null, &page("<p>x", address))).unwrap();
+    assert_eq!(named("https://www.nordlicht.test/")["brandName"], "nordlicht");
+    assert!(named("http://127.0.0.1:8080/").get("brandName").is_none());
+    assert!(named("http://[::1]/").get("brandName").is_none());
+}
+
 /// Whether a value holds a null anywhere, or a colour that is none.
 fn is_sound(value: &Value) -> bool {
     let mut waiting = vec![value];
