@@ -40,10 +40,9 @@ fn accounted_for(site: &MazeSite, lines: &std::collections::BTreeMap<String, (St
             Fate::Robots => ("skipped", "robots"),
             Fate::NoFollow => ("skipped", "nofollow"),
             Fate::NoText => ("skipped", "fileType"),
-            Fate::OffSite => ("skipped", "offSite"),
+            Fate::OffSite | Fate::RedirectsAway => ("skipped", "offSite"),
             Fate::NotHttp => ("skipped", "notHttp"),
             Fate::HasCanonical => ("skipped", "canonical"),
-            Fate::RedirectsAway => ("skipped", "offSite"),
             Fate::Error(_) | Fate::RedirectLoop => ("failed", "SCRAPE_SITE_ERROR"),
             Fate::Page | Fate::Redirects => continue,
         };
