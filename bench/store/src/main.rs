@@ -1,8 +1,9 @@
-//! What a store costs: `gannet-bench-store claims|scrapes DATABASE_URL …`; see the README beside this.
+//! What a store costs: `gannet-bench-store claims|crawls|scrapes DATABASE_URL …`; see the README beside this.
 //! Use an empty database.
 
 mod claims;
 mod cpu;
+mod crawls;
 mod scrapes;
 
 use anyhow::{Context, bail};
@@ -11,6 +12,7 @@ use store::{Store, StoreOptions};
 use uuid::Uuid;
 
 const USAGE: &str = "usage: gannet-bench-store claims DATABASE_URL [QUEUED] [SECONDS] [WORKERS] [BATCH]
+       gannet-bench-store crawls DATABASE_URL [PAGES] [WORKERS] [BATCH] [LINKS] [DOCUMENT-BYTES]
        gannet-bench-store scrapes DATABASE_URL [RECORDS] [BATCH] [RESULT-BYTES] [PAGE-BYTES] [reserved]";
 
 #[tokio::main]
@@ -22,6 +24,7 @@ async fn main() -> anyhow::Result<()> {
     println!("backend      {}", store.backend());
     match what.as_str() {
         "claims" => claims::run(store.clone(), &rest).await?,
+        "crawls" => crawls::run(store.clone(), &rest).await?,
         "scrapes" => scrapes::run(&*store, &rest).await?,
         _ => bail!(USAGE),
     }
@@ -37,4 +40,18 @@ fn number(rest: &[String], place: usize, default: usize) -> anyhow::Result<usize
 async fn team(store: &dyn Store, name: String) -> anyhow::Result<Uuid> {
     let team = NewTeam { id: Uuid::now_v7(), name, plan: "bench".into(), zero_data_retention: false };
     Ok(store.create_team(team).await?.id)
+}
+
+/// Bytes that differ from record to record and do not shrink, as compressed ones are.
+fn noise(seed: usize, bytes: usize) -> Vec<u8> {
+    let mut state = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut out = Vec::with_capacity(bytes + 8);
+    while out.len() < bytes {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        out.extend_from_slice(&state.to_le_bytes());
+    }
+    out.truncate(bytes);
+    out
 }

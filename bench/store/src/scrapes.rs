@@ -1,6 +1,6 @@
 //! Processor time of recording scrapes, per record.
 
-use crate::{cpu, number, team};
+use crate::{cpu, noise, number, team};
 use anyhow::ensure;
 use std::time::{Duration, Instant};
 use store::Store;
@@ -85,18 +85,4 @@ fn new_page(n: usize, url: String, bytes: usize) -> NewPage {
         body: noise(n, bytes),
         keep_for: HOUR * 48,
     }
-}
-
-/// Bytes that differ from record to record and do not shrink, as compressed ones are.
-fn noise(seed: usize, bytes: usize) -> Vec<u8> {
-    let mut state = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut out = Vec::with_capacity(bytes + 8);
-    while out.len() < bytes {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        out.extend_from_slice(&state.to_le_bytes());
-    }
-    out.truncate(bytes);
-    out
 }
