@@ -121,7 +121,8 @@ fn nobody() -> String {
 
 /// The body of a request with more in it.
 fn with(mut body: Value, more: Value) -> Value {
-    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let Value::Object(more) = more else { panic!("not an object: {more}") };
+    body.as_object_mut().expect("an object").extend(more);
     body
 }
 

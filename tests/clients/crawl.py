@@ -270,8 +270,9 @@ async def asynchronous():
     assert (await client.get_batch_scrape_status(begun.id)).completed == 2
     assert len((await client.get_batch_scrape_status_page(f"{url}/v2/batch/scrape/{begun.id}?limit=1")).data) == 1
     assert (await client.check_batch_scrape_status(begun.id)).status == "completed"
-    assert (await client.get_batch_scrape_errors(begun.id)).errors == []
-    assert (await client.check_batch_scrape_errors(begun.id)).errors == []
+    # This one hands over what the server said, as it is.
+    assert (await client.get_batch_scrape_errors(begun.id))["errors"] == []
+    assert (await client.check_batch_scrape_errors(begun.id))["errors"] == []
     held = await client.async_batch_scrape_urls([f"{site}/held/y"])
     assert await client.cancel_batch_scrape(held.id) is True
     assert (await client.map(f"{site}/site/", limit=3)).links and (await client.map_url(f"{site}/site/")).links
