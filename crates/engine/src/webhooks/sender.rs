@@ -17,6 +17,8 @@ const DEAD_LETTERS_KEPT: Duration = Duration::from_hours(7 * 24);
 /// What could not be delivered for this long, waiting for its turn included, is given up: the documents it tells of are
 /// not kept for longer.
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
+/// After nothing was due: the signal is that of all work, and a busy crawl gives it for every page.
+const QUIET: Duration = Duration::from_millis(50);
 /// After a failure of our own.
 const OWN_PAUSE: Duration = Duration::from_secs(5);
 /// The longest text of an error that is kept.
@@ -100,11 +102,14 @@ impl Sender {
             }
             let room = running.len() < self.0.options.taken;
             if !(busy && room) {
+                let work = async {
+                    tokio::time::sleep(QUIET.min(self.0.options.poll)).await;
+                    let _ = tokio::time::timeout(self.0.options.poll, signal.changed()).await;
+                };
                 tokio::select! {
                     () = stop.cancelled() => break,
                     Some(ended) = running.join_next() => report(ended),
-                    Ok(()) = signal.changed(), if room => {}
-                    () = tokio::time::sleep(self.0.options.poll), if room => {}
+                    () = work, if room => {}
                 }
             }
             while let Some(ended) = running.try_join_next() {
