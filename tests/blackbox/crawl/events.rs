@@ -41,9 +41,9 @@ impl Events {
             let chunk = tokio::time::timeout(Duration::from_secs(20), self.response.chunk()).await;
             let chunk = chunk.expect("something comes").unwrap()?;
             self.text.push_str(std::str::from_utf8(&chunk).unwrap());
-            while let Some((event, rest)) = self.text.split_once("\n\n") {
-                self.waiting.extend(read(event));
-                self.text = rest.to_owned();
+            while let Some(end) = self.text.find("\n\n") {
+                self.waiting.extend(read(&self.text[..end]));
+                self.text.drain(..end + 2);
             }
         }
         self.waiting.pop_front()

@@ -149,14 +149,11 @@ struct Run {
 
 impl Run {
     async fn open(settings: &Settings, store: Arc<dyn Store>, stop: &CancellationToken) -> Result<Self> {
-        let team = match store.teams().await?.into_iter().next() {
-            Some(team) => team,
-            None => {
-                let name = "default".to_owned();
-                let plan = settings.plan.clone();
-                let team = NewTeam { id: Uuid::now_v7(), name, plan, zero_data_retention: false };
-                store.create_team(team).await?
-            }
+        let team = if let Some(team) = store.teams().await?.into_iter().next() {
+            team
+        } else {
+            let (name, plan) = ("default".to_owned(), settings.plan.clone());
+            store.create_team(NewTeam { id: Uuid::now_v7(), name, plan, zero_data_retention: false }).await?
         };
         let gate = Gate::new(store.clone());
         let scraper = open_scraper(settings, &store, &gate, None).await?;
