@@ -60,7 +60,8 @@ async fn a_batch_fills_a_folder() {
         let page = std::fs::read_to_string(dir.join("pages").join(entry["file"].as_str().unwrap())).unwrap();
         let place = entry["url"].as_str().unwrap().replace(&village.base, "").replace('/', "-");
         assert!(
-            page.contains(&format!("word{place}word")) && Path::new(entry["file"].as_str().unwrap()).extension().is_some_and(|kind| kind == "md"),
+            page.contains(&format!("word{place}word"))
+                && Path::new(entry["file"].as_str().unwrap()).extension().is_some_and(|kind| kind == "md"),
             "{page}"
         );
     }
