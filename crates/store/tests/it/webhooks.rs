@@ -275,7 +275,7 @@ async fn many_writers_and_senders_lose_nothing_and_keep_the_order(ground: Ground
     let expected: HashMap<Uuid, Vec<Uuid>> = writers.join_all().await.into_iter().collect();
     let started = Instant::now();
     while *delivered.lock().unwrap() != expected {
-        assert!(started.elapsed() < Duration::from_secs(60), "everything is delivered, once, in its order");
+        assert!(started.elapsed() < Duration::from_mins(1), "everything is delivered, once, in its order");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     senders.shutdown().await;
