@@ -336,7 +336,8 @@ pub trait Crawls {
     async fn claim_entries(&self, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>>;
 
     /// Extends leases from now; answers in the order asked. Entries of an ended crawl are lost.
-    async fn keep_entries(&self, leases: &[EntryLease], lease_for: Duration) -> StoreResult<Vec<LeaseStatus>>;
+    async fn keep_entries(&self, leases: &[EntryLease], lease_for: Duration)
+    -> StoreResult<Vec<LeaseStatus>>;
 
     /// Ends attempts, all in one transaction, in the order asked: whether each still held its lease.
     async fn end_attempts(&self, ends: Vec<(EntryLease, AttemptEnd)>) -> StoreResult<Vec<bool>>;
@@ -356,7 +357,8 @@ pub trait Crawls {
     async fn settle(&self, crawl: Uuid, version: u64, settlement: Settlement) -> StoreResult<Settled>;
 
     /// Ends a live crawl as failed, whatever is open in it; `false` when it had ended.
-    async fn fail_crawl(&self, crawl: Uuid, error: String, deliveries: Vec<NewDelivery>) -> StoreResult<bool>;
+    async fn fail_crawl(&self, crawl: Uuid, error: String, deliveries: Vec<NewDelivery>)
+    -> StoreResult<bool>;
 
     /// Ends a live crawl as cancelled, at once.
     async fn cancel_crawl(&self, team: Uuid, crawl: Uuid) -> StoreResult<CancelOutcome>;
