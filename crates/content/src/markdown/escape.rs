@@ -77,7 +77,11 @@ fn needs_escape(bytes: &[u8], at: usize, context: Context) -> bool {
         b'|' => context.place == Place::Cell,
         b'!' => after.is_none() && context.before_link,
         // A heading's closing run of #s is dropped by readers.
-        b'#' => context.place == Place::Heading && after.is_none() && (before.is_none() || space(before)),
+        b'#' => {
+            context.place == Place::Heading
+                && (before.is_none() || space(before))
+                && bytes[at..].iter().all(|byte| *byte == b'#')
+        }
         _ => false,
     }
 }

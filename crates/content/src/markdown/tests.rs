@@ -17,6 +17,7 @@ const CASES: &[(&str, &str)] = &[
         "## [Setup](https://ex.org/a/b.html#s)\n",
     ),
     ("<h2></h2><h3><b>Bold</b><br>two #</h3>", "### Bold two \\#\n"),
+    ("<h1>##</h1><h2>two ##</h2><h3>C##</h3>", "# \\##\n\n## two \\##\n\n### C##\n"),
     ("<p>a\n   b\t c&nbsp; d</p><p>e</p>", "a b c d\n\ne\n"),
     ("<p>x<b> bold </b>y and <i>it</i>.</p>", "x **bold** y and *it*.\n"),
     ("<p><b>a</b><b>b</b> <b></b><i><i>c</i></i></p>", "**ab** *c*\n"),
