@@ -52,13 +52,13 @@ async fn all_true(server: &Server, site: &MazeSite, crawls: &[String]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn crawls_survive_their_server_on_sqlite() {
     let dir = TempDir::new();
-    survive(recipe(&dir), kills(4, 150)).await;
+    survive(recipe(&dir), kills(4, 100)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn crawls_survive_their_server_on_postgresql() {
     let dir = TempDir::new();
-    survive(recipe(&dir).set("database_url", &shared_database()), kills(3, 150)).await;
+    survive(recipe(&dir).set("database_url", &shared_database()), kills(3, 100)).await;
 }
 
 /// Several processes share crawls; any of them may die.
@@ -69,7 +69,7 @@ async fn processes_share_crawls_and_any_may_die() {
     let site = MazeSite::open(33, 80).await;
     let keeper = shared.start().await;
     let mut crawls = Vec::new();
-    for round in 0..kills(3, 60) {
+    for round in 0..kills(3, 50) {
         let others = [shared.start().await, shared.start().await];
         if crawls.len() < 3 || round % 4 == 0 {
             crawls.push(start(&others[0].http, &whole(&site.base, 20)).await);
