@@ -13,8 +13,9 @@ use tokio_util::sync::CancellationToken;
 pub const ACTIVITY_KEPT: Duration = Duration::from_hours(24);
 /// A profile that nobody used for this long is given up.
 pub const PROFILES_KEPT: Duration = Duration::from_hours(180 * 24);
-/// A page whose workers were lost so often is taken to be the reason.
-const MOST_LOST: u32 = 5;
+/// A page whose workers were lost so often is taken to be the reason. Many, because a server that is killed again and again
+/// must not lose pages by it.
+const MOST_LOST: u32 = 25;
 /// Rows deleted in one transaction, and transactions in one round: others must get a turn.
 const PURGE_BATCH: u32 = 2000;
 const PURGE_BATCHES: u32 = 500;
