@@ -60,8 +60,8 @@ impl SqliteStore {
                 .max_lifetime(None)
                 .test_before_acquire(false)
         };
-        // 16 MB of the file in memory: the one writer finds the addresses of a large crawl without reading them again.
-        let writing = connection(path, options).pragma("cache_size", "-16384");
+        // 6 MB of the file in memory: the one writer finds the addresses of a large crawl without reading them again.
+        let writing = connection(path, options).pragma("cache_size", "-6144");
         let writer = pool(1).connect_with(writing).await?;
         let reading = connection(path, options).create_if_missing(false).pragma("query_only", "ON");
         let readers = pool(options.max_connections.max(1)).connect_lazy_with(reading);
