@@ -22,11 +22,6 @@ pub struct Memory {
     alike: Vec<Likeness>,
     /// A page with very many addresses is settled in parts: which one, and from which address on.
     pub at: Option<(u64, usize)>,
-    /// Addresses that did not go into the ledger because it is full.
-    pub unlisted: u64,
-    /// Lists that the site named and that could not be had; whether there was more than is read.
-    pub lists_failed: usize,
-    pub lists_cut: bool,
 }
 
 impl Memory {
@@ -37,9 +32,6 @@ impl Memory {
             canonical: BTreeMap::new(),
             alike: Vec::new(),
             at: None,
-            unlisted: 0,
-            lists_failed: 0,
-            lists_cut: false,
         })
     }
 

@@ -7,6 +7,7 @@ use super::order::{SitemapUse, host_of, lists_key};
 use super::outcome::{Failure, Lead, Listed, Outcome, Seen};
 use crate::from_store;
 use sites::Address;
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use store::Store;
@@ -188,8 +189,10 @@ impl<'a> Round<'a> {
         for lead in &listed.leads[from..to] {
             self.admit(lead, 0);
         }
-        self.memory.lists_failed += listed.failed;
-        self.memory.lists_cut |= listed.cut;
+        if from == 0 && (listed.failed > 0 || listed.cut) {
+            let (failed, cut) = (listed.failed, listed.cut);
+            tracing::warn!(crawl = %self.crawl.id, failed, cut, "not all lists of a site could be read to their end");
+        }
     }
 
     fn page(&mut self, entry: &FetchedEntry, seen: &Seen, from: usize, to: usize, whole: bool) -> Fate {
@@ -322,10 +325,13 @@ impl<'a> Round<'a> {
 
     fn write_down(&mut self, lead: &Lead, depth: u32, fate: NewFate) {
         let most = self.desk.limit.unwrap_or(u64::MAX).saturating_mul(PER_PAGE).saturating_add(AT_LEAST);
-        if self.crawl.counts.discovered + self.settlement.found.len() as u64 >= most {
-            self.memory.unlisted += 1;
-            return;
-        }
+        let written = self.crawl.counts.discovered + self.settlement.found.len() as u64;
+        // A full ledger says so once, with the first address that found no room.
+        let fate = match written.cmp(&most) {
+            Ordering::Less => fate,
+            Ordering::Equal => NewFate::Skipped("ledgerFull".to_owned()),
+            Ordering::Greater => return,
+        };
         let host = if fate == NewFate::Page {
             Url::parse(&lead.url).map(|url| host_of(&url)).unwrap_or_default()
         } else {
