@@ -155,8 +155,13 @@ pub fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
 
 /// The reverse of [`pack`], bounded by what we ever put in.
 pub fn unpack(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let most = store::scrapes::LARGEST_SCRAPE;
     let mut plain = Vec::new();
-    zstd::stream::Decoder::new(bytes)?.take(store::scrapes::LARGEST_SCRAPE as u64).read_to_end(&mut plain)?;
+    zstd::stream::Decoder::new(bytes)?.take(most as u64 + 1).read_to_end(&mut plain)?;
+    // Half a document would be read as a broken one.
+    if plain.len() > most {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "larger than anything that is kept"));
+    }
     Ok(plain)
 }
 
@@ -172,5 +177,7 @@ mod tests {
             assert_eq!(unpack(&packed).unwrap(), text.as_bytes());
         }
         assert!(unpack(b"no such thing").is_err());
+        let too_much = vec![0; store::scrapes::LARGEST_SCRAPE + 1];
+        assert!(unpack(&pack(&too_much).unwrap()).is_err(), "never cut in silence");
     }
 }
