@@ -6,6 +6,7 @@
 
 mod archive;
 mod bert;
+pub mod chat;
 mod shelf;
 mod tensors;
 mod tokens;

@@ -14,6 +14,8 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, name: "scrapes", sql: include_str!("migrations/0002_scrapes.sql") },
     Migration { version: 3, name: "crawls", sql: include_str!("migrations/0003_crawls.sql") },
     Migration { version: 4, name: "webhooks", sql: include_str!("migrations/0004_webhooks.sql") },
+    Migration { version: 5, name: "search", sql: include_str!("migrations/0005_search.sql") },
+    Migration { version: 6, name: "agents", sql: include_str!("migrations/0006_agents.sql") },
 ];
 
 /// Applies what is missing. The write lock of the file makes processes that start at once take turns;
