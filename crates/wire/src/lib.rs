@@ -14,6 +14,7 @@ pub mod read;
 pub mod research;
 pub mod scope;
 pub mod scrape;
+pub mod search;
 pub mod team;
 pub mod webhook;
 
