@@ -6,6 +6,7 @@
 //! every server is watched by a shell that stops it when its test process is gone.
 
 mod folder;
+pub mod model_server;
 mod names;
 mod port;
 pub mod postgres;
@@ -14,6 +15,7 @@ pub mod site_maze;
 mod tether;
 
 pub use folder::TempDir;
+pub use model_server::ModelServer;
 pub use names::{NameAnswer, NameServer};
 pub use port::FreePort;
 pub use postgres::{PostgresCluster, shared_database};
