@@ -1,0 +1,119 @@
+//! Demands that no value can meet, where a schema states them plainly.
+//!
+//! Only what every value must go through is looked at: the top, and whatever is required below it. An optional field that can never be
+//! right is simply never given.
+
+use super::graph::Graph;
+use super::{SchemaError, place};
+use serde_json::{Map, Value};
+
+/// Required parts looked at.
+const MOST_LOOKS: usize = 5_000;
+
+pub(super) fn check(root: &Value, graph: &Graph) -> Result<(), SchemaError> {
+    if *root == Value::Bool(false) {
+        return Err(contradictory("", "it is `false`".to_owned()));
+    }
+    let mut seen = std::collections::HashSet::new();
+    let mut waiting = vec![0];
+    while let Some(at) = waiting.pop() {
+        if !seen.insert(at) || seen.len() > MOST_LOOKS {
+            continue;
+        }
+        let node = graph.node(at);
+        let Some(object) = node.schema.as_object() else { continue };
+        if let Some(reason) = plain(object) {
+            return Err(contradictory(&node.pointer, reason));
+        }
+        let empty = Vec::new();
+        let required = object.get("required").and_then(Value::as_array).unwrap_or(&empty);
+        let properties = object.get("properties").and_then(Value::as_object);
+        for name in required.iter().filter_map(Value::as_str) {
+            let declared = properties.and_then(|properties| properties.get(name));
+            let closed = object.get("additionalProperties") == Some(&Value::Bool(false))
+                && !object.contains_key("patternProperties");
+            let impossible = declared == Some(&Value::Bool(false))
+                || (declared.is_none() && closed && is_only_object(object));
+            if impossible {
+                return Err(contradictory(
+                    &node.pointer,
+                    format!("{name:?} is both required and not allowed"),
+                ));
+            }
+            // What is not an object needs none of its members.
+            if is_only_object(object) {
+                waiting.extend(graph.child(at, &format!("/properties/{}", super::graph::escaped(name))));
+            }
+        }
+        let all = object.get("allOf").and_then(Value::as_array).map_or(0, Vec::len);
+        waiting.extend((0..all).filter_map(|number| graph.child(at, &format!("/allOf/{number}"))));
+        waiting.extend(graph.target(object));
+    }
+    Ok(())
+}
+
+fn contradictory(pointer: &str, reason: String) -> SchemaError {
+    SchemaError::Contradictory { pointer: place(pointer), reason }
+}
+
+fn types(object: &Map<String, Value>) -> Vec<&str> {
+    match object.get("type") {
+        Some(Value::String(name)) => vec![name],
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_only_object(object: &Map<String, Value>) -> bool {
+    types(object) == ["object"]
+}
+
+/// A contradiction within one schema.
+fn plain(object: &Map<String, Value>) -> Option<String> {
+    let types = types(object);
+    for (low, high, kind) in [
+        ("minimum", "maximum", "number"),
+        ("minLength", "maxLength", "string"),
+        ("minItems", "maxItems", "array"),
+        ("minProperties", "maxProperties", "object"),
+    ] {
+        let bound = |name: &str| object.get(name).and_then(Value::as_f64);
+        let only = types.iter().all(|given| *given == kind || (kind == "number" && *given == "integer"));
+        if let (Some(least), Some(most)) = (bound(low), bound(high))
+            && least > most
+            && only
+            && !types.is_empty()
+        {
+            return Some(format!("`{low}` is greater than `{high}`"));
+        }
+    }
+    let choices = object.get("enum").and_then(Value::as_array);
+    if let Some(choices) = choices
+        && !types.is_empty()
+        && !choices.iter().any(|choice| types.iter().any(|kind| is_of(choice, kind)))
+    {
+        return Some("no value of `enum` is of the `type`".to_owned());
+    }
+    if let Some(constant) = object.get("const") {
+        if !types.is_empty() && !types.iter().any(|kind| is_of(constant, kind)) {
+            return Some("`const` is not of the `type`".to_owned());
+        }
+        if choices.is_some_and(|choices| !choices.contains(constant)) {
+            return Some("`const` is not in `enum`".to_owned());
+        }
+    }
+    None
+}
+
+fn is_of(value: &Value, kind: &str) -> bool {
+    match kind {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "number" => value.is_number(),
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => true,
+    }
+}
