@@ -104,7 +104,7 @@ impl Site {
     fn fetched(&self, seq: u64) -> AttemptEnd {
         let seed = usize::try_from(seq).unwrap_or(0);
         let (outcome, document) = (noise(seed, 2_000), Some(noise(seed, self.document)));
-        AttemptEnd::Fetched { outcome, document, page: None }
+        AttemptEnd::Fetched { outcome, document, page: None, search: None }
     }
 
     /// Everything is a document; links lead back to the newest addresses, and to some that nobody saw before.

@@ -63,6 +63,7 @@ fn scrape(team_id: Uuid, n: usize, result: usize, page: usize) -> NewScrape {
         result: Some(noise(n, result)),
         error: None,
         page: (page > 0).then(|| new_page(n, url, page)),
+        search: None,
         credits: 1,
         reservation: None,
         audit: None,

@@ -48,7 +48,8 @@ pub(crate) fn not_covered() -> Recorded {
 fn size(scrape: &NewScrape) -> usize {
     let error = scrape.error.as_ref().map_or(0, String::len);
     let page = scrape.page.as_ref().map_or(0, |page| page.body.len() + page.headers.len());
-    scrape.result.as_ref().map_or(0, Vec::len) + error + page
+    let search = scrape.search.as_ref().map_or(0, |page| page.document.len());
+    scrape.result.as_ref().map_or(0, Vec::len) + error + page + search
 }
 
 /// A private scrape without anything that says what it was about.
@@ -56,7 +57,15 @@ fn discreet(scrape: NewScrape) -> NewScrape {
     if !scrape.private {
         return scrape;
     }
-    NewScrape { url: String::new(), result: None, error: None, page: None, audit: None, ..scrape }
+    NewScrape {
+        url: String::new(),
+        result: None,
+        error: None,
+        page: None,
+        search: None,
+        audit: None,
+        ..scrape
+    }
 }
 
 /// Who spends, in which period, on what.
@@ -91,6 +100,7 @@ mod tests {
             result: Some(vec![1]),
             error: Some("secret".into()),
             page: None,
+            search: None,
             credits: 1,
             reservation: None,
             audit: Some("somebody".into()),

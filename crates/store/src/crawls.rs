@@ -16,6 +16,7 @@
 
 use crate::jobs::{CancelOutcome, LeaseStatus, PlanSlots};
 use crate::pages::NewPage;
+use crate::search::NewSearchPage;
 use crate::webhooks::NewDelivery;
 use crate::{Millis, StoreResult};
 use std::time::Duration;
@@ -193,6 +194,8 @@ pub enum AttemptEnd {
         document: Option<Vec<u8>>,
         /// Kept in the cache for the team, as [`crate::scrapes::NewScrape::page`] is, in the same transaction.
         page: Option<NewPage>,
+        /// Kept for the team to be found by search, in the same transaction.
+        search: Option<NewSearchPage>,
     },
     /// Back to the queue after `delay`.
     Retry { error: String, delay: Duration },

@@ -9,6 +9,7 @@
 //! PostgreSQL, so that several machines agree on when a lease ends.
 
 pub mod activity;
+pub mod agents;
 mod batch;
 pub mod claims;
 mod clock;
@@ -30,6 +31,7 @@ pub mod profiles;
 mod queue;
 mod rows;
 pub mod scrapes;
+pub mod search;
 pub mod snapshots;
 mod sqlite;
 mod text;
@@ -60,7 +62,9 @@ pub trait Store:
     + claims::Claims
     + profiles::Profiles
     + crawls::Crawls
+    + agents::Agents
     + webhooks::Webhooks
+    + search::Search
     + Send
     + Sync
     + 'static

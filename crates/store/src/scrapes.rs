@@ -4,6 +4,7 @@
 //! the team's activity, and its price. Callers hand over many at once, which share one transaction.
 
 use crate::pages::NewPage;
+use crate::search::NewSearchPage;
 use crate::{Millis, StoreResult};
 use std::time::Duration;
 use uuid::Uuid;
@@ -27,6 +28,8 @@ pub struct NewScrape {
     pub error: Option<String>,
     /// Kept in the cache for the team.
     pub page: Option<NewPage>,
+    /// Kept for the team to be found by search.
+    pub search: Option<NewSearchPage>,
     pub credits: i64,
     /// Charged with the credits and closed, the rest released. Without one (an unlimited plan) the
     /// credits count as used in the current period.
@@ -35,7 +38,7 @@ pub struct NewScrape {
     pub audit: Option<String>,
     pub keep_for: Duration,
     /// Zero data retention: only id, team, time, outcome and credits are written, and no activity. URL,
-    /// result, error, page and audit are dropped here even when they are given.
+    /// result, error, both pages and audit are dropped here even when they are given.
     pub private: bool,
 }
 

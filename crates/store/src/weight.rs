@@ -2,6 +2,7 @@
 
 use crate::pages::NewPage;
 use crate::scrapes::NewScrape;
+use crate::search::NewSearchPage;
 use crate::snapshots::NewSnapshot;
 
 /// For the columns and index entries of a row, so that many rows with little in them count too.
@@ -23,6 +24,10 @@ pub(crate) fn scrape(scrape: &NewScrape) -> i64 {
 
 pub(crate) fn snapshot(snapshot: &NewSnapshot) -> i64 {
     weigh(&[snapshot.body.len(), snapshot.url.len(), snapshot.tag.len()])
+}
+
+pub(crate) fn search_page(page: &NewSearchPage) -> i64 {
+    weigh(&[page.document.len(), page.url.len(), page.hash.len()])
 }
 
 /// How far a total is over its ceiling.

@@ -227,7 +227,7 @@ async fn attempt(shared: Arc<Shared>, entry: ClaimedEntry) -> AttemptEnd {
 }
 
 fn failed(failure: Failure) -> AttemptEnd {
-    AttemptEnd::Fetched { outcome: Outcome::Failed(failure).pack(), document: None, page: None }
+    AttemptEnd::Fetched { outcome: Outcome::Failed(failure).pack(), document: None, page: None, search: None }
 }
 
 struct AbortOnDrop(tokio::task::AbortHandle);

@@ -27,7 +27,7 @@ pub async fn read(fetcher: &Fetcher, manners: &Manners, desk: &Desk, url: &str) 
         (Some(site), Ok(url)) => gather(fetcher, manners, desk, site, &url).await,
         _ => Listed::default(),
     };
-    AttemptEnd::Fetched { outcome: Outcome::Lists(listed).pack(), document: None, page: None }
+    AttemptEnd::Fetched { outcome: Outcome::Lists(listed).pack(), document: None, page: None, search: None }
 }
 
 async fn gather(fetcher: &Fetcher, manners: &Manners, desk: &Desk, site: &Site, url: &Url) -> Listed {

@@ -134,7 +134,7 @@ fn led_away(desk: &Desk, error: &WireError) -> Option<Seen> {
 }
 
 fn ended(outcome: &Outcome, document: Option<Vec<u8>>, page: Option<store::pages::NewPage>) -> AttemptEnd {
-    AttemptEnd::Fetched { outcome: outcome.pack(), document, page }
+    AttemptEnd::Fetched { outcome: outcome.pack(), document, page, search: None }
 }
 
 fn failed(failure: Failure) -> AttemptEnd {

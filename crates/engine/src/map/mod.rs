@@ -65,6 +65,7 @@ impl Mapper {
             result: None,
             error: None,
             page: None,
+            search: None,
             credits: if made.is_ok() { CREDITS } else { 0 },
             reservation,
             audit: plan.audit.clone(),

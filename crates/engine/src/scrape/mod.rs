@@ -195,6 +195,7 @@ impl Scraper {
             result: None,
             error: None,
             page: None,
+            search: None,
             credits: 0,
             reservation,
             keep_for: KEPT,

@@ -6,10 +6,11 @@
 //!
 //! Locks are taken in one order, so that nobody waits in a circle: a parent before its children, a crawl
 //! before its entries, rows of one table in the order of their ids, jobs and crawls before reservations,
-//! reservations before periods, periods before pages.
+//! reservations before periods, periods before pages, pages before those for search.
 //! Times come from the database's clock (`gannet_now()` in the schema).
 
 mod activity;
+mod agents;
 mod charges;
 mod claims;
 mod crawls;
@@ -23,6 +24,7 @@ mod patient;
 mod profiles;
 mod schema;
 mod scrapes;
+mod search;
 mod snapshots;
 mod webhooks;
 

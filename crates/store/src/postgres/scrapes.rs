@@ -1,7 +1,7 @@
 //! Records of scrapes on PostgreSQL: a batch is a handful of statements, however many scrapes it has.
 
 use super::charges::Charges;
-use super::{PostgresStore, Tx, pages};
+use super::{PostgresStore, Tx, pages, search};
 use crate::batch::{self, Admitted, Spender};
 use crate::rows::{self, Columns};
 use crate::scrapes::{NewScrape, Recorded, ScrapeRecord, Scrapes};
@@ -130,6 +130,8 @@ impl Scrapes for PostgresStore {
         if !scrapes.is_empty() {
             let pages = scrapes.iter().filter_map(|scrape| Some((scrape.team_id, scrape.page.as_ref()?)));
             pages::put_in(&mut tx, pages.collect()).await?;
+            let found = scrapes.iter().filter_map(|scrape| Some((scrape.team_id, scrape.search.as_ref()?)));
+            search::put_in(&mut tx, found.collect()).await?;
             insert(&mut tx, &scrapes).await?;
             note(&mut tx, &scrapes).await?;
         }

@@ -11,6 +11,7 @@
 //! every claim and finish some milliseconds dearer; who needs it has PostgreSQL.
 
 mod activity;
+mod agents;
 mod claims;
 mod crawls;
 mod credits;
@@ -21,6 +22,7 @@ mod pages;
 mod profiles;
 mod schema;
 mod scrapes;
+mod search;
 mod snapshots;
 mod webhooks;
 

@@ -1,6 +1,6 @@
 //! Records of scrapes on SQLite.
 
-use super::{SqliteStore, Tx, pages};
+use super::{SqliteStore, Tx, pages, search};
 use crate::batch::{self, Spender};
 use crate::rows::{self, Columns};
 use crate::scrapes::{NewScrape, Recorded, ScrapeRecord, Scrapes};
@@ -48,6 +48,9 @@ async fn record(tx: &mut Tx, mut scrape: NewScrape, now: Millis, period: Millis)
     }
     if let Some(page) = scrape.page {
         pages::put_in(tx, scrape.team_id, page, now).await?;
+    }
+    if let Some(page) = scrape.search {
+        search::put_in(tx, vec![(scrape.team_id, page)], now).await?;
     }
     Ok(Recorded::Written)
 }

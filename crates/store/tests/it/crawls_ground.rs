@@ -70,12 +70,17 @@ pub fn request(limit: u32) -> EntryClaim {
 
 /// What a worker brings of an entry: a document that can be told from others.
 pub fn fetched(seq: u64) -> AttemptEnd {
-    AttemptEnd::Fetched { outcome: seq.to_be_bytes().to_vec(), document: Some(document(seq)), page: None }
+    AttemptEnd::Fetched {
+        outcome: seq.to_be_bytes().to_vec(),
+        document: Some(document(seq)),
+        page: None,
+        search: None,
+    }
 }
 
 /// An attempt that came to nothing that could be kept.
 pub fn came_to_nothing() -> AttemptEnd {
-    AttemptEnd::Fetched { outcome: b"nothing".to_vec(), document: None, page: None }
+    AttemptEnd::Fetched { outcome: b"nothing".to_vec(), document: None, page: None, search: None }
 }
 
 pub fn document(seq: u64) -> Vec<u8> {

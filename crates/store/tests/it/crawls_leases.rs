@@ -201,6 +201,7 @@ async fn a_page_goes_into_the_cache_with_its_attempt(ground: Ground) {
         outcome: Vec::new(),
         document: None,
         page: Some(stored_page(n, b"the page")),
+        search: None,
     };
     let book = Book::start(&ground, crawl(ground.team), pages(1..=1)).await;
     let claimed = book.claim(1).await;

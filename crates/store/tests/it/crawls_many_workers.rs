@@ -147,6 +147,7 @@ fn end_of(entry: &ClaimedEntry, manner: Manner) -> AttemptEnd {
             outcome: n.to_be_bytes().to_vec(),
             document: (fate(n) == Fate::Completed).then(|| entry.url.clone().into_bytes()),
             page: None,
+            search: None,
         },
     }
 }

@@ -19,7 +19,12 @@ async fn documents_come_in_pages(ground: Ground) {
     let claimed = book.claim(10).await;
     let sizes = [100, 50, 300, 20];
     let ends = claimed.iter().zip(sizes).map(|(one, size)| {
-        let end = AttemptEnd::Fetched { outcome: Vec::new(), document: Some(vec![7; size]), page: None };
+        let end = AttemptEnd::Fetched {
+            outcome: Vec::new(),
+            document: Some(vec![7; size]),
+            page: None,
+            search: None,
+        };
         (one.lease, end)
     });
     ground.store.end_attempts(ends.collect()).await.unwrap();

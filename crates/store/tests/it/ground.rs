@@ -61,6 +61,7 @@ impl Ground {
                 "SELECT CAST((SELECT coalesce(sum(bytes), 0) FROM pages)
                      + (SELECT coalesce(sum(bytes), 0) FROM scrapes) AS BIGINT)"
             }
+            "search" => "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM search_pages",
             _ => "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM snapshots",
         };
         number(&self.url, sql).await
@@ -172,6 +173,7 @@ pub fn scrape(team_id: Uuid) -> NewScrape {
         result: None,
         error: None,
         page: None,
+        search: None,
         credits: 1,
         reservation: None,
         audit: None,

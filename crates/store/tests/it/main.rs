@@ -63,6 +63,7 @@ mod privacy;
 mod profiles;
 mod races;
 mod scrapes;
+mod search;
 mod snapshots;
 mod sweep;
 mod webhooks;

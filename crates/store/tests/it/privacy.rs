@@ -5,10 +5,18 @@ use crate::ground::{Ground, HOUR, key, page, scrape};
 use memchr::memmem;
 use std::path::{Path, PathBuf};
 use store::scrapes::{NewScrape, Recorded};
+use store::search::NewSearchPage;
 use testkit::PostgresCluster;
 
-const SECRETS: [&str; 6] =
-    ["secret-url", "secret-result", "secret-error", "secret-page", "secret-header", "secret-audit"];
+const SECRETS: [&str; 7] = [
+    "secret-url",
+    "secret-result",
+    "secret-error",
+    "secret-page",
+    "secret-header",
+    "secret-audit",
+    "secret-words",
+];
 
 fn secretive(team: uuid::Uuid, private: bool) -> NewScrape {
     let mut page = page(1, b"secret-page secret-page");
@@ -20,6 +28,13 @@ fn secretive(team: uuid::Uuid, private: bool) -> NewScrape {
         result: Some(b"secret-result".to_vec()),
         error: Some("secret-error".into()),
         page: Some(page),
+        search: Some(NewSearchPage {
+            collection: "web".into(),
+            key: [1; 16],
+            url: "http://secret-url.test/".into(),
+            hash: [1; 16],
+            document: b"secret-words".to_vec(),
+        }),
         audit: Some("secret-audit".into()),
         credits: 2,
         private,

@@ -1,12 +1,13 @@
 //! What a worker says about entries it holds: still on them, or done with the attempts.
 
-use super::super::{PostgresStore, pages};
+use super::super::{PostgresStore, pages, search};
 use super::standing::{count_moves, lock_live};
 use crate::crawls::{AttemptEnd, EntryLease, EntryState};
 use crate::jobs::LeaseStatus;
 use crate::ledger::standing::Moves;
 use crate::pages::NewPage;
 use crate::rows::Columns;
+use crate::search::NewSearchPage;
 use crate::text::storable_or_none;
 use crate::{StoreResult, clock};
 use sqlx::postgres::PgRow;
@@ -98,6 +99,13 @@ impl Ending<'_> {
         }
     }
 
+    fn search(&self) -> Option<&NewSearchPage> {
+        match self.end {
+            AttemptEnd::Fetched { search, .. } => search.as_ref(),
+            AttemptEnd::Retry { .. } | AttemptEnd::HandBack => None,
+        }
+    }
+
     fn document(&self) -> Option<&[u8]> {
         match self.end {
             AttemptEnd::Fetched { document, .. } => document.as_deref(),
@@ -137,17 +145,19 @@ pub(super) async fn end(store: &PostgresStore, ends: &[(EntryLease, AttemptEnd)]
         ended.iter().map(|row| Ok((lease(row)?, row.flag("is_lists")?))).collect::<StoreResult<_>>()?;
     let mut held = vec![false; ends.len()];
     let mut moves: BTreeMap<Uuid, Moves> = BTreeMap::new();
-    let mut pages = Vec::new();
+    let (mut pages, mut found) = (Vec::new(), Vec::new());
     for one in &endings {
         if let Some(is_lists) = lists.get(&one.lease) {
             held[one.place] = true;
             let team = live.get(&one.lease.crawl).filter(|crawl| !crawl.private).map(|crawl| crawl.team);
             pages.extend(team.zip(one.page()));
+            found.extend(team.zip(one.search()));
             moves.entry(one.lease.crawl).or_default().add(*is_lists, EntryState::Running, one.state());
         }
     }
     count_moves(&mut tx, &moves).await?;
     pages::put_in(&mut tx, pages).await?;
+    search::put_in(&mut tx, found).await?;
     if moves.values().any(Moves::queue) {
         PostgresStore::announce(&mut tx).await?;
     }

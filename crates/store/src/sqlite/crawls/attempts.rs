@@ -1,6 +1,6 @@
 //! What workers say about entries they hold: still on them, or done with an attempt.
 
-use super::super::{SqliteStore, Tx, number_list, pages};
+use super::super::{SqliteStore, Tx, number_list, pages, search};
 use super::standing;
 use crate::crawls::{AttemptEnd, EntryLease, EntryState};
 use crate::jobs::LeaseStatus;
@@ -57,6 +57,7 @@ pub(super) async fn end(store: &SqliteStore, ends: Vec<(EntryLease, AttemptEnd)>
     let mut held = held(&mut tx, ends.iter().map(|(lease, _)| lease)).await?;
     let mut moves: BTreeMap<Uuid, Moves> = BTreeMap::new();
     let mut fetched: BTreeMap<Uuid, Bundle> = BTreeMap::new();
+    let mut found = Vec::new();
     let mut answers = Vec::with_capacity(ends.len());
     for (lease, end) in ends {
         // Whoever ends an attempt twice has lost it by then.
@@ -64,11 +65,12 @@ pub(super) async fn end(store: &SqliteStore, ends: Vec<(EntryLease, AttemptEnd)>
         answers.push(one.is_some());
         let Some(one) = one else { continue };
         let state = match end {
-            AttemptEnd::Fetched { outcome, document, page } => {
+            AttemptEnd::Fetched { outcome, document, page, search } => {
                 fetched.entry(lease.crawl).or_default().add(lease.seq, &outcome, document.as_deref());
                 if let Some(page) = page.filter(|_| !one.private) {
                     pages::put_in(&mut tx, one.team, page, now).await?;
                 }
+                found.extend(search.filter(|_| !one.private).map(|page| (one.team, page)));
                 EntryState::Fetched
             }
             AttemptEnd::Retry { error, delay } => {
@@ -85,6 +87,7 @@ pub(super) async fn end(store: &SqliteStore, ends: Vec<(EntryLease, AttemptEnd)>
     for (crawl, bundle) in fetched {
         bundle.write(&mut tx, crawl, now).await?;
     }
+    search::put_in(&mut tx, found, now).await?;
     for (crawl, moves) in &moves {
         standing::moved(&mut tx, *crawl, moves).await?;
     }

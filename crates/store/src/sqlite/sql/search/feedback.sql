@@ -1,0 +1,1 @@
+SELECT id FROM feedback WHERE team_id = ?1 AND subject = ?2

@@ -1,0 +1,1 @@
+UPDATE search_feed SET last = last + ?1 RETURNING last

@@ -1,0 +1,1 @@
+SELECT id, last < ?1 AS ahead FROM search_feed
