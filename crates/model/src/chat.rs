@@ -1,5 +1,10 @@
 //! A language model that talks: what is asked and what comes back, whoever serves it.
 
+mod fence;
+mod grammar;
+pub mod openai;
+pub mod structured;
+
 use net::Deadline;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -76,6 +81,17 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
+impl Usage {
+    pub fn add(&mut self, more: Self) {
+        self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
+    }
+
+    pub fn total(self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
 /// What a server can do, as the probe found it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
@@ -104,6 +120,10 @@ pub trait Chat: Send + Sync {
     fn name(&self) -> &str;
     /// As last probed; careful guesses before.
     fn abilities(&self) -> Abilities;
+    /// Finds out cheaply what is not known yet, such as the size of the context.
+    async fn get_ready(&self, deadline: Deadline) {
+        let _ = deadline;
+    }
     /// Retries what may pass by itself, within the deadline.
     async fn ask(&self, ask: &Ask, deadline: Deadline) -> Result<Reply, ChatError>;
 }
