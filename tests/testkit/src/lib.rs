@@ -12,6 +12,7 @@ mod port;
 pub mod postgres;
 mod s3;
 pub mod site_maze;
+pub mod task_sites;
 mod tether;
 
 pub use folder::TempDir;

@@ -1,0 +1,174 @@
+//! An answer held against the truth: how many fields are right, and how many values stand where they are said to stand.
+
+use super::{HOST, Task, page};
+use serde_json::Value;
+
+/// A given value with the place it is said to come from.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// The path of the page, as in [`super::SitePage::path`].
+    pub path: &'a str,
+    /// The words of the page.
+    pub quote: &'a str,
+    pub value: &'a Value,
+}
+
+/// What an answer is worth.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Score {
+    /// Fields of the truth, and those the answer has right.
+    pub wanted: usize,
+    pub right: usize,
+    /// Values in the answer, right or not.
+    pub answered: usize,
+    /// Values with a source, and those that can be read there.
+    pub given: usize,
+    pub traceable: usize,
+}
+
+impl std::ops::AddAssign for Score {
+    fn add_assign(&mut self, other: Self) {
+        self.wanted += other.wanted;
+        self.right += other.right;
+        self.answered += other.answered;
+        self.given += other.given;
+        self.traceable += other.traceable;
+    }
+}
+
+impl Task {
+    /// Holds an answer and its sources against the truth. A value without source counts as not traceable.
+    pub fn score(&self, answer: &Value, sources: &[Given]) -> Score {
+        let answered = leaves(answer).len();
+        let (wanted, right) = if self.schema.is_some() {
+            (leaves(&self.expected).len(), right(&self.expected, answer))
+        } else {
+            let given: Vec<String> = leaves(answer).iter().map(|leaf| plain(leaf)).collect();
+            let wanted = leaves(&self.expected);
+            let right =
+                wanted.iter().filter(|leaf| given.iter().any(|given| given.contains(&plain(leaf)))).count();
+            (wanted.len(), right)
+        };
+        let traceable = sources.iter().filter(|given| is_traceable(given)).count();
+        Score { wanted, right, answered, given: sources.len().max(answered), traceable }
+    }
+}
+
+/// Values that are no containers and not null.
+fn leaves(value: &Value) -> Vec<&Value> {
+    let mut found = Vec::new();
+    let mut waiting = vec![value];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Object(object) => waiting.extend(object.values()),
+            Value::Array(list) => waiting.extend(list),
+            Value::Null => {}
+            leaf => found.push(leaf),
+        }
+    }
+    found
+}
+
+/// Leaves of the truth that the answer has. Rows are compared each with the row that is most like it.
+fn right(expected: &Value, given: &Value) -> usize {
+    match (expected, given) {
+        (Value::Object(expected), Value::Object(given)) => {
+            expected.iter().map(|(name, value)| given.get(name).map_or(0, |given| right(value, given))).sum()
+        }
+        (Value::Array(expected), Value::Array(given)) => {
+            let mut free: Vec<&Value> = given.iter().collect();
+            let mut sum = 0;
+            for value in expected {
+                let scores = free.iter().map(|given| right(value, given)).enumerate();
+                // Of equals the first.
+                if let Some((at, best)) =
+                    scores.rev().max_by_key(|(_, score)| *score).filter(|(_, best)| *best > 0)
+                {
+                    sum += best;
+                    free.remove(at);
+                }
+            }
+            sum
+        }
+        (Value::Null, _) => 0,
+        (expected, given) => usize::from(same(expected, given)),
+    }
+}
+
+/// Whether two leaves say the same: numbers by value, texts without regard to case, spaces and final punctuation.
+fn same(expected: &Value, given: &Value) -> bool {
+    match (expected, given) {
+        (Value::Number(one), Value::Number(other)) => {
+            matches!((one.as_f64(), other.as_f64()), (Some(one), Some(other)) if (one - other).abs() < 1e-9)
+        }
+        // Wherever the sites are served.
+        (Value::String(one), Value::String(other)) if one.starts_with(HOST) => {
+            other.ends_with(&one[HOST.len()..])
+        }
+        (Value::String(one), Value::String(other)) => {
+            let tidy = |text: &str| {
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+                text.trim_end_matches(['.', ',', ';', ':', '/']).to_owned()
+            };
+            tidy(one) == tidy(other)
+        }
+        (one, other) => one == other,
+    }
+}
+
+/// Letters and digits alone, in small letters.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => letters(text),
+        other => letters(&other.to_string()),
+    }
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn is_traceable(given: &Given) -> bool {
+    let Some(html) = page(given.path) else { return false };
+    let quote = letters(given.quote);
+    if quote.is_empty() || !(letters(&text_of(html)).contains(&quote) || letters(html).contains(&quote)) {
+        return false;
+    }
+    match given.value {
+        Value::String(text) => {
+            let value = letters(text);
+            // A date is read from other words, and an address is made absolute.
+            let is_date = text.len() >= 10 && text.as_bytes()[4] == b'-' && quote.contains(&text[..4]);
+            quote.contains(&value) || value.ends_with(&quote) || is_date
+        }
+        Value::Number(number) => {
+            let digits: String = number.to_string().chars().filter(char::is_ascii_digit).collect();
+            let quoted: String = quote.chars().filter(char::is_ascii_digit).collect();
+            quoted.contains(digits.trim_end_matches('0').trim_start_matches('0'))
+        }
+        _ => true,
+    }
+}
+
+/// A page without its tags.
+fn text_of(html: &str) -> String {
+    let mut text = String::new();
+    let mut inside = false;
+    for c in html.chars() {
+        match c {
+            '<' => inside = true,
+            '>' if inside => {
+                inside = false;
+                text.push(' ');
+            }
+            c if !inside => text.push(c),
+            _ => {}
+        }
+    }
+    for (entity, character) in
+        [("&amp;", "&"), ("&nbsp;", " "), ("&quot;", "\""), ("&#39;", "'"), ("&euro;", "€"), ("&ndash;", "–")]
+    {
+        text = text.replace(entity, character);
+    }
+    text
+}
