@@ -29,6 +29,9 @@ macro_rules! on_both {
 }
 
 mod activity;
+mod agents;
+mod agents_ground;
+mod agents_model;
 mod cache_model;
 mod cancel;
 mod claim;

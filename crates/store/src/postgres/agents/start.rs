@@ -1,0 +1,123 @@
+//! Accepting runs, alone or as turns of threads.
+
+use super::super::{PostgresStore, Tx, webhooks};
+use super::step;
+use crate::agents::rows::{kind_number, purpose};
+use crate::agents::{NewRun, RunStep, StartedRun, TurnOf};
+use crate::ledger::intake;
+use crate::rows::Columns;
+use crate::text::{storable, storable_or_none};
+use crate::{Millis, StoreResult, clock};
+use uuid::Uuid;
+
+pub(super) async fn start(store: &PostgresStore, run: &NewRun) -> StoreResult<StartedRun> {
+    let mut tx = store.write().await?;
+    let now = sqlx::query(include_str!("../sql/agents/team_lock.sql"))
+        .bind(run.team_id)
+        .fetch_one(&mut tx)
+        .await?
+        .int("now")?;
+    let (thread, turn) = match turn(&mut tx, run, now).await? {
+        Ok(turn) => turn,
+        Err(refused) => return Ok(refused),
+    };
+    if let Some(reservation) = run.reservation {
+        let open = sqlx::query(include_str!("../sql/credits/reservation_open.sql"))
+            .bind([reservation])
+            .fetch_optional(&mut tx)
+            .await?;
+        open.ok_or_else(|| intake::reservation_closed(reservation))?;
+    }
+    insert(&mut tx, run, thread, turn, now).await?;
+    let told = RunStep { events: run.events.clone(), ..RunStep::default() };
+    step::write(&mut tx, run.id, &told, now).await?;
+    webhooks::insert(&mut tx, &run.deliveries).await?;
+    PostgresStore::announce(&mut tx).await?;
+    tx.commit().await?;
+    Ok(StartedRun::Accepted { turn })
+}
+
+/// Its place in a thread, or why it has none.
+async fn turn(
+    tx: &mut Tx,
+    run: &NewRun,
+    now: Millis,
+) -> StoreResult<Result<(Option<Uuid>, u32), StartedRun>> {
+    let thread = match run.turn_of {
+        TurnOf::Nothing => return Ok(Ok((None, 0))),
+        TurnOf::NewThread(thread) => {
+            sqlx::query(include_str!("../sql/agents/thread_insert.sql"))
+                .bind(thread)
+                .bind(run.team_id)
+                .bind(now)
+                .execute(&mut *tx)
+                .await?;
+            return Ok(Ok((Some(thread), 1)));
+        }
+        TurnOf::Thread(thread) => thread,
+    };
+    let found = sqlx::query(include_str!("../sql/agents/thread_lock.sql"))
+        .bind(thread)
+        .bind(run.team_id)
+        .fetch_optional(&mut *tx)
+        .await?;
+    let Some(found) = found else { return Ok(Err(StartedRun::ThreadNotFound)) };
+    let busy = sqlx::query(include_str!("../sql/agents/thread_busy.sql"))
+        .bind(thread)
+        .fetch_optional(&mut *tx)
+        .await?;
+    if let Some(busy) = busy {
+        return Ok(Err(StartedRun::ThreadBusy { run: busy.id("id")? }));
+    }
+    sqlx::query(include_str!("../sql/agents/thread_turn.sql"))
+        .bind(thread)
+        .bind(now)
+        .execute(&mut *tx)
+        .await?;
+    Ok(Ok((Some(thread), found.small("turns")? + 1)))
+}
+
+async fn insert(tx: &mut Tx, run: &NewRun, thread: Option<Uuid>, turn: u32, now: Millis) -> StoreResult<()> {
+    let newest = sqlx::query(include_str!("../sql/agents/newest.sql"))
+        .bind(run.team_id)
+        .fetch_one(&mut *tx)
+        .await?
+        .int_or_none("created_at")?;
+    // A moment of its own for every run of a team, so that lists can be cut between any two.
+    let created_at = newest.map_or(now, |newest| now.max(newest + 1));
+    let done = sqlx::query(include_str!("../sql/agents/insert.sql"))
+        .bind(run.id)
+        .bind(run.team_id)
+        .bind(run.key_id)
+        .bind(kind_number(run.kind))
+        .bind(storable(&run.generation))
+        .bind(thread)
+        .bind(i64::from(turn))
+        .bind(run.reservation)
+        .bind(run.max_credits)
+        .bind(clock::millis(run.run_for))
+        .bind(clock::millis(run.retain_for))
+        .bind(created_at)
+        .bind(now + clock::millis(run.wait_for))
+        .bind(storable(&run.target))
+        .execute(&mut *tx)
+        .await?;
+    if done.rows_affected() == 0 {
+        return Err(intake::id_in_use(run.id));
+    }
+    sqlx::query(include_str!("../sql/agents/luggage_insert.sql"))
+        .bind(run.id)
+        .bind(storable(&run.request))
+        .execute(&mut *tx)
+        .await?;
+    sqlx::query(include_str!("../sql/crawls/activity.sql"))
+        .bind(run.id)
+        .bind(run.team_id)
+        .bind(run.key_id)
+        .bind(purpose(run.kind))
+        .bind(storable(&run.target))
+        .bind(storable_or_none(run.audit.as_ref()))
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}

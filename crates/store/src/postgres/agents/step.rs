@@ -1,0 +1,167 @@
+//! Steps of runs and their ends, each one transaction.
+
+use super::super::charges::Charges;
+use super::super::credits::{charge_in, close_in};
+use super::super::{PostgresStore, Tx, webhooks};
+use crate::agents::rows::{self, Added, Ending};
+use crate::agents::{NewEvent, RunCancel, RunEnd, RunLease, RunStep};
+use crate::rows::Columns;
+use crate::text::{storable, storable_or_none};
+use crate::{Millis, StoreResult};
+use uuid::Uuid;
+
+pub(super) async fn step(store: &PostgresStore, lease: &RunLease, step: &RunStep) -> StoreResult<bool> {
+    rows::check_step(step)?;
+    let mut tx = store.write().await?;
+    let Some((_, now)) = held(&mut tx, lease).await? else { return Ok(false) };
+    write(&mut tx, lease.run, step, now).await?;
+    webhooks::insert(&mut tx, &step.deliveries).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Locks a run that the lease still holds.
+async fn held(tx: &mut Tx, lease: &RunLease) -> StoreResult<Option<(Ending, Millis)>> {
+    let found = sqlx::query(include_str!("../sql/agents/held.sql"))
+        .bind(lease.run)
+        .bind(lease.owner)
+        .bind(rows::number(lease.number))
+        .fetch_optional(&mut *tx)
+        .await?;
+    found.map(|row| Ok((Ending::of(&row)?, row.int("now")?))).transpose()
+}
+
+/// All of a step but its webhooks, on a run that is locked.
+pub(super) async fn write(tx: &mut Tx, run: Uuid, step: &RunStep, now: Millis) -> StoreResult<()> {
+    let mut added = Added::default();
+    for event in &step.events {
+        let body = storable(&event.body);
+        let done = sqlx::query(include_str!("../sql/agents/event_insert.sql"))
+            .bind(run)
+            .bind(event.id)
+            .bind(event.actor)
+            .bind(now)
+            .bind(&*body)
+            .execute(&mut *tx)
+            .await?;
+        if done.rows_affected() > 0 {
+            added.event(&body);
+        }
+    }
+    for snapshot in &step.snapshots {
+        let done = sqlx::query(include_str!("../sql/agents/snapshot_insert.sql"))
+            .bind(run)
+            .bind(snapshot.id)
+            .bind(&snapshot.body)
+            .execute(&mut *tx)
+            .await?;
+        if done.rows_affected() > 0 {
+            added.snapshot(&snapshot.body);
+        }
+    }
+    if let Some(artifact) = &step.artifact {
+        sqlx::query(include_str!("../sql/agents/artifact_write.sql"))
+            .bind(run)
+            .bind(artifact)
+            .execute(&mut *tx)
+            .await?;
+    }
+    sqlx::query(include_str!("../sql/agents/step.sql"))
+        .bind(run)
+        .bind(step.credits)
+        .bind(added.events)
+        .bind(added.event_bytes)
+        .bind(added.snapshot_bytes)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn end(
+    store: &PostgresStore,
+    run: Uuid,
+    lease: Option<&RunLease>,
+    end: &RunEnd,
+) -> StoreResult<bool> {
+    rows::check_end(end)?;
+    let mut tx = store.write().await?;
+    let found = match lease {
+        Some(lease) => held(&mut tx, lease).await?,
+        None => {
+            let waits = sqlx::query(include_str!("../sql/agents/unheld.sql"))
+                .bind(run)
+                .fetch_optional(&mut tx)
+                .await?;
+            waits.map(|row| Ok::<_, crate::StoreError>((Ending::of(&row)?, row.int("now")?))).transpose()?
+        }
+    };
+    let Some((ending, now)) = found else { return Ok(false) };
+    write(&mut tx, run, &end.step, now).await?;
+    if let Some(result) = &end.result {
+        sqlx::query(include_str!("../sql/agents/result_write.sql"))
+            .bind(run)
+            .bind(result)
+            .execute(&mut tx)
+            .await?;
+    }
+    sqlx::query(include_str!("../sql/agents/end.sql"))
+        .bind(run)
+        .bind(rows::state_number(end.state))
+        .bind(storable_or_none(end.error.as_ref()))
+        .bind(now)
+        .execute(&mut tx)
+        .await?;
+    let charge = ending.charge(end);
+    if let Some(reservation) = ending.reservation {
+        if charge > 0 {
+            charge_in(&mut tx, reservation, charge).await?;
+        }
+        close_in(&mut tx, reservation).await?;
+    } else {
+        let mut charges = Charges::default();
+        charges.add(ending.spender(now), charge, 0);
+        charges.write(&mut tx).await?;
+    }
+    if let Some(thread) = ending.thread {
+        sqlx::query(include_str!("../sql/agents/thread_touch.sql"))
+            .bind(thread)
+            .bind(now)
+            .execute(&mut tx)
+            .await?;
+    }
+    webhooks::insert(&mut tx, &end.step.deliveries).await?;
+    // A slot is free, and somebody may have to be told.
+    PostgresStore::announce(&mut tx).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+pub(super) async fn cancel(
+    store: &PostgresStore,
+    team: Uuid,
+    run: Uuid,
+    wish: NewEvent,
+) -> StoreResult<RunCancel> {
+    let mut tx = store.write().await?;
+    let found = sqlx::query(include_str!("../sql/agents/cancellable.sql"))
+        .bind(run)
+        .bind(team)
+        .fetch_optional(&mut tx)
+        .await?;
+    let Some(found) = found else { return Ok(RunCancel::NotFound) };
+    let (state, now) = (found.int("state")?, found.int("now")?);
+    if state > 1 {
+        return Ok(RunCancel::AlreadyFinished);
+    }
+    if found.int_or_none("cancel_requested_at")?.is_some() {
+        return Ok(RunCancel::AlreadyRequested);
+    }
+    sqlx::query(include_str!("../sql/agents/request_cancel.sql"))
+        .bind(run)
+        .bind(now)
+        .execute(&mut tx)
+        .await?;
+    write(&mut tx, run, &RunStep { events: vec![wish], ..RunStep::default() }, now).await?;
+    tx.commit().await?;
+    Ok(if state == 0 { RunCancel::Waiting } else { RunCancel::Requested })
+}

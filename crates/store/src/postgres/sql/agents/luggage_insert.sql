@@ -1,0 +1,1 @@
+INSERT INTO agent_luggage (run_id, request) VALUES ($1, $2)

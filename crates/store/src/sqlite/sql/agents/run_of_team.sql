@@ -1,0 +1,1 @@
+SELECT *, ?3 AS now FROM agent_runs_whole WHERE id = ?1 AND team_id = ?2
