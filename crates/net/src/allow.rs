@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use url::Host;
 
 /// Why a connection is made. Allow-lists and proxies are set per purpose, so that opening an intranet
 /// for scraping does not open it for webhooks.
@@ -11,16 +12,18 @@ pub enum Purpose {
     Scrape,
     Webhook,
     Model,
+    Search,
 }
 
 impl Purpose {
-    pub const ALL: [Self; 3] = [Self::Scrape, Self::Webhook, Self::Model];
+    pub const ALL: [Self; 4] = [Self::Scrape, Self::Webhook, Self::Model, Self::Search];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Scrape => "scrape",
             Self::Webhook => "webhook",
             Self::Model => "model",
+            Self::Search => "search",
         }
     }
 
@@ -75,6 +78,35 @@ impl EgressAllow {
             allowed.push((purpose, targets));
         }
         Ok(Self(allowed))
+    }
+
+    /// Opens one host beside those of the list: the operator wrote its address into the configuration, which says as much.
+    pub fn open_host(&mut self, purpose: Purpose, host: &Host<String>) {
+        let target = match host {
+            Host::Domain(name) => Target::Host(name.trim_end_matches('.').to_ascii_lowercase()),
+            Host::Ipv4(address) => Target::Network { address: (*address).into(), prefix: 32 },
+            Host::Ipv6(address) => Target::Network { address: (*address).into(), prefix: 128 },
+        };
+        match self.0.iter_mut().find(|(known, _)| *known == purpose) {
+            Some((_, targets)) if targets.contains(&target) => {}
+            Some((_, targets)) => targets.push(target),
+            None => self.0.push((purpose, vec![target])),
+        }
+    }
+
+    /// Opens one more host, or the address it is, for what an operator named elsewhere in the settings. What cannot be a
+    /// target opens nothing.
+    #[must_use]
+    pub fn and(mut self, purpose: Purpose, host: &str) -> Self {
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        if let Ok(target) = parse_target(bare) {
+            match self.0.iter_mut().find(|(known, _)| *known == purpose) {
+                Some((_, targets)) if targets.contains(&target) => {}
+                Some((_, targets)) => targets.push(target),
+                None => self.0.push((purpose, vec![target])),
+            }
+        }
+        self
     }
 
     /// Whether a network of the list holds `address`. IPv4 and IPv6 are never mixed: an IPv4 network says
@@ -173,6 +205,16 @@ mod tests {
     }
 
     #[test]
+    fn one_more_host_is_open_for_its_purpose_alone() {
+        let allowed = EgressAllow::default().and(Purpose::Search, "searxng").and(Purpose::Search, "[::1]");
+        assert!(
+            allowed.names_host(Purpose::Search, "searxng") && !allowed.names_host(Purpose::Scrape, "searxng")
+        );
+        assert!(allowed.holds_address(Purpose::Search, "::1".parse().unwrap()));
+        assert_eq!(allowed.clone().and(Purpose::Search, "searxng").and(Purpose::Search, "a b"), allowed);
+    }
+
+    #[test]
     fn refuses_what_it_does_not_understand() {
         for wrong in [
             "127.0.0.1",
@@ -200,6 +242,20 @@ mod tests {
         assert!(holds(Purpose::Model, "192.168.1.7"));
         assert!(!holds(Purpose::Model, "192.168.1.8"));
         assert!(!holds(Purpose::Webhook, "10.1.2.3"), "lists are per purpose");
+    }
+
+    #[test]
+    fn a_configured_host_is_open_for_its_purpose_and_nothing_else_is() {
+        let mut allowed = EgressAllow::parse("scrape=10.0.0.0/8").unwrap();
+        for host in ["LocalHost.", "127.0.0.1", "[fd00::7]", "127.0.0.1"] {
+            allowed.open_host(Purpose::Model, &Host::parse(host).unwrap());
+        }
+        assert_eq!(allowed.to_string(), "scrape: 10.0.0.0/8; model: localhost, 127.0.0.1/32, fd00::7/128");
+        assert!(allowed.names_host(Purpose::Model, "localhost"));
+        assert!(!allowed.names_host(Purpose::Scrape, "localhost"));
+        let holds = |purpose, address: &str| allowed.holds_address(purpose, address.parse().unwrap());
+        assert!(holds(Purpose::Model, "127.0.0.1") && !holds(Purpose::Model, "127.0.0.2"));
+        assert!(!holds(Purpose::Scrape, "127.0.0.1") && !holds(Purpose::Webhook, "127.0.0.1"));
     }
 
     #[test]
