@@ -66,6 +66,35 @@ pub fn highlights(markdown: &str, query: &str) -> String {
     join(&passages, &chosen)
 }
 
+/// As much of a markdown text as fits into `most` bytes: what answers the query first, and what room is left from the top. The
+/// order is the text's own. Without a word to go by it is the beginning of the text.
+pub fn within(markdown: &str, query: &str, most: usize) -> String {
+    let markdown = &markdown[..markdown.floor_char_boundary(MOST_TEXT)];
+    let passages = passages::of(markdown);
+    let scores = score::all(&score::Query::of(query), &passages);
+    let mut ranked: Vec<usize> = (0..passages.len()).collect();
+    ranked.sort_by(|&one, &other| scores[other].value.total_cmp(&scores[one].value).then(one.cmp(&other)));
+    let mut room = most;
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut under = std::collections::HashSet::new();
+    for at in ranked {
+        let passage = &passages[at];
+        // Headings and columns come along with the first passage that stands under them; separators cost two bytes at most.
+        let above = if under.contains(passage.heading) { 0 } else { passage.heading.len() + 2 };
+        let cost = passage.text.len() + 2 + above + passage.columns.map_or(0, |columns| columns.len() + 1);
+        if cost <= room {
+            room -= cost;
+            under.insert(passage.heading);
+            chosen.push(at);
+        }
+    }
+    chosen.sort_unstable();
+    let mut text = join(&passages, &chosen);
+    // A heading is repeated where passages under others lie between; seldom, and never past the room.
+    text.truncate(text.floor_char_boundary(most));
+    text
+}
+
 /// The chosen passages with the headings above them, each heading once.
 fn join(passages: &[Passage], chosen: &[usize]) -> String {
     let mut answer = String::new();
