@@ -109,8 +109,12 @@ catalogue! {
     TraceNotRecorded 400 "Trace is only available for Plunge 1 extracts" None, No, "the run predates the current agent generation";
     SnapshotsNotRecorded 400 "Snapshots are only available for Plunge 1 extracts" None, No, "the run predates the current agent generation";
     AgentZeroRetention 400 "Your team has zero data retention enabled. This is not supported on extract." None, No, "the team keeps no data, which an agent run needs";
+    InvalidAgentSchema 400 "Invalid JSON schema" Some("BAD_REQUEST"), No, "`schema` is no JSON Schema, or larger than what is read";
+    InvalidBefore 400 "Invalid before timestamp." None, No, "`before` is not a number of milliseconds";
     AgentNotFound 404 "Agent job not found" None, No, "no such run, or it belongs to another team";
     SnapshotNotFound 404 "Snapshot not found" None, No, "the run has no snapshot with that id";
+    ThreadNotFound 404 "Thread not found" Some("thread_not_found"), No, "no such thread, or it belongs to another team";
+    ThreadBusy 409 "The thread has a run that is not finished" Some("thread_busy"), No, "a thread has one run at a time; `runId` names it";
     AgentFinished 409 "Agent already finished" None, No, "cancelling a run that has ended";
     AgentCancelling 409 "Agent is already cancelled" None, No, "cancelling a run that is being cancelled";
     AgentRejected 500 "Failed to passthrough agent request." None, Yes, "the run could not be submitted";
@@ -249,6 +253,13 @@ impl WireError {
             }
         }
         self
+    }
+
+    /// A thread whose run goes on.
+    pub fn thread_busy(run: uuid::Uuid) -> Self {
+        let mut error = Self::from(Kind::ThreadBusy);
+        error.extra.insert("runId".to_owned(), Value::from(run.to_string()));
+        error
     }
 
     /// A conflict with its reason, such as the end state of what was to be cancelled.

@@ -4,6 +4,7 @@
 //! [`read`]. What a request *means* (defaults filled in, conflicts refused) is decided in `engine`.
 
 pub mod admin;
+pub mod agent;
 pub mod batch;
 pub mod crawl;
 pub mod drill;
