@@ -3,7 +3,6 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use url::Host;
 
 /// Why a connection is made. Allow-lists and proxies are set per purpose, so that opening an intranet
 /// for scraping does not open it for webhooks.
@@ -80,25 +79,12 @@ impl EgressAllow {
         Ok(Self(allowed))
     }
 
-    /// Opens one host beside those of the list: the operator wrote its address into the configuration, which says as much.
-    pub fn open_host(&mut self, purpose: Purpose, host: &Host<String>) {
-        let target = match host {
-            Host::Domain(name) => Target::Host(name.trim_end_matches('.').to_ascii_lowercase()),
-            Host::Ipv4(address) => Target::Network { address: (*address).into(), prefix: 32 },
-            Host::Ipv6(address) => Target::Network { address: (*address).into(), prefix: 128 },
-        };
-        match self.0.iter_mut().find(|(known, _)| *known == purpose) {
-            Some((_, targets)) if targets.contains(&target) => {}
-            Some((_, targets)) => targets.push(target),
-            None => self.0.push((purpose, vec![target])),
-        }
-    }
-
     /// Opens one more host, or the address it is, for what an operator named elsewhere in the settings. What cannot be a
     /// target opens nothing.
     #[must_use]
     pub fn and(mut self, purpose: Purpose, host: &str) -> Self {
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let bare = bare.strip_suffix('.').unwrap_or(bare);
         if let Ok(target) = parse_target(bare) {
             match self.0.iter_mut().find(|(known, _)| *known == purpose) {
                 Some((_, targets)) if targets.contains(&target) => {}
@@ -248,7 +234,7 @@ mod tests {
     fn a_configured_host_is_open_for_its_purpose_and_nothing_else_is() {
         let mut allowed = EgressAllow::parse("scrape=10.0.0.0/8").unwrap();
         for host in ["LocalHost.", "127.0.0.1", "[fd00::7]", "127.0.0.1"] {
-            allowed.open_host(Purpose::Model, &Host::parse(host).unwrap());
+            allowed = allowed.and(Purpose::Model, host);
         }
         assert_eq!(allowed.to_string(), "scrape: 10.0.0.0/8; model: localhost, 127.0.0.1/32, fd00::7/128");
         assert!(allowed.names_host(Purpose::Model, "localhost"));
