@@ -5,7 +5,7 @@ use crate::fusion::fuse;
 use crate::health::{Condition, Health, Quota};
 use crate::hit::Hit;
 use crate::provider::{Answer, Leave, Problem, Provider};
-use crate::question::Question;
+use crate::question::{Question, WEB};
 use crate::report::{Found, Outcome, Report};
 use futures_util::future::join_all;
 use net::Deadline;
@@ -55,7 +55,11 @@ impl Desk {
 
     /// Puts a question. Ends by the deadline, and never fails: who did is in the reports.
     pub async fn ask(&self, question: &Question, deadline: Deadline) -> Found {
-        let able = self.seats.iter().filter(|seat| seat.provider.answers(question.kind));
+        let imported = question.collection != WEB;
+        let able = self
+            .seats
+            .iter()
+            .filter(|seat| seat.provider.answers(question.kind) && (seat.provider.is_local() || !imported));
         let answers = match self.mode {
             Mode::Fallback => {
                 let mut answers = Vec::new();
@@ -76,7 +80,7 @@ impl Desk {
             }
         };
         let (reports, lists) = answers.into_iter().unzip();
-        Found { hits: fuse(question, lists), reports, reaches_the_web: self.reaches_the_web() }
+        Found { hits: fuse(question, lists), reports, reaches_the_web: self.reaches_the_web() || imported }
     }
 }
 

@@ -8,13 +8,12 @@ use crate::question::{Question, lies_within};
 /// Whether a hit answers the question, as far as it shows. Marks its category.
 pub fn keep(question: &Question, able: Abilities, hit: &mut Hit) -> bool {
     let terms = &question.terms;
-    let in_one = |sites: &[String]| sites.is_empty() || sites.iter().any(|site| lies_within(&hit.url, site));
-    let in_none = |sites: &[String]| !sites.iter().any(|site| lies_within(&hit.url, site));
     // Sites are exact and cheap; nobody is trusted with them.
-    if !in_one(&question.sites) || !in_none(&question.without_sites) || !in_none(&terms.without_sites) {
+    if !question.wants(&hit.url) {
         return false;
     }
-    if !(terms.either && able.words) && !in_one(&terms.sites) {
+    let of_sites = terms.sites.is_empty() || terms.sites.iter().any(|site| lies_within(&hit.url, site));
+    if !of_sites && !(terms.either && able.words) {
         return false;
     }
     if !able.file_type

@@ -5,6 +5,7 @@ use crate::question::{Kind, Question, lies_within};
 use sites::{Address, Sameness};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use url::Url;
 
 /// The usual constant of reciprocal rank fusion: how little the difference between neighbours counts.
 const EVENNESS: f32 = 60.0;
@@ -13,11 +14,12 @@ const VALUE: f32 = 0.5;
 
 /// Merges lists, each best first, given in the order of how much they are trusted.
 pub fn fuse(question: &Question, lists: Vec<Vec<Hit>>) -> Vec<Hit> {
+    let valued = Valued::of(question);
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut merged: Vec<(f32, Hit)> = Vec::new();
     for list in lists {
         for (rank, hit) in list.into_iter().enumerate() {
-            let score = (1.0 + VALUE * value(question, &hit)) / (EVENNESS + rank as f32 + 1.0);
+            let score = (1.0 + VALUE * valued.value(&hit.url)) / (EVENNESS + rank as f32 + 1.0);
             match places.entry(key(question.kind, &hit)) {
                 Entry::Vacant(place) => {
                     place.insert(merged.len());
@@ -44,9 +46,13 @@ fn key(kind: Kind, hit: &Hit) -> String {
     if let (Kind::Images, Some(image)) = (kind, &hit.image) {
         return image.url.clone();
     }
+    page_key(&hit.url)
+}
+
+fn page_key(url: &Url) -> String {
     let sameness = Sameness { ignore_query: false, similar: true };
-    let address = Address::of(hit.url.clone(), sameness);
-    address.map_or_else(|_| hit.url.to_string(), |address| address.key().to_owned())
+    let address = Address::of(url.clone(), sameness);
+    address.map_or_else(|_| url.to_string(), |address| address.key().to_owned())
 }
 
 /// Takes over what the better placed hit lacks.
@@ -63,14 +69,31 @@ fn complete(known: &mut Hit, other: Hit) {
     known.category = known.category.or(other.category);
 }
 
-/// How valuable the team found its address or its host, 0 to 1.
-fn value(question: &Question, hit: &Hit) -> f32 {
-    let fits = |site: &str| {
-        let bare = site.split_once("://").map_or(site, |(_, rest)| rest).trim_end_matches('/');
-        lies_within(&hit.url, bare.strip_prefix("www.").unwrap_or(bare))
-    };
-    let most = question.valued.iter().filter(|(site, _)| fits(site)).map(|(_, value)| *value);
-    most.fold(0.0, f32::max).clamp(0.0, 1.0)
+/// What a team found valuable, made ready to be looked up for every hit.
+struct Valued<'a> {
+    pages: HashMap<String, f32>,
+    hosts: Vec<(&'a str, f32)>,
+}
+
+impl<'a> Valued<'a> {
+    fn of(question: &'a Question) -> Self {
+        let mut valued = Self { pages: HashMap::new(), hosts: Vec::new() };
+        for (source, value) in &question.valued {
+            if source.contains("://") {
+                valued.pages.extend(Url::parse(source).ok().map(|url| (page_key(&url), *value)));
+            } else {
+                valued.hosts.push((source, *value));
+            }
+        }
+        valued
+    }
+
+    /// How valuable its address or its host was found, 0 to 1.
+    fn value(&self, url: &Url) -> f32 {
+        let page = if self.pages.is_empty() { None } else { self.pages.get(&page_key(url)).copied() };
+        let hosts = self.hosts.iter().filter(|(host, _)| lies_within(url, host)).map(|(_, value)| *value);
+        hosts.chain(page).fold(0.0, f32::max).clamp(0.0, 1.0)
+    }
 }
 
 #[cfg(test)]

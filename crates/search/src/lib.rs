@@ -27,7 +27,7 @@ pub use line::Key;
 pub use operators::{Terms, site};
 pub use provider::{Abilities, Answer, Leave, Problem, Provider};
 pub use providers::Local;
-pub use question::{Kind, Question};
+pub use question::{Kind, Question, WEB, lies_within};
 pub use report::{Found, Outcome, Report};
 pub use settings::{Keys, Listed, Make, SearchSettings, read_quota};
 pub use window::{Unit, Window};

@@ -24,11 +24,16 @@ impl Kind {
     }
 }
 
+/// The collection of pages of the web. Others are an operator's own, and only the local index has them.
+pub const WEB: &str = "web";
+
 /// One question. Every default is filled in; nothing in it is trusted to be more than text.
 #[derive(Debug, Clone)]
 pub struct Question {
     pub terms: Terms,
     pub kind: Kind,
+    /// [`WEB`], or what an operator imported.
+    pub collection: &'static str,
     pub limit: usize,
     /// Only what lies in one of these: hosts with all below them, paths where given.
     pub sites: Vec<String>,
@@ -59,6 +64,7 @@ impl Question {
         Self {
             terms: Terms::read(query),
             kind: Kind::Web,
+            collection: WEB,
             limit,
             sites: Vec::new(),
             without_sites: Vec::new(),
@@ -122,6 +128,14 @@ impl Question {
             (true, false) => categories.into_iter().map(str::to_owned).collect(),
             (false, false) => common(&asked, &categories),
         }
+    }
+
+    /// Whether an address is where the question wants it.
+    pub fn wants(&self, url: &Url) -> bool {
+        let within = |sites: &[String]| sites.iter().any(|site| lies_within(url, site));
+        (self.sites.is_empty() || within(&self.sites))
+            && !within(&self.without_sites)
+            && !within(&self.terms.without_sites)
     }
 
     /// How many results to ask for, so that enough are left when some are filtered out.

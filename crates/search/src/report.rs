@@ -1,7 +1,9 @@
 //! Who was asked, what came of it, and how that is told.
 
+use crate::fusion::fuse;
 use crate::hit::Hit;
 use crate::provider::Problem;
+use crate::question::Question;
 
 /// What a question came to.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +39,11 @@ pub enum Outcome {
 }
 
 impl Found {
+    /// Adds what somebody else knows, best first.
+    pub fn join(&mut self, question: &Question, hits: Vec<Hit>) {
+        self.hits = fuse(question, vec![std::mem::take(&mut self.hits), hits]);
+    }
+
     /// Whether nothing was found because time ran out: everybody on the web who was asked did not answer in time.
     pub fn ran_out_of_time(&self) -> bool {
         let mut asked = self.reports.iter().filter(|report| match &report.outcome {

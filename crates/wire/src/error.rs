@@ -267,6 +267,13 @@ impl WireError {
         Self::from(Kind::Conflict).with_details(&reason)
     }
 
+    /// A key beside the four of the contract.
+    #[must_use]
+    pub fn with_extra(mut self, name: &str, value: Value) -> Self {
+        self.extra.insert(name.to_owned(), value);
+        self
+    }
+
     #[must_use]
     pub fn with_details<T: Serialize + ?Sized>(mut self, details: &T) -> Self {
         // What we put in details is our own plain data; it always serialises.

@@ -6,8 +6,6 @@ use crate::provider::{Abilities, Answer, Leave, Problem, Provider};
 use crate::question::{Kind, Question, common};
 use std::sync::Arc;
 
-/// Collection of pages of the web.
-const WEB: &str = "web";
 const MOST: usize = 200;
 /// Pictures of one page that may be among the results.
 const MOST_PICTURES: usize = 3;
@@ -64,7 +62,7 @@ fn query(question: &Question, sites: Vec<String>, file_type: Option<&str>) -> in
     let spare = if question.kind == Kind::Web { 1 } else { 3 };
     index::Query {
         team: question.team,
-        collection: WEB.to_owned(),
+        collection: question.collection.to_owned(),
         text: terms.words.join(" "),
         phrases: terms.phrases.clone(),
         without: terms.without.clone(),

@@ -1,10 +1,12 @@
 //! Search: what the web, or what this server has seen of it, knows of a question; in the shapes of the contract.
 
 mod answer;
+mod catalogue;
 mod feedback;
 mod fields;
 
 pub use answer::{ImageHit, NewsHit, SearchAnswer, SearchData, Tool, WebHit};
+pub use catalogue::{FoundTools, ToolAnswer, ToolCall, ToolError, ToolResult, ToolResults};
 pub use feedback::{FeedbackAnswer, FeedbackRequest, Missing, SearchFeedbackRequest, Valuable};
 pub use fields::{SEARCH_FIELDS, table};
 
