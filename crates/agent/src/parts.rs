@@ -218,6 +218,20 @@ pub trait Journal: Send + Sync {
     async fn spend(&self, credits: u64) -> bool;
     /// Credits left of the budget.
     fn left(&self) -> u64;
+    /// Where the values of the answer stand: all of them, once, before a run ends.
+    async fn cite(&self, citations: Vec<Citation>) {
+        let _ = citations;
+    }
+}
+
+/// Where a value stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Citation {
+    /// A JSON pointer into the answer.
+    pub field: String,
+    pub url: String,
+    /// Word for word.
+    pub quote: String,
 }
 
 /// How a brain ended. Whether a run was cancelled or ran out of time is known outside.
