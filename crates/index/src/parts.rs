@@ -22,7 +22,7 @@ pub struct Document {
     /// When it was published or last changed, as the page says; milliseconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<i64>,
-    /// Hashes (`sites::hash_of` of the key of an address, first eight bytes) of pages its content links to.
+    /// Pages its content links to, by their [`crate::address_number`]. Hits come without them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<u64>,
     /// Pictures of the content with their texts, for `images`.
@@ -86,6 +86,7 @@ pub struct Query {
     pub since: Option<i64>,
     pub until: Option<i64>,
     pub newest_first: bool,
+    /// Documents in it come forward, and words are taken in its forms too; others are found all the same.
     pub language: Option<String>,
     pub kinds: Vec<String>,
     pub filters: Vec<Filter>,

@@ -1,0 +1,181 @@
+//! The passages of a document that answer the query, word for word.
+
+use crate::parts::Document;
+use crate::search::plan::Plan;
+use crate::words::{Language, Stems, Tokens};
+use std::collections::HashMap;
+use tantivy::tokenizer::TokenStream;
+
+/// Bytes of a passage: whole sentences up to here; a longer sentence is cut at a space.
+const LONGEST: usize = 320;
+/// Passages of one document.
+const MOST: usize = 20;
+/// Sentences that are looked at.
+const MOST_SENTENCES: usize = 5_000;
+/// What a word counts that the passage has twice, and what a passage at the beginning has before one at the end.
+const AGAIN: f32 = 0.1;
+const EARLY: f32 = 0.05;
+
+/// A sentence: where it stands, and what it holds of the query.
+#[derive(Debug, Clone, Copy)]
+struct Sentence {
+    from: usize,
+    to: usize,
+    words: u64,
+    repeats: u32,
+}
+
+/// The best passages, best first; the beginning of the body where no word of the query is in it.
+pub(crate) fn best(document: &Document, plan: &Plan, wanted: usize) -> Vec<String> {
+    let wanted = wanted.min(MOST);
+    let body = document.body.as_str();
+    if wanted == 0 || body.trim().is_empty() {
+        return Vec::new();
+    }
+    let sentences = read(document, plan);
+    // A passage starts at each sentence and takes in those after it while there is room.
+    let mut passages: Vec<(f32, usize, usize)> = Vec::new();
+    for (first, sentence) in sentences.iter().enumerate().filter(|(_, sentence)| sentence.words != 0) {
+        let (mut words, mut repeats, mut last) = (0, 0, first);
+        for (at, next) in sentences.iter().enumerate().skip(first) {
+            if at > first && next.to - sentence.from > LONGEST {
+                break;
+            }
+            words |= next.words;
+            repeats += next.repeats;
+            last = at;
+        }
+        let early = EARLY / (1.0 + first as f32);
+        passages.push((plan.weight(words) * (1.0 + AGAIN * (repeats.min(5) as f32) + early), first, last));
+    }
+    passages.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    let mut chosen: Vec<(usize, usize)> = Vec::new();
+    for (_, first, last) in passages {
+        if chosen.len() == wanted {
+            break;
+        }
+        if chosen.iter().all(|&(from, to)| last < from || first > to) {
+            chosen.push((first, last));
+        }
+    }
+    if chosen.is_empty()
+        && let Some(first) = sentences.first()
+    {
+        let last = sentences.iter().rposition(|sentence| sentence.to - first.from <= LONGEST).unwrap_or(0);
+        chosen.push((0, last));
+    }
+    chosen.iter().map(|&(first, last)| cut(&body[sentences[first].from..sentences[last].to])).collect()
+}
+
+/// A passage in one line, of bounded length.
+fn cut(text: &str) -> String {
+    let mut text = text.trim();
+    if text.len() > LONGEST {
+        let most = text.floor_char_boundary(LONGEST);
+        let space = text[..most].rfind(char::is_whitespace).filter(|at| *at > LONGEST / 2);
+        text = text[..space.unwrap_or(most)].trim_end();
+    }
+    text.to_owned()
+}
+
+/// The sentences of a body and the words of the query in them.
+fn read(document: &Document, plan: &Plan) -> Vec<Sentence> {
+    let forms: HashMap<&str, usize> = plan
+        .groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| !group.glued)
+        .flat_map(|(at, group)| group.forms.iter().map(move |(form, _)| (form.as_str(), at)))
+        .collect();
+    let language = match &document.language {
+        Some(tag) => Language::tagged(tag),
+        None => Language::of_text(&document.body),
+    };
+    let mut stems = Stems::default();
+    stems.speak(language);
+    let mut sentences = sentences(&document.body);
+    let mut tokens = Tokens::new(&document.body, &mut stems);
+    let mut at = 0;
+    while tokens.advance() {
+        let token = tokens.token();
+        while sentences.get(at).is_some_and(|sentence| sentence.to <= token.offset_from) {
+            at += 1;
+        }
+        let Some(sentence) = sentences.get_mut(at) else { break };
+        if let Some(word) = forms.get(token.text.as_str()) {
+            sentence.repeats += (sentence.words >> word & 1) as u32;
+            sentence.words |= 1 << word;
+        }
+    }
+    sentences
+}
+
+/// Where sentences begin and end: at their signs, at ends of lines, and where they get too long.
+fn sentences(text: &str) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
+    let mut from = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let end = at + c.len_utf8();
+        let next = chars.peek().map(|(_, c)| *c);
+        let ends = match c {
+            '\n' | '。' | '！' | '？' => true,
+            '.' | '!' | '?' | '…' | '؟' | '।' => {
+                next.is_none_or(char::is_whitespace) && !is_short(&text[from..at])
+            }
+            // Nowhere to stop: at the next space.
+            _ => end - from >= LONGEST && (c.is_whitespace() || end - from >= LONGEST * 2),
+        };
+        if ends || next.is_none() {
+            let sentence = text[from..end].trim();
+            if !sentence.is_empty() {
+                let start = from + (text[from..end].len() - text[from..end].trim_start().len());
+                sentences.push(Sentence { from: start, to: start + sentence.len(), words: 0, repeats: 0 });
+            }
+            from = end;
+            if sentences.len() == MOST_SENTENCES {
+                break;
+            }
+        }
+    }
+    sentences
+}
+
+/// Initials and short forms: the dot after them ends nothing.
+fn is_short(before: &str) -> bool {
+    let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+    (word.chars().count() == 1 && word.chars().all(char::is_alphabetic))
+        || matches!(
+            word.to_lowercase().as_str(),
+            "mr" | "mrs"
+                | "ms"
+                | "dr"
+                | "prof"
+                | "st"
+                | "vs"
+                | "e.g"
+                | "i.e"
+                | "etc"
+                | "nr"
+                | "z.b"
+                | "bzw"
+                | "fig"
+                | "inc"
+                | "approx"
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_where_readers_pause() {
+        let text = "Dr. Smith paid 3.50 e.g. in coins. He left!\nA new line\n\n東京。大阪。";
+        let cut: Vec<&str> =
+            sentences(text).iter().map(|sentence| &text[sentence.from..sentence.to]).collect();
+        assert_eq!(cut, ["Dr. Smith paid 3.50 e.g. in coins.", "He left!", "A new line", "東京。", "大阪。"]);
+        let endless = "x".repeat(100_000);
+        assert!(sentences(&endless).iter().all(|sentence| sentence.to - sentence.from <= LONGEST * 2));
+    }
+}

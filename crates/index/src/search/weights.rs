@@ -1,0 +1,59 @@
+//! What counts how much.
+
+use crate::schema::RANKED;
+
+/// The numbers of the ranking. Those that stand here were learnt on half of the queries of `bench/search` and judged on the other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    /// Of a word in host, path, title, headings, description and body.
+    pub fields: [f32; RANKED],
+    /// How much the length of a field counts against it (BM25's `b`).
+    pub lengths: [f32; RANKED],
+    /// How fast more of the same word stops counting (BM25's `k1`).
+    pub saturation: f32,
+    /// What another form of a word counts beside the word itself.
+    pub forms: f32,
+    /// How much it counts that all words of the query are there.
+    pub coverage: f32,
+    /// Neighbours in the query that are neighbours in title, headings and body.
+    pub pairs: [f32; 3],
+    /// All words of the query close together in the body.
+    pub span: f32,
+    /// Words of the query at the beginning of the body.
+    pub lead: f32,
+    /// The query is the title, or nearly.
+    pub title: f32,
+    /// The query names the host and the page is its front page.
+    pub front: f32,
+    /// Newer pages, in general and when the query asks for news.
+    pub fresh: f32,
+    pub news: f32,
+    /// Pages that others link to.
+    pub links: f32,
+    /// Pages in the language asked for.
+    pub language: f32,
+    /// Hosts and pages that the team found valuable.
+    pub valued: f32,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            fields: [0.6, 0.8, 3.0, 1.6, 1.2, 1.0],
+            lengths: [0.3, 0.4, 0.5, 0.5, 0.5, 0.6],
+            saturation: 1.2,
+            forms: 0.6,
+            coverage: 1.0,
+            pairs: [0.5, 0.5, 0.5],
+            span: 0.3,
+            lead: 0.3,
+            title: 0.5,
+            front: 1.0,
+            fresh: 0.05,
+            news: 1.0,
+            links: 0.04,
+            language: 0.15,
+            valued: 0.5,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Small letters without accents.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// A word in small letters, as stemmers want it.
+pub(crate) fn lower(word: &str, into: &mut String) {
+    into.clear();
+    if word.is_ascii() {
+        into.push_str(word);
+        into.make_ascii_lowercase();
+    } else {
+        into.extend(word.chars().flat_map(char::to_lowercase).filter(|c| !is_invisible(*c)).nfc());
+    }
+}
+
+/// A word of small letters without what writers leave out: accents, ligatures, vowel points. Marks that are letters stay.
+pub(crate) fn fold(lower: &str, into: &mut String) {
+    into.clear();
+    if lower.is_ascii() {
+        into.push_str(lower);
+        return;
+    }
+    for c in lower.chars() {
+        match c {
+            'ß' => into.push_str("ss"),
+            'æ' => into.push_str("ae"),
+            'œ' => into.push_str("oe"),
+            'ø' => into.push('o'),
+            'đ' | 'ð' => into.push('d'),
+            'ł' => into.push('l'),
+            'ı' => into.push('i'),
+            'þ' => into.push_str("th"),
+            c if c.is_ascii() => into.push(c),
+            // Parts of Korean syllables and the marks of Japanese sounds tell words apart.
+            '\u{3040}'..='\u{d7af}' | '\u{ff00}'..='\u{ffef}' => {
+                into.extend([c].into_iter().nfkc().flat_map(char::to_lowercase));
+            }
+            c => into.extend([c].into_iter().nfkd().filter(|c| !is_accent(*c))),
+        }
+    }
+}
+
+fn is_accent(c: char) -> bool {
+    is_combining_mark(c)
+        && matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}')
+}
+
+/// Soft hyphens, joiners, and the stroke that only stretches Arabic words.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{640}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(word: &str) -> String {
+        let (mut small, mut plain) = (String::new(), String::new());
+        lower(word, &mut small);
+        fold(&small, &mut plain);
+        plain
+    }
+
+    #[test]
+    fn writers_who_leave_accents_out_are_understood() {
+        for (word, plain) in [
+            ("Straße", "strasse"),
+            ("ÉTÉ", "ete"),
+            ("Ｆｕｌｌ", "full"),
+            ("ﾃｽﾄ", "テスト"),
+            ("がぎ", "がぎ"),
+            ("한국", "한국"),
+            ("ЁЛКА", "елка"),
+            ("مُحَمَّد", "محمد"),
+            ("İstanbul", "istanbul"),
+            ("हिन्दी", "हिन्दी"),
+            ("Łódź", "lodz"),
+        ] {
+            assert_eq!(folded(word), plain);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Where words begin and end.
+
+/// A stretch of a text: a word, or a run of characters of a script that writes words together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece<'a> {
+    pub(crate) text: &'a str,
+    /// Where it starts in the whole text.
+    pub(crate) from: usize,
+    pub(crate) wide: bool,
+}
+
+/// The pieces of a text in order.
+pub(crate) fn pieces(text: &str) -> Pieces<'_> {
+    Pieces { text, at: 0 }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Pieces<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let rest = &self.text[self.at..];
+        let Some((skipped, first)) = rest.char_indices().find(|&(_, c)| c.is_alphanumeric() || is_wide(c))
+        else {
+            self.at = self.text.len();
+            return None;
+        };
+        let from = self.at + skipped;
+        let wide = is_wide(first);
+        let rest = &self.text[from..];
+        let inside =
+            |c: char| if wide { is_wide(c) } else { (c.is_alphanumeric() && !is_wide(c)) || is_mark(c) };
+        let mut len = rest.find(|c| !inside(c)).unwrap_or(rest.len());
+        if !wide {
+            len += suffix(&rest[..len], &rest[len..]);
+        }
+        self.at = from + len;
+        Some(Piece { text: &rest[..len], from, wide })
+    }
+}
+
+/// Signs that belong to a short name: `C++`, `C#`, `F#`.
+fn suffix(word: &str, after: &str) -> usize {
+    if word.len() > 2 {
+        return 0;
+    }
+    let len = if after.starts_with("++") {
+        2
+    } else if after.starts_with('#') {
+        1
+    } else {
+        return 0;
+    };
+    if after[len..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '+' | '#')) { 0 } else { len }
+}
+
+/// Marks that are written over or under letters and between them, where they are characters of their own.
+fn is_mark(c: char) -> bool {
+    matches!(c,
+        '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}'
+        | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{981}'..='\u{983}' | '\u{9bc}'..='\u{9cd}' | '\u{b82}' | '\u{bbe}'..='\u{bcd}'
+        | '\u{ad}' | '\u{200c}' | '\u{200d}')
+}
+
+/// Characters of scripts that write words together (and Korean, whose words grow endings).
+pub(crate) fn is_wide(c: char) -> bool {
+    c >= '\u{e00}'
+        && matches!(c,
+            '\u{e01}'..='\u{e3a}' | '\u{e40}'..='\u{e4e}' | '\u{e80}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17d3}'
+            | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
+            | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}'
+            | '\u{20000}'..='\u{3134f}')
+}
+
+/// Characters that are words by themselves.
+pub(crate) fn is_han(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3134f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<&str> {
+        pieces(text).map(|piece| piece.text).collect()
+    }
+
+    #[test]
+    fn words_are_cut_where_readers_see_them_end() {
+        assert_eq!(
+            words("Don't use C++, C# or node.js!"),
+            ["Don", "t", "use", "C++", "C#", "or", "node", "js"]
+        );
+        assert_eq!(words("snake_case a+b  —"), ["snake", "case", "a", "b"]);
+        assert_eq!(words("東京タワー、高さ333m"), ["東京タワー", "高さ", "333m"]);
+        assert_eq!(words("cafe\u{301} हिन्दी"), ["cafe\u{301}", "हिन्दी"]);
+        assert_eq!(words("\u{0}\u{7} ... "), Vec::<&str>::new());
+    }
+}

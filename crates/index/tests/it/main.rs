@@ -1,0 +1,103 @@
+//! The index as its callers see it.
+
+mod feed;
+mod filters;
+mod folder;
+mod hostile;
+mod languages;
+mod ranking;
+mod teams;
+
+use index::{Document, Entry, Found, Index, Options, Query};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+/// A day in 2026.
+const NOW: i64 = 1_790_000_000_000;
+const DAY: i64 = 86_400_000;
+
+/// An index in a folder that goes when the test ends.
+struct Ground {
+    folder: TempDir,
+    index: Index,
+    seq: i64,
+}
+
+impl Ground {
+    fn new() -> Self {
+        Self::with(Options::default())
+    }
+
+    fn with(options: Options) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::open(folder.path(), small(options)).unwrap();
+        Self { folder, index, seq: 0 }
+    }
+
+    /// An index of pages of everybody.
+    fn of(documents: impl IntoIterator<Item = Document>) -> Self {
+        let mut ground = Self::new();
+        ground.add(documents);
+        ground
+    }
+
+    fn add(&mut self, documents: impl IntoIterator<Item = Document>) {
+        let entries = documents.into_iter().map(|document| self.entry(document)).collect();
+        self.index.feed(entries).unwrap();
+        self.index.commit().unwrap();
+    }
+
+    fn entry(&mut self, document: Document) -> Entry {
+        self.seq += 1;
+        Entry {
+            seq: self.seq,
+            key: if document.url.len() > 2_000 {
+                i128::from(self.seq).to_be_bytes()
+            } else {
+                key(&document.url)
+            },
+            team: Uuid::nil(),
+            collection: "web".to_owned(),
+            seen_at: NOW - DAY,
+            document: Some(document),
+        }
+    }
+
+    fn search(&self, query: &Query) -> Found {
+        self.index.search(query).unwrap()
+    }
+
+    /// Titles of the hits.
+    fn titles(&self, query: &Query) -> Vec<String> {
+        self.search(query).hits.into_iter().map(|hit| hit.document.title).collect()
+    }
+
+    fn ask(&self, text: &str) -> Vec<String> {
+        self.titles(&query(text))
+    }
+}
+
+/// Little memory: many indexes live at once in a test run.
+fn small(options: Options) -> Options {
+    Options { memory: 16 << 20, threads: 1, ..options }
+}
+
+fn key(url: &str) -> [u8; 16] {
+    let number = index::address_number(url).unwrap_or(7);
+    u128::from(number).to_be_bytes()
+}
+
+fn query(text: &str) -> Query {
+    Query { collection: "web".to_owned(), text: text.to_owned(), limit: 10, now: NOW, ..Query::default() }
+}
+
+fn page(url: &str, title: &str, body: &str) -> Document {
+    Document {
+        url: url.to_owned(),
+        title: title.to_owned(),
+        body: body.to_owned(),
+        language: Some("en".to_owned()),
+        published: Some(NOW - 400 * DAY),
+        ..Document::default()
+    }
+}
