@@ -13,7 +13,8 @@ pub fn keep(question: &Question, able: Abilities, hit: &mut Hit) -> bool {
         return false;
     }
     let of_sites = terms.sites.is_empty() || terms.sites.iter().any(|site| lies_within(&hit.url, site));
-    if !of_sites && !(terms.either && able.words) {
+    let alternative = terms.either && able.words;
+    if !of_sites && !alternative {
         return false;
     }
     if !able.file_type

@@ -167,8 +167,8 @@ impl Quota {
             state.month = (month, 0);
         }
         let used = [
-            (self.per_minute, state.minute.map_or(0, |(_, used)| used), "a minute"),
-            (self.per_month, state.month.1, "a month"),
+            (self.per_minute, state.minute.map_or(0, |(_, used)| used), "minute"),
+            (self.per_month, state.month.1, "month"),
         ];
         let mut granted = wanted;
         for (most, used, name) in used {
@@ -259,7 +259,7 @@ mod tests {
         let health = Health::new(Quota { per_minute: Some(5), per_month: Some(7) });
         assert_eq!(health.admit(3), Ok(3));
         assert_eq!(health.admit(3), Ok(2), "as many as are left");
-        assert_eq!(health.admit(1), Err(Problem::Quota("a minute")));
+        assert_eq!(health.admit(1), Err(Problem::Quota("minute")));
         health.settle(3, 1, QUICK, None);
         health.settle(2, 2, QUICK, None);
         assert_eq!(health.admit(5), Ok(2));
@@ -267,7 +267,7 @@ mod tests {
         tokio::time::advance(MINUTE).await;
         assert_eq!(health.admit(9), Ok(2), "what is left of the month");
         health.settle(2, 2, QUICK, None);
-        assert_eq!(health.admit(1), Err(Problem::Quota("a month")));
+        assert_eq!(health.admit(1), Err(Problem::Quota("month")));
         assert_eq!(health.condition("x").state, "used up");
     }
 }

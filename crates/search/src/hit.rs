@@ -119,7 +119,7 @@ fn without_marks(text: &str) -> String {
 fn tag_end(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('<')?;
     let named = inner.strip_prefix('/').unwrap_or(inner).starts_with(|next: char| next.is_ascii_alphabetic());
-    if !named { None } else { inner.split_once('>').map(|(_, after)| after) }
+    if named { inner.split_once('>').map(|(_, after)| after) } else { None }
 }
 
 fn entity(text: &str) -> Option<(char, &str)> {

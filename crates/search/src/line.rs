@@ -66,7 +66,7 @@ impl Line {
         leave: &Leave,
     ) -> Result<Value, Problem> {
         if !leave.take() {
-            return Err(Problem::Quota("requests"));
+            return Err(Problem::Quota("minute or month"));
         }
         let limits = Limits {
             wire_bytes: MOST_BYTES,
@@ -91,7 +91,7 @@ impl Line {
     }
 
     async fn fetch(&self, request: Request, deadline: Deadline, began: Instant) -> Result<Fetched, Problem> {
-        let fetched = deadline.run(self.fetcher.fetch(request, deadline)).await;
+        let fetched = deadline.run(Box::pin(self.fetcher.fetch(request, deadline))).await;
         match fetched {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(self.problem(&error, began)),

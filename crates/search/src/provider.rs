@@ -78,13 +78,13 @@ impl Leave {
 /// Why a provider did not answer. The texts reach callers: no address of ours, no key, nothing of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    #[error("no answer within {} ms", .0.as_millis())]
+    #[error("gave no answer within {} ms", .0.as_millis())]
     Timeout(Duration),
     #[error("could not be reached")]
     Unreachable,
     #[error("refused the key")]
     Refused,
-    #[error("asks to wait{}", after(.0))]
+    #[error("asks to wait{}", after(*.0))]
     Limited(Option<Duration>),
     #[error("answered with status {0}")]
     Status(u16),
@@ -97,11 +97,11 @@ pub enum Problem {
     Said(String),
     #[error("is left alone for {} s after failing: {last}", .wait.as_secs().max(1))]
     Resting { wait: Duration, last: String },
-    #[error("its quota of {0} is used up")]
+    #[error("has used up its quota for this {0}")]
     Quota(&'static str),
 }
 
-fn after(wait: &Option<Duration>) -> String {
+fn after(wait: Option<Duration>) -> String {
     wait.map(|wait| format!(" {} s", wait.as_secs())).unwrap_or_default()
 }
 

@@ -141,13 +141,13 @@ impl SearchSettings {
     }
 
     /// The desk with all of them. Without `local` there is no index of our own.
-    pub fn open(&self, fetcher: &Fetcher, local: Option<Arc<dyn Local>>) -> Desk {
+    pub fn open(&self, fetcher: &Fetcher, local: Option<&Arc<dyn Local>>) -> Desk {
         let mut taken: Vec<String> = Vec::new();
         let mut providers: Vec<(Arc<dyn Provider>, Quota)> = Vec::new();
         for listed in self.listed() {
             let name = name(listed.make, &taken);
             let line = Line::new(fetcher.clone(), &name);
-            let Some(provider) = self.one(&listed, &name, line, local.as_ref()) else { continue };
+            let Some(provider) = self.one(&listed, &name, line, local) else { continue };
             let quota = self.quotas.get(&name).copied().unwrap_or_default();
             taken.push(name);
             providers.push((provider, quota));

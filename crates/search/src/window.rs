@@ -110,12 +110,9 @@ impl Window {
     /// The smallest of day, week, month and year that holds the window, for those who know no others.
     pub fn range(&self, now: i64) -> Option<&'static str> {
         let length = now.saturating_sub(self.since(now)?);
-        Some(match length {
-            ..=DAY => "day",
-            ..=604_800_000 => "week",
-            ..=2_678_400_000 => "month",
-            _ => "year",
-        })
+        let ranges = [(Unit::Day, "day"), (Unit::Week, "week"), (Unit::Month, "month")];
+        let holds = ranges.into_iter().find(|(unit, _)| length <= unit.millis());
+        Some(holds.map_or("year", |(_, name)| name))
     }
 
     /// The same, as it is written.

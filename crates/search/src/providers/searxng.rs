@@ -1,4 +1,4 @@
-//! SearXNG, a metasearch engine to host oneself. Its JSON output must be switched on (`search.formats` in its settings).
+//! `SearXNG`, a metasearch engine to host oneself. Its JSON output must be switched on (`search.formats` in its settings).
 
 use super::{below, note_left_out};
 use crate::hit::{Hit, list, text};
@@ -133,6 +133,9 @@ fn empty(found: &Value) -> Result<(), Problem> {
     let mut said = String::new();
     for engine in list(found, &["unresponsive_engines"]).iter().take(5) {
         let part = |at: usize| engine.get(at).and_then(Value::as_str).unwrap_or_default();
+        if part(0).is_empty() {
+            continue;
+        }
         let comma = if said.is_empty() { "" } else { ", " };
         // Writing to a string cannot fail.
         let _ =

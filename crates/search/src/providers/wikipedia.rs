@@ -1,4 +1,4 @@
-//! Wikipedia, or another MediaWiki: no key, an API that is open to all who say who they are and ask one thing at a time.
+//! Wikipedia, or another `MediaWiki`: no key, an API that is open to all who say who they are and ask one thing at a time.
 
 use super::below;
 use crate::hit::{Hit, list, text};
