@@ -133,13 +133,14 @@ impl Watch {
 pub struct Seats(Mutex<HashMap<Uuid, usize>>);
 
 #[derive(Debug)]
-struct Seat {
+pub struct Seat {
     seats: Arc<Seats>,
     team: Uuid,
 }
 
 impl Seats {
-    fn take(self: &Arc<Self>, team: Uuid) -> Result<Seat, WireError> {
+    /// A seat for one more of the team, until it is dropped.
+    pub fn take(self: &Arc<Self>, team: Uuid) -> Result<Seat, WireError> {
         let mut taken = self.taken();
         if taken.values().sum::<usize>() >= MOST {
             return Err(WireError::unavailable("too many watch already", 5));

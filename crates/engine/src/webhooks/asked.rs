@@ -9,6 +9,9 @@ use url::{Host, Url};
 use wire::webhook::{WebhookAsked, WebhookObject};
 use wire::{Issues, WireError};
 
+/// What an agent run can tell of.
+pub const AGENT_EVENTS: [&str; 5] = ["started", "action", "completed", "failed", "cancelled"];
+
 /// What a crawl or a batch can tell of.
 pub const JOB_EVENTS: [&str; 4] = ["started", "page", "completed", "failed"];
 

@@ -1,4 +1,4 @@
-//! What a crawl or a batch tells of, as deliveries for the outbox: each asks whether its event was wanted.
+//! What a crawl, a batch or a run tells of, as deliveries for the outbox: each asks whether its event was wanted.
 
 use super::post::Target;
 use crate::crawl::Webhook;
@@ -13,7 +13,7 @@ pub struct Events<'a> {
     hook: &'a Webhook,
     job: Uuid,
     team: Uuid,
-    /// `crawl` or `batch_scrape`.
+    /// `crawl`, `batch_scrape`, `agent` or `extract`.
     prefix: &'a str,
 }
 
@@ -46,7 +46,8 @@ impl<'a> Events<'a> {
         self.tell("failed", Vec::new(), Some(error))
     }
 
-    fn tell(&self, event: &str, data: Vec<Value>, error: Option<&str>) -> Option<NewDelivery> {
+    /// An event by its short name, with what it carries.
+    pub fn tell(&self, event: &str, data: Vec<Value>, error: Option<&str>) -> Option<NewDelivery> {
         if !self.hook.events.iter().any(|wanted| wanted == event) {
             return None;
         }

@@ -11,7 +11,7 @@ pub mod secrets;
 mod sender;
 mod turnstile;
 
-pub use asked::{JOB_EVENTS, resolve};
+pub use asked::{AGENT_EVENTS, JOB_EVENTS, resolve};
 pub use events::Events;
 pub use post::target_url;
 pub use sender::{Sender, SenderOptions};

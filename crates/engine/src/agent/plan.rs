@@ -1,0 +1,260 @@
+//! What a request for a run means: every default filled in, what a turn takes over from the one before, every conflict refused.
+
+use super::DEFAULT_CREDITS;
+use super::order::Order;
+use crate::scrape::ScrapePlan;
+use crate::scrape::plan::page_url;
+use crate::webhooks;
+use agent::{Effort, Mode, Task};
+use net::{EgressAllow, Purpose};
+use url::Url;
+use wire::agent::{AgentRequest, ExchangeAsked, MODELS_ACCEPTED};
+use wire::scrape::ScrapeOptions;
+use wire::{Issue, Issues, Kind, PathPart, WireError};
+
+const LONGEST_PROMPT: usize = 10_000;
+const MOST_URLS: usize = 100;
+const MOST_CREDITS: i64 = 1_000_000_000;
+const MOST_TOOLKITS: usize = 5;
+/// What clients call themselves.
+const LONGEST_ORIGIN: usize = 256;
+
+/// A run to start.
+#[derive(Debug, Clone)]
+pub struct RunPlan {
+    pub order: Order,
+    /// The caller named a number.
+    pub credits_asked: bool,
+    pub audit: Option<String>,
+}
+
+/// Resolves a request; `last` is the turn before in the same thread.
+pub fn resolve(
+    asked: &AgentRequest,
+    last: Option<&Order>,
+    allow: &EgressAllow,
+) -> Result<RunPlan, WireError> {
+    let mut issues = Issues::default();
+    let before = last.map(|order| &order.task);
+    let prompt = asked.prompt.clone().unwrap_or_default();
+    issues.length("prompt", prompt.trim(), &(1..=LONGEST_PROMPT));
+    if asked.model.as_deref().is_some_and(|name| !MODELS_ACCEPTED.contains(&name)) {
+        issues.add("model", "must be spark-1-pro, spark-1-mini or spark-2", "invalid_value");
+    }
+    let effort = effort(asked.effort.as_deref(), &mut issues).or(before.and_then(|task| task.effort));
+    let mode = match asked.mode.as_deref() {
+        Some("extract") => Mode::Extract,
+        Some("chat") => Mode::Chat,
+        None => before.map(|task| task.mode).unwrap_or_default(),
+        Some(_) => {
+            issues.add("mode", "must be extract or chat", "invalid_value");
+            Mode::Extract
+        }
+    };
+    if let Some(credits) = asked.max_credits {
+        issues.range("maxCredits", credits, &(1..=MOST_CREDITS));
+    }
+    let max_credits = asked.max_credits.and_then(|credits| u64::try_from(credits).ok());
+    let max_credits = max_credits.or(before.map(|task| task.max_credits)).unwrap_or(DEFAULT_CREDITS);
+    if asked.zero_data_retention == Some(true) {
+        issues.add("zeroDataRetention", "a run is its trace and its result, which are kept", "custom");
+    }
+    check_exchange(asked.exchange.as_ref(), &mut issues);
+    for (field, value) in [("origin", &asked.origin), ("integration", &asked.integration)] {
+        issues.length(field, value.as_deref().unwrap_or_default(), &(0..=LONGEST_ORIGIN));
+    }
+    let urls = match &asked.urls {
+        Some(urls) => checked_urls(urls, allow, &mut issues)?,
+        None => before.map(|task| task.urls.clone()).unwrap_or_default(),
+    };
+    let strict = asked.strict_constrain_to_urls.unwrap_or_else(|| before.is_some_and(|task| task.strict));
+    if strict && urls.is_empty() {
+        issues.add("strictConstrainToURLs", "there are no urls to constrain it to", "custom");
+    }
+    issues.finish()?;
+    let schema = match &asked.schema {
+        Some(schema) => Some(extract::Schema::read(schema).map_err(invalid_schema)?.value().clone()),
+        None => before.and_then(|task| task.schema.clone()),
+    };
+    let (scrape, audit) = scrape_options(asked, last)?;
+    let webhook = asked.webhook.as_ref();
+    let webhook = webhook.map(|hook| webhooks::resolve(hook, &webhooks::AGENT_EVENTS, allow)).transpose()?;
+    let task = Task { prompt, urls, strict, schema, effort, mode, max_credits, earlier: Vec::new() };
+    let order = Order {
+        task,
+        scrape,
+        webhook,
+        origin: asked.origin.clone().unwrap_or_else(|| "api".to_owned()),
+        integration: asked.integration.clone(),
+    };
+    Ok(RunPlan { order, credits_asked: asked.max_credits.is_some(), audit })
+}
+
+fn invalid_schema(error: extract::SchemaError) -> WireError {
+    WireError::because(Kind::InvalidAgentSchema, &error.to_string())
+}
+
+fn effort(asked: Option<&str>, issues: &mut Issues) -> Option<Effort> {
+    match asked? {
+        "low" => Some(Effort::Low),
+        "medium" => Some(Effort::Medium),
+        "high" => Some(Effort::High),
+        _ => {
+            issues.add("effort", "must be low, medium or high", "invalid_value");
+            None
+        }
+    }
+}
+
+/// The addresses as they are fetched. One that is none is refused as a scrape would refuse it.
+fn checked_urls(urls: &[String], allow: &EgressAllow, issues: &mut Issues) -> Result<Vec<String>, WireError> {
+    if urls.len() > MOST_URLS {
+        issues.add("urls", &format!("must have at most {MOST_URLS} entries"), "too_big");
+        return Ok(Vec::new());
+    }
+    let names_host = |host: &str| allow.names_host(Purpose::Scrape, host);
+    urls.iter()
+        .enumerate()
+        .map(|(place, written)| {
+            let url = page_url(written, &names_host).map_err(|error| at_place(&error, place))?;
+            Ok(url.into())
+        })
+        .collect()
+}
+
+/// The same mistake, where it stands.
+fn at_place(error: &WireError, place: usize) -> WireError {
+    let why = error.details().and_then(|issues| issues[0]["message"].as_str()).unwrap_or("invalid");
+    let path = vec![PathPart::Key("urls".to_owned()), PathPart::Index(place)];
+    WireError::from(Kind::InvalidUrl).with_details(&[Issue::new(path, why, "invalid_value")])
+}
+
+/// How pages are asked for, and who stands behind it. What a scrape would refuse is refused here.
+fn scrape_options(
+    asked: &AgentRequest,
+    last: Option<&Order>,
+) -> Result<(ScrapeOptions, Option<String>), WireError> {
+    let before = last.map(|order| &order.scrape);
+    let options = ScrapeOptions {
+        location: asked.location.clone().or_else(|| before.and_then(|old| old.location.clone())),
+        threat_protection: asked
+            .threat_protection
+            .clone()
+            .or_else(|| before.and_then(|old| old.threat_protection.clone())),
+        audit_metadata: asked.audit_metadata.clone(),
+        ..ScrapeOptions::default()
+    };
+    // Any address will do.
+    let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(Kind::Internal))?;
+    let plan = ScrapePlan::of_options(nowhere, "", &options, false)?;
+    Ok((ScrapeOptions { audit_metadata: None, ..options }, plan.audit))
+}
+
+fn check_exchange(asked: Option<&ExchangeAsked>, issues: &mut Issues) {
+    let Some(asked) = asked else { return };
+    let none_here = "there is no catalogue of tools here";
+    if asked.enabled == Some(true) {
+        issues.add("exchange.enabled", none_here, "invalid_value");
+    }
+    if asked.approve.is_some() {
+        issues.add("exchange.approve", none_here, "invalid_value");
+    }
+    if asked.decline.is_some() {
+        issues.add("exchange.decline", none_here, "invalid_value");
+    }
+    if asked.toolkits.as_ref().is_some_and(|kits| kits.len() > MOST_TOOLKITS) {
+        issues.add("exchange.toolkits", &format!("must have at most {MOST_TOOLKITS} entries"), "too_big");
+    }
+    if let Some(calls) = asked.max_calls {
+        issues.range("exchange.maxCalls", calls, &(1..=30));
+    }
+    if asked.on_terms_required.as_deref().is_some_and(|what| !["skip", "ask"].contains(&what)) {
+        issues.add("exchange.onTermsRequired", "must be skip or ask", "invalid_value");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn resolved(body: &Value, last: Option<&Order>) -> Result<RunPlan, WireError> {
+        let asked: AgentRequest = wire::read::body(body.to_string().as_bytes())?;
+        resolve(&asked, last, &EgressAllow::parse("scrape=intranet").unwrap())
+    }
+
+    #[test]
+    fn defaults_are_filled_in() {
+        let plan =
+            resolved(&json!({ "prompt": "Find it", "urls": ["example.com", "http://intranet/a b"] }), None)
+                .unwrap();
+        let task = &plan.order.task;
+        assert_eq!(task.urls, ["http://example.com/", "http://intranet/a%20b"]);
+        assert_eq!((task.max_credits, task.mode, task.strict), (2_500, Mode::Extract, false));
+        assert!(!plan.credits_asked && plan.order.origin == "api");
+        assert_eq!(plan.order.target(), "http://example.com/");
+    }
+
+    #[test]
+    fn a_turn_takes_over_what_it_does_not_say() {
+        let first = resolved(
+            &json!({
+                "prompt": "a", "urls": ["https://a.test/"], "strictConstrainToURLs": true, "effort": "low",
+                "schema": { "type": "object", "properties": { "x": { "type": "string" } } }, "maxCredits": 7,
+                "mode": "chat", "threatProtection": { "blacklist": ["b.test"] }, "webhook": "https://c.test/",
+            }),
+            None,
+        )
+        .unwrap();
+        let next = resolved(&json!({ "prompt": "b" }), Some(&first.order)).unwrap().order;
+        assert_eq!(next.task, Task { prompt: "b".into(), ..first.order.task.clone() });
+        assert_eq!(next.scrape.threat_protection, first.order.scrape.threat_protection);
+        assert!(next.webhook.is_none(), "whom to tell is said anew");
+        let other =
+            resolved(&json!({ "prompt": "b", "urls": [], "strictConstrainToURLs": false }), Some(&next));
+        assert!(other.unwrap().order.task.urls.is_empty());
+    }
+
+    #[test]
+    fn mistakes_are_named_where_they_stand() {
+        for (body, kind, words) in [
+            (json!({}), Kind::BadRequest, "prompt"),
+            (json!({ "prompt": "  " }), Kind::BadRequest, "prompt"),
+            (json!({ "prompt": "x".repeat(10_001) }), Kind::BadRequest, "at most 10000"),
+            (json!({ "prompt": "x", "maxCredits": 0 }), Kind::BadRequest, "maxCredits"),
+            (json!({ "prompt": "x", "maxCredits": -1 }), Kind::BadRequest, "at least 1"),
+            (json!({ "prompt": "x", "model": "gpt" }), Kind::BadRequest, "spark-2"),
+            (json!({ "prompt": "x", "effort": "most" }), Kind::BadRequest, "medium"),
+            (json!({ "prompt": "x", "mode": "talk" }), Kind::BadRequest, "chat"),
+            (json!({ "prompt": "x", "strictConstrainToURLs": true }), Kind::BadRequest, "urls"),
+            (json!({ "prompt": "x", "zeroDataRetention": true }), Kind::BadRequest, "zeroDataRetention"),
+            (json!({ "prompt": "x", "exchange": { "enabled": true } }), Kind::BadRequest, "catalogue"),
+            (json!({ "prompt": "x", "exchange": { "maxCalls": 31 } }), Kind::BadRequest, "maxCalls"),
+            (json!({ "prompt": "x", "urls": ["ftp://a.test/"] }), Kind::InvalidUrl, "Invalid URL"),
+            (json!({ "prompt": "x", "urls": ["http://a.test/", ""] }), Kind::InvalidUrl, "Invalid URL"),
+            (
+                json!({ "prompt": "x", "schema": { "type": "wrong" } }),
+                Kind::InvalidAgentSchema,
+                "Invalid JSON schema: ",
+            ),
+            (json!({ "prompt": "x", "location": { "country": "Nowhere" } }), Kind::BadRequest, "location"),
+            (json!({ "prompt": "x", "webhook": "ftp://a.test/" }), Kind::BadRequest, "webhook.url"),
+            (
+                json!({ "prompt": "x", "webhook": { "url": "https://a.test/", "events": ["page"] } }),
+                Kind::BadRequest,
+                "webhook.events",
+            ),
+        ] {
+            let error = resolved(&body, None).expect_err(&body.to_string());
+            let told = format!("{} {:?}", error.text(), error.details());
+            assert!(error.kind == kind && told.contains(words), "{body}: {told}");
+        }
+        let error = resolved(&json!({ "prompt": "x", "urls": ["http://a.test/", "x y"] }), None).unwrap_err();
+        assert_eq!(error.details().unwrap()[0]["path"], json!(["urls", 1]));
+    }
+
+    #[test]
+    fn a_prompt_of_ten_thousand_characters_is_read() {
+        assert!(resolved(&json!({ "prompt": "ä".repeat(10_000) }), None).is_ok());
+    }
+}

@@ -1,0 +1,146 @@
+//! How runs stand, as callers read it, and the list of a team's runs.
+
+use super::ends::{StoredResult, state_name};
+use super::order::{Order, effort_name, mode_name};
+use super::start::{Agents, KEPT};
+use crate::callers::Caller;
+use crate::from_store;
+use crate::time::iso;
+use serde_json::Value;
+use store::Millis;
+use store::agents::{Run, RunKind, RunState};
+use uuid::Uuid;
+use wire::agent::{
+    AGENT_MODEL, AgentListItem, AgentListOptions, AgentListQuery, AgentListSettings, AgentPage, AgentStatus,
+};
+use wire::{Kind, WireError};
+
+const PAGE: u32 = 20;
+
+impl Agents {
+    pub async fn status(&self, caller: &Caller, id: Uuid) -> Result<AgentStatus, WireError> {
+        let run = self.find(caller, RunKind::Agent, id).await?;
+        let order = Order::of(&run)?;
+        let result = self.result(&run).await?;
+        let completed = run.state == RunState::Succeeded;
+        let suggestions = Some(result.suggestions).filter(|some| !some.is_empty());
+        Ok(AgentStatus {
+            success: true,
+            status: status(run.state),
+            // A chat answers in its message; its data is null, not missing.
+            data: completed.then(|| result.data.unwrap_or(Value::Null)),
+            error: run.error.clone(),
+            model: AGENT_MODEL,
+            effort: order.task.effort.map(|effort| effort_name(effort).to_owned()),
+            expires_at: iso(expires_at(&run)),
+            credits_used: credits_used(&run),
+            thread_id: run.thread,
+            thread_turn: run.thread.map(|_| run.turn),
+            mode: mode_name(order.task.mode),
+            message: result.message,
+            suggestions,
+            partial: result.partial,
+            partial_schema_valid: result.partial_schema_valid,
+            stop_reason: stop_reason(run.state),
+            warning: result.note,
+        })
+    }
+
+    /// What a run came to; nothing while it runs.
+    pub async fn result(&self, run: &Run) -> Result<StoredResult, WireError> {
+        if !run.state.is_terminal() {
+            return Ok(StoredResult::default());
+        }
+        let luggage = self.store.run_luggage(run.id).await.map_err(from_store)?.unwrap_or_default();
+        let Some(packed) = luggage.result else { return Ok(StoredResult::default()) };
+        StoredResult::unpack(&packed).ok_or_else(|| {
+            tracing::error!(run = %run.id, "the result of a run cannot be read");
+            WireError::from(Kind::Internal)
+        })
+    }
+
+    /// The team's runs, newest first. `base` is how the caller reaches this server.
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        query: &AgentListQuery,
+        base: &str,
+    ) -> Result<AgentPage, WireError> {
+        let before = query.before.as_deref().map(moment).transpose()?;
+        let found =
+            self.store.runs(caller.team, RunKind::Agent, before, PAGE + 1).await.map_err(from_store)?;
+        let shown = &found[..found.len().min(PAGE as usize)];
+        let more = found.len() > shown.len();
+        let next =
+            shown.last().filter(|_| more).map(|last| format!("{base}/v2/agent?before={}", last.created_at));
+        let agents = shown.iter().map(item).collect::<Result<_, _>>()?;
+        Ok(AgentPage { success: true, agents, next })
+    }
+}
+
+/// Milliseconds since 1970.
+fn moment(written: &str) -> Result<Millis, WireError> {
+    let digits = !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_digit());
+    let moment = digits.then(|| written.parse().ok()).flatten();
+    moment.ok_or_else(|| Kind::InvalidBefore.into())
+}
+
+fn item(run: &Run) -> Result<AgentListItem, WireError> {
+    let order = Order::of(run)?;
+    Ok(AgentListItem {
+        id: run.id,
+        created_at: iso(run.created_at),
+        target_hint: run.target.clone(),
+        origin: order.origin,
+        integration: order.integration,
+        settings: AgentListSettings::default(),
+        status: status(run.state),
+        options: AgentListOptions {
+            urls: order.task.urls,
+            prompt: order.task.prompt,
+            schema: order.task.schema,
+            model: AGENT_MODEL,
+            effort: order.task.effort.map(|effort| effort_name(effort).to_owned()),
+            thread_id: run.thread,
+            thread_turn: run.thread.map(|_| run.turn),
+        },
+    })
+}
+
+/// Clients read three words only: a run that was cancelled has failed.
+pub fn status(state: RunState) -> &'static str {
+    match state {
+        RunState::Queued | RunState::Running => "processing",
+        RunState::Succeeded => "completed",
+        _ => "failed",
+    }
+}
+
+/// So far while it runs; what was charged when it ended.
+pub fn credits_used(run: &Run) -> i64 {
+    if run.state.is_terminal() { run.charged() } else { run.credits.min(run.max_credits) }
+}
+
+pub fn stop_reason(state: RunState) -> Option<String> {
+    let stopped = state.is_terminal() && state != RunState::Succeeded;
+    stopped.then(|| state_name(state).to_owned())
+}
+
+/// While it runs, the earliest that can be.
+fn expires_at(run: &Run) -> Millis {
+    let kept = i64::try_from(KEPT.as_millis()).unwrap_or(i64::MAX);
+    run.expires_at.unwrap_or_else(|| run.now.saturating_add(kept))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_a_number_of_milliseconds() {
+        assert_eq!(moment("1763198400123").unwrap(), 1_763_198_400_123);
+        for wrong in ["", "x", "-1", "1.5", "+1", "99999999999999999999", "2026-11-15", " 1"] {
+            assert_eq!(moment(wrong).unwrap_err().text(), "Invalid before timestamp.", "{wrong:?}");
+        }
+    }
+}

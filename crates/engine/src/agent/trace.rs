@@ -1,0 +1,155 @@
+//! What a run told: all of it, what came after an event, as it comes, and the artifact at any moment.
+
+use super::start::Agents;
+use crate::callers::Caller;
+use crate::crawl::watch::Seat;
+use crate::from_store;
+use crate::time::iso;
+use std::sync::Arc;
+use std::time::Duration;
+use store::agents::{Event, Run, RunKind};
+use uuid::Uuid;
+use wire::agent::{AgentSnapshot, TraceQuery, written};
+use wire::{AGENT_GENERATION, Issue, Kind, WireError};
+
+/// Events that are read in one go.
+const HANDFUL: u32 = 1_000;
+const HANDFUL_BYTES: u64 = 4 << 20;
+/// How often who watches looks.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+impl Agents {
+    /// The trace, as JSON.
+    pub async fn trace(&self, caller: &Caller, id: Uuid, query: &TraceQuery) -> Result<Vec<u8>, WireError> {
+        let live_view = flag("liveView", query.live_view.as_deref())?;
+        let run = self.traced(caller, id).await?;
+        let mut after = self.after(&run, query.after.as_deref()).await?;
+        let mut json = format!("{{\"success\":true,\"id\":\"{id}\",\"events\":[").into_bytes();
+        let begins = json.len();
+        loop {
+            let events =
+                self.store.run_events(id, after, HANDFUL, HANDFUL_BYTES).await.map_err(from_store)?;
+            let Some(last) = events.last() else { break };
+            after = last.number;
+            for event in &events {
+                if json.len() > begins {
+                    json.push(b',');
+                }
+                json.extend_from_slice(written_event(id, event).as_bytes());
+            }
+        }
+        json.extend_from_slice(format!("],\"creditsUsed\":{}", run.credits.min(run.max_credits)).as_bytes());
+        if live_view && !run.state.is_terminal() {
+            json.extend_from_slice(b",\"activeBrowserSessions\":[]");
+        }
+        json.push(b'}');
+        Ok(json)
+    }
+
+    /// Follows the trace from an event on.
+    pub async fn watch_trace(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: Uuid,
+        query: &TraceQuery,
+    ) -> Result<TraceWatch, WireError> {
+        flag("liveView", query.live_view.as_deref())?;
+        let run = self.traced(caller, id).await?;
+        let after = self.after(&run, query.after.as_deref()).await?;
+        let seat = self.seats.take(caller.team)?;
+        Ok(TraceWatch { agents: self.clone(), team: caller.team, id, after, every: LOOK_EVERY, _seat: seat })
+    }
+
+    pub async fn snapshot(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        snapshot: &str,
+    ) -> Result<AgentSnapshot, WireError> {
+        let snapshot_id = Uuid::try_parse(snapshot).map_err(|_| WireError::from(Kind::InvalidSnapshotId))?;
+        let run = self.find(caller, RunKind::Agent, id).await?;
+        if run.generation != AGENT_GENERATION {
+            return Err(Kind::SnapshotsNotRecorded.into());
+        }
+        let packed = self.store.run_snapshot(id, snapshot_id).await.map_err(from_store)?;
+        let plain = crate::scrape::cache::unpack(&packed.ok_or(Kind::SnapshotNotFound)?).ok();
+        let snapshot = plain.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or(Kind::Internal)?;
+        Ok(AgentSnapshot { success: true, id, snapshot_id, snapshot })
+    }
+
+    async fn traced(&self, caller: &Caller, id: Uuid) -> Result<Run, WireError> {
+        let run = self.find(caller, RunKind::Agent, id).await?;
+        if run.generation == AGENT_GENERATION { Ok(run) } else { Err(Kind::TraceNotRecorded.into()) }
+    }
+
+    /// The number of the event that is known already.
+    async fn after(&self, run: &Run, event: Option<&str>) -> Result<u64, WireError> {
+        let Some(event) = event else { return Ok(0) };
+        let wrong =
+            || WireError::invalid(&[Issue::at("after", "must be an event of this run", "invalid_value")]);
+        let id = Uuid::try_parse(event).map_err(|_| wrong())?;
+        let number = self.store.event_number(run.id, id).await.map_err(from_store)?;
+        number.ok_or_else(wrong)
+    }
+}
+
+/// Somebody who follows a run.
+#[derive(Debug)]
+pub struct TraceWatch {
+    agents: Arc<Agents>,
+    team: Uuid,
+    id: Uuid,
+    after: u64,
+    every: Duration,
+    _seat: Seat,
+}
+
+/// What a look brought.
+#[derive(Debug)]
+pub struct TraceLook {
+    /// New events as JSON, each with its id.
+    pub events: Vec<(Uuid, String)>,
+    /// That was all: the run has ended.
+    pub ended: bool,
+}
+
+impl TraceWatch {
+    /// Looks more often, for who is alone with the store.
+    #[must_use]
+    pub fn looking_every(self, every: Duration) -> Self {
+        Self { every, ..self }
+    }
+
+    /// Waits for something new.
+    pub async fn next(&mut self) -> Result<TraceLook, WireError> {
+        let store = &self.agents.store;
+        loop {
+            // Whether it has ended is asked before its events are: then none of them can be missed.
+            let run = store.run(self.team, self.id).await.map_err(from_store)?.ok_or(Kind::AgentNotFound)?;
+            let events = store.run_events(self.id, self.after, HANDFUL, HANDFUL_BYTES).await;
+            let events = events.map_err(from_store)?;
+            if let Some(last) = events.last() {
+                self.after = last.number;
+            } else if !run.state.is_terminal() {
+                tokio::time::sleep(self.every).await;
+                continue;
+            }
+            let ended = run.state.is_terminal() && self.after >= run.events;
+            let events = events.iter().map(|event| (event.id, written_event(self.id, event))).collect();
+            return Ok(TraceLook { events, ended });
+        }
+    }
+}
+
+fn written_event(run: Uuid, event: &Event) -> String {
+    written(event.id, run, &iso(event.written_at), event.sequence, &event.body)
+}
+
+/// A switch of a query.
+pub fn flag(name: &str, written: Option<&str>) -> Result<bool, WireError> {
+    match written {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(WireError::invalid(&[Issue::at(name, "must be true or false", "invalid_value")])),
+    }
+}
