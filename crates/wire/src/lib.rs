@@ -16,6 +16,7 @@ pub mod research;
 pub mod scope;
 pub mod scrape;
 pub mod search;
+pub mod search_collections;
 pub mod team;
 pub mod webhook;
 

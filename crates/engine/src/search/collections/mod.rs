@@ -1,0 +1,138 @@
+//! Search over collections that the operator brought in: [`developer`] sources and public law ([`gov`]). With nothing imported the
+//! answer is empty and says so; that is no error.
+
+mod developer;
+mod gov;
+
+use super::feed::LocalIndex;
+use super::plan::credits;
+use crate::callers::Caller;
+use crate::scrape::Scraper;
+use index::{Found, Query};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use store::scrapes::NewScrape;
+use uuid::Uuid;
+use wire::search_collections::{DeveloperAnswer, DeveloperRequest, GovAnswer, GovRequest};
+use wire::{Issues, WireError};
+
+pub const DEVELOPER: &str = "developer";
+pub const GOV: &str = "gov";
+/// Characters of a query.
+const LONGEST_QUERY: usize = 2_000;
+const DEFAULT_RESULTS: i64 = 10;
+const MOST_RESULTS: i64 = 100;
+/// What the index may take; it needs milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+const KEPT: Duration = Duration::from_hours(24);
+
+/// The capability.
+#[derive(Debug, Clone)]
+pub struct Collections {
+    scraper: Arc<Scraper>,
+    local: Arc<LocalIndex>,
+}
+
+impl Collections {
+    pub fn new(scraper: Arc<Scraper>, local: Arc<LocalIndex>) -> Self {
+        Self { scraper, local }
+    }
+
+    /// Searches developer sources for a caller, who pays for what is found.
+    pub async fn developer(
+        &self,
+        caller: &Caller,
+        asked: &DeveloperRequest,
+    ) -> Result<DeveloperAnswer, WireError> {
+        let plan = developer::DeveloperPlan::resolve(asked)?;
+        let reservation = self.reserve(caller, plan.most()).await?;
+        let answer = plan.answer(self, caller.team).await;
+        self.record(caller, reservation, "search/developer", &plan.query, answer.results.len()).await?;
+        Ok(answer)
+    }
+
+    /// Searches public law for a caller, who pays for what is found.
+    pub async fn gov(&self, caller: &Caller, asked: &GovRequest) -> Result<GovAnswer, WireError> {
+        let plan = gov::GovPlan::resolve(asked)?;
+        let reservation = self.reserve(caller, plan.most()).await?;
+        let answer = plan.answer(self, caller.team).await;
+        self.record(caller, reservation, "search/gov", &plan.query, answer.data.web.len()).await?;
+        Ok(answer)
+    }
+
+    /// Asks the index; what went wrong is for the log and, in few words, for the caller.
+    async fn ask(&self, query: Query) -> Result<Found, String> {
+        match tokio::time::timeout(PATIENCE, self.local.search(query)).await {
+            Ok(Ok(found)) => Ok(found),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a collection could not be searched");
+                Err("the index cannot be searched just now".to_owned())
+            }
+            Err(_) => Err("the index did not answer in time".to_owned()),
+        }
+    }
+
+    async fn reserve(&self, caller: &Caller, most: usize) -> Result<Option<Uuid>, WireError> {
+        self.scraper.reserve(caller, credits(most), "search", PATIENCE * 2).await
+    }
+
+    async fn record(
+        &self,
+        caller: &Caller,
+        reservation: Option<Uuid>,
+        endpoint: &str,
+        query: &str,
+        results: usize,
+    ) -> Result<(), WireError> {
+        let record = NewScrape {
+            id: Uuid::now_v7(),
+            team_id: caller.team,
+            key_id: caller.key,
+            endpoint: endpoint.to_owned(),
+            url: query.to_owned(),
+            ok: true,
+            result: None,
+            error: None,
+            page: None,
+            search: None,
+            credits: credits(results),
+            reservation,
+            audit: None,
+            keep_for: KEPT,
+            private: caller.zero_data_retention,
+        };
+        self.scraper.record(record).await
+    }
+}
+
+/// A query's text, without which there is nothing to do.
+fn query_text(issues: &mut Issues, given: Option<&str>) -> String {
+    match given.map(str::trim) {
+        None => issues.add("query", "required", "invalid_type"),
+        Some(text) => issues.length("query", text, &(1..=LONGEST_QUERY)),
+    }
+    given.unwrap_or_default().trim().to_owned()
+}
+
+fn number(issues: &mut Issues, name: &str, given: Option<i64>, default: i64, most: i64) -> usize {
+    let number = given.unwrap_or(default);
+    issues.range(name, number, &(1..=most));
+    usize::try_from(number).unwrap_or(1)
+}
+
+/// A value that was given must say something.
+fn word(issues: &mut Issues, name: &str, given: Option<&str>) -> Option<String> {
+    let word = given?.trim();
+    issues.length(name, word, &(1..=200));
+    Some(word.to_owned())
+}
+
+fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// What to say when a collection holds nothing.
+fn nothing_imported(collection: &str) -> String {
+    format!("nothing was imported yet; pages come in by: gannet index add --collection {collection} PATH")
+}

@@ -1,0 +1,173 @@
+//! Bringing collections in: files, rows and web archives become pages that are kept for search. What cannot be read is named and left
+//! out; the rest goes on. The same thing imported again takes the place of the first.
+
+mod files;
+mod github;
+mod http;
+mod made;
+mod rows;
+mod warc;
+
+pub use made::kept_piece;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use store::search::NewSearchPage;
+use store::{Store, StoreError};
+use tokio::sync::mpsc;
+use url::Url;
+use uuid::Uuid;
+
+/// Bytes of one file, row or record that is read.
+pub const LARGEST: usize = 16 << 20;
+/// Pieces that are read before they are worked on, shared between the cores.
+const BATCH: usize = 256;
+/// Faults that are kept in words; the others are counted.
+const MOST_FAULTS: usize = 100;
+
+/// What is said about an import.
+#[derive(Debug, Clone, Default)]
+pub struct Import {
+    /// `web`, `developer` or `gov`.
+    pub collection: String,
+    /// Where it comes from, as filters name it.
+    pub source: Option<String>,
+    /// What the addresses of files begin with.
+    pub base: Option<Url>,
+    /// Given to every page that does not say otherwise.
+    pub attributes: BTreeMap<String, String>,
+}
+
+/// One thing to import, as it was read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Piece {
+    pub url: String,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub body: Body,
+    pub kind: Option<String>,
+    pub language: Option<String>,
+    /// Milliseconds since the Unix epoch.
+    pub published: Option<i64>,
+    pub attributes: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    Html { bytes: Vec<u8>, content_type: Option<String> },
+    Markdown(String),
+    Text(String),
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+/// What could not be read, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    pub place: String,
+    pub reason: String,
+}
+
+impl Fault {
+    fn new(place: impl fmt::Display, reason: impl fmt::Display) -> Self {
+        Self { place: place.to_string(), reason: reason.to_string() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.place, self.reason)
+    }
+}
+
+type Pieces = Box<dyn Iterator<Item = Result<Piece, Fault>> + Send>;
+
+/// What an import came to.
+#[derive(Debug, Clone, Default)]
+pub struct Imported {
+    /// Things that were read.
+    pub read: u64,
+    /// Of these, what was new or other than before.
+    pub written: u64,
+    /// Of these, what had nothing to find in it.
+    pub empty: u64,
+    pub failed: u64,
+    /// The first of what failed.
+    pub faults: Vec<Fault>,
+}
+
+/// A batch on its way to the store.
+#[derive(Default)]
+struct Batch {
+    pages: Vec<NewSearchPage>,
+    faults: Vec<Fault>,
+    empty: u64,
+}
+
+/// Imports a file or a folder for a team (nil: for everybody); `told` hears how it goes on.
+pub async fn import(
+    store: &Arc<dyn Store>,
+    team: Uuid,
+    path: &Path,
+    import: &Import,
+    mut told: impl FnMut(&Imported),
+) -> Result<Imported, StoreError> {
+    let (send, mut batches) = mpsc::channel(2);
+    let (path, import) = (path.to_owned(), import.clone());
+    let reading = tokio::task::spawn_blocking(move || read(&path, &import, &send));
+    let mut imported = Imported::default();
+    while let Some(batch) = batches.recv().await {
+        let Batch { pages, faults, empty } = batch;
+        imported.read += pages.len() as u64 + empty;
+        imported.empty += empty;
+        imported.written += store.put_search_pages(team, pages).await?;
+        imported.failed += faults.len() as u64;
+        let room = MOST_FAULTS.saturating_sub(imported.faults.len());
+        imported.faults.extend(faults.into_iter().take(room));
+        told(&imported);
+    }
+    if reading.await.is_err() {
+        imported.failed += 1;
+        imported.faults.push(Fault::new("the import", "failed unexpectedly"));
+    }
+    Ok(imported)
+}
+
+/// Reads everything, a batch at a time; the pieces of a batch are worked on by all cores.
+fn read(path: &Path, import: &Import, send: &mpsc::Sender<Batch>) {
+    let mut pieces = files::pieces(path, import).peekable();
+    let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    while pieces.peek().is_some() {
+        let mut batch = Batch::default();
+        let mut work = Vec::with_capacity(BATCH);
+        for piece in pieces.by_ref().take(BATCH) {
+            match piece {
+                Ok(piece) => work.push(piece),
+                Err(fault) => batch.faults.push(fault),
+            }
+        }
+        let share = work.len().div_ceil(cores).max(1);
+        let made: Vec<Option<NewSearchPage>> = std::thread::scope(|scope| {
+            let workers: Vec<_> = work
+                .chunks(share)
+                .map(|pieces| {
+                    scope.spawn(|| pieces.iter().map(|piece| kept_piece(piece, import)).collect::<Vec<_>>())
+                })
+                .collect();
+            // Pages that bring their worker down have nothing to find in them.
+            workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+        });
+        let read = work.len();
+        batch.pages.extend(made.into_iter().flatten());
+        batch.empty = (read - batch.pages.len()) as u64;
+        if send.blocking_send(batch).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The index of this process: written to by one process of a machine, read by all that share its folder.
+
+use index::{Found, Index, Options, Query, Status};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Memory of the writer: pages come a few at a time, and a server should stay small.
+const MEMORY: usize = 32 << 20;
+
+/// Why the index did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum LocalError {
+    #[error("the local index is not open yet")]
+    NotOpen,
+    #[error(transparent)]
+    Index(#[from] index::Error),
+    #[error("the local index failed unexpectedly")]
+    Panicked,
+}
+
+#[derive(Debug)]
+pub struct LocalIndex {
+    folder: PathBuf,
+    options: Options,
+    open: RwLock<Option<Open>>,
+}
+
+#[derive(Debug, Clone)]
+struct Open {
+    index: Arc<Index>,
+    writes: bool,
+}
+
+impl LocalIndex {
+    /// The index in a folder, of so many bytes at most. Nothing is opened before [`Self::open_to_write`] or
+    /// [`Self::open_to_read`].
+    pub fn at(folder: PathBuf, max_bytes: u64) -> Self {
+        let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(4);
+        let options = Options { memory: MEMORY, threads, max_bytes, ..Options::default() };
+        Self { folder, options, open: RwLock::default() }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Opens the folder for this process to write to; [`index::Error::Busy`] when another does.
+    pub fn open_to_write(&self) -> Result<Arc<Index>, LocalError> {
+        if let Some(open) = self.current().filter(|open| open.writes) {
+            return Ok(open.index);
+        }
+        let index = Arc::new(Index::open(&self.folder, self.options.clone())?);
+        self.set(&index, true);
+        Ok(index)
+    }
+
+    /// Opens the folder beside the process that writes to it.
+    pub fn open_to_read(&self) -> Result<Arc<Index>, LocalError> {
+        if let Some(open) = self.current() {
+            return Ok(open.index);
+        }
+        let index = Arc::new(Index::open_read_only(&self.folder, self.options.clone())?);
+        self.set(&index, false);
+        Ok(index)
+    }
+
+    /// Whether this process writes to the folder.
+    pub fn writes(&self) -> bool {
+        self.current().is_some_and(|open| open.writes)
+    }
+
+    /// Asks the index, off the threads that serve.
+    pub async fn search(&self, query: Query) -> Result<Found, LocalError> {
+        let index = self.current().ok_or(LocalError::NotOpen)?.index;
+        blocking(move || index.search(&query)).await
+    }
+
+    pub async fn status(&self) -> Result<Status, LocalError> {
+        let index = self.current().ok_or(LocalError::NotOpen)?.index;
+        blocking(move || index.status()).await
+    }
+
+    fn current(&self) -> Option<Open> {
+        self.open.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, index: &Arc<Index>, writes: bool) {
+        let open = Open { index: index.clone(), writes };
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = Some(open);
+    }
+}
+
+#[async_trait::async_trait]
+impl search::Local for LocalIndex {
+    async fn search(&self, query: Query) -> Result<Found, String> {
+        Self::search(self, query).await.map_err(|error| error.to_string())
+    }
+}
+
+/// Work on the index, on a thread that may wait.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> index::Result<T> + Send + 'static,
+) -> Result<T, LocalError> {
+    Ok(tokio::task::spawn_blocking(work).await.map_err(|_| LocalError::Panicked)??)
+}
