@@ -1,5 +1,9 @@
-//! Models of this process: found in the folder of models when they are first needed, kept until another is installed in their
-//! place.
+//! Models of this process: language models behind servers, and small ones found in the folder of models when they are first
+//! needed, kept until another is installed in their place.
+
+mod talking;
+
+pub use talking::{ModelPlace, ModelSettings, Models, Task, needs_model};
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,6 +4,7 @@ use crate::settings::{BrowserChoice, ObjectsAt, Settings};
 use anyhow::{Context, Result, bail};
 use browser::{BrowserSettings, Browsers};
 use engine::keys::{Secret, new_key};
+use engine::search::feed::LocalIndex;
 use net::{EgressPolicy, Fetcher, FetcherSettings};
 use std::fs::{File, TryLockError};
 use std::io::Write;
@@ -62,10 +63,16 @@ pub fn open_objects(settings: &Settings, store: Arc<dyn Store>) -> Result<Object
     Objects::open(&place, store).context("cannot open the object storage")
 }
 
+/// The local search index of this machine; nothing is opened yet.
+pub fn local_index(settings: &Settings) -> Arc<LocalIndex> {
+    Arc::new(LocalIndex::at(settings.data_dir.join("search-index"), settings.search_index_limit))
+}
+
 /// The only way out, under the rules of the settings. `own_listener` is where this process itself listens: never
 /// fetched from, whatever is allowed; on `0.0.0.0` or `[::]` it is every address of this machine with that port.
 pub fn open_fetcher(settings: &Settings, own_listener: Option<SocketAddr>) -> Result<Fetcher> {
-    let mut policy = EgressPolicy::new(settings.egress_allow.clone());
+    let allow = settings.models.open_hosts(settings.egress_allow.clone());
+    let mut policy = EgressPolicy::new(settings.search.open_hosts(allow));
     if let Some(listener) = own_listener {
         policy = policy.without_listener(listener);
     }

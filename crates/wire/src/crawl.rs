@@ -12,7 +12,7 @@ use uuid::Uuid;
 pub struct CrawlRequest {
     /// Where to begin. `http://` is put before an address without a scheme.
     pub url: Option<String>,
-    /// What to crawl, in words; needs a model.
+    /// What to crawl, in words: 1 to 10,000 characters. What is set in the other fields wins.
     pub prompt: Option<String>,
     /// Only paths that one of these regexes finds something in.
     pub include_paths: Option<Vec<String>>,
@@ -75,13 +75,68 @@ pub struct ParamsPreviewRequest {
     pub prompt: Option<String>,
 }
 
+/// Which addresses a crawl takes. What is missing was not said.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CrawlOptions {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_paths: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclude_paths: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_discovery_depth: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sitemap: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore_query_parameters: Option<bool>,
+    #[serde(rename = "deduplicateSimilarURLs", skip_serializing_if = "Option::is_none")]
+    pub deduplicate_similar_urls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crawl_entire_domain: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_external_links: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_subdomains: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore_robots_txt: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub robots_user_agent: Option<String>,
+    /// Seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<f64>,
+}
+
+/// What a prompt would make of a crawl.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ParamsPreview {
+    pub success: bool,
+    /// Every default filled in.
+    pub data: CrawlOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
 /// A crawl that was accepted.
 #[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct CrawlStarted {
     pub success: bool,
     pub id: Uuid,
     /// Where its status is.
     pub url: String,
+    /// With `prompt`: what it was understood to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt_generated_options: Option<CrawlOptions>,
+    /// With `prompt`: the options of the crawl. What was set in so many words wins over the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub final_crawler_options: Option<CrawlOptions>,
+    /// With `prompt`: how it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// Which documents of a crawl to return.

@@ -78,6 +78,11 @@ impl Desk {
         ScrapePlan { url, written_url: written.to_owned(), ..self.template.clone() }
     }
 
+    /// Credits of a page of it.
+    pub fn price(&self) -> i64 {
+        self.template.credits()
+    }
+
     /// The name robots rules are read for; none where they are ignored.
     pub fn robots_agent(&self) -> Option<&str> {
         let follow = &self.order.follow;

@@ -14,6 +14,7 @@ pub mod order;
 pub mod outcome;
 mod page;
 pub mod plan;
+pub mod prompt;
 pub mod start;
 pub mod status;
 mod turn;
@@ -25,7 +26,7 @@ use desk::events_of;
 
 pub use crew::{Crew, CrewOptions};
 pub use order::{Follow, Order, SitemapUse, Webhook, entry_key, host_of, lists_key, written_key};
-pub use start::Crawler;
+pub use start::{CrawlAccepted, Crawler};
 
 /// Overdue crawls that are ended in one round.
 const OVERDUE: u32 = 32;

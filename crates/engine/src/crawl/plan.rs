@@ -1,9 +1,10 @@
 //! What a crawl or a batch request means: every default filled in and every conflict refused before anything is written.
 
 use super::order::{Follow, Order, SitemapUse, Webhook, entry_key, host_of, lists_key, written_key};
+use crate::models::Models;
 use crate::scrape::ScrapePlan;
 use crate::scrape::plan::page_url;
-use crate::webhooks;
+use crate::{answers, webhooks};
 use net::{EgressAllow, Purpose};
 use sites::scope::BadPattern;
 use sites::{Address, Scope};
@@ -13,12 +14,12 @@ use store::crawls::{EntryKey, NewEntry, NewFate};
 use url::Url;
 use uuid::Uuid;
 use wire::batch::BatchRequest;
-use wire::crawl::{CrawlRequest, ParamsPreviewRequest};
+use wire::crawl::CrawlRequest;
 use wire::scrape::ScrapeOptions;
 use wire::webhook::WebhookAsked;
 use wire::{Issue, Issues, Kind, PathPart, WireError};
 
-const DEFAULT_LIMIT: u64 = 10_000;
+pub const DEFAULT_LIMIT: i64 = 10_000;
 const MOST_PAGES: i64 = 1_000_000_000;
 const LONGEST_PROMPT: usize = 10_000;
 const LONGEST_AGENT: usize = 200;
@@ -35,6 +36,7 @@ pub struct Asking<'a> {
     pub base_url: &'a str,
     /// What the operator opened in private address space.
     pub allow: &'a EgressAllow,
+    pub models: &'a Models,
 }
 
 impl Asking<'_> {
@@ -47,9 +49,11 @@ impl Asking<'_> {
     }
 }
 
-/// How much at once, and who stands behind it.
+/// How much at once, what each page costs, and who stands behind it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Terms {
+    /// Credits of a page.
+    pub price: i64,
     pub max_running: Option<u32>,
     pub gap: Option<Duration>,
     pub audit: Option<String>,
@@ -73,6 +77,15 @@ pub struct Limit {
 }
 
 impl CrawlPlan {
+    /// A prompt is made options of before there is a plan.
+    pub fn check_prompt(prompt: Option<&str>) -> Result<(), WireError> {
+        let mut issues = Issues::default();
+        if let Some(prompt) = prompt {
+            issues.length("prompt", prompt, &(1..=LONGEST_PROMPT));
+        }
+        issues.finish()
+    }
+
     pub fn resolve(asked: &CrawlRequest, who: Asking<'_>) -> Result<Self, WireError> {
         let written = asked.url.clone().unwrap_or_default();
         let url = who.page_url(&written)?;
@@ -81,7 +94,6 @@ impl CrawlPlan {
         let limit = limit(asked.limit, &mut issues);
         let max_running = at_once(asked.max_concurrency, &mut issues);
         let gap = delay(asked.delay, &mut issues);
-        check_prompt(asked.prompt.as_deref(), &mut issues);
         let start = Address::of(url, follow.sameness()).map_err(|unusable| {
             WireError::from(Kind::InvalidUrl).with_details(&[Issue::at(
                 "url",
@@ -97,11 +109,8 @@ impl CrawlPlan {
             issues.add("scrapeOptions.lockdown", "a crawl goes out to find pages", "invalid_value");
         }
         issues.finish()?;
-        if asked.prompt.is_some() {
-            return Err(needs_model("prompt"));
-        }
         let private = who.keeps_nothing || asked.zero_data_retention == Some(true);
-        let page = page_plan(start.url().clone(), &scrape, private)
+        let page = page_plan(start.url().clone(), &scrape, private, who.models)
             .map_err(|error| error.within("scrapeOptions"))?;
         let order = Order {
             start: Some(written),
@@ -111,7 +120,12 @@ impl CrawlPlan {
             private,
             webhook: who.webhook(asked.webhook.as_ref())?,
         };
-        Ok(Self { order, start, limit, terms: Terms { max_running, gap, audit: page.audit } })
+        Ok(Self {
+            order,
+            start,
+            limit,
+            terms: Terms { price: page.credits(), max_running, gap, audit: page.audit },
+        })
     }
 
     /// Where it begins: the site's own lists, then the start itself.
@@ -160,7 +174,7 @@ impl BatchPlan {
         let private = who.keeps_nothing || asked.zero_data_retention == Some(true);
         // Any address will do: what is wrong with the options is wrong for all of them.
         let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(Kind::Internal))?;
-        let page = page_plan(nowhere, &scrape, private)?;
+        let page = page_plan(nowhere, &scrape, private, who.models)?;
         let listed = Listed::read(urls, who);
         if listed.entries.is_empty() {
             return Err(WireError::from(Kind::NoValidUrls).with_details(&listed.issues));
@@ -182,7 +196,7 @@ impl BatchPlan {
             entries: listed.entries,
             invalid: ignores.then_some(listed.invalid),
             append_to,
-            terms: Terms { max_running, gap: None, audit: page.audit },
+            terms: Terms { price: page.credits(), max_running, gap: None, audit: page.audit },
         })
     }
 
@@ -254,19 +268,21 @@ impl Listed {
     }
 }
 
-/// A prompt for the options of a crawl: understood, and refused for want of a model.
-pub fn preview(asked: &ParamsPreviewRequest, who: Asking<'_>) -> WireError {
-    let resolved = who.page_url(asked.url.as_deref().unwrap_or_default()).and_then(|_| {
-        let mut issues = Issues::default();
-        check_prompt(Some(asked.prompt.as_deref().unwrap_or_default()), &mut issues);
-        issues.finish()
-    });
-    resolved.err().unwrap_or_else(|| needs_model("prompt"))
+/// What a page of a stored order costs.
+pub fn price(order: &Order) -> Result<i64, WireError> {
+    let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(Kind::Internal))?;
+    Ok(ScrapePlan::of_options(nowhere, "", &order.scrape, order.private)?.credits())
 }
 
 /// How each page is scraped, which must make sense for many of them at once.
-fn page_plan(url: Url, options: &ScrapeOptions, private: bool) -> Result<ScrapePlan, WireError> {
+fn page_plan(
+    url: Url,
+    options: &ScrapeOptions,
+    private: bool,
+    models: &Models,
+) -> Result<ScrapePlan, WireError> {
     let plan = ScrapePlan::of_options(url, "", options, private)?;
+    answers::must_be_able(models, &plan)?;
     if plan.access.profile.as_ref().is_some_and(|profile| profile.save) {
         let why = "must be false: many pages cannot write one profile";
         return Err(WireError::invalid(&[Issue::at("profile.saveChanges", why, "invalid_value")]));
@@ -308,7 +324,7 @@ fn follow(asked: &CrawlRequest, issues: &mut Issues) -> Follow {
 }
 
 fn limit(asked: Option<i64>, issues: &mut Issues) -> Limit {
-    let Some(pages) = asked else { return Limit { pages: DEFAULT_LIMIT, asked: false } };
+    let Some(pages) = asked else { return Limit { pages: DEFAULT_LIMIT.unsigned_abs(), asked: false } };
     issues.range("limit", pages, &(1..=MOST_PAGES));
     Limit { pages: u64::try_from(pages).unwrap_or(1), asked: true }
 }
@@ -325,12 +341,6 @@ fn delay(asked: Option<f64>, issues: &mut Issues) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok().filter(|gap| !gap.is_zero())
 }
 
-fn check_prompt(prompt: Option<&str>, issues: &mut Issues) {
-    if let Some(prompt) = prompt {
-        issues.length("prompt", prompt, &(1..=LONGEST_PROMPT));
-    }
-}
-
 /// A regex that cannot be used, where it stands.
 fn bad_pattern(bad: &BadPattern) -> Issue {
     let (list, index) = match bad {
@@ -340,13 +350,6 @@ fn bad_pattern(bad: &BadPattern) -> Issue {
     let list = PathPart::Key(list.to_string());
     let path = std::iter::once(list).chain(index.map(PathPart::Index)).collect();
     Issue::new(path, &bad.to_string(), "invalid_value")
-}
-
-fn needs_model(what: &str) -> WireError {
-    WireError::because(
-        Kind::ModelNotConfigured,
-        &format!("`{what}` works with a language model only, and this server has none"),
-    )
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Accepting crawls and batches: what was asked is on disk, with its credits set aside, before the caller has an id.
 
+use super::Order;
 use super::desk::events_of;
-use super::plan::{Asking, BatchPlan, CrawlPlan, Limit, Terms};
+use super::plan::{Asking, BatchPlan, CrawlPlan, Limit, Terms, price};
+use super::prompt::{self, Prompted};
 use super::watch::Seats;
-use super::{Order, plan};
 use crate::callers::Caller;
+use crate::models::Models;
 use crate::{credits, from_store};
 use net::EgressAllow;
 use std::sync::Arc;
@@ -40,6 +42,7 @@ pub fn endpoint(kind: CrawlKind) -> &'static str {
 pub struct Crawler {
     pub(super) store: Arc<dyn Store>,
     allow: EgressAllow,
+    models: Models,
     pub(super) seats: Arc<Seats>,
 }
 
@@ -47,6 +50,14 @@ impl std::fmt::Debug for Crawler {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Crawler").finish_non_exhaustive()
     }
+}
+
+/// A crawl that was accepted.
+#[derive(Debug)]
+pub struct CrawlAccepted {
+    pub id: Uuid,
+    /// What its prompt was understood to say.
+    pub prompted: Option<Prompted>,
 }
 
 /// A batch that was accepted, or added to.
@@ -59,7 +70,18 @@ pub struct BatchAccepted {
 impl Crawler {
     /// `allow` is what the operator opened in private address space.
     pub fn new(store: Arc<dyn Store>, allow: EgressAllow) -> Self {
-        Self { store, allow, seats: Arc::default() }
+        Self { store, allow, models: Models::default(), seats: Arc::default() }
+    }
+
+    /// The same with language models, for prompts and for formats that need one.
+    #[must_use]
+    pub fn with_models(self, models: Models) -> Self {
+        Self { models, ..self }
+    }
+
+    fn asking<'a>(&'a self, caller: &Caller, base_url: &'a str) -> Asking<'a> {
+        let (keeps_nothing, allow, models) = (caller.zero_data_retention, &self.allow, &self.models);
+        Asking { keeps_nothing, base_url, allow, models }
     }
 
     /// Accepts a crawl: durable when this returns.
@@ -69,10 +91,12 @@ impl Crawler {
         asked: &CrawlRequest,
         key: Option<&str>,
         base_url: &str,
-    ) -> Result<Uuid, WireError> {
-        let who = Asking { keeps_nothing: caller.zero_data_retention, base_url, allow: &self.allow };
-        let plan = CrawlPlan::resolve(asked, who)?;
-        self.once(caller, CrawlKind::Crawl, key, self.accept_crawl(caller, plan)).await
+    ) -> Result<CrawlAccepted, WireError> {
+        let who = self.asking(caller, base_url);
+        let (asked, prompted) = prompt::apply(&self.models, asked, who).await?;
+        let plan = CrawlPlan::resolve(&asked, who)?;
+        let id = self.once(caller, CrawlKind::Crawl, key, self.accept_crawl(caller, plan)).await?;
+        Ok(CrawlAccepted { id, prompted })
     }
 
     /// Accepts a batch, or adds to one: durable when this returns.
@@ -83,11 +107,11 @@ impl Crawler {
         key: Option<&str>,
         base_url: &str,
     ) -> Result<BatchAccepted, WireError> {
-        let (allow, base_url) = (self.allow.clone(), base_url.to_owned());
+        let (allow, models, base_url) = (self.allow.clone(), self.models.clone(), base_url.to_owned());
         let keeps_nothing = caller.zero_data_retention;
         // A hundred thousand addresses take a moment to read.
         let planned = tokio::task::spawn_blocking(move || {
-            let who = Asking { keeps_nothing, base_url: &base_url, allow: &allow };
+            let who = Asking { keeps_nothing, base_url: &base_url, allow: &allow, models: &models };
             BatchPlan::resolve(&asked, who).map(|plan| (plan, asked))
         });
         let (plan, asked) = planned.await.map_err(|_| WireError::from(Kind::Internal))??;
@@ -101,14 +125,21 @@ impl Crawler {
     }
 
     /// What a prompt would make of a crawl's options.
-    pub fn preview(&self, asked: &ParamsPreviewRequest) -> WireError {
-        plan::preview(asked, Asking { keeps_nothing: false, base_url: "", allow: &self.allow })
+    pub async fn preview(
+        &self,
+        caller: &Caller,
+        asked: &ParamsPreviewRequest,
+    ) -> Result<Prompted, WireError> {
+        let (url, prompt) = (asked.url.clone(), Some(asked.prompt.clone().unwrap_or_default()));
+        let asked = CrawlRequest { url, prompt, ..CrawlRequest::default() };
+        let (_, prompted) = prompt::apply(&self.models, &asked, self.asking(caller, "")).await?;
+        prompted.ok_or_else(|| Kind::Internal.into())
     }
 
     async fn accept_crawl(&self, caller: &Caller, plan: CrawlPlan) -> Result<Uuid, WireError> {
         let entries = plan.entries();
         self.must_fit_the_queue(caller, entries.len()).await?;
-        let (reservation, limit) = self.reserve_pages(caller, plan.limit).await?;
+        let (reservation, limit) = self.reserve_pages(caller, plan.limit, plan.terms.price).await?;
         let target = plan.order.start.clone().unwrap_or_default();
         let crawl = new_crawl(caller, CrawlKind::Crawl, &plan.order, plan.terms, target);
         let deadline = longest(limit, crawl.gap);
@@ -119,7 +150,8 @@ impl Crawler {
     async fn accept_batch(&self, caller: &Caller, plan: BatchPlan) -> Result<BatchAccepted, WireError> {
         self.must_fit_the_queue(caller, plan.entries.len()).await?;
         let pages = plan.entries.len() as u64;
-        let (reservation, _) = self.reserve_pages(caller, Limit { pages, asked: true }).await?;
+        let (reservation, _) =
+            self.reserve_pages(caller, Limit { pages, asked: true }, plan.terms.price).await?;
         let target = plan.target();
         let batch = new_crawl(caller, CrawlKind::Batch, &plan.order, plan.terms, target);
         let batch = NewCrawl { deadline: longest(pages, None), reservation, ..batch };
@@ -135,13 +167,15 @@ impl Crawler {
         id: Uuid,
     ) -> Result<BatchAccepted, WireError> {
         let batch = self.find(caller, CrawlKind::Batch, id).await?;
-        plan.must_fit(asked, &order_of(&batch)?)?;
+        let order = order_of(&batch)?;
+        plan.must_fit(asked, &order)?;
         self.must_fit_the_queue(caller, plan.entries.len()).await?;
         // What is still open needs its credits too: the new reservation takes the place of the old one.
         let counts = batch.counts;
         let open = counts.queued + counts.running + counts.fetched;
         let pages = open + plan.entries.len() as u64;
-        let (reservation, _) = self.reserve_pages(caller, Limit { pages, asked: true }).await?;
+        let (reservation, _) =
+            self.reserve_pages(caller, Limit { pages, asked: true }, price(&order)?).await?;
         let appended = self.store.append_entries(caller.team, id, plan.entries, reservation).await;
         match appended {
             Ok(Appended::Added(_)) => Ok(BatchAccepted { id, invalid: plan.invalid }),
@@ -204,17 +238,22 @@ impl Crawler {
 
     /// Sets aside what so many pages cost, where the plan has a limit. Where the caller named no number, as many as the plan still
     /// covers will do.
-    async fn reserve_pages(&self, caller: &Caller, limit: Limit) -> Result<(Option<Uuid>, u64), WireError> {
+    async fn reserve_pages(
+        &self,
+        caller: &Caller,
+        limit: Limit,
+        price: i64,
+    ) -> Result<(Option<Uuid>, u64), WireError> {
         let Some(allowance) = caller.plan.credits else { return Ok((None, limit.pages)) };
         let reserve = async |pages: u64| {
-            let amount = i64::try_from(pages).unwrap_or(i64::MAX);
+            let amount = i64::try_from(pages).unwrap_or(i64::MAX).saturating_mul(price);
             credits::reserve(self.store.as_ref(), caller, amount, "crawl", UNTIL_STARTED).await
         };
         match reserve(limit.pages).await {
             Err(error) if error.kind == Kind::InsufficientCredits && !limit.asked => {
                 let balance = self.store.balance(caller.team).await.map_err(from_store)?;
                 let left = u64::try_from(allowance - balance.used - balance.reserved).unwrap_or(0);
-                let pages = left.min(limit.pages);
+                let pages = (left / price.unsigned_abs().max(1)).min(limit.pages);
                 if pages == 0 { Err(error) } else { Ok((Some(reserve(pages).await?), pages)) }
             }
             reserved => Ok((Some(reserved?), limit.pages)),

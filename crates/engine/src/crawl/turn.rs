@@ -27,7 +27,6 @@ const LEADS: usize = 4_000;
 /// Addresses that a ledger takes for each page that may be returned, and for any crawl.
 const PER_PAGE: u64 = 20;
 const AT_LEAST: u64 = 10_000;
-const CREDITS: i64 = 1;
 
 /// Settles what can be settled of a crawl now.
 pub async fn settle(store: &dyn Store, desks: &Desks, crawl: Uuid) -> Result<(), WireError> {
@@ -209,7 +208,7 @@ impl<'a> Round<'a> {
         }
         if whole {
             self.completed += 1;
-            self.settlement.credits += CREDITS;
+            self.settlement.credits += self.desk.price();
             let number = self.crawl.counts.completed + self.completed;
             let told = self.desk.events().and_then(|events| events.page(number));
             self.settlement.deliveries.extend(told);

@@ -52,8 +52,7 @@ fn fill(
     notes: &mut Notes,
 ) -> Result<(), WireError> {
     let (formats, page) = (&plan.formats, &capture.page);
-    let needs_markdown =
-        formats.markdown || formats.highlights.is_some() || formats.change_tracking.is_some();
+    let needs_markdown = formats.reads_text();
     if needs_markdown || formats.html {
         let selection = select(plan, capture)?;
         if selection.widened {
@@ -184,6 +183,13 @@ fn bad_selector(field: &str, why: &str) -> WireError {
 fn value<T: Serialize>(plain: &T) -> Value {
     // Our own plain data always serialises.
     serde_json::to_value(plain).unwrap_or_default()
+}
+
+/// Adds what to know about a result.
+pub fn note(document: &mut Document, text: &str) {
+    let mut notes = Notes(document.warning.take().unwrap_or_default());
+    notes.add(text);
+    document.warning = Some(notes.0);
 }
 
 /// What to know about a result, in one line.

@@ -23,8 +23,12 @@ pub use plan::ScrapePlan;
 use crate::callers::Caller;
 use crate::files::Files;
 use crate::limits::Gate;
+use crate::models::Models;
+use crate::search::feed::page::of_scrape;
 use crate::{credits, from_store};
+use crate::answers;
 use capture::{Capture, Rung, Souvenirs, Step, Stored};
+use changes::Looked;
 use content::verdict::VerdictKind;
 use flights::{Flights, Progress};
 use ladder::{Held, Slot, Start};
@@ -38,12 +42,12 @@ use std::time::Duration;
 use store::Store;
 use store::pages::NewPage;
 use store::scrapes::NewScrape;
+use store::search::NewSearchPage;
 use uuid::Uuid;
 use wire::scrape::ScrapeRequest;
 use wire::{Kind, WireError};
 
 const ENDPOINT: &str = "scrape";
-const CREDITS: i64 = 1;
 const KEPT: Duration = Duration::from_hours(24);
 /// Reserved credits that nobody settles were left behind by a crash.
 const SETTLE: Duration = Duration::from_mins(2);
@@ -63,6 +67,7 @@ pub struct Scraper {
     files: Files,
     flights: Flights<Capture>,
     records: Records,
+    models: Models,
 }
 
 impl std::fmt::Debug for Scraper {
@@ -84,8 +89,9 @@ pub struct Scraped {
 pub struct Gathered<T> {
     /// The document as it is kept: JSON, packed.
     pub document: Vec<u8>,
-    /// The page for the cache, when it is to be stored.
+    /// The page for the cache, when it is to be stored, and as it is kept for search.
     pub page: Option<NewPage>,
+    pub search: Option<NewSearchPage>,
     pub seen: T,
 }
 
@@ -95,6 +101,7 @@ struct Kept {
     /// The document, packed.
     result: Option<Vec<u8>>,
     page: Option<NewPage>,
+    search: Option<NewSearchPage>,
 }
 
 impl Scraper {
@@ -106,7 +113,18 @@ impl Scraper {
         files: Files,
     ) -> Self {
         let records = Records::start(store.clone());
-        Self { ladder, allow, store, gate, files, flights: Flights::default(), records }
+        let (flights, models) = (Flights::default(), Models::default());
+        Self { ladder, allow, store, gate, files, flights, records, models }
+    }
+
+    /// The same with language models.
+    #[must_use]
+    pub fn with_models(self, models: Models) -> Self {
+        Self { models, ..self }
+    }
+
+    pub fn models(&self) -> &Models {
+        &self.models
     }
 
     pub fn ladder(&self) -> &Ladder {
@@ -149,7 +167,10 @@ impl Scraper {
 
     /// What a request means, or what is wrong with it.
     pub fn plan(&self, caller: &Caller, asked: &ScrapeRequest) -> Result<ScrapePlan, WireError> {
-        ScrapePlan::resolve(asked, caller.zero_data_retention, &|host| self.names_host(host))
+        let plan =
+            ScrapePlan::resolve(asked, caller.zero_data_retention, &|host| self.names_host(host))?;
+        answers::must_be_able(&self.models, &plan)?;
+        Ok(plan)
     }
 
     /// Scrapes one page. `base_url` is how the caller reaches this server, for addresses of files.
@@ -184,7 +205,7 @@ impl Scraper {
         base_url: &str,
     ) -> Result<Scraped, WireError> {
         let deadline = Deadline::after(plan.timeout);
-        let reservation = self.reserve(caller, CREDITS, ENDPOINT, plan.timeout).await?;
+        let reservation = self.reserve(caller, plan.credits(), ENDPOINT, plan.timeout).await?;
         let mut record = NewScrape {
             id,
             team_id: caller.team,
@@ -204,11 +225,11 @@ impl Scraper {
         };
         let mut kept = Kept::default();
         let made = self.document(caller, plan, id, base_url, deadline, &mut kept, |_| ()).await;
-        (record.result, record.page) = (kept.result, kept.page);
+        (record.result, record.page, record.search) = (kept.result, kept.page, kept.search);
         match &made {
             Ok(_) => {
                 record.ok = true;
-                record.credits = CREDITS;
+                record.credits = plan.credits();
             }
             Err(error) => {
                 record.error = serde_json::to_string(&Failed::of(error)).ok();
@@ -234,7 +255,7 @@ impl Scraper {
             Some(packed) => packed,
             None => cache::pack(&document).map_err(|_| WireError::from(Kind::Internal))?,
         };
-        Ok(Gathered { document, page: kept.page, seen })
+        Ok(Gathered { document, page: kept.page, search: kept.search, seen })
     }
 
     /// The document as JSON, and what `see` made of the page; what is to be kept goes into `record`.
@@ -259,7 +280,9 @@ impl Scraper {
             // What only the bytes were wanted of may be a wall; nobody else should be given it.
             let fresh = first && capture.stored.is_none() && !ladder::is_wall(&capture.verdict);
             let page = if fresh { cache::put_away(&for_bench, &capture.answer, capture.rung) } else { None };
-            Ok::<_, WireError>((document, page, see(capture)))
+            let search = page.as_ref().and_then(|_| of_scrape(&for_bench, capture, &document));
+            let stated = answers::Stated::default();
+            Ok::<_, WireError>((document, (page, search), stated, see(capture)))
         });
         let (capture, first) = self.capture(caller, plan, &profile, deadline, writing.look()).await?;
         if let Some(state) = &capture.souvenirs.state {
@@ -276,11 +299,12 @@ impl Scraper {
             });
             later.await?.ok_or(Kind::Internal)?
         };
-        let (mut document, page, seen) = written?;
-        kept.page = page;
+        let (mut document, pages, stated, seen) = written?;
+        (kept.page, kept.search) = pages;
+        let data = answers::add(&self.models, plan, stated, &mut document, deadline).await?;
         if let (Some(tracking), Some(markdown)) = (&plan.formats.change_tracking, &document.markdown) {
-            let (store, status) = (self.store.as_ref(), capture.answer.status);
-            let tracked = changes::track(store, caller.team, plan, tracking, status, markdown).await?;
+            let looked = Looked { status: capture.answer.status, markdown, data: data.as_ref() };
+            let tracked = changes::track(self.store.as_ref(), caller.team, plan, tracking, looked).await?;
             document.change_tracking = Some(tracked);
         }
         if !plan.formats.markdown {
@@ -288,7 +312,7 @@ impl Scraper {
         }
         souvenirs::add(&self.files, caller.team, base_url, &capture, plan, &mut document).await?;
         document.metadata.insert("scrapeId".to_owned(), id.to_string().into());
-        document.metadata.insert("creditsUsed".to_owned(), CREDITS.into());
+        document.metadata.insert("creditsUsed".to_owned(), plan.credits().into());
         let json = serde_json::to_vec(&document).map_err(|_| WireError::from(Kind::Internal))?;
         kept.result = if plan.private { None } else { cache::pack(&json).ok() };
         Ok((json, seen))

@@ -1,6 +1,8 @@
 //! `gannet doctor`: what is found and what is missing, and every setting with where it came from.
 //! Exit code 0: everything needed works. 1: something needed is broken.
 
+mod model;
+
 use crate::home;
 use crate::settings::{Settings, without_password};
 use anyhow::Result;
@@ -45,7 +47,7 @@ impl Doctor {
             network(settings),
             chromium(settings).await,
             postgresql(settings),
-            Finding { part: "model", verdict: Verdict::Missing, text: "none configured".to_owned() },
+            model::find(settings).await,
         ];
         if self.json {
             print_json(settings, &findings)?;

@@ -166,7 +166,9 @@ impl Run {
         };
         Ok(Self {
             caller: Caller::new(team, None, &settings.plans),
-            crawler: Arc::new(Crawler::new(store.clone(), settings.egress_allow.clone())),
+            crawler: Arc::new(
+                Crawler::new(store.clone(), settings.egress_allow.clone()).with_models(scraper.models().clone()),
+            ),
             crew: Crew::new(store.clone(), scraper, &settings.plans, options),
             store,
             gate,
@@ -215,7 +217,15 @@ async fn accept(run: &Run, job: &Job, state: &Path) -> Result<Result<Uuid, WireE
     }
     Note { job: job.clone(), id: None }.write(state)?;
     let accepted = match job {
-        Job::Crawl(asked) => run.crawler.start(&run.caller, asked, None, "").await,
+        Job::Crawl(asked) => {
+            let accepted = run.crawler.start(&run.caller, asked, None, "").await;
+            accepted.map(|crawl| {
+                if let Some(warning) = crawl.prompted.and_then(|prompted| prompted.warning) {
+                    eprintln!("gannet: {warning}");
+                }
+                crawl.id
+            })
+        }
         Job::Batch(asked) => {
             let accepted = run.crawler.start_batch(&run.caller, (**asked).clone(), None, "").await;
             accepted.map(|batch| {

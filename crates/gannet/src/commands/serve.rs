@@ -10,9 +10,13 @@ use engine::drill::DrillStep;
 use engine::files::Files;
 use engine::janitor::{self, JanitorOptions};
 use engine::map::Mapper;
+use engine::models::Models;
 use engine::runner::{Runner, RunnerOptions, Work};
 use engine::scrape::workbench::Workbench;
 use engine::scrape::{Ladder, Scraper};
+use engine::search::Searcher;
+use engine::search::collections::Collections;
+use engine::search::feed::Feeder;
 use engine::webhooks::{Sender, SenderOptions};
 use engine::{Callers, Gate};
 use server::app::Readiness;
@@ -30,6 +34,8 @@ use tokio_util::task::TaskTracker;
 
 /// What the last writes may take after everything else has ended.
 const LAST_WRITES: Duration = Duration::from_secs(5);
+/// What the first look at one language model may take.
+const LONGEST_PROBE: Duration = Duration::from_mins(2);
 
 #[derive(Debug, clap::Args)]
 pub struct Serve {
@@ -73,13 +79,22 @@ impl Serve {
         let browsers = scraper.browsers().cloned();
         start_crew(&settings, &store, &scraper, &stop, &tasks);
         start_sender(&settings, &store, &scraper, &stop, &tasks);
+        start_probe(&scraper, &stop, &tasks);
+        let local = home::local_index(&settings);
+        if settings.role != Role::Worker {
+            tasks.spawn(Feeder::new(local.clone(), store.clone()).run(stop.clone()));
+        }
         let app = App::new(Parts {
             store: store.clone(),
             gate: gate.clone(),
             callers: callers.clone(),
             research: research.clone(),
             mapper: Mapper::new(scraper.clone()),
-            crawler: Arc::new(Crawler::new(store.clone(), settings.egress_allow.clone())),
+            searcher: open_searcher(&settings, &store, &scraper, None).with_research(research.clone()),
+            collections: Collections::new(scraper.clone(), local),
+            crawler: Arc::new(
+                Crawler::new(store.clone(), settings.egress_allow.clone()).with_models(scraper.models().clone()),
+            ),
             scraper,
             settings: server::Settings {
                 listen: address,
@@ -138,10 +153,23 @@ pub async fn open_scraper(
 ) -> Result<Arc<Scraper>> {
     let fetcher = home::open_fetcher(settings, own_listener)?;
     let browsers = home::open_browsers(settings, &fetcher);
+    let models = Models::open(&settings.models, &fetcher);
     let ladder = Ladder { fetcher, browsers, bench: Workbench::new() };
     let files = Files::open(store.as_ref(), home::open_objects(settings, store.clone())?).await?;
     let allow = settings.egress_allow.clone();
-    Ok(Arc::new(Scraper::new(ladder, allow, store.clone(), gate.clone(), files)))
+    let scraper = Scraper::new(ladder, allow, store.clone(), gate.clone(), files);
+    Ok(Arc::new(scraper.with_models(models)))
+}
+
+/// Search over all providers of the settings; `local` is this server's own index.
+pub fn open_searcher(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    scraper: &Arc<Scraper>,
+    local: Option<&Arc<dyn search::Local>>,
+) -> Searcher {
+    let desk = settings.search.open(&scraper.ladder().fetcher, local);
+    Searcher::new(scraper.clone(), store.clone(), Arc::new(desk))
 }
 
 /// Logs go to standard error; standard output is for what people and programs asked for.
@@ -205,6 +233,7 @@ fn start_workers(
         object_ceiling: settings.objects_limit,
         cache_ceiling: settings.cache_limit,
         snapshot_ceiling: settings.snapshots_limit,
+        search_ceiling: settings.search_limit,
     };
     tasks.spawn(janitor::run(store.clone(), objects, callers.clone(), options, stop.clone()));
     Ok(())
@@ -251,6 +280,14 @@ fn start_sender(
     };
     let sender = Sender::new(store.clone(), scraper.ladder().fetcher.clone(), options);
     tasks.spawn(sender.run(stop.clone()));
+}
+
+/// What the language models can do is found out while the server already answers.
+fn start_probe(scraper: &Arc<Scraper>, stop: &CancellationToken, tasks: &TaskTracker) {
+    let (models, stop) = (scraper.models().clone(), stop.clone());
+    tasks.spawn(async move {
+        stop.run_until_cancelled(models.probe(LONGEST_PROBE)).await;
+    });
 }
 
 /// Where it listens, its key, and a first command to try. Whoever reads this may stop reading at any

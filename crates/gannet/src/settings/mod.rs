@@ -1,6 +1,8 @@
 //! Configuration: flags over environment over `gannet.toml` over defaults. Each value remembers where
 //! it came from, and a wrong or unknown one is an error that names both.
 
+mod models;
+mod search;
 mod table;
 mod values;
 
@@ -83,6 +85,8 @@ pub struct Settings {
     pub browser: BrowserChoice,
     pub browser_pages: usize,
     pub browser_sandbox: browser::Sandbox,
+    pub models: engine::models::ModelSettings,
+    pub search: ::search::SearchSettings,
     pub body_limit: usize,
     pub role: Role,
     /// None in a process that only answers.
@@ -95,6 +99,8 @@ pub struct Settings {
     pub objects_limit: u64,
     pub cache_limit: u64,
     pub snapshots_limit: u64,
+    pub search_limit: u64,
+    pub search_index_limit: u64,
     pub drill_faults: bool,
     pub research_starter: bool,
     pub log: String,
@@ -337,6 +343,37 @@ mod tests {
         assert_eq!(set.proxies.purposes, [net::Purpose::Scrape, net::Purpose::Model]);
         let text = fails(with(&[("proxy_purposes", "mail")]));
         assert!(text.contains("mail") && text.contains("webhook"), "{text}");
+    }
+
+    #[test]
+    fn models_are_set_by_purpose() {
+        let with = |pairs: &[(&str, &str)]| load(&flags(pairs), &environment(&[]));
+        assert!(with(&[]).unwrap().models.extract.is_none());
+        let own = [("model_url", "http://localhost:11434"), ("model_name", "small"), ("model_key", "k")];
+        let set = with(
+            &[&own[..], &[("model_agent", "large"), ("model_summary", "http://h.example/v1|other|s3cret")]]
+                .concat(),
+        );
+        let models = set.unwrap().models;
+        let (agent, extract, summary) =
+            (models.agent.unwrap(), models.extract.unwrap(), models.summary.unwrap());
+        assert_eq!((agent.name.as_str(), agent.key.as_deref()), ("large", Some("k")));
+        assert_eq!(extract.name, "small");
+        assert_eq!((summary.name.as_str(), summary.url.host_str()), ("other", Some("h.example")));
+        assert_eq!(summary.key.as_deref(), Some("s3cret"), "a key goes nowhere but where it belongs");
+        let other = [&own[..], &[("model_extract", "http://h.example|x")]].concat();
+        assert_eq!(with(&other).unwrap().models.extract.unwrap().key, None);
+        for (wrong, named) in [
+            (vec![("model_url", "http://localhost:1")], "model_name"),
+            (vec![("model_name", "x")], "model_url"),
+            (vec![("model_url", "ftp://h"), ("model_name", "x")], "model_url"),
+            (vec![("model_agent", "x")], "model_agent"),
+            (vec![("model_agent", "http://h|s3cret|b|c")], "model_agent"),
+            (vec![("model_context", "10")], "model_context"),
+        ] {
+            let text = fails(with(&wrong));
+            assert!(text.contains(named) && !text.contains("s3cret"), "{text}");
+        }
     }
 
     #[test]

@@ -79,6 +79,8 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
             "off" => Ok(Sandbox::Off),
             _ => bail!("must be auto, on or off"),
         })?,
+        models: super::models::understand(&values)?,
+        search: super::search::understand(&values)?,
         body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),
         workers: if role == Role::Api { 0 } else { workers },
         lease: values.parse("lease", |text| duration(text, Duration::from_millis(300)))?,
@@ -93,6 +95,8 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         objects_limit: values.parse("objects_limit", bytes)?,
         cache_limit: values.parse("cache_limit", bytes)?,
         snapshots_limit: values.parse("snapshots_limit", bytes)?,
+        search_limit: values.parse("search_limit", bytes)?,
+        search_index_limit: values.parse("search_index_limit", bytes)?,
         drill_faults: values.parse("drill_faults", switch)?,
         research_starter: values.parse("research_starter", switch)?,
         log: values.parse("log", |text| {
@@ -109,10 +113,10 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
     })
 }
 
-struct Values<'a>(&'a [Given]);
+pub struct Values<'a>(&'a [Given]);
 
 impl Values<'_> {
-    fn parse<T>(&self, name: &str, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+    pub fn parse<T>(&self, name: &str, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
         let given =
             self.0.iter().find(|given| given.setting.name == name).context("a setting without a row")?;
         parse(given.text.trim())
@@ -124,12 +128,12 @@ impl Values<'_> {
     }
 }
 
-fn optional(text: &str) -> Option<String> {
+pub fn optional(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// Parts between commas; none of an empty text.
-fn list<T>(text: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
+pub fn list<T>(text: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(parse).collect()
 }
 
@@ -194,7 +198,7 @@ fn cors(text: &str) -> Result<server::Cors> {
     }
 }
 
-fn between<T: std::str::FromStr + PartialOrd + std::fmt::Display>(
+pub fn between<T: std::str::FromStr + PartialOrd + std::fmt::Display>(
     text: &str,
     range: std::ops::RangeInclusive<T>,
 ) -> Result<T> {
@@ -219,7 +223,7 @@ fn bytes(text: &str) -> Result<u64> {
 }
 
 /// `500ms`, `15s`, `2m`.
-fn duration(text: &str, least: Duration) -> Result<Duration> {
+pub fn duration(text: &str, least: Duration) -> Result<Duration> {
     let digits = text.trim_end_matches(|char: char| char.is_ascii_alphabetic());
     let number: u64 = digits.trim().parse().map_err(|_| anyhow!("must be a time such as 15s"))?;
     ensure!(number <= 1_000_000, "is too long");

@@ -10,6 +10,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use engine::crawl::CrawlAccepted;
 use engine::crawl::status::path;
 use store::crawls::CrawlKind;
 use utoipa_axum::router::OpenApiRouter;
@@ -17,7 +18,7 @@ use utoipa_axum::routes;
 use wire::ErrorBody;
 use wire::crawl::{
     ActiveCrawls, Cancelled, CrawlRequest, CrawlStarted, JobErrors, JobStatus, LedgerPage, LedgerQuery,
-    PageQuery, ParamsPreviewRequest,
+    PageQuery, ParamsPreview, ParamsPreviewRequest,
 };
 
 const KIND: CrawlKind = CrawlKind::Crawl;
@@ -52,15 +53,30 @@ async fn start_crawl(
     JsonBody(asked): JsonBody<CrawlRequest>,
 ) -> Result<Json<CrawlStarted>, Failure> {
     let base = base_url(&app.settings, &headers);
-    let id = app.crawler.start(&caller, &asked, key.as_deref(), &base).await?;
-    Ok(Json(CrawlStarted { success: true, id, url: format!("{base}{}/{id}", path(KIND)) }))
+    let CrawlAccepted { id, prompted } = app.crawler.start(&caller, &asked, key.as_deref(), &base).await?;
+    let (generated, options, warning) = prompted.map_or((None, None, None), |prompted| {
+        (Some(prompted.generated), Some(prompted.options), prompted.warning)
+    });
+    Ok(Json(CrawlStarted {
+        success: true,
+        id,
+        url: format!("{base}{}/{id}", path(KIND)),
+        prompt_generated_options: generated,
+        final_crawler_options: options,
+        warning,
+    }))
 }
 
-/// The options that a prompt would give a crawl; needs a model
+/// The options that a prompt would give a crawl
 #[utoipa::path(post, path = "/v2/crawl/params-preview", tag = "Crawl", request_body = ParamsPreviewRequest,
-    responses((status = 400, description = "There is no model, or the request is wrong", body = ErrorBody)))]
-async fn preview_crawl(State(app): State<App>, JsonBody(asked): JsonBody<ParamsPreviewRequest>) -> Failure {
-    Failure(app.crawler.preview(&asked))
+    responses((status = 200, body = ParamsPreview)))]
+async fn preview_crawl(
+    State(app): State<App>,
+    Who(caller): Who,
+    JsonBody(asked): JsonBody<ParamsPreviewRequest>,
+) -> Result<Json<ParamsPreview>, Failure> {
+    let prompted = app.crawler.preview(&caller, &asked).await?;
+    Ok(Json(ParamsPreview { success: true, data: prompted.options, warning: prompted.warning }))
 }
 
 /// How a crawl stands, and its documents

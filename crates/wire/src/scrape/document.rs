@@ -26,6 +26,15 @@ pub struct Document {
     pub raw_html: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_base64: Option<String>,
+    /// Data of the schema that was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub json: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// To `question` or `query`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,4 +106,8 @@ pub struct ChangeTracking {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub diff: Option<Value>,
+    /// In json mode: the values that changed by their place, such as `plans[0].price`, each with `previous` and `current`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub json: Option<Value>,
 }

@@ -1,12 +1,14 @@
 //! Formats by name and with options.
 
-use super::{needs_model, nested};
+use super::answers::{JsonAsked, text};
+use super::nested;
 use browser::Screenshot;
 use wire::scrape::{FormatAsked, FormatObject, ScrapeOptions, Viewport};
 use wire::{Issue, Issues, Kind, WireError};
 
-const LONGEST_QUERY: usize = 10_000;
 const MOST_FORMATS: usize = 50;
+/// Credits of a format that is worked out of the text.
+const DEAR: i64 = 4;
 const MOST_PAIRS: usize = 100;
 
 /// What is returned.
@@ -27,17 +29,33 @@ pub struct Formats {
     pub menu: bool,
     pub highlights: Option<String>,
     pub change_tracking: Option<Tracking>,
+    pub json: Option<JsonAsked>,
+    pub summary: bool,
+    pub answer: Option<Answer>,
     /// The old place of the option of the same name.
     pub check_injection: bool,
 }
 
-/// How changes are tracked.
+/// What `answer` is to hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// To a question, in new words.
+    Written(String),
+    /// To a query, in the words of the page.
+    Quoted(String),
+}
+
+/// How changes are tracked.
+#[derive(Debug, Clone)]
 pub struct Tracking {
     /// A history of its own.
     pub tag: Option<String>,
+    /// Whether the text counts: without it only the data does.
+    pub text: bool,
     /// With what changed, not only whether.
     pub diff: bool,
+    /// The data whose changes are told.
+    pub json: Option<JsonAsked>,
 }
 
 pub fn resolve(asked: &ScrapeOptions, issues: &mut Issues) -> Result<Formats, WireError> {
@@ -73,43 +91,12 @@ impl Formats {
         index: usize,
         issues: &mut Issues,
     ) -> Result<(), WireError> {
+        if let Some(flag) = self.flag(name) {
+            *flag = true;
+            only(&[], name, options, index, issues);
+            return Ok(());
+        }
         let known: &[&str] = match name {
-            "markdown" => {
-                self.markdown = true;
-                &[]
-            }
-            "html" => {
-                self.html = true;
-                &[]
-            }
-            "rawHtml" | "raw_html" => {
-                self.raw_html = true;
-                &[]
-            }
-            "rawBase64" => {
-                self.raw_base64 = true;
-                &[]
-            }
-            "links" => {
-                self.links = true;
-                &[]
-            }
-            "images" => {
-                self.images = true;
-                &[]
-            }
-            "branding" => {
-                self.branding = true;
-                &[]
-            }
-            "product" => {
-                self.product = true;
-                &[]
-            }
-            "menu" => {
-                self.menu = true;
-                &[]
-            }
             "screenshot" | "screenshot@fullPage" => {
                 if self.screenshot.is_some() {
                     issues.push(nested("formats", index, "type", "there may be only one screenshot"));
@@ -125,16 +112,42 @@ impl Formats {
                 &["selectors"]
             }
             "highlights" => {
-                self.highlights = Some(query(options, index, issues));
+                self.highlights = Some(text(options.query.as_ref(), "query", index, issues));
                 &["query"]
             }
             "changeTracking" | "change_tracking" => {
                 self.change_tracking = Some(tracking(options, index, issues)?);
                 &["modes", "tag", "schema", "prompt"]
             }
-            "json" | "deterministicJson" | "summary" | "question" | "query" => {
+            "json" | "deterministicJson" => {
+                if self.json.is_some() {
+                    issues.push(nested("formats", index, "type", "there may be only one json"));
+                }
+                let by_rules = name == "deterministicJson";
+                if by_rules && options.schema.is_none() {
+                    issues.push(nested("formats", index, "schema", "is needed: it names what is looked for"));
+                }
+                self.json = Some(JsonAsked { by_rules, ..JsonAsked::read(options, index, issues)? });
                 self.check_injection |= options.check_prompt_injection == Some(true);
-                return Err(needs_model(name));
+                &["prompt", "schema", "checkPromptInjection"]
+            }
+            "question" => {
+                let question = text(options.question.as_ref(), "question", index, issues);
+                self.set_answer(Answer::Written(question), index, issues);
+                &["question"]
+            }
+            "query" => {
+                let prompt = text(options.prompt.as_ref(), "prompt", index, issues);
+                let answer = match options.mode.as_deref() {
+                    None | Some("freeform") => Answer::Written(prompt),
+                    Some("directQuote") => Answer::Quoted(prompt),
+                    Some(_) => {
+                        issues.push(nested("formats", index, "mode", "must be freeform or directQuote"));
+                        Answer::Written(prompt)
+                    }
+                };
+                self.set_answer(answer, index, issues);
+                &["prompt", "mode"]
             }
             "audio" => return Err(Kind::ScrapeAudioUnsupported.into()),
             "video" => return Err(Kind::ScrapeVideoUnsupported.into()),
@@ -148,10 +161,73 @@ impl Formats {
                 return Ok(());
             }
         };
-        for key in given(options).filter(|key| !known.contains(key)) {
-            issues.push(nested("formats", index, key, &format!("does not belong to `{name}`")));
-        }
+        only(known, name, options, index, issues);
         Ok(())
+    }
+
+    /// The formats that have no options.
+    fn flag(&mut self, name: &str) -> Option<&mut bool> {
+        Some(match name {
+            "markdown" => &mut self.markdown,
+            "html" => &mut self.html,
+            "rawHtml" | "raw_html" => &mut self.raw_html,
+            "rawBase64" => &mut self.raw_base64,
+            "links" => &mut self.links,
+            "images" => &mut self.images,
+            "branding" => &mut self.branding,
+            "product" => &mut self.product,
+            "menu" => &mut self.menu,
+            "summary" => &mut self.summary,
+            _ => return None,
+        })
+    }
+
+    /// Questions and queries are answered in one place.
+    fn set_answer(&mut self, answer: Answer, index: usize, issues: &mut Issues) {
+        if self.answer.replace(answer).is_some() {
+            issues.push(nested("formats", index, "type", "there may be only one question or query"));
+        }
+    }
+
+    /// The format that only a language model can give, when one is among them.
+    pub fn needs_model(&self) -> Option<&'static str> {
+        let tracked = self.change_tracking.as_ref().and_then(|tracking| tracking.json.as_ref());
+        let without_schema = |json: &JsonAsked| json.schema.is_none();
+        if self.summary {
+            Some("summary")
+        } else if matches!(self.answer, Some(Answer::Written(_))) {
+            Some("question")
+        } else if self.json.as_ref().is_some_and(without_schema) {
+            Some("json without a schema")
+        } else if tracked.is_some_and(without_schema) {
+            Some("changeTracking in json mode without a schema")
+        } else {
+            None
+        }
+    }
+
+    /// Whether the text of the page is needed, though it may not be returned.
+    pub fn reads_text(&self) -> bool {
+        self.markdown
+            || self.highlights.is_some()
+            || self.change_tracking.is_some()
+            || self.json.is_some()
+            || self.summary
+            || self.answer.is_some()
+    }
+
+    /// What they cost beside the page itself.
+    pub fn credits(&self) -> i64 {
+        let tracked = self.change_tracking.as_ref().is_some_and(|tracking| tracking.json.is_some());
+        let dear = [self.json.is_some(), self.answer.is_some(), tracked];
+        dear.into_iter().filter(|asked| *asked).map(|_| DEAR).sum()
+    }
+}
+
+/// Refuses options that do not belong to a format.
+fn only(known: &[&str], name: &str, options: &FormatObject, index: usize, issues: &mut Issues) {
+    for key in given(options).filter(|key| !known.contains(key)) {
+        issues.push(nested("formats", index, key, &format!("does not belong to `{name}`")));
     }
 }
 
@@ -211,32 +287,22 @@ fn pairs(options: &FormatObject, index: usize, issues: &mut Issues) -> Vec<(Stri
     asked.into_iter().map(|pair| (pair.selector, pair.attribute)).collect()
 }
 
-fn query(options: &FormatObject, index: usize, issues: &mut Issues) -> String {
-    let query = options.query.clone().unwrap_or_default();
-    if !(1..=LONGEST_QUERY).contains(&query.chars().count()) {
-        let why = format!("must have 1 to {LONGEST_QUERY} characters");
-        issues.push(nested("formats", index, "query", &why));
-    }
-    query
-}
-
 fn tracking(options: &FormatObject, index: usize, issues: &mut Issues) -> Result<Tracking, WireError> {
     let modes = options.modes.clone().unwrap_or_default();
-    for mode in &modes {
-        match mode.as_str() {
-            "git-diff" => {}
-            "json" => return Err(needs_model("changeTracking in json mode")),
-            _ => issues.push(nested("formats", index, "modes", "must be git-diff or json")),
-        }
+    if modes.iter().any(|mode| mode != "git-diff" && mode != "json") {
+        issues.push(nested("formats", index, "modes", "must be git-diff or json"));
     }
-    if options.schema.is_some() || options.prompt.is_some() {
-        return Err(needs_model("changeTracking with a schema or prompt"));
+    let has = |name: &str| modes.iter().any(|mode| mode == name);
+    let given = [("schema", options.schema.is_some()), ("prompt", options.prompt.is_some())];
+    for (field, _) in given.into_iter().filter(|(_, set)| *set && !has("json")) {
+        issues.push(nested("formats", index, field, "belongs to the mode json"));
     }
+    let json = if has("json") { Some(JsonAsked::read(options, index, issues)?) } else { None };
     let tag = options.tag.clone();
     if tag.as_ref().is_some_and(|tag| tag.chars().count() > 256) {
         issues.push(Issue::at("formats", "tag must have at most 256 characters", "too_big"));
     }
-    Ok(Tracking { tag, diff: modes.iter().any(|mode| mode == "git-diff") })
+    Ok(Tracking { tag, text: !has("json") || has("git-diff"), diff: has("git-diff"), json })
 }
 
 fn clip(text: &str) -> &str {

@@ -2,13 +2,15 @@
 //! reported at once, except those that make the rest meaningless.
 
 mod actions;
+mod answers;
 mod formats;
 mod place;
 mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use formats::{Formats, Tracking};
+pub use answers::JsonAsked;
+pub use formats::{Answer, Formats, Tracking};
 pub use place::Place;
 pub use place::resolve as place;
 pub use rules::HostRules;
@@ -29,6 +31,8 @@ const DEFAULT_MAX_AGE: i64 = 2 * 24 * 3_600_000;
 /// Lockdown takes what it can get: two years.
 const LOCKDOWN_MAX_AGE: i64 = 2 * 365 * 24 * 3_600_000;
 const LONGEST_WAIT: i64 = 60_000;
+/// Credits of a page.
+const PAGE: i64 = 1;
 const MOST_SELECTORS: usize = 100;
 const LONGEST_SELECTOR: usize = 2_000;
 
@@ -60,6 +64,8 @@ pub struct Parts {
     pub include_tags: Vec<String>,
     pub exclude_tags: Vec<String>,
     pub remove_base64_images: bool,
+    /// A model takes out of the markdown what is not content.
+    pub clean: bool,
 }
 
 /// How the page is asked for.
@@ -162,9 +168,6 @@ impl ScrapePlan {
             issues.add("toolDetail", "must be compact, summary or full", "invalid_value");
         }
         let formats = formats::resolve(asked, &mut issues)?;
-        if asked.only_clean_content == Some(true) {
-            return Err(needs_model("onlyCleanContent"));
-        }
         let timeout = bounded(&mut issues, "timeout", asked.timeout, DEFAULT_TIMEOUT, 1_000, 300_000);
         let wait_for = bounded(&mut issues, "waitFor", asked.wait_for, 0, 0, LONGEST_WAIT);
         if wait_for > 0 && wait_for * 2 >= timeout {
@@ -217,6 +220,7 @@ impl ScrapePlan {
                 include_tags: selectors(&mut issues, "includeTags", asked.include_tags.as_ref()),
                 exclude_tags: selectors(&mut issues, "excludeTags", asked.exclude_tags.as_ref()),
                 remove_base64_images: asked.remove_base64_images.unwrap_or(true),
+                clean: asked.only_clean_content.unwrap_or(false),
             },
             cache: cache(asked, fresh, own_ways || private, &mut issues),
             timeout: millis(timeout),
@@ -234,6 +238,16 @@ impl ScrapePlan {
         }
         issues.finish()?;
         Ok(plan)
+    }
+
+    /// What only a language model can do of this, when there is something.
+    pub fn needs_model(&self) -> Option<&'static str> {
+        self.formats.needs_model().or_else(|| self.parts.clean.then_some("onlyCleanContent"))
+    }
+
+    /// What it costs when it comes to a document.
+    pub fn credits(&self) -> i64 {
+        PAGE + self.formats.credits()
     }
 
     /// Whether files that are no pages are wanted as they are.
@@ -398,12 +412,4 @@ fn nested(field: &str, index: usize, key: &str, why: &str) -> Issue {
 
 fn refused(field: &str, why: &str) -> WireError {
     WireError::invalid(&[Issue::at(field, why, "invalid_value")])
-}
-
-/// The answer to what only a language model can do.
-fn needs_model(what: &str) -> WireError {
-    WireError::because(
-        Kind::ModelNotConfigured,
-        &format!("`{what}` works with a language model only, and this server has none"),
-    )
 }

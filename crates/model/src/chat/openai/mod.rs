@@ -32,6 +32,8 @@ const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 const LARGEST_ANSWER: u64 = 32 << 20;
 /// What nearly every model can take, before more is known.
 const CAREFUL_CONTEXT: u32 = 4_096;
+/// Servers that tell nothing are hosted ones, which take at least this.
+const UNTOLD_CONTEXT: u32 = 16_384;
 
 /// Where a model is and how it is asked.
 #[derive(Clone)]
@@ -204,11 +206,11 @@ impl Chat for OpenAi {
 
     fn abilities(&self) -> Abilities {
         let dialect = self.dialect();
-        let found = self.endpoint.context.or_else(|| self.context.get().copied().flatten());
+        let found = self.context.get().map(|told| told.unwrap_or(UNTOLD_CONTEXT));
         Abilities {
             tools: dialect.tools,
             json_schema: dialect.schema == dialect::SchemaWay::Schema,
-            context_tokens: found.unwrap_or(CAREFUL_CONTEXT),
+            context_tokens: self.endpoint.context.or(found).unwrap_or(CAREFUL_CONTEXT),
         }
     }
 

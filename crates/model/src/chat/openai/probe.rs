@@ -11,8 +11,6 @@ use std::time::Duration;
 /// The name of the tool and of the schema; servers that play a part in tests know it.
 const NAME: &str = "gannet_probe";
 const LONGEST_LOOK: Duration = Duration::from_secs(5);
-/// Servers that tell nothing are hosted ones, which take at least this.
-const UNTOLD_CONTEXT: u32 = 16_384;
 /// Ollama cuts what is longer than this without a word, unless it is told otherwise.
 const OLLAMA_CONTEXT: u32 = 4_096;
 const MOST_MODELS: usize = 1_000;
@@ -132,7 +130,7 @@ impl OpenAi {
         match models {
             Err(ChatError::Unreachable(why)) => Err(ChatError::Unreachable(why)),
             Err(ChatError::Timeout) => Err(ChatError::Timeout),
-            _ => Ok(Some(UNTOLD_CONTEXT)),
+            _ => Ok(None),
         }
     }
 

@@ -1,0 +1,76 @@
+//! Structured data of a page by a model: asked for, checked against the schema, mended, or refused.
+
+use super::reading::{Room, fit};
+use super::{Page, Told, failure};
+use crate::models::{Models, Task};
+use crate::scrape::plan::JsonAsked;
+use extract::{Schema, Violation};
+use model::chat::structured::ask_json;
+use model::chat::{Ask, Message};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use wire::WireError;
+
+const RULES: &str = "You take structured data from a web page. Use only what the page states, in its own words and numbers. What it \
+                     does not state is left out, or null where it cannot be left out: never guess, never invent.";
+/// Bytes of names and descriptions that help to choose passages.
+const LONGEST_QUERY: usize = 4_000;
+
+pub async fn by_model(models: &Models, asked: &JsonAsked, page: Page<'_>) -> Result<Told<Value>, WireError> {
+    let chat = models.must_have(Task::Extract, "json")?;
+    chat.get_ready(page.deadline).await;
+    let schema = asked.schema.as_deref();
+    let wanted = schema.map_or_else(|| json!({ "type": "object" }), |schema| schema.value().clone());
+    let task = match &asked.prompt {
+        Some(prompt) => format!("What is wanted of the page: {prompt}"),
+        None => "Fill the schema from the page.".to_owned(),
+    };
+    let room = Room::of(chat.abilities(), RULES.len() + task.len() + wanted.to_string().len());
+    let (shown, cut) = fit(page.text, &query(asked), room);
+    let ask = Ask {
+        messages: vec![
+            Message::System(RULES.to_owned()),
+            Message::User(task),
+            Message::Data { source: page.url.to_owned(), text: shown.into_owned() },
+        ],
+        max_tokens: Some(room.answer),
+        ..Ask::default()
+    };
+    let check = |value: &Value| check(schema, value);
+    let made = ask_json(chat.as_ref(), ask, &wanted, &check, page.deadline).await;
+    let made = made.map_err(|error| failure::of_structured(&error))?;
+    Ok(Told { value: made.value, notes: cut.into_iter().collect(), usage: made.usage })
+}
+
+/// Without a schema anything that has names will do.
+fn check(schema: Option<&Schema>, value: &Value) -> Result<(), String> {
+    match schema {
+        Some(schema) => schema.validate(value).map_err(|violations| listed(&violations)),
+        None if value.is_object() => Ok(()),
+        None => Err("it must be an object".to_owned()),
+    }
+}
+
+/// Violations in one line.
+pub fn listed(violations: &[Violation]) -> String {
+    violations.iter().fold(String::new(), |mut text, Violation { pointer, message }| {
+        let between = if text.is_empty() { "" } else { "; " };
+        let place = if pointer.is_empty() { "the top" } else { pointer };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{between}{place}: {message}");
+        text
+    })
+}
+
+/// What to choose passages by: the prompt, and what the fields are called.
+fn query(asked: &JsonAsked) -> String {
+    let mut query = asked.prompt.clone().unwrap_or_default();
+    for field in asked.schema.iter().flat_map(|schema| &schema.shape().fields) {
+        for text in [&field.name, &field.description] {
+            query.push(' ');
+            query.push_str(text);
+        }
+    }
+    query.truncate(query.floor_char_boundary(LONGEST_QUERY));
+    query
+}

@@ -1,0 +1,166 @@
+//! What is worked out of a page's text: structured data, summaries, answers, and a text without what is not content. A language
+//! model does it where there is one; data of a schema is also filled from what the page states. Never fetches, never stores.
+
+mod cleaning;
+mod data;
+mod differences;
+mod failure;
+mod reading;
+mod words;
+
+pub use differences::differences;
+
+use crate::models::{Models, Task, needs_model};
+use crate::scrape::document::note;
+use crate::scrape::plan::{Answer, JsonAsked, ScrapePlan};
+use model::chat::Usage;
+use net::Deadline;
+use serde_json::{Value, json};
+use wire::scrape::Document;
+use wire::{Kind, WireError};
+
+/// A page that is read, and how long that may take.
+#[derive(Debug, Clone, Copy)]
+struct Page<'a> {
+    url: &'a str,
+    text: &'a str,
+    deadline: Deadline,
+}
+
+/// What came of one question to a model, and what to know about it.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Told<T> {
+    value: T,
+    notes: Vec<String>,
+    usage: Usage,
+}
+
+/// What the rules made of a page while it was on the bench: there is no model, or none may be asked.
+#[derive(Debug, Clone, Default)]
+pub struct Stated {
+    pub json: Option<Result<Value, WireError>>,
+    pub tracked: Option<Result<Value, WireError>>,
+}
+
+/// Whether a plan may ask a model for data: not where nothing is to leave the machine.
+pub fn may_ask(models: &Models, plan: &ScrapePlan) -> bool {
+    models.chat(Task::Extract).is_some() && !plan.cache.lockdown
+}
+
+/// What cannot be done without a model is refused before anything is fetched.
+pub fn must_be_able(models: &Models, plan: &ScrapePlan) -> Result<(), WireError> {
+    let Some(what) = plan.needs_model() else { return Ok(()) };
+    if plan.cache.lockdown {
+        let why = format!("`{what}` asks a language model, and lockdown lets nothing out");
+        return Err(WireError::because(Kind::BadRequest, &why));
+    }
+    // One setting makes them all.
+    if models.chat(Task::Extract).is_none() || models.chat(Task::Summary).is_none() {
+        return Err(needs_model(what));
+    }
+    Ok(())
+}
+
+/// Adds what a plan wants worked out of the text. Returns the data whose changes are tracked.
+pub async fn add(
+    models: &Models,
+    plan: &ScrapePlan,
+    stated: Stated,
+    document: &mut Document,
+    deadline: Deadline,
+) -> Result<Option<Value>, WireError> {
+    let formats = &plan.formats;
+    let tracked = formats.change_tracking.as_ref().and_then(|tracking| tracking.json.as_ref());
+    let asks = formats.json.is_some() || formats.summary || formats.answer.is_some() || tracked.is_some();
+    if !asks && !plan.parts.clean {
+        return Ok(None);
+    }
+    must_be_able(models, plan)?;
+    let url = document.metadata.get("url").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut text = document.markdown.take().unwrap_or_default();
+    if text.trim().is_empty() {
+        return Err(WireError::because(Kind::UnprocessableEntity, "the page has no text to read"));
+    }
+    let mut usage = Usage::default();
+    let mut notes: Vec<String> = Vec::new();
+    if plan.parts.clean {
+        let cleaned = cleaning::clean(models, Page { url: &url, text: &text, deadline }).await?;
+        text = keep(cleaned, &mut usage, &mut notes);
+    }
+    let page = Page { url: &url, text: &text, deadline };
+    let (data, followed, summary, answer) = tokio::try_join!(
+        data_of(models, plan, formats.json.as_ref(), stated.json, page),
+        data_of(models, plan, tracked, stated.tracked, page),
+        async { if formats.summary { words::summary(models, page).await.map(Some) } else { Ok(None) } },
+        answer_of(models, formats.answer.as_ref(), page),
+    )?;
+    document.json = data.map(|told| keep(told, &mut usage, &mut notes));
+    document.summary = summary.map(|told| keep(told, &mut usage, &mut notes));
+    document.answer = answer.map(|told| keep(told, &mut usage, &mut notes));
+    let followed = followed.map(|told| keep(told, &mut usage, &mut notes));
+    document.markdown = Some(text);
+    notes.dedup();
+    for one in &notes {
+        note(document, one);
+    }
+    count(usage, document);
+    Ok(followed)
+}
+
+/// Data by a model, or by what the rules made of the page.
+async fn data_of(
+    models: &Models,
+    plan: &ScrapePlan,
+    asked: Option<&JsonAsked>,
+    stated: Option<Result<Value, WireError>>,
+    page: Page<'_>,
+) -> Result<Option<Told<Value>>, WireError> {
+    match (asked, stated) {
+        (None, _) => Ok(None),
+        (Some(asked), Some(stated)) => {
+            let why = if asked.by_rules {
+                "the data is what the page itself states"
+            } else if plan.cache.lockdown {
+                "lockdown lets nothing out, so no language model was asked: the data is what the page itself states"
+            } else {
+                "there is no language model here: the data is what the page itself states"
+            };
+            let notes = if asked.by_rules { Vec::new() } else { vec![why.to_owned()] };
+            Ok(Some(Told { value: stated?, notes, usage: Usage::default() }))
+        }
+        (Some(asked), None) => data::by_model(models, asked, page).await.map(Some),
+    }
+}
+
+async fn answer_of(
+    models: &Models,
+    asked: Option<&Answer>,
+    page: Page<'_>,
+) -> Result<Option<Told<String>>, WireError> {
+    match asked {
+        None => Ok(None),
+        Some(Answer::Written(question)) => words::answer(models, question, page).await.map(Some),
+        Some(Answer::Quoted(query)) => {
+            let value = content::highlights::highlights(page.text, query);
+            let none = value.is_empty().then(|| "no passage of the page answers the query".to_owned());
+            Ok(Some(Told { value, notes: none.into_iter().collect(), usage: Usage::default() }))
+        }
+    }
+}
+
+fn keep<T>(told: Told<T>, usage: &mut Usage, notes: &mut Vec<String>) -> T {
+    usage.add(told.usage);
+    notes.extend(told.notes);
+    told.value
+}
+
+/// Tokens are told with the document and counted for whoever watches the server.
+fn count(usage: Usage, document: &mut Document) {
+    if usage == Usage::default() {
+        return;
+    }
+    metrics::counter!("gannet_model_tokens_total", "kind" => "input").increment(usage.input_tokens);
+    metrics::counter!("gannet_model_tokens_total", "kind" => "output").increment(usage.output_tokens);
+    let told = json!({ "inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens });
+    document.metadata.insert("modelUsage".to_owned(), told);
+}

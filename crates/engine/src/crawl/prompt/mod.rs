@@ -1,0 +1,116 @@
+//! Options of a crawl out of words: by a language model where there is one, else by rules that know how people write about sites.
+//! What the caller set in so many words always wins.
+
+mod by_model;
+mod rules;
+
+use super::plan::{Asking, CrawlPlan};
+use crate::models::{Models, Task};
+use net::Deadline;
+use std::time::Duration;
+use wire::WireError;
+use wire::crawl::{CrawlOptions, CrawlRequest};
+
+/// What understanding a prompt may take.
+const LONGEST_THOUGHT: Duration = Duration::from_mins(1);
+
+/// What was made of a prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompted {
+    /// What the words say.
+    pub generated: CrawlOptions,
+    /// The same with what the caller set, every default filled in.
+    pub options: CrawlOptions,
+    pub warning: Option<String>,
+}
+
+/// Turns the prompt of a request into options of it. The request is as good as checked when this returns.
+pub async fn apply(
+    models: &Models,
+    asked: &CrawlRequest,
+    who: Asking<'_>,
+) -> Result<(CrawlRequest, Option<Prompted>), WireError> {
+    let plain = CrawlRequest { prompt: None, ..asked.clone() };
+    CrawlPlan::check_prompt(asked.prompt.as_deref())?;
+    // Mistakes are told before anybody thinks.
+    CrawlPlan::resolve(&plain, who)?;
+    let Some(prompt) = &asked.prompt else { return Ok((plain, None)) };
+    let fits = |generated: &CrawlOptions| {
+        let resolved = CrawlPlan::resolve(&merged(&plain, generated), who);
+        resolved.map(|_| ()).map_err(|error| error.text().to_owned())
+    };
+    let (generated, warning) =
+        understand(models, asked.url.as_deref().unwrap_or_default(), prompt, &fits).await;
+    let request = merged(&plain, &generated);
+    let options = filled(&request);
+    Ok((request, Some(Prompted { generated, options, warning })))
+}
+
+type Fits<'a> = dyn Fn(&CrawlOptions) -> Result<(), String> + Send + Sync + 'a;
+
+async fn understand(
+    models: &Models,
+    url: &str,
+    prompt: &str,
+    fits: &Fits<'_>,
+) -> (CrawlOptions, Option<String>) {
+    let mut why = "there is no language model here";
+    if let Some(chat) = models.chat(Task::Extract) {
+        match by_model::read(chat.as_ref(), url, prompt, fits, Deadline::after(LONGEST_THOUGHT)).await {
+            Ok(options) => return (options, None),
+            Err(error) => {
+                tracing::warn!(%error, "the language model made no options of a prompt");
+                why = "the language model gave no usable options";
+            }
+        }
+    }
+    let options = rules::read(prompt);
+    // Rules make nothing that a plan refuses; should they ever, the words are worth less than the crawl.
+    let options = if fits(&options).is_ok() { options } else { CrawlOptions::default() };
+    let read = if options == CrawlOptions::default() {
+        "the prompt was read by rules, which found nothing in it; set the options themselves"
+    } else {
+        "the prompt was read by rules; see whether the options are what you meant"
+    };
+    (options, Some(format!("{why}: {read}")))
+}
+
+/// A request with the options of a prompt where it has none of its own.
+fn merged(asked: &CrawlRequest, generated: &CrawlOptions) -> CrawlRequest {
+    let generated = generated.clone();
+    let mut request = asked.clone();
+    request.include_paths = request.include_paths.or(generated.include_paths);
+    request.exclude_paths = request.exclude_paths.or(generated.exclude_paths);
+    request.max_discovery_depth = request.max_discovery_depth.or(generated.max_discovery_depth);
+    request.sitemap = request.sitemap.or(generated.sitemap);
+    request.ignore_query_parameters = request.ignore_query_parameters.or(generated.ignore_query_parameters);
+    request.deduplicate_similar_urls =
+        request.deduplicate_similar_urls.or(generated.deduplicate_similar_urls);
+    request.limit = request.limit.or(generated.limit);
+    request.crawl_entire_domain = request.crawl_entire_domain.or(generated.crawl_entire_domain);
+    request.allow_external_links = request.allow_external_links.or(generated.allow_external_links);
+    request.allow_subdomains = request.allow_subdomains.or(generated.allow_subdomains);
+    request.delay = request.delay.or(generated.delay);
+    request
+}
+
+/// The options of a request as they count.
+fn filled(request: &CrawlRequest) -> CrawlOptions {
+    let on = |switch: Option<bool>| Some(switch.unwrap_or(false));
+    CrawlOptions {
+        url: request.url.clone(),
+        include_paths: Some(request.include_paths.clone().unwrap_or_default()),
+        exclude_paths: Some(request.exclude_paths.clone().unwrap_or_default()),
+        max_discovery_depth: request.max_discovery_depth,
+        sitemap: Some(request.sitemap.clone().unwrap_or_else(|| "include".to_owned())),
+        ignore_query_parameters: on(request.ignore_query_parameters),
+        deduplicate_similar_urls: Some(request.deduplicate_similar_urls.unwrap_or(true)),
+        limit: Some(request.limit.unwrap_or(super::plan::DEFAULT_LIMIT)),
+        crawl_entire_domain: on(request.crawl_entire_domain),
+        allow_external_links: on(request.allow_external_links),
+        allow_subdomains: on(request.allow_subdomains),
+        ignore_robots_txt: on(request.ignore_robots_txt),
+        robots_user_agent: request.robots_user_agent.clone(),
+        delay: request.delay,
+    }
+}
