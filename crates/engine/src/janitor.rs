@@ -63,6 +63,7 @@ pub async fn run(
         }
         complain("overdue crawls", crate::crawl::fail_overdue(store.as_ref()).await);
         if let Err(error) = callers.flush_used().await {
+        complain("agent runs", crate::agent::tidy(store.as_ref()).await);
             tracing::warn!(%error, "could not note when keys were used");
         }
         // Often, because a busy cache grows by more than its ceiling allows within minutes.
@@ -79,6 +80,7 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
     complain("crawls", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_crawls(PURGE_BATCH)).await);
     complain("activity", again(PURGE_BATCHES, 1, || store.purge_activity(ACTIVITY_KEPT)).await);
     complain("claims", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_claims(PURGE_BATCH)).await);
+    complain("agent runs", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_runs(PURGE_BATCH)).await);
     complain("webhooks", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_deliveries(PURGE_BATCH)).await);
     complain("limits", store.sweep_limits().await);
     complain("reservations", store.sweep_reservations().await);

@@ -1,5 +1,6 @@
 //! What every handler can reach: the store, the gate, the callers, and the settings of this server.
 
+use engine::agent::Agents;
 use engine::crawl::Crawler;
 use engine::map::Mapper;
 use engine::research::Research;
@@ -71,6 +72,7 @@ pub struct Parts {
     pub telemetry: Telemetry,
     pub readiness: Readiness,
     /// Cancelled when the process has been told to stop: no longer ready.
+    pub agents: Arc<Agents>,
     pub stopping: CancellationToken,
 }
 

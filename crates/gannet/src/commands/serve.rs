@@ -5,6 +5,7 @@ use crate::commands::research;
 use crate::home::{self, FirstKey};
 use crate::settings::{Role, Settings, without_password};
 use anyhow::{Context, Result};
+use engine::agent::Agents;
 use engine::crawl::{Crawler, Crew, CrewOptions};
 use engine::drill::DrillStep;
 use engine::files::Files;
@@ -84,6 +85,7 @@ impl Serve {
         if settings.role != Role::Worker {
             tasks.spawn(Feeder::new(local.clone(), store.clone()).run(stop.clone()));
         }
+        let agents = Arc::new(Agents::new(store.clone(), settings.egress_allow.clone(), settings.agent_deadline));
         let app = App::new(Parts {
             store: store.clone(),
             gate: gate.clone(),
@@ -95,6 +97,7 @@ impl Serve {
             crawler: Arc::new(
                 Crawler::new(store.clone(), settings.egress_allow.clone()).with_models(scraper.models().clone()),
             ),
+            agents,
             scraper,
             settings: server::Settings {
                 listen: address,

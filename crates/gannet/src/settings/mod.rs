@@ -92,6 +92,7 @@ pub struct Settings {
     /// None in a process that only answers.
     pub workers: usize,
     pub lease: Duration,
+    pub agent_deadline: Duration,
     pub webhook_retries: Vec<Duration>,
     pub webhook_timeout: Duration,
     pub shutdown_grace: Duration,

@@ -66,6 +66,7 @@ settings! {
     "role" "GANNET_ROLE" "all": "all, api or worker: what this process does; several processes need PostgreSQL";
     "workers" "GANNET_WORKERS" "32": "jobs, and pages of crawls and batches, that this process works on at once; 0 = none";
     "lease" "GANNET_LEASE" "15s": "how long a silent worker keeps its jobs";
+    "agent_deadline" "GANNET_AGENT_DEADLINE" "10m": "how long an agent run may take";
     "webhook_retries" "GANNET_WEBHOOK_RETRIES" "1m,5m,15m": "how long after each failed attempt a webhook is sent again; after the last it is given up";
     "webhook_timeout" "GANNET_WEBHOOK_TIMEOUT" "10s": "how long the receiver of a webhook may take to answer";
     "shutdown_grace" "GANNET_SHUTDOWN_GRACE" "10s": "how long open requests and jobs may go on after a stop";

@@ -84,6 +84,7 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),
         workers: if role == Role::Api { 0 } else { workers },
         lease: values.parse("lease", |text| duration(text, Duration::from_millis(300)))?,
+        agent_deadline: values.parse("agent_deadline", |text| duration(text, Duration::from_secs(1)))?,
         webhook_retries: values.parse("webhook_retries", |text| {
             let retries = list(text, |delay| duration(delay, Duration::from_millis(1)))?;
             ensure!(retries.len() <= 20, "must be at most 20 times");

@@ -1,5 +1,6 @@
 //! The routes, one file per group, each declared once for both the router and the OpenAPI document.
 
+mod agent;
 mod batch;
 mod crawl;
 mod drills;
@@ -88,6 +89,8 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (map::routes(), RateGroup::Map, Some(Scope::Map)),
         (research::routes(), RateGroup::Search, Some(Scope::Research)),
         (webhooks::routes(), RateGroup::Status, Some(Scope::Crawl)),
+        (agent::start_route(), RateGroup::Agent, Some(Scope::Agent)),
+        (agent::routes(), RateGroup::Status, Some(Scope::Agent)),
         (keys::routes(), RateGroup::Status, Some(Scope::Admin)),
         (drills::routes(), RateGroup::Status, Some(Scope::Admin)),
         (drills::start_route(), RateGroup::Crawl, Some(Scope::Admin)),
