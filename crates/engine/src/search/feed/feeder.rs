@@ -38,7 +38,7 @@ pub enum FeedError {
 
 impl FeedError {
     /// Another process of this machine writes to the folder, which is as good.
-    fn is_elsewhere(&self) -> bool {
+    pub fn is_elsewhere(&self) -> bool {
         matches!(self, Self::Local(LocalError::Index(index::Error::Busy { .. })))
     }
 }
@@ -255,3 +255,7 @@ fn take_in(index: &Index, lines: Vec<FeedEntry>) -> index::Result<u64> {
 fn gauge(name: &'static str, value: u64) {
     metrics::gauge!(name).set(value as f64);
 }
+
+#[cfg(test)]
+#[path = "feeder_tests.rs"]
+mod tests;
