@@ -4,8 +4,8 @@
 //!
 //! The HTTP server and the command line both enter here. This crate knows neither axum nor SQL.
 
-pub mod agent;
 pub mod answers;
+pub mod agent;
 pub mod callers;
 pub mod crawl;
 pub mod credits;
@@ -21,6 +21,7 @@ pub mod plans;
 pub mod research;
 pub mod runner;
 pub mod scrape;
+pub mod search;
 pub mod time;
 pub mod webhooks;
 

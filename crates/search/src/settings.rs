@@ -5,7 +5,7 @@ use crate::health::Quota;
 use crate::line::{Key, Line};
 use crate::provider::Provider;
 use crate::providers::{Brave, Local, LocalProvider, Searxng, Serper, Tavily, Wikipedia};
-use net::Fetcher;
+use net::{EgressAllow, Fetcher, Purpose};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,6 +119,13 @@ impl SearchSettings {
             listed.push(plain(Make::Local));
         }
         listed
+    }
+
+    /// Opens the hosts that the operator named: they are to be reached wherever they are.
+    #[must_use]
+    pub fn open_hosts(&self, allow: EgressAllow) -> EgressAllow {
+        let hosts = self.providers.iter().filter_map(|listed| listed.base.as_ref()?.host_str());
+        hosts.fold(allow, |allow, host| allow.and(Purpose::Search, host))
     }
 
     /// What is wrong with them together.

@@ -5,6 +5,8 @@ use engine::crawl::Crawler;
 use engine::map::Mapper;
 use engine::research::Research;
 use engine::scrape::Scraper;
+use engine::search::Searcher;
+use engine::search::collections::Collections;
 use engine::{Callers, Gate};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -67,12 +69,14 @@ pub struct Parts {
     pub research: Arc<Research>,
     pub scraper: Arc<Scraper>,
     pub mapper: Mapper,
+    pub searcher: Searcher,
+    pub collections: Collections,
     pub crawler: Arc<Crawler>,
+    pub agents: Arc<Agents>,
     pub settings: Settings,
     pub telemetry: Telemetry,
     pub readiness: Readiness,
     /// Cancelled when the process has been told to stop: no longer ready.
-    pub agents: Arc<Agents>,
     pub stopping: CancellationToken,
 }
 

@@ -10,6 +10,8 @@ mod map;
 mod meta;
 mod research;
 mod scrape;
+mod search;
+mod search_collections;
 mod team;
 mod watch;
 mod webhooks;
@@ -87,10 +89,13 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (crawl::routes(), RateGroup::Status, Some(Scope::Crawl)),
         (batch::routes(), RateGroup::Status, Some(Scope::Crawl)),
         (map::routes(), RateGroup::Map, Some(Scope::Map)),
-        (research::routes(), RateGroup::Search, Some(Scope::Research)),
-        (webhooks::routes(), RateGroup::Status, Some(Scope::Crawl)),
         (agent::start_route(), RateGroup::Agent, Some(Scope::Agent)),
         (agent::routes(), RateGroup::Status, Some(Scope::Agent)),
+        (search_collections::routes(), RateGroup::Search, Some(Scope::Search)),
+        (search::routes(), RateGroup::Search, Some(Scope::Search)),
+        (search::feedback_routes(), RateGroup::Status, None),
+        (research::routes(), RateGroup::Search, Some(Scope::Research)),
+        (webhooks::routes(), RateGroup::Status, Some(Scope::Crawl)),
         (keys::routes(), RateGroup::Status, Some(Scope::Admin)),
         (drills::routes(), RateGroup::Status, Some(Scope::Admin)),
         (drills::start_route(), RateGroup::Crawl, Some(Scope::Admin)),

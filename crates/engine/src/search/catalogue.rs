@@ -1,0 +1,104 @@
+//! Tools of a catalogue, of which a self-hosted server has none: looking for some finds nothing, calling one is an error that says so.
+
+use serde_json::Value;
+use wire::search::{FoundTools, ToolAnswer, ToolCall, ToolError, ToolResult, ToolResults};
+use wire::{Issue, Issues, PathPart, WireError};
+
+const FIELD: &str = "alexandria";
+const MOST_CALLS: usize = 10;
+const LONGEST_NAME: usize = 200;
+/// Where a search for tools is one of the catalogue's own.
+const CATALOGUE: (&str, &str) = ("firecrawl", "find-tools");
+const LEVELS: [&str; 4] = ["categories", "providers", "groups", "tools"];
+
+/// Answers `alexandria` of a scrape request: one call, or a list of them.
+pub fn call_tools(asked: &Value) -> Result<ToolAnswer, WireError> {
+    let one = std::slice::from_ref(asked);
+    let calls = asked.as_array().map_or(one, Vec::as_slice);
+    let mut issues = Issues::default();
+    if !(1..=MOST_CALLS).contains(&calls.len()) {
+        issues.add(FIELD, &format!("must be 1 to {MOST_CALLS} calls"), "invalid_value");
+    }
+    let mut results = Vec::new();
+    for (place, call) in calls.iter().take(MOST_CALLS).enumerate() {
+        match read(call) {
+            Ok(call) => results.push(answer(call)),
+            Err(why) => {
+                let path = vec![PathPart::Key(FIELD.to_owned()), PathPart::Index(place)];
+                issues.push(Issue::new(path, &why, "invalid_value"));
+            }
+        }
+    }
+    issues.finish()?;
+    Ok(ToolAnswer { success: true, data: ToolResults { alexandria: results, credits_cost: 0 } })
+}
+
+fn read(call: &Value) -> Result<ToolCall, String> {
+    let call: ToolCall =
+        serde::Deserialize::deserialize(call).map_err(|error: serde_json::Error| error.to_string())?;
+    let named = |name: &str| (1..=LONGEST_NAME).contains(&name.chars().count());
+    if !named(&call.provider) || !named(&call.capability) {
+        return Err(format!("provider and capability must have 1 to {LONGEST_NAME} characters"));
+    }
+    Ok(call)
+}
+
+fn answer(call: ToolCall) -> ToolResult {
+    let level = call.options.as_ref().and_then(|options| options.get("level")?.as_str()).unwrap_or(LEVELS[1]);
+    let found = (call.provider.as_str(), call.capability.as_str()) == CATALOGUE;
+    let level = LEVELS.into_iter().find(|known| *known == level);
+    let (data, error) = match (found, level) {
+        (true, Some(level)) => {
+            (Some(FoundTools { level: level.to_owned(), items: Vec::new(), total: 0, next: None }), None)
+        }
+        (true, None) => {
+            (None, Some(error("invalid_options", format!("level must be one of {}", LEVELS.join(", ")), 400)))
+        }
+        (false, _) => (
+            None,
+            Some(error("unknown_provider", "there is no catalogue of tools on this server".to_owned(), 404)),
+        ),
+    };
+    ToolResult { provider: call.provider, capability: call.capability, credits_cost: 0, data, error }
+}
+
+fn error(code: &'static str, message: String, status: u16) -> ToolError {
+    ToolError { code, message, status }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_search_for_tools_finds_none_in_the_right_shape() {
+        let answer = call_tools(
+            &json!({ "provider": "firecrawl", "capability": "find-tools", "options": { "level": "tools" } }),
+        );
+        let json = serde_json::to_value(answer.unwrap()).unwrap();
+        assert_eq!(
+            json,
+            json!({ "success": true, "data": { "creditsCost": 0, "alexandria": [{
+                "provider": "firecrawl", "capability": "find-tools", "creditsCost": 0,
+                "data": { "level": "tools", "items": [], "total": 0, "next": null },
+            }] } })
+        );
+    }
+
+    #[test]
+    fn an_unknown_tool_is_an_entry_and_nonsense_a_mistake() {
+        let answer = call_tools(&json!([{ "provider": "acme", "capability": "x" }])).unwrap();
+        assert_eq!(answer.data.alexandria[0].error.as_ref().unwrap().code, "unknown_provider");
+        for wrong in [
+            json!([]),
+            json!(3),
+            json!([{ "provider": "a" }]),
+            json!({ "provider": "", "capability": "x" }),
+            json!({ "provider": "a", "capability": "b", "more": 1 }),
+        ] {
+            assert_eq!(call_tools(&wrong).unwrap_err().status(), 400, "{wrong}");
+        }
+        assert!(call_tools(&Value::from(vec![json!({ "provider": "a", "capability": "b" }); 11])).is_err());
+    }
+}

@@ -1,0 +1,222 @@
+//! Hits as callers get them: their search fields alone, or with the page they lead to. Pages are scraped all at once; one that
+//! fails or is not there in time keeps its search fields and says why.
+
+use super::Searcher;
+use super::plan::SearchPlan;
+use crate::callers::Caller;
+use crate::scrape::ScrapePlan;
+use crate::scrape::plan::page_url;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, StreamExt};
+use net::Deadline;
+use search::{Hit, Kind, Question};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use wire::search::{ImageHit, NewsHit, WebHit};
+use wire::{Kind as ErrorKind, WireError};
+
+/// Pages of one search that are scraped at once, whatever the plan allows.
+const MOST_AT_ONCE: u32 = 32;
+/// What writing the record of a scrape may take after its time is up.
+const RECORDING: Duration = Duration::from_millis(100);
+/// A scrape with less time than this would only end in a time-out.
+const SHORTEST: Duration = Duration::from_millis(50);
+/// Characters of a description made of a page.
+const LONGEST_DESCRIPTION: usize = 500;
+
+/// The hits of all sources.
+#[derive(Debug, Default)]
+pub struct Written {
+    pub groups: Vec<(Kind, Vec<Value>)>,
+    /// What scraping them cost.
+    pub credits: i64,
+    /// Hits without the page that was asked for.
+    pub unfinished: usize,
+}
+
+impl Searcher {
+    /// Whether a hit leads where a scrape could go.
+    pub(super) fn can_be_scraped(&self, hit: &Hit) -> bool {
+        page_url(hit.url.as_str(), &|host| self.scraper.names_host(host)).is_ok()
+    }
+
+    pub(super) async fn write(
+        &self,
+        caller: &Arc<Caller>,
+        plan: &SearchPlan,
+        lists: Vec<(&Question, Vec<Hit>)>,
+        base_url: &str,
+        deadline: Deadline,
+    ) -> Written {
+        let mut written = Written::default();
+        let at_once = caller.plan.concurrency.unwrap_or(MOST_AT_ONCE).clamp(1, MOST_AT_ONCE);
+        for (question, hits) in &lists {
+            let kind = question.kind;
+            let values = match &plan.scrape {
+                Some(_) => Vec::new(),
+                None => (1..).zip(hits).map(|(position, hit)| fields(kind, hit, position).into()).collect(),
+            };
+            written.groups.push((kind, values));
+        }
+        if plan.scrape.is_none() {
+            return written;
+        }
+        let mut scraping: Vec<BoxFuture<'_, (Kind, Merged)>> = Vec::new();
+        for (question, hits) in &lists {
+            for (position, hit) in (1..).zip(hits) {
+                let page = Page { question, hit, position };
+                scraping.push(Box::pin(async move {
+                    (question.kind, self.with_page(caller, plan, &page, base_url, deadline).await)
+                }));
+            }
+        }
+        // In the order of the hits, whichever page comes first.
+        let mut done = stream::iter(scraping).buffered(usize::try_from(at_once).unwrap_or(1));
+        while let Some((kind, merged)) = done.next().await {
+            written.credits += merged.credits.unwrap_or(0);
+            written.unfinished += usize::from(merged.credits.is_none());
+            if let Some((_, values)) = written.groups.iter_mut().find(|(known, _)| *known == kind) {
+                values.push(merged.fields.into());
+            }
+        }
+        written
+    }
+
+    /// A hit with its page, or with why there is none.
+    async fn with_page(
+        &self,
+        caller: &Arc<Caller>,
+        plan: &SearchPlan,
+        page: &Page<'_>,
+        base_url: &str,
+        deadline: Deadline,
+    ) -> Merged {
+        let Page { question, hit, position } = page;
+        let fields = fields(question.kind, hit, *position);
+        let scraped = self.page(caller, plan, hit, base_url, deadline).await;
+        // The place of the description, when the page is to be quoted there.
+        let quoted = (plan.highlights && !hit.highlighted).then(|| question.terms.text());
+        let place = if question.kind == Kind::News { "snippet" } else { "description" };
+        let whole = match scraped {
+            Ok(document) => {
+                let own = fields.clone();
+                let work = move || merge(own, &document, quoted.as_deref(), place);
+                self.scraper.ladder().bench.run(work).await.and_then(|merged| merged)
+            }
+            Err(error) => Err(error),
+        };
+        whole.unwrap_or_else(|error| marked(fields, hit, &error))
+    }
+
+    /// The page of a hit as a document, charged and recorded like any scrape.
+    async fn page(
+        &self,
+        caller: &Arc<Caller>,
+        plan: &SearchPlan,
+        hit: &Hit,
+        base_url: &str,
+        deadline: Deadline,
+    ) -> Result<Vec<u8>, WireError> {
+        let options = plan.scrape.clone().unwrap_or_default();
+        let url = page_url(hit.url.as_str(), &|host| self.scraper.names_host(host))?;
+        let mut page = ScrapePlan::of_options(url, hit.url.as_str(), &options, plan.private)?;
+        let left = deadline.remaining().saturating_sub(RECORDING);
+        if left < SHORTEST {
+            return Err(WireError::scrape_timeout("waiting for its turn", None));
+        }
+        page.timeout = page.timeout.min(left);
+        page.access.waits_for_browser = true;
+        if page.access.rules.is_none() {
+            page.access.rules.clone_from(&plan.rules);
+        }
+        let scraping = deadline.run(Box::pin(self.scraper.scrape(caller, page, None, base_url))).await;
+        let scraped = scraping.map_err(|_| WireError::scrape_timeout("waiting for the page", None))??;
+        Ok(scraped.document)
+    }
+}
+
+/// One hit and its place in its list.
+struct Page<'a> {
+    question: &'a Question,
+    hit: &'a Hit,
+    position: usize,
+}
+
+/// A hit as it is written.
+struct Merged {
+    fields: Map<String, Value>,
+    /// What its page cost; none without a page.
+    credits: Option<i64>,
+}
+
+/// The search fields of a hit.
+fn fields(kind: Kind, hit: &Hit, position: usize) -> Map<String, Value> {
+    let (url, title, text) = (hit.url.to_string(), hit.title.clone(), hit.text.clone());
+    let category = hit.category;
+    let image = hit.image.clone();
+    let value = match kind {
+        Kind::Web => serde_json::to_value(WebHit { url, title, description: text, position, category }),
+        Kind::News => {
+            let (date, image_url) = (hit.date.clone(), image.map(|image| image.url));
+            serde_json::to_value(NewsHit { title, url, snippet: text, date, image_url, position, category })
+        }
+        Kind::Images => {
+            let size = image.as_ref().map(|image| (image.width, image.height)).unwrap_or_default();
+            let image_url = image.map(|image| image.url).unwrap_or_default();
+            serde_json::to_value(ImageHit {
+                title,
+                image_url,
+                image_width: size.0,
+                image_height: size.1,
+                url,
+                position,
+            })
+        }
+    };
+    match value {
+        Ok(Value::Object(fields)) => fields,
+        // These are our own plain structs; they always become objects.
+        _ => Map::new(),
+    }
+}
+
+/// A hit and its page in one.
+fn merge(
+    mut fields: Map<String, Value>,
+    document: &[u8],
+    query: Option<&str>,
+    place: &str,
+) -> Result<Merged, WireError> {
+    let document: Map<String, Value> =
+        serde_json::from_slice(document).map_err(|_| WireError::from(ErrorKind::Internal))?;
+    if let Some(said) = query.and_then(|query| said_of(&document, query)) {
+        fields.insert(place.to_owned(), said.into());
+    }
+    let credits = document.get("metadata").and_then(|metadata| metadata["creditsUsed"].as_i64());
+    fields.extend(document);
+    Ok(Merged { fields, credits: Some(credits.unwrap_or(1)) })
+}
+
+/// A hit without its page, and why.
+fn marked(mut fields: Map<String, Value>, hit: &Hit, error: &WireError) -> Merged {
+    let url = hit.url.as_str();
+    let mut metadata = json!({ "sourceURL": url, "url": url, "error": error.text() });
+    if let Some(code) = error.kind.entry().code {
+        metadata["errorCode"] = code.into();
+    }
+    fields.insert("metadata".to_owned(), metadata);
+    Merged { fields, credits: None }
+}
+
+/// What a page says to the query, on one line.
+fn said_of(document: &Map<String, Value>, query: &str) -> Option<String> {
+    let markdown = document.get("markdown")?.as_str()?;
+    let said = content::highlights::highlights(markdown, query);
+    let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut = match line.char_indices().nth(LONGEST_DESCRIPTION) {
+        Some((at, _)) => format!("{}…", line[..at].trim_end()),
+        None => line,
+    };
+    (!cut.is_empty()).then_some(cut)
+}
