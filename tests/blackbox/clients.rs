@@ -35,7 +35,7 @@ async fn scrapes(mut command: Command) {
 async fn crawls(mut command: Command) {
     let country = Country::open().await;
     let stranger = crate::scrape::stranger_key(&country.dir).await;
-    command.env("SITE_URL", &country.village.base).env("OTHER_KEY", stranger);
+    command.env("SITE_URL", &country.village.stand.base).env("OTHER_KEY", stranger);
     run(command.env("API_URL", &country.http().base));
 }
 

@@ -58,7 +58,7 @@ impl Country {
 }
 
 #[track_caller]
-fn started(reply: &Reply) -> String {
+pub fn started(reply: &Reply) -> String {
     let id = reply.is_success()["id"].as_str().expect("an id").to_owned();
     assert!(reply.json["url"].as_str().is_some_and(|url| url.ends_with(&id)), "{}", reply.text);
     id
@@ -111,7 +111,7 @@ pub async fn until(http: &Http, path: &str, name: &str, least: u64) -> Value {
 pub fn sources(status: &Value, village: &Village) -> Vec<String> {
     let documents = status["data"].as_array().expect("data");
     let source =
-        |document: &Value| document["metadata"]["sourceURL"].as_str().unwrap().replace(&village.base, "");
+        |document: &Value| document["metadata"]["sourceURL"].as_str().unwrap().replace(&village.stand.base, "");
     documents.iter().map(source).collect()
 }
 

@@ -23,7 +23,7 @@ fn lines(path: &Path) -> Vec<Value> {
 
 fn sources(documents: &[Value], village: &Village) -> BTreeSet<String> {
     let source =
-        |document: &Value| document["metadata"]["sourceURL"].as_str().unwrap().replace(&village.base, "");
+        |document: &Value| document["metadata"]["sourceURL"].as_str().unwrap().replace(&village.stand.base, "");
     documents.iter().map(source).collect()
 }
 
@@ -58,7 +58,7 @@ async fn a_batch_fills_a_folder() {
     assert_eq!(index.len(), 2);
     for entry in &index {
         let page = std::fs::read_to_string(dir.join("pages").join(entry["file"].as_str().unwrap())).unwrap();
-        let place = entry["url"].as_str().unwrap().replace(&village.base, "").replace('/', "-");
+        let place = entry["url"].as_str().unwrap().replace(&village.stand.base, "").replace('/', "-");
         assert!(
             page.contains(&format!("word{place}word"))
                 && Path::new(entry["file"].as_str().unwrap()).extension().is_some_and(|kind| kind == "md"),

@@ -30,13 +30,8 @@ async fn mistakes_are_told_at_once_and_where_they_are() {
         let reply = country.http().post("/v2/crawl", &json!({ "url": url })).await.unwrap();
         reply.is_error(400, "Invalid URL");
     }
-    for more in [json!({ "prompt": "only the blog" }), json!({ "scrapeOptions": { "formats": ["summary"] } })]
-    {
-        let reply = country.http().post("/v2/crawl", &with(json!({ "url": start }), more)).await.unwrap();
-        failed(&reply, 400, "MODEL_NOT_CONFIGURED");
-    }
-    let preview = json!({ "url": start, "prompt": "only the blog" });
-    let reply = country.http().post("/v2/crawl/params-preview", &preview).await.unwrap();
+    let summary = json!({ "url": start, "scrapeOptions": { "formats": ["summary"] } });
+    let reply = country.http().post("/v2/crawl", &summary).await.unwrap();
     failed(&reply, 400, "MODEL_NOT_CONFIGURED");
     let listed = country.http().get("/v2/crawl/active").await.unwrap();
     assert_eq!(listed.is_success()["crawls"], json!([]), "nothing of it was started");

@@ -20,7 +20,7 @@ async fn every_address_of_a_crawl_is_accounted_for() {
     expected.sort();
     assert_eq!(found, expected);
     for document in status["data"].as_array().unwrap() {
-        let place = document["metadata"]["sourceURL"].as_str().unwrap().replace(&country.village.base, "");
+        let place = document["metadata"]["sourceURL"].as_str().unwrap().replace(&country.village.stand.base, "");
         let word = format!("word{}word", place.replace('/', "-"));
         assert!(document["markdown"].as_str().unwrap().contains(&word), "{place}: {document}");
         assert_eq!(document["metadata"]["statusCode"], 200);
@@ -65,7 +65,7 @@ async fn the_ledger_has_every_line_and_why() {
         let page = country.http().get(&path).await.unwrap();
         for line in page.is_success()["data"].as_array().unwrap() {
             let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
-            let url = text("url").replace(&country.village.base, "");
+            let url = text("url").replace(&country.village.stand.base, "");
             assert!(lines.insert(url, (text("state"), text("reason"))).is_none(), "twice: {line}");
         }
         pages += 1;

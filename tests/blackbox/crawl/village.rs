@@ -1,14 +1,13 @@
-//! A small site whose every address is known, with pages that wait until the test lets them go. It runs on a thread of its own,
-//! so that a test which waits for a client does not stop it.
+//! A small site whose every address is known, with pages that wait until the test lets them go.
 
+use crate::stand::Stand;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use std::fmt::Write;
 use std::sync::Arc;
-use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 
 /// What a crawl of `/site/` comes to.
 pub const PAGES: [&str; 4] = ["/site/", "/site/one", "/site/two", "/site/three"];
@@ -27,35 +26,19 @@ pub const LARGE: usize = 8;
 
 /// A running village; it ends with this value.
 pub struct Village {
-    pub base: String,
+    pub stand: Stand,
     gate: Arc<Semaphore>,
-    _end: oneshot::Sender<()>,
 }
 
 impl Village {
     pub fn start() -> Self {
         let gate = Arc::new(Semaphore::new(0));
         let router = Router::new().fallback(answer).with_state(gate.clone());
-        let (tell, told) = std::sync::mpsc::channel();
-        let (end, ended) = oneshot::channel();
-        std::thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-            runtime.block_on(async move {
-                let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-                tell.send(listener.local_addr().expect("an address")).expect("the test waits");
-                tokio::select! {
-                    () = async { drop(axum::serve(listener, router).await) } => {}
-                    _ = ended => {}
-                }
-            });
-        });
-        let address = told.recv().expect("the village listens");
-        Self { base: format!("http://{address}"), gate, _end: end }
+        Self { stand: Stand::start(router), gate }
     }
 
     pub fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.base)
+        self.stand.url(path)
     }
 
     /// Lets so many of the waiting pages go.

@@ -1,6 +1,6 @@
-//! A receiver of webhooks: what it answers depends on the path. It runs on a thread of its own, so that a test which waits
-//! for a program does not stop it.
+//! A receiver of webhooks: what it answers depends on the path.
 
+use crate::stand::Stand;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -10,8 +10,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 
 /// A delivery, as it came.
 #[derive(Clone)]
@@ -42,35 +40,19 @@ impl Memory {
 
 /// A running receiver; it ends with this value.
 pub struct Receiver {
-    base: String,
+    stand: Stand,
     memory: Arc<Memory>,
-    _end: oneshot::Sender<()>,
 }
 
 impl Receiver {
     pub fn start() -> Self {
         let memory = Arc::new(Memory::default());
         let router = Router::new().fallback(answer).with_state(memory.clone());
-        let (tell, told) = std::sync::mpsc::channel();
-        let (end, ended) = oneshot::channel();
-        std::thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-            runtime.block_on(async move {
-                let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-                tell.send(listener.local_addr().expect("an address")).expect("the test waits");
-                tokio::select! {
-                    () = async { drop(axum::serve(listener, router).await) } => {}
-                    _ = ended => {}
-                }
-            });
-        });
-        let address = told.recv().expect("the receiver listens");
-        Self { base: format!("http://{address}"), memory, _end: end }
+        Self { stand: Stand::start(router), memory }
     }
 
     pub fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.base)
+        self.stand.url(path)
     }
 
     pub fn got(&self, path: &str) -> Vec<Got> {
