@@ -35,6 +35,8 @@ pub struct JanitorOptions {
     pub cache_ceiling: u64,
     /// The most bytes that snapshots for change tracking may take; the oldest go first.
     pub snapshot_ceiling: u64,
+    /// The most bytes that pages kept for search may take; those seen longest ago go first.
+    pub search_ceiling: u64,
 }
 
 /// Runs until told to stop. Errors are logged and the next round tries again.
@@ -61,9 +63,9 @@ pub async fn run(
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "sweep of pages failed"),
         }
+        complain("agent runs", crate::agent::tidy(store.as_ref()).await);
         complain("overdue crawls", crate::crawl::fail_overdue(store.as_ref()).await);
         if let Err(error) = callers.flush_used().await {
-        complain("agent runs", crate::agent::tidy(store.as_ref()).await);
             tracing::warn!(%error, "could not note when keys were used");
         }
         // Often, because a busy cache grows by more than its ceiling allows within minutes.
@@ -78,15 +80,18 @@ pub async fn run(
 async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
     complain("jobs", again(PURGE_BATCHES, PURGE_BATCH, || store.purge(PURGE_BATCH)).await);
     complain("crawls", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_crawls(PURGE_BATCH)).await);
+    complain("agent runs", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_runs(PURGE_BATCH)).await);
     complain("activity", again(PURGE_BATCHES, 1, || store.purge_activity(ACTIVITY_KEPT)).await);
     complain("claims", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_claims(PURGE_BATCH)).await);
-    complain("agent runs", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_runs(PURGE_BATCH)).await);
     complain("webhooks", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_deliveries(PURGE_BATCH)).await);
     complain("limits", store.sweep_limits().await);
     complain("reservations", store.sweep_reservations().await);
     complain("objects", objects.sweep(options.object_ceiling).await);
     let evict = || store.evict_snapshots(options.snapshot_ceiling, LARGE_BATCH);
     complain("snapshots", again(LARGE_BATCHES, LARGE_BATCH, evict).await);
+    let evict = || store.evict_search_pages(options.search_ceiling, LARGE_BATCH);
+    complain("pages for search", again(LARGE_BATCHES, LARGE_BATCH, evict).await);
+    complain("searches", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_search(PURGE_BATCH)).await);
     complain("profiles", store.sweep_profiles(PROFILES_KEPT, LARGE_BATCH).await);
 }
 

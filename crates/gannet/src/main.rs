@@ -53,6 +53,9 @@ enum Command {
     /// Fill, check and ask the research index
     #[command(subcommand)]
     Research(commands::research::ResearchCommand),
+    /// Bring pages into the local search index, show and rebuild it
+    #[command(subcommand)]
+    Index(commands::index::Index),
     /// Scrape one page, without a server
     Scrape(commands::scrape::Scrape),
     /// Install, list and remove the small models that run in the process
@@ -111,6 +114,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Keys(keys) => keys.run(&cli.globals.settings(Vec::new())?).await,
             Command::Doctor(doctor) => doctor.run(&cli.globals.settings(Vec::new())?).await,
             Command::Research(research) => research.run(&cli.globals.settings(Vec::new())?),
+            Command::Index(index) => index.run(&cli.globals.settings(Vec::new())?).await,
             Command::Scrape(scrape) => scrape.run(&cli.globals.settings(Vec::new())?).await,
             Command::Models(models) => models.run(&cli.globals.settings(Vec::new())?),
             Command::Crawl(crawl) => crawl.run(cli.globals).await,

@@ -49,7 +49,7 @@ pub async fn visit(ways: Ways<'_>, desk: &Arc<Desk>, entry: &ClaimedEntry) -> At
         && !robots.allows(&url[url::Position::BeforePath..url::Position::AfterQuery])
     {
         let word = if robots.is_unreachable() { "robotsUnreachable" } else { "robots" };
-        return ended(&Outcome::Skipped(word.into()), None, None);
+        return ended(&Outcome::Skipped(word.into()));
     }
     let mut plan = desk.plan(url, &entry.url);
     plan.timeout = ways.manners.patience(host, plan.timeout);
@@ -75,9 +75,14 @@ pub async fn visit(ways: Ways<'_>, desk: &Arc<Desk>, entry: &ClaimedEntry) -> At
                 let again = matches!(status, 502 | 504) && entry.attempt < TRIES;
                 return if again { later(entry, &error) } else { failed(Failure::of(&error)) };
             }
-            ended(&Outcome::Page(seen), Some(gathered.document), gathered.page)
+            AttemptEnd::Fetched {
+                outcome: Outcome::Page(seen).pack(),
+                document: Some(gathered.document),
+                page: gathered.page,
+                search: gathered.search,
+            }
         }
-        Err(error) if let Some(seen) = led_away(desk, &error) => ended(&Outcome::Page(seen), None, None),
+        Err(error) if let Some(seen) = led_away(desk, &error) => ended(&Outcome::Page(seen)),
         Err(error) => match walled_with(&error) {
             Some((429 | 503, retry_after)) => {
                 too_much(ways.manners, entry, retry_after, Failure::of(&error)).await
@@ -133,12 +138,13 @@ fn led_away(desk: &Desk, error: &WireError) -> Option<Seen> {
     lead.skip.is_some().then(|| Seen { landed: Some(lead), ..Seen::default() })
 }
 
-fn ended(outcome: &Outcome, document: Option<Vec<u8>>, page: Option<store::pages::NewPage>) -> AttemptEnd {
-    AttemptEnd::Fetched { outcome: outcome.pack(), document, page, search: None }
+/// The end of an attempt that brought nothing to keep.
+fn ended(outcome: &Outcome) -> AttemptEnd {
+    AttemptEnd::Fetched { outcome: outcome.pack(), document: None, page: None, search: None }
 }
 
 fn failed(failure: Failure) -> AttemptEnd {
-    ended(&Outcome::Failed(failure), None, None)
+    ended(&Outcome::Failed(failure))
 }
 
 /// The host asks for a pause.

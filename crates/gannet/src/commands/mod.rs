@@ -5,6 +5,7 @@ pub mod crawl;
 pub mod doctor;
 pub mod extract;
 mod gather;
+pub mod index;
 pub mod keys;
 pub mod map;
 pub mod migrate;
