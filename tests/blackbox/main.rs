@@ -20,6 +20,7 @@ mod processes;
 mod proxy;
 mod research;
 mod scrape;
+mod search;
 mod server;
 mod shutdown;
 mod site;

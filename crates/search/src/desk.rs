@@ -124,6 +124,8 @@ impl Seat {
             Err(_) => Err(Problem::Timeout(began.elapsed())),
         };
         visit.settle(began.elapsed(), answer.as_ref().err());
+        let resting = f64::from(u8::from(self.health.is_resting()));
+        metrics::gauge!("gannet_search_resting", "provider" => self.provider.name().to_owned()).set(resting);
         answer
     }
 }

@@ -129,6 +129,10 @@ impl Health {
         state.trying = false;
     }
 
+    pub fn is_resting(&self) -> bool {
+        self.state().rests_until.is_some_and(|until| until > Instant::now())
+    }
+
     pub fn condition(&self, provider: &str) -> Condition {
         let now = Instant::now();
         let mut state = self.state();

@@ -37,6 +37,15 @@ impl Telemetry {
         metrics::describe_histogram!("gannet_http_seconds", "Seconds from request to answer, by route");
         metrics::describe_counter!("gannet_panics_total", "Handlers that panicked; each cost one request");
         metrics::describe_counter!("gannet_webhooks_total", "Attempts to deliver webhooks, by their outcome");
+        metrics::describe_counter!(
+            "gannet_search_asked_total",
+            "Questions to search providers, by their outcome"
+        );
+        metrics::describe_histogram!("gannet_search_seconds", "Seconds that search providers took to answer");
+        metrics::describe_gauge!(
+            "gannet_search_resting",
+            "1 while a search provider is left alone after failing"
+        );
         metrics::describe_gauge!("gannet_objects_bytes", "Bytes that stored objects take");
         metrics::describe_gauge!("gannet_database_bytes", "Bytes that the database takes");
         Ok(Self(handle))

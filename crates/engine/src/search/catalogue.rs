@@ -1,6 +1,7 @@
 //! Tools of a catalogue, of which a self-hosted server has none: looking for some finds nothing, calling one is an error that says so.
 
 use serde_json::Value;
+use wire::scrape::{ScrapeOptions, ScrapeRequest};
 use wire::search::{FoundTools, ToolAnswer, ToolCall, ToolError, ToolResult, ToolResults};
 use wire::{Issue, Issues, PathPart, WireError};
 
@@ -11,8 +12,18 @@ const LONGEST_NAME: usize = 200;
 const CATALOGUE: (&str, &str) = ("firecrawl", "find-tools");
 const LEVELS: [&str; 4] = ["categories", "providers", "groups", "tools"];
 
-/// Answers `alexandria` of a scrape request: one call, or a list of them.
-pub fn call_tools(asked: &Value) -> Result<ToolAnswer, WireError> {
+/// Answers a scrape request that calls tools instead of asking for a page.
+pub fn call_tools(request: &ScrapeRequest) -> Result<ToolAnswer, WireError> {
+    let options = ScrapeOptions { timeout: None, ..request.options() };
+    if request.url.is_some() || options != ScrapeOptions::default() {
+        let text = "cannot be combined with url and its options";
+        return Err(WireError::invalid(&[Issue::at(FIELD, text, "custom")]));
+    }
+    call_all(request.alexandria.as_ref().unwrap_or(&Value::Null))
+}
+
+/// One call, or a list of them.
+fn call_all(asked: &Value) -> Result<ToolAnswer, WireError> {
     let one = std::slice::from_ref(asked);
     let calls = asked.as_array().map_or(one, Vec::as_slice);
     let mut issues = Issues::default();
@@ -24,7 +35,8 @@ pub fn call_tools(asked: &Value) -> Result<ToolAnswer, WireError> {
         match read(call) {
             Ok(call) => results.push(answer(call)),
             Err(why) => {
-                let path = vec![PathPart::Key(FIELD.to_owned()), PathPart::Index(place)];
+                let mut path = vec![PathPart::Key(FIELD.to_owned())];
+                path.extend(asked.is_array().then_some(PathPart::Index(place)));
                 issues.push(Issue::new(path, &why, "invalid_value"));
             }
         }
@@ -73,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_search_for_tools_finds_none_in_the_right_shape() {
-        let answer = call_tools(
+        let answer = call_all(
             &json!({ "provider": "firecrawl", "capability": "find-tools", "options": { "level": "tools" } }),
         );
         let json = serde_json::to_value(answer.unwrap()).unwrap();
@@ -88,7 +100,7 @@ mod tests {
 
     #[test]
     fn an_unknown_tool_is_an_entry_and_nonsense_a_mistake() {
-        let answer = call_tools(&json!([{ "provider": "acme", "capability": "x" }])).unwrap();
+        let answer = call_all(&json!([{ "provider": "acme", "capability": "x" }])).unwrap();
         assert_eq!(answer.data.alexandria[0].error.as_ref().unwrap().code, "unknown_provider");
         for wrong in [
             json!([]),
@@ -97,8 +109,8 @@ mod tests {
             json!({ "provider": "", "capability": "x" }),
             json!({ "provider": "a", "capability": "b", "more": 1 }),
         ] {
-            assert_eq!(call_tools(&wrong).unwrap_err().status(), 400, "{wrong}");
+            assert_eq!(call_all(&wrong).unwrap_err().status(), 400, "{wrong}");
         }
-        assert!(call_tools(&Value::from(vec![json!({ "provider": "a", "capability": "b" }); 11])).is_err());
+        assert!(call_all(&Value::from(vec![json!({ "provider": "a", "capability": "b" }); 11])).is_err());
     }
 }

@@ -2,6 +2,7 @@
 //! Exit code 0: everything needed works. 1: something needed is broken.
 
 mod model;
+mod search;
 
 use crate::home;
 use crate::settings::{Settings, without_password};
@@ -48,6 +49,7 @@ impl Doctor {
             chromium(settings).await,
             postgresql(settings),
             model::find(settings).await,
+            search::find(settings),
         ];
         if self.json {
             print_json(settings, &findings)?;

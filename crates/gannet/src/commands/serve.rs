@@ -17,7 +17,7 @@ use engine::scrape::workbench::Workbench;
 use engine::scrape::{Ladder, Scraper};
 use engine::search::Searcher;
 use engine::search::collections::Collections;
-use engine::search::feed::Feeder;
+use engine::search::feed::{Feeder, LocalIndex};
 use engine::webhooks::{Sender, SenderOptions};
 use engine::{Callers, Gate};
 use server::app::Readiness;
@@ -85,17 +85,20 @@ impl Serve {
         if settings.role != Role::Worker {
             tasks.spawn(Feeder::new(local.clone(), store.clone()).run(stop.clone()));
         }
-        let agents = Arc::new(Agents::new(store.clone(), settings.egress_allow.clone(), settings.agent_deadline));
+        let searcher = open_searcher(&settings, &store, &scraper, &local).with_research(research.clone());
+        let agents =
+            Arc::new(Agents::new(store.clone(), settings.egress_allow.clone(), settings.agent_deadline));
         let app = App::new(Parts {
             store: store.clone(),
             gate: gate.clone(),
             callers: callers.clone(),
             research: research.clone(),
             mapper: Mapper::new(scraper.clone()),
-            searcher: open_searcher(&settings, &store, &scraper, None).with_research(research.clone()),
+            searcher,
             collections: Collections::new(scraper.clone(), local),
             crawler: Arc::new(
-                Crawler::new(store.clone(), settings.egress_allow.clone()).with_models(scraper.models().clone()),
+                Crawler::new(store.clone(), settings.egress_allow.clone())
+                    .with_models(scraper.models().clone()),
             ),
             agents,
             scraper,
@@ -169,9 +172,10 @@ pub fn open_searcher(
     settings: &Settings,
     store: &Arc<dyn Store>,
     scraper: &Arc<Scraper>,
-    local: Option<&Arc<dyn search::Local>>,
+    local: &Arc<LocalIndex>,
 ) -> Searcher {
-    let desk = settings.search.open(&scraper.ladder().fetcher, local);
+    let local: Arc<dyn search::Local> = local.clone();
+    let desk = settings.search.open(&scraper.ladder().fetcher, Some(&local));
     Searcher::new(scraper.clone(), store.clone(), Arc::new(desk))
 }
 

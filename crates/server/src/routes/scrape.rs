@@ -5,13 +5,15 @@ use crate::body::{IdempotencyKey, JobId, JsonBody};
 use crate::error::Failure;
 use crate::guard::Who;
 use crate::public::base_url;
+use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use engine::search::call_tools;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use wire::ErrorBody;
 use wire::scrape::{ScrapeAnswer, ScrapeRequest};
+use wire::{ErrorBody, Issue, WireError};
 
 pub fn start_route() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(scrape))
@@ -37,6 +39,10 @@ async fn scrape(
     headers: HeaderMap,
     JsonBody(asked): JsonBody<ScrapeRequest>,
 ) -> Result<Response, Failure> {
+    if asked.alexandria.is_some() {
+        check_request_id(&headers)?;
+        return Ok(Json(call_tools(&asked)?).into_response());
+    }
     let plan = app.scraper.plan(&caller, &asked)?;
     let base = base_url(&app.settings, &headers);
     let scraped = app.scraper.scrape(&caller, plan, key, &base).await?;
@@ -52,6 +58,17 @@ async fn scrape(
     ))]
 async fn find(State(app): State<App>, Who(caller): Who, JobId(id): JobId) -> Result<Response, Failure> {
     Ok(answer(&app.scraper.find(&caller, id).await?))
+}
+
+/// Calls of tools may be named by their caller. None of them does anything here, so a name that comes again changes nothing.
+fn check_request_id(headers: &HeaderMap) -> Result<(), WireError> {
+    let Some(id) = headers.get("x-request-id") else { return Ok(()) };
+    let legal = |byte: &u8| byte.is_ascii_alphanumeric() || b"._:-".contains(byte);
+    if (1..=128).contains(&id.len()) && id.as_bytes().iter().all(legal) {
+        return Ok(());
+    }
+    let text = "must be 1 to 128 letters, digits, dots, underscores, colons and dashes";
+    Err(WireError::invalid(&[Issue::at("x-request-id", text, "invalid_value")]))
 }
 
 /// The document is JSON already; it is written once.

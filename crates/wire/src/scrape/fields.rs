@@ -93,7 +93,7 @@ fields! {
     "profile" Works "cookies and local storage by name; one writer at a time (409)";
     "domainTools" NoEffect "there is no catalogue here";
     "toolDetail" NoEffect "there is no catalogue here";
-    "alexandria" Refused "there is no catalogue here";
+    "alexandria" Works "instead of a page; the catalogue is empty here";
     "zeroDataRetention" Works "nothing of the page is stored, nor its address";
     "origin" NoEffect "set by the clients";
     "integration" NoEffect "set by the clients";

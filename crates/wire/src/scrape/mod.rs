@@ -155,7 +155,7 @@ with_scrape_options! {
         /// Keep nothing of the page, not even the request's address.
         #[schema(default = false)]
         zero_data_retention: Option<bool>,
-        /// Catalogue tools; there are none here.
+        /// Catalogue tools to call instead of asking for a page; there are none here.
         #[schema(value_type = Option<Object>)]
         alexandria: Option<serde_json::Value>,
     }

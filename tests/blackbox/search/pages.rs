@@ -1,0 +1,127 @@
+//! Results with their pages: all at once, in time, and marked where there is none.
+
+use super::Library;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+fn with_pages(more: &Value) -> Value {
+    let mut body = json!({ "scrapeOptions": { "formats": ["markdown", "links"] } });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    body
+}
+
+#[tokio::test]
+async fn what_is_ready_is_returned_and_the_rest_is_marked() {
+    let library = Library::open().await;
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let found = ["/article", "/hang", "/page/7", "/missing"].map(|path| library.site.url(path));
+    let found =
+        [found.to_vec(), vec![format!("http://{dead}/x"), "http://10.1.2.3/secret".to_owned()]].concat();
+    library.engine.finds(&found);
+    let began = Instant::now();
+    let answer = library.found("gannets dive", with_pages(&json!({ "timeout": 3_000 }))).await;
+    let took = began.elapsed();
+    assert!(took < Duration::from_millis(3_200), "{took:?}");
+    let hits = answer["data"]["web"].as_array().unwrap();
+    assert_eq!(
+        hits.iter().map(|hit| hit["position"].as_u64().unwrap()).collect::<Vec<_>>(),
+        [1, 2, 3, 4, 5, 6]
+    );
+    for (hit, url) in hits.iter().zip(&found) {
+        assert_eq!((&hit["url"], &hit["metadata"]["sourceURL"]), (&json!(url), &json!(url)), "{hit}");
+        assert!(hit["title"].as_str().unwrap().starts_with("Title "), "{hit}");
+    }
+    for good in [0, 2, 3] {
+        assert!(
+            !hits[good]["markdown"].as_str().unwrap().is_empty() && hits[good]["links"].is_array(),
+            "{}",
+            hits[good]
+        );
+        assert!(hits[good]["metadata"]["statusCode"].is_u64() && hits[good]["metadata"]["error"].is_null());
+    }
+    for (bad, why) in [(1, "SCRAPE_TIMEOUT"), (4, "SCRAPE_SITE_ERROR"), (5, "unsafe_domain_blocked")] {
+        assert!(hits[bad]["markdown"].is_null(), "{}", hits[bad]);
+        assert_eq!(hits[bad]["metadata"]["errorCode"], why, "{}", hits[bad]);
+        assert!(!hits[bad]["metadata"]["error"].as_str().unwrap().is_empty());
+        assert_eq!(hits[bad]["description"], format!("Snippet {bad}"));
+    }
+    assert!(
+        answer["warning"].as_str().unwrap().contains("3 of the results could not be scraped"),
+        "{}",
+        answer["warning"]
+    );
+    assert_eq!(answer["creditsUsed"], 2 + 3);
+    let said = hits[0]["description"].as_str().unwrap();
+    assert!(said != "Snippet 0" && said.to_lowercase().contains("gannet"), "the page's own words: {said}");
+    let plain = library
+        .found("gannets dive", with_pages(&json!({ "timeout": 3_000, "highlights": false, "limit": 1 })))
+        .await;
+    assert_eq!(plain["data"]["web"][0]["description"], "Snippet 0");
+    let id = hits[0]["metadata"]["scrapeId"].as_str().unwrap();
+    let again = library.http().get(&format!("/v2/scrape/{id}")).await.unwrap();
+    assert_eq!(again.is_success()["data"]["markdown"], hits[0]["markdown"]);
+}
+
+#[tokio::test]
+async fn addresses_that_cannot_be_scraped_may_be_left_out() {
+    let library = Library::open().await;
+    library.engine.finds(&[
+        library.site.url("/article"),
+        "http://intranet/x".into(),
+        "https://a.example:22/".into(),
+    ]);
+    let marked = library.found("x", with_pages(&json!({}))).await;
+    assert_eq!(marked["data"]["web"].as_array().unwrap().len(), 3);
+    assert_eq!(marked["data"]["web"][1]["metadata"]["errorCode"], "BAD_REQUEST", "{marked}");
+    let left = library.found("x", with_pages(&json!({ "ignoreInvalidURLs": true }))).await;
+    assert_eq!(super::urls(&left["data"]["web"]), [library.site.url("/article")]);
+}
+
+#[tokio::test]
+async fn news_and_pictures_come_with_their_pages_too() {
+    let library = Library::open().await;
+    let page = library.site.url("/article");
+    library.engine.answers(vec![
+        json!({ "url": page, "title": "T", "content": "c", "img_src": "https://a.example/i.png" }),
+    ]);
+    let found = library.found("gannets", with_pages(&json!({ "sources": ["web", "news", "images"] }))).await;
+    for group in ["web", "news", "images"] {
+        let hit = &found["data"][group][0];
+        assert!(
+            hit["markdown"].is_string() && hit["metadata"]["sourceURL"] == page.as_str(),
+            "{group}: {hit}"
+        );
+    }
+    assert_eq!(found["data"]["images"][0]["imageUrl"], "https://a.example/i.png");
+    assert_eq!(
+        (&found["creditsUsed"], library.site.hits("/article")),
+        (&json!(2 + 3), 1),
+        "one page is fetched once"
+    );
+}
+
+/// Ten pages of which the slowest takes 800 ms: all of it takes no more than half as long again.
+#[tokio::test]
+async fn ten_pages_take_little_longer_than_the_slowest() {
+    let library = Library::open().await;
+    library.engine.finds(
+        &(0..10).map(|page| library.site.url(&format!("/slow?ms={}", 350 + page * 50))).collect::<Vec<_>>(),
+    );
+    let slowest = Instant::now();
+    let alone = json!({ "url": library.site.url("/slow?ms=800"), "maxAge": 0 });
+    library.http().post("/v2/scrape", &alone).await.unwrap().is_success();
+    let slowest = slowest.elapsed();
+    let began = Instant::now();
+    let options = json!({ "scrapeOptions": { "formats": ["markdown"], "maxAge": 0 } });
+    let found = library.found("gannets", options).await;
+    let all = began.elapsed();
+    assert_eq!(
+        found["data"]["web"].as_array().unwrap().iter().filter(|hit| hit["markdown"].is_string()).count(),
+        10
+    );
+    println!(
+        "ten pages: {all:?}, the slowest alone: {slowest:?}, ratio {:.2}",
+        all.as_secs_f64() / slowest.as_secs_f64()
+    );
+    assert!(all.as_secs_f64() <= 1.5 * slowest.as_secs_f64(), "{all:?} against {slowest:?}");
+}

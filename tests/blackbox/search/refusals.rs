@@ -1,0 +1,60 @@
+//! What is refused, and where the mistake is.
+
+use super::Library;
+use serde_json::json;
+
+#[tokio::test]
+async fn every_mistake_is_named_where_it_stands() {
+    let library = Library::open().await;
+    for (body, path) in [
+        (json!({}), json!(["query"])),
+        (json!({ "query": "" }), json!(["query"])),
+        (json!({ "query": "x".repeat(501) }), json!(["query"])),
+        (json!({ "query": 5 }), json!(["query"])),
+        (json!({ "query": "x", "limit": 0 }), json!(["limit"])),
+        (json!({ "query": "x", "limit": 101 }), json!(["limit"])),
+        (json!({ "query": "x", "timeout": 999 }), json!(["timeout"])),
+        (json!({ "query": "x", "timeout": 300_001 }), json!(["timeout"])),
+        (json!({ "query": "x", "sources": ["videos"] }), json!(["sources", 0])),
+        (json!({ "query": "x", "sources": [{ "type": "web", "tbs": "x" }] }), json!(["sources", 0, "tbs"])),
+        (json!({ "query": "x", "categories": ["news"] }), json!(["categories", 0])),
+        (json!({ "query": "x", "categories": ["developer", "github"] }), json!(["categories"])),
+        (json!({ "query": "x", "includeDomains": ["a b"] }), json!(["includeDomains", 0])),
+        (json!({ "query": "x", "includeDomains": vec!["a.example"; 101] }), json!(["includeDomains"])),
+        (json!({ "query": "x", "tbs": "qdr:q" }), json!(["tbs"])),
+        (json!({ "query": "x", "asyncScraping": true }), json!(["asyncScraping"])),
+        (json!({ "query": "x", "enterprise": ["free"] }), json!(["enterprise"])),
+        (
+            json!({ "query": "x", "scrapeOptions": { "formats": ["markdwn"] } }),
+            json!(["scrapeOptions", "formats", 0]),
+        ),
+        (
+            json!({ "query": "x", "scrapeOptions": { "formats": ["markdown"], "timeout": 1 } }),
+            json!(["scrapeOptions", "timeout"]),
+        ),
+    ] {
+        let reply = library.http().post("/v2/search", &body).await.unwrap();
+        assert_eq!((reply.status, &reply.json["details"][0]["path"]), (400, &path), "{body}: {}", reply.text);
+    }
+    let both = json!({ "query": "x", "includeDomains": ["a.example"], "excludeDomains": ["b.example"] });
+    let reply = library.http().post("/v2/search", &both).await.unwrap();
+    reply.is_error(400, "includeDomains and excludeDomains cannot both be specified");
+    let unknown = library.search("x", json!({ "num": 3 })).await;
+    assert!(unknown.json["error"].as_str().unwrap().starts_with("Unrecognized key"), "{}", unknown.text);
+    assert!(library.engine.asked().is_empty(), "nobody is asked what is not understood");
+    let limited = library.found("x", json!({ "limit": 100, "sources": [] })).await;
+    assert_eq!(limited["data"]["web"], json!([]), "no sources are the default");
+}
+
+#[tokio::test]
+async fn a_key_needs_the_scope() {
+    let library = Library::open().await;
+    let made =
+        library.http().post("/admin/keys", &json!({ "name": "other", "scopes": ["map"] })).await.unwrap();
+    let key = made.json["key"].as_str().or(made.json["secret"].as_str()).unwrap_or_default().to_owned();
+    assert!(!key.is_empty(), "{}", made.text);
+    let reply = super::search_as(&library.http().with_key(Some(&key)), "x", json!({})).await;
+    reply.is_error(403, "Forbidden");
+    let nobody = super::search_as(&library.http().with_key(None), "x", json!({})).await;
+    nobody.is_error(401, "Unauthorized: Invalid token");
+}
