@@ -8,6 +8,7 @@ mod contradiction;
 mod graph;
 mod shape;
 
+pub(crate) use graph::escaped;
 pub use shape::{Field, Kind, Shape};
 
 use jsonschema::{PatternOptions, Validator};

@@ -139,7 +139,9 @@ fn is_traceable(given: &Given) -> bool {
             let value = letters(text);
             // A date is read from other words, and an address is made absolute.
             let is_date = text.len() >= 10 && text.as_bytes()[4] == b'-' && quote.contains(&text[..4]);
-            quote.contains(&value) || value.ends_with(&quote) || is_date
+            // An answer of several passages names each of them.
+            let is_part = quote.len() * 12 >= value.len() && value.contains(&quote);
+            quote.contains(&value) || value.ends_with(&quote) || is_part || is_date
         }
         Value::Number(number) => {
             let digits: String = number.to_string().chars().filter(char::is_ascii_digit).collect();

@@ -1,0 +1,134 @@
+//! Rows over several pages: details that stand on the page a row links to, and pages that are rows themselves.
+
+use super::rows::Fit;
+use super::{Evidence, Filler, Part, Scope};
+use crate::facts::{PageFacts, Record};
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// Links of one record that are followed to pages at hand.
+const MOST_LINKS: usize = 12;
+/// Share of a row's fields that a page must state to be one.
+const LEAST_SHARE: usize = 3;
+
+/// An address without what does not tell pages apart.
+fn plain(url: &str) -> &str {
+    let url = url.split('#').next().unwrap_or(url);
+    url.strip_suffix('/').unwrap_or(url)
+}
+
+fn page_at(pages: &[PageFacts], from: usize, link: &str) -> Option<usize> {
+    let target = pages[from].view.page.base().resolve(link)?;
+    let target = plain(&target).to_owned();
+    pages.iter().position(|page| plain(page.view.url) == target).filter(|&page| page != from)
+}
+
+fn links<'f>(pages: &'f [PageFacts], page: usize, record: &'f Record) -> Vec<&'f str> {
+    let facts: Box<dyn Iterator<Item = _>> = match record {
+        Record::Nodes(from, to) => Box::new(pages[page].within(*from, *to)),
+        Record::Facts(facts) => Box::new(facts.iter()),
+    };
+    let mut found: Vec<&str> = Vec::new();
+    for link in facts.filter_map(|fact| fact.link.as_deref()) {
+        if !found.contains(&link) {
+            found.push(link);
+        }
+        if found.len() == MOST_LINKS {
+            break;
+        }
+    }
+    found
+}
+
+/// Pages that the records of a list lead to.
+pub(super) fn led_to(pages: &[PageFacts], fit: &Fit) -> HashSet<usize> {
+    if pages.len() < 2 {
+        return HashSet::new();
+    }
+    let records = fit.group.records.iter().take(2_000);
+    records
+        .flat_map(|record| links(pages, fit.page, record))
+        .filter_map(|link| page_at(pages, fit.page, link))
+        .collect()
+}
+
+impl<'p> Filler<'_, 'p> {
+    /// A row with what the page it links to states beyond it.
+    #[allow(clippy::too_many_arguments, reason = "all of where the row stands")]
+    pub(super) fn with_details(
+        &mut self,
+        item: usize,
+        row: Part,
+        page: usize,
+        record: &'p Record,
+        among: &[usize],
+        pointer: &str,
+        details: &mut HashSet<usize>,
+    ) -> Part {
+        if among.len() < 2 {
+            return row;
+        }
+        let targets =
+            links(self.pages, page, record).into_iter().find_map(|link| page_at(self.pages, page, link));
+        let Some(target) = targets.filter(|target| among.contains(target)) else { return row };
+        details.insert(target);
+        let have = |pointer: &str| {
+            row.evidence
+                .iter()
+                .any(|known| known.pointer == pointer || known.pointer.starts_with(&format!("{pointer}/")))
+        };
+        let prefix = self.shape.fields[item].pointer.clone();
+        let wanted: Vec<bool> = self
+            .shape
+            .fields
+            .iter()
+            .map(|field| {
+                field.pointer.strip_prefix(&prefix).is_some_and(|rest| !have(&format!("{pointer}{rest}")))
+            })
+            .collect();
+        let more = self.object(item, &Scope::Pages(vec![target]), pointer, &|field| wanted[field]);
+        merge(row, more)
+    }
+
+    /// Pages each of which is one row: product pages, profiles.
+    pub(super) fn pages_as_rows(&mut self, item: usize, pages: &[usize], pointer: &str) -> Vec<Part> {
+        let leaves = self.leaves_of(item).len();
+        let mut rows = Vec::new();
+        for &page in pages {
+            let place = format!("{pointer}/{}", rows.len());
+            let row = self.object(item, &Scope::Pages(vec![page]), &place, &|_| true);
+            if row.evidence.len() * LEAST_SHARE >= leaves.max(1) && !row.evidence.is_empty() {
+                rows.push(row);
+            }
+        }
+        rows
+    }
+}
+
+/// Two parts of one object; what the first has stays.
+fn merge(mut row: Part, more: Part) -> Part {
+    let Value::Object(more_members) = more.value else { return row };
+    let Some(members) = row.value.as_object_mut() else { return row };
+    for (name, value) in more_members {
+        match members.get_mut(&name) {
+            Some(Value::Object(known)) => {
+                if let Value::Object(value) = value {
+                    for (name, value) in value {
+                        known.entry(name).or_insert(value);
+                    }
+                }
+            }
+            Some(_) => {}
+            None => {
+                members.insert(name, value);
+            }
+        }
+    }
+    let kept: Vec<Evidence> = more
+        .evidence
+        .into_iter()
+        .filter(|new| !row.evidence.iter().any(|known| known.pointer == new.pointer))
+        .collect();
+    row.evidence.extend(kept);
+    row
+}

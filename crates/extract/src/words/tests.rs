@@ -1,0 +1,57 @@
+use super::*;
+
+fn like(wanted: &str, label: &str) -> f32 {
+    likeness(&Name { own: Words::of(wanted), ..Name::default() }, &Words::of(label), &Words::default())
+}
+
+#[test]
+fn names_are_the_same_however_they_are_written() {
+    for (wanted, label) in [
+        ("frameMaterial", "Frame material"),
+        ("highest_point", "Highest Point:"),
+        ("area_km2", "Area (km²)"),
+        ("e_mail", "E-mail"),
+        ("délai_de_livraison", "Délai de livraison"),
+        ("companies", "Company"),
+        ("population", "Population (2021)"),
+        ("preis", "Price"),
+        ("product_name", "Title"),
+    ] {
+        assert!(like(wanted, label) > 0.85, "{wanted} {label} {}", like(wanted, label));
+    }
+}
+
+#[test]
+fn names_that_share_a_word_are_less_alike() {
+    assert!(like("price", "Price before tax") < like("price", "Price"));
+    assert!(like("agent_name", "Name") < 0.8 && like("agent_name", "agent-name") > 0.99);
+    assert!(like("monthly_price", "price") > 0.6);
+    for (wanted, label) in [
+        ("height", "Weight"),
+        ("won", "Lost"),
+        ("count", "Number"),
+        ("date", "Delivery"),
+        ("author", "Authority figures"),
+    ] {
+        assert!(like(wanted, label) < 0.5, "{wanted} {label} {}", like(wanted, label));
+    }
+    assert_eq!(like("", "Price") + like("price", ""), 0.0);
+}
+
+#[test]
+fn context_tells_two_names_apart() {
+    let name = Name { own: Words::of("name"), context: Words::of("agent"), ..Name::default() };
+    let none = Words::default();
+    assert!(likeness(&name, &Words::of("agent-name"), &none) > likeness(&name, &Words::of("name"), &none));
+    assert!(
+        likeness(&name, &Words::of("name"), &Words::of("Your agent"))
+            > likeness(&name, &Words::of("name"), &none)
+    );
+}
+
+#[test]
+fn ideographs_need_no_spaces() {
+    assert!(
+        like("価格", "販売価格") > 0.5 && like("価格", "産地") == 0.0 && like("賞味期限", "賞味期限") > 0.99
+    );
+}
