@@ -53,6 +53,8 @@ enum Command {
     /// Fill, check and ask the research index
     #[command(subcommand)]
     Research(commands::research::ResearchCommand),
+    /// Search the web or the local index, without a server
+    Search(commands::search::Search),
     /// Bring pages into the local search index, show and rebuild it
     #[command(subcommand)]
     Index(commands::index::Index),
@@ -114,6 +116,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Keys(keys) => keys.run(&cli.globals.settings(Vec::new())?).await,
             Command::Doctor(doctor) => doctor.run(&cli.globals.settings(Vec::new())?).await,
             Command::Research(research) => research.run(&cli.globals.settings(Vec::new())?),
+            Command::Search(search) => search.run(&cli.globals.settings(Vec::new())?).await,
             Command::Index(index) => index.run(&cli.globals.settings(Vec::new())?).await,
             Command::Scrape(scrape) => scrape.run(&cli.globals.settings(Vec::new())?).await,
             Command::Models(models) => models.run(&cli.globals.settings(Vec::new())?),

@@ -36,8 +36,18 @@ pub struct Picture {
 impl Hit {
     /// None when there is no address that could be opened.
     pub fn new(address: &str, title: &str, text: &str) -> Option<Self> {
-        Some(Self {
-            url: web_address(address)?,
+        Some(Self::at(web_address(address)?, title, text))
+    }
+
+    /// The same of this server's own index, which also holds files that the operator gave it.
+    pub fn of_index(address: &str, title: &str, text: &str) -> Option<Self> {
+        let file = || Url::parse(address).ok().filter(|url| url.scheme() == "file");
+        Some(Self::at(web_address(address).or_else(file)?, title, text))
+    }
+
+    fn at(url: Url, title: &str, text: &str) -> Self {
+        Self {
+            url,
             title: plain(title, LONGEST_TITLE),
             text: plain(text, LONGEST_TEXT),
             date: None,
@@ -46,7 +56,7 @@ impl Hit {
             category: None,
             of_file_type: false,
             highlighted: false,
-        })
+        }
     }
 
     #[must_use]

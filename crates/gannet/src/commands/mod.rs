@@ -13,4 +13,5 @@ pub mod models;
 pub mod openapi;
 pub mod research;
 pub mod scrape;
+pub mod search;
 pub mod serve;

@@ -146,7 +146,7 @@ fn page(question: &Question, found: &index::Hit) -> Option<Hit> {
         (false, false) => &document.description,
         (false, true) => &opening,
     };
-    let mut hit = Hit::new(&document.url, &document.title, text)?;
+    let mut hit = Hit::of_index(&document.url, &document.title, text)?;
     hit.highlighted = highlighted;
     hit.of_file_type = document.kind.as_deref() == Some("pdf");
     hit.published = document.published;
@@ -176,7 +176,7 @@ fn pictures(question: &Question, found: &index::Hit) -> Vec<Hit> {
     images.sort_by_key(|image| std::cmp::Reverse(said(image)));
     let hit = |image: &index::Image| {
         let title = if image.text.is_empty() { &document.title } else { &image.text };
-        let hit = Hit::new(&document.url, title, &document.title)?.pictured(
+        let hit = Hit::of_index(&document.url, title, &document.title)?.pictured(
             Some(&image.url),
             image.width,
             image.height,
