@@ -14,6 +14,9 @@ pub(crate) struct LabelId(pub u32);
 pub(crate) struct Labels {
     known: HashMap<(Words, Words), LabelId>,
     list: Vec<(Words, Words)>,
+    /// For each label the first one with the same words, wherever it stands.
+    first: Vec<LabelId>,
+    by_words: HashMap<Words, LabelId>,
 }
 
 impl Labels {
@@ -26,9 +29,14 @@ impl Labels {
             return self.enter_last();
         }
         let id = LabelId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
-        self.list.push(key.clone());
+        self.push(key.clone(), id);
         self.known.insert(key, id);
         id
+    }
+
+    fn push(&mut self, key: (Words, Words), id: LabelId) {
+        self.first.push(*self.by_words.entry(key.0.clone()).or_insert(id));
+        self.list.push(key);
     }
 
     /// One label without words stands for all that did not fit.
@@ -37,9 +45,14 @@ impl Labels {
         let next = LabelId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
         let id = *self.known.entry(key.clone()).or_insert(next);
         if id == next {
-            self.list.push(key);
+            self.push(key, id);
         }
         id
+    }
+
+    /// What stands for all labels with the same words.
+    pub(crate) fn same_words(&self, id: LabelId) -> LabelId {
+        self.first[id.0 as usize]
     }
 
     pub(crate) fn get(&self, id: LabelId) -> (&Words, &Words) {

@@ -193,16 +193,20 @@ impl<'p> Filler<'_, 'p> {
         // What looks the same many times over is a list, not the one thing that is asked for.
         let mut times: HashMap<(LabelId, How), usize> = HashMap::new();
         for fact in &facts.facts {
-            *times.entry((fact.label, fact.how)).or_default() += 1;
+            *times.entry(self.wants.column(fact)).or_default() += 1;
         }
         for fact in facts.facts.iter().filter(|fact| fact.how != How::Position) {
             let vague = matches!(fact.how, How::Look | How::Class | How::Heading);
             let before = vague && facts.headline.is_some_and(|headline| fact.at < headline);
-            let listed = match times.get(&(fact.label, fact.how)) {
+            let listed = match times.get(&self.wants.column(fact)) {
                 Some(3..) if vague && facts.headline != Some(fact.at) => 0.8,
                 _ => 1.0,
             };
-            let factor = factor * listed * if before { 0.7 } else { 1.0 };
+            // "Name" under "Lecturer" is the lecturer's.
+            let of_part = matches!(fact.how, How::Label | How::Definition)
+                && self.wants.words(fact.label).0 == ["name"]
+                && self.wants.is_headed(fact.label);
+            let factor = factor * listed * if before || of_part { 0.7 } else { 1.0 };
             self.consider(page, fact, factor, LEAST_ON_PAGE, best);
         }
     }

@@ -146,7 +146,7 @@ impl<'p> Filler<'_, 'p> {
         let mut listed: HashMap<usize, f32> = HashMap::new();
         for (number, record) in sample.iter().enumerate() {
             for fact in self.facts(page, record) {
-                let column = (fact.label, fact.how);
+                let column = self.wants.column(fact);
                 for &(field, likeness) in self.wants.likes(fact.label).iter() {
                     let most = likeness * fact.how.trust() * fact.place;
                     if arrays.contains(&field) {
@@ -230,7 +230,10 @@ impl<'p> Filler<'_, 'p> {
         leaves: &[usize],
         columns: &HashMap<usize, Column>,
     ) -> (Vec<(usize, Column)>, f32) {
-        let left: Vec<usize> = leaves.iter().copied().filter(|leaf| !columns.contains_key(leaf)).collect();
+        let mut left: Vec<usize> =
+            leaves.iter().copied().filter(|leaf| !columns.contains_key(leaf)).collect();
+        // The prompt may name them in their order; a schema that was sorted on its way does not.
+        left.sort_by_key(|&leaf| self.wants.asked_at(leaf));
         let mut order: Vec<(String, Column, usize)> = Vec::new();
         for record in sample {
             for fact in self.facts(page, record).into_iter().filter(|fact| fact.how == How::Position) {
@@ -240,7 +243,7 @@ impl<'p> Filler<'_, 'p> {
                 }
                 match order.iter_mut().find(|(known, ..)| known == number) {
                     Some((_, _, times)) => *times += 1,
-                    None => order.push((number.clone(), (fact.label, fact.how), 1)),
+                    None => order.push((number.clone(), self.wants.column(fact), 1)),
                 }
             }
         }
@@ -255,7 +258,7 @@ impl<'p> Filler<'_, 'p> {
             let mut read = 0;
             for record in sample {
                 let found =
-                    self.facts(page, record).into_iter().find(|fact| (fact.label, fact.how) == *column);
+                    self.facts(page, record).into_iter().find(|fact| self.wants.column(fact) == *column);
                 read += usize::from(found.is_some_and(|fact| self.read(field, page, fact).is_some()));
             }
             if read * 10 < sample.len() * 6 {
@@ -283,7 +286,7 @@ impl<'p> Filler<'_, 'p> {
         for (&field, &column) in &fit.columns {
             let found = facts
                 .iter()
-                .filter(|fact| (fact.label, fact.how) == column)
+                .filter(|fact| self.wants.column(fact) == column)
                 .find_map(|fact| Some((*fact, self.read(field, fit.page, fact)?)));
             if let Some((fact, (value, quality))) = found {
                 let likeness = self

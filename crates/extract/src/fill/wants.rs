@@ -1,9 +1,10 @@
 //! What is wanted, ready to be compared: the words and role of every field, and which fields a label may mean.
 
-use crate::facts::{LabelId, Labels};
+use super::rows::Column;
+use crate::facts::{Fact, LabelId, Labels};
 use crate::reading::Role;
 use crate::schema::{Kind, Shape};
-use crate::words::{Name, Words, likeness};
+use crate::words::{Name, Words, akin, likeness};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -43,7 +44,8 @@ impl Wants {
                 rows,
                 description: Words::of(&field.description),
             };
-            for word in name.own.0.iter().chain(&name.description.0).chain(&name.context.0) {
+            let called = name.is_entity().then(|| "name".to_owned());
+            for word in name.own.0.iter().chain(&name.description.0).chain(&name.context.0).chain(&called) {
                 for part in parts(word) {
                     let fields = by_part.entry(part).or_default();
                     if fields.last() != Some(&at) {
@@ -55,7 +57,7 @@ impl Wants {
         }
         let roles = shape.fields.iter().zip(&names).map(|(field, name)| Role::of(field, &name.own)).collect();
         let likes = vec![None; labels.len()];
-        Self { names, roles, prompt: Words::of(prompt), labels, by_part, likes }
+        Self { names, roles, prompt: Words::of_text(prompt), labels, by_part, likes }
     }
 
     /// The fields that a label may mean, with how alike they are.
@@ -82,6 +84,22 @@ impl Wants {
             .collect();
         self.likes[at] = Some(Rc::clone(&found));
         found
+    }
+
+    /// What a column is known by: the words of its label, whatever each record is headed by.
+    pub(crate) fn column(&self, fact: &Fact) -> Column {
+        (self.labels.same_words(fact.label), fact.how)
+    }
+
+    /// Where the prompt names a field; far away when it does not.
+    pub(crate) fn asked_at(&self, field: usize) -> usize {
+        let own = &self.names[field].own;
+        self.prompt.0.iter().position(|word| own.0.iter().any(|name| akin(name, word))).unwrap_or(usize::MAX)
+    }
+
+    /// Whether a label stands under a heading of its own.
+    pub(crate) fn is_headed(&self, label: LabelId) -> bool {
+        !self.labels.get(label).1.is_empty()
     }
 
     pub(crate) fn words(&self, label: LabelId) -> &Words {

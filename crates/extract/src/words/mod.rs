@@ -66,6 +66,28 @@ const WEAK: &[&str] = &[
     "inner",
     "my",
     "your",
+    // Units say how a value is written, not which it is.
+    "m",
+    "km",
+    "km2",
+    "m2",
+    "cm",
+    "mm",
+    "kg",
+    "g",
+    "mt",
+    "mb",
+    "gb",
+    "ms",
+    "min",
+    "minute",
+    "second",
+    "percent",
+    "pct",
+    "eur",
+    "usd",
+    "gbp",
+    "sqm",
 ];
 /// Words that say nothing at all.
 const EMPTY: &[&str] = &[
@@ -115,6 +137,14 @@ const ENTITIES: &[&str] = &[
     "podcast",
     "house",
     "museum",
+    "conference",
+    "show",
+    "command",
+    "festival",
+    "service",
+    "tool",
+    "country",
+    "destination",
     "topic",
     "list",
 ];
@@ -125,6 +155,9 @@ pub(crate) struct Words(pub Vec<String>);
 
 impl Words {
     pub(crate) fn of(name: &str) -> Self {
+        if matches!(name.trim(), "#" | "№") {
+            return Self(vec![canonical("position"), "number".to_owned()]);
+        }
         Self(
             split(name)
                 .into_iter()
@@ -275,10 +308,20 @@ pub(crate) struct Name {
     pub description: Words,
 }
 
+impl Name {
+    /// Whether it is the word for a thing: the name of a podcast may be wanted as `podcast`.
+    pub(crate) fn is_entity(&self) -> bool {
+        matches!(self.own.0.as_slice(), [word] if ENTITIES.contains(&word.as_str()))
+    }
+}
+
 /// How alike a wanted name and a label are, from 0 to 1. `around` is what the label stands under.
 pub(crate) fn likeness(name: &Name, label: &Words, around: &Words) -> f32 {
     if label.is_empty() || name.own.is_empty() {
         return 0.0;
+    }
+    if name.is_entity() && label.0 == ["name"] {
+        return if name.context.is_empty() { 0.72 } else { 0.5 };
     }
     let direct = overlap(&name.own, label, &name.context.join(&name.rows));
     if name.context.is_empty() {
@@ -300,6 +343,8 @@ fn described(name: &Name, label: &Words) -> f32 {
 fn overlap(wanted: &Words, label: &Words, context: &Words) -> f32 {
     // In most languages and in names of fields the last word is what it is, the others say which.
     let head = wanted.0.iter().rposition(|word| weight(word) == 1.0);
+    // A name of weak words alone is taken at its word.
+    let weight = |word: &str| if head.is_none() { 1.0 } else { weight(word) };
     let (mut whole, mut matched) = (0.0, 0.0);
     let mut used = vec![false; label.0.len()];
     for (at, word) in wanted.0.iter().enumerate() {
