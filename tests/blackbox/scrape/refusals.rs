@@ -130,15 +130,12 @@ async fn addresses_that_are_none_are_refused() {
 #[tokio::test]
 async fn what_needs_a_model_or_a_media_site_says_so() {
     let house = House::open().await;
-    let schema = json!({ "type": "object", "properties": { "title": { "type": "string" } } });
     for format in [
-        json!({ "type": "json", "prompt": "the title", "schema": schema }),
-        json!({ "type": "deterministicJson", "schema": schema }),
+        json!({ "type": "json", "prompt": "the title" }),
         json!("summary"),
         json!({ "type": "question", "question": "how deep?" }),
         json!({ "type": "query", "prompt": "how deep?" }),
-        json!({ "type": "changeTracking", "modes": ["json"] }),
-        json!({ "type": "changeTracking", "schema": schema }),
+        json!({ "type": "changeTracking", "modes": ["json"], "prompt": "the title" }),
     ] {
         let reply = house.scrape("/article", json!({ "formats": ["markdown", format] })).await;
         failed(&reply, 400, "MODEL_NOT_CONFIGURED");

@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn only_numbers_that_were_shown_count() {
-        let (list, listed) = list(&["aaa", "bbb", "ccc"], 45);
+        let (list, listed) = list(&["aaa", "bbb", "ccc"], 30);
         assert_eq!((list.as_str(), listed), ("[1] aaa\n[2] bbb\n", 2));
         assert_eq!(numbers(&json!({ "remove": [2] }), 2), Ok(HashSet::from([2])));
         for wrong in

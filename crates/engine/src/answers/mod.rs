@@ -6,9 +6,11 @@ mod data;
 mod differences;
 mod failure;
 mod reading;
+mod stated;
 mod words;
 
 pub use differences::differences;
+pub use stated::Stated;
 
 use crate::models::{Models, Task, needs_model};
 use crate::scrape::document::note;
@@ -33,13 +35,6 @@ struct Told<T> {
     value: T,
     notes: Vec<String>,
     usage: Usage,
-}
-
-/// What the rules made of a page while it was on the bench: there is no model, or none may be asked.
-#[derive(Debug, Clone, Default)]
-pub struct Stated {
-    pub json: Option<Result<Value, WireError>>,
-    pub tracked: Option<Result<Value, WireError>>,
 }
 
 /// Whether a plan may ask a model for data: not where nothing is to leave the machine.
@@ -89,8 +84,8 @@ pub async fn add(
     }
     let page = Page { url: &url, text: &text, deadline };
     let (data, followed, summary, answer) = tokio::try_join!(
-        data_of(models, plan, formats.json.as_ref(), stated.json, page),
-        data_of(models, plan, tracked, stated.tracked, page),
+        data_of(models, formats.json.as_ref(), stated.json, page),
+        data_of(models, tracked, stated.tracked, page),
         async { if formats.summary { words::summary(models, page).await.map(Some) } else { Ok(None) } },
         answer_of(models, formats.answer.as_ref(), page),
     )?;
@@ -107,27 +102,16 @@ pub async fn add(
     Ok(followed)
 }
 
-/// Data by a model, or by what the rules made of the page.
+/// Data by what the rules made of the page, or else by a model.
 async fn data_of(
     models: &Models,
-    plan: &ScrapePlan,
     asked: Option<&JsonAsked>,
-    stated: Option<Result<Value, WireError>>,
+    stated: Option<Result<Told<Value>, WireError>>,
     page: Page<'_>,
 ) -> Result<Option<Told<Value>>, WireError> {
     match (asked, stated) {
         (None, _) => Ok(None),
-        (Some(asked), Some(stated)) => {
-            let why = if asked.by_rules {
-                "the data is what the page itself states"
-            } else if plan.cache.lockdown {
-                "lockdown lets nothing out, so no language model was asked: the data is what the page itself states"
-            } else {
-                "there is no language model here: the data is what the page itself states"
-            };
-            let notes = if asked.by_rules { Vec::new() } else { vec![why.to_owned()] };
-            Ok(Some(Told { value: stated?, notes, usage: Usage::default() }))
-        }
+        (Some(_), Some(stated)) => stated.map(Some),
         (Some(asked), None) => data::by_model(models, asked, page).await.map(Some),
     }
 }

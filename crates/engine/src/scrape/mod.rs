@@ -274,14 +274,15 @@ impl Scraper {
             return Err(WireError::because(Kind::UnsafeDomain, "a list of the request forbids it"));
         }
         let profile = OpenProfile::open(&self.store, caller.team, plan).await?;
-        let for_bench = plan.clone();
+        let (for_bench, asks_model) = (plan.clone(), answers::may_ask(&self.models, plan));
         let writing = Once::new(move |capture: &Capture, first: bool| {
             let document = document::write(&for_bench, capture)?;
             // What only the bytes were wanted of may be a wall; nobody else should be given it.
             let fresh = first && capture.stored.is_none() && !ladder::is_wall(&capture.verdict);
             let page = if fresh { cache::put_away(&for_bench, &capture.answer, capture.rung) } else { None };
             let search = page.as_ref().and_then(|_| of_scrape(&for_bench, capture, &document));
-            let stated = answers::Stated::default();
+            let (url, text) = (capture.answer.url.as_str(), document.markdown.as_deref());
+            let stated = answers::Stated::of(&for_bench, asks_model, url, &capture.page, text);
             Ok::<_, WireError>((document, (page, search), stated, see(capture)))
         });
         let (capture, first) = self.capture(caller, plan, &profile, deadline, writing.look()).await?;

@@ -57,11 +57,7 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         })?,
         cors: values.parse("cors", cors)?,
         egress_allow: values.parse("egress_allow", |text| Ok(EgressAllow::parse(text)?))?,
-        proxies: ProxySettings {
-            pool: values.parse("proxies", |text| list(text, |one| Ok(one.parse()?)))?,
-            purposes: values.parse("proxy_purposes", |text| list(text, purpose))?,
-            per_request: values.parse("proxy_requests", switch)?,
-        },
+        proxies: proxies(&values)?,
         name_servers: values.parse("name_servers", |text| list(text, name_server))?,
         extra_certificates: values
             .parse("extra_certificates", |text| Ok(optional(text).map(PathBuf::from)))?,
@@ -131,6 +127,14 @@ impl Values<'_> {
 
 pub fn optional(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn proxies(values: &Values<'_>) -> Result<ProxySettings> {
+    Ok(ProxySettings {
+        pool: values.parse("proxies", |text| list(text, |one| Ok(one.parse()?)))?,
+        purposes: values.parse("proxy_purposes", |text| list(text, purpose))?,
+        per_request: values.parse("proxy_requests", switch)?,
+    })
 }
 
 /// Parts between commas; none of an empty text.

@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 /// The name of the tool and of the schema that the capability probe asks with.
 pub const PROBE: &str = "gannet_probe";
 
+/// What it asks in words.
+const PROBE_WORDS: &str = "Is water wet? Answer in JSON.";
+
 /// The model it says it has.
 pub const MODEL: &str = "scripted-1";
 
@@ -137,9 +140,10 @@ impl Asked {
         tools.iter().filter_map(|tool| tool["function"]["name"].as_str()).collect()
     }
 
+    /// Asked to find out what the server can do: by name, or in words where names were refused.
     fn is_probe(&self) -> bool {
-        self.tools() == [PROBE]
-            || self.body.pointer("/response_format/json_schema/name") == Some(&PROBE.into())
+        let named = self.body.pointer("/response_format/json_schema/name");
+        self.tools() == [PROBE] || named == Some(&PROBE.into()) || self.user() == PROBE_WORDS
     }
 }
 
@@ -256,7 +260,11 @@ impl House {
             let tools = !asked.tools().is_empty();
             self.probes.lock().expect("requests").push(asked);
             let yes = serde_json::json!({ "ok": true });
-            return if tools { Said::call(PROBE, &yes) } else { Said::json(&yes) };
+            return match tools {
+                true => Said::call(PROBE, &yes),
+                false if self.talents.json_schema => Said::json(&yes),
+                false => Said::text("Water is wet."),
+            };
         }
         {
             let mut known = self.asked.lock().expect("requests");

@@ -2,18 +2,18 @@ use super::*;
 use serde_json::{Value, json};
 use wire::read;
 
-fn asking(allow: &EgressAllow) -> Asking<'_> {
-    Asking { keeps_nothing: false, base_url: "http://here", allow }
+fn asking<'a>(allow: &'a EgressAllow, models: &'a Models) -> Asking<'a> {
+    Asking { keeps_nothing: false, base_url: "http://here", allow, models }
 }
 
 fn crawl(more: &Value) -> Result<CrawlPlan, WireError> {
     let mut body = json!({ "url": "https://site.example/docs/" });
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    CrawlPlan::resolve(&read::body(body.to_string().as_bytes()).unwrap(), asking(&EgressAllow::default()))
+    CrawlPlan::resolve(&read::body(body.to_string().as_bytes()).unwrap(), asking(&EgressAllow::default(), &Models::default()))
 }
 
 fn batch(body: &Value) -> Result<BatchPlan, WireError> {
-    BatchPlan::resolve(&read::body(body.to_string().as_bytes()).unwrap(), asking(&EgressAllow::default()))
+    BatchPlan::resolve(&read::body(body.to_string().as_bytes()).unwrap(), asking(&EgressAllow::default(), &Models::default()))
 }
 
 #[track_caller]
@@ -27,7 +27,7 @@ fn a_plain_crawl_has_every_default() {
     let plan = crawl(&json!({})).unwrap();
     assert_eq!(plan.limit, Limit { pages: 10_000, asked: false });
     assert!(plan.order.follow.similar_are_one && !plan.order.follow.ignore_query && !plan.order.private);
-    assert_eq!(plan.terms, Terms::default());
+    assert_eq!(plan.terms, Terms { price: 1, ..Terms::default() });
     let fates: Vec<_> = plan.entries().into_iter().map(|entry| (entry.url, entry.fate)).collect();
     let start = "https://site.example/docs/".to_owned();
     assert_eq!(fates, [(start.clone(), NewFate::Lists), (start, NewFate::Page)]);
@@ -77,9 +77,8 @@ fn what_is_wrong_is_told_where_it_stands() {
         &json!(["scrapeOptions", "profile", "saveChanges"]),
     );
     refused(&crawl(&json!({ "webhook": "http://127.0.0.1/" })).unwrap_err(), &json!(["webhook", "url"]));
-    for more in [json!({ "prompt": "the blog" }), json!({ "scrapeOptions": { "formats": ["summary"] } })] {
-        assert_eq!(crawl(&more).unwrap_err().kind, Kind::ModelNotConfigured);
-    }
+    let summary = json!({ "scrapeOptions": { "formats": ["summary"] } });
+    assert_eq!(crawl(&summary).unwrap_err().kind, Kind::ModelNotConfigured);
     assert_eq!(crawl(&json!({ "url": "ftp://x.example" })).unwrap_err().kind, Kind::InvalidUrl);
 }
 
@@ -107,7 +106,7 @@ fn what_is_added_to_a_batch_asks_for_nothing_else() {
     let fits = |body: Value, formats: Value| {
         let batch_order = batch(&json!({ "urls": ["https://a.example"], "formats": formats })).unwrap().order;
         let asked: BatchRequest = read::body(body.to_string().as_bytes()).unwrap();
-        BatchPlan::resolve(&asked, asking(&EgressAllow::default()))
+        BatchPlan::resolve(&asked, asking(&EgressAllow::default(), &Models::default()))
             .unwrap()
             .must_fit(&asked, &batch_order)
             .is_ok()

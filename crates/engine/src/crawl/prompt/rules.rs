@@ -323,8 +323,8 @@ mod tests {
     fn hostile_prompts_end() {
         let many = "/a ".repeat(100_000);
         assert_eq!(said(&many)["includePaths"], json!(["a/.*"]));
-        let paths: String = (0..10_000).map(|index| format!("/p{index} ")).collect();
-        assert_eq!(said(&paths)["includePaths"].as_array().unwrap().len(), MOST_PATHS);
+        let paths: Vec<String> = (0..10_000).map(|index| format!("/p{index}")).collect();
+        assert_eq!(said(&paths.join(" "))["includePaths"].as_array().unwrap().len(), MOST_PATHS);
         assert_eq!(said("first 99999999999999999999 pages, 9223372036854775807k pages"), json!({}));
         assert_eq!(said("only /a(b|c)+/ and /../"), json!({ "includePaths": [r"\.\./.*"] }));
     }

@@ -106,21 +106,27 @@ fn every_mistake_is_found_where_it_stands() {
 
 #[test]
 fn what_needs_a_model_or_is_no_page_has_a_code_of_its_own() {
-    let code = |format: Value| {
-        let body = json!({ "url": "example.com", "formats": [format, "markdown"] });
-        resolve(&body).unwrap_err().kind
-    };
-    for format in [
-        json!({ "type": "json", "prompt": "x" }),
-        json!("summary"),
-        json!({ "type": "question", "question": "x" }),
-        json!({ "type": "query", "prompt": "x" }),
-        json!({ "type": "changeTracking", "modes": ["json"] }),
+    let with = |format: Value| resolve(&json!({ "url": "example.com", "formats": [format, "markdown"] }));
+    let schema = json!({ "type": "object", "properties": { "title": { "type": "string" } } });
+    for (format, needs, credits) in [
+        (json!("summary"), true, 1),
+        (json!({ "type": "json", "prompt": "x" }), true, 5),
+        (json!({ "type": "json", "schema": schema }), false, 5),
+        (json!({ "type": "question", "question": "x" }), true, 5),
+        (json!({ "type": "query", "prompt": "x" }), true, 5),
+        (json!({ "type": "query", "prompt": "x", "mode": "directQuote" }), false, 5),
+        (json!({ "type": "changeTracking", "modes": ["json"], "prompt": "x" }), true, 5),
+        (json!({ "type": "changeTracking", "modes": ["json", "git-diff"], "schema": schema }), false, 5),
+        (json!("links"), false, 1),
     ] {
-        assert_eq!(code(format), Kind::ModelNotConfigured);
+        let plan = with(format.clone()).unwrap();
+        assert_eq!((plan.needs_model().is_some(), plan.credits()), (needs, credits), "{format}");
     }
-    assert_eq!(code(json!("audio")), Kind::ScrapeAudioUnsupported);
-    assert_eq!(code(json!("video")), Kind::ScrapeVideoUnsupported);
+    let wrong = with(json!({ "type": "json", "schema": { "type": "banana" } })).unwrap_err();
+    assert_eq!(wrong.kind, Kind::UnprocessableEntity);
+    assert!(wrong.text().starts_with("Unprocessable Entity: formats[0].schema: "), "{}", wrong.text());
+    assert_eq!(with(json!("audio")).unwrap_err().kind, Kind::ScrapeAudioUnsupported);
+    assert_eq!(with(json!("video")).unwrap_err().kind, Kind::ScrapeVideoUnsupported);
 }
 
 #[test]
