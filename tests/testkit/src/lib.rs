@@ -6,6 +6,7 @@
 //! every server is watched by a shell that stops it when its test process is gone.
 
 mod folder;
+pub mod injections;
 pub mod model_server;
 mod names;
 mod port;
