@@ -10,6 +10,7 @@ mod documents;
 mod errors;
 mod hostile;
 mod http;
+mod index;
 mod keys;
 mod kill;
 mod limits;
