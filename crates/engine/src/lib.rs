@@ -10,6 +10,7 @@ pub mod callers;
 pub mod crawl;
 pub mod credits;
 pub mod drill;
+pub mod extract;
 pub mod fault;
 pub mod files;
 pub mod janitor;

@@ -9,6 +9,7 @@ pub mod batch;
 pub mod crawl;
 pub mod drill;
 pub mod error;
+pub mod extract;
 pub mod issue;
 pub mod map;
 pub mod read;

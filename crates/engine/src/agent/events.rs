@@ -1,18 +1,21 @@
 //! Webhooks of a run, each with what it tells of.
 
+use super::ends::Verdict;
 use super::order::Order;
 use crate::webhooks::Events;
-use agent::Outcome;
+use agent::{Citation, Outcome};
 use serde_json::{Value, json};
 use store::agents::RunKind;
 use store::webhooks::NewDelivery;
 use uuid::Uuid;
 
-use super::ends::Verdict;
-
 /// Whose events they are.
 #[derive(Debug, Clone, Copy)]
-pub struct RunEvents<'a>(Option<Events<'a>>);
+pub struct RunEvents<'a> {
+    events: Option<Events<'a>>,
+    run: Uuid,
+    kind: RunKind,
+}
 
 impl<'a> RunEvents<'a> {
     pub fn of(order: &'a Order, run: Uuid, team: Uuid, kind: RunKind) -> Self {
@@ -20,31 +23,57 @@ impl<'a> RunEvents<'a> {
             RunKind::Agent => "agent",
             RunKind::Extract => "extract",
         };
-        Self(order.webhook.as_ref().map(|hook| Events::of(hook, run, team, prefix)))
+        let events = order.webhook.as_ref().map(|hook| Events::of(hook, run, team, prefix));
+        Self { events, run, kind }
     }
 
     pub fn started(&self) -> Option<NewDelivery> {
-        self.0?.started()
+        self.events?.started()
     }
 
     /// A tool that is used, with what was spent until then.
     pub fn action(&self, tool: &str, input: &Value, credits: u64) -> Option<NewDelivery> {
         let item = json!({ "creditsUsed": credits, "action": tool, "input": input });
-        self.0?.tell("action", vec![item], None)
+        self.events?.tell("action", vec![item], None)
     }
 
     /// The end.
-    pub fn ended(&self, verdict: &Verdict, charged: i64) -> Option<NewDelivery> {
+    pub fn ended(&self, verdict: &Verdict, citations: &[Citation], charged: i64) -> Option<NewDelivery> {
+        let events = self.events?;
         let error = verdict.error();
+        if self.kind == RunKind::Extract {
+            return match verdict.outcome {
+                Outcome::Succeeded => {
+                    events.tell("completed", vec![self.extracted(verdict, citations)], None)
+                }
+                Outcome::Cancelled => events.tell("cancelled", Vec::new(), error.as_deref()),
+                _ => events.tell("failed", Vec::new(), error.as_deref()),
+            };
+        }
         match verdict.outcome {
             Outcome::Succeeded => {
                 let data = verdict.result.data.clone().unwrap_or(Value::Null);
-                self.0?.tell("completed", vec![json!({ "creditsUsed": charged, "data": data })], None)
+                events.tell("completed", vec![json!({ "creditsUsed": charged, "data": data })], None)
             }
             Outcome::Cancelled => {
-                self.0?.tell("cancelled", vec![json!({ "creditsUsed": 0 })], error.as_deref())
+                events.tell("cancelled", vec![json!({ "creditsUsed": 0 })], error.as_deref())
             }
-            _ => self.0?.tell("failed", vec![json!({ "creditsUsed": 0 })], error.as_deref()),
+            _ => events.tell("failed", vec![json!({ "creditsUsed": 0 })], error.as_deref()),
         }
+    }
+
+    /// What an extraction came to, in the shape its receivers know.
+    fn extracted(&self, verdict: &Verdict, citations: &[Citation]) -> Value {
+        let sources = crate::extract::sources(citations);
+        let pages: std::collections::BTreeSet<&str> =
+            citations.iter().map(|cited| cited.url.as_str()).collect();
+        json!({
+            "success": true,
+            "extractId": self.run,
+            "data": verdict.result.data,
+            "llmUsage": 0,
+            "totalUrlsScraped": pages.len(),
+            "sources": sources,
+        })
     }
 }

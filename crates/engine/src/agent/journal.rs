@@ -112,10 +112,10 @@ impl Book {
             // From here on nothing more is said.
             pages.closed = true;
             let charged = if verdict.outcome == Outcome::Succeeded { pages.spent() } else { 0 };
-            let told = self.webhooks().ended(verdict, i64::try_from(charged).unwrap_or(i64::MAX));
-            pages.deliveries.extend(told);
-            let result =
-                StoredResult { citations: std::mem::take(&mut pages.citations), ..verdict.result.clone() };
+            let citations = std::mem::take(&mut pages.citations);
+            let charged = i64::try_from(charged).unwrap_or(i64::MAX);
+            pages.deliveries.extend(self.webhooks().ended(verdict, &citations, charged));
+            let result = StoredResult { citations, ..verdict.result.clone() };
             RunEnd {
                 state: verdict.state(),
                 error: verdict.error(),

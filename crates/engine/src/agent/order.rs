@@ -15,6 +15,9 @@ pub struct Order {
     pub webhook: Option<Webhook>,
     pub origin: String,
     pub integration: Option<String>,
+    /// Of an extraction: the answer tells where its fields were found.
+    #[serde(default)]
+    pub sources: bool,
 }
 
 impl Order {

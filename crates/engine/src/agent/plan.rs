@@ -86,6 +86,7 @@ pub fn resolve(
         webhook,
         origin: asked.origin.clone().unwrap_or_else(|| "api".to_owned()),
         integration: asked.integration.clone(),
+        sources: false,
     };
     Ok(RunPlan { order, credits_asked: asked.max_credits.is_some(), audit })
 }

@@ -46,6 +46,11 @@ impl Agents {
         })
     }
 
+    /// Until when a run is kept, and what it costs: so far, or in the end.
+    pub fn terms(run: &Run) -> (String, i64) {
+        (iso(expires_at(run)), credits_used(run))
+    }
+
     /// What a run came to; nothing while it runs.
     pub async fn result(&self, run: &Run) -> Result<StoredResult, WireError> {
         if !run.state.is_terminal() {

@@ -50,7 +50,7 @@ pub async fn end_waiting(store: &dyn Store, run: &Run, verdict: Verdict) -> Stor
     let verdict = verdict.judged_by(order.as_ref().and_then(|order| order.task.schema.as_ref()));
     let deliveries = order
         .iter()
-        .filter_map(|order| RunEvents::of(order, run.id, run.team_id, run.kind).ended(&verdict, 0))
+        .filter_map(|order| RunEvents::of(order, run.id, run.team_id, run.kind).ended(&verdict, &[], 0))
         .collect();
     let mut events = Vec::new();
     // Only a run that was begun has agents that could be open.

@@ -57,8 +57,8 @@ pub struct RunWeb {
     caller: Arc<Caller>,
     template: ScrapePlan,
     options: ScrapeOptions,
-    /// The only pages, by their keys.
-    only: Option<HashSet<String>>,
+    /// The only pages that may be asked for.
+    only: Option<Only>,
     deadline: Deadline,
     memory: Mutex<HashMap<String, Arc<Memory>>>,
 }
@@ -98,7 +98,7 @@ impl RunWeb {
         let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(wire::Kind::Internal))?;
         let mut template = ScrapePlan::of_options(nowhere, "", &options, false)?;
         template.access.waits_for_browser = true;
-        let only = order.task.strict.then(|| only(&order.task));
+        let only = order.task.strict.then(|| Only::of(&order.task));
         let Ways { store, scraper, search } = ways;
         let memory = Mutex::default();
         Ok(Self { store, scraper, search, caller, template, options, only, deadline, memory })
@@ -109,7 +109,7 @@ impl RunWeb {
         let url =
             page_url(written, &|host| self.scraper.names_host(host)).map_err(|error| refused(&error))?;
         let address = Address::of(url, ALIKE).map_err(|error| no(&error.to_string()))?;
-        if self.only.as_ref().is_some_and(|only| !only.contains(address.key())) {
+        if self.only.as_ref().is_some_and(|only| !only.names(&address)) {
             return Err(no("the request allows only the addresses it names"));
         }
         Ok(address)
@@ -185,9 +185,28 @@ struct ReadMetadata {
     title: Option<String>,
 }
 
-fn only(task: &Task) -> HashSet<String> {
-    let addresses = task.urls.iter().filter_map(|url| Address::parse(url, ALIKE).ok());
-    addresses.map(|address| address.key().to_owned()).collect()
+/// The addresses of a request, and nothing else.
+#[derive(Debug)]
+struct Only {
+    /// Keys of pages.
+    pages: HashSet<String>,
+    /// What the addresses of their pages begin with, for those that end in `*`.
+    parts: Vec<String>,
+}
+
+impl Only {
+    fn of(task: &Task) -> Self {
+        let (parts, pages): (Vec<&String>, Vec<&String>) =
+            task.urls.iter().partition(|url| url.ends_with('*'));
+        let pages = pages.into_iter().filter_map(|url| Address::parse(url, ALIKE).ok());
+        let parts = parts.into_iter().map(|url| url.trim_end_matches('*').to_owned());
+        Self { pages: pages.map(|address| address.key().to_owned()).collect(), parts: parts.collect() }
+    }
+
+    fn names(&self, address: &Address) -> bool {
+        let below = || self.parts.iter().any(|part| address.url().as_str().starts_with(part));
+        self.pages.contains(address.key()) || below()
+    }
 }
 
 /// Redirects of a page lead nowhere but within its site.
@@ -240,7 +259,7 @@ impl Web for RunWeb {
     }
 
     async fn map(&self, url: &str, search: Option<&str>, limit: usize) -> Result<Found<Link>, WebError> {
-        if self.only.is_some() {
+        if self.only.as_ref().is_some_and(|only| !only.parts.iter().any(|part| part == url)) {
             return Err(no("the request allows only the addresses it names"));
         }
         let address = self.admitted(url)?;

@@ -1,0 +1,44 @@
+//! Extract: the older way to ask for structured data. It is an agent run over the pages of its request, accepted, worked on, paid and
+//! kept as every run; only what is asked and how it is told differ.
+
+mod plan;
+mod status;
+
+pub(crate) use status::sources;
+
+pub use plan::{EXTRACT_EVENTS, ExtractPlan};
+
+use crate::agent::{Acceptance, Agents};
+use crate::callers::Caller;
+use std::sync::Arc;
+use store::agents::{RunKind, TurnOf};
+use wire::extract::{EXTRACT_REPLACEMENT, EXTRACT_WARNING, ExtractRequest, ExtractStarted};
+use wire::{Kind, WireError};
+
+/// The capability.
+#[derive(Debug, Clone)]
+pub struct Extractor(Arc<Agents>);
+
+impl Extractor {
+    pub fn new(agents: Arc<Agents>) -> Self {
+        Self(agents)
+    }
+
+    /// Accepts an extraction: durable when this returns.
+    pub async fn start(&self, caller: &Caller, asked: &ExtractRequest) -> Result<ExtractStarted, WireError> {
+        if caller.zero_data_retention {
+            return Err(Kind::AgentZeroRetention.into());
+        }
+        let ExtractPlan { order, invalid, audit } = plan::resolve(asked, self.0.allow())?;
+        let (kind, turn_of) = (RunKind::Extract, TurnOf::Nothing);
+        let acceptance = Acceptance { kind, turn_of, order, credits_asked: false, audit };
+        let started = self.0.accept(caller, acceptance).await?;
+        Ok(ExtractStarted {
+            success: true,
+            id: started.id,
+            invalid_urls: invalid,
+            warnings: [EXTRACT_WARNING],
+            replacement: EXTRACT_REPLACEMENT,
+        })
+    }
+}
