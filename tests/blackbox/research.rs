@@ -40,7 +40,7 @@ fn import(dir: &TempDir, recipe: &Recipe, text: &str) -> (Option<i32>, String, S
     run(recipe.command(&["research", "import", "--from", "jsonl", file.to_str().unwrap()]))
 }
 
-async fn filled() -> (TempDir, Server) {
+pub async fn filled() -> (TempDir, Server) {
     let dir = TempDir::new();
     let recipe = Recipe::at(dir.path());
     let (code, out, error) = import(&dir, &recipe, &works());

@@ -40,7 +40,10 @@ struct Seat {
 
 impl Desk {
     pub fn new(providers: Vec<(Arc<dyn Provider>, Quota)>, mode: Mode, patience: Duration) -> Self {
-        let seat = |(provider, quota)| Seat { provider, health: Health::new(quota) };
+        let seat = |(provider, quota): (Arc<dyn Provider>, Quota)| {
+            let health = if provider.is_local() { Health::tireless() } else { Health::new(quota) };
+            Seat { provider, health }
+        };
         Self { seats: providers.into_iter().map(seat).collect(), mode, patience }
     }
 

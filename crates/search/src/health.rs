@@ -32,6 +32,8 @@ pub struct Quota {
 #[derive(Debug)]
 pub struct Health {
     quota: Quota,
+    /// What is not over a network is never given a rest: it costs nothing to ask again.
+    rests: bool,
     state: Mutex<State>,
 }
 
@@ -69,7 +71,12 @@ pub struct Condition {
 
 impl Health {
     pub fn new(quota: Quota) -> Self {
-        Self { quota, state: Mutex::default() }
+        Self { quota, rests: true, state: Mutex::default() }
+    }
+
+    /// For this server's own index.
+    pub fn tireless() -> Self {
+        Self { quota: Quota::default(), rests: false, state: Mutex::default() }
     }
 
     /// Sets up to `wanted` requests aside; how many those are. Whoever is admitted must [`Health::settle`].
@@ -111,6 +118,7 @@ impl Health {
         state.last_problem = Some(problem.to_string());
         let again = FIRST_REST.saturating_mul(1 << state.relapses.min(10)).min(LATER_REST);
         let rest = match problem {
+            _ if !self.rests => None,
             Problem::Limited(after) => Some(after.unwrap_or(again).min(LONGEST_REST)),
             Problem::Refused => Some(REFUSED_REST.max(again)),
             _ if state.failures >= FAILURES => Some(again),

@@ -1,6 +1,6 @@
 //! What comes back: groups, fields, and a reason wherever something is missing.
 
-use super::{Library, urls};
+use super::{Library, search_as, urls};
 use crate::server::plain;
 use serde_json::{Value, json};
 
@@ -149,7 +149,7 @@ async fn what_was_scraped_is_found_without_any_provider() {
     crate::scrape::scrape_as(&server.http, &site.url("/article"), json!({})).await.is_success();
     let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
     let found = loop {
-        let reply = super::search_as(&server.http, "gannets dive", json!({})).await;
+        let reply = search_as(&server.http, "gannets dive", json!({})).await;
         if !urls(&reply.is_success()["data"]["web"]).is_empty() {
             break reply.json;
         }
@@ -158,7 +158,7 @@ async fn what_was_scraped_is_found_without_any_provider() {
     };
     assert_eq!(urls(&found["data"]["web"]), [site.url("/article")]);
     let stranger = crate::scrape::stranger(&dir, &server.http).await;
-    let other = super::search_as(&stranger, "gannets dive", json!({})).await;
+    let other = search_as(&stranger, "gannets dive", json!({})).await;
     assert_eq!(other.is_success()["data"]["web"], json!([]), "what one team scraped is not for another");
 }
 
@@ -189,4 +189,18 @@ async fn the_catalogue_is_empty_in_the_right_shape() {
         .await
         .unwrap();
     assert_eq!(reply.status, 400, "{}", reply.text);
+}
+
+#[tokio::test]
+async fn papers_are_among_the_results_of_research() {
+    let (_dir, server) = crate::research::filled().await;
+    let found = search_as(&server.http, "attention of neurons", json!({ "categories": ["research"] })).await;
+    let hit = &found.is_success()["data"]["web"][0];
+    assert_eq!((&hit["category"], &hit["position"]), (&json!("research"), &json!(1)), "{hit}");
+    assert!(hit["url"].as_str().unwrap().starts_with("https://doi.org/10.1/"), "{hit}");
+    assert!(hit["description"].as_str().unwrap().contains("ttention"), "{hit}");
+    let anything = search_as(&server.http, "attention of neurons", json!({})).await;
+    assert_eq!(anything.is_success()["data"]["web"], json!([]), "papers answer for research alone");
+    let elsewhere = json!({ "categories": ["research"], "includeDomains": ["arxiv.org"] });
+    assert_eq!(search_as(&server.http, "attention", elsewhere).await.is_success()["data"]["web"], json!([]));
 }

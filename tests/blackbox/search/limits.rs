@@ -18,10 +18,8 @@ async fn time_that_runs_out_with_nothing_found_is_a_408() {
         "{}",
         reply.text
     );
-    assert_eq!(
-        library.http().get("/v2/team/credit-usage/historical").await.unwrap().json["periods"][0]["creditsUsed"],
-        0
-    );
+    let usage = library.http().get("/v2/team/credit-usage/historical").await.unwrap();
+    assert_eq!(usage.json["periods"][0]["creditsUsed"].as_i64().unwrap_or(0), 0, "{}", usage.text);
 }
 
 #[tokio::test]

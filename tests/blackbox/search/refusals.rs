@@ -26,7 +26,7 @@ async fn every_mistake_is_named_where_it_stands() {
         (json!({ "query": "x", "enterprise": ["free"] }), json!(["enterprise"])),
         (
             json!({ "query": "x", "scrapeOptions": { "formats": ["markdwn"] } }),
-            json!(["scrapeOptions", "formats", 0]),
+            json!(["scrapeOptions", "formats", 0, "type"]),
         ),
         (
             json!({ "query": "x", "scrapeOptions": { "formats": ["markdown"], "timeout": 1 } }),

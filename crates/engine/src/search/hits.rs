@@ -22,6 +22,8 @@ const MOST_AT_ONCE: u32 = 32;
 const RECORDING: Duration = Duration::from_millis(100);
 /// A scrape with less time than this would only end in a time-out.
 const SHORTEST: Duration = Duration::from_millis(50);
+/// Bytes of all pages of one answer; what comes after is told where it can be had.
+const LARGEST_ANSWER: usize = 64 << 20;
 /// Characters of a description made of a page.
 const LONGEST_DESCRIPTION: usize = 500;
 
@@ -62,22 +64,31 @@ impl Searcher {
         if plan.scrape.is_none() {
             return written;
         }
-        let mut scraping: Vec<BoxFuture<'_, (Kind, Merged)>> = Vec::new();
+        let mut scraping: Vec<BoxFuture<'_, (Kind, usize, Merged)>> = Vec::new();
         for (question, hits) in &lists {
             for (position, hit) in (1..).zip(hits) {
                 let page = Page { question, hit, position };
                 scraping.push(Box::pin(async move {
-                    (question.kind, self.with_page(caller, plan, &page, base_url, deadline).await)
+                    (question.kind, position, self.with_page(caller, plan, &page, base_url, deadline).await)
                 }));
             }
         }
-        // In the order of the hits, whichever page comes first.
-        let mut done = stream::iter(scraping).buffered(usize::try_from(at_once).unwrap_or(1));
-        while let Some((kind, merged)) = done.next().await {
+        // Whichever page comes first, so that a slow one holds up nobody.
+        let mut done = stream::iter(scraping).buffer_unordered(usize::try_from(at_once).unwrap_or(1));
+        let (mut pages, mut bytes) = (Vec::new(), 0);
+        while let Some((kind, position, mut merged)) = done.next().await {
+            bytes += merged.bytes;
+            if bytes > LARGEST_ANSWER {
+                merged.leave_page_out();
+            }
             written.credits += merged.credits.unwrap_or(0);
-            written.unfinished += usize::from(merged.credits.is_none());
+            written.unfinished += usize::from(!merged.whole);
+            pages.push((kind, position, merged.fields));
+        }
+        pages.sort_by_key(|(_, position, _)| *position);
+        for (kind, _, fields) in pages {
             if let Some((_, values)) = written.groups.iter_mut().find(|(known, _)| *known == kind) {
-                values.push(merged.fields.into());
+                values.push(fields.into());
             }
         }
         written
@@ -96,7 +107,7 @@ impl Searcher {
         let fields = fields(question.kind, hit, *position);
         let scraped = self.page(caller, plan, hit, base_url, deadline).await;
         // The place of the description, when the page is to be quoted there.
-        let quoted = (plan.highlights && !hit.highlighted).then(|| question.terms.text());
+        let quoted = (question.highlights && !hit.highlighted).then(|| question.terms.text());
         let place = if question.kind == Kind::News { "snippet" } else { "description" };
         let whole = match scraped {
             Ok(document) => {
@@ -148,6 +159,39 @@ struct Merged {
     fields: Map<String, Value>,
     /// What its page cost; none without a page.
     credits: Option<i64>,
+    /// Size of its page.
+    bytes: usize,
+    /// Nothing is missing.
+    whole: bool,
+}
+
+impl Merged {
+    /// Keeps what the search said, and where the page can be had.
+    fn leave_page_out(&mut self) {
+        const SEARCH: [&str; 12] = [
+            "url",
+            "title",
+            "description",
+            "position",
+            "category",
+            "snippet",
+            "date",
+            "imageUrl",
+            "imageWidth",
+            "imageHeight",
+            "warning",
+            "metadata",
+        ];
+        if !self.whole {
+            return;
+        }
+        self.whole = false;
+        self.fields.retain(|name, _| SEARCH.contains(&name.as_str()));
+        if let Some(Value::Object(metadata)) = self.fields.get_mut("metadata") {
+            let text = "the pages of this answer are too large together; get this one by its scrapeId";
+            metadata.insert("error".to_owned(), text.into());
+        }
+    }
 }
 
 /// The search fields of a hit.
@@ -188,6 +232,7 @@ fn merge(
     query: Option<&str>,
     place: &str,
 ) -> Result<Merged, WireError> {
+    let bytes = document.len();
     let document: Map<String, Value> =
         serde_json::from_slice(document).map_err(|_| WireError::from(ErrorKind::Internal))?;
     if let Some(said) = query.and_then(|query| said_of(&document, query)) {
@@ -195,7 +240,7 @@ fn merge(
     }
     let credits = document.get("metadata").and_then(|metadata| metadata["creditsUsed"].as_i64());
     fields.extend(document);
-    Ok(Merged { fields, credits: Some(credits.unwrap_or(1)) })
+    Ok(Merged { fields, credits: Some(credits.unwrap_or(1)), bytes, whole: true })
 }
 
 /// A hit without its page, and why.
@@ -206,7 +251,7 @@ fn marked(mut fields: Map<String, Value>, hit: &Hit, error: &WireError) -> Merge
         metadata["errorCode"] = code.into();
     }
     fields.insert("metadata".to_owned(), metadata);
-    Merged { fields, credits: None }
+    Merged { fields, credits: None, bytes: 0, whole: false }
 }
 
 /// What a page says to the query, on one line.

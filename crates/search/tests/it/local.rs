@@ -137,6 +137,27 @@ async fn it_answers_when_nobody_else_does_and_says_how_much_it_knows() {
     );
 }
 
+/// An index that is being opened.
+#[derive(Debug)]
+struct NotYet;
+
+#[async_trait::async_trait]
+impl Local for NotYet {
+    async fn search(&self, _: Query) -> Result<index::Found, String> {
+        Err("it is being opened".into())
+    }
+}
+
+#[tokio::test]
+async fn it_is_asked_again_however_often_it_failed() {
+    let local: Arc<dyn Local> = Arc::new(NotYet);
+    let desk = SearchSettings::default().open(&fetcher(""), Some(&local));
+    for _ in 0..10 {
+        let said = desk.ask(&question("cats", Kind::Web), soon()).await.sentences();
+        assert_eq!(said[0], "local cannot answer: it is being opened");
+    }
+}
+
 #[tokio::test]
 async fn collections_of_the_operator_are_not_looked_for_on_the_web() {
     let pages = pages(vec![document("http://a.example/x")]);
