@@ -54,17 +54,21 @@ fn some<T>(mut all: Vec<T>, most: usize, each: impl FnMut(T) -> T) -> Vec<T> {
 
 /// A text of so many bytes at most; lines stay lines.
 fn text(text: String, most: usize) -> String {
-    clean(text, most, |c| c.is_control() && !matches!(c, '\n' | '\t'))
+    clean(text, most, |byte| is_control(byte) && !matches!(byte, b'\n' | b'\t'))
 }
 
 /// The same in one line.
 fn line(text: String, most: usize) -> String {
-    clean(text, most, char::is_control)
+    clean(text, most, is_control)
 }
 
-fn clean(mut text: String, most: usize, bad: impl Fn(char) -> bool) -> String {
+fn clean(mut text: String, most: usize, bad: impl Fn(u8) -> bool) -> String {
     text.truncate(text.floor_char_boundary(most));
-    if text.contains(&bad) { text.replace(bad, " ") } else { text }
+    if text.bytes().any(&bad) { text.replace(|c: char| c.is_ascii() && bad(c as u8), " ") } else { text }
+}
+
+fn is_control(byte: u8) -> bool {
+    byte < b' ' || byte == 0x7f
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Searcher, Term};
 
+/// Share of the documents that makes a language one that queries are taken in without being asked to.
+const SPOKEN: f32 = 0.05;
 /// Counts of scopes that are remembered.
 const MOST_SCOPES: usize = 10_000;
 
@@ -20,7 +22,7 @@ pub(crate) struct Census {
     pub(crate) documents: f32,
     /// Mean length of each field.
     pub(crate) lengths: [f32; RANKED],
-    /// Languages of documents, the most frequent first.
+    /// Languages that many documents are in, the most frequent first.
     pub(crate) languages: Vec<Language>,
     scopes: Mutex<HashMap<Term, u64>>,
 }
@@ -42,7 +44,7 @@ impl Census {
             let number = searcher.doc_freq(&fields.mark(&Mark::Language(language.code().to_owned())))?;
             spoken.push((number, language));
         }
-        spoken.retain(|(number, _)| *number > 0);
+        spoken.retain(|(number, _)| *number as f32 >= documents as f32 * SPOKEN && *number > 0);
         spoken.sort_unstable_by(|one, other| other.cmp(one));
         Ok(Self {
             generation: searcher.generation().generation_id(),

@@ -99,32 +99,29 @@ fn count_places(places: &Places) -> u32 {
 
 /// How well neighbours of the query are neighbours here. Often is better than once, but less and less.
 fn pairs(plan: &Plan, places: &Places) -> f32 {
-    if places.len() < 2 {
+    if places.len() < 2 || plan.pairs.is_empty() {
         return 0.0;
     }
-    let mut sum = 0.0;
-    for &(one, other, gap) in &plan.pairs {
-        let mut near = 0.0;
-        for (at, &(place, word)) in places.iter().enumerate() {
-            if usize::from(word) != one && usize::from(word) != other {
+    let mut near = vec![0.0; plan.pairs.len()];
+    for (at, &(place, word)) in places.iter().enumerate() {
+        for &(next, other) in places[at + 1..].iter().take_while(|(next, _)| *next <= place + NEAR) {
+            if next == place {
                 continue;
             }
-            let partner = if usize::from(word) == one { other } else { one };
-            let next = places[at + 1..]
-                .iter()
-                .take_while(|(next, _)| *next <= place + gap + NEAR)
-                .find(|(next, word)| *next > place && usize::from(*word) == partner);
-            if let Some(&(next, _)) = next {
-                let apart = (next - place).abs_diff(gap) as f32;
+            for (pair, near) in plan.pairs.iter().zip(&mut near) {
                 // In the other order they say half as much.
-                let order = if partner == other { 1.0 } else { 0.5 };
-                near += order / ((1.0 + apart) * (1.0 + apart));
+                let order = match (usize::from(word), usize::from(other)) {
+                    (one, other) if (one, other) == (pair.0, pair.1) => 1.0,
+                    (one, other) if (other, one) == (pair.0, pair.1) => 0.5,
+                    _ => continue,
+                };
+                let apart = 1.0 + (next - place).abs_diff(pair.2) as f32;
+                *near += order / (apart * apart);
             }
         }
-        let weight = plan.groups[one].idf.min(plan.groups[other].idf);
-        sum += weight * near / (near + 1.0);
     }
-    sum
+    let weight = |pair: &(usize, usize, u32)| plan.groups[pair.0].idf.min(plan.groups[pair.1].idf);
+    plan.pairs.iter().zip(near).map(|(pair, near)| weight(pair) * near / (near + 1.0)).sum()
 }
 
 /// Words held, over the length of the shortest stretch that holds each of them.

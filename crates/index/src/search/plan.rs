@@ -94,7 +94,10 @@ impl Plan {
 fn forms(word: &Word, weights: &Weights) -> Vec<(String, f32)> {
     // What has this stem holds the word itself too, where the word is not its own stem.
     let itself = if word.stems.is_empty() { 1.0 } else { 1.0 - weights.forms };
-    let mut forms = vec![(word.text.clone(), itself), (format!("{STEM}{}", word.text), weights.forms)];
+    let mut forms = vec![(word.text.clone(), itself)];
+    if word.stem {
+        forms.push((format!("{STEM}{}", word.text), weights.forms));
+    }
     for stem in &word.stems {
         forms.push((stem.clone(), weights.forms));
         forms.push((format!("{STEM}{stem}"), weights.forms));

@@ -9,7 +9,7 @@ use tantivy::tokenizer::TokenStream;
 const LONGEST_QUERY: usize = 4_096;
 const MOST_WORDS: usize = 64;
 /// Languages whose forms are tried: that asked for, that of the query, and the most frequent of the index.
-const MOST_LANGUAGES: usize = 4;
+const MOST_LANGUAGES: usize = 3;
 /// Words that are tried in one piece as the name of a host.
 const MOST_GLUED: usize = 8;
 const SHORTEST_GLUED: usize = 5;
@@ -21,6 +21,8 @@ pub(crate) struct Word {
     pub(crate) text: String,
     /// Its stems in the languages of the query, folded, where they are other words.
     pub(crate) stems: Vec<String>,
+    /// In one of them it is its own stem.
+    pub(crate) stem: bool,
 }
 
 impl Word {
@@ -147,9 +149,10 @@ pub(crate) fn words(text: &str, languages: &[Language]) -> Vec<(u32, Word)> {
         }
         lower(written, &mut small);
         let mut stems: Vec<String> = languages.iter().filter_map(|language| language.stem(&small)).collect();
+        let stem = stems.len() < languages.len();
         stems.sort_unstable();
         stems.dedup();
-        found.push((position, Word { text: token.text.clone(), stems }));
+        found.push((position, Word { text: token.text.clone(), stems, stem }));
     }
     found
 }

@@ -2,9 +2,10 @@
 
 use frostem::{Algorithm, Stemmer};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use whatlang::Lang;
 
-/// Stems that are remembered; past this many the memory starts anew.
+/// Stems that are remembered for one language; past this many the memory starts anew.
 const MOST_STEMS: usize = 20_000;
 /// Characters of a text that are looked at to tell its language.
 const LOOKED_AT: usize = 1_000;
@@ -122,30 +123,66 @@ impl Language {
 /// Stems, remembered: most words of a text were there before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stems {
-    language: Option<Language>,
-    known: HashMap<Language, HashMap<Box<str>, Option<Box<str>>>>,
-    count: usize,
+    /// Which of the memories is spoken.
+    spoken: Option<usize>,
+    memories: Vec<Memory>,
+}
+
+/// The stems of one language.
+#[derive(Clone, Debug)]
+struct Memory {
+    language: Language,
+    /// Number of the stem of each word.
+    places: HashMap<Box<str>, u32, BuildHasherDefault<WordHasher>>,
+    /// None where a word is its own.
+    stems: Vec<Option<Box<str>>>,
 }
 
 impl Stems {
     /// From now on, words are of this language.
     pub(crate) fn speak(&mut self, language: Option<Language>) {
-        self.language = language;
+        self.spoken = language.map(|language| {
+            self.memories.iter().position(|memory| memory.language == language).unwrap_or_else(|| {
+                self.memories.push(Memory { language, places: HashMap::default(), stems: Vec::new() });
+                self.memories.len() - 1
+            })
+        });
     }
 
     /// The stem of a word in small letters, where it is another word.
     pub(crate) fn of(&mut self, lower: &str) -> Option<&str> {
-        let language = self.language?;
-        if self.count >= MOST_STEMS {
-            self.known.clear();
-            self.count = 0;
+        let memory = &mut self.memories[self.spoken?];
+        let place = if let Some(place) = memory.places.get(lower) {
+            *place
+        } else {
+            if memory.stems.len() >= MOST_STEMS {
+                memory.places.clear();
+                memory.stems.clear();
+            }
+            memory.stems.push(memory.language.stem(lower).map(String::into_boxed_str));
+            let place = memory.stems.len() as u32 - 1;
+            memory.places.insert(lower.into(), place);
+            place
+        };
+        memory.stems[place as usize].as_deref()
+    }
+}
+
+/// A quick hash of words. Whoever makes words collide slows down a memory of bounded size and nothing else.
+#[derive(Default)]
+struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
-        let known = self.known.entry(language).or_default();
-        if !known.contains_key(lower) {
-            self.count += 1;
-            known.insert(lower.into(), language.stem(lower).map(String::into_boxed_str));
-        }
-        known.get(lower)?.as_deref()
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
     }
 }
 

@@ -126,13 +126,20 @@ impl TokenStream for Tokens<'_> {
             if piece.text.len() > LONGEST_WORD && piece.text.chars().nth(LONGEST_WORD).is_some() {
                 continue;
             }
-            lower(piece.text, &mut self.lower);
-            fold(&self.lower, &mut self.token.text);
-            self.set(piece.from, piece.text.len(), position);
-            if let Some(stem) = self.stems.of(&self.lower) {
+            lower(piece.text, &mut self.token.text);
+            // What is plain already is its own small form.
+            let small = if self.token.text.is_ascii() {
+                &self.token.text
+            } else {
+                std::mem::swap(&mut self.lower, &mut self.token.text);
+                fold(&self.lower, &mut self.token.text);
+                &self.lower
+            };
+            if let Some(stem) = self.stems.of(small) {
                 self.stem.push(STEM);
                 self.stem.push_str(stem);
             }
+            self.set(piece.from, piece.text.len(), position);
             return true;
         }
         false

@@ -1,0 +1,89 @@
+//! Weights by trying: one number after the other is moved as long as the queries of the learning half get better answers.
+
+use crate::pages::ReadPage;
+use crate::quality::{Half, Ours, judge};
+use crate::rules::{self, Rule};
+use anyhow::{Result, anyhow};
+use index::Weights;
+
+/// Times around all numbers.
+const ROUNDS: usize = 2;
+/// Places that are looked at.
+const DEEP: usize = 10;
+/// What is tried for each number.
+const STEPS: [f32; 5] = [0.0, 0.5, 0.8, 1.25, 2.0];
+/// A change must help by this much to be kept: less is chance.
+const LEAST: f64 = 0.0003;
+
+type Number = fn(&mut Weights) -> &mut f32;
+
+/// What can be learnt from these pages. Dates, links and what teams value are not in them; these numbers are set by hand.
+const NUMBERS: [(&str, Number); 20] = [
+    ("fields.path", |weights| &mut weights.fields[1]),
+    ("fields.title", |weights| &mut weights.fields[2]),
+    ("fields.headings", |weights| &mut weights.fields[3]),
+    ("fields.description", |weights| &mut weights.fields[4]),
+    ("fields.host", |weights| &mut weights.fields[0]),
+    ("lengths.body", |weights| &mut weights.lengths[5]),
+    ("lengths.title", |weights| &mut weights.lengths[2]),
+    ("lengths.headings", |weights| &mut weights.lengths[3]),
+    ("lengths.description", |weights| &mut weights.lengths[4]),
+    ("lengths.path", |weights| &mut weights.lengths[1]),
+    ("saturation", |weights| &mut weights.saturation),
+    ("forms", |weights| &mut weights.forms),
+    ("coverage", |weights| &mut weights.coverage),
+    ("pairs.title", |weights| &mut weights.pairs[0]),
+    ("pairs.headings", |weights| &mut weights.pairs[1]),
+    ("pairs.body", |weights| &mut weights.pairs[2]),
+    ("span", |weights| &mut weights.span),
+    ("lead", |weights| &mut weights.lead),
+    ("title", |weights| &mut weights.title),
+    ("front", |weights| &mut weights.front),
+];
+
+pub fn learn(pages: &[ReadPage]) -> Result<()> {
+    let rules = rules::all(pages);
+    let mut grounds = Vec::new();
+    for rule in &rules {
+        // Too few links lead from page to page to learn from them.
+        for address in [true, false].into_iter().filter(|_| rule.name != "anchor") {
+            grounds.push((rule, Ours::of(rule, address)?));
+        }
+    }
+    let mut weights = Weights::default();
+    let mut best = mean(&grounds, &weights)?;
+    println!("start: {best:.4}");
+    for round in 1..=ROUNDS {
+        for (name, number) in NUMBERS {
+            for step in STEPS {
+                let mut tried = weights.clone();
+                *number(&mut tried) *= step;
+                if name.starts_with("lengths") || name == "forms" {
+                    *number(&mut tried) = number(&mut tried).clamp(0.0, 1.0);
+                }
+                let quality = mean(&grounds, &tried)?;
+                if quality > best + LEAST {
+                    println!("round {round}: {name} = {:.3}: {quality:.4}", number(&mut tried));
+                    (best, weights) = (quality, tried);
+                }
+            }
+        }
+    }
+    println!("{weights:#?}");
+    Ok(())
+}
+
+/// Mean reciprocal rank over the learning half, each rule counting alike.
+fn mean(grounds: &[(&Rule, Ours)], weights: &Weights) -> Result<f64> {
+    std::thread::scope(|scope| {
+        let judged: Vec<_> = grounds
+            .iter()
+            .map(|(rule, ours)| scope.spawn(|| judge(ours, rule, weights, Half::Learnt, DEEP)))
+            .collect();
+        let mut sum = 0.0;
+        for judged in judged {
+            sum += judged.join().map_err(|_| anyhow!("a thread panicked"))??.reciprocal;
+        }
+        Ok(sum / grounds.len() as f64)
+    })
+}

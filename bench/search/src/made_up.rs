@@ -1,0 +1,97 @@
+//! Documents in the likeness of real ones: words as frequent, lengths as various, and new words coming for ever.
+
+use crate::pages::ReadPage;
+use index::Document;
+use std::collections::HashMap;
+
+/// One word in so many is one that only a few documents have.
+const RARE: u64 = 60;
+
+/// Numbers that look random and are the same each time.
+#[derive(Debug)]
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % sides.max(1)
+    }
+}
+
+/// What documents are made of.
+pub struct Stuff<'a> {
+    /// Every word as often as it occurs.
+    words: Vec<&'a str>,
+    /// Lengths of bodies in words.
+    lengths: Vec<usize>,
+}
+
+impl<'a> Stuff<'a> {
+    pub fn of(pages: &'a [ReadPage]) -> Self {
+        let mut words = Vec::new();
+        let mut lengths = Vec::new();
+        for page in pages {
+            let from = words.len();
+            words.extend(page.document.body.split_whitespace());
+            lengths.push(words.len() - from);
+        }
+        Self { words, lengths }
+    }
+
+    pub fn different_words(&self) -> usize {
+        self.words.iter().map(|word| (*word, ())).collect::<HashMap<_, ()>>().len()
+    }
+
+    pub fn document(&self, number: usize) -> Document {
+        let mut dice = Dice::new(number as u64 + 1);
+        let length = self.lengths[dice.roll(self.lengths.len() as u64) as usize];
+        let title = self.text(&mut dice, 7, number);
+        let path: Vec<String> = self.text(&mut dice, 5, number).split(' ').map(str::to_owned).collect();
+        let sentences = length / 16 + 1;
+        let body: Vec<String> = (0..sentences).map(|_| self.text(&mut dice, 16, number) + ".").collect();
+        Document {
+            url: format!("https://host{}.example/{}/{number}", dice.roll(5_000), path.join("-")),
+            title,
+            description: self.text(&mut dice, 20, number),
+            headings: (0..dice.roll(8)).map(|_| self.text(&mut dice, 5, number)).collect(),
+            body: body.join(" "),
+            language: Some("en".to_owned()),
+            links: (0..dice.roll(40)).map(|_| dice.roll(1 << 20)).collect(),
+            ..Document::default()
+        }
+        .bounded()
+    }
+
+    fn text(&self, dice: &mut Dice, length: usize, number: usize) -> String {
+        let mut text = String::new();
+        for at in 0..length {
+            if at > 0 {
+                text.push(' ');
+            }
+            if dice.roll(RARE) == 0 {
+                text.push_str(&format!("nym{:x}", dice.roll(number as u64 * 20 + 1_000)));
+            } else {
+                text.push_str(self.words[dice.roll(self.words.len() as u64) as usize]);
+            }
+        }
+        text
+    }
+
+    /// What somebody might ask who knows a document: a few words that stand together in it, or from here and there.
+    pub fn query(&self, number: usize, document: &Document) -> String {
+        let mut dice = Dice::new(number as u64 * 7 + 3);
+        let words: Vec<&str> = document.body.split_whitespace().collect();
+        let length = 2 + dice.roll(5) as usize;
+        let from = dice.roll(words.len() as u64) as usize;
+        if dice.roll(2) == 0 {
+            return words[from..].iter().take(length).copied().collect::<Vec<_>>().join(" ");
+        }
+        (0..length).map(|_| words[dice.roll(words.len() as u64) as usize]).collect::<Vec<_>>().join(" ")
+    }
+}

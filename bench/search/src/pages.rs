@@ -1,0 +1,102 @@
+//! Pages as the service reads them: main content as plain text, headings, title, description, links.
+
+use anyhow::{Context, Result};
+use content::{Limits, Page, Source, Wanted};
+use index::Document;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use url::Url;
+
+/// A page, and the texts of its links with where they lead.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ReadPage {
+    pub document: Document,
+    pub links: Vec<(String, String)>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Row {
+    /// As `read` left it.
+    Read(ReadPage),
+    Fetched {
+        url: String,
+        html: String,
+    },
+}
+
+pub fn read(path: &Path) -> Result<Vec<ReadPage>> {
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    let reader: Box<dyn Read> = match path.extension() {
+        Some(end) if end == "zst" => Box::new(zstd::Decoder::new(file)?),
+        _ => Box::new(file),
+    };
+    let mut pages = Vec::new();
+    for line in BufReader::new(reader).lines() {
+        pages.push(match serde_json::from_str(&line?)? {
+            Row::Read(page) => page,
+            Row::Fetched { url, html } => page(url, &html)?,
+        });
+    }
+    Ok(pages)
+}
+
+/// Keeps pages as they were read: reading takes longer than all questions.
+pub fn write(pages: &[ReadPage], path: &Path) -> Result<()> {
+    let mut out = zstd::Encoder::new(File::create(path)?, 3)?;
+    for page in pages {
+        serde_json::to_writer(&mut out, page)?;
+        out.write_all(b"\n")?;
+    }
+    out.finish()?;
+    Ok(())
+}
+
+fn page(address: String, html: &str) -> Result<ReadPage> {
+    let url = Url::parse(&address).ok();
+    let source = Source { bytes: html.as_bytes(), url: url.as_ref(), ..Source::default() };
+    let page = Page::read(&source, &Limits::default());
+    let selection = page.select(&Wanted::default())?;
+    let metadata = page.metadata();
+    let (body, headings) = plain(&page.markdown(&selection, true));
+    let document = Document {
+        url: address,
+        title: metadata.title.clone().unwrap_or_default(),
+        description: metadata.description.clone().unwrap_or_default(),
+        headings,
+        body,
+        language: metadata.language.map(|language| language.value),
+        ..Document::default()
+    };
+    let links = page.links().into_iter().map(|link| (link.text, link.url)).collect();
+    Ok(ReadPage { document: document.bounded(), links })
+}
+
+/// Markdown as plain text, and its headings.
+fn plain(markdown: &str) -> (String, Vec<String>) {
+    let (mut body, mut headings) = (String::new(), Vec::new());
+    let mut heading: Option<usize> = None;
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
+        match event {
+            Event::Start(Tag::Heading { .. }) => heading = Some(body.len()),
+            Event::End(TagEnd::Heading(_)) => {
+                headings.extend(heading.take().map(|from| body[from..].trim().to_owned()));
+                body.push('\n');
+            }
+            Event::Text(text) | Event::Code(text) => body.push_str(&text),
+            Event::SoftBreak | Event::End(TagEnd::TableCell) => body.push(' '),
+            Event::HardBreak
+            | Event::End(
+                TagEnd::Paragraph | TagEnd::Item | TagEnd::TableRow | TagEnd::TableHead | TagEnd::CodeBlock,
+            ) => {
+                body.push('\n');
+            }
+            _ => {}
+        }
+    }
+    headings.retain(|heading| !heading.is_empty());
+    (body, headings)
+}
