@@ -34,7 +34,7 @@ pub fn conform(value: Value, schema: &Schema) -> Conformed {
             .filter(|pointer| !pointer.is_empty())
             .collect();
         // Items from the last one, so that those before keep their numbers.
-        pointers.sort_by(|one, other| order(other).cmp(&order(one)));
+        pointers.sort_by_key(|pointer| std::cmp::Reverse(order(pointer)));
         pointers.dedup();
         let before = dropped.len();
         for pointer in pointers {

@@ -45,8 +45,10 @@ fn blocks(metadata: &Metadata) -> impl Iterator<Item = (How, &Value)> {
     metadata.json_ld.iter().map(of(How::JsonLd)).chain(metadata.microdata.iter().map(of(How::Microdata)))
 }
 
+type Standing<'m> = (How, &'m Map<String, Value>);
+
 /// Things that stand on their own: top-level ones and those of a graph.
-fn standing(metadata: &Metadata) -> Vec<(How, &Map<String, Value>)> {
+fn standing(metadata: &Metadata) -> Vec<Standing<'_>> {
     let mut found = Vec::new();
     for (how, block) in blocks(metadata) {
         let mut waiting = vec![block];
@@ -127,7 +129,7 @@ pub(super) fn things(metadata: &Metadata, reader: &mut Reader, headline: &Words)
 pub(super) fn groups(metadata: &Metadata, reader: &mut Reader) -> Vec<Group> {
     let known = known(metadata);
     let mut groups = Vec::new();
-    let mut by_kind: HashMap<&str, Vec<(How, &Map<String, Value>)>> = HashMap::new();
+    let mut by_kind: HashMap<&str, Vec<Standing>> = HashMap::new();
     for (how, object) in standing(metadata) {
         by_kind.entry(kind_of(object)).or_default().push((how, object));
         let mut waiting: Vec<(&Map<String, Value>, usize)> = vec![(object, 0)];

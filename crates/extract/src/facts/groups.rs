@@ -30,6 +30,16 @@ pub(crate) struct Group {
     pub stated: bool,
 }
 
+impl Group {
+    /// The nodes that several records take together.
+    pub(super) fn span(&self) -> Option<(u32, u32)> {
+        match (self.records.first()?, self.records.last()?) {
+            (Record::Nodes(from, _), Record::Nodes(_, to)) if self.records.len() > 1 => Some((*from, *to)),
+            _ => None,
+        }
+    }
+}
+
 /// Groups in the markup. Those with a single record are kept too: the last page of a list may have one.
 pub(super) fn of(reader: &mut Reader) -> Vec<Group> {
     let dom = reader.dom;

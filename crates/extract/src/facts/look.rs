@@ -13,47 +13,10 @@ const SHORT: usize = 60;
 const LONG: usize = 40;
 
 /// Parts of class names and ids of what stands beside the content.
-const BESIDE: &[&str] = &[
-    "cookie",
-    "consent",
-    "ad",
-    "ads",
-    "advert",
-    "advertisement",
-    "promo",
-    "sponsor",
-    "sponsored",
-    "related",
-    "similar",
-    "recommended",
-    "recommendations",
-    "also",
-    "newsletter",
-    "sidebar",
-    "breadcrumb",
-    "breadcrumbs",
-    "crumbs",
-    "menu",
-    "nav",
-    "navigation",
-    "share",
-    "social",
-    "popup",
-    "modal",
-    "carousel",
-    "widget",
-    "banner",
-    "signup",
-    "subscribe",
-    "calc",
-    "calculator",
-    "finance",
-    "trending",
-    "popular",
-    "suggested",
-    "upsell",
-    "more",
-];
+const BESIDE: &str = "cookie consent ad ads advert advertisement promo sponsor sponsored related similar recommended \
+    recommendations also newsletter sidebar breadcrumb breadcrumbs crumbs menu nav navigation share \
+    social popup modal carousel widget banner signup subscribe calc calculator finance trending popular \
+    suggested upsell more";
 
 /// How much each node's place counts, in hundredths.
 pub(crate) fn places(dom: &Dom) -> Vec<u8> {
@@ -63,9 +26,8 @@ pub(crate) fn places(dom: &Dom) -> Vec<u8> {
         let own = match dom.tag(id) {
             Tag::Nav => 40,
             Tag::Aside | Tag::Footer => 70,
-            Tag::Text => 100,
             // The page as a whole stands beside nothing.
-            Tag::Body | Tag::Html | Tag::Main => 100,
+            Tag::Text | Tag::Body | Tag::Html | Tag::Main => 100,
             _ if [Attr::Class, Attr::Id].iter().any(|&name| dom.attr(id, name).is_some_and(is_beside)) => 50,
             _ => 100,
         };
@@ -77,7 +39,7 @@ pub(crate) fn places(dom: &Dom) -> Vec<u8> {
 fn is_beside(names: &str) -> bool {
     names
         .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|part| BESIDE.iter().any(|word| part.eq_ignore_ascii_case(word)))
+        .any(|part| BESIDE.split_ascii_whitespace().any(|word| part.eq_ignore_ascii_case(word)))
 }
 
 pub(super) fn read(reader: &mut Reader) {

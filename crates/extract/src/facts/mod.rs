@@ -56,8 +56,6 @@ pub enum How {
     Position,
     /// A sentence that mentions it.
     Sentence,
-    /// The address of the page.
-    Page,
 }
 
 impl How {
@@ -73,7 +71,7 @@ impl How {
             Self::Section => 0.74,
             Self::Heading => 0.7,
             Self::Look => 0.55,
-            Self::Position | Self::Page => 0.5,
+            Self::Position => 0.5,
             Self::Sentence => 0.35,
         }
     }
@@ -119,6 +117,8 @@ pub(crate) struct PageFacts<'a> {
     /// Facts of meta tags.
     pub meta: Vec<Fact>,
     pub groups: Vec<Group>,
+    /// Where groups of several records begin and end, by their beginning.
+    spans: Vec<(u32, u32)>,
     pub decimal_comma: bool,
     pub month_first: bool,
     /// Where the main heading stands.
@@ -173,8 +173,11 @@ impl<'a> PageFacts<'a> {
         facts.sort_by_key(|fact| fact.at);
         let language = metadata.language.as_ref().map_or("", |language| language.value.as_str());
         let main = language.split(['-', '_']).next().unwrap_or("");
+        let mut spans: Vec<(u32, u32)> = groups.iter().filter_map(Group::span).collect();
+        spans.sort_unstable();
         Self {
             facts,
+            spans,
             things,
             meta,
             groups,
@@ -184,6 +187,12 @@ impl<'a> PageFacts<'a> {
             cut: reader.cut,
             view,
         }
+    }
+
+    /// Whether something is repeated within these nodes, seen by the few groups that begin first in them.
+    pub(crate) fn repeats_within(&self, from: u32, to: u32) -> bool {
+        let start = self.spans.partition_point(|(begin, _)| *begin <= from);
+        self.spans[start..].iter().take(64).take_while(|(begin, _)| *begin < to).any(|(_, end)| *end <= to)
     }
 
     /// The facts whose values lie within these nodes.

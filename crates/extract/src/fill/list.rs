@@ -11,11 +11,14 @@ use std::rc::Rc;
 const MOST_ITEMS: usize = 5_000;
 const LEAST: f32 = 0.38;
 
+/// Facts with the pages they stand on.
+type Stated<'p> = Vec<(usize, &'p Fact)>;
+
 impl<'p> Filler<'_, 'p> {
     pub(crate) fn list(&mut self, at: usize, scope: &Scope<'p>, pointer: &str) -> Option<Part> {
         let item = self.shape.item(at)?;
         // Facts of one label belong together; the label that means the field best wins.
-        let mut best: HashMap<(usize, u32, How), (f32, Vec<(usize, &'p Fact)>)> = HashMap::new();
+        let mut best: HashMap<(usize, u32, How), (f32, Stated<'p>)> = HashMap::new();
         for (page, fact, factor) in self.in_scope(scope) {
             let likes = self.wants.likes(fact.label);
             let like = likes
@@ -30,7 +33,7 @@ impl<'p> Filler<'_, 'p> {
                 facts.push((page, fact));
             }
         }
-        let mut ranked: Vec<(f32, Vec<(usize, &'p Fact)>)> = best.into_values().collect();
+        let mut ranked: Vec<(f32, Stated<'p>)> = best.into_values().collect();
         ranked.sort_by(|(one, one_facts), (other, other_facts)| {
             other.total_cmp(one).then(one_facts[0].1.at.cmp(&other_facts[0].1.at))
         });

@@ -3,6 +3,7 @@
 //! Owns the choice: which statement of a page is meant by which field. A value is always a reading of words that stand on a page, and
 //! those words are its evidence; what no page states stays out. Walks the shape of the schema, whose depth is bounded.
 
+mod columns;
 mod join;
 mod list;
 mod object;
@@ -40,7 +41,7 @@ pub struct Evidence {
 pub struct Filled {
     /// The result; fields that no page states are absent.
     pub value: Value,
-    /// One for every value in the result, in its order.
+    /// One for every value in the result, in its order; values that are citations themselves have none.
     pub evidence: Vec<Evidence>,
     /// Fields that nothing was found for, as pointers of the shape (`/plans/*/price`): required ones first.
     pub missing: Vec<String>,

@@ -30,7 +30,7 @@ impl<'p> Filler<'_, 'p> {
         let leaves: Vec<usize> = leaves.into_iter().filter(|&leaf| wanted(leaf)).collect();
         let mut chosen = self.choose(&leaves, scope);
         if matches!(scope, Scope::Pages(_)) {
-            self.from_sentences(&leaves, scope, &mut chosen);
+            self.add_sentences(&leaves, scope, &mut chosen);
         }
         self.build(at, scope, pointer, wanted, &chosen)
     }
@@ -100,19 +100,12 @@ impl<'p> Filler<'_, 'p> {
                 evidence.extend(part.evidence);
             }
         }
-        self.cite(at, pointer, &sources, &mut object, &mut evidence);
+        self.cite(at, &sources, &mut object);
         Part { value: Value::Object(object), evidence }
     }
 
     /// Fills `<field>_citation` with the address that the field's value comes from.
-    fn cite(
-        &self,
-        at: usize,
-        pointer: &str,
-        sources: &HashMap<usize, String>,
-        object: &mut Map<String, Value>,
-        evidence: &mut Vec<Evidence>,
-    ) {
+    fn cite(&self, at: usize, sources: &HashMap<usize, String>, object: &mut Map<String, Value>) {
         for &child in &self.shape.fields[at].children {
             let field = &self.shape.fields[child];
             let Some(url) = field.citation_of.and_then(|cited| sources.get(&cited)) else { continue };
@@ -122,14 +115,6 @@ impl<'p> Filler<'_, 'p> {
                 Value::from(url.clone())
             };
             object.insert(field.name.clone(), value);
-            let pointer = format!("{pointer}/{}", escaped(&field.name));
-            evidence.push(Evidence {
-                pointer,
-                url: url.clone(),
-                quote: url.clone(),
-                how: How::Page,
-                confidence: 1.0,
-            });
         }
     }
 
@@ -247,22 +232,7 @@ impl<'p> Filler<'_, 'p> {
             if most <= worst {
                 continue;
             }
-            let found = crate::reading::Found {
-                text: &fact.text,
-                machine: fact.machine.as_deref(),
-                link: fact.link.as_deref(),
-            };
-            let facts = &self.pages[page];
-            let setting = crate::reading::Setting {
-                base: facts.view.page.base(),
-                decimal_comma: facts.decimal_comma,
-                month_first: facts.month_first,
-            };
-            let Some((value, fit)) =
-                crate::reading::read(&self.shape.fields[field], self.wants.roles[field], found, &setting)
-            else {
-                continue;
-            };
+            let Some((value, fit)) = self.read(field, page, fact) else { continue };
             let score = most * fit;
             if score > worst {
                 let place = list.partition_point(|known| known.score >= score);

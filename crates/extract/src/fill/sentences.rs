@@ -27,7 +27,7 @@ struct Sentence {
 }
 
 impl<'p> Filler<'_, 'p> {
-    pub(crate) fn from_sentences(
+    pub(crate) fn add_sentences(
         &self,
         leaves: &[usize],
         scope: &Scope<'p>,
@@ -50,7 +50,7 @@ impl<'p> Filler<'_, 'p> {
         for &page in pages.iter().take(20) {
             let view = self.pages[page].view;
             for sentence in sentences(view.markdown) {
-                for &leaf in left.iter() {
+                for &leaf in &left {
                     if chosen.contains_key(&leaf) {
                         continue;
                     }

@@ -1,6 +1,6 @@
 //! What is wanted, ready to be compared: the words and role of every field, and which fields a label may mean.
 
-use super::rows::Column;
+use super::columns::Column;
 use crate::facts::{Fact, LabelId, Labels};
 use crate::reading::Role;
 use crate::schema::{Kind, Shape};
@@ -11,6 +11,9 @@ use std::rc::Rc;
 /// Labels that are less like a field than this are not considered.
 const LEAST_LIKENESS: f32 = 0.4;
 
+/// Fields with how alike they are.
+type Likes = Rc<[(usize, f32)]>;
+
 pub(crate) struct Wants {
     pub names: Vec<Name>,
     pub roles: Vec<Role>,
@@ -18,7 +21,7 @@ pub(crate) struct Wants {
     labels: Labels,
     /// Fields by the beginnings and ends of their words, so that a label is compared with few of them.
     by_part: HashMap<String, Vec<usize>>,
-    likes: Vec<Option<Rc<[(usize, f32)]>>>,
+    likes: Vec<Option<Likes>>,
 }
 
 impl Wants {
@@ -61,7 +64,7 @@ impl Wants {
     }
 
     /// The fields that a label may mean, with how alike they are.
-    pub(crate) fn likes(&mut self, label: LabelId) -> Rc<[(usize, f32)]> {
+    pub(crate) fn likes(&mut self, label: LabelId) -> Likes {
         let at = label.0 as usize;
         if let Some(known) = &self.likes[at] {
             return Rc::clone(known);
@@ -77,7 +80,7 @@ impl Wants {
             .collect();
         fields.sort_unstable();
         fields.dedup();
-        let found: Rc<[(usize, f32)]> = fields
+        let found: Likes = fields
             .into_iter()
             .map(|field| (field, likeness(&self.names[field], words, around)))
             .filter(|(_, likeness)| *likeness >= LEAST_LIKENESS)

@@ -15,6 +15,13 @@ const MONTHS: [&[&str]; 12] = [
     &["nov", "lis"],
     &["dec", "dez", "dic", "des", "gru"],
 ];
+/// Whole names of months: "mar" is March, "market" is not.
+const WHOLE: &str = "january february march april june july august september october november december januar februar \
+    marz juni juli oktober dezember janvier fevrier mars avril juin juillet aout septembre octobre \
+    novembre decembre enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre \
+    diciembre gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre janeiro fevereiro \
+    marco maio junho julho setembro outubro novembro dezembro januari februari maart augustus augusti \
+    mei desember marts may mai maj sept";
 /// Bytes of a text that are searched.
 const LONGEST: usize = 400;
 
@@ -96,82 +103,7 @@ fn month(word: &str) -> Option<i64> {
     if plain.chars().count() < 3 || plain.len() > 12 {
         return None;
     }
-    // "mar" is March; "market" is not.
-    const WHOLE: &[&str] = &[
-        "january",
-        "february",
-        "march",
-        "april",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "januar",
-        "februar",
-        "marz",
-        "juni",
-        "juli",
-        "oktober",
-        "dezember",
-        "janvier",
-        "fevrier",
-        "mars",
-        "avril",
-        "juin",
-        "juillet",
-        "aout",
-        "septembre",
-        "octobre",
-        "novembre",
-        "decembre",
-        "enero",
-        "febrero",
-        "marzo",
-        "abril",
-        "mayo",
-        "junio",
-        "julio",
-        "agosto",
-        "septiembre",
-        "octubre",
-        "noviembre",
-        "diciembre",
-        "gennaio",
-        "febbraio",
-        "aprile",
-        "maggio",
-        "giugno",
-        "luglio",
-        "settembre",
-        "ottobre",
-        "dicembre",
-        "janeiro",
-        "fevereiro",
-        "marco",
-        "maio",
-        "junho",
-        "julho",
-        "setembro",
-        "outubro",
-        "novembro",
-        "dezembro",
-        "januari",
-        "februari",
-        "maart",
-        "augustus",
-        "augusti",
-        "mei",
-        "desember",
-        "marts",
-        "may",
-        "mai",
-        "maj",
-        "sept",
-    ];
-    let known = plain.len() <= 4 || WHOLE.contains(&plain.as_str());
+    let known = plain.len() <= 4 || WHOLE.split_ascii_whitespace().any(|name| name == plain);
     let at = MONTHS.iter().position(|names| names.iter().any(|name| plain.starts_with(name)))?;
     known.then(|| i64::try_from(at + 1).ok())?
 }

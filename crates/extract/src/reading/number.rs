@@ -54,8 +54,7 @@ pub(crate) fn numbers(text: &str, decimal_comma: bool, most: usize) -> Vec<Writt
 /// Digits with separators that stand between digits.
 fn end_of(text: &str, start: usize) -> usize {
     let mut end = start;
-    let mut rest = text[start..].char_indices().peekable();
-    while let Some((offset, c)) = rest.next() {
+    for (offset, c) in text[start..].char_indices() {
         if c.is_ascii_digit() {
             end = start + offset + 1;
             continue;
@@ -109,7 +108,6 @@ fn value_of(digits: &str, decimal_comma: bool) -> Option<f64> {
     let points = digits.matches('.').count();
     let last = digits.rfind([',', '.']);
     let decimal = match (commas, points, last) {
-        (0, 0, _) | (_, _, None) => None,
         (1.., 1.., Some(at)) => Some(at),
         (1, 0, Some(at)) | (0, 1, Some(at)) => {
             let (comma, three) = (commas == 1, digits.len() - at - 1 == 3);

@@ -7,7 +7,7 @@ mod synonyms;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -18,136 +18,33 @@ const MOST_WORDS: usize = 12;
 const MOST_TEXT_WORDS: usize = 300;
 const LONGEST_NAME: usize = 200;
 
-/// Words that say little about which value is meant.
-const WEAK: &[&str] = &[
-    "number",
-    "no",
-    "nr",
-    "code",
-    "total",
-    "count",
-    "value",
-    "info",
-    "information",
-    "detail",
-    "data",
-    "list",
-    "current",
-    "full",
-    "text",
-    "amount",
-    "in",
-    "at",
-    "by",
-    "from",
-    "line",
-    "tag",
-    "box",
-    "wrapper",
-    "container",
-    "item",
-    "field",
-    "label",
-    "val",
-    "content",
-    "main",
-    "block",
-    "id",
-    "official",
-    "overall",
-    "available",
-    "short",
-    "long",
-    "new",
-    "js",
-    "col",
-    "row",
-    "cell",
-    "inner",
-    "my",
-    "your",
-    // Units say how a value is written, not which it is.
-    "m",
-    "km",
-    "km2",
-    "m2",
-    "cm",
-    "mm",
-    "kg",
-    "g",
-    "mt",
-    "mb",
-    "gb",
-    "ms",
-    "min",
-    "minute",
-    "second",
-    "percent",
-    "pct",
-    "eur",
-    "usd",
-    "gbp",
-    "sqm",
-];
+/// Words that say little about which value is meant: fillers, and units.
+static WEAK: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    set(
+        "number no nr code total count value info information detail data list current full text amount in at \
+    by from line tag box wrapper container item field label val content main block id official overall \
+    available short long new js col row cell inner my your m km km2 m2 cm mm kg g mt mb gb ms min minute \
+    second percent pct eur usd gbp sqm",
+    )
+});
 /// Words that say nothing at all.
-const EMPTY: &[&str] = &[
-    "of", "the", "a", "an", "and", "or", "for", "to", "is", "de", "la", "le", "les", "du", "des", "del",
-    "el", "los", "las", "der", "die", "das", "und", "et", "y", "en", "di", "da", "do", "on", "with", "per",
-    "its", "this", "that", "their", "our", "von", "im", "am", "zu", "s",
-];
+static EMPTY: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    set(
+        "of the a an and or for to is de la le les du des del el los las der die das und et y en di da do on \
+    with per its this that their our von im am zu s",
+    )
+});
 /// What a whole page may be about: `product_name` is the name that a product page is headed by.
-const ENTITIES: &[&str] = &[
-    "product",
-    "job",
-    "item",
-    "event",
-    "recipe",
-    "book",
-    "article",
-    "page",
-    "company",
-    "organization",
-    "hotel",
-    "course",
-    "film",
-    "dish",
-    "post",
-    "thread",
-    "listing",
-    "property",
-    "model",
-    "paper",
-    "song",
-    "album",
-    "game",
-    "project",
-    "package",
-    "person",
-    "profile",
-    "restaurant",
-    "plan",
-    "release",
-    "question",
-    "topic",
-    "story",
-    "venue",
-    "vehicle",
-    "program",
-    "episode",
-    "podcast",
-    "house",
-    "museum",
-    "conference",
-    "show",
-    "command",
-    "festival",
-    "service",
-    "tool",
-    "country",
-    "destination",
-    "topic",
-    "list",
-];
+static ENTITIES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    set("product job item event recipe book article page company organization hotel course film dish post \
+    thread listing property model paper song album game project package person profile restaurant plan \
+    release question topic story venue vehicle program episode podcast house museum conference show \
+    command festival service tool country destination list")
+});
+
+fn set(words: &'static str) -> HashSet<&'static str> {
+    words.split_ascii_whitespace().collect()
+}
 
 /// A name as comparable words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -161,7 +58,7 @@ impl Words {
         Self(
             split(name)
                 .into_iter()
-                .filter(|word| !EMPTY.contains(&word.as_str()))
+                .filter(|word| !EMPTY.contains(word.as_str()))
                 .map(|word| canonical(&word))
                 .collect(),
         )
@@ -170,7 +67,7 @@ impl Words {
     /// The words of a whole text, each once.
     pub(crate) fn of_text(text: &str) -> Self {
         let mut words: Vec<String> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         for part in text.split_whitespace() {
             for word in Self::of(part).0 {
                 if words.len() < MOST_TEXT_WORDS && seen.insert(word.clone()) {
@@ -203,12 +100,11 @@ fn split(name: &str) -> Vec<String> {
     let mut word = String::new();
     let mut last: Option<char> = None;
     for c in name.nfkd().filter(|&c| !is_combining_mark(c)) {
-        if !c.is_alphanumeric() {
+        let new_word = c.is_uppercase() && last.is_some_and(char::is_lowercase);
+        if new_word || !c.is_alphanumeric() {
             finish(&mut words, &mut word);
-        } else {
-            if c.is_uppercase() && last.is_some_and(char::is_lowercase) {
-                finish(&mut words, &mut word);
-            }
+        }
+        if c.is_alphanumeric() {
             word.extend(c.to_lowercase());
         }
         last = Some(c);
@@ -247,6 +143,14 @@ fn canonical(word: &str) -> String {
     if let Some(first) = ROWS.get(word) {
         return (*first).to_owned();
     }
+    // Compounds that are written together end in what they are.
+    if !word.is_ascii() {
+        let ends =
+            word.char_indices().skip(1).map(|(at, _)| &word[at..]).filter(|end| end.chars().count() > 1);
+        if let Some(first) = ends.filter(|end| !end.is_ascii()).find_map(|end| ROWS.get(end)) {
+            return (*first).to_owned();
+        }
+    }
     let single = singular(word);
     ROWS.get(single.as_str()).map_or(single, |first| (*first).to_owned())
 }
@@ -269,7 +173,7 @@ fn singular(word: &str) -> String {
 
 /// How much a word counts.
 fn weight(word: &str) -> f32 {
-    if WEAK.contains(&word) { 0.3 } else { 1.0 }
+    if WEAK.contains(word) { 0.3 } else { 1.0 }
 }
 
 /// Whether two words may be the same, good enough for texts.
@@ -288,7 +192,12 @@ fn agree(one: &str, other: &str) -> f32 {
     let enough = if ascii { short.len() >= 4 } else { short.chars().count() >= 2 };
     if enough && long.starts_with(short) {
         let rest = long.len() - short.len();
-        return if ascii && rest <= 3 { 0.85 } else { 0.7 };
+        return match rest {
+            1 | 2 if ascii => 0.85,
+            // "author" and "authority".
+            3 if ascii => 0.5,
+            _ => 0.7,
+        };
     }
     if (short.len() >= 5 || !ascii) && enough && long.ends_with(short) {
         return 0.7;
@@ -311,7 +220,7 @@ pub(crate) struct Name {
 impl Name {
     /// Whether it is the word for a thing: the name of a podcast may be wanted as `podcast`.
     pub(crate) fn is_entity(&self) -> bool {
-        matches!(self.own.0.as_slice(), [word] if ENTITIES.contains(&word.as_str()))
+        matches!(self.own.0.as_slice(), [word] if ENTITIES.contains(word.as_str()))
     }
 }
 
@@ -335,14 +244,14 @@ pub(crate) fn likeness(name: &Name, label: &Words, around: &Words) -> f32 {
 
 /// The words of a short label in the description of what is wanted.
 fn described(name: &Name, label: &Words) -> f32 {
-    let strong = label.0.iter().filter(|word| weight(word) == 1.0).count();
+    let strong = label.0.iter().filter(|word| !WEAK.contains(word.as_str())).count();
     let all = label.0.iter().all(|word| name.description.has(word));
     if all && strong > 0 && label.0.len() <= 3 { 0.7 } else { 0.0 }
 }
 
 fn overlap(wanted: &Words, label: &Words, context: &Words) -> f32 {
     // In most languages and in names of fields the last word is what it is, the others say which.
-    let head = wanted.0.iter().rposition(|word| weight(word) == 1.0);
+    let head = wanted.0.iter().rposition(|word| !WEAK.contains(word.as_str()));
     // A name of weak words alone is taken at its word.
     let weight = |word: &str| if head.is_none() { 1.0 } else { weight(word) };
     let (mut whole, mut matched) = (0.0, 0.0);
@@ -360,7 +269,7 @@ fn overlap(wanted: &Words, label: &Words, context: &Words) -> f32 {
             used[at] = true;
         }
         // What the page is about need not be said again.
-        let implied = found == 0.0 && head != Some(at) && ENTITIES.contains(&word.as_str());
+        let implied = found == 0.0 && head != Some(at) && ENTITIES.contains(word.as_str());
         whole += if implied { weight * 0.25 } else { weight };
         matched += weight * found;
     }
@@ -374,7 +283,7 @@ fn overlap(wanted: &Words, label: &Words, context: &Words) -> f32 {
         .filter(|(at, word)| {
             !used[*at] && !context.has(word) && !word.bytes().all(|byte| byte.is_ascii_digit())
         })
-        .map(|(_, word)| weight(word) * if ENTITIES.contains(&word.as_str()) { 0.4 } else { 1.0 })
+        .map(|(_, word)| weight(word) * if ENTITIES.contains(word.as_str()) { 0.4 } else { 1.0 })
         .sum();
     let (recall, precision) = (matched / whole, matched / (matched + extra));
     2.0 * recall * precision / (recall + precision)

@@ -39,7 +39,7 @@ impl std::ops::AddAssign for Score {
 impl Task {
     /// Holds an answer and its sources against the truth. A value without source counts as not traceable.
     pub fn score(&self, answer: &Value, sources: &[Given]) -> Score {
-        let answered = leaves(answer).len();
+        let answered = leaves(answer).len() - citations(answer);
         let (wanted, right) = if self.schema.is_some() {
             (leaves(&self.expected).len(), right(&self.expected, answer))
         } else {
@@ -67,6 +67,25 @@ fn leaves(value: &Value) -> Vec<&Value> {
         }
     }
     found
+}
+
+/// Values that name the source of their neighbour.
+fn citations(value: &Value) -> usize {
+    let mut count = 0;
+    let mut waiting = vec![value];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Object(object) => {
+                let (cited, other): (Vec<_>, Vec<_>) =
+                    object.iter().partition(|(name, _)| name.ends_with("_citation"));
+                count += cited.into_iter().map(|(_, value)| leaves(value).len()).sum::<usize>();
+                waiting.extend(other.into_iter().map(|(_, value)| value));
+            }
+            Value::Array(list) => waiting.extend(list),
+            _ => {}
+        }
+    }
+    count
 }
 
 /// Leaves of the truth that the answer has. Rows are compared each with the row that is most like it.
