@@ -7,12 +7,16 @@ use agent::Citation;
 use std::collections::BTreeMap;
 use store::agents::{RunKind, RunState};
 use uuid::Uuid;
-use wire::WireError;
 use wire::extract::{EXTRACT_REPLACEMENT, EXTRACT_WARNING, ExtractStatus};
+use wire::{Kind, WireError};
 
 impl Extractor {
     pub async fn status(&self, caller: &Caller, id: Uuid) -> Result<ExtractStatus, WireError> {
-        let run = self.0.find(caller, RunKind::Extract, id).await?;
+        let found = self.0.find(caller, RunKind::Extract, id).await;
+        let run = found.map_err(|error| match error.kind {
+            Kind::AgentNotFound => Kind::JobNotFound.into(),
+            _ => error,
+        })?;
         let order = Order::of(&run)?;
         let StoredResult { data, partial, note, citations, .. } = self.0.result(&run).await?;
         let completed = run.state == RunState::Succeeded;

@@ -4,6 +4,7 @@ mod agent;
 mod batch;
 mod crawl;
 mod drills;
+mod extract;
 mod files;
 mod keys;
 mod map;
@@ -91,6 +92,8 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (map::routes(), RateGroup::Map, Some(Scope::Map)),
         (agent::start_route(), RateGroup::Agent, Some(Scope::Agent)),
         (agent::routes(), RateGroup::Status, Some(Scope::Agent)),
+        (extract::start_route(), RateGroup::Agent, Some(Scope::Agent)),
+        (extract::routes(), RateGroup::Status, Some(Scope::Agent)),
         (search_collections::routes(), RateGroup::Search, Some(Scope::Search)),
         (search::routes(), RateGroup::Search, Some(Scope::Search)),
         (search::feedback_routes(), RateGroup::Status, None),
