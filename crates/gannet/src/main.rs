@@ -67,6 +67,8 @@ enum Command {
     Crawl(commands::crawl::Crawl),
     /// Scrape a list of pages, without a server
     Batch(commands::batch::Batch),
+    /// Ask a question of the web and watch it being answered, without a server
+    Agent(commands::agent::Agent),
     /// List the addresses of a site, without a server
     Map(commands::map::Map),
     /// Turn a page from a file or standard input into clean content
@@ -122,6 +124,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Models(models) => models.run(&cli.globals.settings(Vec::new())?),
             Command::Crawl(crawl) => crawl.run(cli.globals).await,
             Command::Batch(batch) => batch.run(cli.globals).await,
+            Command::Agent(agent) => agent.run(cli.globals).await,
             Command::Map(map) => map.run(&cli.globals.settings(Vec::new())?).await,
             Command::Extract(extract) => extract.run(),
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,

@@ -3,7 +3,8 @@
 use super::start::Wishes;
 use super::tidy::MOST_LOST;
 use super::web::{Ways, WebSearch};
-use super::work::{self, Desk, Ears};
+use super::work::{self, AbortOnDrop, Desk, Ears};
+use crate::models::{self, Models};
 use crate::plans::Plans;
 use crate::scrape::Scraper;
 use agent::Brain;
@@ -61,6 +62,14 @@ impl std::fmt::Debug for AgentTools {
     }
 }
 
+/// What thinks: a language model where there is one for runs, rules otherwise. `tokens_per_credit` is the price of the model.
+pub fn brain(models: &Models, tokens_per_credit: u64) -> Arc<dyn Brain> {
+    match models.chat(models::Task::Agent) {
+        Some(chat) => Arc::new(agent::ModelDriven::new(chat, tokens_per_credit)),
+        None => Arc::new(agent::BuiltIn),
+    }
+}
+
 impl AgentCrew {
     /// `agents` is where this process accepts runs: what is cancelled there is heard of at once.
     pub fn new(agents: &super::Agents, tools: AgentTools, plans: &Plans, options: AgentCrewOptions) -> Self {
@@ -86,13 +95,14 @@ impl AgentCrew {
     pub async fn run(self, stop: CancellationToken) {
         let over = CancellationToken::new();
         let (store, held) = (self.desk.store.clone(), self.held.clone());
-        let beat = tokio::spawn(keep_leases(store, held, self.options.lease, over.clone()));
+        let mut beat = tokio::spawn(keep_leases(store, held, self.options.lease, over.clone()));
+        let _abort = AbortOnDrop(beat.abort_handle());
         let mut running = JoinSet::new();
         self.work_until(&stop, &mut running).await;
         self.wind_down(&mut running).await;
         over.cancel();
         // It only sleeps and writes, and ends on its token.
-        let _ = beat.await;
+        let _ = (&mut beat).await;
     }
 
     async fn work_until(&self, stop: &CancellationToken, running: &mut JoinSet<()>) {
@@ -138,8 +148,9 @@ impl AgentCrew {
         running.spawn(async move {
             let _listening = listening;
             // In a task of its own: a panic of ours must not leave the lease behind in the list of those that are kept.
-            let attempt = tokio::spawn(work::attempt(desk, claimed, ears));
-            if let Err(error) = attempt.await {
+            let mut attempt = tokio::spawn(work::attempt(desk, claimed, ears));
+            let _abort = AbortOnDrop(attempt.abort_handle());
+            if let Err(error) = (&mut attempt).await {
                 tracing::error!(run = %lease.run, %error, "work on a run broke off; it is taken up again");
             }
             lock(&held).remove(&lease);

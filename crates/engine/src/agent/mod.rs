@@ -11,8 +11,11 @@ mod journal;
 mod look;
 pub mod order;
 mod plan;
+mod search;
 mod start;
 mod status;
+#[cfg(test)]
+mod tests;
 mod thread;
 mod tidy;
 mod told;
@@ -20,7 +23,7 @@ pub mod trace;
 mod web;
 mod work;
 
-pub use crew::{AgentCrew, AgentCrewOptions};
+pub use crew::{AgentCrew, AgentCrewOptions, AgentTools, brain};
 pub use ends::StoredResult;
 pub use order::Order;
 pub use start::{Acceptance, Agents};

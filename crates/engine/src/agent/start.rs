@@ -136,7 +136,9 @@ impl Agents {
         let known = self.store.thread(caller.team, thread).await.map_err(from_store)?;
         known.ok_or(Kind::ThreadNotFound)?;
         let last = self.store.thread_runs(thread, 1).await.map_err(from_store)?;
-        Order::of(last.last().ok_or(Kind::ThreadNotFound)?)
+        let last = last.last().ok_or(Kind::ThreadNotFound)?;
+        // Looked at before credits are set aside; who comes in between is found out by the store.
+        if last.state.is_terminal() { Order::of(last) } else { Err(WireError::thread_busy(last.id)) }
     }
 
     /// When the database went away in the middle, the run may stand; then it needs the reservation, and if it does not, the sweeper

@@ -54,7 +54,8 @@ pub async fn attempt(desk: Desk, claimed: ClaimedRun, ears: Ears) {
     let book = Book::open(store.clone(), (lease, &run), order.clone(), desk.patience, lost);
     let book = Arc::new(book);
     let over = CancellationToken::new();
-    let behind = tokio::spawn(book.clone().write_behind(over.clone()));
+    let mut behind = tokio::spawn(book.clone().write_behind(over.clone()));
+    let _abort = AbortOnDrop(behind.abort_handle());
     let verdict = {
         let work = carry(&desk, &run, &order, &book);
         tokio::select! {
@@ -74,7 +75,7 @@ pub async fn attempt(desk: Desk, claimed: ClaimedRun, ears: Ears) {
     }
     over.cancel();
     // It only writes, and ends on its token.
-    let _ = behind.await;
+    let _ = (&mut behind).await;
 }
 
 async fn carry(desk: &Desk, run: &Run, order: &Arc<Order>, book: &Arc<Book>) -> Verdict {
@@ -163,7 +164,8 @@ async fn think(brain: Arc<dyn Brain>, prepared: Prepared, book: Arc<Book>) -> Op
     (&mut task).await.inspect_err(|error| tracing::error!(%error, "a run panicked")).ok()
 }
 
-struct AbortOnDrop(tokio::task::AbortHandle);
+/// A task that does not outlive who started it.
+pub struct AbortOnDrop(pub tokio::task::AbortHandle);
 
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {

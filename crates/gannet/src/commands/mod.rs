@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod agent;
 pub mod batch;
 pub mod crawl;
 pub mod doctor;

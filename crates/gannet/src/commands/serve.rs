@@ -1,11 +1,10 @@
 //! `gannet serve`: the API, the workers and the janitor in one process, until a signal stops them.
 
 use crate::Globals;
-use crate::commands::research;
+use crate::commands::{agent, research};
 use crate::home::{self, FirstKey};
 use crate::settings::{Role, Settings, without_password};
 use anyhow::{Context, Result};
-use engine::agent::Agents;
 use engine::crawl::{Crawler, Crew, CrewOptions};
 use engine::drill::DrillStep;
 use engine::files::Files;
@@ -86,8 +85,8 @@ impl Serve {
             tasks.spawn(Feeder::new(local.clone(), store.clone()).run(stop.clone()));
         }
         let searcher = open_searcher(&settings, &store, &scraper, &local).with_research(research.clone());
-        let agents =
-            Arc::new(Agents::new(store.clone(), settings.egress_allow.clone(), settings.agent_deadline));
+        let agents = agent::agents(&settings, &store);
+        agent::start_crew(&settings, &agents, &scraper, &searcher, &stop, &tasks);
         let app = App::new(Parts {
             store: store.clone(),
             gate: gate.clone(),
