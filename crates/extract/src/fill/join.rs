@@ -2,7 +2,7 @@
 
 use super::rows::Fit;
 use super::{Evidence, Filler, Part, Scope};
-use crate::facts::{PageFacts, Record};
+use crate::facts::{How, PageFacts, Record};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -97,7 +97,10 @@ impl<'p> Filler<'_, 'p> {
         for &page in pages {
             let place = format!("{pointer}/{}", rows.len());
             let row = self.object(item, &Scope::Pages(vec![page]), &place, &|_| true);
-            if row.evidence.len() * LEAST_SHARE >= leaves.max(1) && !row.evidence.is_empty() {
+            let stated =
+                row.evidence.iter().filter(|known| !matches!(known.how, How::Heading | How::Meta)).count();
+            // A heading alone makes no row.
+            if row.evidence.len() * LEAST_SHARE >= leaves.max(1) && (stated > 0 || leaves == 1) {
                 rows.push(row);
             }
         }

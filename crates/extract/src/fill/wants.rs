@@ -10,6 +10,8 @@ use std::rc::Rc;
 
 /// Labels that are less like a field than this are not considered.
 const LEAST_LIKENESS: f32 = 0.4;
+/// Fields that one label is compared with.
+const MOST_COMPARED: usize = 100;
 
 /// Fields with how alike they are.
 type Likes = Rc<[(usize, f32)]>;
@@ -70,14 +72,17 @@ impl Wants {
             return Rc::clone(known);
         }
         let (words, around) = self.labels.get(label);
-        let mut fields: Vec<usize> = words
-            .0
-            .iter()
-            .flat_map(|word| parts(word))
-            .filter_map(|part| self.by_part.get(&part))
-            .flatten()
-            .copied()
-            .collect();
+        // Those that share a rare part first: a word that a thousand fields have tells them not apart.
+        let mut shared: Vec<&Vec<usize>> =
+            words.0.iter().flat_map(|word| parts(word)).filter_map(|part| self.by_part.get(&part)).collect();
+        shared.sort_by_key(|fields| fields.len());
+        let mut fields: Vec<usize> = Vec::new();
+        for more in shared {
+            if fields.len() >= MOST_COMPARED {
+                break;
+            }
+            fields.extend(more.iter().take(MOST_COMPARED));
+        }
         fields.sort_unstable();
         fields.dedup();
         let found: Likes = fields

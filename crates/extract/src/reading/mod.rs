@@ -97,7 +97,8 @@ fn number(field: &Field, role: Role, found: Found, setting: &Setting) -> Option<
     let first = money.or_else(|| all.first())?;
     // Of "from 3 to 5" no single number is meant.
     let several = if all.len() > 1 && money.is_none() { 0.75 } else { 1.0 };
-    let unsure = if role == Role::Money && money.is_none() { 0.9 } else { 1.0 };
+    let bare = first.len == found.text.trim().len();
+    let unsure = if role == Role::Money && money.is_none() && !bare { 0.9 } else { 1.0 };
     shaped(field, first.value).map(|value| (value, tightness(found.text, first.len) * several * unsure))
 }
 
