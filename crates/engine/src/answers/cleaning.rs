@@ -30,8 +30,8 @@ pub async fn clean(models: &Models, page: Page<'_>) -> Result<Told<String>, Wire
     let ask = Ask {
         messages: vec![
             Message::System(RULES.to_owned()),
-            Message::User("Which of these blocks are not content?".to_owned()),
             Message::Data { source: page.url.to_owned(), text: list },
+            Message::User("Which of these blocks are not content?".to_owned()),
         ],
         max_tokens: Some(room.answer),
         ..Ask::default()

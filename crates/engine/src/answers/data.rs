@@ -30,8 +30,8 @@ pub async fn by_model(models: &Models, asked: &JsonAsked, page: Page<'_>) -> Res
     let ask = Ask {
         messages: vec![
             Message::System(RULES.to_owned()),
-            Message::User(task),
             Message::Data { source: page.url.to_owned(), text: shown.into_owned() },
+            Message::User(task),
         ],
         max_tokens: Some(room.answer),
         ..Ask::default()

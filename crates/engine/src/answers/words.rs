@@ -35,8 +35,8 @@ async fn say(
     let ask = Ask {
         messages: vec![
             Message::System(rules.to_owned()),
-            Message::User(task.to_owned()),
             Message::Data { source: page.url.to_owned(), text: shown.into_owned() },
+            Message::User(task.to_owned()),
         ],
         max_tokens: Some(room.answer),
         ..Ask::default()

@@ -11,6 +11,7 @@ mod tests;
 
 pub use probe::Report;
 
+use super::fence::Fence;
 use super::{Abilities, Ask, Chat, ChatError, Reply};
 use dialect::Dialect;
 use net::{Deadline, FetchError, Fetcher, Limits, Purpose, Request, StatusCode, retry_after};
@@ -100,7 +101,8 @@ impl OpenAi {
         // Each of the things a server may not take can be learned once.
         for _ in 0..=Dialect::LESSONS {
             let dialect = self.dialect();
-            let body = request::write(&self.endpoint.model, ask, dialect);
+            let fence = Fence::new();
+            let body = request::write(&self.endpoint.model, ask, dialect, &fence);
             match self.post(body, deadline).await {
                 Err(Trouble { error: ChatError::Refused(why), .. })
                     if let Some(lesson) = dialect.lesson(&why, ask) =>
@@ -114,7 +116,7 @@ impl OpenAi {
                     }
                     return Err(trouble);
                 }
-                reply => return reply,
+                Ok(reply) => return Ok(Reply { text: fence.taken_out(reply.text), ..reply }),
             }
         }
         Err(ChatError::Refused("it takes no form of the request".to_owned()).into())

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 const MOST_TOKENS: u32 = 4_096;
 
 /// The body of a request, in the dialect of its server.
-pub fn write(model: &str, ask: &Ask, dialect: Dialect) -> Vec<u8> {
-    let mut body = json!({ "model": model, "messages": messages(ask), "stream": dialect.streams });
+pub fn write(model: &str, ask: &Ask, dialect: Dialect, fence: &Fence) -> Vec<u8> {
+    let mut body = json!({ "model": model, "messages": messages(ask, fence), "stream": dialect.streams });
     let limit = if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
     body[limit] = ask.max_tokens.unwrap_or(MOST_TOKENS).into();
     if dialect.temperature {
@@ -57,8 +57,7 @@ fn legal_name(title: &str) -> String {
 }
 
 /// One system message at the front, and neighbours of one role as one message: many templates take nothing else.
-fn messages(ask: &Ask) -> Vec<Value> {
-    let fence = Fence::new();
+fn messages(ask: &Ask, fence: &Fence) -> Vec<Value> {
     let foreign = |message: &Message| matches!(message, Message::Data { .. } | Message::ToolResult { .. });
     let rule = ask.messages.iter().any(foreign).then(|| fence.rule());
     let mut system: Vec<&str> = Vec::new();

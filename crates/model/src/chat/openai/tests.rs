@@ -124,6 +124,16 @@ async fn page_text_is_fenced_and_the_rule_stands_in_the_system_text_alone() {
 }
 
 #[tokio::test]
+async fn the_marks_of_a_fence_are_not_part_of_an_answer() {
+    let server = ModelServer::start(|asked| Said::text(asked.user()));
+    let ask = Ask {
+        messages: vec![Message::Data { source: "https://a.example/".into(), text: "Seven crowns.".into() }],
+        ..Ask::default()
+    };
+    assert_eq!(client(&server).ask(&ask, soon()).await.unwrap().text.trim(), "Seven crowns.");
+}
+
+#[tokio::test]
 async fn what_a_server_does_not_take_is_left_out() {
     let talents = Talents { json_schema: false, json_object: false, streams: false, ..Talents::default() };
     let server = ModelServer::with(talents, |asked| {
