@@ -4,7 +4,6 @@
 use super::Searcher;
 use super::plan::SearchPlan;
 use crate::callers::Caller;
-use crate::scrape::ScrapePlan;
 use crate::scrape::plan::page_url;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
@@ -129,15 +128,14 @@ impl Searcher {
         base_url: &str,
         deadline: Deadline,
     ) -> Result<Vec<u8>, WireError> {
-        let options = plan.scrape.clone().unwrap_or_default();
-        let url = page_url(hit.url.as_str(), &|host| self.scraper.names_host(host))?;
-        let mut page = ScrapePlan::of_options(url, hit.url.as_str(), &options, plan.private)?;
+        let Some(mut page) = plan.scrape.clone() else { return Err(ErrorKind::Internal.into()) };
+        page.url = page_url(hit.url.as_str(), &|host| self.scraper.names_host(host))?;
+        hit.url.as_str().clone_into(&mut page.written_url);
         let left = deadline.remaining().saturating_sub(RECORDING);
         if left < SHORTEST {
             return Err(WireError::scrape_timeout("waiting for its turn", None));
         }
         page.timeout = page.timeout.min(left);
-        page.access.waits_for_browser = true;
         if page.access.rules.is_none() {
             page.access.rules.clone_from(&plan.rules);
         }

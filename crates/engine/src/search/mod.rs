@@ -12,6 +12,7 @@ mod plan;
 pub use catalogue::call_tools;
 pub use plan::SearchPlan;
 
+use crate::answers;
 use crate::callers::Caller;
 use crate::from_store;
 use crate::research::Research;
@@ -85,6 +86,9 @@ impl Searcher {
         base_url: &str,
     ) -> Result<SearchAnswer, WireError> {
         let mut plan = SearchPlan::resolve(asked, caller.team, caller.zero_data_retention)?;
+        if let Some(page) = &plan.scrape {
+            answers::must_be_able(self.scraper.models(), page).map_err(|error| error.within("scrapeOptions"))?;
+        }
         let deadline = Deadline::after(plan.timeout.saturating_sub(RESERVE));
         let reservation = self.scraper.reserve(caller, plan.most_credits(), ENDPOINT, plan.timeout).await?;
         let id = Uuid::now_v7();

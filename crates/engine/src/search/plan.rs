@@ -32,8 +32,8 @@ pub struct SearchPlan {
     pub questions: Vec<Question>,
     /// Tools of a catalogue were asked for; the list is empty, but it is there.
     pub tools: bool,
-    /// How every hit is scraped, when it is.
-    pub scrape: Option<ScrapeOptions>,
+    /// How every hit is scraped, when it is; of no page yet.
+    pub scrape: Option<ScrapePlan>,
     pub timeout: Duration,
     /// Results that cannot be scraped by their address are left out.
     pub leave_out_unusable: bool,
@@ -73,13 +73,10 @@ impl SearchPlan {
         if !common.sites.is_empty() && !common.without_sites.is_empty() {
             return Err(both_lists());
         }
-        if let Some(options) = &asked.scrape_options {
-            check_scraping(options, private)?;
-        }
-        let scrape = asked
-            .scrape_options
-            .clone()
-            .filter(|options| options.formats.as_ref().is_some_and(|formats| !formats.is_empty()));
+        // Mistakes are named whether pages are scraped or not.
+        let scrape = asked.scrape_options.as_ref().map(|options| scraping(options, private)).transpose()?;
+        let formats = asked.scrape_options.as_ref().and_then(|options| options.formats.as_ref());
+        let scrape = scrape.filter(|_| formats.is_some_and(|formats| !formats.is_empty()));
         Ok(Self {
             query,
             questions,
@@ -149,9 +146,11 @@ fn refuse_the_rest(asked: &SearchRequest, issues: &mut Issues) {
     }
 }
 
-/// Finds mistakes in the options before anything is looked for: they are the same for every page.
-fn check_scraping(options: &ScrapeOptions, private: bool) -> Result<(), WireError> {
-    let any = Url::parse("http://localhost/").map_err(|_| WireError::from(wire::Kind::Internal))?;
-    ScrapePlan::of_options(any, "", options, private).map_err(|error| error.within("scrapeOptions"))?;
-    Ok(())
+/// How pages are scraped, which is the same for every one of them.
+fn scraping(options: &ScrapeOptions, private: bool) -> Result<ScrapePlan, WireError> {
+    let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(wire::Kind::Internal))?;
+    let mut plan = ScrapePlan::of_options(nowhere, "", options, private)
+        .map_err(|error| error.within("scrapeOptions"))?;
+    plan.access.waits_for_browser = true;
+    Ok(plan)
 }
