@@ -39,6 +39,15 @@ async fn crawls(mut command: Command) {
     run(command.env("API_URL", &country.http().base));
 }
 
+/// Runs a client's script against a server that has scraped a page and was given collections.
+async fn searches(mut command: Command) {
+    let house = House::open().await;
+    crate::index::collections::bring_in(&house.dir, &crate::scrape::recipe(&house.dir));
+    house.document("/article", json!({})).await;
+    command.env("SITE_URL", &house.site.base);
+    run(command.env("API_URL", &house.http().base));
+}
+
 fn run(command: &mut Command) {
     let output = command.env("API_KEY", KEY).output().expect("the client's runtime");
     let text =
@@ -105,4 +114,14 @@ async fn firecrawl_py_crawls() {
 #[tokio::test]
 async fn firecrawl_js_crawls() {
     crawls(node("crawl.mjs")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_py_searches() {
+    searches(python("search.py")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_js_searches() {
+    searches(node("search.mjs")).await;
 }

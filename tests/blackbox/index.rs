@@ -1,7 +1,7 @@
 //! What the local index is fed from, as a user sees it: scraped and crawled pages, imported collections, several machines, and
 //! servers that are killed.
 
-mod collections;
+pub mod collections;
 mod command;
 mod follow;
 

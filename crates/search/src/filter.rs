@@ -3,7 +3,7 @@
 use crate::category::ends_in;
 use crate::hit::Hit;
 use crate::provider::Abilities;
-use crate::question::{Question, lies_within};
+use crate::question::{Question, WEB, lies_within};
 
 /// Whether a hit answers the question, as far as it shows. Marks its category.
 pub fn keep(question: &Question, able: Abilities, hit: &mut Hit) -> bool {
@@ -25,6 +25,11 @@ pub fn keep(question: &Question, able: Abilities, hit: &mut Hit) -> bool {
         return false;
     }
     if !able.words && !says_what_it_must(question, hit) {
+        return false;
+    }
+    // Addresses show all there is to know of them; not everybody who knows words knows addresses.
+    let url = hit.url.as_str().to_lowercase();
+    if !terms.either && !terms.in_url.iter().all(|part| url.contains(&part.to_lowercase())) {
         return false;
     }
     if let (Some((width, height)), Some(image)) = (terms.image_size, &hit.image)
@@ -72,6 +77,11 @@ fn has_word(text: &str, word: &str) -> bool {
 
 /// Finds the category a hit belongs to; false when one was asked for and it belongs to none.
 fn categorise(question: &Question, able: Abilities, hit: &mut Hit) -> bool {
+    if question.collection != WEB {
+        // Only the local index has it, and all of its hits are of it.
+        hit.category = Some(question.collection);
+        return true;
+    }
     let mut asked = question.categories.iter();
     if asked.len() == 0 {
         return true;

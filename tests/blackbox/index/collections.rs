@@ -23,6 +23,17 @@ async fn library() -> (TempDir, Server) {
     let dir = TempDir::new();
     let recipe = Recipe::at(dir.path());
     let server = recipe.start().await;
+    bring_in(&dir, &recipe);
+    let end = Instant::now() + PATIENCE;
+    while gov(&server.http, "query=plunge").await["data"]["web"].as_array().unwrap().len() < 2 {
+        assert!(Instant::now() < end, "the collections did not come");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    (dir, server)
+}
+
+/// Imports both collections into the database of a server.
+pub fn bring_in(dir: &TempDir, recipe: &Recipe) {
     write(&dir.join("issues.jsonl"), ISSUES);
     write(&dir.join("law.jsonl"), LAW);
     write(&dir.join("manual/plunge.md"), "# The plunge\nSet `height` to plunge from higher up.");
@@ -37,12 +48,6 @@ async fn library() -> (TempDir, Server) {
         let (code, told, errors) = run(command);
         assert_eq!(code, Some(0), "{told}{errors}");
     }
-    let end = Instant::now() + PATIENCE;
-    while gov(&server.http, "query=plunge").await["data"]["web"].as_array().unwrap().len() < 2 {
-        assert!(Instant::now() < end, "the collections did not come");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    (dir, server)
 }
 
 async fn gov(http: &Http, query: &str) -> Value {
