@@ -14,20 +14,18 @@ const MOST_NAMED: usize = 12;
 const MOST_SOURCES: usize = 100;
 const SHOWN_QUOTE: usize = 200;
 
-/// Tells where the values of the artifact stand, then the artifact itself.
+/// Tells where the new values of the artifact stand, then the artifact itself.
 pub(crate) async fn publish(worker: &Worker<'_>, artifact: &mut Artifact) {
-    let mut probe = artifact.clone();
-    if probe.changes(None).is_none() {
+    if !artifact.has_changed() {
         return;
     }
-    let sources: Vec<Value> = artifact
-        .sources()
-        .take(MOST_SOURCES)
-        .map(|(field, source)| json!({ "field": field, "url": source.url, "quote": cut(&source.quote, SHOWN_QUOTE) }))
-        .collect();
-    let count = artifact.sources().count();
-    let call = worker.begin("record", json!({ "values": count })).await;
-    worker.end(&call, json!({ "citations": sources })).await;
+    let mut citations: Vec<Value> = Vec::new();
+    for (field, source) in artifact.fresh_sources(MOST_SOURCES) {
+        let quote = cut(&source.quote, SHOWN_QUOTE);
+        citations.push(json!({ "field": field, "url": source.url, "quote": quote }));
+    }
+    let call = worker.begin("record", json!({ "values": citations.len() })).await;
+    worker.end(&call, json!({ "citations": citations })).await;
     if let Some(told) = artifact.changes(Some(call.id)) {
         worker.tell(told).await;
     }

@@ -39,13 +39,14 @@ pub(crate) struct Artifact {
     bytes: usize,
     /// As it was last told.
     told: Option<Value>,
+    told_sources: BTreeMap<String, Source>,
 }
 
 impl Artifact {
     /// Begins with what a lost process had found, or empty.
     pub fn new(resume: Option<Value>) -> Self {
         let bytes = resume.as_ref().map_or(0, |value| value.to_string().len());
-        Self { told: resume.clone(), value: resume.unwrap_or(Value::Null), bytes, sources: BTreeMap::new() }
+        Self { told: resume.clone(), value: resume.unwrap_or(Value::Null), bytes, ..Self::default() }
     }
 
     pub fn value(&self) -> &Value {
@@ -62,6 +63,20 @@ impl Artifact {
 
     pub fn sources(&self) -> impl Iterator<Item = (&str, &Source)> {
         self.sources.iter().map(|(pointer, source)| (pointer.as_str(), source))
+    }
+
+    pub fn has_changed(&self) -> bool {
+        !self.value.is_null() && self.told.as_ref() != Some(&self.value)
+    }
+
+    /// Sources that were not told yet, told by this.
+    pub fn fresh_sources(&mut self, most: usize) -> Vec<(String, Source)> {
+        let fresh =
+            self.sources.iter().filter(|(pointer, source)| self.told_sources.get(*pointer) != Some(source));
+        let fresh: Vec<(String, Source)> =
+            fresh.take(most).map(|(pointer, source)| (pointer.clone(), source.clone())).collect();
+        self.told_sources.extend(fresh.iter().cloned());
+        fresh
     }
 
     /// Takes another value for the whole, with its sources.
@@ -127,7 +142,7 @@ impl Artifact {
 
     /// What to tell of the changes since it was last told; `None` when there are none.
     pub fn changes(&mut self, source: Option<Uuid>) -> Option<Told> {
-        if self.value.is_null() || self.told.as_ref() == Some(&self.value) {
+        if !self.has_changed() {
             return None;
         }
         let changed_fields = changed_fields(self.told.as_ref(), &self.value);

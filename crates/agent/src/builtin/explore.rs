@@ -11,7 +11,7 @@ use crate::filling::{Findings, Order, fill};
 use crate::run::{Reading, Setback};
 use crate::wants::{query, row_limit};
 use crate::worker::Worker;
-use crate::{Link, Phase, addresses};
+use crate::{Effort, Phase, addresses};
 use extract::Schema;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -37,7 +37,15 @@ pub(crate) struct Explorer<'w, 'a> {
     lists_go_on: bool,
     chain: usize,
     vain: usize,
-    mapped: bool,
+    /// Where to look when no page leads on, the next one last.
+    wider: Vec<Wider>,
+}
+
+/// A way to find pages that no page leads to.
+#[derive(Debug, Clone, Copy)]
+enum Wider {
+    Map,
+    Search,
 }
 
 /// What to read next, and why.
@@ -62,7 +70,11 @@ impl<'w, 'a> Explorer<'w, 'a> {
             lists_go_on: true,
             chain: 1,
             vain: 0,
-            mapped: false,
+            // Given pages are what is meant; the web beside them is for those who want much effort.
+            wider: match lead.run.task.effort {
+                Some(Effort::High) => vec![Wider::Search, Wider::Map],
+                _ => vec![Wider::Map],
+            },
         }
     }
 
@@ -191,14 +203,10 @@ impl<'w, 'a> Explorer<'w, 'a> {
             .filter(|(_, url)| !self.lead.run.was_asked(url))
             .map(|(promise, url)| (promise, url.to_owned()))
             .collect();
-        if found.is_empty() && !self.mapped {
-            self.mapped = true;
-            let Some(first) = readings.first() else { return Vec::new() };
-            let words = query(&self.lead.run.task.prompt);
-            let links = self.lead.map(&first.url, Some(&words), MAPPED).await.unwrap_or_default();
-            let fresh = links.iter().filter(|link| !self.lead.run.was_asked(&link.url));
-            found = fresh.map(|link: &Link| (wanted.promise(link), link.url.clone())).collect();
-            found.retain(|(promise, _)| *promise > 0.0);
+        while found.is_empty()
+            && let Some(way) = self.wider.pop()
+        {
+            found = self.look_wider(way, &wanted, &readings).await;
         }
         found.sort_by(|one, other| other.0.total_cmp(&one.0));
         let mut chosen: Vec<String> = Vec::new();
@@ -211,6 +219,24 @@ impl<'w, 'a> Explorer<'w, 'a> {
             }
         }
         chosen
+    }
+
+    async fn look_wider(&self, way: Wider, wanted: &Wanted, readings: &[Arc<Reading>]) -> Vec<(f32, String)> {
+        let run = self.lead.run;
+        let found: Vec<(f32, String)> = match (way, readings.first()) {
+            (Wider::Map, Some(first)) => {
+                let words = query(&run.task.prompt);
+                let links = self.lead.map(&first.url, Some(&words), MAPPED).await.unwrap_or_default();
+                let promising = links.into_iter().map(|link| (wanted.promise(&link), link.url));
+                promising.filter(|(promise, _)| *promise > 0.0).collect()
+            }
+            (Wider::Search, _) => {
+                let hits = self.lead.search(&self.search_words(), run.bounds.hits).await.unwrap_or_default();
+                hits.into_iter().map(|hit| (0.0, hit.url)).collect()
+            }
+            (Wider::Map, None) => Vec::new(),
+        };
+        found.into_iter().filter(|(_, url)| !run.was_asked(url)).collect()
     }
 
     fn wanted(&self, missing: &[String]) -> Wanted {

@@ -188,6 +188,20 @@ async fn without_addresses_it_searches() {
 }
 
 #[tokio::test]
+async fn much_effort_searches_beside_the_given_pages() {
+    let other = "https://c.example/";
+    let mut stage = Stage::new(&[
+        (HOME, "<h1>Moor Museum</h1>"),
+        (other, "<dl><dt>Phone</dt><dd>01234 567890</dd></dl>"),
+    ]);
+    stage.hits = vec![other];
+    let (ended, _) = play(&phone(), &stage).await;
+    assert!(matches!(ended, Ended::Failed { .. }), "{ended:?}");
+    let (ended, _) = play(&Task { effort: Some(Effort::High), ..phone() }, &stage).await;
+    assert_eq!(data(&ended)["phone"], "01234 567890");
+}
+
+#[tokio::test]
 async fn addresses_in_the_prompt_are_begun_at() {
     let stage = museum();
     let named = Task {
