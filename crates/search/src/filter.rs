@@ -122,7 +122,7 @@ mod tests {
         assert!(!kept(&question, none, "http://x.example/wild", "A guide", "cats that are big"));
         assert!(!kept(&question, none, "http://x.example/wild", "A book", "big cats"));
         assert!(!kept(&question, none, "http://x.example/tame", "A guide", "big cats"));
-        assert!(kept(&question, Abilities { words: true, ..none }, "http://x.example/", "x", "a dog"));
+        assert!(kept(&question, Abilities { words: true, ..none }, "http://x.example/wild", "x", "a dog"));
     }
 
     #[test]

@@ -144,19 +144,32 @@ impl SearchSettings {
                 ));
             }
         }
-        Ok(())
+        let names: Vec<String> = self.named().into_iter().map(|(name, _)| name).collect();
+        match self.quotas.keys().find(|name| !names.contains(name)) {
+            Some(name) => Err(format!("search_quotas has {name}, and there are {}", names.join(", "))),
+            None => Ok(()),
+        }
+    }
+
+    /// Everybody who is listed with a name of its own: a second one of a kind is numbered.
+    fn named(&self) -> Vec<(String, Listed)> {
+        let mut named: Vec<(String, Listed)> = Vec::new();
+        for listed in self.listed() {
+            let before = named.iter().filter(|(_, known)| known.make == listed.make).count();
+            let kind = listed.make.name();
+            let name = if before == 0 { kind.to_owned() } else { format!("{kind}-{}", before + 1) };
+            named.push((name, listed));
+        }
+        named
     }
 
     /// The desk with all of them. Without `local` there is no index of our own.
     pub fn open(&self, fetcher: &Fetcher, local: Option<&Arc<dyn Local>>) -> Desk {
-        let mut taken: Vec<String> = Vec::new();
         let mut providers: Vec<(Arc<dyn Provider>, Quota)> = Vec::new();
-        for listed in self.listed() {
-            let name = name(listed.make, &taken);
+        for (name, listed) in self.named() {
             let line = Line::new(fetcher.clone(), &name);
             let Some(provider) = self.one(&listed, &name, line, local) else { continue };
             let quota = self.quotas.get(&name).copied().unwrap_or_default();
-            taken.push(name);
             providers.push((provider, quota));
         }
         Desk::new(providers, self.mode, self.patience)
@@ -179,12 +192,6 @@ impl SearchSettings {
             Make::Local => Arc::new(LocalProvider::new(local?.clone())),
         })
     }
-}
-
-/// The name of its kind; a second one of the kind is numbered.
-fn name(make: Make, taken: &[String]) -> String {
-    let of_kind = taken.iter().filter(|name| name.starts_with(make.name())).count();
-    if of_kind == 0 { make.name().to_owned() } else { format!("{}-{}", make.name(), of_kind + 1) }
 }
 
 /// `brave=60/minute`, `serper=2500/month`: one of `search_quotas`, added to what is known.
@@ -244,6 +251,10 @@ mod tests {
         read_quota(&mut quotas, "brave=60/minute").unwrap();
         read_quota(&mut quotas, "brave=2000/month").unwrap();
         assert_eq!(quotas["brave"], Quota { per_minute: Some(60), per_month: Some(2000) });
+        let mut settings = SearchSettings { quotas: quotas.clone(), ..SearchSettings::default() };
+        assert!(settings.check().unwrap_err().contains("search_quotas"), "nobody of that name is asked");
+        settings.keys.brave = Some(Key::new("k"));
+        assert!(settings.check().is_ok());
         for wrong in ["brave", "brave=x/minute", "brave=5/year", "brave=5"] {
             assert!(read_quota(&mut quotas, wrong).is_err(), "{wrong}");
         }
