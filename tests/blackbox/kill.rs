@@ -15,17 +15,17 @@ fn kills(short: u32, long: u32) -> u32 {
 
 /// A small generator of our own: tests must not need a dependency for a coin toss. The seed is printed,
 /// so a failure can be looked at again.
-struct Dice(u64);
+pub struct Dice(u64);
 
 impl Dice {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
         let seed = u64::try_from(seed & u128::from(u64::MAX)).unwrap() | 1;
         println!("seed {seed}");
         Self(seed)
     }
 
-    fn below(&mut self, end: u64) -> u64 {
+    pub fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -1,6 +1,7 @@
 //! Black box: the real binary, started and stopped by the tests, seen only through what a user sees.
 //! One file per subject; `server.rs` starts and kills servers, `http.rs` asks them, `site.rs` is a web to scrape.
 
+mod agent;
 mod browser;
 mod cache;
 mod clients;

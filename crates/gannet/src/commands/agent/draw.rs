@@ -22,7 +22,6 @@ pub struct Drawing {
     turn: usize,
     phase: String,
     calls: usize,
-    fields: Option<usize>,
     /// What tools were asked for, until they answer.
     open: HashMap<Uuid, String>,
 }
@@ -39,7 +38,6 @@ impl Drawing {
             turn: 0,
             phase: "starting".to_owned(),
             calls: 0,
-            fields: None,
             open: HashMap::new(),
         }
     }
@@ -73,13 +71,13 @@ impl Drawing {
     }
 
     /// What an event is called, its colour, and what it says; nothing for what need not be seen.
-    fn line(&mut self, event: &TraceEvent) -> Option<(&'static str, u8, String)> {
+    fn line(&mut self, event: &TraceEvent) -> Option<(String, u8, String)> {
         match &event.body.fact {
             TraceFact::ProgressReported { phase, message } => {
                 self.phase.clone_from(phase);
-                Some(("plan", 36, message.clone()))
+                Some(("plan".to_owned(), 36, message.clone()))
             }
-            TraceFact::ReasoningSummary { text } => Some(("think", 2, text.clone())),
+            TraceFact::ReasoningSummary { text } => Some(("think".to_owned(), 2, text.clone())),
             TraceFact::ToolCallStarted { tool_call_id, tool_name, parameters } => {
                 self.calls += 1;
                 self.open.insert(*tool_call_id, target(parameters));
@@ -94,16 +92,15 @@ impl Drawing {
                 Some((tool_word(tool_name), colour, format!("{asked}{answer}")))
             }
             TraceFact::ArtifactUpdated { artifact } => {
-                self.fields = Some(artifact.changed_fields.len());
                 let items = artifact.item_count.map(|count| format!("{count} items  ")).unwrap_or_default();
-                Some(("found", 35, format!("{items}{}", artifact.changed_fields.join(", "))))
+                Some(("found".to_owned(), 35, format!("{items}{}", artifact.changed_fields.join(", "))))
             }
-            TraceFact::ErrorOccurred { error } => Some(("error", 31, error.message.clone())),
+            TraceFact::ErrorOccurred { error } => Some(("error".to_owned(), 31, error.message.clone())),
             TraceFact::RunFinished { outcome, error } => {
                 let why = error.as_ref().map(|error| format!("  — {}", error.message)).unwrap_or_default();
                 let seconds = self.begun.elapsed().as_secs_f64();
                 let text = format!("{outcome} in {seconds:.1} s, {} calls{why}", self.calls);
-                Some(("done", if error.is_some() { 31 } else { 32 }, text))
+                Some(("done".to_owned(), if error.is_some() { 31 } else { 32 }, text))
             }
             _ => None,
         }
@@ -139,13 +136,8 @@ fn target(parameters: &Value) -> String {
     named.map_or_else(|| parameters.to_string(), str::to_owned)
 }
 
-fn tool_word(name: &str) -> &'static str {
-    match name {
-        "scrape" => "read",
-        "search" => "search",
-        "map" => "map",
-        _ => "tool",
-    }
+fn tool_word(name: &str) -> String {
+    if name == "scrape" { "read".to_owned() } else { name.to_owned() }
 }
 
 /// One line of it, without what would move the cursor: pages may say anything.
