@@ -48,7 +48,7 @@ async fn searches(mut command: Command) {
     run(command.env("API_URL", &house.http().base));
 }
 
-fn run(command: &mut Command) {
+pub fn run(command: &mut Command) {
     let output = command.env("API_KEY", KEY).output().expect("the client's runtime");
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -56,7 +56,7 @@ fn run(command: &mut Command) {
     assert!(text.contains("all passed"), "{text}");
 }
 
-fn python(script: &str) -> Command {
+pub fn python(script: &str) -> Command {
     let python =
         std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run the tests through `make test`");
     let mut command = Command::new(python);
@@ -64,7 +64,7 @@ fn python(script: &str) -> Command {
     command
 }
 
-fn node(script: &str) -> Command {
+pub fn node(script: &str) -> Command {
     let folder = std::env::var("GANNET_TEST_NODE_DIR")
         .expect("GANNET_TEST_NODE_DIR; run the tests through `make test`");
     let folder = Path::new(&folder);

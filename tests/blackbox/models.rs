@@ -1,5 +1,6 @@
 //! What a language model is needed for, with a scripted one: what callers get, what the model is told, and what happens when it fails.
 
+mod clients;
 mod crawl;
 mod failures;
 mod formats;

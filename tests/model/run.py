@@ -83,7 +83,7 @@ def check(client, page):
 
     status = timed(
         "agent",
-        lambda: client.agent(prompt="When was the harbour light built?", urls=[page], schema=schema, max_credits=50, timeout=300),
+        lambda: client.agent(prompt="When was the harbour light built?", urls=[page], schema=schema, effort="low", max_credits=20, timeout=600),
     )
     assert status.status in ("completed", "failed"), status
     print(f"  the run of the agent {status.status}")

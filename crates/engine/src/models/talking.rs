@@ -1,7 +1,7 @@
 //! Language models of this process: one for each purpose, where the operator set one up.
 
+use model::chat::Chat;
 use model::chat::openai::{Endpoint, OpenAi, Report};
-use model::chat::{Chat, Usage};
 use net::{Deadline, EgressAllow, Fetcher, Purpose};
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +84,6 @@ pub struct Models {
     of_task: [Option<Arc<dyn Chat>>; 3],
     /// Each server once, for the probe.
     servers: Vec<Arc<OpenAi>>,
-    tokens_per_credit: u64,
 }
 
 impl std::fmt::Debug for Models {
@@ -95,7 +94,7 @@ impl std::fmt::Debug for Models {
 
 impl Models {
     pub fn open(settings: &ModelSettings, fetcher: &Fetcher) -> Self {
-        let mut models = Self { tokens_per_credit: settings.tokens_per_credit, ..Self::default() };
+        let mut models = Self::default();
         let mut known: Vec<(ModelPlace, Arc<OpenAi>)> = Vec::new();
         for (slot, task) in Task::ALL.into_iter().enumerate() {
             let Some(place) = settings.place(task) else { continue };
@@ -135,14 +134,6 @@ impl Models {
         self.chat(task).ok_or_else(|| needs_model(what))
     }
 
-    /// What so many tokens cost a run.
-    pub fn credits(&self, usage: Usage) -> u64 {
-        match self.tokens_per_credit {
-            0 => 0,
-            tokens => usage.total().div_ceil(tokens),
-        }
-    }
-
     /// Finds out what the servers can do, and says so in the log.
     pub async fn probe(&self, longest: Duration) -> Vec<Report> {
         let mut reports = Vec::new();
@@ -165,18 +156,4 @@ pub fn needs_model(what: &str) -> WireError {
         Kind::ModelNotConfigured,
         &format!("`{what}` works with a language model only; set model_url and model_name to use one"),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_cost_what_the_operator_says() {
-        let usage = Usage { input_tokens: 4_000, output_tokens: 1_001 };
-        let with = |tokens_per_credit| Models { tokens_per_credit, ..Models::default() };
-        assert_eq!(with(0).credits(usage), 0);
-        assert_eq!(with(5_000).credits(usage), 2, "a credit that was begun is used");
-        assert_eq!(with(5_000).credits(Usage::default()), 0);
-    }
 }
