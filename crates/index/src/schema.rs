@@ -4,8 +4,8 @@ use crate::parts::{Document, Entry, Filter};
 use crate::place::{Place, address_number, file_type_named};
 use crate::words::{Language, TOKENIZER, tagged};
 use tantivy::schema::{
-    BytesOptions, Field, IndexRecordOption, JsonObjectOptions, NumericOptions, OwnedValue, STRING, Schema,
-    TextFieldIndexing, TextOptions,
+    BytesOptions, Field, IndexRecordOption, JsonObjectOptions, NumericOptions, OwnedValue, STORED, STRING,
+    Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::{TantivyDocument, Term};
 use uuid::Uuid;
@@ -66,7 +66,7 @@ impl Fields {
             id: builder.add_bytes_field("id", BytesOptions::default().set_indexed()),
             marks: builder.add_text_field("marks", STRING),
             links: builder.add_u64_field("links", NumericOptions::default().set_indexed()),
-            stored: builder.add_bytes_field("stored", BytesOptions::default().set_stored()),
+            stored: builder.add_text_field("stored", STORED),
             seen: builder.add_i64_field(SEEN, column.clone()),
             date: builder.add_i64_field(DATE, column.clone()),
             host_number: builder.add_u64_field(HOST_NUMBER, column.clone()),
@@ -131,7 +131,7 @@ impl Fields {
             Some((column_name(name), OwnedValue::F64(number)))
         });
         fields.add_object(self.numbers, numbers.collect());
-        fields.add_bytes(self.stored, &serde_json::to_vec(&document).unwrap_or_default());
+        fields.add_text(self.stored, serde_json::to_string(&document).unwrap_or_default());
         fields
     }
 }

@@ -80,15 +80,15 @@ fn ranked(
     candidates: &[Candidate],
     weights: &Weights,
 ) -> Result<Vec<Ranked>> {
-    let looks = closer::look(view, plan, candidates)?;
+    let looks = closer::look(view, plan, candidates, weights)?;
     rank::rank(view, query, asked, plan, candidates, &looks, weights)
 }
 
 fn hit(view: &View, query: &Query, plan: &Plan, ranked: &Ranked) -> Result<Hit> {
     let address = DocAddress::new(ranked.segment, ranked.doc);
     let stored: TantivyDocument = view.searcher.doc(address)?;
-    let bytes = stored.get_first(view.fields.stored).and_then(|value| value.as_bytes()).unwrap_or_default();
-    let document: Document = serde_json::from_slice(bytes)?;
+    let text = stored.get_first(view.fields.stored).and_then(|value| value.as_str()).unwrap_or_default();
+    let document: Document = serde_json::from_str(text)?;
     let passages = passages::best(&document, plan, query.passages);
     Ok(Hit { document, seen_at: ranked.seen_at, score: ranked.score, passages })
 }

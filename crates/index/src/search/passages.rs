@@ -2,8 +2,8 @@
 
 use crate::parts::Document;
 use crate::search::plan::Plan;
-use crate::words::{Language, Stems, Tokens};
-use std::collections::HashMap;
+use crate::words::{Language, STEM, Stems, Tokens, lower};
+use std::collections::{HashMap, HashSet};
 use tantivy::tokenizer::TokenStream;
 
 /// Bytes of a passage: whole sentences up to here; a longer sentence is cut at a space.
@@ -80,21 +80,11 @@ fn cut(text: &str) -> String {
 
 /// The sentences of a body and the words of the query in them.
 fn read(document: &Document, plan: &Plan) -> Vec<Sentence> {
-    let forms: HashMap<&str, usize> = plan
-        .groups
-        .iter()
-        .enumerate()
-        .filter(|(_, group)| !group.glued)
-        .flat_map(|(at, group)| group.forms.iter().map(move |(form, _)| (form.as_str(), at)))
-        .collect();
-    let language = match &document.language {
-        Some(tag) => Language::tagged(tag),
-        None => Language::of_text(&document.body),
-    };
-    let mut stems = Stems::default();
-    stems.speak(language);
+    let forms = Forms::of(plan, document);
+    let mut none = Stems::default();
     let mut sentences = sentences(&document.body);
-    let mut tokens = Tokens::new(&document.body, &mut stems);
+    let mut tokens = Tokens::new(&document.body, &mut none);
+    let mut small = String::new();
     let mut at = 0;
     while tokens.advance() {
         let token = tokens.token();
@@ -102,12 +92,54 @@ fn read(document: &Document, plan: &Plan) -> Vec<Sentence> {
             at += 1;
         }
         let Some(sentence) = sentences.get_mut(at) else { break };
-        if let Some(word) = forms.get(token.text.as_str()) {
+        let written = &document.body[token.offset_from..token.offset_to];
+        if let Some(word) = forms.word(&token.text, written, &mut small) {
             sentence.repeats += (sentence.words >> word & 1) as u32;
             sentence.words |= 1 << word;
         }
     }
     sentences
+}
+
+/// What words of the query look like in a text.
+struct Forms<'a> {
+    words: HashMap<&'a str, usize>,
+    /// Stems that other words may have, by their first bytes; stemming is dear, and most words begin otherwise.
+    begins: HashSet<[u8; 2]>,
+    language: Option<Language>,
+}
+
+impl<'a> Forms<'a> {
+    fn of(plan: &'a Plan, document: &Document) -> Self {
+        let groups = plan.groups.iter().enumerate().filter(|(_, group)| !group.glued);
+        let words: HashMap<&str, usize> = groups
+            .flat_map(|(at, group)| group.forms.iter().map(move |(form, _)| (form.as_str(), at)))
+            .collect();
+        let begins = words.keys().filter_map(|form| begin(form.strip_prefix(STEM)?)).collect();
+        let language = match &document.language {
+            Some(tag) => Language::tagged(tag),
+            None => Language::of_text(&document.body),
+        };
+        Self { words, begins, language }
+    }
+
+    /// The word of the query that a word of the text is, or is a form of.
+    fn word(&self, folded: &str, written: &str, small: &mut String) -> Option<usize> {
+        if let Some(word) = self.words.get(folded) {
+            return Some(*word);
+        }
+        let language = self.language?;
+        if !language.cuts_beginnings() && !self.begins.contains(&begin(folded)?) {
+            return None;
+        }
+        lower(written, small);
+        let stem = language.stem(small)?;
+        self.words.get(format!("{STEM}{stem}").as_str()).copied()
+    }
+}
+
+fn begin(word: &str) -> Option<[u8; 2]> {
+    word.as_bytes().first_chunk().copied()
 }
 
 /// Where sentences begin and end: at their signs, at ends of lines, and where they get too long.

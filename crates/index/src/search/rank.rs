@@ -61,8 +61,8 @@ pub(crate) fn rank(
         for (candidate, look) in looked.by_ref().take(group.len()) {
             let mut hit = columns.read(candidate);
             hit.covered = words.covered(look.words);
-            hit.score = words.score(candidate.score, look, &columns, candidate.doc)
-                * page.factor(view, &hit, &words, look, &mut columns)?;
+            hit.score =
+                words.score(candidate.score, look) * page.factor(view, &hit, &words, look, &mut columns)?;
             ranked.push(hit);
         }
     }
@@ -111,7 +111,7 @@ impl<'a> Worth<'a> {
         (self.plan.weight(words) / self.whole).clamp(0.0, 1.0)
     }
 
-    fn score(&self, words: f32, look: &Look, columns: &Columns, doc: u32) -> f32 {
+    fn score(&self, words: f32, look: &Look) -> f32 {
         // Without words there is nothing to compare but what is known of the page.
         if self.plan.groups.is_empty() {
             return 1.0;
@@ -122,11 +122,9 @@ impl<'a> Worth<'a> {
         let close = weights.span * look.density * covered * covered * self.whole;
         let lead = weights.lead * self.plan.weight(look.lead);
         // The query is the title when each holds the other.
-        let explained = look.title_places as f32 / columns.length(TITLE, doc).max(1.0);
-        let title = weights.title
-            * self.plan.weight(look.held[TITLE])
-            * self.covered(look.held[TITLE])
-            * explained.min(1.0);
+        let same = |held: u64, explained: f32| self.plan.weight(held) * self.covered(held) * explained;
+        let title = weights.title * same(look.held[TITLE], look.title)
+            + weights.path * same(look.held[PATH], look.path);
         (words + pairs + close + lead + title) * covered.powf(weights.coverage)
     }
 }

@@ -15,14 +15,15 @@ pub struct Weights {
     pub forms: f32,
     /// How much it counts that all words of the query are there.
     pub coverage: f32,
-    /// Neighbours in the query that are neighbours in title, headings and body.
-    pub pairs: [f32; 3],
+    /// Neighbours in the query that are neighbours in a field.
+    pub pairs: [f32; RANKED],
     /// All words of the query close together in the body.
     pub span: f32,
     /// Words of the query at the beginning of the body.
     pub lead: f32,
-    /// The query is the title, or nearly.
+    /// The query is the title, or nearly; and the path.
     pub title: f32,
+    pub path: f32,
     /// The query names the host and the page is its front page.
     pub front: f32,
     /// Newer pages, in general and when the query asks for news.
@@ -39,15 +40,16 @@ pub struct Weights {
 impl Default for Weights {
     fn default() -> Self {
         Self {
-            fields: [0.6, 0.8, 3.0, 1.6, 1.2, 1.0],
-            lengths: [0.3, 0.4, 0.5, 0.5, 0.5, 0.6],
+            fields: [0.6, 1.6, 3.0, 1.6, 1.2, 1.0],
+            lengths: [0.3, 0.4, 0.5, 0.5, 0.5, 0.75],
             saturation: 1.2,
             forms: 0.6,
-            coverage: 1.0,
-            pairs: [0.5, 0.5, 0.5],
+            coverage: 0.6,
+            pairs: [0.0, 0.5, 0.5, 0.5, 0.5, 0.5],
             span: 0.3,
             lead: 0.3,
             title: 0.5,
+            path: 0.5,
             front: 1.0,
             fresh: 0.05,
             news: 1.0,

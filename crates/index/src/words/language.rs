@@ -97,6 +97,11 @@ impl Language {
         self.0
     }
 
+    /// Whether its stems may begin otherwise than the words: articles and the like are written on to them.
+    pub(crate) fn cuts_beginnings(self) -> bool {
+        matches!(self.0, "ar" | "fa" | "id")
+    }
+
     /// Whether words of a text could be of this language, by their letters.
     pub(crate) fn writes(self, text: &str) -> bool {
         Script::of(text).is_some_and(|script| self.known().3 == script)

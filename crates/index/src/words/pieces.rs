@@ -24,13 +24,32 @@ impl<'a> Iterator for Pieces<'a> {
     type Item = Piece<'a>;
 
     fn next(&mut self) -> Option<Piece<'a>> {
-        let rest = &self.text[self.at..];
+        // Most text is plain, and plain text is read byte by byte.
+        let bytes = self.text.as_bytes();
+        let mut from = self.at;
+        while bytes.get(from).is_some_and(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()) {
+            from += 1;
+        }
+        let rest = &self.text[from..];
+        let plain = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        if plain > 0 && rest.as_bytes().get(plain).is_none_or(u8::is_ascii) {
+            let len = plain + suffix(&rest[..plain], &rest[plain..]);
+            self.at = from + len;
+            return Some(Piece { text: &rest[..len], from, wide: false });
+        }
+        self.next_of_any_script(from)
+    }
+}
+
+impl<'a> Pieces<'a> {
+    fn next_of_any_script(&mut self, from: usize) -> Option<Piece<'a>> {
+        let rest = &self.text[from..];
         let Some((skipped, first)) = rest.char_indices().find(|&(_, c)| c.is_alphanumeric() || is_wide(c))
         else {
             self.at = self.text.len();
             return None;
         };
-        let from = self.at + skipped;
+        let from = from + skipped;
         let wide = is_wide(first);
         let rest = &self.text[from..];
         let inside =

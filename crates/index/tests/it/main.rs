@@ -4,6 +4,7 @@ mod feed;
 mod filters;
 mod folder;
 mod hostile;
+mod kill;
 mod languages;
 mod ranking;
 mod teams;
