@@ -143,7 +143,7 @@ async fn a_key_without_the_scope_is_forbidden() {
 async fn unknown_paths_jobs_and_methods_answer_json() {
     let (_dir, server) = plain().await;
     let http = &server.http;
-    for path in ["/v2/nothing", "/nothing", "/v2", "/v2/agent/1/trace", "/%ff", "/v2/team/../x"] {
+    for path in ["/v2/nothing", "/nothing", "/v2", "/v2/interact/1/trace", "/%ff", "/v2/team/../x"] {
         http.get(path).await.unwrap().is_error(404, "Not Found");
         http.with_key(None).get(path).await.unwrap().is_error(404, "Not Found");
     }
