@@ -48,6 +48,12 @@ async fn names_are_written_as_the_contract_writes_them() {
     }
 }
 
+#[test]
+fn the_page_about_search_has_every_field() {
+    let page = include_str!("../../docs/search.md");
+    assert!(page.contains(&wire::search::table()), "write it anew:\n{}", wire::search::table());
+}
+
 #[tokio::test]
 async fn the_page_draws_every_operation_in_a_real_browser_without_a_network() {
     let (_dir, server) = plain().await;

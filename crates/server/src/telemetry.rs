@@ -46,6 +46,8 @@ impl Telemetry {
             "gannet_search_resting",
             "1 while a search provider is left alone after failing"
         );
+        metrics::describe_gauge!("gannet_search_index_documents", "Pages in the local search index");
+        metrics::describe_gauge!("gannet_search_index_bytes", "Bytes that the local search index takes");
         metrics::describe_gauge!("gannet_objects_bytes", "Bytes that stored objects take");
         metrics::describe_gauge!("gannet_database_bytes", "Bytes that the database takes");
         Ok(Self(handle))

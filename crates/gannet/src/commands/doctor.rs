@@ -1,6 +1,7 @@
 //! `gannet doctor`: what is found and what is missing, and every setting with where it came from.
 //! Exit code 0: everything needed works. 1: something needed is broken.
 
+mod index;
 mod model;
 mod search;
 
@@ -50,6 +51,7 @@ impl Doctor {
             postgresql(settings),
             model::find(settings).await,
             search::find(settings),
+            index::find(settings).await,
         ];
         if self.json {
             print_json(settings, &findings)?;

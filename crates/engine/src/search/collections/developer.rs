@@ -87,7 +87,7 @@ impl DeveloperPlan {
             Ok(answer) => answer,
             Err(reason) => {
                 let cover = |wanted: bool| if wanted { Coverage::Unavailable } else { Coverage::Skipped };
-                self.written(Vec::new(), self.types.map(cover), Some(reason))
+                written(Vec::new(), self.types.map(cover), Some(reason))
             }
         }
     }
@@ -118,7 +118,7 @@ impl DeveloperPlan {
         } else {
             None
         };
-        let mut answer = self.written(hits, coverage, warning);
+        let mut answer = written(hits, coverage, warning);
         if !self.repos.is_empty() {
             let mut repos = Vec::with_capacity(self.repos.len());
             for repo in &self.repos {
@@ -171,22 +171,21 @@ impl DeveloperPlan {
             })
             .collect()
     }
+}
 
-    fn written(
-        &self,
-        hits: Vec<Hit>,
-        [doc, issue, pull_request, readme]: [Coverage; 4],
-        warning: Option<String>,
-    ) -> DeveloperAnswer {
-        DeveloperAnswer {
-            success: true,
-            results: hits.into_iter().map(result).collect(),
-            coverage: DeveloperCoverage { doc, issue, pull_request, readme },
-            reranked: false,
-            repos: None,
-            sources: None,
-            warning,
-        }
+fn written(
+    hits: Vec<Hit>,
+    [doc, issue, pull_request, readme]: [Coverage; 4],
+    warning: Option<String>,
+) -> DeveloperAnswer {
+    DeveloperAnswer {
+        success: true,
+        results: hits.into_iter().map(result).collect(),
+        coverage: DeveloperCoverage { doc, issue, pull_request, readme },
+        reranked: false,
+        repos: None,
+        sources: None,
+        warning,
     }
 }
 

@@ -22,8 +22,8 @@ const EVERY: Duration = Duration::from_millis(500);
 const RETRY: Duration = Duration::from_secs(10);
 /// How often it is noted when the feed was read to its end.
 const NOTE_EVERY: Millis = 10 * 60_000;
-/// Read to its end longer ago than this, the feed may have lost what went since: with a margin for clocks and slow starts.
-const MARGIN: Duration = Duration::from_hours(12);
+/// Read to its end longer ago than this, the feed may have lost what went since; with a margin for clocks and slow starts.
+const LONGEST_REST: Duration = GONE_KEPT.saturating_sub(Duration::from_hours(12));
 const NOTE: &str = "feed.json";
 
 #[derive(Debug, thiserror::Error)]
@@ -219,7 +219,7 @@ impl Note {
 
     /// Whether an index with this note may go on with a feed.
     fn fits(&self, feed: &Feed) -> bool {
-        let longest = Millis::try_from((GONE_KEPT - MARGIN).as_millis()).unwrap_or(Millis::MAX);
+        let longest = Millis::try_from(LONGEST_REST.as_millis()).unwrap_or(Millis::MAX);
         self.feed == feed.id && !feed.ahead && feed.now - self.at_end < longest
     }
 

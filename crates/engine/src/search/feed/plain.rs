@@ -112,19 +112,17 @@ impl Plain {
                     open.push((out.len(), false));
                     out.push(OPEN);
                 }
-                b']' => match destination(line, at + 1) {
-                    Some((address, end)) => {
-                        self.link(&mut out, open.pop(), address);
-                        at = end;
-                        continue;
+                b']' if let Some((address, end)) = destination(line, at + 1) => {
+                    self.link(&mut out, open.pop(), address);
+                    at = end;
+                    continue;
+                }
+                b']' => {
+                    if let Some((place, _)) = open.pop() {
+                        out[place] = b'[';
                     }
-                    None => {
-                        if let Some((place, _)) = open.pop() {
-                            out[place] = b'[';
-                        }
-                        out.push(byte);
-                    }
-                },
+                    out.push(byte);
+                }
                 b'<' if let Some((inside, end)) = tag(line, at) => {
                     out.extend_from_slice(inside.as_bytes());
                     at = end;
@@ -285,7 +283,7 @@ fn is_mark(bytes: &[u8], at: usize) -> bool {
     let word = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80);
     match bytes[at] {
         b'~' => before == Some(b'~') || after == Some(b'~'),
-        b'_' => !(word(before) && word(after)) && !(space(before) && space(after)),
+        b'_' => !((word(before) && word(after)) || (space(before) && space(after))),
         _ => !(space(before) && space(after)),
     }
 }

@@ -199,7 +199,7 @@ fn apply(piece: &mut Piece, head: BTreeMap<&str, &str>) {
                 piece.published = super::super::page::moment(value).or(piece.published);
             }
             "url" | "canonical" | "canonical_url" if Url::parse(value).is_ok() => {
-                piece.url = value.to_owned()
+                value.clone_into(&mut piece.url);
             }
             _ => {}
         }

@@ -22,38 +22,35 @@ pub struct Annex {
     comments: HashMap<String, String>,
     /// By `owner/name`, in small letters.
     repositories: HashMap<String, BTreeMap<String, String>>,
+    /// Of all comments.
+    bytes: usize,
 }
 
 impl Annex {
-    /// Looks through all rows once.
-    pub fn gather(rows: impl Iterator<Item = Value>) -> Result<Self, &'static str> {
-        let mut annex = Self::default();
-        let mut bytes = 0;
-        for row in rows {
-            let Value::Object(row) = row else { continue };
-            if is_comment(&row) {
-                let Some((_, id)) = row.get("issue_url").or(row.get("pull_request_url")).and_then(numbered)
-                else {
-                    continue;
-                };
-                let said = annex.comments.entry(id).or_default();
-                let before = said.len();
-                add_comment(said, &row);
-                bytes += said.len() - before;
-                if bytes > MOST_OF_ALL {
-                    return Err("has more than 256 MB of comments; split it by repository");
-                }
-            } else if is_repository(&row)
-                && let Some(name) = text(&row, "full_name")
-            {
-                annex.repositories.insert(name.to_lowercase(), of_repository(&row));
+    /// Takes what belongs to others; all rows are shown to it before the first is read for itself.
+    pub fn take_in(&mut self, row: &Value) -> Result<(), &'static str> {
+        let Value::Object(row) = row else { return Ok(()) };
+        if is_comment(row) {
+            let Some(id) = row.get("issue_url").or(row.get("pull_request_url")).and_then(numbered) else {
+                return Ok(());
+            };
+            let said = self.comments.entry(id).or_default();
+            let before = said.len();
+            add_comment(said, row);
+            self.bytes += said.len() - before;
+            if self.bytes > MOST_OF_ALL {
+                return Err("has more than 256 MB of comments; split it by repository");
             }
+        } else if is_repository(row)
+            && let Some(name) = text(row, "full_name")
+        {
+            self.repositories.insert(name.to_lowercase(), of_repository(row));
         }
-        Ok(annex)
+        Ok(())
     }
 }
 
-/// Rows that [`Annex::gather`] has taken.
+/// Rows that [`Annex::take_in`] has taken.
 pub fn belongs_to_another(row: &Row) -> bool {
     is_comment(row) || is_repository(row)
 }
@@ -98,7 +95,7 @@ fn issue(row: &Row, url: &str, annex: &Annex) -> Option<Piece> {
             add_comment(&mut words, comment);
         }
     }
-    if let Some((_, id)) = numbered(&Value::from(url))
+    if let Some(id) = numbered(&Value::from(url))
         && let Some(comments) = annex.comments.get(&id)
     {
         words.push_str(comments);
@@ -176,12 +173,12 @@ fn repository_of(url: &str) -> Option<String> {
     (word(owner) && word(name)).then(|| format!("{owner}/{name}"))
 }
 
-/// The repository and `owner/name#1` of an address of an issue, of the site or of the API.
-fn numbered(url: &Value) -> Option<(String, String)> {
+/// `owner/name#1` of the address of an issue, of the site or of the API.
+fn numbered(url: &Value) -> Option<String> {
     let parts: Vec<&str> = url.as_str()?.trim_end_matches('/').rsplit('/').take(4).collect();
     let [number, _, name, owner] = parts[..] else { return None };
     number.parse::<u64>().ok()?;
-    Some((format!("{owner}/{name}"), format!("{owner}/{name}#{number}").to_lowercase()))
+    Some(format!("{owner}/{name}#{number}").to_lowercase())
 }
 
 #[cfg(test)]
@@ -191,7 +188,8 @@ mod tests {
 
     fn read(rows: &Value) -> Vec<Piece> {
         let rows = rows.as_array().unwrap();
-        let annex = Annex::gather(rows.iter().cloned()).unwrap();
+        let mut annex = Annex::default();
+        rows.iter().try_for_each(|row| annex.take_in(row)).unwrap();
         let rows = rows.iter().filter_map(Value::as_object).filter(|row| !belongs_to_another(row));
         rows.filter_map(|row| piece(row, &annex)).collect()
     }

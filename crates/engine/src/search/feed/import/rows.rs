@@ -10,14 +10,16 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a file of JSON that has no lines.
-const LARGEST_FILE: u64 = 256 << 20;
+const LARGEST_FILE: u64 = 64 << 20;
 
 /// One row in a line; a line may also hold a list of rows, as a page of an API does.
 pub fn of_lines(path: &Path) -> Pieces {
-    let annex = match Annex::gather(lines(path).filter_map(Result::ok).flat_map(|(_, row)| rows(row))) {
-        Ok(annex) => annex,
-        Err(reason) => return Box::new(std::iter::once(Err(Fault::new(path.display(), reason)))),
-    };
+    let mut annex = Annex::default();
+    for row in lines(path).filter_map(Result::ok).flat_map(|(_, row)| rows(row)) {
+        if let Err(reason) = annex.take_in(&row) {
+            return Box::new(std::iter::once(Err(Fault::new(path.display(), reason))));
+        }
+    }
     Box::new(lines(path).flat_map(move |line| match line {
         Ok((place, row)) => pieces(&place, row, &annex),
         Err(fault) => vec![Err(fault)],
@@ -30,8 +32,9 @@ pub fn of_json(path: &Path) -> Pieces {
         Ok(values) => {
             let place = path.display().to_string();
             let all: Vec<Value> = values.into_iter().flat_map(rows).collect();
-            match Annex::gather(all.iter().cloned()) {
-                Ok(annex) => Box::new(all.into_iter().enumerate().flat_map(move |(number, row)| {
+            let mut annex = Annex::default();
+            match all.iter().try_for_each(|row| annex.take_in(row)) {
+                Ok(()) => Box::new(all.into_iter().enumerate().flat_map(move |(number, row)| {
                     pieces(&format!("{place}: row {}", number + 1), row, &annex)
                 })),
                 Err(reason) => Box::new(std::iter::once(Err(Fault::new(place, reason)))),
@@ -47,7 +50,7 @@ fn whole(path: &Path) -> Result<Vec<Value>, Fault> {
     let file = File::open(path).map_err(|error| fault(&error))?;
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(|error| fault(&error))?;
     if bytes.len() as u64 > LARGEST_FILE {
-        return Err(fault(&"larger than 256 MB; write it as lines (.jsonl)"));
+        return Err(fault(&"larger than 64 MB; write it as lines (.jsonl)"));
     }
     let values = serde_json::Deserializer::from_slice(&bytes).into_iter().collect::<Result<_, _>>();
     values.map_err(|error| fault(&error))
@@ -208,7 +211,7 @@ mod tests {
         let folder = TempDir::new();
         let path = folder.join(name);
         std::fs::write(&path, text).unwrap();
-        if name.ends_with(".json") { of_json(&path).collect() } else { of_lines(&path).collect() }
+        if name == "x.json" { of_json(&path).collect() } else { of_lines(&path).collect() }
     }
 
     #[test]
@@ -246,7 +249,7 @@ mod tests {
     #[test]
     fn a_file_of_json_may_hold_lists() {
         let pages = r#"[{"url":"https://a.test/1","text":"a"}]  [{"url":"https://a.test/2","text":"b"}]"#;
-        assert_eq!(read("x.json", pages).into_iter().filter(Result::is_ok).count(), 2);
+        assert_eq!(read("x.json", pages).into_iter().flatten().count(), 2);
         let found = r#"{"total_count":1,"items":[{"url":"https://a.test/1","text":"a"}]}"#;
         assert_eq!(read("x.json", found).len(), 1);
         assert!(read("x.json", "[").pop().unwrap().is_err());

@@ -128,7 +128,7 @@ impl Records {
             let value = value.trim().to_owned();
             match name.trim().to_ascii_lowercase().as_str() {
                 "warc-type" => head.kind = value.to_ascii_lowercase(),
-                "warc-target-uri" => head.url = value.trim_matches(['<', '>']).to_owned(),
+                "warc-target-uri" => value.trim_matches(['<', '>']).clone_into(&mut head.url),
                 "warc-date" => head.date = value,
                 "content-type" => head.content_type = value.to_ascii_lowercase(),
                 "content-length" => head.length = value.parse().ok(),
@@ -252,7 +252,8 @@ mod tests {
         let huge = format!("WARC/1.0\r\nWARC-Type: response\r\nContent-Length: {}\r\n\r\n", u64::MAX);
         let long = format!("WARC/1.0\r\n{}", "X".repeat(1 << 20));
         let endless = "WARC/1.0\r\nContent-Length: 0\r\n\r\n".repeat(1_000);
-        for bytes in [huge.as_bytes(), long.as_bytes(), endless.as_bytes(), b"", &[0xff; 100_000]] {
+        let noise = vec![0xff; 100_000];
+        for bytes in [huge.as_bytes(), long.as_bytes(), endless.as_bytes(), b"", &noise] {
             read("a.warc", bytes);
             read("a.warc.gz", bytes);
         }
