@@ -69,7 +69,11 @@ fn fields_are_right_and_values_can_be_traced() {
     let shown = std::env::var("GANNET_TASK").unwrap_or_default();
     for task in task_sites::tasks() {
         let filled = filled(task);
-        let score = score(task, &filled);
+        let mut score = score(task, &filled);
+        // An answer in passages has no fields to count.
+        if task.schema.is_none() {
+            score.answered = score.right;
+        }
         println!(
             "{:<8?} {:<18} {:>3}/{:<3} given {:>3}, traceable {:>3}",
             task.set, task.name, score.right, score.wanted, score.answered, score.traceable
