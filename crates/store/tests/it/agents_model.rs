@@ -291,7 +291,7 @@ async fn many_workers_hold_a_run_one_at_a_time(ground: Ground) {
     }
     assert_eq!(done.len(), RUNS, "each once");
     assert_eq!(done.into_iter().collect::<HashSet<_>>(), waiting);
-    assert_eq!(ground.store.balance(ground.team).await.unwrap().used, 2 * RUNS as i64);
+    assert_eq!(ground.store.balance(ground.team).await.unwrap().used, 2 * i64::try_from(RUNS).unwrap());
 }
 
 async fn one_of_many_turns_of_a_thread_is_accepted(ground: Ground) {

@@ -28,7 +28,11 @@ async fn held(tx: &mut Tx, lease: &RunLease) -> StoreResult<Option<(Ending, Mill
         .bind(rows::number(lease.number))
         .fetch_optional(&mut *tx)
         .await?;
-    found.map(|row| Ok((Ending::of(&row)?, row.int("now")?))).transpose()
+    found.map(|row| ending(&row)).transpose()
+}
+
+fn ending(row: &impl Columns) -> StoreResult<(Ending, Millis)> {
+    Ok((Ending::of(row)?, row.int("now")?))
 }
 
 /// All of a step but its webhooks, on a run that is locked.
@@ -85,15 +89,11 @@ pub(super) async fn end(
 ) -> StoreResult<bool> {
     rows::check_end(end)?;
     let mut tx = store.write().await?;
-    let found = match lease {
-        Some(lease) => held(&mut tx, lease).await?,
-        None => {
-            let waits = sqlx::query(include_str!("../sql/agents/unheld.sql"))
-                .bind(run)
-                .fetch_optional(&mut tx)
-                .await?;
-            waits.map(|row| Ok::<_, crate::StoreError>((Ending::of(&row)?, row.int("now")?))).transpose()?
-        }
+    let found = if let Some(lease) = lease {
+        held(&mut tx, lease).await?
+    } else {
+        let waits = sqlx::query(include_str!("../sql/agents/unheld.sql"));
+        waits.bind(run).fetch_optional(&mut tx).await?.map(|row| ending(&row)).transpose()?
     };
     let Some((ending, now)) = found else { return Ok(false) };
     write(&mut tx, run, &end.step, now).await?;

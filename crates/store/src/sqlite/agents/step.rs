@@ -86,15 +86,11 @@ pub(super) async fn end(
 ) -> StoreResult<bool> {
     rows::check_end(end)?;
     let mut tx = store.write().await?;
-    let found = match lease {
-        Some(lease) => held(&mut tx, lease).await?,
-        None => {
-            let waits = sqlx::query(include_str!("../sql/agents/unheld.sql"))
-                .bind(run)
-                .fetch_optional(&mut *tx)
-                .await?;
-            waits.map(|row| Ending::of(&row)).transpose()?
-        }
+    let found = if let Some(lease) = lease {
+        held(&mut tx, lease).await?
+    } else {
+        let waits = sqlx::query(include_str!("../sql/agents/unheld.sql"));
+        waits.bind(run).fetch_optional(&mut *tx).await?.map(|row| Ending::of(&row)).transpose()?
     };
     let Some(ending) = found else { return Ok(false) };
     let now = clock::now();
