@@ -9,6 +9,7 @@ mod command_line;
 mod crawl;
 mod documents;
 mod errors;
+mod extract;
 mod hostile;
 mod http;
 mod index;

@@ -5,7 +5,7 @@ mod receiver;
 use crate::crawl::village::{PAGES, Village};
 use crate::http::Http;
 use crate::server::{KEY, Recipe, Server};
-use receiver::{Got, Receiver};
+pub use receiver::{Got, Receiver};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
