@@ -1,6 +1,7 @@
 //! What a language model is needed for, with a scripted one: what callers get, what the model is told, and what happens when it fails.
 
 mod clients;
+mod command;
 mod crawl;
 mod failures;
 mod formats;

@@ -81,6 +81,7 @@ catalogue! {
     GatewayTimeout 504 "Gateway Timeout" None, Yes, "something behind the service took too long";
     // Scrape errors. The codes are part of the contract.
     ModelNotConfigured 400 "A model is needed for this and none is configured" Some("MODEL_NOT_CONFIGURED"), No, "the request asks for what only a language model can give";
+    ModelTimeout 408 "Request Timeout" Some("SCRAPE_TIMEOUT"), Yes, "the page came, but the language model did not answer within the request's `timeout`";
     ModelUnavailable 503 "The language model did not answer" Some("MODEL_UNAVAILABLE"), Yes, "the configured model's server cannot be reached, refuses, or answers nonsense";
     ScrapeActionsUnsupported 400 "Actions are not supported: there is no browser" Some("SCRAPE_ACTIONS_NOT_SUPPORTED"), No, "`actions` were asked for and no Chromium was found";
     ScrapeBrandingUnsupported 400 "Branding is not supported: there is no browser" Some("SCRAPE_BRANDING_NOT_SUPPORTED"), No, "`branding` was asked for and no Chromium was found";

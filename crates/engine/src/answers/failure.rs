@@ -6,7 +6,8 @@ use wire::{Kind, WireError};
 
 pub fn of_chat(error: &ChatError) -> WireError {
     if *error == ChatError::Timeout {
-        return WireError::scrape_timeout("waiting for the language model", None);
+        let details = serde_json::json!({ "while": "waiting for the language model" });
+        return WireError::from(Kind::ModelTimeout).with_details(&details);
     }
     tracing::warn!(%error, "the language model failed");
     let reason = match error {

@@ -12,7 +12,7 @@ mod words;
 pub use differences::differences;
 pub use stated::Stated;
 
-use crate::models::{Models, Task, needs_model};
+use crate::models::{Models, Task};
 use crate::scrape::document::note;
 use crate::scrape::plan::{Answer, JsonAsked, ScrapePlan};
 use model::chat::Usage;
@@ -44,14 +44,12 @@ pub fn may_ask(models: &Models, plan: &ScrapePlan) -> bool {
 
 /// What cannot be done without a model is refused before anything is fetched.
 pub fn must_be_able(models: &Models, plan: &ScrapePlan) -> Result<(), WireError> {
-    let Some(what) = plan.needs_model() else { return Ok(()) };
-    if plan.cache.lockdown {
-        let why = format!("`{what}` asks a language model, and lockdown lets nothing out");
-        return Err(WireError::because(Kind::BadRequest, &why));
-    }
-    // One setting makes them all.
-    if models.chat(Task::Extract).is_none() || models.chat(Task::Summary).is_none() {
-        return Err(needs_model(what));
+    for (what, task) in plan.needs_models() {
+        if plan.cache.lockdown {
+            let why = format!("`{what}` asks a language model, and lockdown lets nothing out");
+            return Err(WireError::because(Kind::BadRequest, &why));
+        }
+        models.must_have(task, what)?;
     }
     Ok(())
 }
@@ -73,7 +71,8 @@ pub async fn add(
     must_be_able(models, plan)?;
     let url = document.metadata.get("url").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut text = document.markdown.take().unwrap_or_default();
-    if text.trim().is_empty() {
+    let file = document.metadata.get("verdict").is_some_and(|verdict| verdict == "binary");
+    if file || text.trim().is_empty() {
         return Err(WireError::because(Kind::UnprocessableEntity, "the page has no text to read"));
     }
     let mut usage = Usage::default();

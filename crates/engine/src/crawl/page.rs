@@ -168,8 +168,14 @@ fn failed_or_again(manners: &Manners, entry: &ClaimedEntry, error: &WireError) -
     if silent {
         manners.was_silent(&entry.host);
     }
-    let passing =
-        silent || matches!(error.kind, Kind::Internal | Kind::Unavailable | Kind::ConcurrencyLimited);
+    let ours = [
+        Kind::Internal,
+        Kind::Unavailable,
+        Kind::ConcurrencyLimited,
+        Kind::ModelTimeout,
+        Kind::ModelUnavailable,
+    ];
+    let passing = silent || ours.contains(&error.kind);
     if passing && entry.attempt < TRIES && !manners.is_dead(&entry.host) {
         return later(entry, error);
     }

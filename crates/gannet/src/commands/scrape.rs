@@ -4,6 +4,8 @@ use crate::home;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
+use engine::answers::{self, Stated};
+use engine::models::Models;
 use engine::scrape::capture::Capture;
 use engine::scrape::workbench::Workbench;
 use engine::scrape::{Ladder, ScrapePlan, document};
@@ -34,6 +36,15 @@ pub struct Scrape {
     /// What to write; several make one JSON document
     #[arg(long = "format", value_enum, value_name = "FORMAT")]
     formats: Vec<Format>,
+    /// A question that the page answers; needs a language model
+    #[arg(long, value_name = "TEXT")]
+    question: Option<String>,
+    /// A JSON Schema to fill from the page
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// What data is wanted of the page, in words; without a schema it needs a language model
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
     /// Where to write it instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -73,6 +84,8 @@ enum Format {
     Branding,
     Product,
     Menu,
+    /// By a language model
+    Summary,
     /// The whole document, metadata included
     Json,
 }
@@ -89,6 +102,7 @@ impl Format {
             Self::Branding => Some("branding"),
             Self::Product => Some("product"),
             Self::Menu => Some("menu"),
+            Self::Summary => Some("summary"),
             Self::Json => None,
         }
     }
@@ -124,15 +138,47 @@ impl Scrape {
     async fn scrape(&self, settings: &Settings, ladder: &Ladder) -> Result<(Document, Capture), WireError> {
         let names_host = |host: &str| settings.egress_allow.names_host(Purpose::Scrape, host);
         let plan = ScrapePlan::resolve(&self.request()?, false, &names_host)?;
+        let models = Models::open(&settings.models, &ladder.fetcher);
+        answers::must_be_able(&models, &plan)?;
         let deadline = Deadline::after(plan.timeout);
         let capture = ladder.climb_alone(&plan, deadline).await?;
-        let document = document::write(&plan, &capture)?;
+        let mut document = document::write(&plan, &capture)?;
+        let (url, text) = (capture.answer.url.as_str(), document.markdown.as_deref());
+        let stated = Stated::of(&plan, answers::may_ask(&models, &plan), url, &capture.page, text);
+        answers::add(&models, &plan, stated, &mut document, deadline).await?;
+        if !plan.formats.markdown {
+            document.markdown = None;
+        }
         Ok((document, capture))
+    }
+
+    /// What is worked out of the text beside the formats.
+    fn worked_out(&self) -> Result<Vec<FormatAsked>, WireError> {
+        let mistake = |why: String| WireError::because(Kind::BadRequest, &why);
+        let mut asked = Vec::new();
+        let mut ask = |object: FormatObject| asked.push(FormatAsked::Object(Box::new(object)));
+        if self.schema.is_some() || self.prompt.is_some() {
+            let read = |path: &PathBuf| {
+                let shown = path.display();
+                let text =
+                    std::fs::read_to_string(path).map_err(|error| mistake(format!("{shown}: {error}")))?;
+                serde_json::from_str(&text).map_err(|error| mistake(format!("{shown} is not JSON: {error}")))
+            };
+            let (kind, prompt) = (Some("json".to_owned()), self.prompt.clone());
+            let schema = self.schema.as_ref().map(read).transpose()?;
+            ask(FormatObject { kind, prompt, schema, ..FormatObject::default() });
+        }
+        if let Some(question) = self.question.clone() {
+            let (kind, question) = (Some("question".to_owned()), Some(question));
+            ask(FormatObject { kind, question, ..FormatObject::default() });
+        }
+        Ok(asked)
     }
 
     fn request(&self) -> Result<ScrapeRequest, WireError> {
         let named = |name: &str| FormatAsked::Plain(name.to_owned());
         let mut formats: Vec<_> = self.formats.iter().filter_map(|format| format.name()).map(named).collect();
+        formats.extend(self.worked_out()?);
         if formats.is_empty() {
             formats.push(named("markdown"));
         }
@@ -171,7 +217,16 @@ impl Scrape {
         if let (Some(path), Some(picture)) = (&self.screenshot, &capture.souvenirs.screenshot) {
             write_file(path, &picture.bytes)?;
         }
+        let data = self.schema.is_some() || self.prompt.is_some();
         let text = match self.formats.as_slice() {
+            [] if data && self.question.is_none() => {
+                serde_json::to_string_pretty(&document.json.as_ref().unwrap_or_default())? + "\n"
+            }
+            [] if self.question.is_some() && !data => document.answer.clone().unwrap_or_default() + "\n",
+            [Format::Summary] if !data && self.question.is_none() => {
+                document.summary.clone().unwrap_or_default() + "\n"
+            }
+            _ if data || self.question.is_some() => serde_json::to_string_pretty(document)? + "\n",
             [] if self.screenshot.is_some() && self.out.is_none() => return Ok(()),
             [] | [Format::Markdown] => document.markdown.clone().unwrap_or_default(),
             [Format::Html] => document.html.clone().unwrap_or_default(),

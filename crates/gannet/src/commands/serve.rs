@@ -36,6 +36,9 @@ use tokio_util::task::TaskTracker;
 const LAST_WRITES: Duration = Duration::from_secs(5);
 /// What the first look at one language model may take.
 const LONGEST_PROBE: Duration = Duration::from_mins(2);
+/// When one that does not answer is looked at again, at first and at last.
+const NEXT_PROBE: Duration = Duration::from_secs(15);
+const LAST_PROBE: Duration = Duration::from_mins(15);
 
 #[derive(Debug, clap::Args)]
 pub struct Serve {
@@ -288,11 +291,18 @@ fn start_sender(
     tasks.spawn(sender.run(stop.clone()));
 }
 
-/// What the language models can do is found out while the server already answers.
+/// What the language models can do is found out while the server already answers. One that is not there yet is looked for again.
 fn start_probe(scraper: &Arc<Scraper>, stop: &CancellationToken, tasks: &TaskTracker) {
     let (models, stop) = (scraper.models().clone(), stop.clone());
     tasks.spawn(async move {
-        stop.run_until_cancelled(models.probe(LONGEST_PROBE)).await;
+        let looking = async {
+            let mut pause = NEXT_PROBE;
+            while models.probe(LONGEST_PROBE).await.iter().any(|report| report.trouble.is_some()) {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LAST_PROBE);
+            }
+        };
+        stop.run_until_cancelled(looking).await;
     });
 }
 

@@ -2,6 +2,7 @@
 
 use super::answers::{JsonAsked, text};
 use super::nested;
+use crate::models::Task;
 use browser::Screenshot;
 use wire::scrape::{FormatAsked, FormatObject, ScrapeOptions, Viewport};
 use wire::{Issue, Issues, Kind, WireError};
@@ -189,21 +190,18 @@ impl Formats {
         }
     }
 
-    /// The format that only a language model can give, when one is among them.
-    pub fn needs_model(&self) -> Option<&'static str> {
+    /// The formats that only a language model can give, each with whose task it is.
+    pub fn needs_models(&self) -> Vec<(&'static str, Task)> {
         let tracked = self.change_tracking.as_ref().and_then(|tracking| tracking.json.as_ref());
-        let without_schema = |json: &JsonAsked| json.schema.is_none();
-        if self.summary {
-            Some("summary")
-        } else if matches!(self.answer, Some(Answer::Written(_))) {
-            Some("question")
-        } else if self.json.as_ref().is_some_and(without_schema) {
-            Some("json without a schema")
-        } else if tracked.is_some_and(without_schema) {
-            Some("changeTracking in json mode without a schema")
-        } else {
-            None
-        }
+        let without_schema = |json: Option<&JsonAsked>| json.is_some_and(|json| json.schema.is_none());
+        let written = matches!(self.answer, Some(Answer::Written(_)));
+        let tasks = [
+            (self.summary, "summary", Task::Summary),
+            (written, "question", Task::Summary),
+            (without_schema(self.json.as_ref()), "json without a schema", Task::Extract),
+            (without_schema(tracked), "changeTracking in json mode without a schema", Task::Extract),
+        ];
+        tasks.into_iter().filter(|(asked, ..)| *asked).map(|(_, what, task)| (what, task)).collect()
     }
 
     /// Whether the text of the page is needed, though it may not be returned.

@@ -16,6 +16,7 @@ pub use place::resolve as place;
 pub use rules::HostRules;
 pub use rules::resolve as host_rules;
 
+use crate::models::Task;
 use browser::Action;
 use content::redact::RedactOptions;
 use sites::{Address, Sameness, Scope};
@@ -240,9 +241,11 @@ impl ScrapePlan {
         Ok(plan)
     }
 
-    /// What only a language model can do of this, when there is something.
-    pub fn needs_model(&self) -> Option<&'static str> {
-        self.formats.needs_model().or_else(|| self.parts.clean.then_some("onlyCleanContent"))
+    /// What only a language model can do of this, each with whose task it is.
+    pub fn needs_models(&self) -> Vec<(&'static str, Task)> {
+        let mut needs = self.formats.needs_models();
+        needs.extend(self.parts.clean.then_some(("onlyCleanContent", Task::Summary)));
+        needs
     }
 
     /// What it costs when it comes to a document.

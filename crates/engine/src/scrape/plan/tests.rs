@@ -120,7 +120,7 @@ fn what_needs_a_model_or_is_no_page_has_a_code_of_its_own() {
         (json!("links"), false, 1),
     ] {
         let plan = with(format.clone()).unwrap();
-        assert_eq!((plan.needs_model().is_some(), plan.credits()), (needs, credits), "{format}");
+        assert_eq!((!plan.needs_models().is_empty(), plan.credits()), (needs, credits), "{format}");
     }
     let wrong = with(json!({ "type": "json", "schema": { "type": "banana" } })).unwrap_err();
     assert_eq!(wrong.kind, Kind::UnprocessableEntity);
