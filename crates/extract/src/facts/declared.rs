@@ -5,7 +5,7 @@ use super::{Fact, How, Reader, text};
 use crate::words::Words;
 use content::metadata::Metadata;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 /// Things read on one page, facts of one thing, levels followed into it.
@@ -108,9 +108,7 @@ pub(super) fn things(metadata: &Metadata, reader: &mut Reader, headline: &Words)
                 .find_map(|name| object.get(*name)?.as_str())
                 .map(Words::of)
                 .unwrap_or_default();
-            let shared = name.0.iter().filter(|word| headline.has(word)).count();
-            // What the page does not call itself is something else: a gift card, the shop.
-            let other = !name.is_empty() && !headline.is_empty() && shared * 3 < name.0.len();
+            let other = is_other(&name, headline);
             let weight = if ABOUT_SITE.contains(&kind) {
                 0.45
             } else if other {
@@ -125,11 +123,17 @@ pub(super) fn things(metadata: &Metadata, reader: &mut Reader, headline: &Words)
     things
 }
 
+/// Whether a thing is called what the page does not call itself: a gift card, the shop.
+pub(super) fn is_other(name: &Words, headline: &Words) -> bool {
+    let shared = name.0.iter().filter(|word| headline.has(word)).count();
+    !name.is_empty() && !headline.is_empty() && shared * 3 < name.0.len()
+}
+
 /// Lists of things: properties that hold several, and several standing things of one type.
 pub(super) fn groups(metadata: &Metadata, reader: &mut Reader) -> Vec<Group> {
     let known = known(metadata);
     let mut groups = Vec::new();
-    let mut by_kind: HashMap<&str, Vec<Standing>> = HashMap::new();
+    let mut by_kind: BTreeMap<&str, Vec<Standing>> = BTreeMap::new();
     for (how, object) in standing(metadata) {
         by_kind.entry(kind_of(object)).or_default().push((how, object));
         let mut waiting: Vec<(&Map<String, Value>, usize)> = vec![(object, 0)];

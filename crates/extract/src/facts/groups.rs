@@ -3,7 +3,7 @@
 use super::{Fact, Reader};
 use crate::words::Words;
 use content::dom::{Attr, Dom, NodeId, Tag};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Groups looked at on one page; those with the most records first.
 const MOST_GROUPS: usize = 3_000;
@@ -43,7 +43,7 @@ impl Group {
 /// Groups in the markup. Those with a single record are kept too: the last page of a list may have one.
 pub(super) fn of(reader: &mut Reader) -> Vec<Group> {
     let dom = reader.dom;
-    let mut found: HashMap<(u32, String), Vec<NodeId>> = HashMap::new();
+    let mut found: BTreeMap<(u32, String), Vec<NodeId>> = BTreeMap::new();
     for id in dom.subtree(dom.body().unwrap_or(dom.root())) {
         if !may_repeat(dom, id) || !reader.visible.contains(id) {
             continue;
@@ -130,7 +130,7 @@ pub(super) fn label_of(reader: &Reader, parent: NodeId, first: NodeId) -> Words 
 /// Sections under headings of one level within one element.
 fn headed(reader: &Reader) -> Vec<(u32, Group)> {
     let dom = reader.dom;
-    let mut found: HashMap<(u32, u8), Vec<usize>> = HashMap::new();
+    let mut found: BTreeMap<(u32, u8), Vec<usize>> = BTreeMap::new();
     for (at, heading) in reader.headings.iter().enumerate().filter(|(_, heading)| heading.level > 1) {
         let parent = dom.parent(NodeId(heading.at)).map_or(0, |parent| parent.0);
         found.entry((parent, heading.level)).or_default().push(at);

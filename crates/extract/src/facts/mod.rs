@@ -5,6 +5,7 @@
 
 mod blocks;
 mod declared;
+mod embedded;
 mod groups;
 mod labels;
 mod look;
@@ -37,6 +38,8 @@ const TEXT_PER_FACT: usize = 100;
 pub enum How {
     JsonLd,
     Microdata,
+    /// Data that a shop embeds for its own scripts.
+    Embedded,
     /// A cell under or beside its header.
     Table,
     /// A term and its definition.
@@ -66,6 +69,7 @@ impl How {
             Self::Microdata => 0.98,
             Self::Table | Self::Definition => 0.95,
             Self::Label => 0.92,
+            Self::Embedded => 0.85,
             Self::Class => 0.8,
             Self::Meta => 0.72,
             Self::Section => 0.74,
@@ -165,7 +169,11 @@ impl<'a> PageFacts<'a> {
         sections::read(&mut reader);
         let mut groups = groups::of(&mut reader);
         groups.extend(tables::turned(&mut reader));
-        let things = declared::things(&metadata, &mut reader, &headline_words(dom, &metadata));
+        let headline = headline_words(dom, &metadata);
+        let mut things = declared::things(&metadata, &mut reader, &headline);
+        if things.iter().all(|thing| thing.weight < 1.0) {
+            things.extend(embedded::thing(view.page, &mut reader, &headline));
+        }
         groups.extend(declared::groups(&metadata, &mut reader));
         let meta = look::meta(&metadata, &mut reader);
         let headline = reader.headings.iter().find(|heading| heading.level == 1).map(|heading| heading.at);

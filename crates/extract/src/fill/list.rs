@@ -4,7 +4,7 @@ use super::{Candidate, Evidence, Filler, Part, Scope};
 use crate::facts::{Fact, How, LIST, Record};
 use content::dom::{NodeId, Tag};
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 /// Items of one list.
@@ -18,7 +18,7 @@ impl<'p> Filler<'_, 'p> {
     pub(crate) fn list(&mut self, at: usize, scope: &Scope<'p>, pointer: &str) -> Option<Part> {
         let item = self.shape.item(at)?;
         // Facts of one label belong together; the label that means the field best wins.
-        let mut best: HashMap<(usize, u32, How), (f32, Stated<'p>)> = HashMap::new();
+        let mut best: BTreeMap<(usize, u32, How), (f32, Stated<'p>)> = BTreeMap::new();
         for (page, fact, factor) in self.in_scope(scope) {
             let likes = self.wants.likes(fact.label);
             let like = likes

@@ -25,18 +25,18 @@ fn one(schema: &Value, html: &str) -> Filled {
     filled(schema, &[page("https://a.example/p", html)])
 }
 
-fn object(properties: Value) -> Value {
+fn object(properties: &Value) -> Value {
     json!({"type": "object", "properties": properties})
 }
 
-fn rows(properties: Value) -> Value {
-    object(json!({"rows": {"type": "array", "items": {"type": "object", "properties": properties}}}))
+fn rows(properties: &Value) -> Value {
+    object(&json!({"rows": {"type": "array", "items": {"type": "object", "properties": properties}}}))
 }
 
 #[test]
 fn nothing_is_invented() {
     let schema = object(
-        json!({"price": {"type": "number"}, "email": {"type": "string"}, "isbn": {"type": "string"}, "in_stock": {"type": "boolean"},
+        &json!({"price": {"type": "number"}, "email": {"type": "string"}, "isbn": {"type": "string"}, "in_stock": {"type": "boolean"},
         "rows": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "score": {"type": "integer"}}}}}),
     );
     let found = one(
@@ -55,7 +55,7 @@ fn nothing_is_invented() {
 #[test]
 fn evidence_is_word_for_word() {
     let schema = object(
-        json!({"name": {"type": "string"}, "price": {"type": "number"}, "released": {"type": "string", "format": "date"}}),
+        &json!({"name": {"type": "string"}, "price": {"type": "number"}, "released": {"type": "string", "format": "date"}}),
     );
     let found = one(
         &schema,
@@ -83,7 +83,7 @@ fn evidence_is_word_for_word() {
 #[test]
 fn a_value_must_be_of_its_type() {
     let schema = object(
-        json!({"rooms": {"type": "integer"}, "email": {"type": "string", "format": "email"}, "size": {"enum": ["S", "M", "L"]}}),
+        &json!({"rooms": {"type": "integer"}, "email": {"type": "string", "format": "email"}, "size": {"enum": ["S", "M", "L"]}}),
     );
     let found = one(&schema, "<p>Rooms: many</p><p>Email: ask at the desk</p><p>Size: huge</p>");
     assert_eq!(found.value, json!({}));
@@ -93,10 +93,10 @@ fn a_value_must_be_of_its_type() {
 fn the_page_is_believed_before_a_description_of_something_else() {
     let html = r#"<title>Red kite</title><script type="application/ld+json">{"@type":"Product","name":"Gift card","offers":{"price":"25"}}</script>
         <h1>Red kite</h1><p>Price: $80</p>"#;
-    let found = one(&object(json!({"name": {"type": "string"}, "price": {"type": "number"}})), html);
+    let found = one(&object(&json!({"name": {"type": "string"}, "price": {"type": "number"}})), html);
     assert_eq!(found.value, json!({"name": "Red kite", "price": 80}));
     let html = html.replace("Gift card", "Red kite");
-    let found = one(&object(json!({"price": {"type": "number"}})), &html);
+    let found = one(&object(&json!({"price": {"type": "number"}})), &html);
     assert_eq!((found.value, found.evidence[0].how), (json!({"price": 25}), How::JsonLd));
 }
 
@@ -104,7 +104,7 @@ fn the_page_is_believed_before_a_description_of_something_else() {
 fn rows_come_once_each_and_in_order() {
     let html =
         "<table><tr><th>Name<th>Score</tr><tr><td>b<td>2</tr><tr><td>a<td>1</tr><tr><td>b<td>2</tr></table>";
-    let found = one(&rows(json!({"name": {"type": "string"}, "score": {"type": "integer"}})), html);
+    let found = one(&rows(&json!({"name": {"type": "string"}, "score": {"type": "integer"}})), html);
     assert_eq!(found.value, json!({"rows": [{"name": "b", "score": 2}, {"name": "a", "score": 1}]}));
     let pointers: Vec<&str> = found.evidence.iter().map(|evidence| evidence.pointer.as_str()).collect();
     assert_eq!(pointers, ["/rows/0/name", "/rows/0/score", "/rows/1/name", "/rows/1/score"]);
@@ -113,7 +113,7 @@ fn rows_come_once_each_and_in_order() {
 #[test]
 fn cells_that_reach_down_count_in_every_row() {
     let html = "<table><tr><th>Team<th>Player</tr><tr><td rowspan=2>Reds<td>Ann</tr><tr><td>Bob</tr><tr><td>Blues<td>Cy</tr></table>";
-    let found = one(&rows(json!({"team": {"type": "string"}, "player": {"type": "string"}})), html);
+    let found = one(&rows(&json!({"team": {"type": "string"}, "player": {"type": "string"}})), html);
     assert_eq!(
         found.value["rows"],
         json!([{"team": "Reds", "player": "Ann"}, {"team": "Reds", "player": "Bob"}, {"team": "Blues", "player": "Cy"}])
@@ -123,8 +123,9 @@ fn cells_that_reach_down_count_in_every_row() {
 #[test]
 fn lists_over_pages_merge_and_details_join() {
     let list = |n: usize, names: &[&str]| {
-        let items: String =
+        let items: Vec<String> =
             names.iter().map(|name| format!("<li class=m><a href=/{name}>{name}</a></li>")).collect();
+        let items = items.concat();
         page(
             &format!("https://a.example/list?p={n}"),
             &format!("<h1>Members</h1><ul class=members>{items}</ul>"),
@@ -137,7 +138,7 @@ fn lists_over_pages_merge_and_details_join() {
         )
     };
     let schema = object(
-        json!({"members": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "city": {"type": "string"}}}}}),
+        &json!({"members": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "city": {"type": "string"}}}}}),
     );
     let found = filled(
         &schema,
@@ -160,7 +161,7 @@ fn lists_over_pages_merge_and_details_join() {
 #[test]
 fn citations_are_filled_when_the_schema_asks() {
     let schema = object(
-        json!({"price": {"type": "number"}, "price_citation": {"type": "string"}, "weight": {"type": "string"}, "weight_citation": {"type": "string"}}),
+        &json!({"price": {"type": "number"}, "price_citation": {"type": "string"}, "weight": {"type": "string"}, "weight_citation": {"type": "string"}}),
     );
     let found = one(&schema, "<h1>Kite</h1><p>Price: $80</p>");
     assert_eq!(found.value, json!({"price": 80, "price_citation": "https://a.example/p"}));
@@ -169,7 +170,7 @@ fn citations_are_filled_when_the_schema_asks() {
 #[test]
 fn objects_with_any_members_take_the_pairs_of_their_part() {
     let schema =
-        object(json!({"specifications": {"type": "object", "additionalProperties": {"type": "string"}}}));
+        object(&json!({"specifications": {"type": "object", "additionalProperties": {"type": "string"}}}));
     let found = one(
         &schema,
         "<h1>Kite</h1><p>Call: us</p><h2>Specifications</h2><table><tr><td>Span</td><td>2 m</td></tr><tr><td>Lines</td><td>4</td></tr></table>",
@@ -178,8 +179,16 @@ fn objects_with_any_members_take_the_pairs_of_their_part() {
 }
 
 #[test]
+fn what_a_shop_embeds_counts_where_nothing_is_declared() {
+    let html = r#"<title>Wool cap</title><meta property="og:type" content="product"><h1>Wool cap</h1><div>Only <span>$24.00</span></div><button>Add to cart</button>
+        <p>Warm and light.</p>"#;
+    let found = one(&object(&json!({"price": {"type": "number"}, "name": {"type": "string"}})), html);
+    assert_eq!(found.value, json!({"name": "Wool cap", "price": 24}));
+}
+
+#[test]
 fn hidden_text_is_not_stated() {
-    let schema = object(json!({"price": {"type": "number"}}));
+    let schema = object(&json!({"price": {"type": "number"}}));
     let found = one(&schema, "<h1>Kite</h1><p style='display:none'>Price: $1</p><p hidden>Price: $2</p>");
     assert_eq!(found.value, json!({}));
 }
