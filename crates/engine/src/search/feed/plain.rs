@@ -13,6 +13,18 @@ const LONGEST_TAG: usize = 1_000;
 /// Stands in the output for a bracket that may turn out to be a link's.
 const OPEN: u8 = 1;
 
+/// Bytes that may mean something.
+static MARKS: [bool; 256] = {
+    let mut table = [false; 256];
+    let marks = b"\\`![]<&|*_~\x01";
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Plain {
     pub text: String,
@@ -89,7 +101,12 @@ impl Plain {
         let mut open: Vec<(usize, bool)> = Vec::new();
         let mut at = 0;
         while at < bytes.len() {
-            let (byte, next) = (bytes[at], bytes.get(at + 1).copied());
+            // Most of a text means nothing but itself.
+            let plain = bytes[at..].iter().take_while(|byte| !MARKS[usize::from(**byte)]).count();
+            out.extend_from_slice(&bytes[at..at + plain]);
+            at += plain;
+            let Some(byte) = bytes.get(at).copied() else { break };
+            let next = bytes.get(at + 1).copied();
             match byte {
                 b'\\' if next.is_some_and(|next| next.is_ascii_punctuation()) => {
                     out.extend(next);
