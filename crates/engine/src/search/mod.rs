@@ -14,7 +14,6 @@ pub use plan::SearchPlan;
 
 use crate::answers;
 use crate::callers::Caller;
-use crate::from_store;
 use crate::research::Research;
 use crate::scrape::Scraper;
 use futures_util::future::join_all;
@@ -87,7 +86,8 @@ impl Searcher {
     ) -> Result<SearchAnswer, WireError> {
         let mut plan = SearchPlan::resolve(asked, caller.team, caller.zero_data_retention)?;
         if let Some(page) = &plan.scrape {
-            answers::must_be_able(self.scraper.models(), page).map_err(|error| error.within("scrapeOptions"))?;
+            answers::must_be_able(self.scraper.models(), page)
+                .map_err(|error| error.within("scrapeOptions"))?;
         }
         let deadline = Deadline::after(plan.timeout.saturating_sub(RESERVE));
         let reservation = self.scraper.reserve(caller, plan.most_credits(), ENDPOINT, plan.timeout).await?;
@@ -122,11 +122,15 @@ impl Searcher {
             private: plan.private,
             keep_for: REMEMBERED,
         };
-        self.store.put_search(remembered).await.map_err(from_store)?;
+        // Found and paid for: that feedback for it will not be taken is no reason to keep it back.
+        if let Err(error) = self.store.put_search(remembered).await {
+            tracing::error!(%error, "a search could not be remembered");
+        }
         Ok(made.answer)
     }
 
-    /// Pages of the web for a query. Nothing is charged, scraped or kept; time that runs out is an empty list with its reason.
+    /// Pages of the web for a query, of which the first 500 characters count. Nothing is charged, scraped or kept; time that
+    /// runs out is an empty list with its reason.
     pub async fn web_hits(
         &self,
         caller: &Caller,
@@ -135,8 +139,8 @@ impl Searcher {
         deadline: Deadline,
     ) -> Result<WebHits, WireError> {
         let asked = SearchRequest {
-            query: Some(query.to_owned()),
-            limit: i64::try_from(limit).ok(),
+            query: Some(query.chars().take(plan::LONGEST_QUERY).collect()),
+            limit: i64::try_from(limit.clamp(1, plan::MOST_RESULTS)).ok(),
             ..SearchRequest::default()
         };
         let mut plan = SearchPlan::resolve(&asked, caller.team, caller.zero_data_retention)?;
@@ -187,8 +191,11 @@ impl Searcher {
         let mut lists: Vec<_> =
             plan.questions.iter().zip(found).map(|(question, found)| (question, found.hits)).collect();
         if plan.leave_out_unusable {
-            for (_, hits) in &mut lists {
-                hits.retain(|hit| self.can_be_scraped(hit));
+            let before: usize = lists.iter().map(|(_, hits)| hits.len()).sum();
+            lists.iter_mut().for_each(|(_, hits)| hits.retain(|hit| self.can_be_scraped(hit)));
+            let left_out = before - lists.iter().map(|(_, hits)| hits.len()).sum::<usize>();
+            if left_out > 0 {
+                warnings.push(format!("{left_out} results whose address cannot be scraped were left out"));
             }
         }
         let urls = lists.iter().flat_map(|(_, hits)| hits).map(|hit| hit.url.to_string()).collect::<Vec<_>>();
@@ -221,7 +228,9 @@ impl Searcher {
                 _ => Vec::new(),
             }
         });
-        found.join(question, papers);
+        if !papers.is_empty() {
+            found.join(question, papers);
+        }
         found
     }
 }

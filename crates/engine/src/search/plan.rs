@@ -17,7 +17,9 @@ use wire::{Issue, Issues, PathPart, WireError};
 
 const DEFAULT_LIMIT: i64 = 10;
 const DEFAULT_TIMEOUT: i64 = 60_000;
-const LONGEST_QUERY: usize = 500;
+pub const LONGEST_QUERY: usize = 500;
+/// Of one source.
+pub const MOST_RESULTS: usize = 100;
 const MOST_DOMAINS: usize = 100;
 /// Credits for so many results.
 const CREDITS: i64 = 2;
@@ -52,7 +54,7 @@ impl SearchPlan {
             (Some(_), false) => issues.length("query", &query, &(1..=LONGEST_QUERY)),
         }
         let limit = asked.limit.unwrap_or(DEFAULT_LIMIT);
-        issues.range("limit", limit, &(1..=100));
+        issues.range("limit", limit, &(1..=i64::try_from(MOST_RESULTS).unwrap_or(i64::MAX)));
         let timeout = asked.timeout.unwrap_or(DEFAULT_TIMEOUT);
         issues.range("timeout", timeout, &(1_000..=300_000));
         let common = Question {
