@@ -1,5 +1,6 @@
 //! The unmodified clients against the real binary. The scripts assert; a failing one fails here.
 
+use crate::agent::Office;
 use crate::crawl::Country;
 use crate::scrape::House;
 use crate::server::{KEY, Recipe, papers_are_there};
@@ -46,6 +47,13 @@ async fn searches(mut command: Command) {
     house.document("/article", json!({})).await;
     command.env("SITE_URL", &house.site.base);
     run(command.env("API_URL", &house.http().base));
+}
+
+async fn asks(mut command: Command) {
+    let office = Office::open().await;
+    let stranger = crate::scrape::stranger_key(&office.dir).await;
+    command.env("SITE_URL", office.pages.url("")).env("OTHER_KEY", stranger);
+    run(command.env("API_URL", &office.http().base));
 }
 
 pub fn run(command: &mut Command) {
@@ -124,4 +132,14 @@ async fn firecrawl_py_searches() {
 #[tokio::test]
 async fn firecrawl_js_searches() {
     searches(node("search.mjs")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_py_runs_agents() {
+    asks(python("agent.py")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_js_runs_agents() {
+    asks(node("agent.mjs")).await;
 }
