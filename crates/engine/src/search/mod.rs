@@ -192,7 +192,9 @@ impl Searcher {
             plan.questions.iter().zip(found).map(|(question, found)| (question, found.hits)).collect();
         if plan.leave_out_unusable {
             let before: usize = lists.iter().map(|(_, hits)| hits.len()).sum();
-            lists.iter_mut().for_each(|(_, hits)| hits.retain(|hit| self.can_be_scraped(hit)));
+            for (_, hits) in &mut lists {
+                hits.retain(|hit| self.can_be_scraped(hit));
+            }
             let left_out = before - lists.iter().map(|(_, hits)| hits.len()).sum::<usize>();
             if left_out > 0 {
                 warnings.push(format!("{left_out} results whose address cannot be scraped were left out"));
