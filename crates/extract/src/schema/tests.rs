@@ -71,7 +71,7 @@ fn circles_that_end_are_fine() {
     assert!(tree.validate(&json!({"name": "a", "children": [{"name": 1}]})).is_err());
     assert!(tree.shape().cut && tree.shape().fields.len() < 2_000);
     let mut deep = json!({"name": "leaf"});
-    for _ in 0..1_000 {
+    for _ in 0..60 {
         deep = json!({"name": "a", "children": [deep]});
     }
     assert_eq!(tree.validate(&deep).unwrap_err().len(), 1);
