@@ -18,10 +18,9 @@ const LEAST: f64 = 0.0003;
 type Number = fn(&mut Weights) -> &mut f32;
 
 /// What can be learnt from these pages. Dates, links and what teams value are not in them; these numbers are set by hand.
-const NUMBERS: [(&str, Number); 23] = [
+const NUMBERS: [(&str, Number); 22] = [
     ("fields.path", |weights| &mut weights.fields[1]),
     ("path", |weights| &mut weights.path),
-    ("coverage", |weights| &mut weights.coverage),
     ("pairs.body", |weights| &mut weights.pairs[5]),
     ("pairs.path", |weights| &mut weights.pairs[1]),
     ("lengths.body", |weights| &mut weights.lengths[5]),

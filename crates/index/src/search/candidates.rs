@@ -4,18 +4,21 @@
 //! only looked up for documents that others brought (as in `MaxScore`), so common words cost little.
 
 use crate::error::Result;
-use crate::schema::RANKED;
+use crate::schema::{DATE, RANKED};
 use crate::search::View;
 use crate::search::gate::{Gate, Passage};
 use crate::search::plan::Plan;
 use crate::search::weights::Weights;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use tantivy::columnar::Column;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED};
 
+/// Milliseconds of a day.
+const DAY: f64 = 86_400_000.0;
 /// Documents that are scored at once.
 const WINDOW: usize = 1_024;
 
@@ -55,7 +58,7 @@ pub(crate) fn best(
     for (ordinal, segment) in view.searcher.segment_readers().iter().enumerate() {
         let passage = gate.open(segment)?;
         if plan.groups.is_empty() {
-            all(passage, ordinal as u32, &mut best);
+            newest(passage, &segment.fast_fields().i64(DATE)?, ordinal as u32, &mut best);
         } else if let Some(mut race) = Race::of(view, plan, segment, ordinal, &norms, weights)? {
             race.run(passage, &mut best);
         }
@@ -65,10 +68,11 @@ pub(crate) fn best(
     Ok(candidates)
 }
 
-/// Without words, what came last: later documents have higher numbers.
-fn all(mut passage: Passage, segment: u32, best: &mut Best) {
+/// Without words, what is newest, by the day and the minute.
+fn newest(mut passage: Passage, dates: &Column<i64>, segment: u32, best: &mut Best) {
     while let Some(doc) = passage.next() {
-        best.push(Candidate { score: 0.0, segment, doc });
+        let days = dates.first(doc).unwrap_or_default() as f64 / DAY;
+        best.push(Candidate { score: days as f32, segment, doc });
     }
 }
 
@@ -146,7 +150,7 @@ impl<'a> Race<'a> {
         for group in &plan.groups {
             let mut streams = Vec::new();
             for list in &group.lists[ordinal] {
-                let index = segment.inverted_index(view.fields.ranked[list.field])?;
+                let index = view.census.words(ordinal, list.field);
                 let postings = index.read_postings_from_terminfo(&list.info, IndexRecordOption::WithFreqs)?;
                 streams.push(Stream { postings, field: list.field, weight: list.weight });
             }

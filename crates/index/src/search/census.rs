@@ -5,16 +5,15 @@ use crate::schema::{Fields, Mark, RANKED};
 use crate::search::View;
 use crate::words::{Language, languages};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Searcher, Term};
+use tantivy::{InvertedIndexReader, Searcher, Term};
 
 /// Share of the documents that makes a language one that queries are taken in without being asked to.
 const SPOKEN: f32 = 0.05;
 /// Counts of scopes that are remembered.
 const MOST_SCOPES: usize = 10_000;
 
-#[derive(Debug)]
 pub(crate) struct Census {
     /// Of the state that was counted.
     pub(crate) generation: u64,
@@ -24,6 +23,8 @@ pub(crate) struct Census {
     pub(crate) lengths: [f32; RANKED],
     /// Languages that many documents are in, the most frequent first.
     pub(crate) languages: Vec<Language>,
+    /// Words of each segment by field: the engine looks for them under a lock.
+    words: Vec<[Arc<InvertedIndexReader>; RANKED]>,
     scopes: Mutex<HashMap<Term, u64>>,
 }
 
@@ -31,12 +32,16 @@ impl Census {
     pub(crate) fn take(searcher: &Searcher, fields: &Fields) -> Result<Self> {
         let documents: u64 =
             searcher.segment_readers().iter().map(|segment| u64::from(segment.max_doc())).sum();
+        let mut words = Vec::new();
+        for segment in searcher.segment_readers() {
+            let [host, path, title, headings, description, body] =
+                fields.ranked.map(|field| segment.inverted_index(field));
+            words.push([host?, path?, title?, headings?, description?, body?]);
+        }
         let mut lengths = [1.0; RANKED];
-        for (length, field) in lengths.iter_mut().zip(fields.ranked) {
-            let mut tokens = 0;
-            for segment in searcher.segment_readers() {
-                tokens += segment.inverted_index(field)?.total_num_tokens();
-            }
+        for (field, length) in lengths.iter_mut().enumerate() {
+            let tokens: u64 =
+                words.iter().map(|segment: &[_; RANKED]| segment[field].total_num_tokens()).sum();
             *length = (tokens as f32 / (documents as f32).max(1.0)).max(1.0);
         }
         let mut spoken = Vec::new();
@@ -51,8 +56,14 @@ impl Census {
             documents: documents as f32,
             lengths,
             languages: spoken.into_iter().map(|(_, language)| language).collect(),
+            words,
             scopes: Mutex::default(),
         })
+    }
+
+    /// The words of one field in one segment.
+    pub(crate) fn words(&self, segment: usize, field: usize) -> &InvertedIndexReader {
+        &self.words[segment][field]
     }
 
     /// Documents of a team in a collection.

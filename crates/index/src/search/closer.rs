@@ -60,7 +60,7 @@ fn look_at_segment(view: &View, plan: &Plan, group: &[Candidate], weights: &Weig
     let mut found: Vec<u32> = Vec::new();
     for (word, terms) in plan.groups.iter().enumerate() {
         for list in &terms.lists[ordinal as usize] {
-            let index = segment.inverted_index(view.fields.ranked[list.field])?;
+            let index = view.census.words(ordinal as usize, list.field);
             let placed = list.field != HOST && !terms.glued;
             let option =
                 if placed { IndexRecordOption::WithFreqsAndPositions } else { IndexRecordOption::Basic };

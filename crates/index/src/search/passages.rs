@@ -3,7 +3,7 @@
 use crate::parts::Document;
 use crate::search::plan::Plan;
 use crate::words::{Language, STEM, Stems, Tokens, lower};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use tantivy::tokenizer::TokenStream;
 
 /// Bytes of a passage: whole sentences up to here; a longer sentence is cut at a space.
@@ -104,8 +104,8 @@ fn read(document: &Document, plan: &Plan) -> Vec<Sentence> {
 /// What words of the query look like in a text.
 struct Forms<'a> {
     words: HashMap<&'a str, usize>,
-    /// Stems that other words may have, by their first bytes; stemming is dear, and most words begin otherwise.
-    begins: HashSet<[u8; 2]>,
+    /// The first bytes of all of them: looking words up is dear, and most begin otherwise.
+    begins: Vec<[u8; 2]>,
     language: Option<Language>,
 }
 
@@ -115,7 +115,10 @@ impl<'a> Forms<'a> {
         let words: HashMap<&str, usize> = groups
             .flat_map(|(at, group)| group.forms.iter().map(move |(form, _)| (form.as_str(), at)))
             .collect();
-        let begins = words.keys().filter_map(|form| begin(form.strip_prefix(STEM)?)).collect();
+        let mut begins: Vec<[u8; 2]> =
+            words.keys().map(|form| begin(form.trim_start_matches(STEM))).collect();
+        begins.sort_unstable();
+        begins.dedup();
         let language = match &document.language {
             Some(tag) => Language::tagged(tag),
             None => Language::of_text(&document.body),
@@ -125,21 +128,23 @@ impl<'a> Forms<'a> {
 
     /// The word of the query that a word of the text is, or is a form of.
     fn word(&self, folded: &str, written: &str, small: &mut String) -> Option<usize> {
+        let whole = self.language.is_some_and(Language::cuts_beginnings);
+        if !whole && !self.begins.contains(&begin(folded)) {
+            return None;
+        }
         if let Some(word) = self.words.get(folded) {
             return Some(*word);
         }
-        let language = self.language?;
-        if !language.cuts_beginnings() && !self.begins.contains(&begin(folded)?) {
-            return None;
-        }
         lower(written, small);
-        let stem = language.stem(small)?;
+        let stem = self.language?.stem(small)?;
         self.words.get(format!("{STEM}{stem}").as_str()).copied()
     }
 }
 
-fn begin(word: &str) -> Option<[u8; 2]> {
-    word.as_bytes().first_chunk().copied()
+/// The first two bytes of a word.
+fn begin(word: &str) -> [u8; 2] {
+    let bytes = word.as_bytes();
+    [bytes.first().copied().unwrap_or_default(), bytes.get(1).copied().unwrap_or_default()]
 }
 
 /// Where sentences begin and end: at their signs, at ends of lines, and where they get too long.

@@ -12,7 +12,7 @@ use tantivy::postings::TermInfo;
 /// Words that are ranked by; of a longer query the rarest.
 const MOST_TERMS: usize = 24;
 /// What the name of a host in one piece counts beside one of its words.
-const NAMED: f32 = 4.0;
+const NAMED: f32 = 8.0;
 /// What a word weighs that says how new the answer should be, beside one that says what it is about.
 const WISH: f32 = 0.3;
 
@@ -109,11 +109,11 @@ impl Group {
     pub(crate) fn of(view: &View, forms: Vec<(String, f32)>, glued: bool, weights: &Weights) -> Result<Self> {
         let mut frequencies = [0_u32; RANKED];
         let mut lists = Vec::with_capacity(view.searcher.segment_readers().len());
-        for segment in view.searcher.segment_readers() {
+        for segment in 0..view.searcher.segment_readers().len() {
             let mut here = Vec::new();
             let fields = if glued { HOST..HOST + 1 } else { HOST..BODY + 1 };
             for field in fields {
-                let index = segment.inverted_index(view.fields.ranked[field])?;
+                let index = view.census.words(segment, field);
                 let mut most = 0;
                 for (form, weight) in &forms {
                     let term = Term::from_field_text(view.fields.ranked[field], form);

@@ -13,9 +13,10 @@ use crate::search::weights::Weights;
 use crate::words::Language;
 use std::collections::{HashMap, HashSet};
 use tantivy::columnar::Column;
+use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::SegmentPostings;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, SegmentReader, Term};
+use tantivy::{DocSet, Term};
 
 const DAY: f32 = 86_400_000.0;
 /// Days after which a page is half as fresh; and when news are asked for.
@@ -23,9 +24,11 @@ const HALF_LIFE: f32 = 365.0;
 const HALF_LIFE_OF_NEWS: f32 = 14.0;
 /// What a page published in a year that the query names is worth.
 const NAMED_YEAR: f32 = 0.1;
+/// Candidates whose links are counted: each is a look into every segment.
+const MOST_LINKED: usize = 50;
 /// Hits of one host that stand as they are; those after them step back, each further than the last.
 const OF_ONE_HOST: u32 = 3;
-const STEP_BACK: f32 = 0.75;
+const STEP_BACK: f32 = 0.6;
 /// How close to the best a hit must come to be sorted by date alone.
 const CLOSE: f32 = 0.4;
 
@@ -61,18 +64,16 @@ pub(crate) fn rank(
         for (candidate, look) in looked.by_ref().take(group.len()) {
             let mut hit = columns.read(candidate);
             hit.covered = words.covered(look.words);
-            hit.score =
-                words.score(candidate.score, look) * page.factor(view, &hit, &words, look, &mut columns)?;
+            hit.score = words.score(candidate.score, look) * page.factor(&hit, &words, look, &mut columns);
             ranked.push(hit);
         }
     }
-    ranked.sort_by(|one, other| {
-        other
-            .score
-            .total_cmp(&one.score)
-            .then(other.date.cmp(&one.date))
-            .then(one.address.cmp(&other.address))
-    });
+    sort(&mut ranked);
+    for hit in ranked.iter_mut().take(MOST_LINKED) {
+        let links = view.searcher.doc_freq(&Term::from_field_u64(view.fields.links, hit.address))?;
+        hit.score *= 1.0 + weights.links * (1.0 + links as f32).log2();
+    }
+    sort(&mut ranked);
     let mut pages = HashSet::new();
     ranked.retain(|hit| pages.insert(hit.address));
     if query.newest_first {
@@ -82,6 +83,17 @@ pub(crate) fn rank(
         mix(&mut ranked);
     }
     Ok(ranked)
+}
+
+/// The best first; of equals the newer one.
+fn sort(ranked: &mut [Ranked]) {
+    ranked.sort_by(|one, other| {
+        other
+            .score
+            .total_cmp(&one.score)
+            .then(other.date.cmp(&one.date))
+            .then(one.address.cmp(&other.address))
+    });
 }
 
 /// Lets other hosts come forward.
@@ -125,7 +137,7 @@ impl<'a> Worth<'a> {
         let same = |held: u64, explained: f32| self.plan.weight(held) * self.covered(held) * explained;
         let title = weights.title * same(look.held[TITLE], look.title)
             + weights.path * same(look.held[PATH], look.path);
-        (words + pairs + close + lead + title) * covered.powf(weights.coverage)
+        words + pairs + close + lead + title
     }
 }
 
@@ -152,20 +164,11 @@ impl<'a> Known<'a> {
         Self { query, asked, weights, valued }
     }
 
-    fn factor(
-        &self,
-        view: &View,
-        hit: &Ranked,
-        words: &Worth,
-        look: &Look,
-        columns: &mut Columns,
-    ) -> Result<f32> {
+    fn factor(&self, hit: &Ranked, words: &Worth, look: &Look, columns: &mut Columns) -> f32 {
         let weights = self.weights;
         let mut factor = 1.0 + self.freshness(hit.date);
-        let links = view.searcher.doc_freq(&Term::from_field_u64(view.fields.links, hit.address))?;
-        factor += weights.links * (1.0 + links as f32).log2();
         let named = words.covered(look.held[HOST]);
-        factor += weights.front * named * named / (1.0 + columns.length(PATH, hit.doc));
+        factor += weights.front * named * named / (1.0 + columns.path_length(hit.doc));
         let value = [hit.host, hit.address]
             .iter()
             .filter_map(|number| self.valued.get(number))
@@ -175,7 +178,7 @@ impl<'a> Known<'a> {
         if columns.speaks(hit.doc) {
             factor += weights.language;
         }
-        Ok(factor)
+        factor
     }
 
     fn freshness(&self, date: i64) -> f32 {
@@ -195,10 +198,9 @@ impl<'a> Known<'a> {
 }
 
 /// What a segment knows of its documents.
-struct Columns<'a> {
-    view: View<'a>,
-    reader: &'a SegmentReader,
+struct Columns {
     segment: u32,
+    path: FieldNormReader,
     seen: Column<i64>,
     date: Column<i64>,
     host: Column<u64>,
@@ -207,8 +209,8 @@ struct Columns<'a> {
     speaking: Option<SegmentPostings>,
 }
 
-impl<'a> Columns<'a> {
-    fn of(view: &View<'a>, segment: u32, query: &Query) -> Result<Self> {
+impl Columns {
+    fn of(view: &View, segment: u32, query: &Query) -> Result<Self> {
         let reader = view.searcher.segment_reader(segment);
         let fast = reader.fast_fields();
         let speaking = match query.language.as_deref().and_then(Language::tagged) {
@@ -219,9 +221,8 @@ impl<'a> Columns<'a> {
             None => None,
         };
         Ok(Self {
-            view: *view,
-            reader,
             segment,
+            path: reader.get_fieldnorms_reader(view.fields.ranked[PATH])?,
             seen: fast.i64(SEEN)?,
             date: fast.i64(DATE)?,
             host: fast.u64(HOST_NUMBER)?,
@@ -244,10 +245,9 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Tokens of a field.
-    fn length(&self, field: usize, doc: u32) -> f32 {
-        let lengths = self.reader.get_fieldnorms_reader(self.view.fields.ranked[field]);
-        lengths.map_or(0.0, |lengths| lengths.fieldnorm(doc) as f32)
+    /// Tokens of the path.
+    fn path_length(&self, doc: u32) -> f32 {
+        self.path.fieldnorm(doc) as f32
     }
 
     /// Whether a document is in the language asked for. Documents are asked for in growing order.

@@ -49,8 +49,8 @@ fn corrections(view: &View, word: &str) -> Result<Vec<(String, f32)>> {
     for field in [TITLE, BODY] {
         let term = Term::from_field_text(view.fields.ranked[field], word);
         let automaton = FuzzyTermQuery::new(term, slips, true).automaton()?;
-        for segment in view.searcher.segment_readers() {
-            let index = segment.inverted_index(view.fields.ranked[field])?;
+        for segment in 0..view.searcher.segment_readers().len() {
+            let index = view.census.words(segment, field);
             let mut stream = index.terms().search(&automaton).into_stream()?;
             let mut looked_at = 0;
             while looked_at < MOST_LOOKED_AT && stream.advance() {

@@ -13,8 +13,6 @@ pub struct Weights {
     pub saturation: f32,
     /// What another form of a word counts beside the word itself.
     pub forms: f32,
-    /// How much it counts that all words of the query are there.
-    pub coverage: f32,
     /// Neighbours in the query that are neighbours in a field.
     pub pairs: [f32; RANKED],
     /// All words of the query close together in the body.
@@ -40,19 +38,18 @@ pub struct Weights {
 impl Default for Weights {
     fn default() -> Self {
         Self {
-            fields: [0.6, 1.6, 3.0, 1.6, 1.2, 1.0],
-            lengths: [0.3, 0.4, 0.5, 0.5, 0.5, 0.75],
+            fields: [0.6, 6.3, 3.0, 1.0, 3.4, 1.0],
+            lengths: [0.3, 0.4, 0.5, 0.75, 0.5, 0.85],
             saturation: 1.2,
-            forms: 0.6,
-            coverage: 0.6,
-            pairs: [0.0, 0.5, 0.5, 0.5, 0.5, 0.5],
-            span: 0.3,
+            forms: 0.36,
+            pairs: [0.0, 0.5, 1.4, 0.5, 0.7, 1.4],
+            span: 0.84,
             lead: 0.3,
             title: 0.5,
-            path: 0.5,
-            front: 1.0,
+            path: 1.4,
+            front: 2.0,
             fresh: 0.05,
-            news: 1.0,
+            news: 2.0,
             links: 0.04,
             language: 0.15,
             valued: 0.5,

@@ -124,6 +124,16 @@ fn kinds_and_attributes_are_compared_without_case() {
 }
 
 #[test]
+fn without_words_the_newest_come_first() {
+    let pages = (0..300).map(|day| Document {
+        published: Some(NOW - (day * 7 % 300) * DAY),
+        ..page(&format!("https://a.example/{day}"), &format!("{} days", day * 7 % 300), "gannet")
+    });
+    let list = Query { text: String::new(), sites: list(&["a.example"]), limit: 3, ..query("") };
+    assert_eq!(Ground::of(pages).titles(&list), ["0 days", "1 days", "2 days"]);
+}
+
+#[test]
 fn filters_alone_choose_too() {
     assert_eq!(
         found(|query| {
