@@ -128,8 +128,11 @@ pub fn read_by_python(answers: &[Value]) {
         .stderr(Stdio::piped())
         .spawn()
         .expect("python");
-    let lines: String = answers.iter().map(|answer| format!("{answer}\n")).collect();
-    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    for answer in answers {
+        writeln!(stdin, "{answer}").unwrap();
+    }
+    drop(stdin);
     let output = child.wait_with_output().unwrap();
     let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -140,4 +143,14 @@ pub fn read_by_python(answers: &[Value]) {
 pub fn company() -> Value {
     json!({ "type": "object", "properties": {
         "founded": { "type": "integer" }, "employees": { "type": "integer" } }, "required": ["founded", "employees"] })
+}
+
+#[test]
+fn the_page_about_agents_has_every_field() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agent.md");
+    let page = std::fs::read_to_string(page).expect("docs/agent.md");
+    for field in wire::agent::AGENT_FIELDS {
+        let row = format!("| `{}` | {} |", field.name, field.note);
+        assert!(page.contains(&row), "missing: {row}");
+    }
 }

@@ -49,6 +49,7 @@ async fn searches(mut command: Command) {
     run(command.env("API_URL", &house.http().base));
 }
 
+/// Runs a client's script against a server without a model, with pages for runs, and a second team.
 async fn asks(mut command: Command) {
     let office = Office::open().await;
     let stranger = crate::scrape::stranger_key(&office.dir).await;

@@ -21,7 +21,7 @@ impl Pages {
         let router = Router::new()
             .route("/company", get(company))
             .route("/walk/{step}", get(walk))
-            .route("/hang/{which}", get(|| std::future::pending::<Html<String>>()))
+            .route("/hang/{which}", get(std::future::pending::<Html<String>>))
             .with_state(hits.clone());
         Self { stand: Stand::start(router), hits }
     }
@@ -64,8 +64,8 @@ async fn company(State(hits): State<Arc<AtomicUsize>>) -> Html<String> {
 async fn walk(State(hits): State<Arc<AtomicUsize>>, Path(step): Path<usize>) -> Html<String> {
     hits.fetch_add(1, Ordering::SeqCst);
     tokio::time::sleep(Duration::from_millis(5)).await;
-    let links: String = (step * 2..step * 2 + 2)
-        .map(|next| format!("<li><a href=\"/walk/{next}\">Founded and employees, chapter {next}</a></li>"))
-        .collect();
+    let link =
+        |next: usize| format!("<li><a href=\"/walk/{next}\">Founded and employees, chapter {next}</a></li>");
+    let links = link(step * 2) + &link(step * 2 + 1);
     page(&format!("Chapter {step}"), &format!("<ul>{links}</ul>"))
 }

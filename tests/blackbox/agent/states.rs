@@ -2,7 +2,7 @@
 
 use super::{Office, company, ended, read_by_python, started, whole};
 use crate::server::{Recipe, signal};
-use crate::webhooks::Receiver;
+use crate::webhooks::{Got, Receiver};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use testkit::{ModelServer, TempDir, shared_database};
@@ -192,7 +192,7 @@ async fn who_asked_is_told_by_webhooks() {
 async fn told(receiver: &Receiver, path: &str, last: &str) -> Vec<Value> {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
-        let bodies: Vec<Value> = receiver.got(path).iter().map(|got| got.json()).collect();
+        let bodies: Vec<Value> = receiver.got(path).iter().map(Got::json).collect();
         if bodies.iter().any(|body| body["type"] == last) {
             return bodies;
         }

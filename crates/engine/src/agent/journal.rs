@@ -77,7 +77,7 @@ impl Book {
     }
 
     /// Agents that an attempt before this one left open are said to have ended with it.
-    pub fn close_earlier(&self, open: Vec<Actor>) {
+    pub fn close_earlier(&self, open: &[Actor]) {
         let fault = Fault {
             code: FaultCode::Internal,
             source: FaultSource::System,
@@ -171,16 +171,6 @@ impl Book {
         // Never held over an await.
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// An artifact as it now is: its snapshot, and the checkpoint to go on from.
-    fn keep(&self, pages: &mut Pages, content: &Value) -> Option<Uuid> {
-        pages.artifact = Some(content.clone());
-        let json = content.to_string();
-        let packed = crate::scrape::cache::pack(json.as_bytes()).ok()?;
-        pages.set_checkpoint(packed.clone());
-        let id = Uuid::now_v7();
-        pages.admit_snapshot(RunSnapshot { id, body: packed }).then_some(id)
-    }
 }
 
 #[async_trait::async_trait]
@@ -196,7 +186,7 @@ impl Journal for Book {
                 return;
             }
             let snapshot = match &told {
-                Told::Artifact { content, .. } => match self.keep(&mut pages, content) {
+                Told::Artifact { content, .. } => match keep(&mut pages, content) {
                     Some(snapshot) => snapshot,
                     // Kept as the checkpoint; there is no room for its history.
                     None => return pages.is_full(&told::system(self.lease.run)),
@@ -233,6 +223,16 @@ impl Journal for Book {
         citations.truncate(MOST_CITATIONS);
         self.pages().citations = citations;
     }
+}
+
+/// An artifact as it now is: its snapshot, and the checkpoint to go on from.
+fn keep(pages: &mut Pages, content: &Value) -> Option<Uuid> {
+    pages.artifact = Some(content.clone());
+    let json = content.to_string();
+    let packed = crate::scrape::cache::pack(json.as_bytes()).ok()?;
+    pages.set_checkpoint(packed.clone());
+    let id = Uuid::now_v7();
+    pages.admit_snapshot(RunSnapshot { id, body: packed }).then_some(id)
 }
 
 /// What is open when the run ends, ends with it: calls, then sub-agents, the youngest first, then who started them.

@@ -73,7 +73,9 @@ pub fn resolve(
     }
     issues.finish()?;
     let schema = match &asked.schema {
-        Some(schema) => Some(extract::Schema::read(schema).map_err(invalid_schema)?.value().clone()),
+        Some(schema) => {
+            Some(extract::Schema::read(schema).map_err(|error| invalid_schema(&error))?.value().clone())
+        }
         None => before.and_then(|task| task.schema.clone()),
     };
     let (scrape, audit) = scrape_options(asked, last)?;
@@ -91,7 +93,7 @@ pub fn resolve(
     Ok(RunPlan { order, credits_asked: asked.max_credits.is_some(), audit })
 }
 
-fn invalid_schema(error: extract::SchemaError) -> WireError {
+fn invalid_schema(error: &extract::SchemaError) -> WireError {
     WireError::because(Kind::InvalidAgentSchema, &error.to_string())
 }
 

@@ -118,7 +118,7 @@ async fn prepare(
     };
     // The first event is that of its start.
     if run.events > 1 {
-        book.close_earlier(look::open_actors(store, run.id).await.map_err(unreadable)?);
+        book.close_earlier(&look::open_actors(store, run.id).await.map_err(unreadable)?);
     }
     let resume = checkpoint(store, run).await.map_err(unreadable)?;
     let team = store.team(run.team_id).await.map_err(unreadable)?.ok_or("The team is gone.")?;

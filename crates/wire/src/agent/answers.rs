@@ -28,7 +28,6 @@ pub struct AgentStatus {
     pub status: &'static str,
     /// The result, when completed; null for a chat, which answers in `message`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     pub data: Option<Value>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +53,6 @@ pub struct AgentStatus {
     pub suggestions: Option<Vec<AgentSuggestion>>,
     /// What a failed run had until then; never a result.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     pub partial: Option<Value>,
     /// Whether `partial` is of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,10 +185,8 @@ pub struct AgentThreadRun {
     pub message: Option<String>,
     /// With `includeData`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     pub data: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     pub partial: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial_schema_valid: Option<bool>,

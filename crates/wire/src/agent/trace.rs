@@ -99,14 +99,12 @@ pub enum TraceFact {
     ToolCallStarted {
         tool_call_id: Uuid,
         tool_name: String,
-        #[schema(value_type = Object)]
         parameters: Value,
     },
     #[serde(rename = "tool_call.finished")]
     ToolCallFinished {
         tool_call_id: Uuid,
         tool_name: String,
-        #[schema(value_type = Object)]
         result: Value,
     },
     #[serde(rename = "artifact.updated")]
