@@ -20,13 +20,13 @@ pub use failure::{may_pass, of_fetch};
 pub use ladder::Ladder;
 pub use plan::ScrapePlan;
 
+use crate::answers;
 use crate::callers::Caller;
 use crate::files::Files;
 use crate::limits::Gate;
 use crate::models::Models;
 use crate::search::feed::page::of_scrape;
 use crate::{credits, from_store};
-use crate::answers;
 use capture::{Capture, Rung, Souvenirs, Step, Stored};
 use changes::Looked;
 use content::verdict::VerdictKind;
@@ -167,8 +167,7 @@ impl Scraper {
 
     /// What a request means, or what is wrong with it.
     pub fn plan(&self, caller: &Caller, asked: &ScrapeRequest) -> Result<ScrapePlan, WireError> {
-        let plan =
-            ScrapePlan::resolve(asked, caller.zero_data_retention, &|host| self.names_host(host))?;
+        let plan = ScrapePlan::resolve(asked, caller.zero_data_retention, &|host| self.names_host(host))?;
         answers::must_be_able(&self.models, &plan)?;
         Ok(plan)
     }

@@ -302,7 +302,7 @@ fn start_probe(scraper: &Arc<Scraper>, stop: &CancellationToken, tasks: &TaskTra
                 pause = (pause * 2).min(LAST_PROBE);
             }
         };
-        stop.run_until_cancelled(looking).await;
+        stop.run_until_cancelled(Box::pin(looking)).await;
     });
 }
 
