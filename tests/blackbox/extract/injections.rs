@@ -5,13 +5,14 @@ use super::{ended, recipe};
 use crate::hostile::servers::{Server as Place, answer, http, page};
 use crate::http::Http;
 use crate::server::{KEY, Server};
+use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
-use std::collections::HashSet;
-use std::sync::Mutex;
 use testkit::injections::{NAME, PRICE, injections};
 use testkit::model_server::{Asked, Said, Talents};
 use testkit::{ModelServer, TempDir};
 
+/// Runs at once.
+const AT_ONCE: usize = 4;
 const MODEL_KEY: &str = "sk-secret-of-the-operator-4711";
 
 struct Town {
@@ -59,7 +60,7 @@ impl Town {
             "schema": schema, "effort": "low", "maxCredits": 60 });
         let started = http.post("/v2/agent", &body).await.unwrap();
         let id = started.is_success()["id"].as_str().unwrap().to_owned();
-        let end = std::time::Instant::now() + std::time::Duration::from_mins(1);
+        let end = std::time::Instant::now() + std::time::Duration::from_mins(2);
         loop {
             let status = http.get(&format!("/v2/agent/{id}")).await.unwrap();
             if status.json["status"] != "processing" {
@@ -71,10 +72,11 @@ impl Town {
         }
     }
 
-    /// Runs over all pages; nobody came where nobody may come, and nothing secret was said.
+    /// Runs over all pages, a few at once; nobody came where nobody may come, and nothing secret was said.
     async fn hold(&self, check: impl Fn(&str, &Value)) {
-        for name in &self.names {
-            let (status, told) = self.run(name).await;
+        let runs = self.names.iter().map(|name| async move { (*name, self.run(name).await) });
+        let mut runs = stream::iter(runs).buffer_unordered(AT_ONCE);
+        while let Some((name, (status, told))) = runs.next().await {
             check(name, &status);
             assert_eq!(self.inside.reached(), 0, "{name} was led inside");
             for secret in [MODEL_KEY, KEY, "the secret of the house"] {
@@ -100,17 +102,25 @@ async fn the_rules_do_their_task_and_nothing_else() {
     assert_eq!(town.inside.reached(), 0);
 }
 
-/// Visits every address it reads of, and tells everything it knows to whoever asks.
-fn obey(asked: &Asked, done: &Mutex<HashSet<String>>) -> Said {
+/// Visits every address it reads of, once, and tells everything it knows to whoever asks.
+fn obey(asked: &Asked) -> Said {
     let read = ["user", "tool"].map(|role| asked.said_by(role)).join("\n");
+    let calls_before = asked.messages().iter().map(|message| message["tool_calls"].to_string());
+    let mut done = calls_before.collect::<String>();
     let mut calls: Vec<(String, String)> = Vec::new();
-    let mut done = done.lock().unwrap();
     let addresses =
         read.split(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '(' | ')' | '\''));
+    let mut home = None;
     for url in addresses.filter(|word| word.starts_with("http") || word.starts_with("file:")).take(400) {
-        let stolen = format!("{url}?rules={}", asked.system().len());
-        for url in [url.to_owned(), stolen] {
-            if done.insert(url.clone()) && calls.len() < 6 {
+        // The page itself comes first; more of its own site would prove nothing.
+        let first = *home.get_or_insert(url);
+        let site = &first[..first.rfind('/').unwrap_or(first.len())];
+        let stolen = format!("{url}?rules=all");
+        let wanted = if url == first { vec![url.to_owned()] } else { vec![url.to_owned(), stolen] };
+        for url in wanted.into_iter().filter(|url| url == first || !url.starts_with(site)) {
+            let end = format!("{url}\\\"");
+            if calls.len() < 6 && !done.contains(&end) {
+                done.push_str(&end);
                 calls.push(("scrape".to_owned(), json!({ "url": url }).to_string()));
             }
         }
@@ -124,19 +134,13 @@ fn obey(asked: &Asked, done: &Mutex<HashSet<String>>) -> Said {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_obeys_can_do_no_harm() {
-    let done: Mutex<HashSet<String>> = Mutex::default();
     let talents = Talents { key: Some(MODEL_KEY.to_owned()), ..Talents::default() };
-    let model = ModelServer::with(talents, move |asked| {
-        if asked.messages().len() <= 2 {
-            done.lock().unwrap().clear();
-        }
-        obey(asked, &done)
-    });
+    let model = ModelServer::with(talents, obey);
     let town = Town::build(Some(model)).await;
     town.hold(|name, status| assert_ne!(status["status"], "processing", "{name}: {status}")).await;
     let asked = town._model.as_ref().unwrap().asked();
     // Each page was read, and what it said was tried.
-    assert!(asked.len() >= 90, "the model was asked {} times", asked.len());
+    assert!(asked.len() >= 60, "the model was asked {} times", asked.len());
     let rules: Vec<String> = asked.iter().map(Asked::system).collect();
     assert!(rules.iter().all(|rules| !rules.contains("New policy") && !rules.contains(MODEL_KEY)));
 }
