@@ -59,7 +59,7 @@ pub struct TraceAgent {
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[serde(tag = "type")]
 pub enum TraceFact {
     #[serde(rename = "run.started")]
     RunStarted {},
@@ -80,13 +80,22 @@ pub enum TraceFact {
     AgentFinished {
         /// `succeeded`, `failed`, `cancelled` or `refused`.
         outcome: String,
+        #[serde(rename = "durationMs")]
         duration_ms: u64,
         error: Option<TraceError>,
     },
     #[serde(rename = "browser.session.started")]
-    BrowserSessionStarted { session_id: String },
+    BrowserSessionStarted {
+        #[serde(rename = "sessionId")]
+        session_id: String,
+    },
     #[serde(rename = "browser.session.finished")]
-    BrowserSessionFinished { session_id: String, duration_ms: u64 },
+    BrowserSessionFinished {
+        #[serde(rename = "sessionId")]
+        session_id: String,
+        #[serde(rename = "durationMs")]
+        duration_ms: u64,
+    },
     #[serde(rename = "progress.reported")]
     ProgressReported {
         /// `planning`, `working` or `finalizing`.
@@ -97,13 +106,17 @@ pub enum TraceFact {
     ReasoningSummary { text: String },
     #[serde(rename = "tool_call.started")]
     ToolCallStarted {
+        #[serde(rename = "toolCallId")]
         tool_call_id: Uuid,
+        #[serde(rename = "toolName")]
         tool_name: String,
         parameters: Value,
     },
     #[serde(rename = "tool_call.finished")]
     ToolCallFinished {
+        #[serde(rename = "toolCallId")]
         tool_call_id: Uuid,
+        #[serde(rename = "toolName")]
         tool_name: String,
         result: Value,
     },
