@@ -41,12 +41,13 @@ fn write(path: &Path, text: &str) {
 
 /// Rows of pages, each with a word of its own.
 fn rows(count: usize) -> String {
-    (0..count)
+    let rows: Vec<String> = (0..count)
         .map(|n| {
             let row = json!({ "url": format!("https://rows.test/{n}"), "title": format!("Row {n}"), "text": format!("gannets own{n}word") });
-            format!("{row}\n")
+            row.to_string()
         })
-        .collect()
+        .collect();
+    rows.join("\n")
 }
 
 /// What `gannet index status` says, for programs.

@@ -121,18 +121,13 @@ fn shown(hit: &Value, scraped: bool) -> String {
     let text = |name: &str| hit[name].as_str().unwrap_or_default();
     let said = [text("description"), text("snippet")].into_iter().find(|said| !said.is_empty());
     let said = said.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut shown = format!("{}\n{}\n", text("title"), text("url"));
-    if !text("imageUrl").is_empty() {
-        shown += &format!("{}\n", text("imageUrl"));
-    }
-    if !said.is_empty() {
-        shown += &format!("{said}\n");
-    }
+    let mut lines = vec![text("title"), text("url")];
+    lines.extend([text("imageUrl"), &said].into_iter().filter(|line| !line.is_empty()));
     if scraped {
         let page = hit["markdown"].as_str().or(hit["metadata"]["error"].as_str()).unwrap_or_default();
-        shown += &format!("\n{}\n", page.trim_end());
+        lines.extend(["", page.trim_end()]);
     }
-    shown + "\n"
+    lines.join("\n") + "\n\n"
 }
 
 /// What was scraped or imported since is found too. A server that runs keeps the index up to date; its folder is read then.
