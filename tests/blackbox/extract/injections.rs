@@ -21,7 +21,7 @@ struct Town {
     /// Nobody may come here.
     inside: Place,
     names: Vec<&'static str>,
-    _model: Option<ModelServer>,
+    model: Option<ModelServer>,
     _dir: TempDir,
 }
 
@@ -49,7 +49,7 @@ impl Town {
                 .set("model_key", MODEL_KEY);
         }
         let server = recipe.start().await;
-        Self { server, shop, inside, names, _model: model, _dir: dir }
+        Self { server, shop, inside, names, model, _dir: dir }
     }
 
     /// Runs an agent over a page; its status and its trace.
@@ -138,7 +138,7 @@ async fn a_model_that_obeys_can_do_no_harm() {
     let model = ModelServer::with(talents, obey);
     let town = Town::build(Some(model)).await;
     town.hold(|name, status| assert_ne!(status["status"], "processing", "{name}: {status}")).await;
-    let asked = town._model.as_ref().unwrap().asked();
+    let asked = town.model.as_ref().unwrap().asked();
     // Each page was read, and what it said was tried.
     assert!(asked.len() >= 60, "the model was asked {} times", asked.len());
     let rules: Vec<String> = asked.iter().map(Asked::system).collect();
