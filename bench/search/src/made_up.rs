@@ -2,7 +2,8 @@
 
 use crate::pages::ReadPage;
 use index::Document;
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::fmt::Write;
 
 /// One word in so many is one that only a few documents have.
 const RARE: u64 = 60;
@@ -45,7 +46,7 @@ impl<'a> Stuff<'a> {
     }
 
     pub fn different_words(&self) -> usize {
-        self.words.iter().map(|word| (*word, ())).collect::<HashMap<_, ()>>().len()
+        self.words.iter().collect::<HashSet<_>>().len()
     }
 
     pub fn document(&self, number: usize) -> Document {
@@ -75,23 +76,23 @@ impl<'a> Stuff<'a> {
                 text.push(' ');
             }
             if dice.roll(RARE) == 0 {
-                text.push_str(&format!("nym{:x}", dice.roll(number as u64 * 20 + 1_000)));
+                let _ = write!(text, "nym{:x}", dice.roll(number as u64 * 20 + 1_000));
             } else {
                 text.push_str(self.words[dice.roll(self.words.len() as u64) as usize]);
             }
         }
         text
     }
+}
 
-    /// What somebody might ask who knows a document: a few words that stand together in it, or from here and there.
-    pub fn query(&self, number: usize, document: &Document) -> String {
-        let mut dice = Dice::new(number as u64 * 7 + 3);
-        let words: Vec<&str> = document.body.split_whitespace().collect();
-        let length = 2 + dice.roll(5) as usize;
-        let from = dice.roll(words.len() as u64) as usize;
-        if dice.roll(2) == 0 {
-            return words[from..].iter().take(length).copied().collect::<Vec<_>>().join(" ");
-        }
-        (0..length).map(|_| words[dice.roll(words.len() as u64) as usize]).collect::<Vec<_>>().join(" ")
+/// What somebody might ask who knows a document: a few words that stand together in it, or from here and there.
+pub fn query(number: usize, document: &Document) -> String {
+    let mut dice = Dice::new(number as u64 * 7 + 3);
+    let words: Vec<&str> = document.body.split_whitespace().collect();
+    let length = 2 + dice.roll(5) as usize;
+    let from = dice.roll(words.len() as u64) as usize;
+    if dice.roll(2) == 0 {
+        return words[from..].iter().take(length).copied().collect::<Vec<_>>().join(" ");
     }
+    (0..length).map(|_| words[dice.roll(words.len() as u64) as usize]).collect::<Vec<_>>().join(" ")
 }

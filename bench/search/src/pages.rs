@@ -21,7 +21,7 @@ pub struct ReadPage {
 #[serde(untagged)]
 enum Row {
     /// As `read` left it.
-    Read(ReadPage),
+    Read(Box<ReadPage>),
     Fetched {
         url: String,
         html: String,
@@ -37,7 +37,7 @@ pub fn read(path: &Path) -> Result<Vec<ReadPage>> {
     let mut pages = Vec::new();
     for line in BufReader::new(reader).lines() {
         pages.push(match serde_json::from_str(&line?)? {
-            Row::Read(page) => page,
+            Row::Read(page) => *page,
             Row::Fetched { url, html } => page(url, &html)?,
         });
     }

@@ -34,36 +34,37 @@ pub fn all(pages: &[ReadPage]) -> Vec<Rule> {
 }
 
 /// A rule that takes a query out of each page.
-fn made(name: &'static str, pages: &[ReadPage], take: fn(&mut Document) -> Option<String>) -> Rule {
+fn made(name: &'static str, pages: &[ReadPage], take: fn(&mut Document) -> String) -> Rule {
     let mut documents: Vec<Document> = pages.iter().map(|page| page.document.clone()).collect();
     let queries = documents.iter_mut().enumerate().filter_map(|(at, document)| {
-        let query = asked(&take(document)?)?;
+        let query = asked(&take(document))?;
         Some((query, at))
     });
     let queries = queries.collect();
     Rule { name, documents, queries }
 }
 
-fn title(document: &mut Document) -> Option<String> {
+fn title(document: &mut Document) -> String {
     let title = std::mem::take(&mut document.title);
     let query = without_site(&title).to_owned();
     forget(document, &query);
     forget(document, &title);
-    Some(query)
+    query
 }
 
-fn description(document: &mut Document) -> Option<String> {
+fn description(document: &mut Document) -> String {
     let description = std::mem::take(&mut document.description);
     let end = description.find(". ").map_or(description.len(), |at| at + 1);
-    Some(description[..end].to_owned())
+    description[..end].to_owned()
 }
 
-fn heading(document: &mut Document) -> Option<String> {
+/// Nothing where there is none.
+fn heading(document: &mut Document) -> String {
     let below: Vec<&String> =
         document.headings.iter().skip(1).filter(|heading| words(heading) >= FEWEST_WORDS).collect();
-    let query = (*below.get(below.len() / 2)?).clone();
+    let query = below.get(below.len() / 2).map(|heading| (*heading).clone()).unwrap_or_default();
     forget(document, &query);
-    Some(query)
+    query
 }
 
 /// Texts of links from other pages; texts that are used for several pages name none.
