@@ -4,7 +4,8 @@ use super::capture::Step;
 use browser::{NavigationError, VisitError};
 use content::verdict::Verdict;
 use net::{FetchError, Refusal};
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use wire::{Kind, WireError};
 
 /// What a fetch over plain HTTP ended with.
@@ -101,5 +102,30 @@ pub fn word(verdict: &Verdict) -> &'static str {
         VerdictKind::AppShell => "an empty shell that waits for scripts",
         VerdictKind::Binary => "binary data",
         VerdictKind::Empty => "an empty page",
+    }
+}
+
+/// A failure as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Failed {
+    code: String,
+    error: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Value>,
+}
+
+impl Failed {
+    pub fn of(error: &WireError) -> Self {
+        let name = error.kind.name().to_owned();
+        Self { code: name, error: error.text().to_owned(), details: error.details().cloned() }
+    }
+
+    pub fn into_error(self) -> WireError {
+        let kind = Kind::by_name(&self.code).unwrap_or(Kind::Internal);
+        let error = WireError::with_text(kind, self.error);
+        match self.details {
+            Some(details) => error.with_details(&details),
+            None => error,
+        }
     }
 }

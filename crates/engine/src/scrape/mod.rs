@@ -16,6 +16,7 @@ mod records;
 mod souvenirs;
 pub mod workbench;
 
+use failure::Failed;
 pub use failure::{may_pass, of_fetch};
 pub use ladder::Ladder;
 pub use plan::ScrapePlan;
@@ -36,7 +37,6 @@ use net::{Deadline, EgressAllow, Purpose};
 use once::{Look, Once};
 use profile::OpenProfile;
 use records::Records;
-use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
@@ -451,29 +451,4 @@ async fn climb(
 ) -> Result<Capture, WireError> {
     let latest = Deadline::at(deadline.instant() + plan.timeout.min(LONGEST_AFTERMATH));
     ladder.climb(&plan, start, deadline, latest, &progress).await
-}
-
-/// A failure as it is kept.
-#[derive(Debug, Serialize, serde::Deserialize)]
-struct Failed {
-    code: String,
-    error: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    details: Option<serde_json::Value>,
-}
-
-impl Failed {
-    fn of(error: &WireError) -> Self {
-        let name = error.kind.name().to_owned();
-        Self { code: name, error: error.text().to_owned(), details: error.details().cloned() }
-    }
-
-    fn into_error(self) -> WireError {
-        let kind = Kind::by_name(&self.code).unwrap_or(Kind::Internal);
-        let error = WireError::with_text(kind, self.error);
-        match self.details {
-            Some(details) => error.with_details(&details),
-            None => error,
-        }
-    }
 }
