@@ -12,6 +12,17 @@ const MOST_PAGES: usize = 100;
 const MOST_FIELDS: usize = 40;
 const MOST_PASSAGES: usize = 5;
 
+/// Words that ask and words between words: a label of nothing else is not what a prompt asks for.
+#[rustfmt::skip]
+const ASKING: &[&str] = &[
+    "what", "who", "whom", "whose", "which", "where", "when", "why", "how", "many", "much", "find", "get", "give", "list", "show", "tell", "extract",
+    "return", "please", "each", "every", "all", "any", "is", "are", "was", "were", "does", "do", "did", "has", "have", "the", "a", "an", "of", "for",
+    "and", "or", "in", "on", "at", "to", "from", "by", "with", "me", "it", "its", "this", "that", "their", "there",
+    "wer", "wie", "wo", "wann", "warum", "welche", "welcher", "ist", "sind", "der", "die", "das", "und", "von",
+    "quel", "quelle", "quels", "quelles", "qui", "que", "quand", "comment", "combien", "est", "sont", "le", "la", "les", "des", "et",
+    "quien", "cual", "cuando", "donde", "como", "cuanto", "cuantos", "es", "son", "el", "los", "las", "y",
+];
+
 /// A sensible object for a prompt: values whose labels the prompt names, and the passages that answer it as `answer`.
 pub fn fill_free(prompt: &str, pages: &[PageView]) -> Filled {
     let asked = Words::of_text(prompt);
@@ -31,7 +42,8 @@ pub fn fill_free(prompt: &str, pages: &[PageView]) -> Filled {
             matches!(fact.how, How::JsonLd | How::Microdata | How::Table | How::Definition | How::Label)
         }) {
             let (words, _) = labels.get(fact.label);
-            let named = !words.is_empty() && words.0.iter().all(|word| asked.has(word)) && fact.place > 0.6;
+            let says = words.0.iter().any(|word| !ASKING.contains(&word.as_str()));
+            let named = says && words.0.iter().all(|word| asked.has(word)) && fact.place > 0.6;
             let name = words.0.join("_");
             if named && !object.contains_key(&name) && object.len() < MOST_FIELDS && !fact.text.is_empty() {
                 let pointer = format!("/{}", escaped(&name));

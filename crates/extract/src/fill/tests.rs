@@ -247,3 +247,15 @@ fn links_are_ranked_by_what_is_missing() {
     let place = |path: &str| links.iter().position(|link| link.url.ends_with(path)).unwrap();
     assert!(place("/contact") < place("/team") && place("p=2") < place("/p/a"), "{links:?}");
 }
+
+#[test]
+fn words_that_ask_name_no_field() {
+    let (url, page, markdown) = page(
+        "https://a.example/p",
+        "<h1>Sea</h1><dl><dt>What</dt><dd>a large body of water</dd><dt>The depth</dt><dd>11 km</dd></dl>",
+    );
+    let view = PageView { url: &url, page: &page, markdown: &markdown };
+    let found = fill_free("What is the depth of the sea?", &[view]);
+    assert!(found.value.get("what").is_none(), "{}", found.value);
+    assert_eq!(found.value["depth"], "11 km");
+}
