@@ -110,8 +110,9 @@ pub async fn until(http: &Http, path: &str, name: &str, least: u64) -> Value {
 /// The addresses of documents, without where they are served.
 pub fn sources(status: &Value, village: &Village) -> Vec<String> {
     let documents = status["data"].as_array().expect("data");
-    let source =
-        |document: &Value| document["metadata"]["sourceURL"].as_str().unwrap().replace(&village.stand.base, "");
+    let source = |document: &Value| {
+        document["metadata"]["sourceURL"].as_str().unwrap().replace(&village.stand.base, "")
+    };
     documents.iter().map(source).collect()
 }
 

@@ -4,8 +4,8 @@
 //!
 //! The HTTP server and the command line both enter here. This crate knows neither axum nor SQL.
 
-pub mod answers;
 pub mod agent;
+pub mod answers;
 pub mod callers;
 pub mod crawl;
 pub mod credits;

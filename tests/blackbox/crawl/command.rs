@@ -22,8 +22,9 @@ fn lines(path: &Path) -> Vec<Value> {
 }
 
 fn sources(documents: &[Value], village: &Village) -> BTreeSet<String> {
-    let source =
-        |document: &Value| document["metadata"]["sourceURL"].as_str().unwrap().replace(&village.stand.base, "");
+    let source = |document: &Value| {
+        document["metadata"]["sourceURL"].as_str().unwrap().replace(&village.stand.base, "")
+    };
     documents.iter().map(source).collect()
 }
 

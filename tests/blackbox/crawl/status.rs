@@ -20,7 +20,8 @@ async fn every_address_of_a_crawl_is_accounted_for() {
     expected.sort();
     assert_eq!(found, expected);
     for document in status["data"].as_array().unwrap() {
-        let place = document["metadata"]["sourceURL"].as_str().unwrap().replace(&country.village.stand.base, "");
+        let place =
+            document["metadata"]["sourceURL"].as_str().unwrap().replace(&country.village.stand.base, "");
         let word = format!("word{}word", place.replace('/', "-"));
         assert!(document["markdown"].as_str().unwrap().contains(&word), "{place}: {document}");
         assert_eq!(document["metadata"]["statusCode"], 200);

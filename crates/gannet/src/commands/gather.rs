@@ -167,7 +167,8 @@ impl Run {
         Ok(Self {
             caller: Caller::new(team, None, &settings.plans),
             crawler: Arc::new(
-                Crawler::new(store.clone(), settings.egress_allow.clone()).with_models(scraper.models().clone()),
+                Crawler::new(store.clone(), settings.egress_allow.clone())
+                    .with_models(scraper.models().clone()),
             ),
             crew: Crew::new(store.clone(), scraper, &settings.plans, options),
             store,

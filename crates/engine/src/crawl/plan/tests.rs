@@ -9,11 +9,17 @@ fn asking<'a>(allow: &'a EgressAllow, models: &'a Models) -> Asking<'a> {
 fn crawl(more: &Value) -> Result<CrawlPlan, WireError> {
     let mut body = json!({ "url": "https://site.example/docs/" });
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    CrawlPlan::resolve(&read::body(body.to_string().as_bytes()).unwrap(), asking(&EgressAllow::default(), &Models::default()))
+    CrawlPlan::resolve(
+        &read::body(body.to_string().as_bytes()).unwrap(),
+        asking(&EgressAllow::default(), &Models::default()),
+    )
 }
 
 fn batch(body: &Value) -> Result<BatchPlan, WireError> {
-    BatchPlan::resolve(&read::body(body.to_string().as_bytes()).unwrap(), asking(&EgressAllow::default(), &Models::default()))
+    BatchPlan::resolve(
+        &read::body(body.to_string().as_bytes()).unwrap(),
+        asking(&EgressAllow::default(), &Models::default()),
+    )
 }
 
 #[track_caller]
