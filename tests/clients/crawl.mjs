@@ -64,8 +64,9 @@ while ((await client.getCrawlStatus(begun.id)).status === 'scraping') await paus
 await fails(client.getCrawlErrors('invalid-job-id-12345'), 400, /Invalid job ID/);
 await fails(client.getCrawlStatus(randomUUID()), 404, /Job not found/);
 await fails(client.startCrawl(`${site}/site/`, { includePaths: ['('] }), 400, /includePaths/);
-await fails(client.startCrawl(`${site}/site/`, { prompt: 'the blog' }), 400, /model/);
-await fails(client.crawlParamsPreview(`${site}/site/`, 'the blog'), 400, /model/);
+// Without a model a prompt is read by rules, and the answer says so.
+const preview = await client.crawlParamsPreview(`${site}/site/`, 'only the blog, at most 7 pages');
+assert.ok(preview.includePaths.includes('blog/.*') && preview.limit === 7, JSON.stringify(preview));
 
 // Batches.
 const urls = [`${site}/site/one`, `${site}/site/two`];

@@ -116,8 +116,9 @@ def crawls():
     refused(lambda: client.get_crawl_status(str(uuid.uuid4())), "Job not found")
     refused(lambda: client.cancel_crawl(str(uuid.uuid4())), "Job not found")
     refused(lambda: client.start_crawl(f"{site}/site/", include_paths=["("]), "includePaths")
-    refused(lambda: client.start_crawl(f"{site}/site/", prompt="the blog"), "model")
-    refused(lambda: client.crawl_params_preview(f"{site}/site/", "the blog"), "model")
+    # Without a model a prompt is read by rules, and the answer says so.
+    preview = client.crawl_params_preview(f"{site}/site/", "only the blog, at most 7 pages")
+    assert preview.include_paths == ["blog/.*"] and preview.limit == 7 and "model" in preview.warning, preview
 
 
 def batches():
@@ -290,7 +291,8 @@ async def asynchronous():
                 released = True
         assert last.status == "completed" and len(last.data) == 6, (kind, last)
     await refused_async(client.get_crawl_errors("invalid-job-id-12345"), "Invalid job ID")
-    await refused_async(client.crawl_params_preview(f"{site}/site/", "the blog"), "model")
+    preview = await client.crawl_params_preview(f"{site}/site/", "only the blog")
+    assert preview.include_paths == ["blog/.*"], preview
 
 
 crawls()

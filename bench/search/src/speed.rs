@@ -10,10 +10,11 @@ use std::path::Path;
 use std::time::Instant;
 use uuid::Uuid;
 
-/// Documents between two commits, as the feeder does it.
-const BATCH: usize = 5_000;
-/// Memory and threads of both writers.
-const MEMORY: usize = 64 << 20;
+/// Documents handed over at once, and between two commits of a long way through the feed, as the feeder does it.
+const BATCH: usize = 1_000;
+const COMMIT_AFTER: usize = 20_000;
+/// Memory and threads of both writers, as the server has them.
+const MEMORY: usize = 192 << 20;
 const THREADS: usize = 2;
 const QUERIES: usize = 2_000;
 const LIMIT: usize = 10;
@@ -23,7 +24,7 @@ pub fn report(pages: &[ReadPage], documents: usize) -> Result<()> {
     let packed = (0..documents).map(|number| pack(&stuff.document(number))).collect::<Result<Vec<_>>>()?;
     let bytes: usize = packed.iter().map(|(_, len)| len).sum();
     println!(
-        "{documents} documents of {:.1} KB, from {} different words; {BATCH} to a commit, {THREADS} threads, {} MB",
+        "{documents} documents of {:.1} KB, from {} different words; {COMMIT_AFTER} to a commit, {THREADS} threads, {} MB",
         bytes as f64 / documents as f64 / 1e3,
         stuff.different_words(),
         MEMORY >> 20
@@ -42,8 +43,11 @@ pub fn report(pages: &[ReadPage], documents: usize) -> Result<()> {
         let entries =
             packed.iter().enumerate().map(|(at, (packed, _))| Ok(entry(batch * BATCH + at, unpack(packed)?)));
         index.feed(entries.collect::<Result<Vec<_>>>()?)?;
-        index.commit()?;
+        if (batch + 1) * BATCH % COMMIT_AFTER == 0 {
+            index.commit()?;
+        }
     }
+    index.commit()?;
     let whole = clock.spent();
     let yardstick = tempfile::tempdir()?;
     let mut plain = Plain::open(yardstick.path(), MEMORY, THREADS)?;
@@ -52,8 +56,11 @@ pub fn report(pages: &[ReadPage], documents: usize) -> Result<()> {
         for (at, (packed, _)) in packed.iter().enumerate() {
             plain.add(batch * BATCH + at, &unpack(packed)?)?;
         }
-        plain.commit()?;
+        if (batch + 1) * BATCH % COMMIT_AFTER == 0 {
+            plain.commit()?;
+        }
     }
+    plain.commit()?;
     let plain_whole = clock.spent();
     println!("{:<28} {:>10} {:>10} {:>7}", "indexing", "ours", "plain", "ratio");
     let line = |name: &str, ours: f64, plain: f64| {

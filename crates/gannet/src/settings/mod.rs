@@ -365,7 +365,7 @@ mod tests {
         let other = [&own[..], &[("model_extract", "http://h.example|x")]].concat();
         assert_eq!(with(&other).unwrap().models.extract.unwrap().key, None);
         for (wrong, named) in [
-            (vec![("model_url", "http://localhost:1")], "model_name"),
+            (vec![("model_url", "http://localhost:8080")], "model_name"),
             (vec![("model_name", "x")], "model_url"),
             (vec![("model_url", "ftp://h"), ("model_name", "x")], "model_url"),
             (vec![("model_agent", "x")], "model_agent"),

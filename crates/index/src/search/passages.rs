@@ -2,7 +2,7 @@
 
 use crate::parts::Document;
 use crate::search::plan::Plan;
-use crate::words::{Language, STEM, Stems, Tokens, lower};
+use crate::words::{Language, STEM, Stems, Tokens, lower, pieces};
 use std::collections::HashMap;
 use tantivy::tokenizer::TokenStream;
 
@@ -83,17 +83,28 @@ fn read(document: &Document, plan: &Plan) -> Vec<Sentence> {
     let forms = Forms::of(plan, document);
     let mut none = Stems::default();
     let mut sentences = sentences(&document.body);
-    let mut tokens = Tokens::new(&document.body, &mut none);
     let mut small = String::new();
     let mut at = 0;
-    while tokens.advance() {
-        let token = tokens.token();
-        while sentences.get(at).is_some_and(|sentence| sentence.to <= token.offset_from) {
+    for piece in pieces(&document.body) {
+        while sentences.get(at).is_some_and(|sentence| sentence.to <= piece.from) {
             at += 1;
         }
-        let Some(sentence) = sentences.get_mut(at) else { break };
-        let written = &document.body[token.offset_from..token.offset_to];
-        if let Some(word) = forms.word(&token.text, written, &mut small) {
+        if at == sentences.len() {
+            break;
+        }
+        if !piece.wide && !forms.may_be(piece.text) {
+            continue;
+        }
+        let mut tokens = Tokens::new(piece.text, &mut none);
+        while tokens.advance() {
+            let token = tokens.token();
+            let written = &piece.text[token.offset_from..token.offset_to];
+            let Some(word) = forms.word(&token.text, written, &mut small) else { continue };
+            let from = piece.from + token.offset_from;
+            while sentences.get(at).is_some_and(|sentence| sentence.to <= from) {
+                at += 1;
+            }
+            let Some(sentence) = sentences.get_mut(at) else { return sentences };
             sentence.repeats += (sentence.words >> word & 1) as u32;
             sentence.words |= 1 << word;
         }
@@ -106,6 +117,8 @@ struct Forms<'a> {
     words: HashMap<&'a str, usize>,
     /// The first bytes of all of them: looking words up is dear, and most begin otherwise.
     begins: Vec<[u8; 2]>,
+    /// Beginnings say nothing in this language.
+    whole: bool,
     language: Option<Language>,
 }
 
@@ -123,13 +136,22 @@ impl<'a> Forms<'a> {
             Some(tag) => Language::tagged(tag),
             None => Language::of_text(&document.body),
         };
-        Self { words, begins, language }
+        let whole = language.is_some_and(Language::cuts_beginnings);
+        Self { words, begins, whole, language }
+    }
+
+    /// Whether a word, as it is written, begins as one of the query does. Most plain words do not, and need no closer look.
+    fn may_be(&self, written: &str) -> bool {
+        let [first, second] = begin(written);
+        let plain = written.is_ascii();
+        !plain
+            || self.whole
+            || self.begins.contains(&[first.to_ascii_lowercase(), second.to_ascii_lowercase()])
     }
 
     /// The word of the query that a word of the text is, or is a form of.
     fn word(&self, folded: &str, written: &str, small: &mut String) -> Option<usize> {
-        let whole = self.language.is_some_and(Language::cuts_beginnings);
-        if !whole && !self.begins.contains(&begin(folded)) {
+        if !self.whole && !self.begins.contains(&begin(folded)) {
             return None;
         }
         if let Some(word) = self.words.get(folded) {

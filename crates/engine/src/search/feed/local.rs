@@ -4,8 +4,9 @@ use index::{Found, Index, Options, Query, Status};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Memory of the writer: pages come a few at a time, and a server should stay small.
-const MEMORY: usize = 32 << 20;
+/// Memory of the writer, at most: pages that come a few at a time take next to nothing of it, but a long way through the feed
+/// makes few large segments with it instead of many that are merged again and again.
+const MEMORY: usize = 192 << 20;
 
 /// Why the index did not answer.
 #[derive(Debug, thiserror::Error)]
