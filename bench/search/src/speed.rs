@@ -43,7 +43,7 @@ pub fn report(pages: &[ReadPage], documents: usize) -> Result<()> {
         let entries =
             packed.iter().enumerate().map(|(at, (packed, _))| Ok(entry(batch * BATCH + at, unpack(packed)?)));
         index.feed(entries.collect::<Result<Vec<_>>>()?)?;
-        if (batch + 1) * BATCH % COMMIT_AFTER == 0 {
+        if ((batch + 1) * BATCH).is_multiple_of(COMMIT_AFTER) {
             index.commit()?;
         }
     }
@@ -56,7 +56,7 @@ pub fn report(pages: &[ReadPage], documents: usize) -> Result<()> {
         for (at, (packed, _)) in packed.iter().enumerate() {
             plain.add(batch * BATCH + at, &unpack(packed)?)?;
         }
-        if (batch + 1) * BATCH % COMMIT_AFTER == 0 {
+        if ((batch + 1) * BATCH).is_multiple_of(COMMIT_AFTER) {
             plain.commit()?;
         }
     }
