@@ -14,7 +14,7 @@ use uuid::Uuid;
 const BATCH: usize = 1_000;
 const COMMIT_AFTER: usize = 20_000;
 /// Memory and threads of both writers, as the server has them.
-const MEMORY: usize = 192 << 20;
+const MEMORY: usize = 256 << 20;
 const THREADS: usize = 2;
 const QUERIES: usize = 2_000;
 const LIMIT: usize = 10;

@@ -19,7 +19,7 @@ const MOST_UNCOMMITTED: usize = 100_000;
 /// Share of deleted documents that makes a segment worth writing anew.
 const MANY_DELETED: f32 = 0.25;
 /// Segments of one size that are merged into one.
-const MERGED_AT_ONCE: usize = 6;
+const MERGED_AT_ONCE: usize = 10;
 /// What is given up beyond what is needed when the index is too large, so that this is not done at every commit.
 const ROOM: f64 = 0.9;
 /// Rounds of giving up the oldest; sizes are estimates until segments are merged.

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// Memory of the writer, at most: pages that come a few at a time take next to nothing of it, but a long way through the feed
 /// makes few large segments with it instead of many that are merged again and again.
-const MEMORY: usize = 192 << 20;
+const MEMORY: usize = 256 << 20;
 
 /// Why the index did not answer.
 #[derive(Debug, thiserror::Error)]
