@@ -52,11 +52,8 @@ pub async fn end_waiting(store: &dyn Store, run: &Run, verdict: Verdict) -> Stor
         .iter()
         .filter_map(|order| RunEvents::of(order, run.id, run.team_id, run.kind).ended(&verdict, &[], 0))
         .collect();
-    let mut events = Vec::new();
-    // Only a run that was begun has agents that could be open.
-    if run.deadline_at.is_some() {
-        events.extend(closing(store, run.id, &verdict).await?);
-    }
+    // Read last, whatever `run` says: it may have been begun, and lost again, since it was read.
+    let mut events = closing(store, run.id, &verdict).await?;
     events.push(finished(run.id, &verdict));
     let step = RunStep { events, credits: run.credits, deliveries, ..RunStep::default() };
     let end = RunEnd { state: verdict.state(), error: verdict.error(), result: verdict.result.pack(), step };
