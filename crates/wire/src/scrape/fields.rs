@@ -101,8 +101,13 @@ fields! {
 
 /// The table as markdown.
 pub fn table() -> String {
+    written(SCRAPE_FIELDS)
+}
+
+/// A table of fields as markdown, the same for every endpoint.
+pub(crate) fn written(fields: &[Field]) -> String {
     let mut text = String::from("| field | | note |\n| --- | --- | --- |\n");
-    for field in SCRAPE_FIELDS {
+    for field in fields {
         let effect = match field.effect {
             Effect::Works => "works",
             Effect::Refused => "refused",

@@ -9,6 +9,7 @@ pub use actions::ActionAsked;
 pub use document::{
     ActionResults, ChangeTracking, Document, JavascriptReturn, Metadata, ScrapeAnswer, ScrapedFrame,
 };
+pub(crate) use fields::written;
 pub use fields::{Effect, Field, SCRAPE_FIELDS, table};
 pub use formats::{FormatAsked, FormatObject, SelectorAsked, Viewport};
 

@@ -2,7 +2,6 @@
 //! not in the table.
 
 use crate::scrape::{Effect, Field};
-use std::fmt::Write;
 
 macro_rules! fields {
     ($($name:literal $effect:ident $note:literal;)+) => {
@@ -50,17 +49,7 @@ fields! {
 
 /// The table as markdown.
 pub fn table() -> String {
-    let mut text = String::from("| field | | note |\n| --- | --- | --- |\n");
-    for field in SEARCH_FIELDS {
-        let effect = match field.effect {
-            Effect::Works => "works",
-            Effect::Refused => "refused",
-            Effect::NoEffect => "accepted without effect",
-        };
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "| `{}` | {effect} | {} |", field.name, field.note);
-    }
-    text
+    crate::scrape::written(SEARCH_FIELDS)
 }
 
 #[cfg(test)]
