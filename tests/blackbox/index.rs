@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Addresses that a search finds.
-async fn found(http: &Http, query: &str) -> Vec<String> {
+pub async fn found(http: &Http, query: &str) -> Vec<String> {
     let reply = http.post("/v2/search", &json!({ "query": query, "limit": 50 })).await.unwrap();
     let web = reply.is_success()["data"]["web"].as_array().unwrap();
     web.iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Waits until a search finds so many.
-async fn finds(http: &Http, query: &str, count: usize) -> Vec<String> {
+pub async fn finds(http: &Http, query: &str, count: usize) -> Vec<String> {
     let end = Instant::now() + PATIENCE;
     loop {
         let urls = found(http, query).await;

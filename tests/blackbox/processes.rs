@@ -31,6 +31,14 @@ impl Process {
         self.name.starts_with("chrom")
     }
 
+    pub fn is_zombie(&self) -> bool {
+        self.zombie
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     fn lives(&self) -> bool {
         Self::read(self.pid).is_some_and(|now| now.began == self.began && !now.zombie)
     }

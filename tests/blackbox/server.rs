@@ -11,9 +11,11 @@ use testkit::TempDir;
 /// The first key of every server that a test starts.
 pub const KEY: &str = "gn-blackbox-0123456789abcdef";
 
-/// The binary under test, without any setting of the machine it runs on.
+/// The binary under test, without any setting of the machine it runs on. `GANNET_TEST_BINARY` names another one: a release build,
+/// or an older version that a test is expected to fail on.
 pub fn gannet() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gannet"));
+    let built = env!("CARGO_BIN_EXE_gannet").into();
+    let mut command = Command::new(std::env::var_os("GANNET_TEST_BINARY").unwrap_or(built));
     command.env_clear();
     for name in ["PATH", "HOME", "TMPDIR"] {
         if let Some(value) = std::env::var_os(name) {
@@ -29,6 +31,8 @@ pub struct Recipe {
     pub dir: PathBuf,
     pub settings: Vec<(String, String)>,
     pub toml: String,
+    /// A program with arguments that starts the binary in other surroundings, in the same process.
+    pub launcher: Vec<String>,
 }
 
 impl Recipe {
@@ -37,6 +41,7 @@ impl Recipe {
             dir: dir.to_owned(),
             settings: vec![("api_key".into(), KEY.into()), ("research_starter".into(), "off".into())],
             toml: String::new(),
+            launcher: Vec::new(),
         }
     }
 
@@ -54,8 +59,18 @@ impl Recipe {
 
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = gannet();
+        if let Some((program, arguments)) = self.launcher.split_first() {
+            let mut launched = Command::new(program);
+            launched.args(arguments).arg(command.get_program()).env_clear();
+            launched.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            command = launched;
+        }
         let data = self.dir.join("data");
         command.args(arguments).arg("--data-dir").arg(&data).current_dir(&self.dir);
+        let database = self.settings.iter().find(|(name, _)| name == "database_url");
+        if database.is_some_and(|(_, url)| url.starts_with("postgres")) {
+            share_secret_key(&data);
+        }
         for (name, value) in &self.settings {
             command.env(format!("GANNET_{}", name.to_uppercase()), value);
         }
@@ -69,6 +84,16 @@ impl Recipe {
     /// Starts a server and waits until it is ready.
     pub async fn start(&self) -> Server {
         Server::spawn(self).await
+    }
+}
+
+/// Servers on one PostgreSQL need one key for stored secrets. As a file, which versions that know of no such key do not mind.
+fn share_secret_key(data: &Path) {
+    use std::os::unix::fs::DirBuilderExt;
+    let file = data.join("secret-key");
+    if !file.exists() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(data).expect("make the data folder");
+        std::fs::write(file, "5e".repeat(32)).expect("write the secret key");
     }
 }
 

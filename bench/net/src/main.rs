@@ -3,7 +3,7 @@
 //! the processor time printed is the client's alone.
 
 use anyhow::{Context, Result, ensure};
-use net::{Deadline, EgressAllow, EgressPolicy, Fetcher, FetcherSettings, Purpose, Request};
+use net::{Credentials, Deadline, EgressAllow, EgressPolicy, Fetcher, FetcherSettings, Purpose, Request};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -155,7 +155,7 @@ fn fetching(address: SocketAddr, at_once: usize) -> Result<()> {
             let (fetcher, left) = (fetcher.clone(), Arc::clone(&left));
             workers.spawn(async move {
                 while take_one(&left) {
-                    let request = Request::get(Purpose::Scrape, &format!("http://{address}/a/page.html"))?;
+                    let request = Request::get(Purpose::Scrape, &format!("http://{address}/a/page.html"), Credentials::none())?;
                     let found = fetcher.fetch(request, Deadline::after(Duration::from_secs(30))).await?;
                     ensure!(found.body.len() == PAGE, "a page is cut");
                 }

@@ -194,5 +194,6 @@ fn new_crawl() -> NewCrawl {
         private: false,
         audit: None,
         deliveries: Vec::new(),
+        admission: store::admission::Admission::default(),
     }
 }

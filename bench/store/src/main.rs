@@ -8,6 +8,7 @@ mod scrapes;
 
 use anyhow::{Context, bail};
 use store::keys::NewTeam;
+use store::secrets::{SecretKey, SecretKeys};
 use store::{Store, StoreOptions};
 use uuid::Uuid;
 
@@ -20,7 +21,9 @@ async fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (what, url) = (arguments.next().context(USAGE)?, arguments.next().context(USAGE)?);
     let rest: Vec<String> = arguments.collect();
-    let store = store::open(&StoreOptions::new(url)).await?;
+    // The same for every run, so that a database can be used again.
+    let key = SecretKey::parse(&"be".repeat(32)).map_err(anyhow::Error::msg)?;
+    let store = store::open(&StoreOptions::new(url).with_secret_keys(SecretKeys::new(key))).await?;
     println!("backend      {}", store.backend());
     match what.as_str() {
         "claims" => claims::run(store.clone(), &rest).await?,

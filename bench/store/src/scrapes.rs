@@ -69,6 +69,7 @@ fn scrape(team_id: Uuid, n: usize, result: usize, page: usize) -> NewScrape {
         audit: None,
         keep_for: HOUR * 24,
         private: false,
+        claim: None,
     }
 }
 

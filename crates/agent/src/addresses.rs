@@ -50,7 +50,10 @@ pub(crate) fn in_text(text: &str, most: usize) -> Vec<String> {
         } else {
             continue;
         };
-        if address(&written).is_some() && !found.contains(&written) {
+        let Some(address) = address(&written) else { continue };
+        // What is read of a prompt is shown in the trace; a login in it is not.
+        let written = if written.contains('@') { address.into_url().into() } else { written };
+        if !found.contains(&written) {
             found.push(written);
         }
         if found.len() == most {

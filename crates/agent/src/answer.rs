@@ -109,7 +109,10 @@ pub(crate) async fn conclude(
     }
     let missing = schema.map(|schema| missing(schema, artifact.value())).unwrap_or_default();
     let found = !artifact.is_empty();
-    let violation = schema.filter(|_| found).and_then(|schema| settle(schema, artifact));
+    let violation = match schema.filter(|_| found) {
+        Some(schema) => settle(worker.run, schema, artifact).await,
+        None => None,
+    };
     let data = found.then(|| artifact.value().clone());
     let note = note(worker.run, &missing, violation.as_deref(), remark.as_deref());
     if worker.run.ledger.stopped() && (data.is_none() || !missing.is_empty() || violation.is_some()) {
@@ -135,15 +138,21 @@ pub(crate) async fn conclude(
 const NOTHING: &str = "nothing of what was asked for was found on the pages that were read";
 
 /// The value in the schema's shape where it can be made to fit; else as it is, with the reason.
-fn settle(schema: &Schema, artifact: &mut Artifact) -> Option<String> {
-    let conformed = extract::conform(artifact.value().clone(), schema);
-    let violation = || {
-        let violations = schema.validate(&conformed.value).err()?;
-        violations.first().map(|violation| format!("{}: {}", violation.pointer, violation.message))
-    };
-    let violation = if conformed.valid { None } else { violation() };
-    artifact.settle(conformed.value, &conformed.dropped);
-    violation
+async fn settle(run: &Run<'_>, schema: &Schema, artifact: &mut Artifact) -> Option<String> {
+    let (schema, value) = (schema.clone(), artifact.value().clone());
+    let conforming = run.compute(move || {
+        let conformed = extract::conform(value, &schema);
+        let violations = if conformed.valid { None } else { schema.validate(&conformed.value).err() };
+        let first = violations.and_then(|violations| violations.into_iter().next());
+        (conformed, first.map(|violation| format!("{}: {}", violation.pointer, violation.message)))
+    });
+    match conforming.await {
+        Ok((conformed, violation)) => {
+            artifact.settle(conformed.value, &conformed.dropped);
+            violation
+        }
+        Err(error) => Some(format!("it was not checked to the end: {error}")),
+    }
 }
 
 fn note(run: &Run<'_>, missing: &[String], violation: Option<&str>, remark: Option<&str>) -> Option<String> {

@@ -89,6 +89,9 @@ pub struct WebError {
     pub retryable: bool,
 }
 
+/// Computing for a run, to be done beside the threads that serve.
+pub type Work = Box<dyn FnOnce() + Send>;
+
 /// The web as the caller of the run may see it: the egress guard, the lists of the request and `strict` are held on this side, whatever a
 /// brain asks for. What was read once in a run is not fetched again. Calls end at the run's deadline.
 #[async_trait::async_trait]
@@ -97,6 +100,14 @@ pub trait Web: Send + Sync {
     async fn search(&self, query: &str, limit: usize) -> Result<Found<Hit>, WebError>;
     /// Addresses of a site, those that fit `search` first.
     async fn map(&self, url: &str, search: Option<&str>, limit: usize) -> Result<Found<Link>, WebError>;
+
+    /// Does work on what was read. An error when it could not be done, or took more than the run's caller may use of the processors.
+    async fn compute(&self, work: Work) -> Result<(), WebError> {
+        tokio::task::spawn_blocking(work).await.map_err(|error| {
+            tracing::error!(%error, "work on the pages of a run failed");
+            WebError { message: "the pages could not be read".to_owned(), retryable: false }
+        })
+    }
 }
 
 /// Who does something in a run.

@@ -9,6 +9,7 @@ use extract::rank::{self, LinkKind, RankedLink};
 use sites::Address;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
 use url::Url;
 
 /// A page is read no further than this.
@@ -197,10 +198,7 @@ impl<'a> Run<'a> {
     /// Keeps a page; refused when a redirect led to one that is kept already. Parsing takes milliseconds of a processor, so it happens
     /// beside the threads that serve.
     pub async fn keep(&self, turn: Turn, seen: Seen) -> Result<Arc<Reading>, Setback> {
-        let parse = move || Reading::of(turn.place, &turn.key, seen);
-        let parsed = tokio::task::spawn_blocking(parse).await;
-        let broken = || WebError { message: "the page could not be parsed".to_owned(), retryable: false };
-        let reading = Arc::new(parsed.map_err(|_| broken())?);
+        let reading = Arc::new(self.compute(move || Reading::of(turn.place, &turn.key, seen)).await?);
         self.heard_of(reading.links.iter().map(|link| link.url.as_str()));
         let mut memory = self.memory();
         let [_, landed] = &reading.keys;
@@ -211,6 +209,19 @@ impl<'a> Run<'a> {
         memory.readings.push(Arc::clone(&reading));
         memory.readings.sort_by_key(|reading| reading.place);
         Ok(reading)
+    }
+
+    /// Does work on what was read: where it holds up nobody, and no longer than the run may.
+    pub async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, WebError> {
+        let (tell, told) = oneshot::channel();
+        // Nobody listens when the run has ended meanwhile.
+        let work = move || drop(tell.send(work()));
+        self.web.compute(Box::new(work)).await?;
+        let unfinished = |_| WebError { message: "the pages could not be read".to_owned(), retryable: false };
+        told.await.map_err(unfinished)
     }
 
     /// The pages read so far, in their turn.

@@ -1,7 +1,7 @@
 //! What a visit is asked to do.
 
 use crate::state::StorageState;
-use net::HopRule;
+use net::{Credentials, HopRule};
 use std::fmt;
 use std::time::Duration;
 use url::Url;
@@ -16,8 +16,8 @@ pub struct Visit {
     pub actions: Vec<Action>,
     /// A picture at the end.
     pub screenshot: Option<Screenshot>,
-    /// Sent to the page's own origin only.
-    pub headers: Vec<(String, String)>,
+    /// Headers of the caller, sent where they are for and nowhere else.
+    pub credentials: Credentials,
     /// As a phone sees it.
     pub mobile: bool,
     /// Language tags, most wanted first. Empty: American English.
@@ -38,6 +38,10 @@ pub struct Visit {
     /// Says of every address, the page's and those of its parts, whether it may be asked. Called for each request, so it
     /// must be quick. It stands above the egress guard and cannot loosen it.
     pub filter: Option<HopRule>,
+    /// Says of every address that the page itself (its main frame) moves to whether the visit may go there, whatever the cause:
+    /// redirects, scripts, `<meta>` refresh, forms, clicks. The parts of a page do not pass it. A move that it forbids ends the visit
+    /// with [`crate::NavigationError::Filtered`] before anything is sent.
+    pub page_filter: Option<HopRule>,
 }
 
 impl Visit {
@@ -47,7 +51,7 @@ impl Visit {
             wait_for: Duration::ZERO,
             actions: Vec::new(),
             screenshot: None,
-            headers: Vec::new(),
+            credentials: Credentials::none(),
             mobile: false,
             languages: Vec::new(),
             timezone: None,
@@ -58,6 +62,7 @@ impl Visit {
             keep_state: false,
             collect: None,
             filter: None,
+            page_filter: None,
         }
     }
 

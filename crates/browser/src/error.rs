@@ -60,8 +60,8 @@ pub enum NavigationError {
     /// The address answered with a file instead of a page.
     #[error("the address is a download")]
     Download { content_type: Option<String> },
-    /// The caller's own filter forbade it.
-    #[error("the address is not allowed: {0}")]
+    /// The caller's own filter forbade it. The address is whole, so that the caller can tell by which of its rules.
+    #[error("the address is not allowed: {}", clip(.0))]
     Filtered(String),
     #[error("{0}")]
     Other(String),

@@ -64,6 +64,8 @@ fn is_program(path: &Path) -> bool {
 pub async fn chromium_version(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    // Secrets in our environment are none of its business.
+    command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
     let output = tokio::time::timeout(Duration::from_secs(10), command.output()).await.ok()?.ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     (output.status.success() && !text.is_empty()).then(|| crate::error::clip(&text))

@@ -1,11 +1,12 @@
 //! What Chromium is started with, and why.
 
+use crate::process::Launch;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::Path;
 
 /// Switches that do not depend on anything.
-const ALWAYS: [&str; 37] = [
+const ALWAYS: [&str; 36] = [
     "--headless",
     // No page can reach a pipe, as it could reach a port.
     "--remote-debugging-pipe",
@@ -45,16 +46,13 @@ const ALWAYS: [&str; 37] = [
     "--deny-permission-prompts",
     "--password-store=basic",
     "--use-mock-keychain",
-    // A context belongs to one visit and never shares a process with another. Within one visit a page and its
-    // frames may: that halves the processes, and one session sees all requests of a page.
-    "--disable-site-isolation-trials",
     "--disable-blink-features=AutomationControlled",
     // A page that eats memory loses its own process, not the machine.
     "--js-flags=--max-old-space-size=512",
 ];
 
 /// Features of the whole product that a page does not need: each is a process, a timer or a call home.
-const WITHOUT: [&str; 17] = [
+const WITHOUT: [&str; 16] = [
     "AcceptCHFrame",
     "AutofillServerCommunication",
     "BackForwardCache",
@@ -63,7 +61,6 @@ const WITHOUT: [&str; 17] = [
     "GlobalMediaControls",
     "HttpsUpgrades",
     "InterestFeedContentSuggestions",
-    "IsolateOrigins",
     "MediaRouter",
     "OptimizationHints",
     "PreloadTopChromeWebUI",
@@ -71,19 +68,37 @@ const WITHOUT: [&str; 17] = [
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxFullPopup",
     "WebUIOmniboxPopup",
-    "site-per-process",
+    // A renderer in reserve for each context, which lives for one visit only.
+    "SpareRendererForSitePerProcess",
 ];
 
+/// What switches site isolation off: a page then shares one process with its frames of other sites.
+const ONE_PROCESS_PER_PAGE: [&str; 2] = ["IsolateOrigins", "site-per-process"];
+
+/// The process of a frame is started when its document answers, not when it is asked for. So a frame that is refused costs none.
+const LATE_PROCESSES: &str =
+    "DeferSpeculativeRFHCreation:create_speculative_rfh_delay_ms/3000/warmup_spare_process/false";
+
+pub(crate) const NO_SANDBOX: &str = "--no-sandbox";
+
 /// The whole command line after the program.
-pub(crate) fn command_line(home: &Path, proxy: SocketAddr, sandbox: bool) -> Vec<OsString> {
+pub(crate) fn command_line(home: &Path, proxy: SocketAddr, launch: Launch) -> Vec<OsString> {
     let mut line: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
-    line.push(format!("--disable-features={}", WITHOUT.join(",")).into());
+    let mut disabled = WITHOUT.to_vec();
+    if launch.site_isolation {
+        line.push("--site-per-process".into());
+        line.push(format!("--enable-features={LATE_PROCESSES}").into());
+    } else {
+        line.push("--disable-site-isolation-trials".into());
+        disabled.extend(ONE_PROCESS_PER_PAGE);
+    }
+    line.push(format!("--disable-features={}", disabled.join(",")).into());
     line.push(format!("--proxy-server=http://{proxy}").into());
     let mut folder = OsString::from("--user-data-dir=");
     folder.push(home);
     line.push(folder);
-    if !sandbox {
-        line.push("--no-sandbox".into());
+    if !launch.sandboxed {
+        line.push(NO_SANDBOX.into());
     }
     line
 }

@@ -4,6 +4,7 @@
 //! The way of a visit: [`Browsers`] gives it a place and a fresh tab → a lease of the proxy → emulation and rules →
 //! navigation → readiness → actions → what was asked for is read out → the context is disposed of with all it held.
 
+mod account;
 mod actions;
 pub mod ads;
 mod asked;
@@ -23,9 +24,10 @@ mod targets;
 mod tree;
 mod visit;
 
+pub use account::{Account, AccountError, BrowserUser};
 pub use asked::{Action, PaperFormat, Screenshot, Visit};
 pub use brought::{ActionResult, Picture, Ready, Timings, Visited};
-pub use browsers::{Browsers, Status};
+pub use browsers::{Browsers, Confinement, Status};
 pub use error::{NavigationError, Phase, VisitError};
 pub use find::{NotFound, chromium_version, find_chromium};
 pub use settings::{BrowserSettings, Sandbox};

@@ -1,5 +1,6 @@
 //! How the browser is set up. Every setting has a default that suits one server of ordinary size.
 
+use crate::account::BrowserUser;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +10,10 @@ pub struct BrowserSettings {
     /// The program to start; `None` looks for one.
     pub executable: Option<PathBuf>,
     pub sandbox: Sandbox,
+    /// The account that it runs under.
+    pub user: BrowserUser,
+    /// Whether every site has a process of its own, also where pages of several sites are frames of one page.
+    pub site_isolation: bool,
     /// Visits at once in this process.
     pub max_pages: usize,
     /// After so many pages a fresh browser takes over.
@@ -29,6 +34,8 @@ impl Default for BrowserSettings {
         Self {
             executable: None,
             sandbox: Sandbox::Auto,
+            user: BrowserUser::Auto,
+            site_isolation: true,
             max_pages: 4,
             recycle_after_pages: 500,
             recycle_above_bytes: 2 << 30,
@@ -42,7 +49,7 @@ impl Default for BrowserSettings {
 /// Whether pages run in Chromium's sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sandbox {
-    /// Wherever it works: not for root, and not where the kernel forbids it.
+    /// Wherever it works: not under root's account, and not where the kernel forbids it.
     #[default]
     Auto,
     /// Always; without it the browser does not start.

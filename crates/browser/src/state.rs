@@ -1,6 +1,7 @@
 //! What a profile keeps between visits: cookies and local storage, in a form that can be stored.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Bytes of local storage that are kept for one origin.
 pub(crate) const LARGEST_ORIGIN: usize = 5 << 20;
@@ -20,7 +21,7 @@ pub struct StorageState {
 }
 
 /// A cookie, as browsers describe them.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cookie {
     pub name: String,
@@ -44,11 +45,24 @@ pub struct Cookie {
 }
 
 /// The local storage of one origin.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OriginStorage {
     pub origin: String,
     pub local_storage: Vec<(String, String)>,
+}
+
+/// A value never reaches a log.
+impl fmt::Debug for Cookie {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Cookie").field("name", &self.name).field("domain", &self.domain).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for OriginStorage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("OriginStorage").field("origin", &self.origin).finish_non_exhaustive()
+    }
 }
 
 impl StorageState {

@@ -1,6 +1,6 @@
-//! The processes of a group, as the kernel lists them: how many there are and what they hold.
+//! The processes of a group, as the kernel lists them: how many there are and what they hold. And those that browsers leave to us.
 
-use rustix::process::Pid;
+use rustix::process::{Pid, WaitOptions, getpgrp, getpid, waitpid};
 use std::fs;
 
 /// What a group of processes amounts to.
@@ -26,6 +26,36 @@ pub(crate) fn look(groups: &[Pid]) -> Vec<Group> {
         sums[place].private_bytes += private_bytes(number).unwrap_or(0);
     }
     sums
+}
+
+/// As the first process of a container we inherit what browsers leave, and must take note of its end, or it stays in the table of
+/// processes for ever. Returns how many of them still live.
+pub(crate) fn reap_orphans() -> usize {
+    let (own, own_group) = (getpid(), getpgrp());
+    let Ok(entries) = fs::read_dir("/proc") else { return 0 };
+    let mut living = 0;
+    for entry in entries.flatten() {
+        let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
+        match orphan_of(&stat, own, own_group) {
+            Some((pid, true)) => _ = waitpid(Some(pid), WaitOptions::NOHANG),
+            Some((_, false)) => living += 1,
+            None => {}
+        }
+    }
+    living
+}
+
+/// The process of a line of `stat`, and whether it has ended, if it is one that we did not start but inherited. Those that we start are
+/// in our own group or lead one; whoever started them waits for them.
+fn orphan_of(stat: &str, own: Pid, own_group: Pid) -> Option<(Pid, bool)> {
+    let (head, fields) = stat.rsplit_once(')')?;
+    let pid = Pid::from_raw(head.split(' ').next()?.parse().ok()?)?;
+    let mut fields = fields.split_ascii_whitespace();
+    let ended = fields.next()? == "Z";
+    let parent = fields.next()?.parse::<i32>().ok()?;
+    let group = fields.next()?.parse::<i32>().ok()?;
+    let inherited = parent == own.as_raw_pid() && group != own_group.as_raw_pid() && group != pid.as_raw_pid();
+    inherited.then_some((pid, ended))
 }
 
 /// Whether a line of `stat` is of a living process of the group.
@@ -57,6 +87,17 @@ mod tests {
         assert!(!belongs("1 (chrome) Z 3 77 77 0", group));
         assert!(!belongs("1 (77) S 77 78 77 0", group));
         assert!(!belongs("", group));
+    }
+
+    #[test]
+    fn what_was_inherited_is_told_from_what_was_started() {
+        let pid = |number| Pid::from_raw(number).unwrap();
+        let orphan = |stat: &str| orphan_of(stat, pid(1), pid(1)).map(|(pid, ended)| (pid.as_raw_pid(), ended));
+        assert_eq!(orphan("40 (chrome_crashpad) Z 1 38 38 0"), Some((40, true)));
+        assert_eq!(orphan("40 (chrome) S 1 38 38 0"), Some((40, false)));
+        assert_eq!(orphan("38 (chrome) Z 1 38 38 0"), None, "we started it in a group of its own");
+        assert_eq!(orphan("41 (unshare) Z 1 1 1 0"), None, "we started it in our group");
+        assert_eq!(orphan("42 (chrome) Z 38 38 38 0"), None, "somebody else's child");
     }
 
     #[test]

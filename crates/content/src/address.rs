@@ -2,12 +2,16 @@
 //!
 //! Owns resolution against `<base>` and the page's own address. Never fetches, never judges whether an address is wise.
 
+use crate::budget;
 use crate::dom::{Attr, Dom, Tag};
 use std::borrow::Cow;
 use url::Url;
 
 /// Longest address kept; longer ones are data, traps or mistakes.
 const LONGEST: usize = 8 << 10;
+
+/// What making an address absolute counts.
+const STEPS_PER_ADDRESS: u64 = 16;
 
 /// What relative addresses on one page are relative to.
 #[derive(Clone, Debug)]
@@ -43,6 +47,7 @@ impl Base {
         if written.is_empty() || written.len() > LONGEST {
             return None;
         }
+        budget::spend(STEPS_PER_ADDRESS);
         let simple = written.bytes().all(is_plain);
         if simple && (has_prefix(written, "https://") || has_prefix(written, "http://")) {
             return Some(Cow::Borrowed(written));

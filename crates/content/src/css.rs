@@ -1,9 +1,14 @@
 //! CSS selectors over a page: what `includeTags`, `excludeTags` and `attributes` ask for.
 //!
 //! Owns the bridge to the `selectors` crate. Selectors come from callers and pages from strangers, so both are bounded: a
-//! selector's length and nesting before it is parsed, and the steps taken over the tree while matching.
+//! selector's length and nesting before it is parsed, and the steps taken over the tree while matching, which all selectors of a
+//! request share with everything else that is done for it ([`crate::budget`]).
 
+mod sweep;
+
+use crate::budget::{self, OutOfBudget};
 use crate::dom::{Attr, Dom, NodeId, Tag};
+use crate::node_set::NodeSet;
 use cssparser::ToCss;
 use precomputed_hash::PrecomputedHash;
 use selectors::attr::{AttrSelectorOperation, CaseSensitivity, NamespaceConstraint};
@@ -11,7 +16,7 @@ use selectors::bloom::BloomFilter;
 use selectors::context::{
     MatchingContext, MatchingForInvalidation, MatchingMode, NeedsSelectorFlags, QuirksMode, SelectorCaches,
 };
-use selectors::matching::{ElementSelectorFlags, matches_selector_list};
+use selectors::matching::ElementSelectorFlags;
 use selectors::parser::{
     NonTSPseudoClass, ParseRelative, Parser, PseudoElement, SelectorList, SelectorParseErrorKind,
 };
@@ -21,8 +26,8 @@ use std::fmt;
 
 const LONGEST_SELECTOR: usize = 2_000;
 const DEEPEST_NESTING: usize = 16;
-/// Steps from node to node that one selector may take on one page; far beyond any honest need.
-const MOST_STEPS: u64 = 40_000_000;
+/// Bytes of attributes that are compared in about the time of one step.
+const BYTES_PER_STEP: usize = 64;
 
 /// A selector that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +38,14 @@ pub enum SelectorError {
     /// It is longer or nested deeper than any selector needs to be.
     #[error("selector too long or nested too deep")]
     TooLarge,
+    /// The request's budget ended while it was matched.
+    #[error("the selector {selector:?} was not matched to the end of the page: {why}")]
+    Unfinished {
+        /// The selector as asked.
+        selector: String,
+        /// What was used up.
+        why: OutOfBudget,
+    },
 }
 
 /// A parsed selector, or list of selectors parted by commas.
@@ -58,30 +71,57 @@ impl Selector {
             .map_err(|_| SelectorError::Invalid(text.to_owned()))
     }
 
-    /// All elements that match, in document order.
-    pub fn find(&self, dom: &Dom) -> Vec<NodeId> {
-        let page = Walked { dom, steps: Cell::new(0) };
-        let mut caches = SelectorCaches::default();
-        let mut context = MatchingContext::new(
-            MatchingMode::Normal,
-            None,
-            &mut caches,
-            QuirksMode::NoQuirks,
-            NeedsSelectorFlags::No,
-            MatchingForInvalidation::No,
-        );
-        dom.subtree(dom.root())
-            .filter(|&id| dom.is_element(id))
-            .filter(|&id| matches_selector_list(&self.list, Place { page: &page, id }, &mut context))
-            .collect()
+    /// All elements that match. An error when the budget of the work ended before the page did.
+    pub fn find(&self, dom: &Dom) -> Result<NodeSet, OutOfBudget> {
+        let page = Walked { dom, out: Cell::new(None) };
+        let mut found = NodeSet::new(dom);
+        for selector in self.list.slice() {
+            // The caches go by places in memory, so each selector has its own.
+            let mut caches = SelectorCaches::default();
+            let mut context = MatchingContext::new(
+                MatchingMode::Normal,
+                None,
+                &mut caches,
+                QuirksMode::NoQuirks,
+                NeedsSelectorFlags::No,
+                MatchingForInvalidation::No,
+            );
+            sweep::sweep(selector, &page, &mut context, &mut found);
+        }
+        page.out.get().map_or(Ok(found), Err)
     }
 }
 
-/// A page and the steps taken over it.
+/// Parses a selector and finds all elements that match.
+pub(crate) fn find(dom: &Dom, selector: &str) -> Result<NodeSet, SelectorError> {
+    Selector::parse(selector)?
+        .find(dom)
+        .map_err(|why| SelectorError::Unfinished { selector: selector.to_owned(), why })
+}
+
+/// A page being matched, and why that had to end early where it had to.
 #[derive(Debug)]
 struct Walked<'a> {
     dom: &'a Dom,
-    steps: Cell<u64>,
+    out: Cell<Option<OutOfBudget>>,
+}
+
+impl Walked<'_> {
+    /// Counts steps; false when the matching must end. The selector engine cannot be told to stop, but without neighbours to go to
+    /// it has soon nothing left to do.
+    fn step(&self, steps: u64) -> bool {
+        if self.out.get().is_some() {
+            return false;
+        }
+        let spent = budget::try_spend(steps);
+        self.out.set(spent.err());
+        spent.is_ok()
+    }
+
+    /// Counts the steps of comparing bytes.
+    fn compare(&self, bytes: usize) -> bool {
+        self.step((bytes / BYTES_PER_STEP) as u64 + 1)
+    }
 }
 
 /// One element of a page being matched.
@@ -106,8 +146,7 @@ impl<'a> Place<'a> {
     ) -> Option<Place<'a>> {
         let page = self.page;
         while let Some(id) = node {
-            page.steps.set(page.steps.get() + 1);
-            if page.steps.get() > MOST_STEPS {
+            if !page.step(1) {
                 return None;
             }
             if page.dom.is_element(id) {
@@ -179,7 +218,8 @@ impl Element for Place<'_> {
         name: &Word,
         operation: &AttrSelectorOperation<&Word>,
     ) -> bool {
-        self.page.dom.attr_named(self.id, &name.0).is_some_and(|value| operation.eval_str(value))
+        let value = self.page.dom.attr_named(self.id, &name.0);
+        value.is_some_and(|value| self.page.compare(value.len()) && operation.eval_str(value))
     }
 
     fn match_non_ts_pseudo_class(&self, class: &Never, _: &mut MatchingContext<Css>) -> bool {
@@ -206,7 +246,8 @@ impl Element for Place<'_> {
 
     fn has_class(&self, name: &Word, case: CaseSensitivity) -> bool {
         self.page.dom.attr(self.id, Attr::Class).is_some_and(|class| {
-            class.split_ascii_whitespace().any(|own| case.eq(own.as_bytes(), name.0.as_bytes()))
+            self.page.compare(class.len())
+                && class.split_ascii_whitespace().any(|own| case.eq(own.as_bytes(), name.0.as_bytes()))
         })
     }
 
@@ -349,9 +390,8 @@ pub fn attributes(dom: &Dom, asked: &[(String, String)]) -> Result<Vec<Attribute
         .iter()
         .map(|(selector, attribute)| {
             let name = attribute.to_ascii_lowercase();
-            let values = Selector::parse(selector)?
-                .find(dom)
-                .into_iter()
+            let values = find(dom, selector)?
+                .iter()
                 .filter_map(|id| dom.attr_named(id, &name).map(str::to_owned))
                 .collect();
             Ok(AttributeValues { selector: selector.clone(), attribute: attribute.clone(), values })
@@ -362,13 +402,13 @@ pub fn attributes(dom: &Dom, asked: &[(String, String)]) -> Result<Vec<Attribute
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::WorkBudget;
     use crate::dom::Limits;
-    use std::time::{Duration, Instant};
 
     fn found(html: &str, selector: &str) -> String {
         let dom = Dom::parse(html, &Limits::default());
-        let ids = Selector::parse(selector).unwrap().find(&dom);
-        ids.into_iter().map(|id| dom.attr(id, Attr::Id).unwrap_or("-")).collect::<Vec<_>>().join(" ")
+        let set = Selector::parse(selector).unwrap().find(&dom).unwrap();
+        set.iter().map(|id| dom.attr(id, Attr::Id).unwrap_or("-")).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -406,12 +446,98 @@ mod tests {
         assert_eq!(Selector::parse(&nested).unwrap_err(), SelectorError::TooLarge);
     }
 
+    /// What the selector engine says of each element by itself.
+    fn one_by_one(dom: &Dom, selector: &str) -> NodeSet {
+        let selector = Selector::parse(selector).unwrap();
+        let page = Walked { dom, out: Cell::new(None) };
+        let mut caches = SelectorCaches::default();
+        let mut context = MatchingContext::new(
+            MatchingMode::Normal,
+            None,
+            &mut caches,
+            QuirksMode::NoQuirks,
+            NeedsSelectorFlags::No,
+            MatchingForInvalidation::No,
+        );
+        let mut found = NodeSet::new(dom);
+        for id in dom.subtree(dom.root()).filter(|&id| dom.is_element(id)) {
+            let place = Place { page: &page, id };
+            if selectors::matching::matches_selector_list(&selector.list, place, &mut context) {
+                found.insert(id);
+            }
+        }
+        found
+    }
+
+    /// Small numbers without a pattern, the same every time.
+    fn numbers() -> impl FnMut(u64) -> usize {
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        move |below| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state % below).unwrap()
+        }
+    }
+
     #[test]
-    fn a_costly_selector_ends() {
+    fn one_pass_finds_what_the_selector_engine_finds() {
+        let mut number = numbers();
+        for _ in 0..200 {
+            let mut html = String::new();
+            for _ in 0..60 {
+                html.push_str(
+                    ["<i>", "<b class=x>", "<u>", "<div>", "</i>", "</b>", "</div>", "t"][number(8)],
+                );
+            }
+            let dom = Dom::parse(&html, &Limits::default());
+            for _ in 0..10 {
+                let mut selector = ["i", "b", "*", "div", ".x"][number(5)].to_owned();
+                for _ in 0..number(5) {
+                    selector.push_str([" ", " > ", " + ", " ~ "][number(4)]);
+                    selector.push_str(
+                        ["i", "b", "*", "u", "div", ".x", ":not(b ~ i)", ":first-child"][number(8)],
+                    );
+                }
+                let found = Selector::parse(&selector).unwrap().find(&dom).unwrap();
+                assert_eq!(found, one_by_one(&dom, &selector), "{selector} in {html}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_parts_than_bits_still_match() {
+        let html = "<i>".repeat(90);
+        for (parts, expected) in [(3, 88), (64, 27), (65, 26), (90, 1), (91, 0)] {
+            let selector = vec!["i"; parts].join(" ");
+            let dom = Dom::parse(&html, &Limits::default());
+            assert_eq!(Selector::parse(&selector).unwrap().find(&dom).unwrap().len(), expected, "{parts}");
+        }
+    }
+
+    #[test]
+    fn siblings_cost_no_square() {
+        let dom = Dom::parse(&("<i></i>".repeat(100_000) + "<b></b>"), &Limits::default());
+        let budget = WorkBudget::new(1_000_000, None);
+        let found = budget.run(|| Selector::parse("b ~ i ~ i + i").unwrap().find(&dom)).unwrap();
+        assert!(found.unwrap().is_empty());
+    }
+
+    #[test]
+    fn selectors_of_a_request_share_its_steps() {
         let dom = Dom::parse(&"<i></i>".repeat(100_000), &Limits::default());
-        let start = Instant::now();
-        assert!(Selector::parse("b ~ i ~ i").unwrap().find(&dom).is_empty());
-        assert!(start.elapsed() < Duration::from_mins(4));
+        let budget = WorkBudget::new(3_000_000, None);
+        let hostile = ("i:is(b ~ i ~ i)".to_owned(), "id".to_owned());
+        let refused = budget.run(|| attributes(&dom, std::slice::from_ref(&hostile))).unwrap();
+        let unfinished = SelectorError::Unfinished { selector: hostile.0, why: OutOfBudget::Steps };
+        assert_eq!(refused, Err(unfinished));
+        let cheap = [("i".to_owned(), "id".to_owned())];
+        let after = budget.run(|| attributes(&dom, &cheap)).unwrap();
+        assert!(matches!(after, Err(SelectorError::Unfinished { .. })), "nothing is left: {after:?}");
+        assert_eq!(
+            WorkBudget::new(3_000_000, None).run(|| attributes(&dom, &cheap)).unwrap().unwrap().len(),
+            1
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Owns what counts as a change: lines are compared by their words, so white space, blank lines and the parts of
 //! addresses that only track readers make none. Bounded in time; past it the diff is coarser, never wrong.
 
+use crate::budget;
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 use std::fmt::Write;
@@ -79,12 +80,15 @@ pub enum DiffChange {
 /// Compares two documents; none when nothing that counts has changed.
 pub fn diff(before: &str, after: &str) -> Option<Diff> {
     let (old, new) = (lines(before), lines(after));
-    let old_keys: Vec<&str> = old.iter().map(|line| line.key.as_str()).collect();
-    let new_keys: Vec<&str> = new.iter().map(|line| line.key.as_str()).collect();
+    let old_keys: Vec<Key> = old.iter().map(|line| Key(&line.key)).collect();
+    let new_keys: Vec<Key> = new.iter().map(|line| Key(&line.key)).collect();
     if old_keys == new_keys {
         return None;
     }
-    let deadline = Instant::now().checked_add(LONGEST);
+    // A coarser diff in time is better than none, so half of what is left has to do.
+    let now = Instant::now();
+    let left = budget::deadline().map_or(LONGEST, |end| end.saturating_duration_since(now) / 2);
+    let deadline = now.checked_add(left.min(LONGEST));
     let operations = capture_diff_slices_deadline(Algorithm::Histogram, &old_keys, &new_keys, deadline);
     let mut chunks = Vec::new();
     let mut text = String::from("--- before\n+++ after\n");
@@ -110,9 +114,21 @@ struct Line<'a> {
     key: String,
 }
 
+/// What a line is compared by. Comparing counts, so that a diff nobody waits for ends.
+#[derive(Clone, Copy, Eq, PartialOrd, Ord, Hash)]
+struct Key<'a>(&'a str);
+
+impl PartialEq for Key<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        budget::spend(1);
+        self.0 == other.0
+    }
+}
+
 fn lines(document: &str) -> Vec<Line<'_>> {
     document
         .lines()
+        .inspect(|line| budget::spend_on_text(line.len()))
         .enumerate()
         .filter(|(_, text)| !text.trim().is_empty())
         .map(|(at, text)| Line { number: at + 1, text: text.trim_end(), key: key(text) })

@@ -3,6 +3,7 @@
 //! Owns serialisation. The output is for reading by programs; it keeps structure and attributes that carry meaning.
 
 use crate::address::Base;
+use crate::budget;
 use crate::dom::{Dom, NodeId, Tag};
 use crate::image;
 use crate::node_set::NodeSet;
@@ -15,11 +16,13 @@ pub fn write(dom: &Dom, keep: &NodeSet, base: &Base) -> String {
     let mut at = NodeId(body.0 + 1);
     let end = dom.subtree_end(body);
     while at < end {
+        budget::spend(1);
         while open.last().is_some_and(|&last| dom.subtree_end(last) <= at) {
             close(dom, open.pop(), &mut out);
         }
         if dom.is_text(at) {
             if keep.contains(at) {
+                budget::spend_on_text(dom.text_len(at));
                 escape(dom.text(at), false, &mut out);
             }
             at.0 += 1;

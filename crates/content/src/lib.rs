@@ -1,10 +1,11 @@
 //! Bytes of a web page in; main content, markdown, metadata, links and a verdict out.
 //!
 //! [`page::Page`] is the front door: read a page once, then ask it for what is wanted. Everything here is a pure function
-//! of its input: no I/O, no clock (but for a diff's deadline), no state between pages, no recursion over input.
+//! of its input: no I/O, no clock (but for the end of a [`budget`]), no state between pages, no recursion over input.
 
 pub mod address;
 pub mod branding;
+pub mod budget;
 pub mod css;
 pub mod decode;
 pub mod diff;

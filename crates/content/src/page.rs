@@ -4,9 +4,9 @@
 //! answer is a pure function of the page; nothing is kept between pages.
 
 use crate::address::Base;
-use crate::css::{AttributeValues, Selector, SelectorError};
+use crate::css::{self, AttributeValues, SelectorError};
 use crate::decode::{self, EncodingSource};
-use crate::dom::{Dom, Limits, Tag};
+use crate::dom::{Dom, Limits, NodeId, Tag};
 use crate::link::Link;
 use crate::markdown::MarkdownOptions;
 use crate::metadata::Metadata;
@@ -128,14 +128,14 @@ impl Page {
             wanted.only_main_content && wanted.include_tags.iter().all(|selector| selector.trim().is_empty());
         let mut allowed = if judged { NodeSet::all(dom) } else { visible::visible(dom) };
         for selector in wanted.exclude_tags.iter().filter(|selector| !selector.trim().is_empty()) {
-            for id in Selector::parse(selector)?.find(dom) {
+            for id in outermost(dom, &css::find(dom, selector)?) {
                 allowed.remove_subtree(dom, id);
             }
         }
         let mut included: Option<NodeSet> = None;
         for selector in wanted.include_tags.iter().filter(|selector| !selector.trim().is_empty()) {
             let set = included.get_or_insert_with(|| NodeSet::new(dom));
-            for id in Selector::parse(selector)?.find(dom) {
+            for id in outermost(dom, &css::find(dom, selector)?) {
                 set.insert_subtree(dom, id);
             }
         }
@@ -232,6 +232,12 @@ impl Page {
     pub fn verdict(&self) -> Verdict {
         verdict::judge(&self.dom, self.kind, self.text.as_deref(), self.status)
     }
+}
+
+/// The nodes of a set that lie in no other node of it.
+fn outermost(dom: &Dom, set: &NodeSet) -> impl Iterator<Item = NodeId> {
+    let end = dom.subtree_end(dom.root());
+    std::iter::successors(set.first_in(dom.root(), end), move |&id| set.first_in(dom.subtree_end(id), end))
 }
 
 /// Text between fences longer than any it holds.

@@ -3,6 +3,7 @@
 //! Owns what "hidden" means: scripts, styles, closed dialogs, form choices, and whatever the page itself marks as hidden.
 //! Judges nothing about worth; that is the selection's part.
 
+use crate::budget;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::node_set::NodeSet;
 
@@ -17,6 +18,7 @@ pub fn visible(dom: &Dom) -> NodeSet {
     let mut at = body;
     let end = dom.subtree_end(body);
     while at < end {
+        budget::spend(1);
         if dom.is_element(at) && is_hidden(dom, at) {
             set.remove_subtree(dom, at);
             at = dom.subtree_end(at);

@@ -136,7 +136,18 @@ impl Callers {
     /// Writes down which keys were used since the last time.
     pub async fn flush_used(&self) -> StoreResult<()> {
         let used: Vec<_> = self.used.lock().unwrap_or_else(PoisonError::into_inner).drain().collect();
-        if used.is_empty() { Ok(()) } else { self.store.touch_keys(&used).await }
+        if used.is_empty() {
+            return Ok(());
+        }
+        let written = self.store.touch_keys(&used).await;
+        if written.is_err() {
+            // Noted the next time, unless a key was used again since.
+            let mut waiting = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            for (key, at) in used {
+                waiting.entry(key).or_insert(at);
+            }
+        }
+        written
     }
 
     /// `None`: ask the store. Otherwise what it said a moment ago.

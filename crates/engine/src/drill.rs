@@ -3,12 +3,13 @@
 use crate::callers::Caller;
 use crate::limits::Gate;
 use crate::runner::Work;
-use crate::{credits, from_store};
+use crate::{credits, from_store, idempotency};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use store::activity::NewActivity;
+use store::claims::UsedKey;
 use store::jobs::{CancelOutcome, Finish, Job, JobState, Lease, NewJob};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -115,7 +116,7 @@ pub async fn start(
         Ok(refused) => {
             credits::give_back(store.as_ref(), reservation).await;
             return Err(match refused {
-                Some(_) => Kind::IdempotencyKeyUsed.into(),
+                Some(held) => idempotency::key_used(UsedKey { resource: Some(held.id), done: true }),
                 None => WireError::queue_full(cap),
             });
         }

@@ -5,6 +5,7 @@
 use crate::callers::Callers;
 use std::sync::Arc;
 use std::time::Duration;
+use store::ceilings::{Counted, SmallRows};
 use store::objects::Objects;
 use store::{Store, StoreResult};
 use tokio_util::sync::CancellationToken;
@@ -22,6 +23,15 @@ const PURGE_BATCHES: u32 = 500;
 /// The same for what is large: pages, results and snapshots.
 const LARGE_BATCH: u32 = 200;
 const LARGE_BATCHES: u32 = 40;
+/// What has ended can be read for this long, whatever ceiling is exceeded.
+const MIN_RESULT_RETENTION: Duration = Duration::from_mins(10);
+/// Small rows of a kind that are kept: so many requests of the last day are shown as activity, and so on.
+const MAX_SMALL_ROWS: [(SmallRows, u32); 4] = [
+    (SmallRows::Activity, 1_000_000),
+    (SmallRows::Searches, 500_000),
+    (SmallRows::Feedback, 100_000),
+    (SmallRows::IdempotencyKeys, 2_000_000),
+];
 
 #[derive(Debug, Clone, Copy)]
 pub struct JanitorOptions {
@@ -37,6 +47,14 @@ pub struct JanitorOptions {
     pub snapshot_ceiling: u64,
     /// The most bytes that pages kept for search may take; those seen longest ago go first.
     pub search_ceiling: u64,
+    /// The most bytes that crawls and batches may store; of those that have ended the soonest to expire go first.
+    pub crawl_ceiling: u64,
+    /// The most bytes that one crawl or batch may store; it ends there.
+    pub single_crawl_ceiling: u64,
+    /// The most bytes that agent runs and extracts may store; of those that have ended the soonest to expire go first.
+    pub run_ceiling: u64,
+    /// The most bytes that webhooks on their way and given up may take; those given up go first.
+    pub webhook_ceiling: u64,
 }
 
 /// Runs until told to stop. Errors are logged and the next round tries again.
@@ -65,6 +83,9 @@ pub async fn run(
         }
         complain("agent runs", crate::agent::tidy(store.as_ref()).await);
         complain("overdue crawls", crate::crawl::fail_overdue(store.as_ref()).await);
+        let (each, together) = (options.single_crawl_ceiling, options.crawl_ceiling);
+        complain("oversized crawls", crate::crawl::fail_oversized(store.as_ref(), each, together).await);
+        complain("crawls", shrink_crawls(store.as_ref(), options.crawl_ceiling).await);
         if let Err(error) = callers.flush_used().await {
             tracing::warn!(%error, "could not note when keys were used");
         }
@@ -81,9 +102,17 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
     complain("jobs", again(PURGE_BATCHES, PURGE_BATCH, || store.purge(PURGE_BATCH)).await);
     complain("crawls", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_crawls(PURGE_BATCH)).await);
     complain("agent runs", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_runs(PURGE_BATCH)).await);
+    complain("agent runs", shrink_runs(store, options.run_ceiling).await);
     complain("activity", again(PURGE_BATCHES, 1, || store.purge_activity(ACTIVITY_KEPT)).await);
     complain("claims", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_claims(PURGE_BATCH)).await);
     complain("webhooks", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_deliveries(PURGE_BATCH)).await);
+    complain("webhooks", shrink_webhooks(store, options.webhook_ceiling).await);
+    for (rows, keep) in MAX_SMALL_ROWS {
+        let trim = || store.trim(rows, keep, PURGE_BATCH);
+        complain("small rows", again(PURGE_BATCHES, PURGE_BATCH, trim).await);
+    }
+    // Notes the time, from which a server goes on that is started after its clock was set back.
+    complain("pulse", store.ping().await);
     complain("limits", store.sweep_limits().await);
     complain("reservations", store.sweep_reservations().await);
     complain("objects", objects.sweep(options.object_ceiling).await);
@@ -99,6 +128,54 @@ fn complain<T>(what: &str, outcome: StoreResult<T>) {
     if let Err(error) = outcome {
         tracing::warn!(%error, what, "could not delete what has expired or is too much");
     }
+}
+
+/// Lets crawls and batches that have ended go before their time while there are too many bytes of them.
+async fn shrink_crawls(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
+    for _ in 0..LARGE_BATCHES {
+        let gone = store.evict_crawls(ceiling, MIN_RESULT_RETENTION, LARGE_BATCH).await?;
+        if gone == 0 && store.counted_bytes(Counted::Crawls).await? <= ceiling {
+            return Ok(());
+        }
+        if gone > 0 {
+            tracing::warn!(crawls = gone, "crawls and batches store too much: the oldest are deleted before their time");
+        }
+        // Those that expired on their own count too until they are deleted.
+        let deleted = store.purge_crawls(PURGE_BATCH).await?;
+        if gone == 0 && deleted == 0 {
+            return Ok(());
+        }
+        again(PURGE_BATCHES, PURGE_BATCH, || store.purge_crawls(PURGE_BATCH)).await?;
+    }
+    Ok(())
+}
+
+/// The same for agent runs.
+async fn shrink_runs(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
+    for _ in 0..LARGE_BATCHES {
+        let gone = store.evict_runs(ceiling, MIN_RESULT_RETENTION, LARGE_BATCH).await?;
+        if gone == 0 {
+            return Ok(());
+        }
+        tracing::warn!(runs = gone, "agent runs store too much: the oldest are deleted before their time");
+        again(PURGE_BATCHES, PURGE_BATCH, || store.purge_runs(PURGE_BATCH)).await?;
+    }
+    Ok(())
+}
+
+async fn shrink_webhooks(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
+    let mut gone = 0;
+    for _ in 0..PURGE_BATCHES {
+        let deleted = store.evict_deliveries(ceiling, PURGE_BATCH).await?;
+        if deleted == 0 {
+            break;
+        }
+        gone += deleted;
+    }
+    if gone > 0 {
+        tracing::warn!(webhooks = gone, "webhooks take more than webhooks_limit allows: the oldest were deleted");
+    }
+    Ok(())
 }
 
 async fn sweep_cache(store: &dyn Store, ceiling: u64) -> StoreResult<()> {

@@ -13,6 +13,7 @@ pub mod drill;
 pub mod extract;
 pub mod fault;
 pub mod files;
+mod idempotency;
 pub mod janitor;
 pub mod keys;
 pub mod limits;
@@ -23,6 +24,7 @@ pub mod research;
 pub mod runner;
 pub mod scrape;
 pub mod search;
+pub mod storage;
 pub mod time;
 pub mod webhooks;
 

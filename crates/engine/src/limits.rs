@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::Store;
+use store::limits::RateTaken;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -120,11 +121,14 @@ impl Gate {
         let (team, group) = place;
         // Counted from before the question, so that a token never outlives its window.
         let asked = Instant::now();
-        let taken = self
-            .store
-            .take_rate(team, group.name(), limit, WINDOW, handful(limit))
-            .await
-            .map_err(crate::from_store)?;
+        let taken = match self.store.take_rate(team, group.name(), limit, WINDOW, handful(limit)).await {
+            // What only reads is answered also when nothing can be written; this process then counts by itself.
+            Err(error) if error.is_retryable() && group == RateGroup::Status => {
+                tracing::debug!(%error, "requests are counted in this process only");
+                RateTaken { granted: limit, remaining: 0, resets_in: WINDOW }
+            }
+            taken => taken.map_err(crate::from_store)?,
+        };
         let until = asked + taken.resets_in;
         let mut purses = lock(&self.purses);
         let purse = purses.entry(place).or_insert_with(Purse::empty);

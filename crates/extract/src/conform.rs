@@ -1,6 +1,7 @@
 //! A partial value made to fit its schema: what is optional and wrong is left out, what is required and missing is named.
 
 use crate::schema::{Kind, Schema, Shape};
+use content::budget;
 use serde_json::{Map, Value};
 
 /// Rounds of leaving out what does not fit.
@@ -77,6 +78,7 @@ fn remove(value: &mut Value, pointer: &str) -> bool {
 fn places<'v>(shape: &Shape, at: usize, value: &'v mut Value) -> Vec<&'v mut Value> {
     let mut places = vec![value];
     for part in shape.fields[at].pointer.split('/').skip(1) {
+        budget::spend(places.len() as u64);
         let name = part.replace("~1", "/").replace("~0", "~");
         places = match part {
             "*" => places.into_iter().filter_map(Value::as_array_mut).flatten().collect(),
@@ -130,6 +132,7 @@ fn missing(shape: &Shape, value: &Value) -> Vec<String> {
         let Some(parent) = field.parent else { continue };
         let mut places: Vec<(String, &Value)> = vec![(String::new(), value)];
         for part in shape.fields[parent].pointer.split('/').skip(1) {
+            budget::spend(places.len() as u64);
             let name = part.replace("~1", "/").replace("~0", "~");
             places = match part {
                 "*" => places

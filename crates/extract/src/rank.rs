@@ -3,6 +3,7 @@
 use crate::schema::Schema;
 use crate::words::{Words, akin};
 use crate::{PageView, facts};
+use content::budget;
 use content::dom::{Attr, Dom, NodeId, Tag};
 use std::collections::{HashMap, HashSet};
 
@@ -10,6 +11,8 @@ use std::collections::{HashMap, HashSet};
 const MOST_TEXT: usize = 2 << 20;
 const MOST_PASSAGES: usize = 20_000;
 const LONGEST_PASSAGE: usize = 600;
+/// Words that are compared in about the time of one step.
+const WORDS_PER_STEP: u64 = 4;
 /// Links ranked on one page.
 const MOST_LINKS: usize = 5_000;
 /// Links of one pattern that make it a list of details.
@@ -101,7 +104,8 @@ pub fn passages(prompt: &str, schema: Option<&Schema>, pages: &[PageView], most:
         for line in view.markdown[..view.markdown.floor_char_boundary(MOST_TEXT)].lines() {
             let text = plain_line(line);
             if line.starts_with('#') {
-                heading = text;
+                // Each passage under it has its own copy.
+                heading = text[..text.floor_char_boundary(LONGEST_PASSAGE)].to_owned();
                 continue;
             }
             for part in sentences(&text) {
@@ -120,7 +124,10 @@ pub fn passages(prompt: &str, schema: Option<&Schema>, pages: &[PageView], most:
         }
     }
     // A word that stands everywhere tells nothing apart.
-    let holds = |words: &Words, word: &String| words.0.iter().any(|known| akin(word, known));
+    let holds = |words: &Words, word: &String| {
+        budget::spend(words.0.len() as u64 / WORDS_PER_STEP + 1);
+        words.0.iter().any(|known| akin(word, known))
+    };
     let rarity: Vec<f32> = asked
         .0
         .iter()

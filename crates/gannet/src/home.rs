@@ -1,12 +1,14 @@
 //! The data folder and the store in it: opened the same way by every command.
 
+pub use crate::database::{IfMissing, lock_database, open_for_command, open_store, sqlite_file};
+use crate::private::make_data_folder;
 use crate::settings::{BrowserChoice, ObjectsAt, Settings};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use browser::{BrowserSettings, Browsers};
 use engine::keys::{Secret, new_key};
 use engine::search::feed::LocalIndex;
+use engine::storage::{Folder, Storage, StorageLimits};
 use net::{EgressPolicy, Fetcher, FetcherSettings};
-use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -25,25 +27,9 @@ pub fn store_options(settings: &Settings) -> StoreOptions {
     options
 }
 
-/// The file of a SQLite URL.
-pub fn sqlite_file(url: &str) -> Option<PathBuf> {
-    let path = url.strip_prefix("sqlite:")?;
-    Some(PathBuf::from(path.strip_prefix("//").unwrap_or(path)))
-}
-
 /// Makes the data folder when it is missing, readable by its owner only.
 pub fn make_data_dir(settings: &Settings) -> Result<()> {
-    let dir = &settings.data_dir;
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).with_context(|| format!("cannot make the data folder {}", dir.display()))
-}
-
-pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>> {
-    make_data_dir(settings)?;
-    store::open(&store_options(settings)).await.context("cannot open the database")
+    make_data_folder(&settings.data_dir)
 }
 
 pub fn open_objects(settings: &Settings, store: Arc<dyn Store>) -> Result<Objects> {
@@ -65,7 +51,38 @@ pub fn open_objects(settings: &Settings, store: Arc<dyn Store>) -> Result<Object
 
 /// The local search index of this machine; nothing is opened yet.
 pub fn local_index(settings: &Settings) -> Arc<LocalIndex> {
-    Arc::new(LocalIndex::at(settings.data_dir.join("search-index"), settings.search_index_limit))
+    Arc::new(LocalIndex::at(search_index_folder(settings), settings.search_index_limit))
+}
+
+fn search_index_folder(settings: &Settings) -> PathBuf {
+    settings.data_dir.join("search-index")
+}
+
+/// Every folder that a server writes to, by the name that people are told when its disk is full.
+pub fn folders(settings: &Settings) -> Vec<Folder> {
+    let database = sqlite_file(&settings.database_url).and_then(|file| Some(file.parent()?.to_owned()));
+    let is_data = |path: &PathBuf| *path == settings.data_dir;
+    let holds_database = database.as_ref().is_some_and(is_data);
+    let mut folders = vec![Folder { name: "data folder", path: settings.data_dir.clone(), holds_database }];
+    if let Some(path) = database.filter(|path| !is_data(path)) {
+        folders.push(Folder { name: "database", path, holds_database: true });
+    }
+    if let ObjectsAt::Folder(path) = &settings.objects {
+        folders.push(Folder { name: "objects folder", path: path.clone(), holds_database: false });
+    }
+    let path = search_index_folder(settings);
+    folders.push(Folder { name: "search index folder", path, holds_database: false });
+    folders
+}
+
+/// What watches the room on these folders, and under the ceilings.
+pub fn open_storage(settings: &Settings, store: &Arc<dyn Store>) -> Arc<Storage> {
+    let limits = StorageLimits {
+        min_free: settings.min_free_disk,
+        crawl_ceiling: settings.crawls_limit,
+        run_ceiling: settings.runs_limit,
+    };
+    Storage::new(store.clone(), folders(settings), limits)
 }
 
 /// The only way out, under the rules of the settings. `own_listener` is where this process itself listens: never
@@ -107,33 +124,12 @@ pub fn open_browsers(settings: &Settings, fetcher: &Fetcher) -> Option<Browsers>
     let chosen = BrowserSettings {
         executable,
         sandbox: settings.browser_sandbox,
+        user: settings.browser_user,
+        site_isolation: settings.browser_site_isolation,
         max_pages: settings.browser_pages,
         ..BrowserSettings::default()
     };
     Some(Browsers::new(fetcher.clone(), chosen))
-}
-
-/// Holds a SQLite file for one server: two would each believe they are alone. Released when dropped,
-/// and by the kernel when the process dies.
-#[derive(Debug)]
-pub struct DatabaseLock(#[expect(dead_code, reason = "held open for its lock")] File);
-
-/// Taken before the database is opened, so that a second server cannot even migrate it. `None` on
-/// PostgreSQL, where any number may work.
-pub fn lock_database(settings: &Settings) -> Result<Option<DatabaseLock>> {
-    let Some(database) = sqlite_file(&settings.database_url) else { return Ok(None) };
-    make_data_dir(settings)?;
-    let path = PathBuf::from(format!("{}.lock", database.display()));
-    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(DatabaseLock(file))),
-        Err(TryLockError::WouldBlock) => {
-            bail!("another server uses {}; several need PostgreSQL (database_url)", database.display())
-        }
-        Err(TryLockError::Error(error)) => {
-            Err(error).with_context(|| format!("cannot lock {}", path.display()))
-        }
-    }
 }
 
 /// What the first start made.

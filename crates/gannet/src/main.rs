@@ -2,7 +2,10 @@
 //! a capability needs lives here.
 
 mod commands;
+mod database;
 mod home;
+mod private;
+mod secret_keys;
 mod settings;
 
 use anyhow::Result;
@@ -73,6 +76,9 @@ enum Command {
     Map(commands::map::Map),
     /// Turn a page from a file or standard input into clean content
     Extract(commands::extract::Extract),
+    /// Change the key that stored secrets are encrypted with
+    #[command(subcommand)]
+    Secrets(commands::secrets::Secrets),
     /// Bring the database to this version's form
     Migrate,
     /// Print the OpenAPI document
@@ -110,7 +116,22 @@ fn main() -> ExitCode {
     }
 }
 
+impl Command {
+    /// Whether all it writes is its own, and no file that somebody asked for.
+    fn writes_own_files_only(&self) -> bool {
+        match self {
+            Self::Research(research) => research.writes_own_files_only(),
+            Self::Scrape(_) | Self::Crawl(_) | Self::Batch(_) | Self::Map(_) | Self::Extract(_) => false,
+            _ => true,
+        }
+    }
+}
+
 fn run(cli: Cli) -> Result<ExitCode> {
+    // Before the first thread and the first file.
+    if cli.command.writes_own_files_only() {
+        private::make_new_files_private();
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         match cli.command {
@@ -118,7 +139,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Keys(keys) => keys.run(&cli.globals.settings(Vec::new())?).await,
             Command::Doctor(doctor) => doctor.run(&cli.globals.settings(Vec::new())?).await,
             Command::Research(research) => research.run(&cli.globals.settings(Vec::new())?),
-            Command::Search(search) => search.run(&cli.globals.settings(Vec::new())?).await,
+            Command::Search(search) => search.run(cli.globals.settings(Vec::new())?).await,
             Command::Index(index) => index.run(&cli.globals.settings(Vec::new())?).await,
             Command::Scrape(scrape) => scrape.run(&cli.globals.settings(Vec::new())?).await,
             Command::Models(models) => models.run(&cli.globals.settings(Vec::new())?),
@@ -127,6 +148,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Agent(agent) => agent.run(cli.globals).await,
             Command::Map(map) => map.run(&cli.globals.settings(Vec::new())?).await,
             Command::Extract(extract) => extract.run(),
+            Command::Secrets(secrets) => secrets.run(&cli.globals.settings(Vec::new())?).await,
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,
             Command::Openapi => commands::openapi::run(),
             Command::Completions { shell } => {

@@ -12,6 +12,7 @@ use crate::schema::{Fields, VERSION};
 use crate::words::{TOKENIZER, Words};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tantivy::directory::MmapDirectory;
@@ -68,7 +69,8 @@ impl Ground {
 
 /// Opens a folder to write to it; makes it where there is none, sets aside what cannot be used.
 pub(crate) fn to_write(folder: &Path, fields: &Fields) -> Result<Ground> {
-    fs::create_dir_all(folder).map_err(Error::file(folder))?;
+    // It holds the whole text of pages.
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(Error::file(folder))?;
     // Before anything else is looked at: what another process writes to is not ours to judge.
     let lock = lock(folder)?;
     let current = folder.join("current");

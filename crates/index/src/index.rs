@@ -56,7 +56,9 @@ pub struct Index {
     fields: Fields,
     options: Options,
     // The writer ends before the lock of the folder is let go.
-    writer: Option<Mutex<Writer>>,
+    /// None in a process that only reads. Its inside is empty after a failure, until the next write opens it again: a writer that
+    /// failed in the middle (a full disk) may refuse everything for ever.
+    writer: Option<Mutex<Option<Writer>>>,
     ground: Ground,
     counts: Mutex<Option<Arc<search::Census>>>,
 }
@@ -66,7 +68,7 @@ impl Index {
     pub fn open(folder: &Path, options: Options) -> Result<Self> {
         let fields = Fields::new();
         let ground = folder::to_write(folder, &fields)?;
-        let writer = Some(Mutex::new(Writer::new(&ground, &options)?));
+        let writer = Some(Mutex::new(Some(Writer::new(&ground, &options)?)));
         Ok(Self { folder: folder.to_owned(), fields, options, writer, ground, counts: Mutex::default() })
     }
 
@@ -146,8 +148,26 @@ impl Index {
     }
 
     fn write<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-        let writer = self.writer.as_ref().ok_or(Error::ReadOnly)?;
-        work(&mut writer.lock().unwrap_or_else(PoisonError::into_inner))
+        let slot = self.writer.as_ref().ok_or(Error::ReadOnly)?;
+        let mut slot = match slot.lock() {
+            Ok(slot) => slot,
+            Err(poisoned) => {
+                // Whoever held it panicked in the middle.
+                slot.clear_poison();
+                let mut slot = poisoned.into_inner();
+                *slot = None;
+                slot
+            }
+        };
+        let mut writer = match slot.take() {
+            Some(writer) => writer,
+            None => Writer::new(&self.ground, &self.options)?,
+        };
+        let done = work(&mut writer);
+        if done.is_ok() {
+            *slot = Some(writer);
+        }
+        done
     }
 
     /// What is counted once for each state of the index.

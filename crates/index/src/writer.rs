@@ -42,6 +42,7 @@ impl Progress {
     }
 }
 
+/// After a failure it is dropped with all that was not committed, and a new one goes on from the last commit.
 pub(crate) struct Writer {
     inner: IndexWriter,
     /// What the next commit will say.
@@ -69,11 +70,6 @@ impl Writer {
 
     /// Takes entries in the order of the feed.
     pub(crate) fn feed(&mut self, ground: &Ground, fields: &Fields, entries: Vec<Entry>) -> Result<()> {
-        let fed = self.try_feed(ground, fields, entries);
-        self.settle(ground, fed)
-    }
-
-    fn try_feed(&mut self, ground: &Ground, fields: &Fields, entries: Vec<Entry>) -> Result<()> {
         let mut searcher = ground.reader.searcher();
         for mut entry in entries {
             let id = fields.id(&entry);
@@ -96,16 +92,14 @@ impl Writer {
 
     /// Makes what was fed last, and visible. Returns how many documents had to go to stay within the size.
     pub(crate) fn commit(&mut self, ground: &Ground, fields: &Fields, most: u64) -> Result<u64> {
-        let committed = self.try_commit(ground).and_then(|()| self.shrink(ground, fields, most));
-        self.settle(ground, committed)
+        self.try_commit(ground).and_then(|()| self.shrink(ground, fields, most))
     }
 
     /// Forgets all, the way through the feed included.
     pub(crate) fn wipe(&mut self, ground: &Ground) -> Result<()> {
         self.progress = Progress::default();
-        let wiped =
-            self.inner.delete_all_documents().map_err(Into::into).and_then(|_| self.try_commit(ground));
-        self.settle(ground, wiped)
+        self.inner.delete_all_documents()?;
+        self.try_commit(ground)
     }
 
     fn try_commit(&mut self, ground: &Ground) -> Result<()> {
@@ -115,16 +109,6 @@ impl Writer {
         self.uncommitted.clear();
         ground.reader.reload()?;
         Ok(())
-    }
-
-    /// After a failure, back to the last commit: the feed goes on from there.
-    fn settle<T>(&mut self, ground: &Ground, done: Result<T>) -> Result<T> {
-        if done.is_err() {
-            self.inner.rollback()?;
-            self.uncommitted.clear();
-            self.progress = Progress::committed(ground)?;
-        }
-        done
     }
 
     /// Gives up the documents that were seen longest ago until the index fits, and merges so that their bytes go too.

@@ -73,6 +73,9 @@ pub enum BadUrl {
 pub enum Refusal {
     #[error("{host} is at {address}, {class}, which is not open for {purpose}")]
     Address { host: String, address: IpAddr, class: AddressClass, purpose: Purpose },
+    /// Through a proxy, which would resolve the name in its own network.
+    #[error("{host} is a name of private networks, which is not open for {purpose}")]
+    LocalName { host: String, purpose: Purpose },
     #[error("{address} is this server's own")]
     OwnListener { address: SocketAddr },
     #[error("a request may not choose its own proxy here")]
@@ -127,6 +130,8 @@ pub enum Phase {
     Body,
     /// Waiting before the next attempt.
     Retry,
+    /// Before more of the body is read: too much of others is in memory.
+    Room,
 }
 
 impl fmt::Display for Phase {
@@ -140,6 +145,7 @@ impl fmt::Display for Phase {
             Self::Idle => "waiting for more of the body",
             Self::Body => "reading the body",
             Self::Retry => "waiting to try again",
+            Self::Room => "waiting for memory to read the page into",
         })
     }
 }

@@ -5,11 +5,14 @@
 use crate::address::{AddressClass, classify, embedded_ipv4};
 use crate::allow::{EgressAllow, Purpose};
 use crate::error::{BadUrl, Refusal};
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use url::{Host, Url};
 
 /// Longest address that is fetched, in bytes.
 pub const LONGEST_URL: usize = 8 * 1024;
+
+/// Top-level domains that are reserved for machines and private networks (RFC 6761, 6762 and 8375; ICANN for `internal`).
+const LOCAL_DOMAINS: [&str; 4] = ["localhost", "local", "internal", "home.arpa"];
 
 /// Ports of protocols that a line of HTTP could be mistaken for. Browsers refuse them for the same reason.
 const FOREIGN_PORTS: &[u16] = &[
@@ -119,6 +122,22 @@ impl EgressPolicy {
         }
     }
 
+    /// Checks all that can be checked where a proxy resolves names: an address, and names that never belong to the public web. They
+    /// would lead to the proxy's own machine or into its network.
+    pub fn check_through_proxy(&self, purpose: Purpose, destination: &Destination) -> Result<(), Refusal> {
+        self.check_literal(purpose, destination)?;
+        let Host::Domain(name) = &destination.host else { return Ok(()) };
+        let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+        if !is_local_name(&name) || self.allow.names_host(purpose, &name) {
+            return Ok(());
+        }
+        // `localhost` needs no resolving to be known: it is open where its address is.
+        if is_or_below(&name, "localhost") && self.allow.holds_address(purpose, Ipv4Addr::LOCALHOST.into()) {
+            return Ok(());
+        }
+        Err(Refusal::LocalName { host: name, purpose })
+    }
+
     /// Checks one address of a destination.
     pub fn check_address(
         &self,
@@ -173,6 +192,15 @@ impl EgressPolicy {
             listener.port() == target.port() && is_same_place(listener.ip().to_canonical(), target.ip())
         })
     }
+}
+
+/// Whether a name in small letters cannot be one of the public web: reserved, or without a top-level domain.
+fn is_local_name(name: &str) -> bool {
+    !name.contains('.') || LOCAL_DOMAINS.iter().any(|domain| is_or_below(name, domain))
+}
+
+fn is_or_below(name: &str, domain: &str) -> bool {
+    name.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 /// Whether a connection to `target` would arrive at a socket bound to `bound`.

@@ -110,3 +110,32 @@ fn addresses_that_cannot_be_fetched_say_why() {
     let long = format!("http://a.example/{}", "x".repeat(LONGEST_URL));
     assert_eq!(Destination::of(&Url::parse(&long).unwrap()), Err(BadUrl::TooLong(LONGEST_URL)));
 }
+
+#[test]
+fn a_proxy_is_not_asked_for_names_of_private_networks() {
+    let through =
+        |allow: &str, url: &str| policy(allow).check_through_proxy(Purpose::Scrape, &destination(url));
+    for local in [
+        "http://localhost/",
+        "http://LOCALHOST.:8080/",
+        "http://app.localhost/",
+        "http://metadata.google.internal/",
+        "http://printer.local/",
+        "http://router.home.arpa/",
+        "http://redis/",
+    ] {
+        assert!(matches!(through("", local), Err(Refusal::LocalName { .. })), "{local}");
+    }
+    for public in [
+        "http://site.example/",
+        "http://localhost.example/",
+        "http://notinternal.example/",
+        "http://8.8.8.8/",
+    ] {
+        assert!(through("", public).is_ok(), "{public}");
+    }
+    assert!(through("", "http://127.0.0.1/").is_err());
+    assert!(through("scrape=wiki.internal", "http://wiki.internal/").is_ok(), "opened by name");
+    assert!(through("scrape=127.0.0.0/8", "http://localhost/").is_ok(), "opened by its address");
+    assert!(through("webhook=wiki.internal", "http://wiki.internal/").is_err(), "for webhooks only");
+}

@@ -1,5 +1,5 @@
-//! Request headers: what we send by ourselves, what callers may add, and what stays behind when a redirect
-//! leaves the host. Pure; knows nothing of connections.
+//! Request headers: what we send by ourselves and what callers may add. Which requests carry the callers' is decided in
+//! [`crate::credentials`]. Pure; knows nothing of connections.
 
 use crate::error::FetchError;
 use http::header::{
@@ -8,7 +8,6 @@ use http::header::{
 };
 use hyper::http;
 use std::fmt::Write as _;
-use url::Url;
 
 const MOST_HEADERS: usize = 64;
 const LARGEST_VALUE: usize = 8 * 1024;
@@ -30,10 +29,6 @@ const OURS: [&str; 13] = [
     "proxy-authenticate",
     "proxy-connection",
 ];
-
-/// Parts of names that give a secret away. Callers put keys under many names.
-const SECRET_MARKS: [&str; 9] =
-    ["auth", "token", "key", "secret", "session", "credential", "password", "signature", "cookie"];
 
 /// As whom a request is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -230,28 +225,24 @@ impl CustomHeaders {
         self.0.is_empty()
     }
 
-    /// Takes over `other`; where both name a header, `other` wins.
-    pub(crate) fn add(&mut self, other: Self) {
-        for name in other.0.keys() {
-            self.0.remove(name);
-        }
-        // Repeated headers come without their name after the first.
-        let mut current = None;
-        for (name, value) in other.0 {
-            current = name.or(current.take());
-            if let Some(name) = &current {
-                self.0.append(name.clone(), value);
-            }
-        }
+    /// In lower case, each once.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(HeaderName::as_str)
     }
 
-    /// Forgets what must not be shown to another host.
-    pub(crate) fn leave_secrets(&mut self) {
-        let secret: Vec<HeaderName> =
-            self.0.keys().filter(|name| carries_secret(name.as_str())).cloned().collect();
-        for name in secret {
-            self.0.remove(name);
+    pub(crate) fn pairs(&self) -> Vec<(String, String)> {
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        self.0.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
+    }
+
+    /// Those of these names.
+    pub(crate) fn only(&self, names: &[&str]) -> Self {
+        let kept = self.0.iter().filter(|(name, _)| names.contains(&name.as_str()));
+        let mut headers = HeaderMap::new();
+        for (name, value) in kept {
+            headers.append(name.clone(), value.clone());
         }
+        Self(headers)
     }
 
     pub(crate) fn set_authorization(&mut self, value: HeaderValue) {
@@ -263,10 +254,6 @@ impl CustomHeaders {
             self.0.remove(name);
         }
     }
-}
-
-fn carries_secret(name: &str) -> bool {
-    SECRET_MARKS.iter().any(|mark| name.contains(mark))
 }
 
 fn clip(text: &str) -> &str {
@@ -311,18 +298,6 @@ pub(crate) fn compose(
     headers
 }
 
-/// Whether secrets given for `from` may be shown to `to`: the same host and port, and never from https
-/// back to http. Moving from http up to https on the usual ports keeps them.
-pub(crate) fn may_share_secrets(from: &Url, to: &Url) -> bool {
-    let upgraded = from.scheme() == "http"
-        && to.scheme() == "https"
-        && from.port_or_known_default() == Some(80)
-        && to.port_or_known_default() == Some(443);
-    from.host_str() == to.host_str()
-        && (upgraded
-            || (from.scheme() == to.scheme() && from.port_or_known_default() == to.port_or_known_default()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,35 +331,6 @@ mod tests {
         );
         assert!(custom(&[("x", &"y".repeat(LARGEST_VALUE + 1))]).is_err());
         assert!(custom(&[("x", "fine"), ("accept", "text/plain")]).is_ok());
-    }
-
-    #[test]
-    fn secrets_stay_behind_and_the_rest_goes_on() {
-        let mut headers = custom(&[
-            ("Authorization", "Bearer x"),
-            ("Cookie", "a=b"),
-            ("X-Api-Key", "k"),
-            ("X-Session-Id", "s"),
-            ("Accept", "text/plain"),
-            ("X-Trace", "1"),
-        ])
-        .unwrap();
-        headers.leave_secrets();
-        let mut left: Vec<&str> = headers.0.keys().map(HeaderName::as_str).collect();
-        left.sort_unstable();
-        assert_eq!(left, ["accept", "x-trace"]);
-    }
-
-    #[test]
-    fn secrets_are_shared_within_one_origin_and_upwards_only() {
-        let share =
-            |from: &str, to: &str| may_share_secrets(&Url::parse(from).unwrap(), &Url::parse(to).unwrap());
-        assert!(share("https://a.example/x", "https://a.example/y"));
-        assert!(share("http://a.example/", "https://a.example/"));
-        assert!(!share("https://a.example/", "http://a.example/"));
-        assert!(!share("https://a.example/", "https://b.example/"));
-        assert!(!share("https://a.example/", "https://b.a.example/"));
-        assert!(!share("http://a.example/", "http://a.example:8080/"));
     }
 
     #[test]

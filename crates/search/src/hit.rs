@@ -41,8 +41,8 @@ impl Hit {
 
     /// The same of this server's own index, which also holds files that the operator gave it.
     pub fn of_index(address: &str, title: &str, text: &str) -> Option<Self> {
-        let file = || Url::parse(address).ok().filter(|url| url.scheme() == "file");
-        Some(Self::at(web_address(address).or_else(file)?, title, text))
+        let imported = || Url::parse(address).ok().filter(|url| url.scheme() == "import");
+        Some(Self::at(web_address(address).or_else(imported)?, title, text))
     }
 
     fn at(url: Url, title: &str, text: &str) -> Self {

@@ -2,7 +2,7 @@
 
 use crate::provider::{Leave, Problem};
 use bytes::Bytes;
-use net::{Deadline, FetchError, Fetched, Fetcher, Limits, Profile, Purpose, Request};
+use net::{Credentials, Deadline, FetchError, Fetched, Fetcher, Limits, Profile, Purpose, Request};
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -45,7 +45,9 @@ impl Line {
     }
 
     pub async fn get(&self, url: &Url, headers: &[(&str, &str)], leave: &Leave) -> Result<Value, Problem> {
-        self.ask(Request::get(Purpose::Search, url.as_str()), headers, leave).await
+        let request = credentials(url, headers)
+            .and_then(|credentials| Request::get(Purpose::Search, url.as_str(), credentials));
+        self.ask(request, leave).await
     }
 
     pub async fn post(
@@ -56,15 +58,13 @@ impl Line {
         leave: &Leave,
     ) -> Result<Value, Problem> {
         let body = Bytes::from(body.to_string());
-        self.ask(Request::post(Purpose::Search, url.as_str(), "application/json", body), headers, leave).await
+        let request = credentials(url, headers).and_then(|credentials| {
+            Request::post(Purpose::Search, url.as_str(), credentials, "application/json", body)
+        });
+        self.ask(request, leave).await
     }
 
-    async fn ask(
-        &self,
-        request: Result<Request, FetchError>,
-        headers: &[(&str, &str)],
-        leave: &Leave,
-    ) -> Result<Value, Problem> {
+    async fn ask(&self, request: Result<Request, FetchError>, leave: &Leave) -> Result<Value, Problem> {
         if !leave.take() {
             return Err(Problem::Quota("minute or month"));
         }
@@ -76,11 +76,7 @@ impl Line {
             ..Limits::default()
         };
         let began = Instant::now();
-        let request = request
-            .and_then(|request| {
-                request.headers(headers.iter().copied().chain([("accept", "application/json")]))
-            })
-            .map_err(|error| self.problem(&error, began))?;
+        let request = request.map_err(|error| self.problem(&error, began))?;
         let request = request.profile(Profile::Plain).follow_redirects(false).limits(limits);
         let answer = self.fetch(request, leave.deadline, began).await?;
         judge(&answer)?;
@@ -115,6 +111,12 @@ impl Line {
             _ => Problem::Unreachable,
         }
     }
+}
+
+/// The keys of a provider, for its own server and nobody else.
+fn credentials(url: &Url, headers: &[(&str, &str)]) -> Result<Credentials, FetchError> {
+    let headers = headers.iter().copied().chain([("accept", "application/json")]);
+    Credentials::for_address(url.as_str(), headers)
 }
 
 fn judge(answer: &Fetched) -> Result<(), Problem> {

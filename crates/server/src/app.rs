@@ -7,12 +7,14 @@ use engine::research::Research;
 use engine::scrape::Scraper;
 use engine::search::Searcher;
 use engine::search::collections::Collections;
+use engine::storage::Storage;
 use engine::{Callers, Gate};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::Store;
 use tokio_util::sync::CancellationToken;
+use wire::{Kind, WireError};
 
 use crate::telemetry::Telemetry;
 
@@ -65,6 +67,8 @@ impl std::ops::Deref for App {
 pub struct Parts {
     pub store: Arc<dyn Store>,
     pub gate: Arc<Gate>,
+    /// Whether there is room to store what new work would bring.
+    pub storage: Arc<Storage>,
     pub callers: Arc<Callers>,
     pub research: Arc<Research>,
     pub scraper: Arc<Scraper>,
@@ -82,23 +86,27 @@ pub struct Parts {
 
 /// Whether the store works, asked at most once a second: `/ready` needs no key, and must cost no more.
 #[derive(Debug, Default)]
-pub struct Readiness(tokio::sync::Mutex<Option<(Instant, bool)>>);
+pub struct Readiness(tokio::sync::Mutex<Option<Instant>>);
 
 impl Readiness {
-    pub async fn check(&self, store: &dyn Store) -> bool {
-        let mut known = self.0.lock().await;
-        if let Some((at, ready)) = *known
-            && at.elapsed() < Duration::from_secs(1)
-            && ready
-        {
-            return ready;
+    /// Why the store does not work, as callers are told.
+    pub async fn check(&self, store: &dyn Store) -> Result<(), WireError> {
+        let mut last_ready = self.0.lock().await;
+        if last_ready.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
+            return Ok(());
         }
         let answer = store.ping().await;
-        if let Err(error) = &answer {
+        *last_ready = answer.is_ok().then(Instant::now);
+        answer.map_err(|error| {
             tracing::warn!(%error, "not ready");
-        }
-        *known = Some((Instant::now(), answer.is_ok()));
-        answer.is_ok()
+            let told = engine::from_store(error);
+            // Whatever is wrong with it, it is not ready.
+            if told.kind == Kind::Unavailable {
+                told
+            } else {
+                WireError::unavailable("the database is not available", 1)
+            }
+        })
     }
 }
 

@@ -5,10 +5,12 @@
 
 pub mod app;
 mod body;
+mod connection;
 mod docs;
 mod envelope;
 mod error;
 mod guard;
+mod peers;
 mod public;
 mod routes;
 pub mod serve;
@@ -16,5 +18,7 @@ mod telemetry;
 
 pub use app::{App, Cors, Parts, Settings};
 pub use docs::openapi;
+pub use peers::Network;
 pub use routes::router;
+pub use serve::ServeOptions;
 pub use telemetry::Telemetry;

@@ -1,10 +1,30 @@
 //! How callers reach this server: for absolute links in answers, which clients follow as they are.
 
 use crate::app::Settings;
-use axum::http::HeaderMap;
 use axum::http::header::HOST;
+use axum::http::{HeaderMap, Request};
 
-/// Scheme and host without a trailing slash: the configured address, else what the proxy in front
+/// What proxies say about the callers behind them.
+const FORWARDED: [&str; 4] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
+
+/// Marks a request that says it came through a proxy, whether that proxy is trusted or not.
+#[derive(Debug, Clone, Copy)]
+pub struct Forwarded;
+
+/// Takes away what only a trusted proxy may say, before any handler sees it: every client can send these headers.
+pub fn drop_forwarded<B>(mut request: Request<B>, trusted: bool) -> Request<B> {
+    if FORWARDED.iter().any(|name| request.headers().contains_key(*name)) {
+        request.extensions_mut().insert(Forwarded);
+        if !trusted {
+            for name in FORWARDED {
+                request.headers_mut().remove(name);
+            }
+        }
+    }
+    request
+}
+
+/// Scheme and host without a trailing slash: the configured address, else what a trusted proxy in front
 /// says, else the `Host` header, else where we listen.
 pub fn base_url(settings: &Settings, headers: &HeaderMap) -> String {
     if let Some(url) = &settings.public_url {
@@ -32,12 +52,12 @@ fn is_host(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::app::Cors;
     use axum::http::{HeaderName, HeaderValue};
 
-    fn settings(public_url: Option<&str>) -> Settings {
+    pub(crate) fn settings(public_url: Option<&str>) -> Settings {
         Settings {
             listen: ([127, 0, 0, 1], 3002).into(),
             api: true,
@@ -68,6 +88,23 @@ mod tests {
         assert_eq!(base_url(&settings(None), &proxied), "https://a.example");
         assert_eq!(base_url(&settings(None), &headers(&[("host", "h:8")])), "http://h:8");
         assert_eq!(base_url(&settings(None), &HeaderMap::new()), "http://127.0.0.1:3002");
+    }
+
+    #[test]
+    fn only_trusted_proxies_are_believed() {
+        let request = || {
+            let request =
+                Request::builder().header("host", "inner:1").header("x-forwarded-host", "a.example");
+            request.body(()).unwrap()
+        };
+        let trusted = drop_forwarded(request(), true);
+        assert_eq!(base_url(&settings(None), trusted.headers()), "http://a.example");
+        let untrusted = drop_forwarded(request(), false);
+        assert_eq!(base_url(&settings(None), untrusted.headers()), "http://inner:1");
+        assert!(trusted.extensions().get::<Forwarded>().is_some());
+        assert!(untrusted.extensions().get::<Forwarded>().is_some());
+        let plain = drop_forwarded(Request::builder().header("host", "h").body(()).unwrap(), false);
+        assert!(plain.extensions().get::<Forwarded>().is_none());
     }
 
     #[test]

@@ -36,6 +36,10 @@ impl Telemetry {
         );
         metrics::describe_histogram!("gannet_http_seconds", "Seconds from request to answer, by route");
         metrics::describe_counter!("gannet_panics_total", "Handlers that panicked; each cost one request");
+        metrics::describe_counter!(
+            "gannet_connections_cut_total",
+            "Connections closed because the client did not read, or held too many, by reason"
+        );
         metrics::describe_counter!("gannet_webhooks_total", "Attempts to deliver webhooks, by their outcome");
         metrics::describe_counter!(
             "gannet_search_asked_total",
@@ -50,6 +54,10 @@ impl Telemetry {
         metrics::describe_gauge!("gannet_search_index_bytes", "Bytes that the local search index takes");
         metrics::describe_gauge!("gannet_objects_bytes", "Bytes that stored objects take");
         metrics::describe_gauge!("gannet_database_bytes", "Bytes that the database takes");
+        metrics::describe_gauge!(
+            "gannet_browser_sandboxed",
+            "1 if pages run in Chromium's sandbox, 0 if not; absent before the first start of the browser"
+        );
         Ok(Self(handle))
     }
 

@@ -25,6 +25,24 @@ pub struct ActivityEntry {
     pub created_at: Millis,
 }
 
+/// Which entries of a team are listed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ActivityFilter<'a> {
+    /// Only those of this endpoint.
+    pub endpoint: Option<&'a str>,
+    /// Only what a key may see; everything without one.
+    pub seen_by: Option<Viewer<'a>>,
+}
+
+/// A key that does not see everything of its team.
+#[derive(Debug, Clone, Copy)]
+pub struct Viewer<'a> {
+    /// Sees what it did itself.
+    pub key: Option<Uuid>,
+    /// And what anybody did at these endpoints.
+    pub endpoints: &'a [&'a str],
+}
+
 /// An object that the object storage holds (or is about to, or held until a crash).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectEntry {
@@ -39,6 +57,15 @@ pub struct ObjectEntry {
 pub trait Activity {
     async fn record_activity(&self, entry: NewActivity) -> StoreResult<()>;
     /// Newest first (by id), strictly before `before` when given, no older than `within`.
+    async fn list_activity(
+        &self,
+        team: Uuid,
+        filter: ActivityFilter<'_>,
+        before: Option<Uuid>,
+        within: Duration,
+        limit: u32,
+    ) -> StoreResult<Vec<ActivityEntry>>;
+    /// The same as whoever sees everything sees it.
     async fn activity(
         &self,
         team: Uuid,
@@ -46,7 +73,10 @@ pub trait Activity {
         before: Option<Uuid>,
         within: Duration,
         limit: u32,
-    ) -> StoreResult<Vec<ActivityEntry>>;
+    ) -> StoreResult<Vec<ActivityEntry>> {
+        let filter = ActivityFilter { endpoint, seen_by: None };
+        self.list_activity(team, filter, before, within, limit).await
+    }
     /// Deletes entries older than `older_than`; how many. Bounded work per call.
     async fn purge_activity(&self, older_than: Duration) -> StoreResult<u64>;
 

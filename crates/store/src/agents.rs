@@ -13,6 +13,7 @@
 pub(crate) mod choose;
 pub(crate) mod rows;
 
+use crate::admission::{Admission, NotAdmitted};
 use crate::jobs::{LeaseStatus, PlanSlots};
 use crate::webhooks::NewDelivery;
 use crate::{Millis, StoreResult};
@@ -44,7 +45,7 @@ impl RunState {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct NewRun {
     /// Time-ordered (uuid v7).
     pub id: Uuid,
@@ -71,6 +72,7 @@ pub struct NewRun {
     pub audit: Option<String>,
     pub events: Vec<NewEvent>,
     pub deliveries: Vec<NewDelivery>,
+    pub admission: Admission,
 }
 
 /// The conversation a run belongs to.
@@ -89,6 +91,7 @@ pub enum StartedRun {
     ThreadBusy { run: Uuid },
     /// There is no such thread, or it is another team's.
     ThreadNotFound,
+    Refused(NotAdmitted),
 }
 
 /// Something that was told. When it was written, its number and its place among all that its actor told are the store's.
@@ -119,7 +122,7 @@ pub struct RunSnapshot {
 }
 
 /// A run as it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Run {
     pub id: Uuid,
     pub team_id: Uuid,

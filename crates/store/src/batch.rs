@@ -106,6 +106,7 @@ mod tests {
             audit: Some("somebody".into()),
             keep_for: Duration::from_secs(1),
             private: false,
+            claim: None,
         }
     }
 

@@ -14,6 +14,7 @@
 //! - Ending a crawl costs the same whatever is still open in it: the rest of its entries is cancelled, failed or
 //!   skipped in its counters, and reads as such.
 
+use crate::admission::{Admission, NotAdmitted};
 use crate::jobs::{CancelOutcome, LeaseStatus, PlanSlots};
 use crate::pages::NewPage;
 use crate::search::NewSearchPage;
@@ -41,7 +42,7 @@ pub enum CrawlState {
     Cancelled,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct NewCrawl {
     /// Time-ordered (uuid v7).
     pub id: Uuid,
@@ -70,6 +71,13 @@ pub struct NewCrawl {
     pub audit: Option<String>,
     /// Told with its start.
     pub deliveries: Vec<NewDelivery>,
+    pub admission: Admission,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartedCrawl {
+    Accepted,
+    Refused(NotAdmitted),
 }
 
 /// An address, when it is found.
@@ -109,7 +117,7 @@ pub enum EntryState {
 }
 
 /// A crawl as it stands. Everything but `request` is cheap to read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Crawl {
     pub id: Uuid,
     pub team_id: Uuid,
@@ -201,6 +209,8 @@ pub enum AttemptEnd {
     Retry { error: String, delay: Duration },
     /// Back to the queue at once and uncounted: the worker is shutting down.
     HandBack,
+    /// Back to the queue after `delay` and uncounted: storage of our own was not available, which says nothing about the page.
+    Postponed { delay: Duration },
 }
 
 /// What can be settled now: fetched entries in the order of their numbers.
@@ -274,6 +284,7 @@ pub enum Appended {
     /// It failed or was cancelled.
     Ended(CrawlState),
     NotFound,
+    Refused(NotAdmitted),
 }
 
 /// A document as it is kept.
@@ -320,7 +331,7 @@ pub struct CrawlSweep {
 #[async_trait::async_trait]
 pub trait Crawls {
     /// Accepts a crawl with its first entries, in one transaction.
-    async fn start_crawl(&self, crawl: NewCrawl, entries: Vec<NewEntry>) -> StoreResult<()>;
+    async fn start_crawl(&self, crawl: NewCrawl, entries: Vec<NewEntry>) -> StoreResult<StartedCrawl>;
 
     /// Adds to a batch, and its reservation (when the batch has one and more is needed, the caller reserves under
     /// a new one, which replaces what is left of the old).
@@ -330,6 +341,7 @@ pub trait Crawls {
         batch: Uuid,
         entries: Vec<NewEntry>,
         reservation: Option<Uuid>,
+        admission: Admission,
     ) -> StoreResult<Appended>;
 
     /// Hands out entries whose time has come: the team with the fewest running entries first, then the crawl with

@@ -9,8 +9,10 @@
 //! PostgreSQL, so that several machines agree on when a lease ends.
 
 pub mod activity;
+pub mod admission;
 pub mod agents;
 mod batch;
+pub mod ceilings;
 pub mod claims;
 mod clock;
 pub mod crawls;
@@ -32,13 +34,14 @@ mod queue;
 mod rows;
 pub mod scrapes;
 pub mod search;
+pub mod secrets;
 pub mod snapshots;
 mod sqlite;
 mod text;
 pub mod webhooks;
 mod weight;
 
-pub use error::{StoreError, StoreResult};
+pub use error::{FullDisk, StoreError, StoreResult};
 pub use migration::{AppliedMigration, Inspection, MigrationReport};
 pub use options::StoreOptions;
 
@@ -65,6 +68,7 @@ pub trait Store:
     + agents::Agents
     + webhooks::Webhooks
     + search::Search
+    + ceilings::Ceilings
     + Send
     + Sync
     + 'static
@@ -81,15 +85,85 @@ pub trait Store:
     /// Bytes the database takes on disk, for `gannet doctor` and metrics.
     async fn size_bytes(&self) -> StoreResult<u64>;
 
+    /// Bytes of those that are free to be written to again: they count as free although the disk says they are taken.
+    /// 0 where the database is on a disk of its own server.
+    async fn reusable_bytes(&self) -> StoreResult<u64>;
+
+    /// Gives back what the database can do without, when its disk is short of space.
+    async fn release_space(&self) -> StoreResult<()>;
+
     /// Finishes what is open and closes the connections; later calls fail.
     async fn shut_down(&self);
 }
 
-/// Opens the store, bringing its schema up to this version first.
+/// Opens the store, bringing its schema up to this version first. With keys for secrets it also refuses a database whose
+/// secrets they cannot read, and encrypts what is there in clear.
 pub async fn open(options: &StoreOptions) -> StoreResult<Arc<dyn Store>> {
     match options.location()? {
-        Location::Sqlite(path) => Ok(Arc::new(sqlite::SqliteStore::open(&path, options).await?)),
-        Location::Postgres(url) => Ok(Arc::new(postgres::PostgresStore::open(&url, options).await?)),
+        Location::Sqlite(path) => admitted(sqlite::SqliteStore::open(&path, options).await?, options).await,
+        Location::Postgres(url) => admitted(postgres::PostgresStore::open(&url, options).await?, options).await,
+    }
+}
+
+async fn admitted(
+    store: impl Store + secrets::SecretTables,
+    options: &StoreOptions,
+) -> StoreResult<Arc<dyn Store>> {
+    let Some(keys) = &options.secret_keys else { return Ok(Arc::new(store)) };
+    match secrets::admit(&store, keys).await {
+        Ok(()) => Ok(Arc::new(store)),
+        Err(error) => {
+            store.shut_down().await;
+            Err(error)
+        }
+    }
+}
+
+/// The keys that secrets in the database are encrypted with, in the order in which they were first used. Changes nothing;
+/// a database that is not there yet has none.
+pub async fn secret_key_ids(options: &StoreOptions) -> StoreResult<Vec<secrets::KeyId>> {
+    match options.location()? {
+        Location::Sqlite(path) => sqlite::key_ids(&path, options).await,
+        Location::Postgres(url) => postgres::key_ids(&url, options).await,
+    }
+}
+
+/// Encrypts all secrets with the current key, after which no previous one is needed any more; for `gannet secrets rekey`.
+/// No process may be running that encrypts with another key.
+pub async fn rekey_secrets(options: &StoreOptions) -> StoreResult<secrets::Resealed> {
+    let keys = secrets::keys_of(options)?;
+    match options.location()? {
+        Location::Sqlite(path) => {
+            let store = sqlite::SqliteStore::open(&path, options).await?;
+            let done = secrets::rekey(&store, keys).await;
+            store.shut_down().await;
+            done
+        }
+        Location::Postgres(url) => {
+            let store = postgres::PostgresStore::open(&url, options).await?;
+            let done = secrets::rekey(&store, keys).await;
+            store.shut_down().await;
+            done
+        }
+    }
+}
+
+/// Gives up the secrets that no key of this process can read, so that it can start; for `gannet secrets reset`.
+pub async fn reset_secrets(options: &StoreOptions) -> StoreResult<secrets::Resealed> {
+    let keys = secrets::keys_of(options)?;
+    match options.location()? {
+        Location::Sqlite(path) => {
+            let store = sqlite::SqliteStore::open(&path, options).await?;
+            let done = secrets::reset(&store, keys).await;
+            store.shut_down().await;
+            done
+        }
+        Location::Postgres(url) => {
+            let store = postgres::PostgresStore::open(&url, options).await?;
+            let done = secrets::reset(&store, keys).await;
+            store.shut_down().await;
+            done
+        }
     }
 }
 

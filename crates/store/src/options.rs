@@ -1,5 +1,6 @@
 //! Where the database is and how to reach it: the settings of [`crate::open`], and what its URL means.
 
+use crate::secrets::SecretKeys;
 use crate::{StoreError, StoreResult};
 use std::{fmt, path::PathBuf, time::Duration};
 
@@ -15,11 +16,20 @@ pub struct StoreOptions {
     /// How long a call waits for a connection, or for another process's write lock, before it
     /// fails as unavailable.
     pub wait: Duration,
+    /// What secrets are encrypted with. Without keys a store neither writes nor reads anything secret: requests of crawls and
+    /// runs, webhooks, profiles and secrets of the server.
+    pub secret_keys: Option<SecretKeys>,
 }
 
 impl StoreOptions {
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), max_connections: 8, wait: Duration::from_secs(5) }
+        Self { url: url.into(), max_connections: 8, wait: Duration::from_secs(5), secret_keys: None }
+    }
+
+    #[must_use]
+    pub fn with_secret_keys(mut self, keys: SecretKeys) -> Self {
+        self.secret_keys = Some(keys);
+        self
     }
 
     pub(crate) fn location(&self) -> StoreResult<Location> {
@@ -52,6 +62,7 @@ impl fmt::Debug for StoreOptions {
             .field("url", &format_args!("{scheme}:…"))
             .field("max_connections", &self.max_connections)
             .field("wait", &self.wait)
+            .field("secret_keys", &self.secret_keys)
             .finish()
     }
 }

@@ -3,6 +3,7 @@
 //! A scrape leaves everything behind in one write: its record, its page for the cache, its entry in
 //! the team's activity, and its price. Callers hand over many at once, which share one transaction.
 
+use crate::claims::KeyClaim;
 use crate::pages::NewPage;
 use crate::search::NewSearchPage;
 use crate::{Millis, StoreResult};
@@ -40,6 +41,8 @@ pub struct NewScrape {
     /// Zero data retention: only id, team, time, outcome and credits are written, and no activity. URL,
     /// result, error, both pages and audit are dropped here even when they are given.
     pub private: bool,
+    /// Its idempotency key, claimed before it began: stays used when the scrape is `ok`, and is free again when it is not.
+    pub claim: Option<KeyClaim>,
 }
 
 /// What became of one scrape of a batch.

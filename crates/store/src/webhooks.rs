@@ -10,7 +10,7 @@ use crate::{Millis, StoreResult};
 use std::time::Duration;
 use uuid::Uuid;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct NewDelivery {
     /// The delivery's own id, the same on every attempt (`webhookId`).
     pub id: Uuid,
@@ -28,7 +28,7 @@ pub struct NewDelivery {
     pub document: Option<u64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Delivery {
     pub id: Uuid,
     pub team_id: Uuid,
@@ -112,7 +112,7 @@ pub trait Webhooks {
     ) -> StoreResult<WebhookSecret>;
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret {
     pub secret: String,
     pub created_at: Millis,

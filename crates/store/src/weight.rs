@@ -1,5 +1,6 @@
 //! What stored things count for under a ceiling, and how many must go to stay under it.
 
+use crate::crawls::NewEntry;
 use crate::pages::NewPage;
 use crate::scrapes::NewScrape;
 use crate::search::NewSearchPage;
@@ -28,6 +29,16 @@ pub(crate) fn snapshot(snapshot: &NewSnapshot) -> i64 {
 
 pub(crate) fn search_page(page: &NewSearchPage) -> i64 {
     weigh(&[page.document.len(), page.url.len(), page.hash.len()])
+}
+
+/// An address of a crawl or batch.
+pub(crate) fn entry(entry: &NewEntry) -> i64 {
+    weigh(&[entry.url.len(), entry.host.len()])
+}
+
+/// A length as it is counted.
+pub(crate) fn length(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 /// How far a total is over its ceiling.

@@ -138,7 +138,7 @@ fields! {
     "urls" "where to begin, at most 100; checked like those of a scrape";
     "schema" "a JSON Schema; one that is none is a 400 `Invalid JSON schema: …`";
     "maxCredits" "default 2,500, at least 1; reaching it fails the run, which then costs nothing";
-    "strictConstrainToURLs" "nothing but `urls` is visited; then `urls` must not be empty";
+    "strictConstrainToURLs" "nothing but `urls` is visited, and a page that redirects or moves to another site is not read; then `urls` must not be empty";
     "model" "`spark-1-pro`, `spark-1-mini`, `spark-2`; accepted without effect";
     "effort" "`low`, `medium`, `high`: how many pages, and how many at once";
     "webhook" "`started`, `action`, `completed`, `failed`, `cancelled`";

@@ -6,7 +6,6 @@ use crate::scrape::{
 };
 use crate::webhook::WebhookAsked;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use utoipa::ToSchema;
 use uuid::Uuid;
 

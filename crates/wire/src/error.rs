@@ -8,6 +8,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+/// Seconds after which a caller may try again when there was no room to store more.
+const OUT_OF_SPACE_RETRY: u64 = 5;
+
 /// Whether the same request may succeed later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
@@ -77,7 +80,7 @@ catalogue! {
     QueueFull 429 "Queue limit reached" None, Yes, "more jobs wait than the plan allows";
     Internal 500 "Internal Server Error" None, Yes, "a failure of the service itself";
     BadGateway 502 "Bad Gateway" None, Yes, "a proxy or worker behind the service answered nonsense";
-    Unavailable 503 "Service Unavailable" None, Yes, "the service is stopping or its database is not there";
+    Unavailable 503 "Service Unavailable" None, Yes, "the service is stopping, its database or object storage is not there, or a disk is full; `details` says which";
     GatewayTimeout 504 "Gateway Timeout" None, Yes, "something behind the service took too long";
     // Scrape errors. The codes are part of the contract.
     ModelNotConfigured 400 "A model is needed for this and none is configured" Some("MODEL_NOT_CONFIGURED"), No, "the request asks for what only a language model can give";
@@ -216,6 +219,13 @@ impl WireError {
     pub fn unavailable(reason: &str, retry_after: u64) -> Self {
         let mut error = Self::from(Kind::Unavailable).with_details(&reason);
         error.retry_after = Some(retry_after);
+        error
+    }
+
+    /// There is no room to store more; `reason` says where.
+    pub fn out_of_space(reason: &str) -> Self {
+        let mut error = Self::unavailable(reason, OUT_OF_SPACE_RETRY);
+        error.message = Some(format!("{}: {reason}", Kind::Unavailable.entry().text));
         error
     }
 

@@ -10,6 +10,7 @@ pub mod crawl;
 pub mod drill;
 pub mod error;
 pub mod extract;
+mod headers;
 pub mod issue;
 pub mod map;
 pub mod read;
@@ -22,6 +23,7 @@ pub mod team;
 pub mod webhook;
 
 pub use error::{ErrorBody, Kind, Retry, WireError};
+pub use headers::SecretHeaders;
 pub use issue::{Issue, Issues, PathPart};
 pub use scope::Scope;
 

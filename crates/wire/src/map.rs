@@ -1,8 +1,8 @@
 //! Map: the addresses of a site, in the shapes of the contract.
 
+use crate::SecretHeaders;
 use crate::scrape::{AuditAsked, LocationAsked, ThreatAsked};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -41,7 +41,8 @@ pub struct MapRequest {
     /// No paths that one of these regexes finds something in.
     pub exclude_paths: Option<Vec<String>>,
     /// Headers to send with the requests.
-    pub headers: Option<BTreeMap<String, String>>,
+    #[schema(value_type = Option<BTreeMap<String, String>>)]
+    pub headers: Option<SecretHeaders>,
     /// Only addresses below the path of `url`.
     #[schema(default = false)]
     pub filter_by_path: Option<bool>,

@@ -1,5 +1,6 @@
 //! Webhooks: what callers ask for, the envelope that is sent, and the team's own view of secrets and failures.
 
+use crate::SecretHeaders;
 use crate::scrape::plain_or_object;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,7 +18,8 @@ pub struct WebhookObject {
     /// Where to: an http or https address.
     pub url: String,
     /// Sent with every delivery, for instance a login of the receiver.
-    pub headers: Option<BTreeMap<String, String>>,
+    #[schema(value_type = Option<BTreeMap<String, String>>)]
+    pub headers: Option<SecretHeaders>,
     /// Sent back as it is, in every delivery.
     pub metadata: Option<BTreeMap<String, String>>,
     /// Which events to tell of, by their short names; all without it.

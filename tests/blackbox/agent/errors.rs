@@ -8,13 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use store::agents::{NewRun, RunKind, TurnOf};
+use store::secrets::{SecretKey, SecretKeys};
 use testkit::TempDir;
 use uuid::Uuid;
 
 /// The database of a server, beside it.
 async fn database(dir: &TempDir) -> Arc<dyn Store> {
     let url = format!("sqlite:{}", dir.join("data/gannet.db").display());
-    store::open(&store::StoreOptions::new(url)).await.unwrap()
+    let key = std::fs::read_to_string(dir.join("data/secret-key")).unwrap();
+    let keys = SecretKeys::new(SecretKey::parse(&key).unwrap());
+    store::open(&store::StoreOptions::new(url).with_secret_keys(keys)).await.unwrap()
 }
 
 #[tokio::test]
@@ -79,6 +82,7 @@ async fn runs_of_an_older_generation_have_no_trace() {
         audit: None,
         events: Vec::new(),
         deliveries: Vec::new(),
+        admission: store::admission::Admission::default(),
     };
     store.start_run(run).await.unwrap();
     store.shut_down().await;

@@ -91,7 +91,7 @@ async fn the_ledger_has_every_line_and_why() {
 
 #[tokio::test]
 async fn documents_come_in_pages_that_lead_on() {
-    let country = Country::open().await;
+    let country = Country::with(|recipe| recipe.set("trusted_proxies", "127.0.0.1")).await;
     let id = country.crawl("/site/", empty()).await;
     let path = format!("/v2/crawl/{id}");
     let whole = ended(country.http(), &path).await;

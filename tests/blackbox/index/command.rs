@@ -36,7 +36,7 @@ async fn without_a_server_everything_works() {
 
     let (code, told, errors) = run(command(&recipe, &["search", "plunge from metres"], None));
     assert_eq!(code, Some(0), "{errors}");
-    assert!(told.starts_with("Gannets\nfile://") && told.contains("thirty metres"), "{told}");
+    assert!(told.starts_with("Gannets\nimport:///notes-") && told.contains("thirty metres"), "{told}");
     let (code, told, _) = run(command(&recipe, &["search", "burrows", "--json", "--limit", "1"], None));
     assert_eq!(code, Some(0));
     let answer: Value = serde_json::from_str(&told).unwrap();

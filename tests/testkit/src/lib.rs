@@ -5,6 +5,7 @@
 //! to install. Nothing is ever skipped. Nothing outlives its tests either, even when they are killed:
 //! every server is watched by a shell that stops it when its test process is gone.
 
+mod disk;
 mod folder;
 pub mod injections;
 pub mod model_server;
@@ -16,6 +17,7 @@ pub mod site_maze;
 pub mod task_sites;
 mod tether;
 
+pub use disk::SmallDisk;
 pub use folder::TempDir;
 pub use model_server::ModelServer;
 pub use names::{NameAnswer, NameServer};

@@ -44,17 +44,28 @@ pub struct PostgresCluster {
     folder: TempDir,
     port: u16,
     server: Option<Tethered>,
+    /// Settings of the server that the usual ones give way to.
+    settings: Vec<String>,
 }
 
 impl PostgresCluster {
     /// # Panics
     /// When PostgreSQL is not installed or does not start.
     pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// The same with settings of the server, such as `max_connections=20`.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    pub fn start_with(settings: &[&str]) -> Self {
         let folder = TempDir::new();
         open_for_server(folder.path());
         let data = folder.join("data");
         initialise(&data);
-        let mut cluster = Self { folder, port: FreePort::find().0, server: None };
+        let settings = settings.iter().map(ToString::to_string).collect();
+        let mut cluster = Self { folder, port: FreePort::find().0, server: None, settings };
         cluster.restart();
         cluster
     }
@@ -64,8 +75,46 @@ impl PostgresCluster {
         let data = self.folder.join("data");
         // A server that was killed leaves its lock file; the process it names is gone.
         let _ = std::fs::remove_file(data.join("postmaster.pid"));
-        self.server = Some(Tethered::start("QUIT", &server_command(&data, self.port)));
+        let mut command = server_command(&data, self.port);
+        command.extend(self.settings.iter().flat_map(|setting| ["-c".to_owned(), setting.clone()]));
+        self.server = Some(Tethered::start("QUIT", &command));
         wait_until_ready(self.port, "a private cluster");
+    }
+
+    /// Starts the server again with other settings.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn restart_with(&mut self, settings: &[&str]) {
+        self.kill();
+        self.settings = settings.iter().map(ToString::to_string).collect();
+        self.restart();
+    }
+
+    /// Starts the server again as a standby, which only reads, until [`Self::promote`].
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn restart_as_standby(&mut self) {
+        self.kill();
+        std::fs::write(self.folder.join("data").join("standby.signal"), "").expect("a note for the server");
+        self.restart();
+    }
+
+    /// Makes a standby take over.
+    ///
+    /// # Panics
+    /// When it refuses.
+    pub fn promote(&self) {
+        self.sql("SELECT pg_promote()");
+    }
+
+    /// Runs a statement as the owner of the server.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub fn sql(&self, statement: &str) {
+        run_sql(self.port, statement);
     }
 
     /// Stops the server at once, as a crash would, with every connection open.
@@ -181,13 +230,17 @@ fn create_database(port: u16) -> String {
     let nanos =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
     let name = format!("test_{}_{nanos}", std::process::id());
+    run_sql(port, &format!("CREATE DATABASE {name}"));
+    format!("postgres://{USER}@127.0.0.1:{port}/{name}")
+}
+
+fn run_sql(port: u16, statement: &str) {
     let done = Command::new(program("psql"))
         .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-U", USER, "-d", "postgres"])
-        .args(["-p", &port.to_string(), "-c", &format!("CREATE DATABASE {name}")])
+        .args(["-p", &port.to_string(), "-c", statement])
         .output()
         .expect("psql to run");
-    assert!(done.status.success(), "no test database: {}", String::from_utf8_lossy(&done.stderr));
-    format!("postgres://{USER}@127.0.0.1:{port}/{name}")
+    assert!(done.status.success(), "{statement}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
 fn initialise(data: &Path) {

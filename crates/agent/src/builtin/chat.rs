@@ -21,13 +21,13 @@ const MORE_PAGES: usize = 3;
 pub(crate) async fn converse(lead: &Worker<'_>) -> Ended {
     let prompt = &lead.run.task.prompt;
     let wanted = Wanted::new(prompt, std::iter::once(prompt.as_str()));
-    let mut quoted = passages(&lead.run.readings(), prompt);
+    let mut quoted = passages(lead, prompt).await;
     if !answers(&quoted, prompt) && !lead.run.task.strict {
         for url in leads(lead, &wanted).into_iter().take(MORE_PAGES) {
             // Told where it happened; the next one may do.
             let _ = lead.read(&url).await;
         }
-        quoted = passages(&lead.run.readings(), prompt);
+        quoted = passages(lead, prompt).await;
     }
     if quoted.is_empty() {
         return failed(lead, "no passage of the pages that were read answers this".to_owned()).await;
@@ -57,7 +57,12 @@ fn answers(quoted: &[(Arc<Reading>, String)], prompt: &str) -> bool {
 }
 
 /// The pages that have passages for the prompt, those that hold more of its words first.
-fn passages(readings: &[Arc<Reading>], prompt: &str) -> Vec<(Arc<Reading>, String)> {
+async fn passages(lead: &Worker<'_>, prompt: &str) -> Vec<(Arc<Reading>, String)> {
+    let (readings, prompt) = (lead.run.readings(), prompt.to_owned());
+    lead.run.compute(move || passages_of(&readings, &prompt)).await.unwrap_or_default()
+}
+
+fn passages_of(readings: &[Arc<Reading>], prompt: &str) -> Vec<(Arc<Reading>, String)> {
     let words: Vec<String> = query(prompt).to_lowercase().split(' ').map(str::to_owned).collect();
     let mut found: Vec<(usize, Arc<Reading>, String)> = readings
         .iter()

@@ -122,7 +122,7 @@ impl<'w, 'a> Explorer<'w, 'a> {
             pages,
             details,
         };
-        let findings = fill(order).await;
+        let findings = fill(self.lead.run, order).await;
         if stated(&findings.value) {
             artifact.replace(findings.value.clone(), findings.sources.clone());
             publish(self.lead, artifact).await;

@@ -233,7 +233,7 @@ impl Desk<'_> {
             pages,
             details: Vec::new(),
         };
-        let found = fill(order).await;
+        let found = fill(lead.run, order).await;
         if artifact.is_empty() {
             artifact.replace(found.value, found.sources);
             return;

@@ -51,9 +51,9 @@ pub(super) async fn perform(worker: &Worker<'_>, desk: &Desk<'_>, room: usize, a
             }
         }
         Action::Scrape(asked) => match worker.read(&asked.url).await {
-            Ok(reading) => page(&reading, desk, room),
+            Ok(reading) => page(worker, &reading, desk, room).await,
             Err(Setback::Known) => match worker.run.reading(&asked.url) {
-                Some(reading) => Answer { useful: false, ..page(&reading, desk, room) },
+                Some(reading) => Answer { useful: false, ..page(worker, &reading, desk, room).await },
                 None => Answer::vain("this page was asked for before and cannot be had"),
             },
             Err(setback) => Answer::vain(setback.to_string()),
@@ -66,7 +66,7 @@ pub(super) async fn perform(worker: &Worker<'_>, desk: &Desk<'_>, room: usize, a
                 worker.end(&call, json!({ "error": "this page was not read" })).await;
                 return Answer::vain("this page was not read; scrape it first");
             };
-            let passages = content::highlights::highlights(&reading.markdown, &cut(&asked.query, 500));
+            let passages = passages(worker, &reading, cut(&asked.query, 500)).await;
             worker.end(&call, json!({ "characters": passages.len() })).await;
             if passages.is_empty() {
                 return Answer::vain("no passage of the page answers this");
@@ -102,8 +102,14 @@ pub(super) async fn misread(worker: &Worker<'_>, name: &str, arguments: &str, re
     Answer::vain(reason)
 }
 
+/// The passages of a page that answer a query; none where looking for them takes too long.
+async fn passages(worker: &Worker<'_>, reading: &Reading, query: String) -> String {
+    let markdown = reading.markdown.clone();
+    worker.run.compute(move || content::highlights::highlights(&markdown, &query)).await.unwrap_or_default()
+}
+
 /// A page as a model sees it: as data, what fits of it.
-fn page(reading: &Reading, desk: &Desk<'_>, room: usize) -> Answer {
+async fn page(worker: &Worker<'_>, reading: &Reading, desk: &Desk<'_>, room: usize) -> Answer {
     let links = links_of(reading, room / 4);
     let room = room.saturating_sub(links.len() + 100);
     let whole = reading.markdown.chars().count() <= room;
@@ -111,7 +117,7 @@ fn page(reading: &Reading, desk: &Desk<'_>, room: usize) -> Answer {
         reading.markdown.to_string()
     } else {
         let start = cut(&reading.markdown, room / 2);
-        let passages = cut(&content::highlights::highlights(&reading.markdown, &desk.query), room / 2);
+        let passages = cut(&passages(worker, reading, desk.query.to_string()).await, room / 2);
         format!("{start}\n\n(passages that fit the task)\n{passages}")
     };
     let remark = if whole {

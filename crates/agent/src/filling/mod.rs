@@ -7,7 +7,7 @@ mod record;
 pub(crate) use record::Rows;
 
 use crate::artifact::{Source, stated};
-use crate::run::Reading;
+use crate::run::{Reading, Run};
 
 use detail::Details;
 use extract::{Filled, PageView, Schema};
@@ -44,10 +44,10 @@ pub(crate) struct Findings {
     pub lacking: usize,
 }
 
-/// Fills; a page that breaks the filler costs the findings of this round, never the run.
-pub(crate) async fn fill(order: Order) -> Findings {
-    tokio::task::spawn_blocking(move || assemble(&order)).await.unwrap_or_else(|error| {
-        tracing::error!(%error, "filling from pages failed");
+/// Fills; a page that breaks the filler or takes it too long costs the findings of this round, never the run.
+pub(crate) async fn fill(run: &Run<'_>, order: Order) -> Findings {
+    run.compute(move || assemble(&order)).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "filling from pages did not come to an end");
         Findings::default()
     })
 }

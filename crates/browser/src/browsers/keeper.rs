@@ -24,6 +24,9 @@ pub(super) async fn keep(pool: Weak<Inner>, browser: Weak<Browser>) {
             retire(&pool, &browser).await;
             return;
         }
+        if rustix::process::getpid().is_init() {
+            let _ = tokio::task::spawn_blocking(tree::reap_orphans).await;
+        }
         let last_used = *browser.last_used.lock().unwrap_or_else(PoisonError::into_inner);
         let busy = browser.open.load(Ordering::Relaxed) > 0;
         if !busy && last_used.elapsed() >= pool.settings.idle_shutdown {

@@ -1,10 +1,12 @@
 //! The browsers of this server: at most one takes visits at a time, started on first need, replaced when it has done
 //! enough, holds too much or is dead. Old ones end when their last visit does.
 
+mod confinement;
 mod keeper;
 mod seat;
 mod status;
 
+pub use confinement::Confinement;
 pub(crate) use seat::Seat;
 pub use status::Status;
 
@@ -13,16 +15,13 @@ use crate::brought::Visited;
 use crate::error::{NavigationError, Phase, VisitError};
 use crate::find::find_chromium;
 use crate::home;
-use crate::process::Process;
+use crate::process::{Launch, Process};
 use crate::settings::{BrowserSettings, Sandbox};
 use crate::tab::Tab;
 use crate::targets::Targets;
 use crate::visit;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use net::proxy::{LeaseRules, LoopbackProxy};
 use net::{Deadline, Fetcher, Purpose};
-use percent_encoding::percent_decode_str;
 use status::Counters;
 use std::fmt;
 use std::path::PathBuf;
@@ -44,8 +43,8 @@ struct Inner {
     proxy: OnceCell<LoopbackProxy>,
     /// The one that takes visits. Held while one is started, so that only one is.
     current: AsyncMutex<Option<Arc<Browser>>>,
-    /// Whether the sandbox works, once it is known.
-    sandbox: Mutex<Option<bool>>,
+    /// What works here, once it is known.
+    confinement: Mutex<Option<(Launch, Confinement)>>,
     counters: Counters,
     closed: CancellationToken,
 }
@@ -75,7 +74,7 @@ impl Browsers {
             settings,
             proxy: OnceCell::new(),
             current: AsyncMutex::new(None),
-            sandbox: Mutex::new(None),
+            confinement: Mutex::new(None),
             counters: Counters::default(),
             closed: CancellationToken::new(),
         }))
@@ -110,9 +109,26 @@ impl Browsers {
     }
 
     pub fn status(&self) -> Status {
-        let sandbox = *self.0.sandbox.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = self.0.settings.max_pages.max(1) - self.0.places.available_permits();
-        self.0.counters.read(sandbox, taken)
+        self.0.counters.read(taken)
+    }
+
+    /// How the browser is separated from this server; `None` before the first start.
+    pub fn confinement(&self) -> Option<Confinement> {
+        self.0.known().map(|(_, confinement)| confinement)
+    }
+
+    /// Starts a browser if none runs, and says how it is separated from this server.
+    pub async fn start_confined(&self) -> Result<Confinement, VisitError> {
+        self.0.browser().await?;
+        self.confinement().ok_or(VisitError::Died)
+    }
+
+    /// Logs a warning if it can be told without starting the browser that it will have no sandbox.
+    pub async fn warn_if_unconfined(&self) {
+        if let Ok(program) = find_chromium(self.0.settings.executable.as_deref()) {
+            confinement::warn_beforehand(&self.0.settings, &program).await;
+        }
     }
 
     /// Ends every process and returns when none is left. Visits under way fail; later ones are refused.
@@ -192,37 +208,52 @@ impl Inner {
         Ok(browser)
     }
 
+    fn known(&self) -> Option<(Launch, Confinement)> {
+        self.confinement.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     async fn start(&self) -> Result<Process, VisitError> {
         let program = find_chromium(self.settings.executable.as_deref())?;
-        let folder = self.settings.folder.clone().unwrap_or_else(home::usual_folder);
-        if self.counters.starts.load(Ordering::Relaxed) == 0 {
-            let folder: PathBuf = folder.clone();
-            let swept = tokio::task::spawn_blocking(move || home::sweep(&folder)).await.unwrap_or(0);
-            if swept > 0 {
-                tracing::info!(swept, "removed what browsers of a killed server left");
-            }
-        }
         let proxy = self.proxy().await?.address();
-        let known = *self.sandbox.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = match self.settings.sandbox {
-            Sandbox::On => true,
-            Sandbox::Off => false,
-            // Chromium refuses to sandbox what root runs.
-            Sandbox::Auto => known.unwrap_or(!rustix::process::getuid().is_root()),
+        let known = self.known().map(|(launch, _)| launch);
+        let mut launch = known.unwrap_or_else(|| confinement::first_launch(&self.settings));
+        let mut failures = Vec::new();
+        let process = loop {
+            let folder =
+                self.settings.folder.clone().unwrap_or_else(|| home::default_folder(launch.account));
+            if self.counters.starts.load(Ordering::Relaxed) == 0 {
+                sweep(folder.clone()).await;
+            }
+            match Process::start(&program, &folder, proxy, launch).await {
+                Ok(process) => break process,
+                Err(error) => match confinement::next_launch(&self.settings, launch, &error) {
+                    Some(next) => {
+                        launch = next;
+                        failures.push(error.message);
+                    }
+                    None => return Err(VisitError::StartFailed(error.message)),
+                },
+            }
         };
-        let mut started = Process::start(&program, &folder, proxy, wanted).await;
-        if let Err(error) = &started
-            && error.sandbox
-            && wanted
-            && self.settings.sandbox == Sandbox::Auto
-        {
-            tracing::warn!(reason = %error.message, "the browser's sandbox does not work here; going without");
-            started = Process::start(&program, &folder, proxy, false).await;
+        if known != Some(launch) {
+            let confinement = Confinement::of(&process, launch, &self.settings, &failures);
+            if self.settings.sandbox == Sandbox::On && !confinement.sandboxed {
+                process.end().await;
+                return Err(VisitError::StartFailed(confinement.shortcomings.join("; ")));
+            }
+            confinement.report();
+            *self.confinement.lock().unwrap_or_else(PoisonError::into_inner) = Some((launch, confinement));
         }
-        let process = started.map_err(|error| VisitError::StartFailed(error.message))?;
-        *self.sandbox.lock().unwrap_or_else(PoisonError::into_inner) = Some(process.sandboxed);
         self.counters.started(&process);
         Ok(process)
+    }
+}
+
+/// Removes what browsers of a killed server left.
+async fn sweep(folder: PathBuf) {
+    let swept = tokio::task::spawn_blocking(move || home::sweep(&folder)).await.unwrap_or(0);
+    if swept > 0 {
+        tracing::info!(swept, "removed what browsers of a killed server left");
     }
 }
 
@@ -265,17 +296,8 @@ async fn finished<T>(task: JoinHandle<Result<T, VisitError>>) -> Result<T, Visit
 
 /// A user and a password in an address are a login for its origin, and no part of the address.
 fn move_login(visit: &mut Visit) {
-    if visit.url.username().is_empty() && visit.url.password().is_none() {
-        return;
-    }
-    let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-    let (user, password) = (plain(visit.url.username()), plain(visit.url.password().unwrap_or_default()));
-    // Only addresses without a host refuse this, and those are not visited.
-    let _ = visit.url.set_username("");
-    let _ = visit.url.set_password(None);
-    if !visit.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
-        let login = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
-        visit.headers.push(("Authorization".to_owned(), login));
+    if let Some(login) = net::take_login(&mut visit.url) {
+        visit.credentials.add_login_of(&visit.url, &login);
     }
 }
 

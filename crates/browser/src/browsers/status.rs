@@ -31,8 +31,6 @@ pub struct Status {
     /// Pages that took their renderer down.
     pub crashes: u64,
     pub starts: u64,
-    /// Whether pages are sandboxed; `None` before the first start.
-    pub sandboxed: Option<bool>,
 }
 
 #[derive(Default)]
@@ -73,7 +71,7 @@ impl Counters {
         self.list().clone()
     }
 
-    pub(super) fn read(&self, sandboxed: Option<bool>, pages_open: usize) -> Status {
+    pub(super) fn read(&self, pages_open: usize) -> Status {
         let mut status = Status {
             pages_open,
             visits: self.visits.load(Ordering::Relaxed),
@@ -81,7 +79,6 @@ impl Counters {
             deaths: self.deaths.load(Ordering::Relaxed),
             crashes: self.crashes.load(Ordering::Relaxed),
             starts: self.starts.load(Ordering::Relaxed),
-            sandboxed,
             ..Status::default()
         };
         let processes = self.processes();

@@ -1,8 +1,9 @@
 //! What a page has done so far: its documents and their answers, the requests under way, what was stopped. Pure.
 
+use super::children::Children;
 use super::events::{Done, Frame, Received, Sent};
 use crate::error::VisitError;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
@@ -44,7 +45,10 @@ pub(crate) struct Book {
     pub(crate) blocked: u32,
     pub(crate) dialogs: u32,
     pub(crate) windows: u32,
-    pub(crate) workers: usize,
+    /// Workers, and frames in processes of their own.
+    pub(super) children: Children,
+    /// Sites that frames of the page have shown, beside its own.
+    pub(super) frame_sites: HashSet<(String, String)>,
     /// The document whose banners are hidden.
     pub(crate) tidied: Option<String>,
     /// The request that last logged in at the proxy.
@@ -57,12 +61,19 @@ pub(crate) struct Book {
     /// The request that failed last, and how.
     pub(crate) last_failure: Option<(String, String)>,
     answers: VecDeque<(String, Answer)>,
-    under_way: HashMap<String, Instant>,
+    under_way: HashMap<String, UnderWay>,
     last_activity: Option<Instant>,
 }
 
+/// A request that has not ended.
+struct UnderWay {
+    since: Instant,
+    /// The session that it was made in. The end of a request is told in the same one, or in that of the frame it made.
+    session: String,
+}
+
 impl Book {
-    pub(super) fn sent(&mut self, main: &str, sent: &Sent<'_>) {
+    pub(super) fn sent(&mut self, main: &str, session: &str, sent: &Sent<'_>) {
         let moves = sent.kind == "Document" && sent.frame_id == main && sent.request_id == sent.loader_id;
         if moves {
             self.scheduled = None;
@@ -74,7 +85,8 @@ impl Book {
             return;
         }
         let now = Instant::now();
-        self.under_way.insert(sent.request_id.to_string(), now);
+        let request = UnderWay { since: now, session: session.to_owned() };
+        self.under_way.insert(sent.request_id.to_string(), request);
         self.last_activity = Some(now);
     }
 
@@ -112,6 +124,11 @@ impl Book {
         }
     }
 
+    /// These sessions are gone, and nobody will tell how their requests ended.
+    pub(super) fn forget_requests(&mut self, sessions: &[String]) {
+        self.under_way.retain(|_, request| !sessions.contains(&request.session));
+    }
+
     pub(super) fn navigated(&mut self, frame: Frame) {
         // What the document before had asked for is of no interest any more.
         self.under_way.retain(|request, _| *request == frame.loader_id);
@@ -139,7 +156,7 @@ impl Book {
     /// For how long nothing has been under way; `None` while something is.
     pub(crate) fn quiet_for(&self) -> Option<Duration> {
         let now = Instant::now();
-        let waited_for = |since: &Instant| now.duration_since(*since) < PATIENCE;
+        let waited_for = |request: &UnderWay| now.duration_since(request.since) < PATIENCE;
         // An announced move that did not come is not waited for long.
         let moving = self.scheduled.is_some_and(|at| now < at + Duration::from_millis(500));
         if moving || self.under_way.values().any(waited_for) {

@@ -92,6 +92,20 @@ pub(crate) struct Dialog {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Attached {
     pub(crate) session_id: String,
+    pub(crate) target_info: TargetInfo,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TargetInfo {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Detached {
+    pub(crate) session_id: String,
 }
 
 /// A request that waits for our word.
@@ -104,6 +118,8 @@ pub(crate) struct Paused {
     pub(crate) resource_type: String,
     #[serde(default)]
     pub(crate) frame_id: String,
+    /// The request whose redirect led here.
+    pub(crate) redirected_request_id: Option<String>,
     /// Only for `Fetch.authRequired`.
     pub(crate) auth_challenge: Option<Challenge>,
 }

@@ -2,24 +2,24 @@
 //! requests, the proxy's question for a login, dialogs, workers. Asks for nothing by itself.
 
 mod book;
+mod children;
+mod credentials;
 mod events;
 mod requests;
 
 pub(crate) use book::{Answer, Book};
+pub(crate) use credentials::VisitHeaders;
 pub(crate) use requests::Rules;
 
 use crate::cdp::{Connection, Listener};
 use crate::error::VisitError;
-use events::{Attached, Dialog, FrameEvent, Navigated, Scheduled};
+use events::{Detached, Dialog, FrameEvent, Navigated, Scheduled};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-
-/// Workers of one page that are let run. More than this is an attack.
-const MOST_WORKERS: usize = 32;
 
 /// What is known of a page. Shared between the visit and the connection's reader.
 pub(crate) struct Page {
@@ -87,23 +87,6 @@ impl Page {
         write(&mut self.book());
         self.changed.send_replace(());
     }
-
-    /// Something in the browser wants to belong to this page: a worker, as a rule.
-    fn attached(&self, attached: &Attached) {
-        let session = attached.session_id.as_str();
-        let taken = {
-            let mut book = self.book();
-            book.workers += 1;
-            book.workers <= MOST_WORKERS
-        };
-        // One too many is left waiting for a start that never comes.
-        let Some(page) = self.this.upgrade().filter(|_| taken) else { return };
-        self.connection.listen(session, Arc::new(Worker { page, session: session.to_owned() }));
-        if let Some(rules) = self.rules.get() {
-            self.connection.post(Some(session), "Fetch.enable", &rules.patterns());
-        }
-        self.connection.post(Some(session), "Runtime.runIfWaitingForDebugger", &json!({}));
-    }
 }
 
 /// Reads the parameters of an event; what cannot be read is no event for us.
@@ -117,7 +100,7 @@ impl Listener for Page {
             "Fetch.requestPaused" | "Fetch.authRequired" => self.decide(&self.session, method, params),
             "Network.requestWillBeSent" => {
                 let Some(sent) = read(params) else { return };
-                self.note(|book| book.sent(&self.frame, &sent));
+                self.note(|book| book.sent(&self.frame, &self.session, &sent));
             }
             "Network.responseReceived" => {
                 let Some(received) = read(params) else { return };
@@ -155,15 +138,13 @@ impl Listener for Page {
                 self.connection.post(Some(&self.session), "Page.handleJavaScriptDialog", &answer);
             }
             "Target.attachedToTarget" => {
-                if let Some(attached) = read::<Attached>(params) {
-                    self.attached(&attached);
+                if let Some(attached) = read(params) {
+                    self.attach_child(&self.session, &attached);
                 }
             }
             "Target.detachedFromTarget" => {
-                if let Some(attached) = read::<Attached>(params) {
-                    self.connection.forget(&attached.session_id);
-                    let mut book = self.book();
-                    book.workers = book.workers.saturating_sub(1);
+                if let Some(gone) = read::<Detached>(params) {
+                    self.detach_child(&gone.session_id);
                 }
             }
             "Inspector.targetCrashed" => self.end(VisitError::RendererCrashed),
@@ -174,21 +155,4 @@ impl Listener for Page {
     fn closed(&self) {
         self.end(VisitError::Died);
     }
-}
-
-/// A worker of a page: its requests go by the rules of the page.
-struct Worker {
-    page: Arc<Page>,
-    session: String,
-}
-
-impl Listener for Worker {
-    fn event(&self, method: &str, params: &RawValue) {
-        match method {
-            "Fetch.requestPaused" | "Fetch.authRequired" => self.page.decide(&self.session, method, params),
-            _ => {}
-        }
-    }
-
-    fn closed(&self) {}
 }

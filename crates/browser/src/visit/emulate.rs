@@ -6,8 +6,8 @@ use crate::ads::Ads;
 use crate::asked::Visit;
 use crate::browsers::Seat;
 use crate::error::VisitError;
-use crate::page::Rules;
-use net::{CustomHeaders, Locale, Profile};
+use crate::page::{Rules, VisitHeaders};
+use net::{Locale, Profile};
 use serde_json::{Value, json};
 
 /// The window of a desktop reader, and of one with a phone.
@@ -19,37 +19,42 @@ const PHONE_DENSITY: f64 = 2.625;
 pub(super) async fn prepare(seat: &Seat, visit: &Visit) -> Result<(), VisitError> {
     let tab = &seat.tab;
     let (user, password) = seat.lease.credentials();
-    let mut headers = visit.headers.clone();
-    // The browser would let a request wait for ever whose headers it cannot send.
-    let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    CustomHeaders::new(pairs).map_err(|error| VisitError::Invalid(error.to_string()))?;
+    let mut headers = visit.credentials.pairs();
     let own_agent = take_header(&mut headers, "user-agent");
     let own_language = take_header(&mut headers, "accept-language");
     let mut cookies = visit.state.as_ref().map(|state| state.cookies.clone()).unwrap_or_default();
+    let named = visit.credentials.cover(&visit.url);
+    let mut own_cookies = Vec::new();
     while let Some(header) = take_header(&mut headers, "cookie") {
-        cookies.extend(storage::from_header(&header, &visit.url));
+        if named {
+            own_cookies.extend(storage::from_header(&header, &visit.url));
+        }
     }
+    let cookie_names = own_cookies.iter().map(|cookie| cookie.name.clone()).collect();
+    cookies.append(&mut own_cookies);
+    let agent = agent(visit, own_agent.as_deref(), own_language)?;
     let rules = Rules {
         login: (user.to_owned(), password.to_owned()),
         pictures: visit.needs_pictures(),
-        headers,
-        origin: visit.url.origin(),
+        headers: VisitHeaders::new(headers, cookie_names, visit.credentials.clone(), &visit.url),
         filter: visit.filter.clone(),
+        page_filter: visit.page_filter.clone(),
         ads: visit.block_ads.then(Ads::bundled),
         page: visit.url.clone(),
+        frame_commands: frame_commands(visit, &agent),
     };
     let patterns = rules.patterns();
     tab.page.set_rules(rules);
 
     let mut replies = vec![
         tab.send("Fetch.enable", &patterns),
-        tab.send("Emulation.setUserAgentOverride", &agent(visit, own_agent.as_deref(), own_language)?),
+        tab.send("Emulation.setUserAgentOverride", &agent),
         tab.send("Emulation.setDeviceMetricsOverride", &metrics(viewport(visit.mobile), visit.mobile)),
     ];
     if visit.mobile {
         replies.push(tab.send("Emulation.setTouchEmulationEnabled", &json!({ "enabled": true })));
     }
-    if !visit.check_certificate {
+    if ignores_certificates(visit) {
         replies.push(tab.send("Security.setIgnoreCertificateErrors", &json!({ "ignore": true })));
     }
     if let Some(cookies) = storage::cookies_command(tab, &cookies) {
@@ -70,6 +75,30 @@ pub(super) async fn prepare(seat: &Seat, visit: &Visit) -> Result<(), VisitError
         tab.answer(reply).await?;
     }
     Ok(())
+}
+
+/// What makes a frame of another site, which has a process and a session of its own, the same reader as the page around it.
+fn frame_commands(visit: &Visit, agent: &Value) -> Vec<(&'static str, Value)> {
+    let mut commands = vec![("Emulation.setUserAgentOverride", agent.clone())];
+    if visit.mobile {
+        commands.push(("Emulation.setTouchEmulationEnabled", json!({ "enabled": true })));
+    }
+    if ignores_certificates(visit) {
+        commands.push(("Security.setIgnoreCertificateErrors", json!({ "ignore": true })));
+    }
+    if let Some(timezone) = &visit.timezone {
+        commands.push(("Emulation.setTimezoneOverride", json!({ "timezoneId": timezone })));
+    }
+    if let Some(script) = visit.state.as_ref().and_then(storage::storage_script) {
+        commands.push(("Page.enable", json!({})));
+        let wanted = json!({ "source": script, "worldName": "gannet" });
+        commands.push(("Page.addScriptToEvaluateOnNewDocument", wanted));
+    }
+    commands
+}
+
+fn ignores_certificates(visit: &Visit) -> bool {
+    !visit.check_certificate && !visit.credentials.need_checked_certificate()
 }
 
 /// Takes a header out, because the browser has another way to say it.

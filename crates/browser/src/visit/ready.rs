@@ -66,6 +66,10 @@ pub(crate) async fn settle(tab: &Tab, limit: Deadline) -> Result<Ready, VisitErr
         let unchanged = now.duration_since(since);
         let (quiet, parsed, documents) = {
             let book = tab.page.book();
+            // The browser's own page about an address that could not be opened: nothing more will come of it.
+            if book.unreachable.is_some() {
+                return Ok(Ready::Quiet);
+            }
             (book.quiet_for(), book.parsed, book.documents)
         };
         if documents > MOST_DOCUMENTS && !stopped {

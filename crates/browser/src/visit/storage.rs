@@ -21,6 +21,8 @@ pub(super) fn from_header(header: &str, url: &Url) -> Vec<Cookie> {
         name: name.trim().to_owned(),
         value: value.trim().to_owned(),
         url: Some(url.to_string()),
+        // Given for https, it never goes out in the clear.
+        secure: url.scheme() == "https",
         ..Cookie::default()
     };
     pairs.map(cookie).collect()

@@ -1,7 +1,7 @@
 //! Browsers come when they are needed and go when they are not, and nothing of them stays behind: not after a crash, not
 //! after `kill -9`, not after many visits.
 
-use crate::site::{Names, Site, browsers_with, fetcher, filled, settings, visit, within};
+use crate::site::{Names, Site, browser_folder, browsers_with, fetcher, filled, settings, visit, within};
 use gannet_browser::{BrowserSettings, Browsers, Visit, VisitError};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -80,7 +80,7 @@ async fn helper_that_is_killed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_server_leaves_no_process_and_the_next_one_removes_its_files() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = browser_folder();
     let mut helper = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "life::helper_that_is_killed", "--nocapture"])
         .env(HELPER, folder.path())
@@ -108,7 +108,7 @@ async fn a_killed_server_leaves_no_process_and_the_next_one_removes_its_files() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dead_browser_is_reported_at_once_and_replaced() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = browser_folder();
     let stuck = Site::raw("127.0.0.1:0", |stream| async move {
         sleep(Duration::from_mins(2)).await;
         drop(stream);
@@ -214,7 +214,7 @@ async fn places_are_bounded_and_given_back_by_visits_that_are_abandoned() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_visit_talks_to_the_proxy_and_to_nobody_else() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = browser_folder();
     let stuck = Site::raw("127.0.0.1:0", |stream| async move {
         sleep(Duration::from_mins(2)).await;
         drop(stream);

@@ -3,6 +3,7 @@
 mod actions;
 mod basics;
 mod hostile;
+mod isolation;
 mod life;
 mod reader;
 mod site;

@@ -1,8 +1,8 @@
 //! As whom a page is visited, and what the visit carries with it.
 
 use crate::site::{Site, browsers, filled, header, html, not_found, redirect, visit, within};
-use gannet_browser::{NavigationError, Screenshot, StorageState, Visit, VisitError};
-use net::Profile;
+use gannet_browser::{Action, NavigationError, Screenshot, StorageState, Visit, VisitError};
+use net::{Credentials, Profile};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -62,9 +62,8 @@ async fn headers_and_cookies_of_the_caller_stay_with_their_origin() {
     for path in ["page", "leave"] {
         let url = format!("http://site.example:{}/{path}", site.port());
         let mut asked = Visit::new(url::Url::parse(&url).unwrap());
-        asked.headers = [("X-Api-Key", "secret"), ("Cookie", "a=1; b=2"), ("User-Agent", "Own/1")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into();
+        let own = [("X-Api-Key", "secret"), ("Cookie", "a=1; b=2"), ("User-Agent", "Own/1")];
+        asked.credentials = Credentials::for_address(&url, own).unwrap();
         browsers.visit(asked, within(30)).await.unwrap();
     }
     for path in ["/near", "/far"] {
@@ -152,6 +151,49 @@ async fn the_callers_filter_is_asked_about_every_address() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_page_filter_holds_for_every_move_of_the_page_and_not_for_its_parts() {
+    let other = Site::new(|path, _| if path == "/part" { html("") } else { filled("other") }).await;
+    let (far, part) = (other.url("/far"), other.url("/part"));
+    let site = Site::new(move |path, _| match path {
+        "/parts" => filled(&format!("own <script src={part}></script><iframe src={part}></iframe>")),
+        "/window" => filled(&format!("own <script>window.open('{far}')</script>")),
+        "/leave" => redirect(far.as_str()),
+        "/script" => html(&format!("<script>location.replace('{far}')</script>")),
+        "/meta" => html(&format!("<meta http-equiv=refresh content='0;url={far}'>")),
+        "/form" => html(&format!("<form id=f method=post action='{far}'></form><script>f.submit()</script>")),
+        "/frame" => html(&format!("<iframe srcdoc=\"<script>top.location = '{far}'</script>\"></iframe>")),
+        "/within" => html("<script>history.pushState({}, '', '/x'); location.replace('/leave')</script>"),
+        "/click" => filled(&format!("<a id=a href='{far}'>far</a>")),
+        _ => not_found(),
+    })
+    .await;
+    let browsers = browsers();
+    let port = other.port();
+    let ask = |path: &str, actions: Vec<Action>| {
+        let mut asked = Visit::new(site.url(path));
+        asked.actions = actions;
+        asked.page_filter = Some(Arc::new(move |url: &url::Url| url.port() != Some(port)));
+        browsers.visit(asked, within(30))
+    };
+    for path in ["/leave", "/script", "/meta", "/form", "/frame", "/within", "/click"] {
+        let click = Action::Click { selector: "#a".into(), all: false };
+        let actions = if path == "/click" { vec![click, Action::Scrape] } else { Vec::new() };
+        let error = ask(path, actions).await.expect_err(path);
+        assert!(
+            matches!(&error, VisitError::Navigation(NavigationError::Filtered(url)) if url.contains("/far")),
+            "{path}: {error:?}"
+        );
+    }
+    assert_eq!(other.connections(), 0, "{:?}", other.paths());
+    for path in ["/parts", "/window"] {
+        let page = ask(path, Vec::new()).await.unwrap();
+        assert!(page.url == site.url(path) && page.html.contains("own"), "{path}: {}", page.html);
+    }
+    assert!(other.paths().contains(&"/part".to_owned()), "parts may come from anywhere");
+    browsers.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn advertisements_are_not_asked_for_and_banners_are_hidden() {
     let site = Site::new(|path, _| match path {
         "/" => filled(
@@ -170,5 +212,67 @@ async fn advertisements_are_not_asked_for_and_banners_are_hidden() {
     asked.screenshot = Some(Screenshot::default());
     let tidy = browsers.visit(asked, within(30)).await.unwrap();
     assert_eq!((tidy.blocked_requests, tidy.collected), (1, Some(json!("none"))));
+    browsers.shut_down().await;
+}
+
+/// The browser itself sends cookies to every port of their host.
+#[tokio::test(flavor = "multi_thread")]
+async fn cookies_of_the_caller_reach_no_other_port_of_their_host() {
+    let other = Site::new(|_, _| filled("elsewhere")).await;
+    let [near, far] = ["near", "far"].map(|path| format!("http://site.example:{}/{path}", other.port()));
+    let site = Site::new(move |path, _| match path {
+        "/page" => filled(&format!("<script src=/own.js></script><script src={near}></script>")),
+        "/leave" => redirect(&far),
+        "/own.js" => html(""),
+        _ => not_found(),
+    })
+    .await;
+    let browsers = browsers();
+    for path in ["page", "leave"] {
+        let url = format!("http://site.example:{}/{path}", site.port());
+        let mut asked = Visit::new(url::Url::parse(&url).unwrap());
+        let own = [("X-Api-Key", "secret"), ("Cookie", "a=1; b=2")];
+        asked.credentials = Credentials::for_address(&url, own).unwrap();
+        browsers.visit(asked, within(30)).await.unwrap();
+    }
+    assert!(other.paths().contains(&"/far".to_owned()), "{:?}", other.paths());
+    for head in other.heads() {
+        assert!(!head.contains("secret") && !head.contains("a=1") && !head.contains("b=2"), "leaked: {head}");
+    }
+    for head in site.heads().iter().filter(|head| !head.contains("favicon")) {
+        assert_eq!(header(head, "cookie"), Some("a=1; b=2"), "{head}");
+    }
+    browsers.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_follow_a_redirect_on_their_site_and_do_not_come_back_from_another() {
+    let site = Site::new(move |path, head| {
+        let host = header(head, "host").unwrap_or_default().to_owned();
+        let port = host.rsplit(':').next().unwrap_or_default().to_owned();
+        match path {
+            "/start" => redirect(&format!("http://deep.site.example:{port}/deep")),
+            "/deep" => filled("<script src=/deep.js></script>"),
+            "/deep.js" => html(""),
+            "/round" => redirect(&format!("http://other.example:{port}/trip")),
+            "/trip" => redirect(&format!("http://site.example:{port}/back")),
+            "/back" => filled("back again"),
+            _ => not_found(),
+        }
+    })
+    .await;
+    let browsers = browsers();
+    for path in ["start", "round"] {
+        let url = format!("http://site.example:{}/{path}", site.port());
+        let mut asked = Visit::new(url::Url::parse(&url).unwrap());
+        asked.credentials = Credentials::for_address(&url, [("X-Api-Key", "secret")]).unwrap();
+        browsers.visit(asked, within(30)).await.unwrap();
+    }
+    for head in site.heads().iter().filter(|head| !head.contains("favicon")) {
+        let path = head.split(' ').nth(1).unwrap_or_default();
+        let expected = matches!(path, "/start" | "/deep" | "/deep.js" | "/round").then_some("secret");
+        assert_eq!(header(head, "x-api-key"), expected, "{head}");
+    }
+    assert!(site.paths().iter().any(|path| path == "/back") && site.paths().iter().any(|path| path == "/deep.js"));
     browsers.shut_down().await;
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -197,9 +198,17 @@ pub fn browsers_with(settings: BrowserSettings) -> Browsers {
     let names = Names::new(&[
         ("site.example", &[&["127.0.0.1"]]),
         ("other.example", &[&["127.0.0.1"]]),
+        ("deep.site.example", &[&["127.0.0.1"]]),
         ("forbidden.example", &[&["10.0.0.1"]]),
     ]);
     Browsers::new(fetcher("scrape=127.0.0.0/8", &names), settings)
+}
+
+/// A folder for the files of browsers, which an account of their own can reach as well.
+pub fn browser_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
+    folder
 }
 
 pub fn within(seconds: u64) -> Deadline {

@@ -5,6 +5,7 @@
 
 use super::feed::{Gate, feed};
 use super::{Attr, AttrSlot, Dom, KNOWN_ATTRS, Limits, NONE, Node, NodeId, Tag};
+use crate::budget;
 use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Tokenizer, TokenizerOpts};
@@ -417,6 +418,7 @@ impl TreeSink for Sink {
         let mut arena = self.arena.borrow_mut();
         let mut child = arena.at(node.id).first_child;
         while child != NONE {
+            budget::spend(1);
             let next = arena.at(child).next;
             arena.detach(child);
             arena.attach(child, new_parent.id, NONE);
@@ -440,6 +442,7 @@ fn lay_out(arena: Arena, truncated: bool) -> Dom {
     let (mut html, mut head, mut body) = (None, None, None);
     let (mut at, mut parent, mut previous) = (DOCUMENT, NONE, NONE);
     loop {
+        budget::spend(1);
         let draft = &drafts[at as usize];
         let id = index(nodes.len());
         let depth = if parent == NONE { 0 } else { nodes[parent as usize].depth.saturating_add(1) };

@@ -7,6 +7,7 @@
 
 use super::build::{Handle, Sink, index};
 use super::{Limits, raw};
+use crate::budget;
 use html5ever::interface::TokenizerResult;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{
@@ -24,6 +25,8 @@ const FORMATTING_ATTRIBUTES: usize = 4;
 const SLICE: usize = 8 << 10;
 /// A tag still open after a whole slice is read to its end here, and cut when it has more attributes than this.
 const ENDLESS_TAG_ATTRIBUTES: usize = 1024;
+/// What a token counts: the tree builder may look through all open elements for it.
+const STEPS_PER_TOKEN: u64 = 4;
 
 /// Hands the markup over slice by slice, stopping when the sink is full, cutting tags that never end, and stepping over
 /// the bodies of scripts and styles: they are half of many pages, and nothing but their beginning is ever asked for.
@@ -42,6 +45,7 @@ pub(super) fn feed(tokenizer: &Tokenizer<Gate>, html: &str) {
         let slice_end = html.ceil_char_boundary((at + SLICE).min(html.len()));
         let end = raw_tag.map_or(slice_end, |tag| tag.end.clamp(at, slice_end));
         let seen = gate.tokens.get();
+        budget::spend_on_text(end - at);
         push(part(at, end));
         if gate.builder.sink.full.get() {
             return;
@@ -117,6 +121,7 @@ impl TokenSink for Gate {
     type Handle = Handle;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
+        budget::spend(STEPS_PER_TOKEN);
         self.tokens.set(self.tokens.get() + 1);
         self.in_code.set(false);
         let sink = &self.builder.sink;

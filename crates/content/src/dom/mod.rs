@@ -11,6 +11,7 @@ mod raw;
 
 pub use names::{Attr, Tag};
 
+use crate::budget;
 use html5ever::{LocalName, QualName};
 use std::ops::Range;
 
@@ -223,13 +224,13 @@ impl Dom {
     }
 
     /// The node and all its descendants, in document order.
-    pub fn subtree(&self, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
-        (id.0..self.node(id).end).map(NodeId)
+    pub fn subtree(&self, id: NodeId) -> Walk {
+        Walk { ids: id.0..self.node(id).end, paid: 0 }
     }
 
     /// All nodes below this one, in document order.
-    pub fn descendants(&self, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
-        (id.0 + 1..self.node(id).end).map(NodeId)
+    pub fn descendants(&self, id: NodeId) -> Walk {
+        Walk { ids: id.0 + 1..self.node(id).end, paid: 0 }
     }
 
     /// The children, in order.
@@ -321,6 +322,51 @@ impl Dom {
             };
             (name, self.value(slot))
         })
+    }
+}
+
+/// A walk over nodes in document order, which counts its steps.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    ids: Range<u32>,
+    /// Nodes that were counted ahead.
+    paid: u32,
+}
+
+impl Walk {
+    /// Nodes that are counted at once.
+    const NODES_AHEAD: u32 = 32;
+
+    #[inline]
+    fn count(&mut self) {
+        if self.paid == 0 {
+            let left = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+            self.paid = left.min(Self::NODES_AHEAD);
+            budget::spend(u64::from(self.paid));
+        }
+        self.paid = self.paid.saturating_sub(1);
+    }
+}
+
+impl Iterator for Walk {
+    type Item = NodeId;
+
+    #[inline]
+    fn next(&mut self) -> Option<NodeId> {
+        self.count();
+        self.ids.next().map(NodeId)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.ids.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for Walk {
+    #[inline]
+    fn next_back(&mut self) -> Option<NodeId> {
+        self.count();
+        self.ids.next_back().map(NodeId)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Owns number forms (`1,299.00`, `1.299,00 €`, `49,-`), currency signs and codes, and which country's dollar or crown a
 //! page means. Never converts one currency into another.
 
+use crate::budget;
 use serde::Serialize;
 
 /// Nothing on a page that costs more than this is a price.
@@ -70,6 +71,7 @@ impl Money {
         let mut found = Vec::new();
         let mut at = 0;
         while let Some(step) = text[at..].find(|c: char| c.is_ascii_digit()) {
+            budget::spend(2);
             let start = at + step;
             let (mut end, amount) = number(&text[start..]);
             end += start;

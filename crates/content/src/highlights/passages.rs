@@ -1,7 +1,11 @@
 //! Markdown cut into passages: sentences, list items, rows, code blocks, each with the heading it stands under.
 
+use crate::budget;
+
 /// Longest passage; longer sentences are cut at a space.
 const LONGEST: usize = 1_200;
+/// Longest heading and longest names of columns that are shown above passages: every passage under them is compared with them.
+const LONGEST_ABOVE: usize = 4_000;
 const MOST_PASSAGES: usize = 100_000;
 
 /// What a passage is.
@@ -36,6 +40,7 @@ pub(super) fn of(markdown: &str) -> Vec<Passage<'_>> {
     for line in markdown.split_inclusive('\n') {
         let (start, end) = (at, at + line.len());
         at = end;
+        budget::spend_on_text(line.len());
         let trimmed = line.trim();
         let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
         if let Some((open, opened)) = fence {
@@ -84,7 +89,7 @@ impl Cutter<'_> {
             self.end_paragraph();
         } else if line.starts_with('#') {
             self.end_paragraph();
-            self.heading = line;
+            self.heading = &line[..line.floor_char_boundary(LONGEST_ABOVE)];
             self.add(start, end, Kind::Heading);
         } else if row {
             self.end_paragraph();
@@ -119,7 +124,7 @@ impl Cutter<'_> {
                     kind: Kind::Row,
                     heading: self.heading,
                     block: self.block,
-                    columns: Some(head),
+                    columns: Some(head).filter(|head| head.len() <= LONGEST_ABOVE),
                 });
             }
         }
@@ -147,6 +152,7 @@ impl Cutter<'_> {
         let mut rest = text;
         while !rest.is_empty() && self.passages.len() < MOST_PASSAGES {
             let (sentence, after) = rest.split_at(sentence_end(rest));
+            budget::spend_on_text(sentence.len());
             rest = after.trim_start();
             let sentence = sentence.trim_end();
             if !sentence.is_empty() {
@@ -183,9 +189,10 @@ fn sentence_end(text: &str) -> usize {
                 let closed = after.trim_start_matches(['"', '\'', ')', ']', '”', '*', '_', '»']);
                 let gap = closed.trim_start();
                 let ends = closed.len() != gap.len() && !gap.starts_with(char::is_lowercase);
+                // Looked for where it matters only: back to the start of the word, which may be long.
                 let word =
-                    text[..at].rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
-                if ends && !(c == '.' && is_short_form(word)) {
+                    || text[..at].rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+                if ends && !(c == '.' && is_short_form(word())) {
                     return text.len() - closed.len();
                 }
             }

@@ -2,9 +2,12 @@
 
 use super::passages::{Kind, Passage};
 use super::terms::{is_common, of, stem};
+use crate::budget;
 use std::collections::HashMap;
 
 const MOST_TERMS: usize = 64;
+/// Cutting a text into terms and counting them takes so many times as long as reading it.
+const TIMES_TEXT: usize = 4;
 const LONGEST_QUERY: usize = 10_000;
 /// How fast more of the same word stops counting, and how much length counts against a passage.
 const SATURATION: f32 = 1.2;
@@ -125,6 +128,7 @@ pub(super) fn all(query: &Query, passages: &[Passage]) -> Vec<Score> {
     let held: Vec<Held> = passages
         .iter()
         .map(|passage| {
+            budget::spend_on_text(TIMES_TEXT * passage.text.len());
             let held = hold(passage.text, &places);
             for (count, number) in held.counts.iter().zip(&mut holding) {
                 *number += u32::from(*count > 0.0);

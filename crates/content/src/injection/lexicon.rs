@@ -1,6 +1,7 @@
 //! Words by what they do in an instruction, in the languages that write words apart.
 
 use super::fold::{Text, latin_twin};
+use crate::budget;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -313,6 +314,7 @@ pub(super) fn tokens(text: &Text, lexicon: &Lexicon) -> Vec<Token> {
             continue;
         }
         if let Some(from) = start.take() {
+            budget::spend(2);
             let word = folded[from..at].trim_matches(['\'', '-']);
             let from = from + folded[from..at].find(word).unwrap_or(0);
             let called =

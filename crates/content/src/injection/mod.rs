@@ -14,6 +14,7 @@ mod phrases;
 mod sequences;
 mod sheet;
 
+use crate::budget;
 use crate::page::Page;
 use fold::Text;
 use passages::Passage;
@@ -116,12 +117,16 @@ pub fn inspect_comments(html: &str) -> Inspection {
     judge(&passages::of_comments(kept), kept.len() == html.len(), false)
 }
 
+/// Searching a passage for signs takes so many times as long as reading it.
+const TIMES_TEXT: usize = 8;
+
 fn judge(passages: &[Passage], complete: bool, about: bool) -> Inspection {
     let words = lexicon::Lexicon::new();
     let mut inspection = Inspection { complete, ..Inspection::default() };
     // What is hidden in many pieces is added up over the page.
     let mut unseen: Vec<Sign> = Vec::new();
     for passage in passages {
+        budget::spend_on_text(TIMES_TEXT * passage.text.len());
         let signs = weigh(passage, &words, about);
         inspection.score = inspection.score.max(sum(&signs));
         if passage.place != Place::Visible {

@@ -2,6 +2,7 @@
 
 use super::Place;
 use super::looks::Looks;
+use crate::budget;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::facts::text::is_inline;
 use crate::page::Page;
@@ -149,6 +150,7 @@ pub(super) fn of_text(text: &str) -> Vec<Passage> {
     let mut passage = Passage::default();
     let mut fenced = false;
     for line in text.split_inclusive('\n') {
+        budget::spend(1);
         let trimmed = line.trim_start();
         if trimmed.is_empty() || passage.text.len() > LONGEST {
             passages.push(std::mem::take(&mut passage));
@@ -171,6 +173,7 @@ pub(super) fn of_comments(html: &str) -> Vec<Passage> {
     let mut passages = Vec::new();
     let mut rest = html;
     while let Some(start) = rest.find("<!--") {
+        budget::spend(1);
         rest = &rest[start + 4..];
         let end = rest.find("-->").unwrap_or(rest.len());
         let text = &rest[..end];

@@ -16,6 +16,7 @@ mod table;
 mod tests;
 
 use crate::address::Base;
+use crate::budget;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::node_set::NodeSet;
 use crate::word_set::WordSet;
@@ -152,12 +153,15 @@ impl<'a> Writer<'a> {
         let floor = self.stack.len();
         let mut at = start;
         while at < end {
+            budget::spend(1);
             while self.stack.len() > floor && self.stack[self.stack.len() - 1].end <= at.0 {
                 self.exit();
             }
             if self.dom.is_text(at) {
                 if self.keep.contains(at) {
-                    self.inline.push_text(self.dom.text(at));
+                    let text = self.dom.text(at);
+                    budget::spend_on_text(text.len());
+                    self.inline.push_text(text);
                 }
                 at.0 += 1;
             } else if self.keep.reaches(self.dom, at) {

@@ -32,12 +32,11 @@ impl Notes {
             return notes;
         }
         for id in dom.subtree(dom.root()).filter(|&id| dom.tag(id) == Tag::Li) {
-            let Some(references) = dom.attr(id, Attr::Id).and_then(|name| wanted.get(name)) else { continue };
-            if !keep.reaches(dom, id) {
-                continue;
-            }
+            let Some(name) = dom.attr(id, Attr::Id).filter(|_| keep.reaches(dom, id)) else { continue };
+            // A name is the first element's that has it. Others would each cost as much as the note is referred to.
+            let Some(references) = wanted.remove(name) else { continue };
             let label = label(&dom.text_content(references[0]), notes.definitions.len() + 1);
-            for &reference in references {
+            for reference in references {
                 notes.references.insert(reference, label.clone());
             }
             notes.definitions.insert(id, label);

@@ -3,6 +3,7 @@
 use super::choices::{GONE, legend, options, radios, select_name};
 use super::declared::own_address;
 use super::{Availability, Choice, Draft, Reading, Sale, Variant};
+use crate::budget;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::facts::money::Price;
 use crate::facts::text::{has_part, line, of_node};
@@ -111,6 +112,7 @@ impl Shown {
         let end = dom.len().min(heading.index().saturating_add(NEAR as usize));
         let mut at = dom.subtree_end(heading);
         while at.index() < end {
+            budget::spend(1);
             let id = at;
             at = NodeId(id.0 + 1);
             if !dom.is_element(id) {

@@ -1,6 +1,7 @@
 //! Mail addresses, also inside links and in the forms people use against collectors.
 
-use super::{Entity, Mode, Span};
+use super::{Entity, Mode, STEPS_PER_WORD, Span};
+use crate::budget;
 use memchr::{memchr_iter, memmem};
 
 const LONGEST_LOCAL: usize = 64;
@@ -37,6 +38,7 @@ pub(super) fn find(text: &str, mode: Mode, found: &mut Vec<Span>) {
 
 /// The address whose sign stands here.
 fn around(text: &str, sign: usize, after: usize, mode: Mode) -> Option<Span> {
+    budget::spend(STEPS_PER_WORD);
     let start = local(text, sign)?;
     let end = domain(text, after)?;
     let (name, host) = (&text[start..sign], &text[after..end]);

@@ -2,7 +2,8 @@
 
 use super::regions::Regions;
 use super::scan::{before, follows, has_word, joined_after, joined_before, runs};
-use super::{Entity, Mode, Span, checks};
+use super::{Entity, Mode, STEPS_PER_WORD, Span, checks};
+use crate::budget;
 
 /// Lengths of international account numbers by country.
 const IBAN: &[(&str, usize)] = &[
@@ -98,6 +99,7 @@ const ACCOUNT: &[&str] = &[
 pub(super) fn find(text: &str, mode: Mode, regions: &Regions, found: &mut Vec<Span>) {
     let mut past = 0;
     for (start, end) in runs(text) {
+        budget::spend(STEPS_PER_WORD);
         if start < past || joined_before(text, start) {
             continue;
         }

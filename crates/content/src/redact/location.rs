@@ -3,7 +3,8 @@
 use super::regions::Regions;
 use super::scan::{Word, lines, words};
 use super::words::{PLACES, set};
-use super::{Entity, Mode, Span};
+use super::{Entity, Mode, STEPS_PER_WORD, Span};
+use crate::budget;
 use std::collections::HashSet;
 
 const STREETS: &[&str] = &[
@@ -82,6 +83,7 @@ pub(super) fn find(text: &str, mode: Mode, regions: &Regions, found: &mut Vec<Sp
         let heading = line.starts_with('#');
         let mut at = 0;
         while at < words.len() {
+            budget::spend(STEPS_PER_WORD);
             if regions.in_code(words[at].start) || regions.in_address(words[at].start) {
                 at += 1;
                 continue;
@@ -292,6 +294,7 @@ fn listed(text: &str, words: &[Word], at: usize, places: &HashSet<&str>) -> Opti
 fn coordinates(text: &str, found: &mut Vec<Span>) {
     let mut past = 0;
     for dot in memchr::memchr_iter(b'.', text.as_bytes()) {
+        budget::spend(1);
         if dot < past {
             continue;
         }

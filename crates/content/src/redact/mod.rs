@@ -16,9 +16,13 @@ mod secret;
 mod words;
 mod write;
 
+use crate::budget;
 use regions::Regions;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// What looking at one word or number counts: each rule compares it with its lists.
+const STEPS_PER_WORD: u64 = 2;
 
 /// A kind of personal data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -183,6 +187,7 @@ fn join(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
     let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {
+        budget::spend(1);
         match joined.last_mut() {
             Some(last) if span.start < last.end => {
                 // A town inside a name is part of the name; otherwise the weightier kind speaks for both.

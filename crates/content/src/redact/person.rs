@@ -3,7 +3,8 @@
 use super::regions::Regions;
 use super::scan::{Word, lines, words};
 use super::words::{AMBIGUOUS, CUES, FIRST, GREETINGS, NO_SURNAME, PARTICLES, SURNAMES, TITLES, set};
-use super::{Entity, Mode, Span};
+use super::{Entity, Mode, STEPS_PER_WORD, Span};
+use crate::budget;
 use memchr::memmem;
 use std::collections::HashSet;
 
@@ -33,6 +34,7 @@ pub(super) fn find(text: &str, mode: Mode, regions: &Regions, found: &mut Vec<Sp
         let words = words(line, start);
         let mut at = 0;
         while at < words.len() {
+            budget::spend(STEPS_PER_WORD);
             let word = words[at];
             if regions.in_code(word.start) || regions.in_address(word.start) {
                 at += 1;
@@ -195,6 +197,7 @@ fn honorifics(text: &str, found: &mut Vec<Span>) {
         ("님", false),
     ] {
         for at in memmem::find_iter(text.as_bytes(), word) {
+            budget::spend(1);
             let mut start = at;
             let mut count = 0;
             for (place, c) in text[..at].char_indices().rev().take(if han { 3 } else { 4 }) {

@@ -2,7 +2,8 @@
 
 use super::regions::Regions;
 use super::scan::{follows, joined_after, joined_before};
-use super::{Entity, Mode, Span};
+use super::{Entity, Mode, STEPS_PER_WORD, Span};
+use crate::budget;
 
 const MOST_DIGITS: usize = 15;
 const LONGEST: usize = 40;
@@ -93,6 +94,7 @@ pub(super) fn find(text: &str, mode: Mode, regions: &Regions, found: &mut Vec<Sp
             at += 1;
             continue;
         }
+        budget::spend(STEPS_PER_WORD);
         let number = Number::read(text, at);
         if !joined_before(text, at)
             && !joined_after(text, number.end)

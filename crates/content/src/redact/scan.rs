@@ -1,5 +1,7 @@
 //! Looking around a place in a text, never far.
 
+use crate::budget;
+
 /// How far before a number a word may stand that says what it is.
 const NEAR: usize = 28;
 
@@ -92,6 +94,7 @@ pub(super) fn words(line: &str, offset: usize) -> Vec<Word<'_>> {
         } else if let Some(from) = start
             && !(inner(c) && at == end)
         {
+            budget::spend(1);
             words.push(Word { start: offset + from, end: offset + end, text: &line[from..end] });
             start = None;
         }

@@ -1,7 +1,8 @@
 //! Keys, tokens, passwords and private keys: by their makers' forms, or by the name they stand behind.
 
 use super::scan::{before, has_word, joined_before};
-use super::{Entity, Mode, Span};
+use super::{Entity, Mode, STEPS_PER_WORD, Span};
+use crate::budget;
 use memchr::memmem;
 
 /// Forms of keys: how they begin, and how many characters at least follow.
@@ -183,6 +184,7 @@ fn tokens(text: &str, mode: Mode, found: &mut Vec<Span>) {
             continue;
         }
         let len = bytes[at..].iter().take_while(|byte| is_key_char(**byte)).count();
+        budget::spend(STEPS_PER_WORD);
         let whole = &text[at..at + len];
         // Names and values may share a word (`key=sk-…`); the value is what follows the last sign of equality.
         let from = whole.trim_end_matches('=').rfind('=').map_or(0, |sign| sign + 1);
@@ -270,6 +272,7 @@ fn is_random(word: &str) -> bool {
 fn in_addresses(text: &str, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     for sign in memmem::find_iter(bytes, "://") {
+        budget::spend(1);
         let start = sign + 3;
         let len = bytes[start..]
             .iter()
@@ -301,6 +304,7 @@ fn is_stand_in(value: &str) -> bool {
 fn named(text: &str, mode: Mode, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     for sign in memchr::memchr2_iter(b'=', b':', bytes) {
+        budget::spend(STEPS_PER_WORD);
         let near = before(text, sign, 32);
         let near = near.trim_end_matches([' ', '"', '\'', '*', '`', ']', '\\']);
         let Some(name) = NAMES.iter().find(|name| near.ends_with(**name)) else { continue };

@@ -25,6 +25,7 @@ mod tokens;
 mod walk;
 pub mod words;
 
+use crate::budget;
 use crate::dom::{Dom, Limits, Tag};
 use crate::node_set::NodeSet;
 use crate::word_set::WordSet;
@@ -38,6 +39,9 @@ use title::Title;
 
 /// Trained on the WCXB development pages (Murrough Foley, CC-BY-4.0); see `MODEL.md` beside it.
 static MODEL_FILE: &[u8] = include_bytes!("model-wcxb-dev.bin");
+
+/// What describing and judging a few blocks together counts.
+const STEPS_PER_TILE: u64 = 512;
 
 /// What a selection may draw from.
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,6 +117,7 @@ pub fn judge(survey: &Survey, model: &Model) -> Vec<f32> {
     };
     let mut first = Vec::with_capacity(count);
     for start in (0..count).step_by(LANES) {
+        budget::spend(STEPS_PER_TILE);
         let lanes = start..count.min(start + LANES);
         for (lane, at) in lanes.clone().enumerate() {
             describe(&mut tile, lane, at);
@@ -124,6 +129,7 @@ pub fn judge(survey: &Survey, model: &Model) -> Vec<f32> {
     let open: Vec<usize> = (0..count).filter(|&at| first[at] >= context::CLEARLY_OUT).collect();
     let mut chances = first.clone();
     for lanes in open.chunks(LANES) {
+        budget::spend(STEPS_PER_TILE);
         for (lane, &at) in lanes.iter().enumerate() {
             describe(&mut tile, lane, at);
             context.describe(at, &mut Lane::new(&mut tile[narrow..], lane));

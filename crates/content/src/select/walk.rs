@@ -4,6 +4,7 @@ use super::marks::Marks;
 use super::outline::{Attachment, Block, Counts, Element, Outline};
 use super::tokens;
 use super::words::Scanner;
+use crate::budget;
 use crate::dom::{Dom, NodeId, Tag};
 
 /// Blocks looked at. A page beyond it is cut there; the rest is left to the guard.
@@ -68,6 +69,7 @@ impl Walk<'_> {
         let mut counts = Counts::default();
         self.outline.counts.push(counts);
         while at < end {
+            budget::spend(1);
             let node = NodeId(at);
             self.close(at);
             let tag = self.dom.tag(node);
@@ -191,6 +193,7 @@ impl Walk<'_> {
             };
         }
         self.outline.texts.push(node);
+        budget::spend_on_text(text.len());
         self.scanner.read(text, self.links > 0, &mut self.outline.hashes);
     }
 

@@ -1,6 +1,7 @@
 //! What a page shows that could make it a wall: its words by place, its forms, its scripts, its empty roots.
 
 use super::{Evidence, VerdictKind};
+use crate::budget;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::visible;
 
@@ -132,6 +133,7 @@ impl Signs {
                 continue;
             }
             let text = dom.text(id);
+            budget::spend_on_text(text.len());
             let words = count_words(text);
             if words == 0 {
                 continue;
@@ -300,7 +302,8 @@ fn append_lower(target: &mut String, text: &str) {
         if !target.is_empty() {
             target.push(' ');
         }
-        for c in word.chars() {
+        // A word without end is cut, or looking for phrases in it would have none either.
+        for c in word.chars().take(MOST_TEXT) {
             match c {
                 '\u{2019}' | '\u{2018}' => target.push('\''),
                 c if c.is_ascii() => target.push(c.to_ascii_lowercase()),

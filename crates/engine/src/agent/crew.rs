@@ -7,6 +7,7 @@ use super::work::{self, AbortOnDrop, Desk, Ears};
 use crate::models::{self, Models};
 use crate::plans::Plans;
 use crate::scrape::Scraper;
+use crate::storage::Storage;
 use agent::Brain;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,6 +42,7 @@ pub struct AgentCrew {
     held: Arc<Mutex<HashMap<RunLease, Ears>>>,
     claim: RunClaim,
     options: AgentCrewOptions,
+    storage: Option<Arc<Storage>>,
 }
 
 impl std::fmt::Debug for AgentCrew {
@@ -88,7 +90,13 @@ impl AgentCrew {
         let AgentTools { scraper, search, brain } = tools;
         let ways = Ways { store: store.clone(), scraper, search };
         let desk = Desk { store, ways, brain, plans: plans.clone(), patience: options.lease };
-        Self { desk, wishes: agents.wishes.clone(), held: Arc::default(), claim, options }
+        Self { desk, wishes: agents.wishes.clone(), held: Arc::default(), claim, options, storage: None }
+    }
+
+    /// The same, claiming nothing while there is no room to store it.
+    #[must_use]
+    pub fn with_storage(self, storage: Arc<Storage>) -> Self {
+        Self { storage: Some(storage), ..self }
     }
 
     /// Runs until `stop`, then winds down within the grace time.
@@ -130,7 +138,7 @@ impl AgentCrew {
 
     async fn claim_some(&self, running: usize) -> Vec<ClaimedRun> {
         let room = self.options.slots.saturating_sub(running);
-        if room == 0 {
+        if room == 0 || self.storage.as_ref().is_some_and(|storage| !storage.has_room()) {
             return Vec::new();
         }
         let request = RunClaim { limit: u32::try_from(room).unwrap_or(u32::MAX), ..self.claim.clone() };

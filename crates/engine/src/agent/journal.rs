@@ -8,7 +8,7 @@ mod pages;
 use super::ends::{StoredResult, Verdict};
 use super::events::RunEvents;
 use super::order::Order;
-use super::told;
+use super::{told, unpaid};
 use agent::{Actor, Citation, Fault, FaultCode, FaultSource, Journal, Outcome, Role, Told};
 use pages::Pages;
 use serde_json::{Value, json};
@@ -194,8 +194,11 @@ impl Journal for Book {
                 _ => Uuid::nil(),
             };
             if let Told::ToolStarted { tool, parameters, .. } = &told {
-                let spent = pages.spent();
-                let action = self.webhooks().action(tool, &told::bounded(parameters), spent);
+                let (spent, mut input) = (pages.spent(), told::bounded(parameters));
+                if self.order.results_when_paid {
+                    input = unpaid::shown_input(tool, input);
+                }
+                let action = self.webhooks().action(tool, &input, spent);
                 pages.deliveries.extend(action);
             }
             pages.push(told::event(actor, told::fact(&told, snapshot)));

@@ -20,6 +20,7 @@ mod thread;
 mod tidy;
 mod told;
 pub mod trace;
+mod unpaid;
 mod web;
 mod work;
 

@@ -1,15 +1,21 @@
 //! What the workers of a run need to know of it. Kept with the run, so that any process can go on with it.
 
 use crate::crawl::Webhook;
+use crate::scrape::plan::NamedLogins;
 use agent::{Effort, Mode, Task};
+use net::CredentialScope;
 use serde::{Deserialize, Serialize};
 use store::agents::Run;
+use url::Url;
 use wire::scrape::ScrapeOptions;
 use wire::{Kind, WireError};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Order {
     pub task: Task,
+    /// Logins that stood in the addresses of the task.
+    #[serde(default, skip_serializing_if = "NamedLogins::is_empty")]
+    pub logins: NamedLogins,
     /// How each page is scraped, but for its formats.
     pub scrape: ScrapeOptions,
     pub webhook: Option<Webhook>,
@@ -18,20 +24,56 @@ pub struct Order {
     /// Of an extraction: the answer tells where its fields were found.
     #[serde(default)]
     pub sources: bool,
+    /// The plan that pays has a limit on credits: see [`super::unpaid`].
+    #[serde(default)]
+    pub results_when_paid: bool,
 }
 
 impl Order {
     pub fn of(run: &Run) -> Result<Self, WireError> {
+        if run.request.is_empty() {
+            return Ok(Self::lost());
+        }
         serde_json::from_str(&run.request).map_err(|error| {
             tracing::error!(run = %run.id, %error, "a stored run cannot be read");
             WireError::from(Kind::Internal)
         })
     }
 
+    /// What is left of one that cannot be decrypted any more, so that the run can still be listed and ended.
+    fn lost() -> Self {
+        let task = Task {
+            prompt: String::new(),
+            urls: Vec::new(),
+            strict: true,
+            schema: None,
+            effort: None,
+            mode: Mode::default(),
+            max_credits: 0,
+            earlier: Vec::new(),
+        };
+        Self {
+            task,
+            logins: NamedLogins::default(),
+            scrape: ScrapeOptions::default(),
+            webhook: None,
+            origin: String::new(),
+            integration: None,
+            sources: false,
+            results_when_paid: false,
+        }
+    }
+
     /// As it is kept.
     pub fn write(&self) -> String {
         // Our own plain data always serialises.
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The addresses that the request names, which credentials are for.
+    pub fn scope(&self) -> CredentialScope {
+        let urls = self.task.urls.iter().filter_map(|url| Url::parse(url.trim_end_matches('*')).ok());
+        CredentialScope::of(&urls.collect::<Vec<_>>())
     }
 
     /// What to call the run in a list: its first address, or its prompt.

@@ -3,11 +3,10 @@
 use super::DEFAULT_CREDITS;
 use super::order::Order;
 use crate::scrape::ScrapePlan;
-use crate::scrape::plan::page_url;
+use crate::scrape::plan::{NamedLogins, NamedPage};
 use crate::webhooks;
 use agent::{Effort, Mode, Task};
-use net::{EgressAllow, Purpose};
-use url::Url;
+use net::{CredentialScope, EgressAllow, Purpose};
 use wire::agent::{AgentRequest, ExchangeAsked, MODELS_ACCEPTED};
 use wire::scrape::ScrapeOptions;
 use wire::{Issue, Issues, Kind, PathPart, WireError};
@@ -63,9 +62,9 @@ pub fn resolve(
     for (field, value) in [("origin", &asked.origin), ("integration", &asked.integration)] {
         issues.length(field, value.as_deref().unwrap_or_default(), &(0..=LONGEST_ORIGIN));
     }
-    let urls = match &asked.urls {
+    let (urls, logins) = match &asked.urls {
         Some(urls) => checked_urls(urls, allow, &mut issues)?,
-        None => before.map(|task| task.urls.clone()).unwrap_or_default(),
+        None => last.map(|last| (last.task.urls.clone(), last.logins.clone())).unwrap_or_default(),
     };
     let strict = asked.strict_constrain_to_urls.unwrap_or_else(|| before.is_some_and(|task| task.strict));
     if strict && urls.is_empty() {
@@ -84,11 +83,14 @@ pub fn resolve(
     let task = Task { prompt, urls, strict, schema, effort, mode, max_credits, earlier: Vec::new() };
     let order = Order {
         task,
+        logins,
         scrape,
         webhook,
         origin: asked.origin.clone().unwrap_or_else(|| "api".to_owned()),
         integration: asked.integration.clone(),
         sources: false,
+        // Known when it is accepted.
+        results_when_paid: false,
     };
     Ok(RunPlan { order, credits_asked: asked.max_credits.is_some(), audit })
 }
@@ -109,20 +111,26 @@ fn effort(asked: Option<&str>, issues: &mut Issues) -> Option<Effort> {
     }
 }
 
-/// The addresses as they are fetched. One that is none is refused as a scrape would refuse it.
-fn checked_urls(urls: &[String], allow: &EgressAllow, issues: &mut Issues) -> Result<Vec<String>, WireError> {
+/// The addresses as they are fetched, and apart from them their logins. One that is none is refused as a scrape would refuse it.
+fn checked_urls(
+    urls: &[String],
+    allow: &EgressAllow,
+    issues: &mut Issues,
+) -> Result<(Vec<String>, NamedLogins), WireError> {
+    let (mut checked, mut logins) = (Vec::new(), NamedLogins::default());
     if urls.len() > MOST_URLS {
         issues.add("urls", &format!("must have at most {MOST_URLS} entries"), "too_big");
-        return Ok(Vec::new());
+        return Ok((checked, logins));
     }
     let names_host = |host: &str| allow.names_host(Purpose::Scrape, host);
-    urls.iter()
-        .enumerate()
-        .map(|(place, written)| {
-            let url = page_url(written, &names_host).map_err(|error| at_place(&error, place))?;
-            Ok(url.into())
-        })
-        .collect()
+    for (place, written) in urls.iter().enumerate() {
+        let page = NamedPage::parse(written, &names_host).map_err(|error| at_place(&error, place))?;
+        if !logins.add(&page) {
+            issues.add("urls", "has one address with two logins", "invalid_value");
+        }
+        checked.push(page.url.into());
+    }
+    Ok((checked, logins))
 }
 
 /// The same mistake, where it stands.
@@ -147,9 +155,7 @@ fn scrape_options(
         audit_metadata: asked.audit_metadata.clone(),
         ..ScrapeOptions::default()
     };
-    // Any address will do.
-    let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(Kind::Internal))?;
-    let plan = ScrapePlan::of_options(nowhere, "", &options, false)?;
+    let plan = ScrapePlan::template(&options, false, CredentialScope::nobody())?;
     Ok((ScrapeOptions { audit_metadata: None, ..options }, plan.audit))
 }
 

@@ -7,7 +7,7 @@ use super::plan::{self, RunPlan};
 use super::{tidy, told};
 use crate::callers::Caller;
 use crate::crawl::watch::Seats;
-use crate::{credits, from_store};
+use crate::{credits, from_store, idempotency};
 use net::EgressAllow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,6 +51,8 @@ pub struct Acceptance {
     /// The caller named the most it may cost; otherwise as much as the plan still covers will do.
     pub credits_asked: bool,
     pub audit: Option<String>,
+    /// A second run with the same key is refused.
+    pub idempotency_key: Option<String>,
 }
 
 impl Agents {
@@ -68,9 +70,19 @@ impl Agents {
     }
 
     /// Accepts a run: durable when this returns.
-    pub async fn start(&self, caller: &Caller, asked: &AgentRequest) -> Result<AgentStarted, WireError> {
+    pub async fn start(
+        &self,
+        caller: &Caller,
+        asked: &AgentRequest,
+        idempotency_key: Option<String>,
+    ) -> Result<AgentStarted, WireError> {
         if caller.zero_data_retention {
             return Err(Kind::AgentZeroRetention.into());
+        }
+        if asked.thread_id.is_some() {
+            // Before the thread is looked at: it may be busy with the very run that the first request started.
+            let (scope, key) = (purpose(RunKind::Agent), idempotency_key.as_deref());
+            idempotency::refuse_used(self.store.as_ref(), caller, scope, key).await?;
         }
         let (turn_of, last) = match &asked.thread_id {
             None => (TurnOf::NewThread(Uuid::now_v7()), None),
@@ -83,17 +95,20 @@ impl Agents {
         };
         let plan = plan::resolve(asked, last.as_ref(), &self.allow)?;
         let RunPlan { order, credits_asked, audit } = plan;
-        let acceptance = Acceptance { kind: RunKind::Agent, turn_of, order, credits_asked, audit };
+        let kind = RunKind::Agent;
+        let acceptance = Acceptance { kind, turn_of, order, credits_asked, audit, idempotency_key };
         self.accept(caller, acceptance).await
     }
 
     /// Accepts what is known to make sense.
     pub async fn accept(&self, caller: &Caller, asked: Acceptance) -> Result<AgentStarted, WireError> {
-        let Acceptance { kind, turn_of, mut order, credits_asked, audit } = asked;
-        self.must_fit_the_queue(caller).await?;
+        let Acceptance { kind, turn_of, mut order, credits_asked, audit, idempotency_key } = asked;
+        let key = idempotency_key.as_deref();
+        idempotency::refuse_used(self.store.as_ref(), caller, purpose(kind), key).await?;
         let (reservation, max_credits) =
             self.reserve(caller, kind, order.task.max_credits, credits_asked).await?;
         order.task.max_credits = max_credits;
+        order.results_when_paid = caller.plan.credits.is_some();
         let id = Uuid::now_v7();
         let started = RunEvents::of(&order, id, caller.team, kind).started();
         let run = NewRun {
@@ -113,6 +128,7 @@ impl Agents {
             audit,
             events: vec![told::event(&told::system(id), TraceFact::RunStarted {})],
             deliveries: started.into_iter().collect(),
+            admission: idempotency::admission(caller, purpose(kind), key, id),
         };
         match self.store.start_run(run).await {
             Ok(StartedRun::Accepted { turn }) => {
@@ -128,7 +144,10 @@ impl Agents {
             Ok(StartedRun::ThreadNotFound) => {
                 Err(self.give_back(reservation, Kind::ThreadNotFound.into()).await)
             }
-            Err(error) => Err(self.rejected(reservation, &error).await),
+            Ok(StartedRun::Refused(refused)) => {
+                Err(self.give_back(reservation, idempotency::not_admitted(caller, refused)).await)
+            }
+            Err(error) => Err(self.rejected(reservation, error).await),
         }
     }
 
@@ -143,10 +162,12 @@ impl Agents {
 
     /// When the database went away in the middle, the run may stand; then it needs the reservation, and if it does not, the sweeper
     /// gives it back.
-    async fn rejected(&self, reservation: Option<Uuid>, error: &StoreError) -> WireError {
+    async fn rejected(&self, reservation: Option<Uuid>, error: StoreError) -> WireError {
+        if error.is_retryable() {
+            return from_store(error);
+        }
         tracing::error!(%error, "a run could not be accepted");
-        let rejected = WireError::from(Kind::AgentRejected);
-        if error.is_retryable() { rejected } else { self.give_back(reservation, rejected).await }
+        self.give_back(reservation, Kind::AgentRejected.into()).await
     }
 
     async fn give_back(&self, reservation: Option<Uuid>, error: WireError) -> WireError {
@@ -154,12 +175,6 @@ impl Agents {
             credits::give_back(self.store.as_ref(), reservation).await;
         }
         error
-    }
-
-    async fn must_fit_the_queue(&self, caller: &Caller) -> Result<(), WireError> {
-        let Some(cap) = caller.plan.queue else { return Ok(()) };
-        let waiting = self.store.queue_status(caller.team).await.map_err(from_store)?.waiting;
-        if waiting < cap { Ok(()) } else { Err(WireError::queue_full(cap)) }
     }
 
     /// Sets aside what the run may cost, where the plan has a limit.
@@ -171,13 +186,9 @@ impl Agents {
         asked: bool,
     ) -> Result<(Option<Uuid>, u64), WireError> {
         let Some(allowance) = caller.plan.credits else { return Ok((None, most)) };
-        let purpose = match kind {
-            RunKind::Agent => "agent",
-            RunKind::Extract => "extract",
-        };
         let reserve = async |credits: u64| {
             let amount = i64::try_from(credits).unwrap_or(i64::MAX);
-            credits::reserve(self.store.as_ref(), caller, amount, purpose, UNTIL_STARTED).await
+            credits::reserve(self.store.as_ref(), caller, amount, purpose(kind), UNTIL_STARTED).await
         };
         match reserve(most).await {
             Err(error) if error.kind == Kind::InsufficientCredits && !asked => {
@@ -217,6 +228,14 @@ impl Agents {
                 Ok(())
             }
         }
+    }
+}
+
+/// What credits and idempotency keys of a kind of run are counted under.
+fn purpose(kind: RunKind) -> &'static str {
+    match kind {
+        RunKind::Agent => "agent",
+        RunKind::Extract => "extract",
     }
 }
 

@@ -3,6 +3,7 @@
 use super::ends::{StoredResult, state_name};
 use super::order::{Order, effort_name, mode_name};
 use super::start::{Agents, KEPT};
+use super::unpaid;
 use crate::callers::Caller;
 use crate::from_store;
 use crate::time::iso;
@@ -21,7 +22,7 @@ impl Agents {
     pub async fn status(&self, caller: &Caller, id: Uuid) -> Result<AgentStatus, WireError> {
         let run = self.find(caller, RunKind::Agent, id).await?;
         let order = Order::of(&run)?;
-        let result = self.result(&run).await?;
+        let result = self.result(&order, &run).await?;
         let completed = run.state == RunState::Succeeded;
         let suggestions = Some(result.suggestions).filter(|some| !some.is_empty());
         Ok(AgentStatus {
@@ -51,9 +52,9 @@ impl Agents {
         (iso(expires_at(run)), credits_used(run))
     }
 
-    /// What a run came to; nothing while it runs.
-    pub async fn result(&self, run: &Run) -> Result<StoredResult, WireError> {
-        if !run.state.is_terminal() {
+    /// What a run came to, as far as it is shown; nothing while it runs.
+    pub async fn result(&self, order: &Order, run: &Run) -> Result<StoredResult, WireError> {
+        if !run.state.is_terminal() || unpaid::withholds(order, run) {
             return Ok(StoredResult::default());
         }
         let luggage = self.store.run_luggage(run.id).await.map_err(from_store)?.unwrap_or_default();

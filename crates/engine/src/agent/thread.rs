@@ -40,7 +40,7 @@ impl Agents {
 
     async fn turn(&self, run: &Run, with_data: bool) -> Result<AgentThreadRun, WireError> {
         let order = Order::of(run)?;
-        let result = self.result(run).await?;
+        let result = self.result(&order, run).await?;
         let data =
             (with_data && run.state == RunState::Succeeded).then(|| result.data.unwrap_or(Value::Null));
         Ok(AgentThreadRun {

@@ -1,6 +1,8 @@
 //! What a run told: all of it, what came after an event, as it comes, and the artifact at any moment.
 
+use super::order::Order;
 use super::start::Agents;
+use super::unpaid;
 use crate::callers::Caller;
 use crate::crawl::watch::Seat;
 use crate::from_store;
@@ -23,6 +25,7 @@ impl Agents {
     pub async fn trace(&self, caller: &Caller, id: Uuid, query: &TraceQuery) -> Result<Vec<u8>, WireError> {
         let live_view = flag("liveView", query.live_view.as_deref())?;
         let run = self.traced(caller, id).await?;
+        let withheld = unpaid::withholds(&Order::of(&run)?, &run);
         let mut after = self.after(&run, query.after.as_deref()).await?;
         let mut json = format!("{{\"success\":true,\"id\":\"{id}\",\"events\":[").into_bytes();
         let begins = json.len();
@@ -35,7 +38,7 @@ impl Agents {
                 if json.len() > begins {
                     json.push(b',');
                 }
-                json.extend_from_slice(written_event(id, event).as_bytes());
+                json.extend_from_slice(written_event(id, event, withheld).as_bytes());
             }
         }
         json.extend_from_slice(format!("],\"creditsUsed\":{}", run.credits.min(run.max_credits)).as_bytes());
@@ -70,6 +73,9 @@ impl Agents {
         let run = self.find(caller, RunKind::Agent, id).await?;
         if run.generation != AGENT_GENERATION {
             return Err(Kind::SnapshotsNotRecorded.into());
+        }
+        if unpaid::withholds(&Order::of(&run)?, &run) {
+            return Err(Kind::SnapshotNotFound.into());
         }
         let packed = self.store.run_snapshot(id, snapshot_id).await.map_err(from_store)?;
         let plain = crate::scrape::cache::unpack(&packed.ok_or(Kind::SnapshotNotFound)?).ok();
@@ -135,14 +141,17 @@ impl TraceWatch {
                 continue;
             }
             let ended = run.state.is_terminal() && self.after >= run.events;
-            let events = events.iter().map(|event| (event.id, written_event(self.id, event))).collect();
+            let withheld = unpaid::withholds(&Order::of(&run)?, &run);
+            let events =
+                events.iter().map(|event| (event.id, written_event(self.id, event, withheld))).collect();
             return Ok(TraceLook { events, ended });
         }
     }
 }
 
-fn written_event(run: Uuid, event: &Event) -> String {
-    written(event.id, run, &iso(event.written_at), event.sequence, &event.body)
+fn written_event(run: Uuid, event: &Event, withheld: bool) -> String {
+    let body = if withheld { unpaid::shown_event(&event.body) } else { event.body.as_str().into() };
+    written(event.id, run, &iso(event.written_at), event.sequence, &body)
 }
 
 /// A switch of a query.

@@ -5,10 +5,11 @@ use super::order::Order;
 use crate::callers::Caller;
 use crate::map::{self, MapPlan};
 use crate::scrape::capture::Capture;
-use crate::scrape::plan::{Stay, page_url};
+use crate::scrape::plan::{AddressRule, NamedLogins, NamedPage, Stay};
+use crate::scrape::workbench::Job;
 use crate::scrape::{Gathered, ScrapePlan, Scraper, cache, may_pass};
-use agent::{Found, Hit, Link, Seen, Task, Web, WebError};
-use net::Deadline;
+use agent::{Found, Hit, Link, Seen, Task, Web, WebError, Work};
+use net::{CredentialScope, Credentials, Deadline};
 use serde::Deserialize;
 use sites::{Address, Rules, Sameness, Scope};
 use std::collections::{HashMap, HashSet};
@@ -22,6 +23,8 @@ use wire::WireError;
 use wire::map::MapRequest;
 use wire::scrape::{FormatAsked, ScrapeOptions};
 
+/// What work on pages is counted under.
+const CAPABILITY: &str = "agent";
 const CREDITS_OF_A_PAGE: u64 = 1;
 const CREDITS_OF_A_MAP: u64 = 1;
 const PAGE_TIME: Duration = Duration::from_secs(30);
@@ -56,6 +59,8 @@ pub struct RunWeb {
     search: Option<Arc<dyn WebSearch>>,
     caller: Arc<Caller>,
     template: ScrapePlan,
+    /// Logins of the addresses that the request names.
+    logins: NamedLogins,
     options: ScrapeOptions,
     /// The only pages that may be asked for.
     only: Option<Only>,
@@ -94,20 +99,34 @@ impl RunWeb {
     ) -> Result<Self, WireError> {
         let formats = ["markdown", "rawHtml"].map(|name| FormatAsked::Plain(name.to_owned()));
         let options = ScrapeOptions { formats: Some(formats.into()), ..order.scrape.clone() };
-        // Any address will do: each page puts in its own.
-        let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(wire::Kind::Internal))?;
-        let mut template = ScrapePlan::of_options(nowhere, "", &options, false)?;
+        // What a search or a page names is nothing that the caller named.
+        let mut template = ScrapePlan::template(&options, false, order.scope())?;
         template.access.waits_for_browser = true;
         let only = order.task.strict.then(|| Only::of(&order.task));
         let Ways { store, scraper, search } = ways;
         let memory = Mutex::default();
-        Ok(Self { store, scraper, search, caller, template, options, only, deadline, memory })
+        let logins = order.logins.clone();
+        Ok(Self { store, scraper, search, caller, template, logins, options, only, deadline, memory })
+    }
+
+    /// What is sent along with requests for an address, where that is one the caller named.
+    fn credentials(&self, url: &Url) -> Credentials {
+        let credentials = self.template.access.credentials.clone();
+        match self.logins.for_origin(url) {
+            // A login is for its own origin only, whatever else the request names.
+            Some(login) => {
+                let scope = CredentialScope::of([url]);
+                let own = if credentials.cover(url) { credentials } else { Credentials::none() };
+                own.with_scope(scope).with_login(Some(&login))
+            }
+            None => credentials,
+        }
     }
 
     /// An address that may be asked for.
     fn admitted(&self, written: &str) -> Result<Address, WebError> {
-        let url =
-            page_url(written, &|host| self.scraper.names_host(host)).map_err(|error| refused(&error))?;
+        let page = NamedPage::parse(written, &|host| self.scraper.names_host(host));
+        let url = page.map_err(|error| refused(&error))?.url;
         let address = Address::of(url, ALIKE).map_err(|error| no(&error.to_string()))?;
         if self.only.as_ref().is_some_and(|only| !only.names(&address)) {
             return Err(no("the request allows only the addresses it names"));
@@ -126,12 +145,18 @@ impl RunWeb {
         if left < LEAST_TIME { Err(no("the run's time is over")) } else { Ok(left) }
     }
 
+    /// Work on pages of the run; each piece has its own bounds.
+    fn job(&self) -> Job {
+        self.scraper.ladder().bench.job(self.caller.team, CAPABILITY, self.deadline)
+    }
+
     async fn fetch(&self, address: &Address) -> Result<Seen, WebError> {
         let timeout = self.time(PAGE_TIME)?;
-        let url = address.url().clone();
-        let mut plan = ScrapePlan { written_url: url.to_string(), url, timeout, ..self.template.clone() };
+        let url = address.url();
+        let plan = self.template.for_page(url.clone(), url.as_str());
+        let mut plan = ScrapePlan { timeout, ..plan.with_credentials(self.credentials(url)) };
         if self.only.is_some() {
-            plan.access.stay = Some(stay(address)?);
+            plan.access.allowed.site = Some(stay(address)?);
         }
         let see = |capture: &Capture| {
             let links = capture.page.links().into_iter().take(MOST_LINKS);
@@ -139,7 +164,7 @@ impl RunWeb {
             (capture.answer.status, capture.answer.url.to_string(), links)
         };
         let plan = Arc::new(plan);
-        let gathering = self.scraper.gather(&self.caller, &plan, Uuid::now_v7(), "", see);
+        let gathering = self.scraper.gather(&self.caller, &plan, Uuid::now_v7(), "", CAPABILITY, see);
         let gathered = gathering.await.map_err(|error| refused(&error))?;
         self.seen(gathered).await
     }
@@ -155,7 +180,8 @@ impl RunWeb {
         {
             tracing::warn!(%error, "a page of a run could not be cached");
         }
-        let read = tokio::task::spawn_blocking(move || {
+        let job = self.job();
+        let read = job.run(move || {
             let json = cache::unpack(&document).ok()?;
             serde_json::from_slice::<Read>(&json).ok()
         });
@@ -213,7 +239,8 @@ impl Only {
 fn stay(address: &Address) -> Result<Stay, WebError> {
     let rules = Rules { crawl_entire_domain: true, allow_subdomains: true, ..Rules::default() };
     let scope = Scope::new(address, &rules).map_err(|error| no(&error.to_string()))?;
-    Ok(Stay { start: address.url().to_string(), scope: Arc::new(scope), sameness: ALIKE })
+    let (start, rule) = (address.url().to_string(), AddressRule::StrictUrls);
+    Ok(Stay { start, scope: Arc::new(scope), sameness: ALIKE, rule })
 }
 
 fn no(why: &str) -> WebError {
@@ -226,6 +253,10 @@ fn refused(error: &WireError) -> WebError {
 
 #[async_trait::async_trait]
 impl Web for RunWeb {
+    async fn compute(&self, work: Work) -> Result<(), WebError> {
+        self.job().run(work).await.map_err(|error| refused(&error))
+    }
+
     async fn read(&self, url: &str) -> Result<Seen, WebError> {
         let address = self.admitted(url)?;
         let memory = self.remembered(address.key());
@@ -252,9 +283,8 @@ impl Web for RunWeb {
         let deadline = Deadline::after(self.time(PAGE_TIME)?);
         let found =
             search.hits(&self.caller, query, limit, deadline).await.map_err(|error| refused(&error))?;
-        let rules = self.template.access.rules.as_ref();
-        let allowed =
-            |hit: &Hit| rules.is_none_or(|rules| Url::parse(&hit.url).is_ok_and(|url| rules.allow(&url)));
+        let rules = &self.template.access.allowed;
+        let allowed = |hit: &Hit| Url::parse(&hit.url).is_ok_and(|url| rules.check(&url).is_ok());
         Ok(Found { items: found.items.into_iter().filter(allowed).collect(), ..found })
     }
 
@@ -274,8 +304,14 @@ impl Web for RunWeb {
             ..MapRequest::default()
         };
         let plan = MapPlan::resolve(&asked, &|host| self.scraper.names_host(host));
-        let plan = plan.map_err(|error| refused(&error))?;
-        let answer = map::map(self.scraper.ladder(), &plan, Uuid::now_v7()).await;
+        let mut plan = plan.map_err(|error| refused(&error))?;
+        if self.only.is_some() {
+            plan.allowed.site = Some(stay(&address)?);
+        }
+        plan.credentials = self.credentials(address.url());
+        plan.waits_for_browser = true;
+        let slots = || self.scraper.browser_slot(&self.caller, plan.waits_for_browser);
+        let answer = map::map(self.scraper.ladder(), &plan, &slots, self.caller.team, Uuid::now_v7()).await;
         let answer = answer.map_err(|error| refused(&error))?;
         let link = |link: wire::map::MapLink| Link { url: link.url, text: link.title.unwrap_or_default() };
         let items = answer.links.into_iter().map(link).collect();

@@ -46,6 +46,9 @@ pub struct Ears {
 pub async fn attempt(desk: Desk, claimed: ClaimedRun, ears: Ears) {
     let ClaimedRun { lease, run } = claimed;
     let store = desk.store.clone();
+    if run.request.is_empty() {
+        return super::tidy::end_unreadable(store.as_ref(), &lease, crate::fault::REQUEST_LOST).await;
+    }
     let order = match Order::of(&run) {
         Ok(order) => Arc::new(order),
         Err(error) => return super::tidy::end_unreadable(store.as_ref(), &lease, error.text()).await,

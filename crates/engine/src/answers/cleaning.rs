@@ -20,7 +20,7 @@ const MOST_BLOCKS: usize = 5_000;
 
 pub async fn clean(models: &Models, page: Page<'_>) -> Result<Told<String>, WireError> {
     let chat = models.must_have(Task::Summary, "onlyCleanContent")?;
-    chat.get_ready(page.deadline).await;
+    chat.get_ready(page.deadline()).await;
     let room = Room::of(chat.abilities(), RULES.len() + 500);
     let blocks = blocks(page.text);
     let (list, listed) = list(&blocks, room.page);
@@ -37,7 +37,7 @@ pub async fn clean(models: &Models, page: Page<'_>) -> Result<Told<String>, Wire
         ..Ask::default()
     };
     let check = |value: &Value| numbers(value, listed).map(|_| ());
-    let made = ask_json(chat.as_ref(), ask, &schema, &check, page.deadline).await;
+    let made = ask_json(chat.as_ref(), ask, &schema, &check, page.deadline()).await;
     let made = made.map_err(|error| failure::of_structured(&error))?;
     let removed = numbers(&made.value, listed).unwrap_or_default();
     let mut notes = Vec::new();

@@ -1,6 +1,6 @@
 //! Structured data of a page by a model: asked for, checked against the schema, mended, or refused.
 
-use super::reading::{Room, fit};
+use super::reading::Room;
 use super::{Page, Told, failure};
 use crate::models::{Models, Task};
 use crate::scrape::plan::JsonAsked;
@@ -18,7 +18,7 @@ const LONGEST_QUERY: usize = 4_000;
 
 pub async fn by_model(models: &Models, asked: &JsonAsked, page: Page<'_>) -> Result<Told<Value>, WireError> {
     let chat = models.must_have(Task::Extract, "json")?;
-    chat.get_ready(page.deadline).await;
+    chat.get_ready(page.deadline()).await;
     let schema = asked.schema.as_deref();
     let wanted = schema.map_or_else(|| json!({ "type": "object" }), |schema| schema.value().clone());
     let task = match &asked.prompt {
@@ -26,18 +26,21 @@ pub async fn by_model(models: &Models, asked: &JsonAsked, page: Page<'_>) -> Res
         None => "Fill the schema from the page.".to_owned(),
     };
     let room = Room::of(chat.abilities(), RULES.len() + task.len() + wanted.to_string().len());
-    let (shown, cut) = fit(page.text, &query(asked), room);
+    let (shown, cut) = page.fit(query(asked), room).await?;
     let ask = Ask {
         messages: vec![
             Message::System(RULES.to_owned()),
-            Message::Data { source: page.url.to_owned(), text: shown.into_owned() },
+            Message::Data { source: page.url.to_owned(), text: shown },
             Message::User(task),
         ],
         max_tokens: Some(room.answer),
         ..Ask::default()
     };
-    let check = |value: &Value| check(schema, value);
-    let made = ask_json(chat.as_ref(), ask, &wanted, &check, page.deadline).await;
+    // What a model says is short, but a schema may make much of it.
+    let check = |value: &Value| {
+        page.job.part(|| check(schema, value)).unwrap_or_else(|error| Err(error.text().to_owned()))
+    };
+    let made = ask_json(chat.as_ref(), ask, &wanted, &check, page.deadline()).await;
     let made = made.map_err(|error| failure::of_structured(&error))?;
     Ok(Told { value: made.value, notes: cut.into_iter().collect(), usage: made.usage })
 }

@@ -15,18 +15,25 @@ pub use stated::Stated;
 use crate::models::{Models, Task};
 use crate::scrape::document::note;
 use crate::scrape::plan::{Answer, JsonAsked, ScrapePlan};
+use crate::scrape::workbench::Job;
 use model::chat::Usage;
 use net::Deadline;
 use serde_json::{Value, json};
 use wire::scrape::Document;
 use wire::{Kind, WireError};
 
-/// A page that is read, and how long that may take.
+/// A page that is read, and the work it is read for.
 #[derive(Debug, Clone, Copy)]
 struct Page<'a> {
     url: &'a str,
     text: &'a str,
-    deadline: Deadline,
+    job: &'a Job,
+}
+
+impl Page<'_> {
+    fn deadline(&self) -> Deadline {
+        self.job.deadline()
+    }
 }
 
 /// What came of one question to a model, and what to know about it.
@@ -60,7 +67,7 @@ pub async fn add(
     plan: &ScrapePlan,
     stated: Stated,
     document: &mut Document,
-    deadline: Deadline,
+    job: &Job,
 ) -> Result<Option<Value>, WireError> {
     let formats = &plan.formats;
     let tracked = formats.change_tracking.as_ref().and_then(|tracking| tracking.json.as_ref());
@@ -78,10 +85,10 @@ pub async fn add(
     let mut usage = Usage::default();
     let mut notes: Vec<String> = Vec::new();
     if plan.parts.clean {
-        let cleaned = cleaning::clean(models, Page { url: &url, text: &text, deadline }).await?;
+        let cleaned = cleaning::clean(models, Page { url: &url, text: &text, job }).await?;
         text = keep(cleaned, &mut usage, &mut notes);
     }
-    let page = Page { url: &url, text: &text, deadline };
+    let page = Page { url: &url, text: &text, job };
     let (data, followed, summary, answer) = tokio::try_join!(
         data_of(models, formats.json.as_ref(), stated.json, page),
         data_of(models, tracked, stated.tracked, page),
@@ -124,7 +131,9 @@ async fn answer_of(
         None => Ok(None),
         Some(Answer::Written(question)) => words::answer(models, question, page).await.map(Some),
         Some(Answer::Quoted(query)) => {
-            let value = content::highlights::highlights(page.text, query);
+            let (text, query) = (page.text.to_owned(), query.clone());
+            let finding = move || content::highlights::highlights(&text, &query);
+            let value = page.job.run_on(page.text.len(), finding).await?;
             let none = value.is_empty().then(|| "no passage of the page answers the query".to_owned());
             Ok(Some(Told { value, notes: none.into_iter().collect(), usage: Usage::default() }))
         }

@@ -1,7 +1,9 @@
 //! How much of a page a model can read at once, and what of it is shown when it is longer.
 
+use super::Page;
 use model::chat::Abilities;
 use std::borrow::Cow;
+use wire::WireError;
 
 /// Bytes of text for one token, carefully: English has more, other scripts about as many.
 const BYTES_PER_TOKEN: usize = 3;
@@ -31,8 +33,21 @@ impl Room {
     }
 }
 
-/// What of a text is shown, and a note when that is not all.
-pub fn fit<'a>(text: &'a str, query: &str, room: Room) -> (Cow<'a, str>, Option<String>) {
+impl Page<'_> {
+    /// What of its text is shown, and a note when that is not all.
+    pub(super) async fn fit(&self, query: String, room: Room) -> Result<(String, Option<String>), WireError> {
+        let text = self.text.to_owned();
+        let fitting = move || {
+            let (shown, note) = fit(&text, &query, room);
+            (shown.into_owned(), note)
+        };
+        // What fits is only copied.
+        let bytes = if self.text.len() <= room.page { 0 } else { self.text.len() };
+        self.job.run_on(bytes, fitting).await
+    }
+}
+
+fn fit<'a>(text: &'a str, query: &str, room: Room) -> (Cow<'a, str>, Option<String>) {
     if text.len() <= room.page {
         return (Cow::Borrowed(text), None);
     }

@@ -1,6 +1,6 @@
 //! Summaries and answers: text of a model about a page.
 
-use super::reading::{Room, fit};
+use super::reading::Room;
 use super::{Page, Told, failure};
 use crate::models::{Models, Task};
 use model::chat::{Ask, Chat, Finish, Message};
@@ -29,19 +29,19 @@ async fn say(
     query: &str,
     page: Page<'_>,
 ) -> Result<Told<String>, WireError> {
-    chat.get_ready(page.deadline).await;
+    chat.get_ready(page.deadline()).await;
     let room = Room::of(chat.abilities(), rules.len() + task.len());
-    let (shown, cut) = fit(page.text, query, room);
+    let (shown, cut) = page.fit(query.to_owned(), room).await?;
     let ask = Ask {
         messages: vec![
             Message::System(rules.to_owned()),
-            Message::Data { source: page.url.to_owned(), text: shown.into_owned() },
+            Message::Data { source: page.url.to_owned(), text: shown },
             Message::User(task.to_owned()),
         ],
         max_tokens: Some(room.answer),
         ..Ask::default()
     };
-    let reply = chat.ask(&ask, page.deadline).await.map_err(|error| failure::of_chat(&error))?;
+    let reply = chat.ask(&ask, page.deadline()).await.map_err(|error| failure::of_chat(&error))?;
     let value = reply.text.trim().to_owned();
     if reply.finish == Finish::Refused {
         return Err(failure::refused(&value));

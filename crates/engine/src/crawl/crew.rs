@@ -10,7 +10,9 @@ use super::page::Ways;
 use super::{lists, page, turn};
 use crate::plans::Plans;
 use crate::scrape::Scraper;
+use crate::storage::Storage;
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::Store;
@@ -32,6 +34,8 @@ const ENDS: usize = 64;
 /// Crawls that others left unsettled, looked after in one round.
 const LEFT: u32 = 32;
 const LAST_WRITES: Duration = Duration::from_secs(3);
+/// How long what was fetched waits to be written, at least.
+const WRITE_PATIENCE: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Clone, Copy)]
 pub struct CrewOptions {
@@ -61,6 +65,7 @@ pub struct Crew {
     shared: Arc<Shared>,
     claim: EntryClaim,
     options: CrewOptions,
+    storage: Option<Arc<Storage>>,
 }
 
 impl std::fmt::Debug for Crew {
@@ -79,6 +84,8 @@ struct Shared {
     /// Crawls with something new to settle.
     unsettled: Mutex<HashSet<Uuid>>,
     wake: Notify,
+    /// What was fetched cannot be written just now, so nothing more is to be fetched.
+    is_stalled: AtomicBool,
 }
 
 type Ended = (EntryLease, AttemptEnd, oneshot::Sender<()>);
@@ -103,8 +110,15 @@ impl Crew {
             held: Mutex::default(),
             unsettled: Mutex::default(),
             wake: Notify::new(),
+            is_stalled: AtomicBool::new(false),
         };
-        Self { shared: Arc::new(shared), claim, options }
+        Self { shared: Arc::new(shared), claim, options, storage: None }
+    }
+
+    /// The same, claiming nothing while there is no room to store it.
+    #[must_use]
+    pub fn with_storage(self, storage: Arc<Storage>) -> Self {
+        Self { storage: Some(storage), ..self }
     }
 
     /// Runs until `stop`, then winds down within the grace time.
@@ -158,7 +172,8 @@ impl Crew {
     }
 
     async fn claim_some(&self, room: usize) -> Vec<ClaimedEntry> {
-        if room == 0 {
+        let has_space = self.storage.as_ref().is_none_or(|storage| storage.has_room_for_pages());
+        if room == 0 || !has_space || self.shared.is_stalled.load(Ordering::Relaxed) {
             return Vec::new();
         }
         let request = EntryClaim { limit: u32::try_from(room).unwrap_or(u32::MAX), ..self.claim.clone() };
@@ -206,13 +221,12 @@ async fn attempt(shared: Arc<Shared>, entry: ClaimedEntry) -> AttemptEnd {
         let desk = match shared.desks.desk(crawl).await {
             Ok(Some(desk)) => desk,
             Ok(None) => return AttemptEnd::HandBack,
-            Err(error) => return failed(Failure::of(&error)),
+            Err(error) => return page::postponed(&entry, &error).unwrap_or_else(|| failed(Failure::of(&error))),
         };
-        if entry.is_lists {
-            let fetcher = &shared.scraper.ladder().fetcher;
-            return lists::read(fetcher, &shared.manners, &desk, &entry.url).await;
-        }
         let ways = Ways { scraper: &shared.scraper, manners: &shared.manners };
+        if entry.is_lists {
+            return lists::read(ways, &desk, &entry.url).await;
+        }
         page::visit(ways, &desk, &entry).await
     });
     let _abort = AbortOnDrop(task.abort_handle());
@@ -258,7 +272,7 @@ async fn write_ends(shared: Arc<Shared>, mut ended: mpsc::Receiver<Ended>, patie
             ends.push((lease, end));
             waiting.push(written);
         }
-        write_patiently(shared.store.as_ref(), ends, patience).await;
+        write_patiently(&shared, ends, patience).await;
         if !crawls.is_empty() {
             lock(&shared.unsettled).extend(crawls);
             shared.wake.notify_one();
@@ -270,22 +284,37 @@ async fn write_ends(shared: Arc<Shared>, mut ended: mpsc::Receiver<Ended>, patie
     }
 }
 
-/// Tries again while the store is away, for as long as leases may hold.
-async fn write_patiently(store: &dyn Store, ends: Vec<(EntryLease, AttemptEnd)>, patience: Duration) {
-    let give_up = tokio::time::Instant::now() + patience;
+/// Tries again while the store is away or full. Nothing more is claimed meanwhile: small writes may pass where documents do not fit.
+async fn write_patiently(shared: &Shared, ends: Vec<(EntryLease, AttemptEnd)>, patience: Duration) {
+    let give_up = tokio::time::Instant::now() + patience.max(WRITE_PATIENCE);
     let mut pause = Duration::from_millis(50);
     loop {
-        match store.end_attempts(ends.clone()).await {
-            Ok(_) => return,
+        match shared.store.end_attempts(ends.clone()).await {
+            Ok(_) => break,
             Err(error) if error.is_retryable() && tokio::time::Instant::now() + pause < give_up => {
+                if !shared.is_stalled.swap(true, Ordering::Relaxed) {
+                    tracing::warn!(%error, "could not write how pages ended; it is tried again");
+                }
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_secs(2));
             }
             Err(error) => {
                 tracing::error!(%error, "could not write how pages ended; they start again");
-                return;
+                if error.is_retryable() {
+                    hand_back(shared, &ends).await;
+                }
+                break;
             }
         }
+    }
+    shared.is_stalled.store(false, Ordering::Relaxed);
+}
+
+/// What did not fit may be tried again without counting as an attempt. Where even this cannot be written, leases run out.
+async fn hand_back(shared: &Shared, ends: &[(EntryLease, AttemptEnd)]) {
+    let later = |(lease, _): &(EntryLease, _)| (*lease, AttemptEnd::Postponed { delay: Duration::from_secs(5) });
+    if let Err(error) = shared.store.end_attempts(ends.iter().map(later).collect()).await {
+        tracing::warn!(%error, "could not hand pages back; they start again when their leases end");
     }
 }
 

@@ -6,14 +6,14 @@ use crate::callers::Caller;
 use crate::from_store;
 use crate::plans::Plans;
 use crate::scrape::ScrapePlan;
-use crate::scrape::plan::Stay;
+use crate::scrape::plan::{AddressRule, NamedPage, Stay};
 use crate::webhooks::Events;
+use net::{Credentials, Login};
 use sites::{Address, Scope};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use store::Store;
 use store::crawls::{Crawl, CrawlKind};
-use url::Url;
 use uuid::Uuid;
 use wire::{Kind, WireError};
 
@@ -50,32 +50,55 @@ impl Desk {
             WireError::from(Kind::Internal)
         };
         let order: Order = serde_json::from_str(&crawl.request).map_err(|error| unreadable(&error))?;
-        let site = match &order.start {
+        let named = order.start.as_deref().map(|start| NamedPage::parse(start, &|_| true)).transpose()?;
+        let login = named.as_ref().and_then(|named| login_of(named, &order));
+        let scope = named.as_ref().map(NamedPage::scope).unwrap_or_default();
+        let site = match named {
             None => None,
-            Some(written) => {
-                let url = crate::scrape::plan::page_url(written, &|_| true)?;
-                let start = Address::of(url, order.follow.sameness()).map_err(|error| unreadable(&error))?;
+            Some(named) => {
+                let start =
+                    Address::of(named.url, order.follow.sameness()).map_err(|error| unreadable(&error))?;
                 let scope = Scope::new(&start, &order.follow.rules()).map_err(|error| unreadable(&error))?;
                 Some(Site { start, scope: Arc::new(scope) })
             }
         };
-        // Any address will do: each page puts in its own.
-        let nowhere = Url::parse("http://localhost/").map_err(|error| unreadable(&error))?;
-        let mut template = ScrapePlan::of_options(nowhere, "", &order.scrape, order.private)?;
+        let template = ScrapePlan::template(&order.scrape, order.private, scope)?;
+        let credentials = template.access.credentials.clone().with_login(login.as_ref());
+        let mut template = template.with_credentials(credentials);
         template.access.waits_for_browser = true;
-        template.access.stay =
+        template.access.allowed.site =
             site.as_ref().filter(|_| !order.follow.allow_external_links).map(|site| Stay {
                 start: site.start.url().to_string(),
                 scope: site.scope.clone(),
                 sameness: order.follow.sameness(),
+                rule: AddressRule::CrawlScope,
             });
         let Crawl { id, team_id: team, kind, limit, .. } = *crawl;
         Ok(Self { id, team, kind, order, caller, limit, site, template, familiar: Familiar::default() })
     }
 
     /// How a page of it is scraped.
-    pub fn plan(&self, url: Url, written: &str) -> ScrapePlan {
-        ScrapePlan { url, written_url: written.to_owned(), ..self.template.clone() }
+    pub fn plan(&self, page: &NamedPage) -> ScrapePlan {
+        let plan = self.template.for_page(page.url.clone(), &page.written);
+        plan.with_credentials(self.credentials(page))
+    }
+
+    /// What is sent along with requests for a page, and for which origins. Those of a crawl are for the origin of its start; a batch
+    /// names each of its pages.
+    fn credentials(&self, page: &NamedPage) -> Credentials {
+        let credentials = self.template.access.credentials.clone();
+        match self.kind {
+            CrawlKind::Crawl => credentials,
+            CrawlKind::Batch => {
+                let login = login_of(page, &self.order);
+                credentials.with_scope(page.scope()).with_login(login.as_ref())
+            }
+        }
+    }
+
+    /// What is sent along with requests for the robots rules and the lists of a crawl's site.
+    pub fn site_credentials(&self) -> &Credentials {
+        &self.template.access.credentials
     }
 
     /// Credits of a page of it.
@@ -103,6 +126,11 @@ impl Desk {
     pub fn follows_links(&self) -> bool {
         self.site.is_some() && self.order.follow.sitemap != SitemapUse::Only
     }
+}
+
+/// The login of a page that the request names. Orders of earlier versions have it in the address itself.
+fn login_of(page: &NamedPage, order: &Order) -> Option<Login> {
+    page.login.clone().or_else(|| order.logins.for_page(&page.url))
 }
 
 pub fn events_of(order: &Order, id: Uuid, team: Uuid, kind: CrawlKind) -> Option<Events<'_>> {

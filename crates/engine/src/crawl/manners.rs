@@ -2,8 +2,9 @@
 //! through the store.
 
 use super::order::host_of;
+use crate::scrape::cache::Fields;
 use crate::scrape::of_fetch;
-use net::{AtLimit, Deadline, Fetcher, Limits, Purpose, Request};
+use net::{AtLimit, Credentials, Deadline, Fetcher, Limits, Purpose, Request};
 use sites::Robots;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -66,8 +67,20 @@ impl Manners {
     }
 
     /// The robots rules of an address's host. Fails when nobody answers there: then nothing else will come from it either.
-    pub async fn robots(&self, url: &Url, agent: &str) -> Result<Arc<Robots>, WireError> {
-        let origin = url[..url::Position::BeforePath].to_owned();
+    pub async fn robots(
+        &self,
+        url: &Url,
+        agent: &str,
+        credentials: &Credentials,
+    ) -> Result<Arc<Robots>, WireError> {
+        let mut origin = url[..url::Position::BeforePath].to_owned();
+        // A host may have other rules for who is logged in; they are for nobody else.
+        if credentials.cover(url) && credentials.are_secret() {
+            let mut known_by = Fields::new("robots with credentials");
+            known_by.add(&origin);
+            known_by.add(&credentials.identity());
+            origin = crate::hex(&known_by.finish());
+        }
         let cell = {
             let mut book = lock(&self.robots);
             if book.len() >= MOST_HOSTS {
@@ -79,10 +92,15 @@ impl Manners {
             }
             place.1.clone()
         };
-        cell.get_or_try_init(|| self.read_robots(url, agent)).await.cloned()
+        cell.get_or_try_init(|| self.read_robots(url, agent, credentials)).await.cloned()
     }
 
-    async fn read_robots(&self, url: &Url, agent: &str) -> Result<Arc<Robots>, WireError> {
+    async fn read_robots(
+        &self,
+        url: &Url,
+        agent: &str,
+        credentials: &Credentials,
+    ) -> Result<Arc<Robots>, WireError> {
         let Ok(file) = url.join("/robots.txt") else { return Ok(Arc::default()) };
         let limits = Limits {
             at_limit: AtLimit::Cut,
@@ -90,7 +108,8 @@ impl Manners {
             body_bytes: LARGEST_ROBOTS,
             ..Limits::default()
         };
-        let request = Request::get(Purpose::Scrape, file.as_str()).map_err(|error| of_fetch(&error))?;
+        let request = Request::get(Purpose::Scrape, file.as_str(), credentials.clone());
+        let request = request.map_err(|error| of_fetch(&error))?;
         let request = request.limits(limits).skip_tls_verification(true);
         let answer = self.fetcher.fetch(request, Deadline::after(ROBOTS_TIME)).await;
         let answer = answer.map_err(|error| of_fetch(&error))?;

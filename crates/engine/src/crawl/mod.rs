@@ -20,6 +20,7 @@ pub mod status;
 mod turn;
 pub mod watch;
 
+use store::crawls::Crawl;
 use store::{Store, StoreResult};
 
 use desk::events_of;
@@ -35,11 +36,29 @@ const OVERDUE: u32 = 32;
 pub async fn fail_overdue(store: &dyn Store) -> StoreResult<u64> {
     let mut failed = 0;
     for crawl in store.overdue_crawls(OVERDUE).await? {
-        let error = "the crawl did not end in time".to_owned();
-        let order: Option<Order> = serde_json::from_str(&crawl.request).ok();
-        let events = order.as_ref().and_then(|order| events_of(order, crawl.id, crawl.team_id, crawl.kind));
-        let told = events.and_then(|events| events.failed(&error)).into_iter().collect();
-        failed += u64::from(store.fail_crawl(crawl.id, error, told).await?);
+        failed += u64::from(fail(store, &crawl, "the crawl did not end in time").await?);
     }
     Ok(failed)
+}
+
+/// Ends crawls and batches that store more than `each` bytes, and the largest when all that run store more than `together`. What they
+/// have so far stays readable. How many.
+pub async fn fail_oversized(store: &dyn Store, each: u64, together: u64) -> StoreResult<u64> {
+    let mut failed = 0;
+    for crawl in store.oversized_crawls(each, together, OVERDUE).await? {
+        let done = crawl.counts.completed;
+        let error = format!(
+            "the storage limit of this server was reached after {done} pages, which can be read; the rest was not scraped"
+        );
+        tracing::warn!(crawl = %crawl.id, pages = done, "a crawl was ended because it stores too much");
+        failed += u64::from(fail(store, &crawl, &error).await?);
+    }
+    Ok(failed)
+}
+
+async fn fail(store: &dyn Store, crawl: &Crawl, error: &str) -> StoreResult<bool> {
+    let order: Option<Order> = serde_json::from_str(&crawl.request).ok();
+    let events = order.as_ref().and_then(|order| events_of(order, crawl.id, crawl.team_id, crawl.kind));
+    let told = events.and_then(|events| events.failed(error)).into_iter().collect();
+    store.fail_crawl(crawl.id, error.to_owned(), told).await
 }

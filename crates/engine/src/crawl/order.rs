@@ -1,11 +1,13 @@
 //! What the workers of a crawl or a batch need to know of it. Kept with the crawl, so that any process can go on with it.
 
+use crate::scrape::plan::NamedLogins;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sites::{Address, Rules, Sameness};
 use std::collections::BTreeMap;
 use store::crawls::EntryKey;
 use url::Url;
+use wire::SecretHeaders;
 use wire::scrape::ScrapeOptions;
 
 /// What a page is known by in the ledger: equal for addresses that are one page.
@@ -45,8 +47,11 @@ pub fn host_of(url: &Url) -> String {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Order {
-    /// The start of a crawl, as the caller wrote it; none for a batch.
+    /// The start of a crawl, as the caller wrote it but for a login; none for a batch.
     pub start: Option<String>,
+    /// Logins that stood in the start, or in addresses of a batch.
+    #[serde(default, skip_serializing_if = "NamedLogins::is_empty")]
+    pub logins: NamedLogins,
     pub follow: Follow,
     /// How each page is scraped.
     pub scrape: ScrapeOptions,
@@ -107,7 +112,7 @@ pub enum SitemapUse {
 pub struct Webhook {
     pub url: String,
     #[serde(default)]
-    pub headers: BTreeMap<String, String>,
+    pub headers: SecretHeaders,
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
     /// Short names: `started`, `page`, `completed`, `failed`.

@@ -5,7 +5,9 @@ use super::manners::Manners;
 use super::order::{entry_key, host_of, written_key};
 use super::outcome::{Failure, Lead, Likeness, Outcome, Seen};
 use crate::scrape::capture::Capture;
+use crate::scrape::plan::NamedPage;
 use crate::scrape::{Gathered, Scraper, may_pass};
+use content::budget;
 use content::link::Link;
 use content::metadata::Metadata;
 use sites::robots::page_rules;
@@ -18,10 +20,14 @@ use url::Url;
 use uuid::Uuid;
 use wire::{Kind, WireError};
 
+/// What work on pages is counted under.
+pub(super) const CAPABILITY: &str = "crawl";
 /// Tries of a page whose host does not answer, or breaks off.
 const TRIES: u32 = 3;
 /// Tries of a page whose host says that it is asked too much.
 const POLITE_TRIES: u32 = 8;
+/// Claims of a page after which storage of our own that is not available fails it: about two hours.
+const MAX_CLAIMS: u64 = 1_000;
 /// Addresses taken from one page.
 const MOST_LEADS: usize = 20_000;
 /// Feeds of a start page that are read.
@@ -37,11 +43,12 @@ pub struct Ways<'a> {
 /// Does one attempt at a page.
 pub async fn visit(ways: Ways<'_>, desk: &Arc<Desk>, entry: &ClaimedEntry) -> AttemptEnd {
     let host = entry.host.as_str();
-    let url = match address_of(desk, &entry.url) {
-        Ok(url) => url,
+    let page = match named_page(desk, &entry.url) {
+        Ok(page) => page,
         Err(error) => return failed(Failure::of(&error)),
     };
-    let robots = match rules_of(ways.manners, desk, &url).await {
+    let url = &page.url;
+    let robots = match rules_of(ways.manners, desk, url).await {
         Ok(robots) => robots,
         Err(error) => return failed_or_again(ways.manners, entry, &error),
     };
@@ -51,7 +58,7 @@ pub async fn visit(ways: Ways<'_>, desk: &Arc<Desk>, entry: &ClaimedEntry) -> At
         let word = if robots.is_unreachable() { "robotsUnreachable" } else { "robots" };
         return ended(&Outcome::Skipped(word.into()));
     }
-    let mut plan = desk.plan(url, &entry.url);
+    let mut plan = desk.plan(&page);
     plan.timeout = ways.manners.patience(host, plan.timeout);
     let plan = Arc::new(plan);
     let (looker, depth, asked) = (desk.clone(), entry.depth, entry.host.clone());
@@ -62,7 +69,7 @@ pub async fn visit(ways: Ways<'_>, desk: &Arc<Desk>, entry: &ClaimedEntry) -> At
         (answer, seen.unwrap_or_default())
     };
     let id = page_id(desk.id, entry.lease.seq);
-    match ways.scraper.gather(&desk.caller, &plan, id, &desk.order.base_url, see).await {
+    match ways.scraper.gather(&desk.caller, &plan, id, &desk.order.base_url, CAPABILITY, see).await {
         Ok(Gathered { seen: ((status @ (429 | 503), retry_after), _), .. }) => {
             let error = answered_with(status);
             too_much(ways.manners, entry, retry_after, Failure::of(&error)).await
@@ -75,11 +82,12 @@ pub async fn visit(ways: Ways<'_>, desk: &Arc<Desk>, entry: &ClaimedEntry) -> At
                 let again = matches!(status, 502 | 504) && entry.attempt < TRIES;
                 return if again { later(entry, &error) } else { failed(Failure::of(&error)) };
             }
+            let is_kept = !is_outside(desk, entry, &seen);
             AttemptEnd::Fetched {
                 outcome: Outcome::Page(seen).pack(),
                 document: Some(gathered.document),
-                page: gathered.page,
-                search: gathered.search,
+                page: gathered.page.filter(|_| is_kept),
+                search: gathered.search.filter(|_| is_kept),
             }
         }
         Err(error) if let Some(seen) = led_away(desk, &error) => ended(&Outcome::Page(seen)),
@@ -93,16 +101,19 @@ pub async fn visit(ways: Ways<'_>, desk: &Arc<Desk>, entry: &ClaimedEntry) -> At
 }
 
 /// What is fetched for an entry: a crawl's addresses are ours, a batch's are as they were written.
-fn address_of(desk: &Desk, written: &str) -> Result<Url, WireError> {
+fn named_page(desk: &Desk, written: &str) -> Result<NamedPage, WireError> {
     match desk.kind {
-        CrawlKind::Batch => crate::scrape::plan::page_url(written, &|_| true),
-        CrawlKind::Crawl => Url::parse(written).map_err(|_| Kind::InvalidUrl.into()),
+        CrawlKind::Batch => NamedPage::parse(written, &|_| true),
+        CrawlKind::Crawl => {
+            let url = Url::parse(written).map_err(|_| WireError::from(Kind::InvalidUrl))?;
+            Ok(NamedPage { url, login: None, written: written.to_owned() })
+        }
     }
 }
 
 async fn rules_of(manners: &Manners, desk: &Desk, url: &Url) -> Result<Option<Arc<Robots>>, WireError> {
     match desk.robots_agent() {
-        Some(agent) => manners.robots(url, agent).await.map(Some),
+        Some(agent) => manners.robots(url, agent, desk.site_credentials()).await.map(Some),
         None => Ok(None),
     }
 }
@@ -138,6 +149,14 @@ fn led_away(desk: &Desk, error: &WireError) -> Option<Seen> {
     lead.skip.is_some().then(|| Seen { landed: Some(lead), ..Seen::default() })
 }
 
+/// Whether a page turned out to be at another address, which the crawl leaves out. It will be skipped for that, so nothing of it is stored
+/// or found by search.
+fn is_outside(desk: &Desk, entry: &ClaimedEntry, seen: &Seen) -> bool {
+    let Some(landed) = seen.landed.as_ref().filter(|landed| landed.skip.is_some()) else { return false };
+    let asked = Address::parse(&entry.url, desk.order.follow.sameness());
+    asked.is_ok_and(|asked| entry_key(&asked) != landed.key)
+}
+
 /// The end of an attempt that brought nothing to keep.
 fn ended(outcome: &Outcome) -> AttemptEnd {
     AttemptEnd::Fetched { outcome: outcome.pack(), document: None, page: None, search: None }
@@ -164,6 +183,9 @@ async fn too_much(
 
 /// What may be better in a moment is tried again, unless the host seems to be gone.
 fn failed_or_again(manners: &Manners, entry: &ClaimedEntry, error: &WireError) -> AttemptEnd {
+    if let Some(postponed) = postponed(entry, error) {
+        return postponed;
+    }
     let silent = may_pass(error);
     if silent {
         manners.was_silent(&entry.host);
@@ -172,6 +194,7 @@ fn failed_or_again(manners: &Manners, entry: &ClaimedEntry, error: &WireError) -
         Kind::Internal,
         Kind::Unavailable,
         Kind::ConcurrencyLimited,
+        Kind::QueueFull,
         Kind::ModelTimeout,
         Kind::ModelUnavailable,
     ];
@@ -180,6 +203,16 @@ fn failed_or_again(manners: &Manners, entry: &ClaimedEntry, error: &WireError) -
         return later(entry, error);
     }
     failed(Failure::of(error))
+}
+
+/// While our own database or object storage is not available a page waits, and is none the worse for it. How often it was claimed
+/// bounds how long.
+pub fn postponed(entry: &ClaimedEntry, error: &WireError) -> Option<AttemptEnd> {
+    let is_ours = error.kind == Kind::Unavailable && entry.lease.number < MAX_CLAIMS;
+    is_ours.then(|| {
+        let doubled = u32::try_from(entry.lease.number).unwrap_or(u32::MAX).clamp(1, 3);
+        AttemptEnd::Postponed { delay: Duration::from_secs(1 << doubled) }
+    })
 }
 
 fn later(entry: &ClaimedEntry, error: &WireError) -> AttemptEnd {
@@ -213,6 +246,8 @@ fn look(
     if desk.follows_links() && own {
         let nofollow = forbids_following(&metadata, desk.agent());
         let lead = |link: Link| {
+            // The caller's regular expressions may take their time with each address.
+            budget::spend_long();
             let found =
                 Found::Linked { depth: depth + 1, on_own_page: own, nofollow: nofollow || link.nofollow };
             match Address::parse(&link.url, sameness) {

@@ -3,15 +3,14 @@
 use super::order::{Follow, Order, SitemapUse, Webhook, entry_key, host_of, lists_key, written_key};
 use crate::models::Models;
 use crate::scrape::ScrapePlan;
-use crate::scrape::plan::page_url;
+use crate::scrape::plan::{NamedLogins, NamedPage};
 use crate::{answers, webhooks};
-use net::{EgressAllow, Purpose};
+use net::{CredentialScope, EgressAllow, Purpose};
 use sites::scope::BadPattern;
 use sites::{Address, Scope};
 use std::collections::HashSet;
 use std::time::Duration;
 use store::crawls::{EntryKey, NewEntry, NewFate};
-use url::Url;
 use uuid::Uuid;
 use wire::batch::BatchRequest;
 use wire::crawl::CrawlRequest;
@@ -40,8 +39,8 @@ pub struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    fn page_url(&self, written: &str) -> Result<Url, WireError> {
-        page_url(written, &|host| self.allow.names_host(Purpose::Scrape, host))
+    fn named_page(&self, written: &str) -> Result<NamedPage, WireError> {
+        NamedPage::parse(written, &|host| self.allow.names_host(Purpose::Scrape, host))
     }
 
     fn webhook(&self, asked: Option<&WebhookAsked>) -> Result<Option<Webhook>, WireError> {
@@ -87,14 +86,13 @@ impl CrawlPlan {
     }
 
     pub fn resolve(asked: &CrawlRequest, who: Asking<'_>) -> Result<Self, WireError> {
-        let written = asked.url.clone().unwrap_or_default();
-        let url = who.page_url(&written)?;
+        let named = who.named_page(asked.url.as_deref().unwrap_or_default())?;
         let mut issues = Issues::default();
         let follow = follow(asked, &mut issues);
         let limit = limit(asked.limit, &mut issues);
         let max_running = at_once(asked.max_concurrency, &mut issues);
         let gap = delay(asked.delay, &mut issues);
-        let start = Address::of(url, follow.sameness()).map_err(|unusable| {
+        let start = Address::of(named.url.clone(), follow.sameness()).map_err(|unusable| {
             WireError::from(Kind::InvalidUrl).with_details(&[Issue::at(
                 "url",
                 &unusable.to_string(),
@@ -110,10 +108,13 @@ impl CrawlPlan {
         }
         issues.finish()?;
         let private = who.keeps_nothing || asked.zero_data_retention == Some(true);
-        let page = page_plan(start.url().clone(), &scrape, private, who.models)
-            .map_err(|error| error.within("scrapeOptions"))?;
+        let page =
+            page_plan(&scrape, private, who.models).map_err(|error| error.within("scrapeOptions"))?;
+        let mut logins = NamedLogins::default();
+        logins.add(&named);
         let order = Order {
-            start: Some(written),
+            start: Some(named.written),
+            logins,
             follow,
             scrape,
             base_url: who.base_url.to_owned(),
@@ -172,9 +173,7 @@ impl BatchPlan {
         };
         let scrape = asked.options();
         let private = who.keeps_nothing || asked.zero_data_retention == Some(true);
-        // Any address will do: what is wrong with the options is wrong for all of them.
-        let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(Kind::Internal))?;
-        let page = page_plan(nowhere, &scrape, private, who.models)?;
+        let page = page_plan(&scrape, private, who.models)?;
         let listed = Listed::read(urls, who);
         if listed.entries.is_empty() {
             return Err(WireError::from(Kind::NoValidUrls).with_details(&listed.issues));
@@ -185,6 +184,7 @@ impl BatchPlan {
         }
         let order = Order {
             start: None,
+            logins: listed.logins,
             follow: Follow::default(),
             scrape,
             base_url: who.base_url.to_owned(),
@@ -222,6 +222,10 @@ impl BatchPlan {
         if asked.max_concurrency.is_some() {
             issues.add("maxConcurrency", "is set when a batch is started", "custom");
         }
+        if !self.order.logins.is_empty() {
+            let why = "an address with a login can only be in the request that starts a batch";
+            issues.add("urls", why, "custom");
+        }
         if asked.zero_data_retention == Some(true) && !batch.private {
             issues.add("zeroDataRetention", "is set when a batch is started", "custom");
         }
@@ -233,6 +237,7 @@ impl BatchPlan {
 #[derive(Debug, Default)]
 struct Listed {
     entries: Vec<NewEntry>,
+    logins: NamedLogins,
     invalid: Vec<String>,
     /// What is wrong with the first of them.
     issues: Vec<Issue>,
@@ -243,12 +248,17 @@ impl Listed {
         let mut listed = Self::default();
         let mut known: HashSet<EntryKey> = HashSet::with_capacity(urls.len());
         for (index, written) in urls.iter().enumerate() {
-            match who.page_url(written) {
-                Ok(url) => {
-                    let key = written_key(written);
+            match who.named_page(written) {
+                Ok(page) if !listed.logins.add(&page) => {
+                    let why = "is listed twice with different logins";
+                    let error = WireError::invalid(&[Issue::at("urls", why, "invalid_value")]);
+                    listed.refuse(index, &page.written, &error);
+                }
+                Ok(page) => {
+                    let key = written_key(&page.written);
                     if known.insert(key) {
-                        let host = host_of(&url);
-                        let url = written.clone();
+                        let host = host_of(&page.url);
+                        let url = page.written;
                         listed.entries.push(NewEntry { key, url, host, depth: 0, fate: NewFate::Page });
                     }
                 }
@@ -270,18 +280,12 @@ impl Listed {
 
 /// What a page of a stored order costs.
 pub fn price(order: &Order) -> Result<i64, WireError> {
-    let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(Kind::Internal))?;
-    Ok(ScrapePlan::of_options(nowhere, "", &order.scrape, order.private)?.credits())
+    Ok(ScrapePlan::template(&order.scrape, order.private, CredentialScope::nobody())?.credits())
 }
 
 /// How each page is scraped, which must make sense for many of them at once.
-fn page_plan(
-    url: Url,
-    options: &ScrapeOptions,
-    private: bool,
-    models: &Models,
-) -> Result<ScrapePlan, WireError> {
-    let plan = ScrapePlan::of_options(url, "", options, private)?;
+fn page_plan(options: &ScrapeOptions, private: bool, models: &Models) -> Result<ScrapePlan, WireError> {
+    let plan = ScrapePlan::template(options, private, CredentialScope::nobody())?;
     answers::must_be_able(models, &plan)?;
     if plan.access.profile.as_ref().is_some_and(|profile| profile.save) {
         let why = "must be false: many pages cannot write one profile";

@@ -7,11 +7,12 @@ use super::prompt::{self, Prompted};
 use super::watch::Seats;
 use crate::callers::Caller;
 use crate::models::Models;
-use crate::{credits, from_store};
+use crate::{credits, from_store, idempotency};
 use net::EgressAllow;
 use std::sync::Arc;
 use std::time::Duration;
-use store::crawls::{Appended, Crawl, CrawlKind, CrawlState, NewCrawl, NewEntry};
+use store::admission::Admission;
+use store::crawls::{Appended, Crawl, CrawlKind, CrawlState, NewCrawl, NewEntry, StartedCrawl};
 use store::{Store, StoreError};
 use uuid::Uuid;
 use wire::batch::BatchRequest;
@@ -92,10 +93,10 @@ impl Crawler {
         key: Option<&str>,
         base_url: &str,
     ) -> Result<CrawlAccepted, WireError> {
-        let who = self.asking(caller, base_url);
-        let (asked, prompted) = prompt::apply(&self.models, asked, who).await?;
-        let plan = CrawlPlan::resolve(&asked, who)?;
-        let id = self.once(caller, CrawlKind::Crawl, key, self.accept_crawl(caller, plan)).await?;
+        idempotency::refuse_used(self.store.as_ref(), caller, endpoint(CrawlKind::Crawl), key).await?;
+        let (asked, prompted) = self.understand(caller, asked, base_url).await?;
+        let plan = CrawlPlan::resolve(&asked, self.asking(caller, base_url))?;
+        let id = self.accept_crawl(caller, plan, key).await?;
         Ok(CrawlAccepted { id, prompted })
     }
 
@@ -107,6 +108,7 @@ impl Crawler {
         key: Option<&str>,
         base_url: &str,
     ) -> Result<BatchAccepted, WireError> {
+        idempotency::refuse_used(self.store.as_ref(), caller, endpoint(CrawlKind::Batch), key).await?;
         let (allow, models, base_url) = (self.allow.clone(), self.models.clone(), base_url.to_owned());
         let keeps_nothing = caller.zero_data_retention;
         // A hundred thousand addresses take a moment to read.
@@ -115,13 +117,10 @@ impl Crawler {
             BatchPlan::resolve(&asked, who).map(|plan| (plan, asked))
         });
         let (plan, asked) = planned.await.map_err(|_| WireError::from(Kind::Internal))??;
-        let work = async {
-            match plan.append_to {
-                Some(batch) => self.append(caller, &asked, plan, batch).await,
-                None => self.accept_batch(caller, plan).await,
-            }
-        };
-        self.once(caller, CrawlKind::Batch, key, work).await
+        match plan.append_to {
+            Some(batch) => self.append(caller, &asked, plan, batch, key).await,
+            None => self.accept_batch(caller, plan, key).await,
+        }
     }
 
     /// What a prompt would make of a crawl's options.
@@ -132,30 +131,58 @@ impl Crawler {
     ) -> Result<Prompted, WireError> {
         let (url, prompt) = (asked.url.clone(), Some(asked.prompt.clone().unwrap_or_default()));
         let asked = CrawlRequest { url, prompt, ..CrawlRequest::default() };
-        let (_, prompted) = prompt::apply(&self.models, &asked, self.asking(caller, "")).await?;
+        let (_, prompted) = self.understand(caller, &asked, "").await?;
         prompted.ok_or_else(|| Kind::Internal.into())
     }
 
-    async fn accept_crawl(&self, caller: &Caller, plan: CrawlPlan) -> Result<Uuid, WireError> {
+    /// Turns the prompt of a request into options of it. A model that is asked for that is paid for.
+    async fn understand(
+        &self,
+        caller: &Caller,
+        asked: &CrawlRequest,
+        base_url: &str,
+    ) -> Result<(CrawlRequest, Option<Prompted>), WireError> {
+        let who = self.asking(caller, base_url);
+        // Mistakes are told before anything is set aside.
+        prompt::check(asked, who)?;
+        if asked.prompt.is_none() || !prompt::asks_model(&self.models) {
+            return Ok(prompt::apply(&self.models, asked, who).await);
+        }
+        let fee = prompt::Fee::set_aside(&self.store, caller).await?;
+        let (request, prompted) = prompt::apply(&self.models, asked, who).await;
+        let by_model = prompted.as_ref().is_some_and(|prompted| prompted.by_model);
+        fee.settle(caller, asked, by_model).await?;
+        Ok((request, prompted))
+    }
+
+    async fn accept_crawl(
+        &self,
+        caller: &Caller,
+        plan: CrawlPlan,
+        key: Option<&str>,
+    ) -> Result<Uuid, WireError> {
         let entries = plan.entries();
-        self.must_fit_the_queue(caller, entries.len()).await?;
         let (reservation, limit) = self.reserve_pages(caller, plan.limit, plan.terms.price).await?;
         let target = plan.order.start.clone().unwrap_or_default();
         let crawl = new_crawl(caller, CrawlKind::Crawl, &plan.order, plan.terms, target);
         let deadline = longest(limit, crawl.gap);
         let crawl = NewCrawl { limit: Some(limit), deadline, reservation, ..crawl };
-        self.write(crawl, entries).await
+        self.write(caller, crawl, entries, key).await
     }
 
-    async fn accept_batch(&self, caller: &Caller, plan: BatchPlan) -> Result<BatchAccepted, WireError> {
-        self.must_fit_the_queue(caller, plan.entries.len()).await?;
+    async fn accept_batch(
+        &self,
+        caller: &Caller,
+        plan: BatchPlan,
+        key: Option<&str>,
+    ) -> Result<BatchAccepted, WireError> {
         let pages = plan.entries.len() as u64;
         let (reservation, _) =
             self.reserve_pages(caller, Limit { pages, asked: true }, plan.terms.price).await?;
         let target = plan.target();
         let batch = new_crawl(caller, CrawlKind::Batch, &plan.order, plan.terms, target);
         let batch = NewCrawl { deadline: longest(pages, None), reservation, ..batch };
-        let id = self.write(batch, plan.entries).await?;
+        let id = self.write(caller, batch, plan.entries, key).await?;
         Ok(BatchAccepted { id, invalid: plan.invalid })
     }
 
@@ -165,30 +192,46 @@ impl Crawler {
         asked: &BatchRequest,
         plan: BatchPlan,
         id: Uuid,
+        key: Option<&str>,
     ) -> Result<BatchAccepted, WireError> {
         let batch = self.find(caller, CrawlKind::Batch, id).await?;
         let order = order_of(&batch)?;
         plan.must_fit(asked, &order)?;
-        self.must_fit_the_queue(caller, plan.entries.len()).await?;
         // What is still open needs its credits too: the new reservation takes the place of the old one.
         let counts = batch.counts;
         let open = counts.queued + counts.running + counts.fetched;
         let pages = open + plan.entries.len() as u64;
         let (reservation, _) =
             self.reserve_pages(caller, Limit { pages, asked: true }, price(&order)?).await?;
-        let appended = self.store.append_entries(caller.team, id, plan.entries, reservation).await;
+        let admission = idempotency::admission(caller, endpoint(CrawlKind::Batch), key, id);
+        let appended = self.store.append_entries(caller.team, id, plan.entries, reservation, admission).await;
         match appended {
             Ok(Appended::Added(_)) => Ok(BatchAccepted { id, invalid: plan.invalid }),
             Ok(Appended::Ended(_)) => Err(self.give_back(reservation, Kind::BatchFinished.into()).await),
             Ok(Appended::NotFound) => Err(self.give_back(reservation, Kind::JobNotFound.into()).await),
+            Ok(Appended::Refused(refused)) => {
+                Err(self.give_back(reservation, idempotency::not_admitted(caller, refused)).await)
+            }
             Err(error) => Err(self.refused(reservation, error).await),
         }
     }
 
-    async fn write(&self, crawl: NewCrawl, entries: Vec<NewEntry>) -> Result<Uuid, WireError> {
+    /// Writes a crawl down with its first entries. Its idempotency key is used by the same transaction, which also holds the team to
+    /// the queue of its plan.
+    async fn write(
+        &self,
+        caller: &Caller,
+        mut crawl: NewCrawl,
+        entries: Vec<NewEntry>,
+        key: Option<&str>,
+    ) -> Result<Uuid, WireError> {
         let (id, reservation) = (crawl.id, crawl.reservation);
+        crawl.admission = idempotency::admission(caller, endpoint(crawl.kind), key, id);
         match self.store.start_crawl(crawl, entries).await {
-            Ok(()) => Ok(id),
+            Ok(StartedCrawl::Accepted) => Ok(id),
+            Ok(StartedCrawl::Refused(refused)) => {
+                Err(self.give_back(reservation, idempotency::not_admitted(caller, refused)).await)
+            }
             Err(error) => Err(self.refused(reservation, error).await),
         }
     }
@@ -206,34 +249,6 @@ impl Crawler {
             credits::give_back(self.store.as_ref(), reservation).await;
         }
         error
-    }
-
-    /// Does it once for an idempotency key.
-    async fn once<T>(
-        &self,
-        caller: &Caller,
-        kind: CrawlKind,
-        key: Option<&str>,
-        work: impl Future<Output = Result<T, WireError>>,
-    ) -> Result<T, WireError> {
-        let Some(key) = key else { return work.await };
-        if !self.store.claim_key(caller.team, endpoint(kind), key, KEPT).await.map_err(from_store)? {
-            return Err(Kind::IdempotencyKeyUsed.into());
-        }
-        let done = work.await;
-        // What may have been accepted after all keeps its key.
-        if done.as_ref().is_err_and(|error| error.status() < 500)
-            && let Err(error) = self.store.release_key(caller.team, endpoint(kind), key).await
-        {
-            tracing::warn!(%error, "could not give an idempotency key back");
-        }
-        done
-    }
-
-    async fn must_fit_the_queue(&self, caller: &Caller, entries: usize) -> Result<(), WireError> {
-        let Some(cap) = caller.plan.queue else { return Ok(()) };
-        let waiting = self.store.queue_status(caller.team).await.map_err(from_store)?.waiting;
-        if waiting + entries as u64 > cap { Err(WireError::queue_full(cap)) } else { Ok(()) }
     }
 
     /// Sets aside what so many pages cost, where the plan has a limit. Where the caller named no number, as many as the plan still
@@ -264,12 +279,6 @@ impl Crawler {
     pub(super) async fn find(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<Crawl, WireError> {
         let crawl = self.store.crawl(caller.team, id).await.map_err(from_store)?;
         crawl.filter(|crawl| crawl.kind == kind).ok_or_else(|| Kind::JobNotFound.into())
-    }
-
-    /// Whether it is there but belongs to others.
-    pub async fn is_of_others(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<bool, WireError> {
-        let crawl = self.store.crawl_for_work(id).await.map_err(from_store)?;
-        Ok(crawl.is_some_and(|crawl| crawl.kind == kind && crawl.team_id != caller.team))
     }
 }
 
@@ -306,6 +315,7 @@ fn new_crawl(caller: &Caller, kind: CrawlKind, order: &Order, terms: Terms, targ
         private: order.private,
         audit: terms.audit,
         deliveries: events.and_then(|events| events.started()).into_iter().collect(),
+        admission: Admission::default(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod documents;
 mod ledger;
+mod shown;
 
 pub(super) use documents::unpacked;
 pub use documents::{Documents, Window};
@@ -78,10 +79,12 @@ impl Crawler {
         Ok((!notes.is_empty()).then(|| notes.join("; ")))
     }
 
-    /// The caller's crawls that run, newest first.
+    /// The crawls of the caller's team that run, newest first, without their secrets.
     pub async fn active(&self, caller: &Caller) -> Result<Vec<ActiveCrawl>, WireError> {
         let crawls = self.store.active_crawls(caller.team, CrawlKind::Crawl, MOST_ACTIVE).await;
-        crawls.map_err(from_store)?.iter().map(active).collect()
+        // One whose request cannot be read any more is about to be ended.
+        let crawls = crawls.map_err(from_store)?.into_iter().filter(|crawl| !crawl.request.is_empty());
+        crawls.map(|crawl| active(&crawl)).collect()
     }
 
     /// Ends it, whatever is open in it. Cancelling twice is no mistake.
@@ -145,7 +148,7 @@ fn active(crawl: &Crawl) -> Result<ActiveCrawl, WireError> {
     })
 }
 
-/// An order as it could have been asked for.
+/// An order as it could have been asked for, but for its secrets.
 fn options(order: Order, limit: Option<u64>) -> CrawlRequest {
     let follow = order.follow;
     let sitemap = match follow.sitemap {
@@ -168,8 +171,8 @@ fn options(order: Order, limit: Option<u64>) -> CrawlRequest {
         allow_subdomains: Some(follow.allow_subdomains),
         ignore_robots_txt: Some(follow.ignore_robots),
         robots_user_agent: follow.robots_agent,
-        webhook: order.webhook.map(|hook| WebhookAsked::Plain(hook.url)),
-        scrape_options: Some(order.scrape),
+        webhook: order.webhook.map(|hook| WebhookAsked::Plain(shown::receiver(&hook.url))),
+        scrape_options: Some(shown::without_secrets(order.scrape)),
         zero_data_retention: Some(order.private),
         ..CrawlRequest::default()
     }

@@ -30,7 +30,11 @@ const AT_LEAST: u64 = 10_000;
 
 /// Settles what can be settled of a crawl now.
 pub async fn settle(store: &dyn Store, desks: &Desks, crawl: Uuid) -> Result<(), WireError> {
-    let Some(desk) = desks.desk(crawl).await? else { return Ok(()) };
+    let desk = match desks.desk(crawl).await {
+        Ok(Some(desk)) => desk,
+        Ok(None) => return Ok(()),
+        Err(error) => return end_if_unreadable(store, crawl, error).await,
+    };
     loop {
         let Some(turn) = store.turn(crawl, ENTRIES, PATIENCE).await.map_err(from_store)? else {
             desks.close(crawl);
@@ -59,6 +63,16 @@ pub async fn settle(store: &dyn Store, desks: &Desks, crawl: Uuid) -> Result<(),
             }
         }
     }
+}
+
+/// Ends a crawl whose request cannot be read any more, which no later attempt would change.
+async fn end_if_unreadable(store: &dyn Store, crawl: Uuid, error: WireError) -> Result<(), WireError> {
+    let found = store.crawl_for_work(crawl).await.map_err(from_store)?;
+    if found.is_none_or(|found| !found.request.is_empty()) {
+        return Err(error);
+    }
+    store.fail_crawl(crawl, crate::fault::REQUEST_LOST.to_owned(), Vec::new()).await.map_err(from_store)?;
+    Ok(())
 }
 
 /// One settlement in the making.

@@ -25,13 +25,19 @@ impl Extractor {
     }
 
     /// Accepts an extraction: durable when this returns.
-    pub async fn start(&self, caller: &Caller, asked: &ExtractRequest) -> Result<ExtractStarted, WireError> {
+    pub async fn start(
+        &self,
+        caller: &Caller,
+        asked: &ExtractRequest,
+        idempotency_key: Option<String>,
+    ) -> Result<ExtractStarted, WireError> {
         if caller.zero_data_retention {
             return Err(Kind::AgentZeroRetention.into());
         }
         let ExtractPlan { order, invalid, audit } = plan::resolve(asked, self.0.allow())?;
         let (kind, turn_of) = (RunKind::Extract, TurnOf::Nothing);
-        let acceptance = Acceptance { kind, turn_of, order, credits_asked: false, audit };
+        let acceptance =
+            Acceptance { kind, turn_of, order, credits_asked: false, audit, idempotency_key };
         let started = self.0.accept(caller, acceptance).await?;
         Ok(ExtractStarted {
             success: true,

@@ -2,12 +2,11 @@
 
 use crate::agent::{DEFAULT_CREDITS, Order};
 use crate::scrape::ScrapePlan;
-use crate::scrape::plan::page_url;
+use crate::scrape::plan::{NamedLogins, NamedPage, must_have_a_place};
 use crate::webhooks;
 use ::extract::Schema;
 use agent::{Effort, Mode, Task};
-use net::{EgressAllow, Purpose};
-use url::Url;
+use net::{CredentialScope, EgressAllow, Purpose};
 use wire::extract::ExtractRequest;
 use wire::scrape::ScrapeOptions;
 use wire::{Issue, Issues, Kind, PathPart, WireError};
@@ -48,10 +47,11 @@ pub(super) fn resolve(asked: &ExtractRequest, allow: &EgressAllow) -> Result<Ext
         issues.add("agent.model", "must be FIRE-1 or v3-beta", "invalid_value");
     }
     issues.finish()?;
-    let (urls, invalid) = addresses(&written, asked.ignore_invalid_urls != Some(false), allow)?;
+    let leave_out = asked.ignore_invalid_urls != Some(false);
+    let Sorted { urls, logins, invalid } = addresses(&written, leave_out, allow)?;
     let schema = asked.schema.as_ref().map(Schema::read).transpose();
     let schema = schema.map_err(|error| WireError::because(Kind::InvalidAgentSchema, &error.to_string()))?;
-    let (scrape, audit) = scrape_options(asked)?;
+    let (scrape, audit) = scrape_options(asked, urls.is_empty())?;
     let webhook = asked.webhook.as_ref();
     let webhook = webhook.map(|hook| webhooks::resolve(hook, &EXTRACT_EVENTS, allow)).transpose()?;
     let searches = asked.enable_web_search == Some(true);
@@ -68,7 +68,17 @@ pub(super) fn resolve(asked: &ExtractRequest, allow: &EgressAllow) -> Result<Ext
         earlier: Vec::new(),
     };
     let (origin, sources) = ("api".to_owned(), asked.show_sources == Some(true));
-    let order = Order { task, scrape, webhook, origin, integration: None, sources };
+    let order = Order {
+        task,
+        logins,
+        scrape,
+        webhook,
+        origin,
+        integration: None,
+        sources,
+        // Known when it is accepted.
+        results_when_paid: false,
+    };
     Ok(ExtractPlan { order, invalid, audit })
 }
 
@@ -80,17 +90,26 @@ fn whole_prompt(prompt: &str, system: &str) -> String {
     }
 }
 
-/// Addresses as they are fetched, and those that are none.
-type Sorted = (Vec<String>, Option<Vec<String>>);
+/// Addresses as they are fetched, apart from them their logins, and those that are none.
+#[derive(Debug, Default)]
+struct Sorted {
+    urls: Vec<String>,
+    logins: NamedLogins,
+    invalid: Option<Vec<String>>,
+}
 
 fn addresses(written: &[String], leave_out: bool, allow: &EgressAllow) -> Result<Sorted, WireError> {
     let names_host = |host: &str| allow.names_host(Purpose::Scrape, host);
-    let (mut urls, mut invalid) = (Vec::new(), Vec::new());
+    let (mut urls, mut logins, mut invalid) = (Vec::new(), NamedLogins::default(), Vec::new());
     for (place, one) in written.iter().enumerate() {
         let part = one.trim().strip_suffix("/*");
         let page = part.map_or_else(|| one.clone(), |part| format!("{part}/"));
-        match page_url(&page, &names_host) {
-            Ok(url) => urls.push(if part.is_some() { format!("{url}*") } else { url.into() }),
+        match NamedPage::parse(&page, &names_host) {
+            Ok(page) if !logins.add(&page) => {
+                let why = "has one address with two logins";
+                return Err(WireError::invalid(&[Issue::at("urls", why, "invalid_value")]));
+            }
+            Ok(page) => urls.push(if part.is_some() { format!("{}*", page.url) } else { page.url.into() }),
             Err(_) if leave_out => invalid.push(one.clone()),
             Err(error) => {
                 let why =
@@ -111,11 +130,14 @@ fn addresses(written: &[String], leave_out: bool, allow: &EgressAllow) -> Result
             "invalid_value",
         )]));
     }
-    Ok((urls, leave_out.then_some(invalid)))
+    Ok(Sorted { urls, logins, invalid: leave_out.then_some(invalid) })
 }
 
 /// How pages are read, and who stands behind it. What a scrape would refuse is refused here.
-fn scrape_options(asked: &ExtractRequest) -> Result<(ScrapeOptions, Option<String>), WireError> {
+fn scrape_options(
+    asked: &ExtractRequest,
+    names_no_page: bool,
+) -> Result<(ScrapeOptions, Option<String>), WireError> {
     let given = asked.scrape_options.clone().unwrap_or_default();
     let options = ScrapeOptions {
         threat_protection: asked.threat_protection.clone().or_else(|| given.threat_protection.clone()),
@@ -123,9 +145,10 @@ fn scrape_options(asked: &ExtractRequest) -> Result<(ScrapeOptions, Option<Strin
         formats: None,
         ..given
     };
-    // Any address will do.
-    let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(Kind::Internal))?;
-    let plan = ScrapePlan::of_options(nowhere, "", &options, false)?;
+    let plan = ScrapePlan::template(&options, false, CredentialScope::nobody())?;
+    if names_no_page {
+        must_have_a_place(&plan.access.credentials, "scrapeOptions.headers")?;
+    }
     Ok((ScrapeOptions { audit_metadata: None, ..options }, plan.audit))
 }
 
@@ -133,6 +156,7 @@ fn scrape_options(asked: &ExtractRequest) -> Result<(ScrapeOptions, Option<Strin
 mod tests {
     use super::*;
     use serde_json::{Value, json};
+    use url::Url;
 
     fn resolved(body: &Value) -> Result<ExtractPlan, WireError> {
         let asked: ExtractRequest = wire::read::body(body.to_string().as_bytes())?;
@@ -145,6 +169,10 @@ mod tests {
             resolved(&json!({ "urls": ["example.com", "https://a.test/docs/*", "not an address"] })).unwrap();
         let task = plan.order.task;
         assert_eq!(task.urls, ["http://example.com/", "https://a.test/docs/*"]);
+        let login = resolved(&json!({ "urls": ["https://me:secret@a.test/docs/*"] })).unwrap().order;
+        assert_eq!(login.task.urls, ["https://a.test/docs/*"]);
+        let page = Url::parse("https://a.test/docs/1").unwrap();
+        assert!(login.scope().covers(&page) && login.logins.for_origin(&page).is_some());
         assert_eq!(plan.invalid, Some(vec!["not an address".to_owned()]));
         assert!(task.strict && task.prompt == NO_PROMPT && task.effort.is_none());
         let open = resolved(&json!({ "prompt": "find it", "systemPrompt": "be brief" })).unwrap();
@@ -178,6 +206,16 @@ mod tests {
                 "Invalid JSON schema: ",
             ),
             (json!({ "prompt": "x", "scrapeOptions": { "waitFor": -1 } }), Kind::BadRequest, "waitFor"),
+            (
+                json!({ "prompt": "x", "scrapeOptions": { "headers": { "X-Key": "k" } } }),
+                Kind::BadRequest,
+                "scrapeOptions.headers",
+            ),
+            (
+                json!({ "urls": ["http://a:1@b.test/", "http://a:2@b.test/"] }),
+                Kind::BadRequest,
+                "two logins",
+            ),
             (
                 json!({ "prompt": "x", "webhook": { "url": "https://a.test/", "events": ["page"] } }),
                 Kind::BadRequest,

@@ -18,7 +18,7 @@ impl Extractor {
             _ => error,
         })?;
         let order = Order::of(&run)?;
-        let StoredResult { data, partial, note, citations, .. } = self.0.result(&run).await?;
+        let StoredResult { data, partial, note, citations, .. } = self.0.result(&order, &run).await?;
         let completed = run.state == RunState::Succeeded;
         let (expires_at, credits_used) = Agents::terms(&run);
         Ok(ExtractStatus {

@@ -8,10 +8,11 @@ pub mod sitemaps;
 pub use plan::{MapPlan, Sources};
 
 use crate::callers::Caller;
+use crate::scrape::ladder::Slot;
 use crate::scrape::{Ladder, ScrapePlan, Scraper};
 use findings::Findings;
 use futures_util::stream::{self, StreamExt};
-use net::{Deadline, FetchError, Request};
+use net::{CredentialScope, Deadline, FetchError, Request};
 use sitemaps::Candidate;
 use sites::scope::Found;
 use sites::sitemap::Entry;
@@ -50,11 +51,12 @@ impl Mapper {
     }
 
     /// Maps a site for a caller, who pays for it.
-    pub async fn map(&self, caller: &Caller, asked: &MapRequest) -> Result<MapAnswer, WireError> {
+    pub async fn map(&self, caller: &Arc<Caller>, asked: &MapRequest) -> Result<MapAnswer, WireError> {
         let plan = MapPlan::resolve(asked, &|host| self.0.names_host(host))?;
         let reservation = self.0.reserve(caller, CREDITS, ENDPOINT, plan.timeout).await?;
         let id = Uuid::now_v7();
-        let made = map(self.0.ladder(), &plan, id).await;
+        let slots = || self.0.browser_slot(caller, plan.waits_for_browser);
+        let made = map(&self.0.ladder().of_team(caller.team), &plan, &slots, caller.team, id).await;
         let record = NewScrape {
             id,
             team_id: caller.team,
@@ -71,16 +73,24 @@ impl Mapper {
             audit: plan.audit.clone(),
             keep_for: KEPT,
             private: caller.zero_data_retention,
+            claim: None,
         };
         self.0.record(record).await?;
         made
     }
 }
 
-/// Maps a site.
-pub async fn map(ladder: &Ladder, plan: &MapPlan, id: Uuid) -> Result<MapAnswer, WireError> {
+/// Maps a site. `slots` gives the places in the browser that the caller's plan allows.
+pub async fn map(
+    ladder: &Ladder,
+    plan: &MapPlan,
+    slots: &(dyn Fn() -> Slot + Sync),
+    team: Uuid,
+    id: Uuid,
+) -> Result<MapAnswer, WireError> {
     let deadline = Deadline::after(plan.timeout.saturating_sub(RESERVE));
-    let gathering = Gathering { ladder, plan, deadline, findings: Mutex::new(Findings::new(plan)) };
+    let findings = Mutex::new(Findings::new(plan));
+    let gathering = Gathering { ladder, plan, slots, team, deadline, findings };
     let in_time = deadline.run(Box::pin(gathering.gather())).await;
     let mut findings = gathering.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
     match in_time {
@@ -97,6 +107,8 @@ pub async fn map(ladder: &Ladder, plan: &MapPlan, id: Uuid) -> Result<MapAnswer,
 struct Gathering<'a> {
     ladder: &'a Ladder,
     plan: &'a MapPlan,
+    slots: &'a (dyn Fn() -> Slot + Sync),
+    team: Uuid,
     deadline: Deadline,
     findings: Mutex<Findings>,
 }
@@ -193,7 +205,6 @@ impl Gathering<'_> {
     /// Notes what a page links to and what it says of itself; its feeds.
     async fn look_at(&self, address: &Address, depth: u32) -> Result<Vec<Url>, WireError> {
         let options = ScrapeOptions {
-            headers: Some(self.plan.headers.clone()).filter(|headers| !headers.is_empty()),
             // Only the start is worth a browser.
             fast_mode: Some(depth > 0),
             skip_tls_verification: Some(true),
@@ -203,12 +214,15 @@ impl Gathering<'_> {
             }),
             ..ScrapeOptions::default()
         };
-        let mut page = ScrapePlan::of_options(address.url().clone(), &self.plan.written_url, &options, true)?;
-        page.access.rules.clone_from(&self.plan.rules);
+        let mut page = ScrapePlan::template(&options, true, CredentialScope::nobody())?
+            .for_page(address.url().clone(), &self.plan.written_url)
+            .with_credentials(self.plan.credentials.clone());
+        page.access.allowed.clone_from(&self.plan.allowed);
         let deadline = if depth == 0 { self.deadline } else { self.deadline.child(PAGE_TIME) };
-        let capture = self.ladder.climb_alone(&page, deadline).await?;
+        let job = self.ladder.bench.job(self.team, ENDPOINT, deadline);
+        let capture = self.ladder.climb_alone(&page, job.clone(), (self.slots)()).await?;
         let read = move || (capture.page.links(), capture.page.metadata(), capture.answer.url);
-        let (links, metadata, landed) = self.ladder.bench.run(read).await?;
+        let (links, metadata, landed) = job.run(read).await?;
         let mut findings = self.found();
         findings.describe(address, &metadata);
         if depth == 0
@@ -229,13 +243,11 @@ impl Gathering<'_> {
     }
 
     fn ask(&self, url: &Url) -> Result<Request, FetchError> {
-        let pairs = self.plan.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let mut request = sitemaps::request(url)?
+        let mut request = sitemaps::request(url, self.plan.credentials.clone())?
             .locale(self.plan.place.locale())
-            .skip_tls_verification(true)
-            .headers(pairs)?;
-        if let Some(rules) = self.plan.rules.clone() {
-            request = request.allowed(Arc::new(move |url: &Url| rules.allow(url)));
+            .skip_tls_verification(true);
+        if let Some(rule) = self.plan.allowed.hop_rule() {
+            request = request.allowed(rule);
         }
         Ok(request)
     }

@@ -1,9 +1,9 @@
 //! What a map request means.
 
-use crate::scrape::plan::{HostRules, Place, page_url};
+use crate::scrape::plan::{AllowedUrls, NamedPage, Place};
+use net::Credentials;
 use sites::scope::{BadPattern, Rules};
 use sites::{Address, Sameness, Scope};
-use std::collections::BTreeMap;
 use std::time::Duration;
 use wire::map::MapRequest;
 use wire::{Issue, Issues, WireError};
@@ -31,15 +31,18 @@ pub struct MapPlan {
     pub limit: usize,
     pub timeout: Duration,
     pub place: Place,
-    pub headers: BTreeMap<String, String>,
-    pub rules: Option<HostRules>,
+    /// Headers and a login of the caller, for the origin of the start.
+    pub credentials: Credentials,
+    /// One map of many waits for a browser of its team; a single request is told that they are busy.
+    pub waits_for_browser: bool,
+    /// What may be asked for: pages, robots.txt, sitemaps and feeds.
+    pub allowed: AllowedUrls,
     pub audit: Option<String>,
 }
 
 impl MapPlan {
     pub fn resolve(asked: &MapRequest, names_host: &dyn Fn(&str) -> bool) -> Result<Self, WireError> {
-        let written = asked.url.clone().unwrap_or_default();
-        let url = page_url(&written, names_host)?;
+        let page = NamedPage::parse(asked.url.as_deref().unwrap_or_default(), names_host)?;
         let mut issues = Issues::default();
         let limit = asked.limit.unwrap_or(DEFAULT_LIMIT);
         issues.range("limit", limit, &(1..=MOST));
@@ -60,18 +63,19 @@ impl MapPlan {
         if let Some(search) = &asked.search {
             issues.length("search", search, &(0..=1_000));
         }
-        let headers = asked.headers.clone().unwrap_or_default();
-        let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        if let Err(error) = net::CustomHeaders::new(pairs) {
+        let headers = asked.headers.iter().flatten().map(|(name, value)| (name.as_str(), value.as_str()));
+        let credentials = Credentials::new(headers, page.scope()).unwrap_or_else(|error| {
             issues.add("headers", &error.to_string(), "invalid_value");
-        }
+            Credentials::none()
+        });
+        let credentials = credentials.with_login(page.login.as_ref());
         let audit = asked.audit_metadata.as_ref().and_then(|audit| audit.username.clone());
         if let Some(name) = &audit {
             issues.length("auditMetadata.username", name, &(0..=1024));
         }
         let sameness =
             Sameness { ignore_query: asked.ignore_query_parameters.unwrap_or(true), similar: true };
-        let start = Address::of(url, sameness).map_err(|unusable| {
+        let start = Address::of(page.url, sameness).map_err(|unusable| {
             WireError::invalid(&[Issue::at("url", &unusable.to_string(), "invalid_value")])
         })?;
         let rules = Rules {
@@ -87,7 +91,7 @@ impl MapPlan {
         issues.finish()?;
         Ok(Self {
             start,
-            written_url: written,
+            written_url: page.written,
             scope,
             sameness,
             sources,
@@ -95,8 +99,9 @@ impl MapPlan {
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
             timeout: Duration::from_millis(u64::try_from(timeout).unwrap_or(0)),
             place,
-            headers,
-            rules: hosts,
+            credentials,
+            waits_for_browser: false,
+            allowed: AllowedUrls::from_hosts(hosts),
             audit,
         })
     }

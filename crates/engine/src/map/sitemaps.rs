@@ -2,7 +2,7 @@
 
 use flate2::write::GzDecoder;
 use futures_util::stream::{FuturesOrdered, StreamExt};
-use net::{AtLimit, BodySink, Deadline, FetchError, Fetcher, Head, Limits, Purpose, Request};
+use net::{AtLimit, BodySink, Credentials, Deadline, FetchError, Fetcher, Head, Limits, Purpose, Request};
 use sites::sitemap::{Entry, Kind, Sitemap};
 use std::collections::{HashSet, VecDeque};
 use std::io::Write;
@@ -82,11 +82,11 @@ pub async fn read(
     }
 }
 
-/// Asks for a file as the fetcher would for a page, but for its size.
-pub fn request(url: &Url) -> Result<Request, FetchError> {
+/// Asks for a file as the fetcher would for a page, but for its size. Lists on other hosts than `credentials` are for get none of them.
+pub fn request(url: &Url, credentials: Credentials) -> Result<Request, FetchError> {
     let limits =
         Limits { at_limit: AtLimit::Cut, wire_bytes: LARGEST, body_bytes: LARGEST, ..Limits::default() };
-    Ok(Request::get(Purpose::Scrape, url.as_str())?.limits(limits))
+    Ok(Request::get(Purpose::Scrape, url.as_str(), credentials)?.limits(limits))
 }
 
 async fn fetch(

@@ -1,13 +1,15 @@
-//! Stored pages: what makes two requests the same page, and how one is put away and found again.
+//! Stored pages: how one is put away and found again.
 
 use super::capture::{Answer, Rung};
+use super::keys::page_key;
+use super::memory::BodyPlace;
 use super::plan::ScrapePlan;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::io::{self, Read};
 use std::time::Duration;
-use store::pages::{CachedPage, NewPage, PageKey};
+use store::pages::{CachedPage, NewPage};
 use url::Url;
 use zstd::bulk::Compressor;
 
@@ -34,36 +36,6 @@ struct Kept {
     cut: bool,
 }
 
-/// Everything that decides which page comes back.
-pub fn key(plan: &ScrapePlan) -> PageKey {
-    let mut hash = Fields::new("page");
-    hash.add(without_fragment(&plan.url).as_str());
-    hash.add(if plan.access.mobile { "mobile" } else { "desktop" });
-    hash.add(plan.access.place.country.as_deref().unwrap_or_default());
-    hash.add(&plan.access.place.languages.join(","));
-    hash.add(&plan.access.wait_for.as_millis().to_string());
-    hash.add(if plan.access.block_ads { "no ads" } else { "ads" });
-    hash.finish()
-}
-
-/// Everything that decides what a fetch does, for requests that share one.
-pub fn flight_key(team: uuid::Uuid, plan: &ScrapePlan) -> [u8; 32] {
-    let access = &plan.access;
-    let mut hash = Fields::new("flight");
-    hash.add(&team.to_string());
-    hash.add(&crate::hex(&key(plan)));
-    for (name, value) in &access.headers {
-        hash.add(name);
-        hash.add(value);
-    }
-    // Plain data of ours; its debug form tells any two apart.
-    hash.add(&format!("{:?}", (&access.actions, &access.profile, &access.rules, &plan.formats.screenshot)));
-    hash.add(&format!("{:?}", (access.check_certificate, access.fast, plan.formats.branding, plan.private)));
-    hash.add(access.stay.as_ref().map_or("", |stay| &stay.start));
-    hash.add(&format!("{:?}", plan.cache));
-    hash.finish()
-}
-
 /// A hash over parts of any length that cannot run into each other.
 #[derive(Debug)]
 pub struct Fields(Sha256);
@@ -85,10 +57,13 @@ impl Fields {
     }
 }
 
-/// The address without what only the reader's browser sees.
-pub fn without_fragment(url: &Url) -> Url {
+/// The address without the anchor in its page. A fragment that names a page of its own (`#/settings`, `#!about`) stays: scripts show
+/// another page for it.
+pub fn without_anchor(url: &Url) -> Url {
     let mut url = url.clone();
-    url.set_fragment(None);
+    if url.fragment().is_some_and(|fragment| !fragment.starts_with(['/', '!'])) {
+        url.set_fragment(None);
+    }
     url
 }
 
@@ -100,7 +75,7 @@ pub fn put_away(plan: &ScrapePlan, answer: &Answer, rung: Rung) -> Option<NewPag
     let kept =
         Kept { etag: answer.etag.clone(), last_modified: answer.last_modified.clone(), cut: answer.cut };
     Some(NewPage {
-        key: key(plan),
+        key: page_key(plan)?,
         url: plan.url.to_string(),
         final_url: answer.url.to_string(),
         status: answer.status,
@@ -128,6 +103,11 @@ impl Known {
     }
 }
 
+/// How large the body of a stored page is likely to be once it is unpacked: text shrinks to about an eighth.
+pub fn likely_size(page: &CachedPage) -> usize {
+    page.body.len().saturating_mul(8)
+}
+
 /// A stored page as it was; none when it cannot be read, which then counts as not stored.
 pub fn take_out(page: &CachedPage) -> Option<Known> {
     let kept: Kept = serde_json::from_str(&page.headers).ok()?;
@@ -141,6 +121,7 @@ pub fn take_out(page: &CachedPage) -> Option<Known> {
         retry_after: None,
         body: unpack(&page.body).ok()?.into(),
         cut: kept.cut,
+        place: BodyPlace::default(),
     };
     Some(Known { answer, rung, fetched_at: page.fetched_at })
 }

@@ -1,5 +1,8 @@
 //! A page as it was had, with how it was had.
 
+use super::failure;
+use super::memory::BodyPlace;
+use super::plan::AllowedUrls;
 use browser::{ActionResult, Picture, StorageState};
 use bytes::Bytes;
 use content::Limits;
@@ -9,6 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 use url::Url;
+use wire::WireError;
 
 /// The ways to a page, cheapest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -55,6 +59,8 @@ pub struct Answer {
     pub body: Bytes,
     /// A limit cut the body.
     pub cut: bool,
+    /// What the body holds of the process's memory for pages.
+    pub place: BodyPlace,
 }
 
 /// What only a visit in a browser leaves.
@@ -89,8 +95,11 @@ pub struct Stored {
     pub revalidated: bool,
 }
 
-/// Parses and judges an answer. Work for a [`super::workbench::Workbench`].
-pub fn read(answer: Answer) -> (Answer, Page, Verdict) {
+/// Parses and judges an answer for a request that accepts pages from `allowed`. Every page passes here, however it was obtained: over HTTP,
+/// revalidated, from the browser, stored. So no page is used whose final address the request does not accept. Work for a
+/// [`super::workbench::Workbench`].
+pub fn read(answer: Answer, allowed: &AllowedUrls) -> Result<(Answer, Page, Verdict), WireError> {
+    allowed.check(&answer.url).map_err(|refused| failure::of_refused(&refused))?;
     let source = Source {
         bytes: &answer.body,
         content_type: answer.content_type.as_deref(),
@@ -99,5 +108,5 @@ pub fn read(answer: Answer) -> (Answer, Page, Verdict) {
     };
     let page = Page::read(&source, &Limits::default());
     let verdict = page.verdict();
-    (answer, page, verdict)
+    Ok((answer, page, verdict))
 }

@@ -1,8 +1,9 @@
 //! Change tracking: how a page compares with the last time this team looked at it. Its text is compared, or the data that was taken
 //! from it, or both; each has its own snapshot.
 
-use super::cache::{Fields, pack, unpack, without_fragment};
+use super::cache::{Fields, pack, unpack, without_anchor};
 use super::plan::{ScrapePlan, Tracking};
+use super::workbench::Job;
 use crate::answers::differences;
 use crate::{from_store, time};
 use serde_json::Value;
@@ -42,8 +43,9 @@ pub async fn track(
     plan: &ScrapePlan,
     tracking: &Tracking,
     looked: Looked<'_>,
+    job: &Job,
 ) -> Result<ChangeTracking, WireError> {
-    let shelf = Shelf { store, team, plan, tag: tracking.tag.as_deref().unwrap_or_default() };
+    let shelf = Shelf { store, team, plan, tag: tracking.tag.as_deref().unwrap_or_default(), job };
     let data = match (&tracking.json, looked.data) {
         (Some(asked), Some(data)) => Some(shelf.compare_data(looked, data, &asked.identity()).await?),
         _ => None,
@@ -68,6 +70,7 @@ struct Shelf<'a> {
     team: Uuid,
     plan: &'a ScrapePlan,
     tag: &'a str,
+    job: &'a Job,
 }
 
 impl Shelf<'_> {
@@ -82,10 +85,12 @@ impl Shelf<'_> {
         }
         let (before, after) = (String::from_utf8_lossy(&before).into_owned(), looked.markdown.to_owned());
         // A diff may take its two seconds on a large page.
-        let diff = tokio::task::spawn_blocking(move || content::diff::diff(&before, &after));
-        let diff = diff.await.map_err(|_| WireError::from(Kind::Internal))?;
+        let diff = self.job.run_on(before.len() + after.len(), move || {
+            content::diff::diff(&before, &after).map(|diff| serde_json::to_value(diff).ok())
+        });
+        let diff = diff.await?;
         let status = if diff.is_some() { "changed" } else { "same" };
-        Ok(Compared { at, status, told: diff.and_then(|diff| serde_json::to_value(diff).ok()) })
+        Ok(Compared { at, status, told: diff.flatten() })
     }
 
     /// Data of another schema or prompt is other data, and has a history of its own.
@@ -111,8 +116,13 @@ impl Shelf<'_> {
 
     fn key(&self, what: &str, more: &str) -> [u8; 32] {
         let mut fields = Fields::new(what);
-        fields.add(without_fragment(&self.plan.url).as_str());
+        fields.add(without_anchor(&self.plan.url).as_str());
         fields.add(self.tag);
+        // What was seen with credentials is only compared with what was seen with the same ones.
+        let credentials = &self.plan.access.credentials;
+        if credentials.are_secret() {
+            fields.add(&credentials.identity());
+        }
         if !more.is_empty() {
             fields.add(more);
         }
@@ -129,14 +139,17 @@ impl Shelf<'_> {
         let previous = if looked.is_gone() {
             self.store.snapshot(self.team, &key).await
         } else {
-            let body = pack(body).map_err(|_| WireError::from(Kind::Internal))?;
-            let url = without_fragment(&self.plan.url).into();
+            let whole = body.to_vec();
+            let packed = self.job.run_on(whole.len(), move || pack(&whole)).await?;
+            let body = packed.map_err(|_| WireError::from(Kind::Internal))?;
+            let url = without_anchor(&self.plan.url).into();
             self.store
                 .exchange_snapshot(self.team, NewSnapshot { key, url, tag: self.tag.to_owned(), body })
                 .await
         };
         let Some(previous) = previous.map_err(from_store)? else { return Ok(None) };
-        let body = unpack(&previous.body).map_err(|_| WireError::from(Kind::Internal))?;
-        Ok(Some((time::iso(previous.taken_at), body)))
+        let (at, packed) = (time::iso(previous.taken_at), previous.body);
+        let body = self.job.run_on(packed.len() * 8, move || unpack(&packed)).await?;
+        Ok(Some((at, body.map_err(|_| WireError::from(Kind::Internal))?)))
     }
 }

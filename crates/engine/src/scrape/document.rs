@@ -5,6 +5,8 @@ use super::failure;
 use super::plan::ScrapePlan;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use content::budget::{self, OutOfBudget};
+use content::css::SelectorError;
 use content::page::Wanted;
 use content::select::Selection;
 use content::sniff::Kind as Sniffed;
@@ -58,14 +60,17 @@ fn fill(
         if selection.widened {
             notes.add("little of the page looked like main content, so more of it was kept");
         }
-        document.html = formats.html.then(|| page.html(&selection));
+        if formats.html {
+            document.html = Some(option("html", || page.html(&selection))?);
+        }
         if needs_markdown {
             let mut markdown = page.markdown(&selection, plan.parts.remove_base64_images);
             if let Some(options) = &plan.redact {
-                markdown = content::redact::redact(&markdown, options).text;
+                markdown = option("redactPII", || content::redact::redact(&markdown, options).text)?;
             }
             if let Some(query) = &formats.highlights {
-                document.highlights = Some(content::highlights::highlights(&markdown, query));
+                let found = option("highlights", || content::highlights::highlights(&markdown, query))?;
+                document.highlights = Some(found);
             }
             document.markdown = Some(markdown);
         }
@@ -78,19 +83,22 @@ fn fill(
     document.links = formats.links.then(|| page.links().into_iter().map(|link| link.url).collect());
     document.images = formats.images.then(|| page.images());
     if let Some(pairs) = &formats.attributes {
-        let values = page.attributes(pairs).map_err(|error| bad_selector("formats", &error.to_string()))?;
+        let values = page.attributes(pairs).map_err(|error| bad_selector("formats", &error))?;
         document.attributes = Some(value(&values));
     }
     if formats.product {
-        document.product = content::product::product(page).map(|product| value(&product));
+        let product = option("product", || content::product::product(page))?;
+        document.product = product.map(|product| value(&product));
         if document.product.is_none() {
             notes.add("the page shows no product");
         }
     }
-    document.menu = formats.menu.then(|| value(&content::menu::menu(page)));
+    if formats.menu {
+        document.menu = Some(value(&option("menu", || content::menu::menu(page))?));
+    }
     if formats.branding {
         let styles = capture.souvenirs.styles.as_ref().unwrap_or(&Value::Null);
-        document.branding = Some(value(&content::branding::profile(styles, page)));
+        document.branding = Some(value(&option("branding", || content::branding::profile(styles, page))?));
     }
     Ok(())
 }
@@ -102,7 +110,10 @@ fn select(plan: &ScrapePlan, capture: &Capture) -> Result<Selection, WireError> 
         include_tags: &parts.include_tags,
         exclude_tags: &parts.exclude_tags,
     };
-    capture.page.select(&wanted).map_err(|error| bad_selector("includeTags", &error.to_string()))
+    capture.page.select(&wanted).map_err(|error| {
+        let excludes = matches!(&error, SelectorError::Unfinished { selector, .. } if parts.exclude_tags.contains(selector));
+        bad_selector(if excludes { "excludeTags" } else { "includeTags" }, &error)
+    })
 }
 
 fn check_injection(capture: &Capture, notes: &mut Notes) -> Result<(), WireError> {
@@ -176,8 +187,34 @@ fn metadata(plan: &ScrapePlan, capture: &Capture) -> Metadata {
     map
 }
 
-fn bad_selector(field: &str, why: &str) -> WireError {
-    WireError::invalid(&[Issue::at(field, why, "invalid_value")])
+/// Does what an option asks for. Where the work that one request may ask for ends there, the error names the option.
+fn option<T>(name: &str, work: impl FnOnce() -> T) -> Result<T, WireError> {
+    budget::attempt(work).map_err(|out| out_of_budget(name, out))
+}
+
+fn out_of_budget(option: &str, out: OutOfBudget) -> WireError {
+    match out {
+        OutOfBudget::Steps => {
+            let why = format!("`{option}` takes more work on this page than one request may ask for");
+            WireError::because(Kind::UnprocessableEntity, &why)
+        }
+        out => super::workbench::out_of_budget(out),
+    }
+}
+
+fn bad_selector(field: &str, error: &SelectorError) -> WireError {
+    match error {
+        SelectorError::Unfinished { why: out @ (OutOfBudget::Time | OutOfBudget::Stopped), .. } => {
+            super::workbench::out_of_budget(*out)
+        }
+        error => WireError::invalid(&[Issue::at(field, &error.to_string(), "invalid_value")]),
+    }
+}
+
+/// Bytes of what a document is mostly made of.
+pub fn size(document: &Document) -> usize {
+    let texts = [&document.markdown, &document.html, &document.raw_html, &document.raw_base64];
+    texts.into_iter().flatten().map(String::len).sum()
 }
 
 fn value<T: Serialize>(plain: &T) -> Value {

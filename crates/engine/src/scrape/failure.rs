@@ -1,9 +1,10 @@
 //! Why a page could not be had, in the words of the contract. The one place where errors of the ways out become answers.
 
 use super::capture::Step;
+use super::plan::{AllowedUrls, RefusedUrl};
 use browser::{NavigationError, VisitError};
 use content::verdict::Verdict;
-use net::{FetchError, Refusal};
+use net::{FetchError, Phase, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wire::{Kind, WireError};
@@ -11,6 +12,7 @@ use wire::{Kind, WireError};
 /// What a fetch over plain HTTP ended with.
 pub fn of_fetch(error: &FetchError) -> WireError {
     let kind = match error {
+        FetchError::Timeout { phase: Phase::Room, .. } => return no_room(),
         FetchError::Timeout { phase, .. } => return WireError::scrape_timeout(&phase.to_string(), None),
         FetchError::BadUrl(_) => Kind::InvalidUrl,
         FetchError::BadRequest(_) => Kind::BadRequest,
@@ -31,18 +33,40 @@ pub fn of_fetch(error: &FetchError) -> WireError {
     WireError::because(kind, &error.to_string())
 }
 
+/// The same for a request with rules of its own about addresses: the answer names the rule.
+pub fn of_fetch_within(error: &FetchError, allowed: &AllowedUrls) -> WireError {
+    match error {
+        FetchError::Refused(Refusal::Rule { url }) => {
+            allowed.refusal(url).map_or_else(|| of_fetch(error), |refused| of_refused(&refused))
+        }
+        _ => of_fetch(error),
+    }
+}
+
+/// The page is at an address that the request does not accept.
+pub fn of_refused(refused: &RefusedUrl) -> WireError {
+    let details = json!({ "refused": refused.url, "rule": refused.rule.name() });
+    WireError::because(Kind::UnsafeDomain, &refused.to_string()).with_details(&details)
+}
+
+/// No memory for the page came free before its deadline.
+pub fn no_room() -> WireError {
+    const NEXT_TRY: u64 = 5;
+    WireError::unavailable("too many large pages are being read at once", NEXT_TRY)
+}
+
 /// Whether a page that ended with this may come a moment later.
 pub fn may_pass(error: &WireError) -> bool {
     let said = || error.details().is_some_and(|details| details["mayPass"] == true);
     match error.kind {
-        Kind::ScrapeTimeout | Kind::ScrapeDns | Kind::ScrapeProxy => true,
+        Kind::ScrapeTimeout | Kind::ScrapeDns | Kind::ScrapeProxy | Kind::Unavailable => true,
         Kind::ScrapeSite => said(),
         _ => false,
     }
 }
 
-/// What a visit in the browser ended with.
-pub fn of_visit(error: &VisitError) -> WireError {
+/// What a visit in the browser ended with, for a request that accepts pages from `allowed`.
+pub fn of_visit(error: &VisitError, allowed: &AllowedUrls) -> WireError {
     let text = error.to_string();
     match error {
         VisitError::Timeout { phase } => WireError::scrape_timeout(&phase.to_string(), None),
@@ -51,7 +75,10 @@ pub fn of_visit(error: &VisitError) -> WireError {
             let details = json!({ "index": index, "selector": selector, "message": message });
             WireError::because(Kind::ScrapeAction, &text).with_details(&details)
         }
-        VisitError::Navigation(NavigationError::Network(error)) => of_fetch(error),
+        VisitError::Navigation(NavigationError::Network(error)) => of_fetch_within(error, allowed),
+        VisitError::Navigation(NavigationError::Filtered(url)) if let Some(refused) = allowed.refusal(url) => {
+            of_refused(&refused)
+        }
         VisitError::Navigation(problem) => {
             let kind = match problem {
                 NavigationError::Scheme(_) | NavigationError::Filtered(_) => Kind::UnsafeDomain,

@@ -32,15 +32,30 @@ struct Flight<T> {
 
 /// Set by the work when it is worth waiting for: its page has begun to arrive.
 #[derive(Debug, Clone, Default)]
-pub struct Progress(Arc<AtomicBool>);
+pub struct Progress(Arc<Flags>);
+
+#[derive(Debug, Default)]
+struct Flags {
+    arriving: AtomicBool,
+    waits_for_room: AtomicBool,
+}
 
 impl Progress {
     pub fn arriving(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.arriving.store(true, Ordering::Relaxed);
     }
 
     pub fn is_arriving(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.arriving.load(Ordering::Relaxed)
+    }
+
+    /// The page could arrive, and waits for memory.
+    pub fn waits_for_room(&self, waits: bool) {
+        self.0.waits_for_room.store(waits, Ordering::Relaxed);
+    }
+
+    pub fn is_waiting_for_room(&self) -> bool {
+        self.0.waits_for_room.load(Ordering::Relaxed)
     }
 }
 

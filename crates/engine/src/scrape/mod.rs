@@ -8,7 +8,9 @@ mod changes;
 pub mod document;
 mod failure;
 mod flights;
+mod keys;
 pub mod ladder;
+pub mod memory;
 mod once;
 pub mod plan;
 mod profile;
@@ -24,6 +26,7 @@ pub use plan::ScrapePlan;
 use crate::answers;
 use crate::callers::Caller;
 use crate::files::Files;
+use crate::idempotency::{self, Unfinished};
 use crate::limits::Gate;
 use crate::models::Models;
 use crate::search::feed::page::of_scrape;
@@ -33,6 +36,7 @@ use changes::Looked;
 use content::verdict::VerdictKind;
 use flights::{Flights, Progress};
 use ladder::{Held, Slot, Start};
+use memory::BodyPlace;
 use net::{Deadline, EgressAllow, Purpose};
 use once::{Look, Once};
 use profile::OpenProfile;
@@ -46,6 +50,7 @@ use store::search::NewSearchPage;
 use uuid::Uuid;
 use wire::scrape::ScrapeRequest;
 use wire::{Kind, WireError};
+use workbench::Job;
 
 const ENDPOINT: &str = "scrape";
 const KEPT: Duration = Duration::from_hours(24);
@@ -182,17 +187,10 @@ impl Scraper {
     ) -> Result<Scraped, WireError> {
         let id = Uuid::now_v7();
         let plan = Arc::new(plan);
-        if let Some(key) = &idempotency_key
-            && !self.store.claim_key(caller.team, ENDPOINT, key, KEPT).await.map_err(from_store)?
-        {
-            return Err(Kind::IdempotencyKeyUsed.into());
-        }
-        let outcome = self.work(caller, &plan, id, base_url).await;
-        if let (Err(_), Some(key)) = (&outcome, &idempotency_key)
-            && let Err(error) = self.store.release_key(caller.team, ENDPOINT, key).await
-        {
-            tracing::warn!(%error, "could not give an idempotency key back");
-        }
+        let claim = idempotency::claim(caller, ENDPOINT, idempotency_key.as_deref(), id);
+        let mut unfinished = Unfinished::begin(&self.store, claim, plan.timeout).await?;
+        let outcome = self.work(caller, &plan, id, base_url, &mut unfinished).await;
+        unfinished.give_back().await;
         outcome
     }
 
@@ -202,9 +200,10 @@ impl Scraper {
         plan: &Arc<ScrapePlan>,
         id: Uuid,
         base_url: &str,
+        unfinished: &mut Unfinished,
     ) -> Result<Scraped, WireError> {
         let deadline = Deadline::after(plan.timeout);
-        let reservation = self.reserve(caller, plan.credits(), ENDPOINT, plan.timeout).await?;
+        unfinished.hold(self.reserve(caller, plan.credits(), ENDPOINT, plan.timeout).await?);
         let mut record = NewScrape {
             id,
             team_id: caller.team,
@@ -217,13 +216,15 @@ impl Scraper {
             page: None,
             search: None,
             credits: 0,
-            reservation,
+            reservation: None,
             keep_for: KEPT,
             private: plan.private,
             audit: plan.audit.clone(),
+            claim: None,
         };
         let mut kept = Kept::default();
-        let made = self.document(caller, plan, id, base_url, deadline, &mut kept, |_| ()).await;
+        let job = self.ladder.bench.job(caller.team, ENDPOINT, deadline);
+        let made = self.document(caller, plan, id, base_url, &job, &mut kept, |_| ()).await;
         (record.result, record.page, record.search) = (kept.result, kept.page, kept.search);
         match &made {
             Ok(_) => {
@@ -234,25 +235,35 @@ impl Scraper {
                 record.error = serde_json::to_string(&Failed::of(error)).ok();
             }
         }
-        self.records.write(record).await?;
+        (record.claim, record.reservation) = unfinished.hand_over();
+        let claim = record.claim.clone();
+        if let Err(error) = self.records.write(record).await {
+            unfinished.take_back(claim);
+            return Err(error);
+        }
         made.map(|(document, ())| Scraped { id, document })
     }
 
-    /// One page of many: nothing is written or charged here. `see` looks at the page while it is on the bench.
+    /// One page of many, for one of the capabilities: nothing is written or charged here. `see` looks at the page while it is on the
+    /// bench.
     pub async fn gather<T: Send + 'static>(
         &self,
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
         id: Uuid,
         base_url: &str,
+        capability: &'static str,
         see: impl FnOnce(&Capture) -> T + Send + 'static,
     ) -> Result<Gathered<T>, WireError> {
-        let deadline = Deadline::after(plan.timeout);
+        let job = self.ladder.bench.job(caller.team, capability, Deadline::after(plan.timeout));
         let mut kept = Kept::default();
-        let (document, seen) = self.document(caller, plan, id, base_url, deadline, &mut kept, see).await?;
+        let (document, seen) = self.document(caller, plan, id, base_url, &job, &mut kept, see).await?;
         let document = match kept.result {
             Some(packed) => packed,
-            None => cache::pack(&document).map_err(|_| WireError::from(Kind::Internal))?,
+            None => {
+                let packed = job.run_on(document.len(), move || cache::pack(&document)).await?;
+                packed.map_err(|_| WireError::from(Kind::Internal))?
+            }
         };
         Ok(Gathered { document, page: kept.page, search: kept.search, seen })
     }
@@ -265,26 +276,31 @@ impl Scraper {
         plan: &Arc<ScrapePlan>,
         id: Uuid,
         base_url: &str,
-        deadline: Deadline,
+        job: &Job,
         kept: &mut Kept,
         see: impl FnOnce(&Capture) -> T + Send + 'static,
     ) -> Result<(Vec<u8>, T), WireError> {
-        if plan.access.rules.as_ref().is_some_and(|rules| !rules.allow(&plan.url)) {
-            return Err(WireError::because(Kind::UnsafeDomain, "a list of the request forbids it"));
-        }
+        let _leaving = job.stop_when_dropped();
+        plan.access.allowed.check(&plan.url).map_err(|refused| failure::of_refused(&refused))?;
         let profile = OpenProfile::open(&self.store, caller.team, plan).await?;
         let (for_bench, asks_model) = (plan.clone(), answers::may_ask(&self.models, plan));
+        let own = job.clone();
+        // The page is read for all who want it, and written for this request alone, within what is its own.
         let writing = Once::new(move |capture: &Capture, first: bool| {
-            let document = document::write(&for_bench, capture)?;
-            // What only the bytes were wanted of may be a wall; nobody else should be given it.
-            let fresh = first && capture.stored.is_none() && !ladder::is_wall(&capture.verdict);
-            let page = if fresh { cache::put_away(&for_bench, &capture.answer, capture.rung) } else { None };
-            let search = page.as_ref().and_then(|_| of_scrape(&for_bench, capture, &document));
-            let (url, text) = (capture.answer.url.as_str(), document.markdown.as_deref());
-            let stated = answers::Stated::of(&for_bench, asks_model, url, &capture.page, text);
-            Ok::<_, WireError>((document, (page, search), stated, see(capture)))
+            own.part(|| {
+                let document = document::write(&for_bench, capture)?;
+                // What only the bytes were wanted of may be a wall; nobody else should be given it.
+                let fresh = first && capture.stored.is_none() && !ladder::is_wall(&capture.verdict);
+                let page =
+                    if fresh { cache::put_away(&for_bench, &capture.answer, capture.rung) } else { None };
+                let search = page.as_ref().and_then(|_| of_scrape(&for_bench, capture, &document));
+                let (url, text) = (capture.answer.url.as_str(), document.markdown.as_deref());
+                let stated = answers::Stated::of(&for_bench, asks_model, url, &capture.page, text);
+                Ok((document, (page, search), stated, see(capture)))
+            })
+            .and_then(|written: Result<_, WireError>| written)
         });
-        let (capture, first) = self.capture(caller, plan, &profile, deadline, writing.look()).await?;
+        let (capture, first) = self.capture(caller, plan, &profile, job, writing.look()).await?;
         if let Some(state) = &capture.souvenirs.state {
             profile.save(state).await?;
         }
@@ -293,7 +309,7 @@ impl Scraper {
             written
         } else {
             let shared = capture.clone();
-            let later = self.ladder.bench.run(move || {
+            let later = job.run(move || {
                 writing.settle(&shared, first);
                 writing.take()
             });
@@ -301,10 +317,11 @@ impl Scraper {
         };
         let (mut document, pages, stated, seen) = written?;
         (kept.page, kept.search) = pages;
-        let data = answers::add(&self.models, plan, stated, &mut document, deadline).await?;
+        let data = answers::add(&self.models, plan, stated, &mut document, job).await?;
         if let (Some(tracking), Some(markdown)) = (&plan.formats.change_tracking, &document.markdown) {
             let looked = Looked { status: capture.answer.status, markdown, data: data.as_ref() };
-            let tracked = changes::track(self.store.as_ref(), caller.team, plan, tracking, looked).await?;
+            let tracked =
+                changes::track(self.store.as_ref(), caller.team, plan, tracking, looked, job).await?;
             document.change_tracking = Some(tracked);
         }
         if !plan.formats.markdown {
@@ -313,8 +330,14 @@ impl Scraper {
         souvenirs::add(&self.files, caller.team, base_url, &capture, plan, &mut document).await?;
         document.metadata.insert("scrapeId".to_owned(), id.to_string().into());
         document.metadata.insert("creditsUsed".to_owned(), plan.credits().into());
-        let json = serde_json::to_vec(&document).map_err(|_| WireError::from(Kind::Internal))?;
-        kept.result = if plan.private { None } else { cache::pack(&json).ok() };
+        let (size, private) = (document::size(&document), plan.private);
+        let written = job.run_on(size, move || {
+            let json = serde_json::to_vec(&document).ok()?;
+            let packed = if private { None } else { cache::pack(&json).ok() };
+            Some((json, packed))
+        });
+        let (json, packed) = written.await?.ok_or(Kind::Internal)?;
+        kept.result = packed;
         Ok((json, seen))
     }
 
@@ -325,11 +348,18 @@ impl Scraper {
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
         profile: &OpenProfile,
-        deadline: Deadline,
-        look: Look,
+        job: &Job,
+        mut look: Look,
     ) -> Result<(Arc<Capture>, bool), WireError> {
-        let known = match self.stored(caller.team, plan).await? {
-            Some((known, true)) => return Ok((Arc::new(self.reread(plan, known, look).await?), false)),
+        let deadline = job.deadline();
+        let known = match self.stored(caller.team, plan, job).await? {
+            Some((known, true)) => match self.reread(plan, known, look, job).await? {
+                Ok(capture) => return Ok((Arc::new(capture), false)),
+                Err(unused) => {
+                    look = unused;
+                    None
+                }
+            },
             Some((known, false)) => Some(known),
             None => None,
         };
@@ -341,17 +371,19 @@ impl Scraper {
         }
         let known = known.filter(cache::Known::can_be_revalidated);
         let (state, slot) = (profile.state().cloned(), self.slot(caller, plan));
-        let mut start = Some(Start { known, state, slot, look: Some(look) });
+        let latest = Deadline::at(deadline.instant() + plan.timeout.min(LONGEST_AFTERMATH));
+        let mut start = Some(Start { known, state, slot, look: Some(look), job: job.apart(latest) });
         loop {
-            let key = cache::flight_key(caller.team, plan);
+            let key = keys::fetch_key(caller.team, plan);
             let seat = self.flights.join(key, |progress| {
                 let start = start.take().unwrap_or_else(|| Start {
                     known: None,
                     state: profile.state().cloned(),
                     slot: self.slot(caller, plan),
                     look: None,
+                    job: job.apart(latest),
                 });
-                climb(self.ladder.clone(), plan.clone(), start, deadline, progress)
+                climb(self.ladder.of_team(caller.team), plan.clone(), start, deadline, latest, progress)
             });
             let first = !seat.joined;
             match deadline.run(seat.landed()).await {
@@ -362,11 +394,15 @@ impl Scraper {
                 }
                 Ok(landed) => {
                     let capture = landed?;
-                    if first && capture.stored.is_some_and(|stored| stored.revalidated) {
-                        self.store.touch_page(caller.team, &cache::key(plan)).await.map_err(from_store)?;
+                    if first
+                        && capture.stored.is_some_and(|stored| stored.revalidated)
+                        && let Some(key) = keys::page_key(plan)
+                    {
+                        self.store.touch_page(caller.team, &key).await.map_err(from_store)?;
                     }
                     return Ok((capture, first));
                 }
+                Err(_) if seat.progress().is_waiting_for_room() => return Err(failure::no_room()),
                 Err(_) if seat.progress().is_arriving() && !seat.returning => {
                     seat.leave_promised();
                     return Err(WireError::scrape_timeout("reading the page", Some(COME_BACK)));
@@ -376,28 +412,53 @@ impl Scraper {
         }
     }
 
-    /// The stored page of a plan, and whether it will do as it is.
-    async fn stored(&self, team: Uuid, plan: &ScrapePlan) -> Result<Option<(cache::Known, bool)>, WireError> {
+    /// The stored page of a plan, and whether it will do as it is. A page that came from where this request accepts none counts as not
+    /// stored: its site is asked anew, where every redirect is checked.
+    async fn stored(
+        &self,
+        team: Uuid,
+        plan: &ScrapePlan,
+        job: &Job,
+    ) -> Result<Option<(cache::Known, bool)>, WireError> {
         if plan.cache.max_age.is_none() && plan.cache.may_fetch() {
             return Ok(None);
         }
-        let page = self.store.cached_page(team, &cache::key(plan)).await.map_err(from_store)?;
+        let Some(key) = keys::page_key(plan) else { return Ok(None) };
+        let page = self.store.cached_page(team, &key).await.map_err(from_store)?;
         let Some(page) = page else { return Ok(None) };
-        let Some(known) = cache::take_out(&page) else { return Ok(None) };
-        let young = plan.cache.max_age.is_some_and(|most| page.age <= most);
-        let old = plan.cache.min_age.is_none_or(|least| page.age >= least);
+        let (mut place, memory) = (BodyPlace::default(), self.ladder.memory.of_team(team));
+        let (size, age) = (cache::likely_size(&page), page.age);
+        if let Some(room) = place.grow(&memory, size) {
+            job.deadline().run(room).await.map_err(|_| failure::no_room())?;
+        }
+        let taken = job.run_on(size, move || cache::take_out(&page)).await?;
+        let Some(mut known) = taken else { return Ok(None) };
+        known.answer.place = place;
+        if plan.access.allowed.check(&known.answer.url).is_err() {
+            return Ok(None);
+        }
+        let young = plan.cache.max_age.is_some_and(|most| age <= most);
+        let old = plan.cache.min_age.is_none_or(|least| age >= least);
         Ok(Some((known, young && old)))
     }
 
-    /// A stored page, read again.
-    async fn reread(&self, plan: &ScrapePlan, known: cache::Known, look: Look) -> Result<Capture, WireError> {
+    /// A stored page, read again and judged as if it had been fetched. `Err` gives `look` back unused: the page was stored by a request that
+    /// takes more than this one, and counts as not stored.
+    async fn reread(
+        &self,
+        plan: &ScrapePlan,
+        known: cache::Known,
+        look: Look,
+        job: &Job,
+    ) -> Result<Result<Capture, Look>, WireError> {
         let begun = std::time::Instant::now();
         let cache::Known { answer, rung, fetched_at } = known;
-        let takes_files = plan.takes_files();
-        let reading = self.ladder.bench.run(move || {
-            let (answer, page, verdict) = capture::read(answer);
-            if verdict.kind == VerdictKind::Binary && !takes_files {
-                return Err(failure::of_file(&verdict));
+        let (wanted, allowed) = (self.ladder.wanted(plan, rung), plan.access.allowed.clone());
+        let reading = job.run(move || {
+            let (answer, page, verdict) = capture::read(answer, &allowed)?;
+            if !wanted.fits(&verdict) {
+                let is_file = verdict.kind == VerdictKind::Binary;
+                return if is_file { Err(failure::of_file(&verdict)) } else { Ok(Err(look)) };
             }
             let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             let outcome = failure::word(&verdict).to_owned();
@@ -406,13 +467,19 @@ impl Scraper {
             let souvenirs = Souvenirs::default();
             let capture = Capture { answer, page, verdict, rung, steps, souvenirs, stored };
             look(&capture);
-            Ok(capture)
+            Ok(Ok(capture))
         });
         reading.await?
     }
 
     fn slot(&self, caller: &Arc<Caller>, plan: &ScrapePlan) -> Slot {
-        let (gate, caller, waits) = (self.gate.clone(), caller.clone(), plan.access.waits_for_browser);
+        self.browser_slot(caller, plan.access.waits_for_browser)
+    }
+
+    /// A place in the browser that the caller's plan allows, to be taken when it comes to that. Whoever does not wait for one is told
+    /// that all are taken.
+    pub fn browser_slot(&self, caller: &Arc<Caller>, waits: bool) -> Slot {
+        let (gate, caller) = (self.gate.clone(), caller.clone());
         Box::new(move || {
             Box::pin(async move {
                 loop {
@@ -447,8 +514,8 @@ async fn climb(
     plan: Arc<ScrapePlan>,
     start: Start,
     deadline: Deadline,
+    latest: Deadline,
     progress: Progress,
 ) -> Result<Capture, WireError> {
-    let latest = Deadline::at(deadline.instant() + plan.timeout.min(LONGEST_AFTERMATH));
     ladder.climb(&plan, start, deadline, latest, &progress).await
 }

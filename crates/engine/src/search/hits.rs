@@ -4,7 +4,7 @@
 use super::Searcher;
 use super::plan::SearchPlan;
 use crate::callers::Caller;
-use crate::scrape::plan::page_url;
+use crate::scrape::plan::NamedPage;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use net::Deadline;
@@ -15,6 +15,8 @@ use std::time::Duration;
 use wire::search::{ImageHit, NewsHit, WebHit};
 use wire::{Kind as ErrorKind, WireError};
 
+/// What work on hits is counted under.
+const CAPABILITY: &str = "search";
 /// Pages of one search that are scraped at once, whatever the plan allows.
 const MOST_AT_ONCE: u32 = 32;
 /// What writing the record of a scrape may take after its time is up.
@@ -39,7 +41,11 @@ pub struct Written {
 impl Searcher {
     /// Whether a hit leads where a scrape could go.
     pub(super) fn can_be_scraped(&self, hit: &Hit) -> bool {
-        page_url(hit.url.as_str(), &|host| self.scraper.names_host(host)).is_ok()
+        self.named(hit).is_ok()
+    }
+
+    fn named(&self, hit: &Hit) -> Result<NamedPage, WireError> {
+        NamedPage::parse(hit.url.as_str(), &|host| self.scraper.names_host(host))
     }
 
     pub(super) async fn write(
@@ -112,7 +118,9 @@ impl Searcher {
             Ok(document) => {
                 let own = fields.clone();
                 let work = move || merge(own, &document, quoted.as_deref(), place);
-                self.scraper.ladder().bench.run(work).await.and_then(|merged| merged)
+                let end = Deadline::at(deadline.instant() + RECORDING);
+                let job = self.scraper.ladder().bench.job(caller.team, CAPABILITY, end);
+                job.run(work).await.and_then(|merged| merged)
             }
             Err(error) => Err(error),
         };
@@ -128,17 +136,14 @@ impl Searcher {
         base_url: &str,
         deadline: Deadline,
     ) -> Result<Vec<u8>, WireError> {
-        let Some(mut page) = plan.scrape.clone() else { return Err(ErrorKind::Internal.into()) };
-        page.url = page_url(hit.url.as_str(), &|host| self.scraper.names_host(host))?;
-        hit.url.as_str().clone_into(&mut page.written_url);
+        let Some(template) = &plan.scrape else { return Err(ErrorKind::Internal.into()) };
+        let mut page = template.for_page(self.named(hit)?.url, hit.url.as_str());
         let left = deadline.remaining().saturating_sub(RECORDING);
         if left < SHORTEST {
             return Err(WireError::scrape_timeout("waiting for its turn", None));
         }
         page.timeout = page.timeout.min(left);
-        if page.access.rules.is_none() {
-            page.access.rules.clone_from(&plan.rules);
-        }
+        page.access.allowed.hosts.extend(plan.rules.clone());
         let scraping = deadline.run(Box::pin(self.scraper.scrape(caller, page, None, base_url))).await;
         let scraped = scraping.map_err(|_| WireError::scrape_timeout("waiting for the page", None))??;
         Ok(scraped.document)

@@ -111,6 +111,7 @@ impl Searcher {
             audit: None,
             keep_for: KEPT,
             private: plan.private,
+            claim: None,
         };
         self.scraper.record(record).await?;
         let made = made?;

@@ -5,11 +5,11 @@ mod sources;
 mod tests;
 
 use crate::scrape::ScrapePlan;
-use crate::scrape::plan::{HostRules, host_rules};
+use crate::scrape::plan::{HostRules, host_rules, must_have_a_place};
+use net::CredentialScope;
 use search::Question;
 use sources::{Categories, sources};
 use std::time::Duration;
-use url::Url;
 use uuid::Uuid;
 use wire::scrape::ScrapeOptions;
 use wire::search::SearchRequest;
@@ -150,9 +150,9 @@ fn refuse_the_rest(asked: &SearchRequest, issues: &mut Issues) {
 
 /// How pages are scraped, which is the same for every one of them.
 fn scraping(options: &ScrapeOptions, private: bool) -> Result<ScrapePlan, WireError> {
-    let nowhere = Url::parse("http://localhost/").map_err(|_| WireError::from(wire::Kind::Internal))?;
-    let mut plan = ScrapePlan::of_options(nowhere, "", options, private)
+    let mut plan = ScrapePlan::template(options, private, CredentialScope::nobody())
         .map_err(|error| error.within("scrapeOptions"))?;
+    must_have_a_place(&plan.access.credentials, "scrapeOptions.headers")?;
     plan.access.waits_for_browser = true;
     Ok(plan)
 }

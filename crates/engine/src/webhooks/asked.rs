@@ -3,7 +3,7 @@
 
 use super::secrets::{NEXT_SIGNATURE, SIGNATURE};
 use crate::crawl::Webhook;
-use net::{CustomHeaders, Destination, EgressAllow, EgressPolicy, LONGEST_URL, Purpose};
+use net::{CustomHeaders, Destination, EgressAllow, EgressPolicy, LONGEST_URL, Login, Purpose};
 use std::collections::BTreeMap;
 use url::{Host, Url};
 use wire::webhook::{WebhookAsked, WebhookObject};
@@ -30,11 +30,18 @@ pub fn resolve(
         WebhookAsked::Object(object) => object,
     };
     let mut issues = Issues::default();
-    let url = target(&object.url, allow).unwrap_or_else(|why| {
+    let (url, login) = target(&object.url, allow).unwrap_or_else(|why| {
         issues.add("webhook.url", &why, "invalid_value");
-        String::new()
+        (String::new(), None)
     });
-    let headers = object.headers.clone().unwrap_or_default();
+    let mut headers = object.headers.clone().unwrap_or_default();
+    // Addresses of webhooks are shown, their headers are not.
+    if let Some(login) = login
+        && !headers.keys().any(|name| name.trim().eq_ignore_ascii_case("authorization"))
+    {
+        let (name, value) = login.to_header();
+        headers.insert(name.to_owned(), value);
+    }
     if let Err(why) = check_headers(&headers) {
         issues.add("webhook.headers", &why, "invalid_value");
     }
@@ -62,13 +69,13 @@ fn names(events: &[&str]) -> Vec<String> {
     events.iter().map(|event| (*event).to_owned()).collect()
 }
 
-/// An address that deliveries can go to. A name is checked again, with its addresses, whenever one goes out.
-fn target(written: &str, allow: &EgressAllow) -> Result<String, String> {
+/// An address that deliveries can go to, and apart from it its login. A name is checked again, with its addresses, whenever one goes out.
+fn target(written: &str, allow: &EgressAllow) -> Result<(String, Option<Login>), String> {
     let text = written.trim();
     if text.len() > LONGEST_URL {
         return Err(format!("must be at most {LONGEST_URL} bytes long"));
     }
-    let url = Url::parse(text).map_err(|error| format!("is not an address: {error}"))?;
+    let mut url = Url::parse(text).map_err(|error| format!("is not an address: {error}"))?;
     let destination = Destination::of(&url).map_err(|bad| match url.scheme() {
         "http" | "https" => bad.to_string(),
         _ => "must begin with http:// or https://".to_owned(),
@@ -82,7 +89,8 @@ fn target(written: &str, allow: &EgressAllow) -> Result<String, String> {
     EgressPolicy::new(allow.clone())
         .check_literal(Purpose::Webhook, &destination)
         .map_err(|refusal| format!("{refusal}; the setting egress_allow opens private targets"))?;
-    Ok(url.into())
+    let login = net::take_login(&mut url);
+    Ok((url.into(), login))
 }
 
 fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), String> {
@@ -113,6 +121,9 @@ mod tests {
         assert_eq!(webhook.url, "https://a.test/hook?x=1");
         assert_eq!(webhook.events, JOB_EVENTS);
         assert!(webhook.headers.is_empty() && webhook.metadata.is_empty());
+        let login = resolved(json!("https://me:secret@a.test/hook")).unwrap();
+        assert_eq!(login.url, "https://a.test/hook", "addresses are shown");
+        assert_eq!(login.headers["Authorization"], "Basic bWU6c2VjcmV0");
         let some = resolved(json!({ "url": "http://hooks/", "events": ["failed", "page", "page"] })).unwrap();
         assert_eq!(some.events, ["page", "failed"]);
         assert!(resolved(json!("http://10.1.2.3:9000/")).is_ok(), "opened by the operator");

@@ -85,7 +85,7 @@ mod tests {
     fn hook(events: &[&str]) -> Webhook {
         Webhook {
             url: "https://a.test/".into(),
-            headers: BTreeMap::from([("X-Login".to_owned(), "me".to_owned())]),
+            headers: BTreeMap::from([("X-Login".to_owned(), "me".to_owned())]).into(),
             metadata: BTreeMap::from([("run".to_owned(), "7".to_owned())]),
             events: events.iter().map(|event| (*event).to_owned()).collect(),
         }

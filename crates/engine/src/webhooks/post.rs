@@ -3,14 +3,15 @@
 use super::secrets;
 use crate::scrape::cache;
 use bytes::Bytes;
-use net::{AtLimit, BodySink, Deadline, FetchError, Fetcher, Head, Limits, Purpose, Request, StatusCode};
+use net::{
+    AtLimit, BodySink, Credentials, Deadline, FetchError, Fetcher, Head, Limits, Purpose, Request, StatusCode,
+};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use store::Store;
 use store::webhooks::{Delivery, WebhookSecret};
-use wire::WireError;
+use wire::{SecretHeaders, WireError};
 
 /// What of an answer's body is read, so that its connection can be kept; nobody looks at it.
 const DRAINED: u64 = 64 * 1024;
@@ -23,7 +24,7 @@ const NO_DATA: &[u8] = br#""data":[]"#;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Target {
     pub url: String,
-    pub headers: BTreeMap<String, String>,
+    pub headers: SecretHeaders,
 }
 
 impl Target {
@@ -37,9 +38,9 @@ impl Target {
     }
 }
 
-/// The address in a delivery's target, without the caller's headers: they may be secret.
+/// The address in a delivery's target, without the caller's headers and without a login: they are secret.
 pub fn target_url(target: &str) -> String {
-    Target::read(target).map(|target| target.url).unwrap_or_default()
+    Target::read(target).map(|target| net::without_login(&target.url)).unwrap_or_default()
 }
 
 /// Why a delivery was not delivered.
@@ -134,10 +135,10 @@ async fn send(
     };
     let own = target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let signed = signatures.iter().map(|(name, value)| (*name, value.as_str()));
-    let request = Request::post(Purpose::Webhook, &target.url, "application/json", body.clone())?
-        .headers(own)?
-        .headers(signed)?
-        .limits(limits);
+    let credentials = Credentials::for_address(&target.url, own.chain(signed))?;
+    let request =
+        Request::post(Purpose::Webhook, &target.url, credentials, "application/json", body.clone())?
+            .limits(limits);
     let mut answer = Answer::default();
     let outcome = fetcher.fetch_into(request, deadline, &mut answer).await;
     // The status is the whole answer; how its body ends changes nothing.
@@ -185,6 +186,7 @@ impl BodySink for Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn a_document_goes_into_the_first_empty_list_and_no_other() {
@@ -198,9 +200,11 @@ mod tests {
 
     #[test]
     fn only_the_address_of_a_target_is_shown() {
-        let headers = BTreeMap::from([("Authorization".to_owned(), "secret".to_owned())]);
+        let headers = BTreeMap::from([("Authorization".to_owned(), "secret".to_owned())]).into();
         let written = Target { url: "https://a.test/".into(), headers }.write();
         assert_eq!(target_url(&written), "https://a.test/");
         assert_eq!(target_url("nonsense"), "");
+        let with_login = Target { url: "https://me:secret@a.test/x".into(), headers: SecretHeaders::default() };
+        assert_eq!(target_url(&with_login.write()), "https://a.test/x");
     }
 }

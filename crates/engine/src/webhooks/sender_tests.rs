@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::webhooks::{Delivery, NewDelivery};
+use store::secrets::{SecretKey, SecretKeys};
 use store::{Store, StoreOptions};
 use testkit::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +29,8 @@ impl House {
     async fn new() -> Self {
         let folder = TempDir::new();
         let url = format!("sqlite:{}", folder.join("store.db").display());
-        let store = store::open(&StoreOptions::new(url)).await.unwrap();
+        let keys = SecretKeys::new(SecretKey::random().unwrap());
+        let store = store::open(&StoreOptions::new(url).with_secret_keys(keys)).await.unwrap();
         let name = "a team".to_owned();
         let new = store::keys::NewTeam {
             id: Uuid::now_v7(),
@@ -98,7 +100,7 @@ fn options() -> SenderOptions {
 fn hook(url: &str) -> Webhook {
     Webhook {
         url: url.to_owned(),
-        headers: BTreeMap::from([("X-Own".to_owned(), "mine".to_owned())]),
+        headers: BTreeMap::from([("X-Own".to_owned(), "mine".to_owned())]).into(),
         metadata: BTreeMap::from([("run".to_owned(), "7".to_owned())]),
         events: super::super::JOB_EVENTS.map(str::to_owned).to_vec(),
     }

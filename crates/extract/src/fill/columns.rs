@@ -7,6 +7,7 @@ use super::Filler;
 use super::rows::Fit;
 use crate::facts::{COLUMN, Fact, Group, How, LabelId, Record};
 use crate::words::{Words, likeness};
+use content::budget;
 use std::collections::{HashMap, HashSet};
 
 /// Records of a group that are looked at to judge it.
@@ -87,6 +88,7 @@ impl<'p> Filler<'_, 'p> {
             };
             for fact in self.facts(page, record) {
                 for &(field, likeness) in self.wants.likes(fact.label).iter() {
+                    budget::spend(1);
                     let most = likeness * fact.how.trust() * fact.place;
                     if leaves.contains(&field) {
                         self.tally(&mut survey, (field, page, number), most, fact);

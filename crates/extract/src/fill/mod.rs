@@ -17,9 +17,12 @@ use crate::facts::{Fact, How, Labels, PageFacts, Record};
 use crate::reading::{Found, Setting};
 use crate::schema::{Kind, Schema, Shape};
 use crate::{PageView, schema};
+use content::budget;
 use serde_json::{Map, Value};
 use wants::Wants;
 
+/// What reading a fact as a field wants it counts.
+const STEPS_PER_READING: u64 = 4;
 /// Pages looked at together.
 const MOST_PAGES: usize = 400;
 
@@ -124,6 +127,7 @@ impl<'p> Filler<'_, 'p> {
 
     /// A fact read as a field wants it.
     pub(crate) fn read(&self, at: usize, page: usize, fact: &Fact) -> Option<(Value, f32)> {
+        budget::spend(STEPS_PER_READING);
         let found = Found { text: &fact.text, machine: fact.machine.as_deref(), link: fact.link.as_deref() };
         crate::reading::read(&self.shape.fields[at], self.wants.roles[at], found, &self.setting(page))
     }

@@ -4,6 +4,7 @@ use super::{Candidate, Evidence, Filler, Part, Scope};
 use crate::facts::{COLUMN, Fact, How, LabelId, Record};
 use crate::reading::Role;
 use crate::schema::{Kind, escaped};
+use content::budget;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -226,6 +227,7 @@ impl<'p> Filler<'_, 'p> {
         best: &mut HashMap<usize, Vec<Candidate<'p>>>,
     ) {
         for &(field, likeness) in self.wants.likes(fact.label).iter() {
+            budget::spend(1);
             let Some(list) = best.get_mut(&field) else { continue };
             let most = likeness * fact.how.trust() * fact.place * factor;
             let worst = if list.len() == MOST_CANDIDATES { list[list.len() - 1].score } else { least };

@@ -7,6 +7,7 @@ use crate::rank::{self, plain_line};
 use crate::reading::{Role, date, number};
 use crate::schema::{Field, Kind};
 use crate::words::{Words, akin};
+use content::budget;
 use serde_json::{Number, Value};
 use std::collections::HashMap;
 
@@ -51,6 +52,7 @@ impl<'p> Filler<'_, 'p> {
             let view = self.pages[page].view;
             for sentence in sentences(view.markdown) {
                 for &leaf in &left {
+                    budget::spend(1);
                     if chosen.contains_key(&leaf) {
                         continue;
                     }

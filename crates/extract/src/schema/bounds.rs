@@ -1,6 +1,7 @@
 //! How large a schema, and how deep a value, may be. Counted with a list of what is left to see, never by recursion.
 
 use super::SchemaError;
+use content::budget;
 use serde_json::Value;
 
 /// Values within one schema: enough for thousands of described fields.
@@ -40,10 +41,14 @@ pub(super) fn check(schema: &Value) -> Result<(), SchemaError> {
     Ok(())
 }
 
+/// What holding one value to a schema counts.
+const STEPS_PER_VALUE: u64 = 8;
+
 /// Whether a value nests deeper than this.
 pub(super) fn depth_beyond(value: &Value, most: usize) -> bool {
     let mut waiting = vec![(value, 0)];
     while let Some((value, depth)) = waiting.pop() {
+        budget::spend(STEPS_PER_VALUE);
         if depth > most {
             return true;
         }

@@ -6,12 +6,15 @@
 mod bounds;
 mod contradiction;
 mod graph;
+mod pattern;
 mod shape;
 
 pub(crate) use graph::escaped;
 pub use shape::{Field, Kind, Shape};
 
-use jsonschema::{PatternOptions, Validator};
+use content::budget;
+use jsonschema::Validator;
+use pattern::Patterns;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -19,11 +22,10 @@ use std::sync::Arc;
 const MOST_VIOLATIONS: usize = 20;
 /// Longest text of one violation.
 const LONGEST_MESSAGE: usize = 300;
+/// What finding one of them counts: all of the value may have been looked at.
+const STEPS_PER_VIOLATION: u64 = 512;
 /// Deepest value that is looked at.
 const DEEPEST_VALUE: usize = 32;
-/// Steps back that one pattern may take on one text.
-const MOST_BACKTRACKS: usize = 100_000;
-const LARGEST_PATTERN: usize = 1 << 20;
 
 /// Why a schema is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,14 +79,15 @@ impl Schema {
     /// Reads a schema of any draft. What it refuses can be told to the caller as it is.
     pub fn read(value: &Value) -> Result<Self, SchemaError> {
         bounds::check(value)?;
+        pattern::check(value)?;
         let graph = graph::Graph::of(value)?;
         graph.check()?;
         contradiction::check(value, &graph)?;
+        let patterns = Patterns::default();
         let validator = jsonschema::options()
             .offline()
-            .with_pattern_options(
-                PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKS).size_limit(LARGEST_PATTERN),
-            )
+            .with_pattern_options(pattern::options())
+            .with_keyword("pattern", move |_, written, _| patterns.keyword(written))
             .build(value)
             .map_err(|error| SchemaError::Invalid {
                 pointer: place(error.instance_path().as_str()),
@@ -116,6 +119,7 @@ impl Schema {
         let violations = self
             .validator
             .iter_errors(value)
+            .inspect(|_| budget::spend(STEPS_PER_VIOLATION))
             .take(MOST_VIOLATIONS)
             .map(|error| Violation {
                 pointer: error.instance_path().as_str().to_owned(),

@@ -7,6 +7,7 @@ mod synonyms;
 #[cfg(test)]
 mod tests;
 
+use content::budget;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
@@ -17,6 +18,8 @@ const MOST_WORDS: usize = 12;
 /// Different words of one text that are looked at.
 const MOST_TEXT_WORDS: usize = 300;
 const LONGEST_NAME: usize = 200;
+/// What splitting or comparing a name counts.
+const STEPS_PER_NAME: u64 = 4;
 
 /// Words that say little about which value is meant: fillers, and units.
 static WEAK: LazyLock<HashSet<&str>> = LazyLock::new(|| {
@@ -96,6 +99,7 @@ impl Words {
 /// Small letters without accents, width or endings of the plural.
 fn split(name: &str) -> Vec<String> {
     let name = &name[..name.floor_char_boundary(LONGEST_NAME)];
+    budget::spend(STEPS_PER_NAME);
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
     let mut last: Option<char> = None;
@@ -226,6 +230,7 @@ impl Name {
 
 /// How alike a wanted name and a label are, from 0 to 1. `around` is what the label stands under.
 pub(crate) fn likeness(name: &Name, label: &Words, around: &Words) -> f32 {
+    budget::spend(STEPS_PER_NAME);
     if label.is_empty() || name.own.is_empty() {
         return 0.0;
     }

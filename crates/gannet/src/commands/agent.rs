@@ -6,7 +6,8 @@ mod draw;
 use crate::Globals;
 use crate::commands::serve::{open_scraper, open_searcher, stop_on_signals};
 use crate::home;
-use crate::settings::{ObjectsAt, Settings};
+use crate::private::TempFolder;
+use crate::settings::Settings;
 use anyhow::{Context, Result};
 use draw::Drawing;
 use engine::agent::{AgentCrew, AgentCrewOptions, AgentTools, Agents, brain};
@@ -73,12 +74,10 @@ impl Agent {
             Ok(asked) => asked,
             Err(error) => return Ok(mistake(&format!("{error:#}"))),
         };
-        let folder = TempFolder::new()?;
+        let folder = TempFolder::make()?;
         // What was indexed is searched where it lies; everything else of this run is its own.
         let local = home::local_index(&settings);
-        settings.database_url = format!("sqlite:{}", folder.0.join("gannet.db").display());
-        settings.objects = ObjectsAt::Folder(folder.0.join("objects"));
-        settings.data_dir.clone_from(&folder.0);
+        folder.hold_data_of(&mut settings);
         let store = home::open_store(&settings).await?;
         let stop = stop_on_signals()?;
         let gate = Gate::new(store.clone());
@@ -176,7 +175,7 @@ impl Run {
     }
 
     async fn carry(self, asked: &AgentRequest, gate: Arc<Gate>, stop: &CancellationToken) -> Result<Ended> {
-        let id = match self.agents.start(&self.caller, asked).await {
+        let id = match self.agents.start(&self.caller, asked, None).await {
             Ok(started) => started.id,
             Err(refusal) => return Ok(Ended::Refused(refusal)),
         };
@@ -237,17 +236,15 @@ fn tools(settings: &Settings, scraper: &Arc<Scraper>, searcher: &Searcher) -> Ag
     }
 }
 
-/// Those who work on runs, where there are workers.
-pub fn start_crew(
+/// The workers for runs, where there are any.
+pub fn crew(
     settings: &Settings,
     agents: &Agents,
     scraper: &Arc<Scraper>,
     searcher: &Searcher,
-    stop: &CancellationToken,
-    tasks: &TaskTracker,
-) {
+) -> Option<AgentCrew> {
     if settings.workers == 0 {
-        return;
+        return None;
     }
     let options = AgentCrewOptions {
         slots: settings.workers,
@@ -255,24 +252,5 @@ pub fn start_crew(
         poll: Duration::from_secs(1),
         grace: settings.shutdown_grace,
     };
-    let crew = AgentCrew::new(agents, tools(settings, scraper, searcher), &settings.plans, options);
-    tasks.spawn(crew.run(stop.clone()));
-}
-
-/// A folder that is gone with this value.
-struct TempFolder(PathBuf);
-
-impl TempFolder {
-    fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("gannet-agent-{}", Uuid::now_v7().simple()));
-        std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for TempFolder {
-    fn drop(&mut self) {
-        // What is left in a temporary folder harms nobody.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+    Some(AgentCrew::new(agents, tools(settings, scraper, searcher), &settings.plans, options))
 }

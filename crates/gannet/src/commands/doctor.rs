@@ -4,12 +4,15 @@
 mod index;
 mod model;
 mod search;
+mod secrets;
 
 use crate::home;
 use crate::settings::{Settings, without_password};
 use anyhow::Result;
 use engine::RateGroup;
 use engine::plans::{Plan, UNLIMITED_CONCURRENCY};
+use engine::scrape::memory::PageMemory;
+use engine::storage::DiskSpace;
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -29,6 +32,8 @@ enum Verdict {
     Ok,
     /// Works without it, with less.
     Missing,
+    /// Works, but less safely than it should.
+    Warning,
     /// Needed, and does not work.
     Broken,
 }
@@ -44,8 +49,9 @@ impl Doctor {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
         let findings = [
             database(settings).await,
+            secrets::find(settings).await,
             objects(settings).await,
-            disk(settings),
+            disks(settings),
             network(settings),
             chromium(settings).await,
             postgresql(settings),
@@ -112,31 +118,31 @@ async fn probe_objects(settings: &Settings) -> Result<bool> {
     Ok(true)
 }
 
-fn disk(settings: &Settings) -> Finding {
-    let part = "disk";
-    // The folder may not be there yet; its nearest parent is on the same disk.
-    let absolute = std::path::absolute(&settings.data_dir).unwrap_or_else(|_| settings.data_dir.clone());
-    let Some(existing) = absolute.ancestors().find(|path| path.exists()) else {
-        return Finding {
-            part,
-            verdict: Verdict::Broken,
-            text: format!("{} cannot be made", absolute.display()),
-        };
-    };
-    match rustix::fs::statvfs(existing) {
-        Ok(disk) => {
-            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-            let verdict = if free < LITTLE_DISK { Verdict::Broken } else { Verdict::Ok };
-            Finding {
-                part,
-                verdict,
-                text: format!("{} MB free at {}", free / 1024 / 1024, existing.display()),
+/// The disks under everything that a server writes to: which of them are full, or nearly.
+fn disks(settings: &Settings) -> Finding {
+    let mut verdict = Verdict::Ok;
+    let mut told: Vec<String> = Vec::new();
+    let mut seen = Vec::new();
+    for folder in home::folders(settings) {
+        let (broken, text) = match DiskSpace::at(&folder.path) {
+            Ok(space) if seen.contains(&space.id) => continue,
+            Ok(space) => {
+                seen.push(space.id);
+                let free = format!("{} MB free at {}", space.free / 1024 / 1024, folder.path.display());
+                if space.is_full(settings.min_free_disk) {
+                    (true, format!("the disk that holds the {} is full: {free}; no new work is accepted", folder.name))
+                } else {
+                    (space.free < LITTLE_DISK, free)
+                }
             }
+            Err(error) => (true, format!("{}: {error}", folder.path.display())),
+        };
+        if broken {
+            verdict = Verdict::Broken;
         }
-        Err(error) => {
-            Finding { part, verdict: Verdict::Broken, text: format!("{}: {error}", existing.display()) }
-        }
+        told.push(text);
     }
+    Finding { part: "disk", verdict, text: told.join("; ") }
 }
 
 /// Whether the way out can be set up; nothing is sent.
@@ -161,7 +167,7 @@ fn join(proxies: &[net::Proxy]) -> String {
     proxies.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The browser, started only to say its version.
+/// The browser, started to see whether it runs and how it is separated from the server.
 async fn chromium(settings: &Settings) -> Finding {
     use crate::settings::BrowserChoice;
     let part = "chromium";
@@ -176,8 +182,13 @@ async fn chromium(settings: &Settings) -> Finding {
     match browser::find_chromium(configured) {
         Ok(path) => {
             let version = browser::chromium_version(&path).await;
-            let verdict = if version.is_some() { Verdict::Ok } else { Verdict::Broken };
-            let said = version.unwrap_or_else(|| "does not start".to_owned());
+            let (verdict, said) = match &version {
+                Some(version) => {
+                    let (verdict, confined) = confinement(settings).await;
+                    (verdict, format!("{version}; {confined}"))
+                }
+                None => (Verdict::Broken, "does not start".to_owned()),
+            };
             Finding { part, verdict, text: format!("{}: {said}", path.display()) }
         }
         Err(error) => {
@@ -186,6 +197,21 @@ async fn chromium(settings: &Settings) -> Finding {
                 format!("{error}; pages that need a browser will fail (Debian: apt-get install chromium)");
             Finding { part, verdict, text }
         }
+    }
+}
+
+/// Under which account and with which sandbox a browser starts here.
+async fn confinement(settings: &Settings) -> (Verdict, String) {
+    let browsers = home::open_fetcher(settings, None).ok().and_then(|way| home::open_browsers(settings, &way));
+    let Some(browsers) = browsers else { return (Verdict::Broken, "does not start".to_owned()) };
+    let started = browsers.start_confined().await;
+    browsers.shut_down().await;
+    match started {
+        Ok(confinement) if confinement.sandboxed && confinement.uid != 0 => {
+            (Verdict::Ok, confinement.describe())
+        }
+        Ok(confinement) => (Verdict::Warning, confinement.describe()),
+        Err(error) => (Verdict::Broken, format!("does not start: {error}")),
     }
 }
 
@@ -204,6 +230,7 @@ fn print_text(settings: &Settings, findings: &[Finding]) {
         let mark = match verdict {
             Verdict::Ok => "ok     ",
             Verdict::Missing => "missing",
+            Verdict::Warning => "WARNING",
             Verdict::Broken => "BROKEN ",
         };
         println!("  {mark}  {part:<11} {text}");
@@ -239,6 +266,11 @@ fn print_json(settings: &Settings, findings: &[Finding]) -> Result<()> {
     Ok(())
 }
 
+fn page_memory(settings: &Settings) -> String {
+    let (small, large) = PageMemory::places(settings.page_memory);
+    format!("{} bytes: {small} pages at once, {large} of them larger than 1 MiB; more wait", settings.page_memory)
+}
+
 fn limits(settings: &Settings) -> Vec<(String, String)> {
     let mut rows = vec![
         ("JSON body".to_owned(), format!("{} bytes", settings.body_limit)),
@@ -248,6 +280,17 @@ fn limits(settings: &Settings) -> Vec<(String, String)> {
         ),
         ("pages and results".to_owned(), format!("{} bytes, oldest go first", settings.cache_limit)),
         ("snapshots".to_owned(), format!("{} bytes, oldest go first", settings.snapshots_limit)),
+        (
+            "crawls and batches".to_owned(),
+            format!(
+                "{} bytes, oldest that ended go first; {} bytes for one",
+                settings.crawls_limit, settings.single_crawl_limit
+            ),
+        ),
+        ("agent runs".to_owned(), format!("{} bytes, oldest that ended go first", settings.runs_limit)),
+        ("webhooks".to_owned(), format!("{} bytes, those given up go first", settings.webhooks_limit)),
+        ("free disk space".to_owned(), format!("{} bytes, no new work below", settings.min_free_disk)),
+        ("memory of pages".to_owned(), page_memory(settings)),
         ("browser pages at once".to_owned(), format!("{} in this process", settings.browser_pages)),
         ("jobs at once".to_owned(), format!("{} in this process", settings.workers)),
         ("lease of a job".to_owned(), format!("{} ms", settings.lease.as_millis())),

@@ -1,7 +1,7 @@
 //! `gannet index`: brings collections into the local search index, shows what it holds, and fills it again. Works beside a running
 //! server, which takes in by itself what was added.
 
-use crate::home;
+use crate::home::{self, IfMissing};
 use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
 use engine::search::feed::import::{Import, Imported, import};
@@ -59,7 +59,7 @@ pub struct Add {
     /// The repository it belongs to, owner/name
     #[arg(long, value_name = "OWNER/NAME")]
     repo: Option<String>,
-    /// What the addresses of files begin with [default: file://…]
+    /// What the addresses of files begin with [default: import:///NAME-NUMBER/]
     #[arg(long, value_name = "URL")]
     base_url: Option<Url>,
     /// Something to filter by, for instance license=MIT; may be repeated
@@ -69,7 +69,9 @@ pub struct Add {
 
 impl Index {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
-        let store = home::open_store(settings).await?;
+        let if_missing = if matches!(self, Self::Add(_)) { IfMissing::Create } else { IfMissing::Fail };
+        let opened = home::open_for_command(settings, if_missing).await?;
+        let store = opened.store.clone();
         let outcome = match self {
             Self::Add(add) => add.run(settings, &store).await,
             Self::Remove { prefix, collection, team, .. } => {
@@ -102,6 +104,9 @@ impl Add {
             .await
             .with_context(|| format!("importing {}", path.display()))?;
             line.end();
+            if self.base_url.is_none() {
+                forget_file_addresses(store.as_ref(), team, &self.collection, path).await?;
+            }
             failed |= imported.failed > 0;
             tell(path, &imported, line.seconds());
         }
@@ -133,7 +138,7 @@ impl Add {
 }
 
 fn tell(path: &Path, imported: &Imported, seconds: f64) {
-    let Imported { read, written, empty, failed, faults } = imported;
+    let Imported { read, written, empty, failed, faults, warned, warnings } = imported;
     println!(
         "{}: {read} read, {written} new or changed, {empty} empty, {failed} failed in {seconds:.1} s",
         path.display()
@@ -144,6 +149,21 @@ fn tell(path: &Path, imported: &Imported, seconds: f64) {
     if *failed > faults.len() as u64 {
         eprintln!("gannet: and {} more", failed - faults.len() as u64);
     }
+    for warning in warnings {
+        eprintln!("gannet: {warning}");
+    }
+    if *warned > warnings.len() as u64 {
+        eprintln!("gannet: and {} more warnings", warned - warnings.len() as u64);
+    }
+}
+
+/// Earlier versions gave files their path on this machine as an address. What was just imported again has taken their place.
+async fn forget_file_addresses(store: &dyn Store, team: Uuid, collection: &str, path: &Path) -> Result<()> {
+    let whole = path.canonicalize().ok().filter(|path| path.is_dir());
+    if let Some(prefix) = whole.and_then(|folder| Url::from_directory_path(folder).ok()) {
+        store.forget_search_pages(team, collection, prefix.as_str()).await?;
+    }
+    Ok(())
 }
 
 /// Nil for everybody.

@@ -1,8 +1,8 @@
 //! `gannet keys`: makes, lists and revokes API keys of a team, beside a running server or without one.
 
-use crate::home;
+use crate::home::{self, IfMissing};
 use crate::settings::Settings;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use engine::keys::{self, Secret};
 use engine::time::{iso, now};
 use std::process::ExitCode;
@@ -52,8 +52,11 @@ pub struct TeamChoice {
 
 impl Keys {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
-        let store = home::open_store(settings).await?;
-        if let Some(first) = home::found(settings, store.as_ref()).await? {
+        let is_create = matches!(self, Self::Create { .. });
+        let if_missing = if is_create { IfMissing::Create } else { IfMissing::Fail };
+        let opened = home::open_for_command(settings, if_missing).await?;
+        let store = opened.store.clone();
+        if is_create && let Some(first) = home::found(settings, store.as_ref()).await? {
             eprintln!("made the first team and its key, kept in {}", first.file.display());
         }
         let outcome = match self {
@@ -78,6 +81,10 @@ impl Keys {
 impl TeamChoice {
     async fn find(&self, store: &dyn Store) -> Result<Team> {
         let teams = store.teams().await?;
+        ensure!(
+            !teams.is_empty(),
+            "there is no team yet; `gannet serve` or `gannet keys create NAME` makes one"
+        );
         let wanted = |team: &Team| match &self.team {
             Some(text) => team.name == *text || team.id.to_string() == *text,
             None => true,

@@ -5,6 +5,8 @@ use crate::settings::Settings;
 use anyhow::Result;
 use engine::map::{self, MapPlan};
 use engine::scrape::Ladder;
+use engine::scrape::ladder::free_slot;
+use engine::scrape::memory::PageMemory;
 use engine::scrape::workbench::Workbench;
 use net::Purpose;
 use std::io::{IsTerminal, Write};
@@ -51,11 +53,12 @@ impl Map {
         };
         let fetcher = home::open_fetcher(settings, None)?;
         let browsers = home::open_browsers(settings, &fetcher);
-        let ladder = Ladder { fetcher, browsers: browsers.clone(), bench: Workbench::new() };
+        let memory = PageMemory::default().of_team(Uuid::nil());
+        let ladder = Ladder { fetcher, browsers: browsers.clone(), bench: Workbench::new(), memory };
         let names_host = |host: &str| settings.egress_allow.names_host(Purpose::Scrape, host);
         let begun = Instant::now();
         let made = match MapPlan::resolve(&asked, &names_host) {
-            Ok(plan) => map::map(&ladder, &plan, Uuid::now_v7()).await,
+            Ok(plan) => map::map(&ladder, &plan, &free_slot, Uuid::nil(), Uuid::now_v7()).await,
             Err(error) => Err(error),
         };
         if let Some(browsers) = browsers {

@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use std::process::ExitCode;
 
 pub async fn run(settings: &Settings) -> Result<ExitCode> {
-    home::make_data_dir(settings)?;
+    let _lock = home::lock_database(settings)
+        .context("the schema of a database is not changed while a server runs: stop the server first")?;
     let report =
         store::migrate(&home::store_options(settings)).await.context("cannot migrate the database")?;
     println!("{report}");

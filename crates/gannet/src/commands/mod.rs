@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod agent;
+pub mod banner;
 pub mod batch;
 pub mod crawl;
 pub mod doctor;
@@ -15,4 +16,5 @@ pub mod openapi;
 pub mod research;
 pub mod scrape;
 pub mod search;
+pub mod secrets;
 pub mod serve;

@@ -83,6 +83,11 @@ pub fn folder(settings: &Settings) -> PathBuf {
 }
 
 impl ResearchCommand {
+    /// Whether all it writes is its own, and no file that somebody asked for.
+    pub fn writes_own_files_only(&self) -> bool {
+        !matches!(self, Self::Graph { .. })
+    }
+
     pub fn run(self, settings: &Settings) -> Result<ExitCode> {
         let folder = folder(settings);
         match self {

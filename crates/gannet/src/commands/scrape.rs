@@ -7,6 +7,8 @@ use clap::ValueEnum;
 use engine::answers::{self, Stated};
 use engine::models::Models;
 use engine::scrape::capture::Capture;
+use engine::scrape::ladder::free_slot;
+use engine::scrape::memory::PageMemory;
 use engine::scrape::workbench::Workbench;
 use engine::scrape::{Ladder, ScrapePlan, document};
 use net::{Deadline, Purpose};
@@ -15,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wire::scrape::{Document, FormatAsked, FormatObject, ScrapeRequest};
 use wire::{Kind, WireError};
+use uuid::Uuid;
 
 /// The page could not be had.
 const NOT_HAD: u8 = 1;
@@ -112,7 +115,8 @@ impl Scrape {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
         let fetcher = home::open_fetcher(settings, None)?;
         let browsers = home::open_browsers(settings, &fetcher);
-        let ladder = Ladder { fetcher, browsers: browsers.clone(), bench: Workbench::new() };
+        let memory = PageMemory::default().of_team(Uuid::nil());
+        let ladder = Ladder { fetcher, browsers: browsers.clone(), bench: Workbench::new(), memory };
         let outcome = self.scrape(settings, &ladder).await;
         if let Some(browsers) = browsers {
             browsers.shut_down().await;
@@ -140,12 +144,15 @@ impl Scrape {
         let plan = ScrapePlan::resolve(&self.request()?, false, &names_host)?;
         let models = Models::open(&settings.models, &ladder.fetcher);
         answers::must_be_able(&models, &plan)?;
-        let deadline = Deadline::after(plan.timeout);
-        let capture = ladder.climb_alone(&plan, deadline).await?;
-        let mut document = document::write(&plan, &capture)?;
-        let (url, text) = (capture.answer.url.as_str(), document.markdown.as_deref());
-        let stated = Stated::of(&plan, answers::may_ask(&models, &plan), url, &capture.page, text);
-        answers::add(&models, &plan, stated, &mut document, deadline).await?;
+        let job = ladder.bench.job(Uuid::nil(), "scrape", Deadline::after(plan.timeout));
+        let capture = ladder.climb_alone(&plan, job.clone(), free_slot()).await?;
+        let (mut document, stated) = job.part(|| {
+            let document = document::write(&plan, &capture)?;
+            let (url, text) = (capture.answer.url.as_str(), document.markdown.as_deref());
+            let stated = Stated::of(&plan, answers::may_ask(&models, &plan), url, &capture.page, text);
+            Ok::<_, WireError>((document, stated))
+        })??;
+        answers::add(&models, &plan, stated, &mut document, &job).await?;
         if !plan.formats.markdown {
             document.markdown = None;
         }
@@ -205,7 +212,7 @@ impl Scrape {
             formats: Some(formats),
             only_main_content: Some(!self.whole),
             wait_for: Some(self.wait_for),
-            headers: (!headers.is_empty()).then_some(headers),
+            headers: (!headers.is_empty()).then(|| headers.into()),
             mobile: Some(self.mobile),
             fast_mode: Some(self.fast),
             timeout: Some(self.timeout),

@@ -1,7 +1,8 @@
 //! `gannet search`: the same search as the server's, from the command line, beside a running server or without one.
 
 use crate::commands::serve::{open_scraper, open_searcher};
-use crate::home;
+use crate::home::{self, IfMissing};
+use crate::private::TempFolder;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use engine::search::feed::{Feeder, LocalIndex};
@@ -43,17 +44,30 @@ pub struct Search {
 }
 
 impl Search {
-    pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
-        let store = home::open_store(settings).await?;
-        if let Some(first) = home::found(settings, store.as_ref()).await? {
+    pub async fn run(self, mut settings: Settings) -> Result<ExitCode> {
+        let local = home::local_index(&settings);
+        // Searching makes no data folder: where there is none, what this search has to keep goes with it.
+        let missing = home::sqlite_file(&settings.database_url).is_some_and(|file| !file.exists());
+        let folder = missing.then(TempFolder::make).transpose()?;
+        if let Some(folder) = &folder {
+            folder.hold_data_of(&mut settings);
+        }
+        let settings = &settings;
+        let if_missing = if missing { IfMissing::Create } else { IfMissing::Fail };
+        let opened = home::open_for_command(settings, if_missing).await?;
+        let store = opened.store.clone();
+        if let Some(first) = home::found(settings, store.as_ref()).await?
+            && !missing
+        {
             eprintln!("made the first team and its key, kept in {}", first.file.display());
         }
         let begun = Instant::now();
         let gate = Gate::new(store.clone());
         let scraper = open_scraper(settings, &store, &gate, None).await?;
         let browsers = scraper.browsers().cloned();
-        let local = home::local_index(settings);
-        bring_up_to_date(&local, &store).await;
+        if !missing {
+            bring_up_to_date(&local, &store).await;
+        }
         let team = store.teams().await?.into_iter().next().context("there is no team")?;
         let caller = Arc::new(Caller::new(team, None, &settings.plans));
         let searcher = open_searcher(settings, &store, &scraper, &local);

@@ -1,9 +1,9 @@
 //! `gannet serve`: the API, the workers and the janitor in one process, until a signal stops them.
 
 use crate::Globals;
-use crate::commands::{agent, research};
-use crate::home::{self, FirstKey};
-use crate::settings::{Role, Settings, without_password};
+use crate::commands::{agent, banner, research};
+use crate::home;
+use crate::settings::{Role, Settings};
 use anyhow::{Context, Result};
 use engine::crawl::{Crawler, Crew, CrewOptions};
 use engine::drill::DrillStep;
@@ -12,16 +12,18 @@ use engine::janitor::{self, JanitorOptions};
 use engine::map::Mapper;
 use engine::models::Models;
 use engine::runner::{Runner, RunnerOptions, Work};
+use engine::scrape::memory::PageMemory;
 use engine::scrape::workbench::Workbench;
 use engine::scrape::{Ladder, Scraper};
 use engine::search::Searcher;
 use engine::search::collections::Collections;
 use engine::search::feed::{Feeder, LocalIndex};
+use engine::storage::Storage;
 use engine::webhooks::{Sender, SenderOptions};
 use engine::{Callers, Gate};
 use server::app::Readiness;
 use server::{App, Parts, Telemetry};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -31,6 +33,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 /// What the last writes may take after everything else has ended.
 const LAST_WRITES: Duration = Duration::from_secs(5);
@@ -56,19 +59,24 @@ impl Serve {
         let given = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let settings = globals.settings(given.collect())?;
         start_log(&settings);
+        // Before anything is made: a server that cannot listen leaves no data folder behind.
+        let listener = TcpListener::bind(settings.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}", settings.listen))?;
         let _lock = home::lock_database(&settings)?;
         let store = home::open_store(&settings).await?;
         let first = home::found(&settings, store.as_ref()).await?;
         if first.is_none() {
             home::accept_chosen_key(&settings, store.as_ref()).await?;
         }
-        let listener = TcpListener::bind(settings.listen)
-            .await
-            .with_context(|| format!("cannot listen on {}", settings.listen))?;
+        release_lost_keys(store.as_ref()).await?;
         let stop = stop_on_signals()?;
         let tasks = TaskTracker::new();
         let callers = Arc::new(Callers::new(store.clone(), settings.plans.clone()));
         let gate = Gate::new(store.clone());
+        let storage = home::open_storage(&settings, &store);
+        storage.check().await;
+        tasks.spawn(storage.clone().watch(stop.clone()));
         start_workers(&settings, &store, &callers, &stop, &tasks)?;
         let telemetry = Telemetry::install().map_err(anyhow::Error::msg)?;
         tasks.spawn(telemetry.clone().keep(stop.clone()));
@@ -80,19 +88,27 @@ impl Serve {
         let address = listener.local_addr()?;
         let scraper = open_scraper(&settings, &store, &gate, Some(address)).await?;
         let browsers = scraper.browsers().cloned();
-        start_crew(&settings, &store, &scraper, &stop, &tasks);
+        if let Some(browsers) = browsers.clone() {
+            tasks.spawn(async move { browsers.warn_if_unconfined().await });
+        }
+        start_crew(&settings, (&store, &storage), &scraper, &stop, &tasks);
         start_sender(&settings, &store, &scraper, &stop, &tasks);
         start_probe(&scraper, &stop, &tasks);
         let local = home::local_index(&settings);
         if settings.role != Role::Worker {
-            tasks.spawn(Feeder::new(local.clone(), store.clone()).run(stop.clone()));
+            let feeder = Feeder::new(local.clone(), store.clone()).with_storage(storage.clone());
+            tasks.spawn(feeder.run(stop.clone()));
         }
         let searcher = open_searcher(&settings, &store, &scraper, &local).with_research(research.clone());
         let agents = agent::agents(&settings, &store);
-        agent::start_crew(&settings, &agents, &scraper, &searcher, &stop, &tasks);
+        let crew = agent::crew(&settings, &agents, &scraper, &searcher);
+        if let Some(crew) = crew {
+            tasks.spawn(crew.with_storage(storage.clone()).run(stop.clone()));
+        }
         let app = App::new(Parts {
             store: store.clone(),
             gate: gate.clone(),
+            storage,
             callers: callers.clone(),
             research: research.clone(),
             mapper: Mapper::new(scraper.clone()),
@@ -118,7 +134,7 @@ impl Serve {
             readiness: Readiness::default(),
             stopping: stop.clone(),
         });
-        greet(&settings, address, store.backend(), first.as_ref());
+        banner::print(&settings, address, store.backend(), first.as_ref());
         let settings = Arc::new(settings);
         if settings.research_starter {
             let (settings, stop) = (settings.clone(), stop.clone());
@@ -129,7 +145,13 @@ impl Serve {
                 }
             });
         }
-        server::serve::serve(listener, server::router(&app), stop, settings.shutdown_grace).await;
+        let options = server::ServeOptions {
+            shutdown_grace: settings.shutdown_grace,
+            write_timeout: settings.write_timeout,
+            connections_per_address: settings.connections_per_address,
+            trusted_proxies: settings.trusted_proxies.clone(),
+        };
+        server::serve::serve(listener, server::router(&app), stop, options).await;
         drained.cancel();
         tasks.close();
         if let Some(browsers) = browsers {
@@ -152,6 +174,18 @@ impl Serve {
     }
 }
 
+/// Idempotency keys of requests that a killed server was working on. On SQLite this process is the only one that serves (it holds the
+/// lock), so nobody works on them any more; with several processes they lapse by themselves.
+async fn release_lost_keys(store: &dyn Store) -> Result<()> {
+    if store.backend() == "sqlite" {
+        let keys = store.release_pending_keys().await.context("cannot release idempotency keys")?;
+        if keys > 0 {
+            tracing::info!(keys, "released idempotency keys of requests that were cut off");
+        }
+    }
+    Ok(())
+}
+
 /// Scraping, with its ways out: never back to where this server listens.
 pub async fn open_scraper(
     settings: &Settings,
@@ -162,7 +196,8 @@ pub async fn open_scraper(
     let fetcher = home::open_fetcher(settings, own_listener)?;
     let browsers = home::open_browsers(settings, &fetcher);
     let models = Models::open(&settings.models, &fetcher);
-    let ladder = Ladder { fetcher, browsers, bench: Workbench::new() };
+    let memory = PageMemory::new(settings.page_memory).of_team(Uuid::nil());
+    let ladder = Ladder { fetcher, browsers, bench: Workbench::new(), memory };
     let files = Files::open(store.as_ref(), home::open_objects(settings, store.clone())?).await?;
     let allow = settings.egress_allow.clone();
     let scraper = Scraper::new(ladder, allow, store.clone(), gate.clone(), files);
@@ -243,6 +278,10 @@ fn start_workers(
         cache_ceiling: settings.cache_limit,
         snapshot_ceiling: settings.snapshots_limit,
         search_ceiling: settings.search_limit,
+        crawl_ceiling: settings.crawls_limit,
+        single_crawl_ceiling: settings.single_crawl_limit,
+        run_ceiling: settings.runs_limit,
+        webhook_ceiling: settings.webhooks_limit,
     };
     tasks.spawn(janitor::run(store.clone(), objects, callers.clone(), options, stop.clone()));
     Ok(())
@@ -251,7 +290,7 @@ fn start_workers(
 /// Those who scrape the pages of crawls and batches.
 fn start_crew(
     settings: &Settings,
-    store: &Arc<dyn Store>,
+    (store, storage): (&Arc<dyn Store>, &Arc<Storage>),
     scraper: &Arc<Scraper>,
     stop: &CancellationToken,
     tasks: &TaskTracker,
@@ -266,7 +305,7 @@ fn start_crew(
         ..CrewOptions::default()
     };
     let crew = Crew::new(store.clone(), scraper.clone(), &settings.plans, options);
-    tasks.spawn(crew.run(stop.clone()));
+    tasks.spawn(crew.with_storage(storage.clone()).run(stop.clone()));
 }
 
 /// The sender of webhooks, where there are workers.
@@ -304,36 +343,4 @@ fn start_probe(scraper: &Arc<Scraper>, stop: &CancellationToken, tasks: &TaskTra
         };
         stop.run_until_cancelled(Box::pin(looking)).await;
     });
-}
-
-/// Where it listens, its key, and a first command to try. Whoever reads this may stop reading at any
-/// line; that must not stop the server.
-fn greet(settings: &Settings, address: SocketAddr, backend: &str, first: Option<&FirstKey>) {
-    let key_file = home::first_key_file(&settings.data_dir);
-    let (key, bearer) = match first {
-        Some(FirstKey { secret, file }) => {
-            let key =
-                format!("{}\n             shown this once; kept in {}", secret.reveal(), file.display());
-            (key, secret.reveal().to_owned())
-        }
-        None if key_file.exists() => {
-            (format!("in {}", key_file.display()), format!("$(cat {})", key_file.display()))
-        }
-        None => ("make one with: gannet keys create NAME".to_owned(), "YOUR-KEY".to_owned()),
-    };
-    let database = without_password(&settings.database_url);
-    let banner = format!(
-        "Gannet {}\n\
-         \x20 listening  http://{address}\n\
-         \x20 docs       http://{address}/docs\n\
-         \x20 data       {} ({backend}, {database})\n\
-         \x20 key        {key}\n\
-         \x20 try        curl -s http://{address}/v2/scrape -H \"Authorization: Bearer {bearer}\" -H \"Content-Type: application/json\" -d '{{\"url\":\"https://example.com\"}}'\n",
-        env!("CARGO_PKG_VERSION"),
-        settings.data_dir.display(),
-    );
-    let mut out = std::io::stdout();
-    if out.write_all(banner.as_bytes()).and_then(|()| out.flush()).is_err() {
-        tracing::info!(%address, "listening");
-    }
 }

@@ -16,6 +16,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use store::secrets::SecretKey;
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,10 +74,16 @@ pub struct Settings {
     pub database_url: String,
     pub database_connections: u32,
     pub api_key: Option<engine::keys::Secret>,
+    pub secret_key: Option<SecretKey>,
+    pub previous_secret_keys: Vec<SecretKey>,
     pub plan: String,
     pub plans: Plans,
     pub auth: bool,
     pub public_url: Option<String>,
+    pub trusted_proxies: Vec<server::Network>,
+    /// 0 = no limit.
+    pub connections_per_address: usize,
+    pub write_timeout: Duration,
     pub cors: server::Cors,
     pub egress_allow: EgressAllow,
     pub proxies: ProxySettings,
@@ -85,6 +92,8 @@ pub struct Settings {
     pub browser: BrowserChoice,
     pub browser_pages: usize,
     pub browser_sandbox: browser::Sandbox,
+    pub browser_user: browser::BrowserUser,
+    pub browser_site_isolation: bool,
     pub models: engine::models::ModelSettings,
     pub search: ::search::SearchSettings,
     pub body_limit: usize,
@@ -99,9 +108,16 @@ pub struct Settings {
     pub objects: ObjectsAt,
     pub objects_limit: u64,
     pub cache_limit: u64,
+    /// What bodies of pages may take in memory at once.
+    pub page_memory: u64,
     pub snapshots_limit: u64,
     pub search_limit: u64,
     pub search_index_limit: u64,
+    pub crawls_limit: u64,
+    pub single_crawl_limit: u64,
+    pub runs_limit: u64,
+    pub webhooks_limit: u64,
+    pub min_free_disk: u64,
     pub drill_faults: bool,
     pub research_starter: bool,
     pub log: String,
@@ -390,6 +406,15 @@ mod tests {
         assert_eq!(shown, ["10.0.0.2:53", "[fd00::2]:53", "[::1]:5353", "127.0.0.1:54"]);
         let text = fails(with("dns.example"));
         assert!(text.contains("name_servers") && text.contains("dns.example"), "{text}");
+    }
+
+    #[test]
+    fn proxies_in_front_are_addresses_or_networks() {
+        let with = |text: &str| load(&flags(&[("trusted_proxies", text)]), &environment(&[]));
+        assert!(with("").unwrap().trusted_proxies.is_empty());
+        assert_eq!(with("127.0.0.1, fd00::/8").unwrap().trusted_proxies.len(), 2);
+        let text = fails(with("127.0.0.1,proxy.example"));
+        assert!(text.contains("trusted_proxies") && text.contains("proxy.example"), "{text}");
     }
 
     #[test]

@@ -32,9 +32,14 @@ settings! {
     "database_url" "GANNET_DATABASE_URL" "": "postgres://… or sqlite:PATH; empty = gannet.db in the data folder";
     "database_connections" "GANNET_DATABASE_CONNECTIONS" "8": "most database connections of this process";
     "api_key" "GANNET_API_KEY" "" secret: "the first key, instead of a random one";
+    "secret_key" "GANNET_SECRET_KEY" "" secret: "what stored secrets are encrypted with: 32 bytes in base64 or hexadecimal, the same for all servers of a database; empty = secret-key in the data folder";
+    "previous_secret_keys" "GANNET_PREVIOUS_SECRET_KEYS" "" secret: "keys that were secret_key before, comma-separated, until gannet secrets rekey has run";
     "plan" "GANNET_PLAN" "unlimited": "plan of the first team";
     "auth" "GANNET_AUTH" "on": "off = no keys are asked for; only on a loopback address";
     "public_url" "GANNET_PUBLIC_URL" "": "how callers reach this server, when a proxy hides it";
+    "trusted_proxies" "GANNET_TRUSTED_PROXIES" "": "proxies in front whose X-Forwarded-Host and -Proto are believed, such as 127.0.0.1,10.1.0.0/16; empty = nobody's";
+    "connections_per_address" "GANNET_CONNECTIONS_PER_ADDRESS" "1024": "connections that one client address may hold, trusted proxies aside; 0 = no limit";
+    "write_timeout" "GANNET_WRITE_TIMEOUT" "30s": "how long a client may leave an answer unread before its connection is closed";
     "cors" "GANNET_CORS" "none": "none, *, or a comma-separated list of origins that may call from a browser";
     "egress_allow" "GANNET_EGRESS_ALLOW" "": "what may be reached in private space, per purpose: scrape=127.0.0.0/8;webhook=…;model=…;search=…";
     "proxies" "GANNET_PROXIES" "" secret: "proxies to go out through, taken in turn: http://user:password@host:port,socks5://…; empty = straight";
@@ -44,7 +49,9 @@ settings! {
     "extra_certificates" "GANNET_EXTRA_CERTIFICATES" "": "PEM file of certificates to trust beside those of the system";
     "browser" "GANNET_BROWSER" "": "the Chromium to use; empty = looked for in PATH and the usual places, off = none";
     "browser_pages" "GANNET_BROWSER_PAGES" "4": "pages that this process has open in browsers at once";
-    "browser_sandbox" "GANNET_BROWSER_SANDBOX" "auto": "auto, on or off: whether pages run in Chromium's sandbox";
+    "browser_sandbox" "GANNET_BROWSER_SANDBOX" "auto": "whether pages run in Chromium's sandbox: auto = where it works, with a warning where not; on = or not at all; off";
+    "browser_user" "GANNET_BROWSER_USER" "auto": "account that Chromium runs under: auto = never root; same = that of the server; or a name, UID or UID:GID";
+    "browser_site_isolation" "GANNET_BROWSER_SITE_ISOLATION" "on": "off = a page shares one process with its frames of other sites";
     "model_url" "GANNET_MODEL_URL" "": "an OpenAI-compatible server, such as http://localhost:11434/v1; empty = no language model";
     "model_name" "GANNET_MODEL_NAME" "": "the model to ask it for";
     "model_key" "GANNET_MODEL_KEY" "" secret: "its key";
@@ -64,6 +71,7 @@ settings! {
     "search_quotas" "GANNET_SEARCH_QUOTAS" "": "how often this process may ask a provider: brave=60/minute,brave=2000/month; empty = no limit";
     "body_limit" "GANNET_BODY_LIMIT" "10MB": "largest JSON body";
     "role" "GANNET_ROLE" "all": "all, api or worker: what this process does; several processes need PostgreSQL";
+    "page_memory" "GANNET_PAGE_MEMORY" "1GB": "most bytes that bodies of pages take in the memory of this process at once; further pages wait";
     "workers" "GANNET_WORKERS" "32": "jobs, and pages of crawls and batches, that this process works on at once; 0 = none";
     "lease" "GANNET_LEASE" "15s": "how long a silent worker keeps its jobs";
     "agent_deadline" "GANNET_AGENT_DEADLINE" "10m": "how long an agent run may take";
@@ -75,6 +83,11 @@ settings! {
     "cache_limit" "GANNET_CACHE_LIMIT" "2GB": "most bytes that cached pages and kept results of scrapes may take";
     "snapshots_limit" "GANNET_SNAPSHOTS_LIMIT" "1GB": "most bytes that snapshots for change tracking may take";
     "search_limit" "GANNET_SEARCH_LIMIT" "1GB": "most bytes that pages kept for search may take in the database, packed";
+    "crawls_limit" "GANNET_CRAWLS_LIMIT" "10GB": "most bytes that crawls and batches may store; of those that have ended the oldest go first";
+    "single_crawl_limit" "GANNET_SINGLE_CRAWL_LIMIT" "2GB": "most bytes that one crawl or batch may store; it ends there";
+    "runs_limit" "GANNET_RUNS_LIMIT" "2GB": "most bytes that agent runs and extracts may store; of those that have ended the oldest go first";
+    "webhooks_limit" "GANNET_WEBHOOKS_LIMIT" "1GB": "most bytes that webhooks on their way and given up may take";
+    "min_free_disk" "GANNET_MIN_FREE_DISK" "64MB": "free space below which a disk counts as full and no new work is accepted; a tenth of the disk where that is less";
     "search_index_limit" "GANNET_SEARCH_INDEX_LIMIT" "4GB": "most bytes that the local search index may take in the data folder";
     "s3_endpoint" "GANNET_S3_ENDPOINT" "": "address of the S3-compatible storage; empty = AWS";
     "s3_region" "GANNET_S3_REGION" "us-east-1": "its region";

@@ -2,12 +2,13 @@
 
 use super::{BrowserChoice, EgressAllow, Given, ObjectsAt, ProxySettings, Role, Settings};
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use browser::Sandbox;
+use browser::{BrowserUser, Sandbox};
 use engine::{Plan, Plans};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use store::secrets::SecretKey;
 
 pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Settings> {
     let values = Values(&given);
@@ -47,6 +48,10 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
                 .map(|key| engine::keys::Secret::chosen(&key).map_err(|error| anyhow!(error)))
                 .transpose()
         })?,
+        secret_key: values.parse("secret_key", |text| {
+            optional(text).map(|key| secret_key(&key)).transpose()
+        })?,
+        previous_secret_keys: values.parse("previous_secret_keys", |text| list(text, secret_key))?,
         plan,
         plans,
         public_url: values.parse("public_url", |text| {
@@ -55,6 +60,11 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
             ensure!(url.as_ref().is_none_or(absolute), "must start with http:// or https://");
             Ok(url)
         })?,
+        trusted_proxies: values
+            .parse("trusted_proxies", |text| list(text, |one| one.parse().map_err(anyhow::Error::msg)))?,
+        connections_per_address: values
+            .parse("connections_per_address", |text| between(text, 0..=server::serve::MAX_CONNECTIONS))?,
+        write_timeout: values.parse("write_timeout", |text| duration(text, Duration::from_millis(100)))?,
         cors: values.parse("cors", cors)?,
         egress_allow: values.parse("egress_allow", |text| Ok(EgressAllow::parse(text)?))?,
         proxies: proxies(&values)?,
@@ -75,6 +85,8 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
             "off" => Ok(Sandbox::Off),
             _ => bail!("must be auto, on or off"),
         })?,
+        browser_user: values.parse("browser_user", |text| Ok(BrowserUser::parse(text)?))?,
+        browser_site_isolation: values.parse("browser_site_isolation", switch)?,
         models: super::models::understand(&values)?,
         search: super::search::understand(&values)?,
         body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),
@@ -91,9 +103,15 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         objects,
         objects_limit: values.parse("objects_limit", bytes)?,
         cache_limit: values.parse("cache_limit", bytes)?,
+        page_memory: values.parse("page_memory", bytes)?,
         snapshots_limit: values.parse("snapshots_limit", bytes)?,
         search_limit: values.parse("search_limit", bytes)?,
         search_index_limit: values.parse("search_index_limit", bytes)?,
+        crawls_limit: values.parse("crawls_limit", bytes)?,
+        single_crawl_limit: values.parse("single_crawl_limit", bytes)?,
+        runs_limit: values.parse("runs_limit", bytes)?,
+        webhooks_limit: values.parse("webhooks_limit", bytes)?,
+        min_free_disk: values.parse("min_free_disk", bytes)?,
         drill_faults: values.parse("drill_faults", switch)?,
         research_starter: values.parse("research_starter", switch)?,
         log: values.parse("log", |text| {
@@ -152,6 +170,10 @@ fn name_server(text: &str) -> Result<SocketAddr> {
     let bare = text.parse().map(|address| SocketAddr::new(address, 53));
     bare.or_else(|_| text.parse())
         .map_err(|_| anyhow!("`{text}` is not an address such as 10.0.0.2 or [fd00::2]:5353"))
+}
+
+fn secret_key(text: &str) -> Result<SecretKey> {
+    SecretKey::parse(text).map_err(|why| anyhow!(why))
 }
 
 fn role(text: &str) -> Result<Role> {

@@ -3,6 +3,7 @@
 mod feed;
 mod filters;
 mod folder;
+mod full_disk;
 mod hostile;
 mod kill;
 mod languages;

@@ -81,7 +81,10 @@ impl Connector {
         self.policy.check_literal(wanted.purpose, wanted.destination)?;
         match wanted.route {
             Route::Direct => self.open_direct(wanted).await,
-            Route::Through(proxy) => self.open_through(wanted, proxy).await,
+            Route::Through(proxy) => {
+                self.policy.check_through_proxy(wanted.purpose, wanted.destination)?;
+                self.open_through(wanted, proxy).await
+            }
         }
     }
 

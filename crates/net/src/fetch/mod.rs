@@ -16,6 +16,7 @@ pub use validators::Validators;
 
 use crate::connect::{Connector, Opening, Traffic, TrafficCount};
 use crate::cookies::CookieJar;
+use crate::credentials::Credentials;
 use crate::deadline::Deadline;
 use crate::decode::{self, Caps, Decoder};
 use crate::error::{Excess, FetchError, Phase};
@@ -31,6 +32,7 @@ use http_body_util::BodyExt;
 use hyper::Method;
 use hyper::body::Body as _;
 use hyper::http::HeaderValue;
+use hyper::http::header::CONTENT_TYPE;
 use std::fmt;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep};
@@ -130,13 +132,15 @@ struct Journey<'a> {
     started: Instant,
     hops: Vec<Hop>,
     seen: Vec<(Method, Url, Option<HeaderValue>)>,
+    /// The next request carries the caller's credentials. Once a redirect has left their site, no later one does.
+    carries: bool,
     requests: u32,
     retries_left: u32,
 }
 
 impl<'a> Journey<'a> {
     fn new(inner: &'a Inner, request: Request, deadline: Deadline) -> Self {
-        let retries_left = request.limits.retries;
+        let (retries_left, carries) = (request.limits.retries, request.credentials.cover(&request.url));
         let started = Instant::now();
         Self {
             inner,
@@ -145,6 +149,7 @@ impl<'a> Journey<'a> {
             started,
             hops: Vec::new(),
             seen: Vec::new(),
+            carries,
             requests: 0,
             retries_left,
         }
@@ -204,10 +209,15 @@ impl<'a> Journey<'a> {
             purpose: request.purpose,
             destination,
             route: self.inner.routes.choose(request.purpose, &request.via)?,
-            check_certificate: request.check_certificate,
+            check_certificate: request.check_certificate
+                || (self.carries && request.credentials.need_checked_certificate()),
         };
         let cookie = request.cookies.header(&request.url);
-        let mut headers = headers::compose(request.profile, &request.locale, &request.custom, cookie);
+        let own = request.credentials.headers(self.carries);
+        let mut headers = headers::compose(request.profile, &request.locale, &own, cookie);
+        if let Some(kind) = &request.content_type {
+            headers.entry(CONTENT_TYPE).or_insert_with(|| kind.clone());
+        }
         if let Some(known) = &request.validators {
             known.ask(&request.url, &mut headers);
         }
@@ -228,11 +238,10 @@ impl<'a> Journey<'a> {
         let (method, keep_body) = redirect::method(status, &request.method);
         if !keep_body {
             request.body = Bytes::new();
-            request.custom.forget_body();
+            request.content_type = None;
+            request.credentials.forget_body();
         }
-        if !headers::may_share_secrets(&request.url, &target) {
-            request.custom.leave_secrets();
-        }
+        self.carries = self.carries && Credentials::may_follow(&request.url, &target);
         self.hops.push(Hop {
             url: request.url.clone(),
             status,
@@ -282,6 +291,9 @@ impl<'a> Journey<'a> {
             tally.truncated = Some(Truncation::Stopped);
         }
         while tally.truncated.is_none() {
+            if let Some(room) = sink.room() {
+                self.deadline.run(room).await.map_err(|_| self.timed_out(Phase::Room))?;
+            }
             let frame = self.deadline.child(limits.idle).run(body.frame()).await;
             let frame = frame.map_err(|_| {
                 self.timed_out(if self.deadline.has_passed() { Phase::Body } else { Phase::Idle })

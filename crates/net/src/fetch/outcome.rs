@@ -4,6 +4,7 @@ use crate::cookies::CookieJar;
 use crate::decode::Encoding;
 use crate::error::Excess;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use hyper::http::HeaderMap;
 use hyper::http::header::CONTENT_LENGTH;
 use hyper::{StatusCode, Version};
@@ -102,6 +103,12 @@ pub trait BodySink: Send {
     }
 
     fn piece(&mut self, bytes: &[u8]) -> ControlFlow<()>;
+
+    /// What to wait for before more of the body is read, after the head and after every piece: how a sink keeps what all bodies take
+    /// together within bounds. The deadline of the fetch stands above it.
+    fn room(&mut self) -> Option<BoxFuture<'_, ()>> {
+        None
+    }
 }
 
 /// Keeps everything.

@@ -1,7 +1,7 @@
 //! Following redirects: where an answer leads, and what of the request goes along. Pure; every new address
 //! goes through the guard again before anything is sent.
 
-use super::request::take_login;
+use crate::credentials::take_login;
 use crate::error::{BadUrl, FetchError};
 use crate::guard::Destination;
 use hyper::http::header::{HeaderMap, LOCATION};

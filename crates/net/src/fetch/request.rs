@@ -3,12 +3,11 @@
 use super::validators::Validators;
 use crate::allow::Purpose;
 use crate::cookies::CookieJar;
+use crate::credentials::{Credentials, take_login};
 use crate::error::{BadUrl, FetchError, Refusal};
 use crate::guard::{Destination, LONGEST_URL};
-use crate::headers::{CustomHeaders, Locale, Profile};
-use crate::route::{Via, percent_decoded};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use crate::headers::{Locale, Profile};
+use crate::route::Via;
 use bytes::Bytes;
 use hyper::Method;
 use hyper::http::HeaderValue;
@@ -79,7 +78,10 @@ pub struct Request {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) body: Bytes,
-    pub(crate) custom: CustomHeaders,
+    /// Of the body.
+    pub(crate) content_type: Option<HeaderValue>,
+    pub(crate) credentials: Credentials,
+    /// What answers set on the way.
     pub(crate) cookies: CookieJar,
     pub(crate) profile: Profile,
     pub(crate) locale: Locale,
@@ -113,21 +115,34 @@ impl fmt::Debug for Rule {
 }
 
 impl Request {
-    /// `GET url`. A user and a password in the address become a login for its host and leave the address.
-    pub fn get(purpose: Purpose, url: &str) -> Result<Self, FetchError> {
-        Self::new(purpose, Method::GET, url)
+    /// `GET url`. `credentials` are what is sent along and for whom; a user and a password in the address become a login for its
+    /// origin and leave the address.
+    pub fn get(purpose: Purpose, url: &str, credentials: Credentials) -> Result<Self, FetchError> {
+        Self::new(purpose, Method::GET, url, credentials)
     }
 
     /// `POST url` with a body. Redirects are not followed unless asked: a body is not for whoever comes next.
-    pub fn post(purpose: Purpose, url: &str, content_type: &str, body: Bytes) -> Result<Self, FetchError> {
-        let mut request = Self::new(purpose, Method::POST, url)?.follow_redirects(false);
-        // Beside the login that the address may have held.
-        request.custom.add(CustomHeaders::new([("content-type", content_type)])?);
+    pub fn post(
+        purpose: Purpose,
+        url: &str,
+        credentials: Credentials,
+        content_type: &str,
+        body: Bytes,
+    ) -> Result<Self, FetchError> {
+        let mut request = Self::new(purpose, Method::POST, url, credentials)?.follow_redirects(false);
+        let content_type = HeaderValue::from_str(content_type)
+            .map_err(|_| FetchError::BadRequest("a content type that cannot be sent".into()))?;
+        request.content_type = Some(content_type);
         request.body = body;
         Ok(request)
     }
 
-    pub fn new(purpose: Purpose, method: Method, url: &str) -> Result<Self, FetchError> {
+    pub fn new(
+        purpose: Purpose,
+        method: Method,
+        url: &str,
+        mut credentials: Credentials,
+    ) -> Result<Self, FetchError> {
         if url.len() > LONGEST_URL {
             return Err(BadUrl::TooLong(LONGEST_URL).into());
         }
@@ -136,9 +151,8 @@ impl Request {
         }
         let mut url = Url::parse(url).map_err(|error| BadUrl::Invalid(error.to_string()))?;
         Destination::of(&url)?;
-        let mut custom = CustomHeaders::default();
         if let Some(login) = take_login(&mut url) {
-            custom.set_authorization(login);
+            credentials.add_login_of(&url, &login);
         }
         let profile = if purpose == Purpose::Scrape { Profile::Desktop } else { Profile::Plain };
         Ok(Self {
@@ -146,7 +160,8 @@ impl Request {
             method,
             url,
             body: Bytes::new(),
-            custom,
+            content_type: None,
+            credentials,
             cookies: CookieJar::default(),
             profile,
             locale: Locale::default(),
@@ -157,21 +172,6 @@ impl Request {
             rule: Rule::default(),
             validators: None,
         })
-    }
-
-    /// Adds headers of the caller's own. Checked; ours are replaced by theirs.
-    pub fn headers<'a>(
-        mut self,
-        pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Result<Self, FetchError> {
-        self.custom.add(CustomHeaders::new(pairs)?);
-        Ok(self)
-    }
-
-    #[must_use]
-    pub fn cookies(mut self, jar: CookieJar) -> Self {
-        self.cookies = jar;
-        self
     }
 
     #[must_use]
@@ -186,7 +186,8 @@ impl Request {
         self
     }
 
-    /// Takes any certificate, for pages whose owner let theirs lapse. Never for what carries secrets.
+    /// Takes any certificate, for pages whose owner let theirs lapse. Where credentials are sent it is checked all the same, unless
+    /// they say that their owner wants that too ([`Credentials::accepting_any_certificate`]).
     #[must_use]
     pub fn skip_tls_verification(mut self, skip: bool) -> Self {
         self.check_certificate = !skip;
@@ -233,22 +234,4 @@ impl Request {
     pub fn purpose(&self) -> Purpose {
         self.purpose
     }
-}
-
-/// Takes user and password out of an address, as a `Basic` login.
-pub(super) fn take_login(url: &mut Url) -> Option<HeaderValue> {
-    if url.username().is_empty() && url.password().is_none() {
-        return None;
-    }
-    let login = format!(
-        "{}:{}",
-        percent_decoded(url.username()),
-        percent_decoded(url.password().unwrap_or_default())
-    );
-    // Neither can fail for http and https, which always have a host.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(login))).ok()?;
-    value.set_sensitive(true);
-    Some(value)
 }

@@ -1,10 +1,10 @@
 //! What a fetch does when all goes well: headers, cookies, redirects, retries, kept connections, streaming.
 
 use crate::servers::{
-    Names, Server, answer, fetch, fetcher, fetcher_with, get, header, page, redirect, short, soon,
+    Names, Server, answer, fetch, fetcher, fetcher_with, get, get_with, header, page, redirect, short, soon,
 };
 use bytes::Bytes;
-use gannet_net::{BodySink, FetchError, Head, Limits, Locale, Method, Profile, Purpose, Request, Truncation};
+use gannet_net::{BodySink, Credentials, FetchError, Head, Limits, Locale, Method, Profile, Purpose, Request, Truncation};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,12 +42,13 @@ async fn requests_look_like_a_browsers_and_can_be_changed() {
     ask(get(&server.url("/"))).await.unwrap();
     ask(get(&server.url("/")).profile(Profile::Mobile).locale(Locale::from_country("DE"))).await.unwrap();
     let own = [("User-Agent", "Own/1"), ("X-Own", "yes"), ("Accept-Language", "fr")];
-    ask(get(&server.url("/")).headers(own).unwrap()).await.unwrap();
+    ask(get_with(&server.url("/"), &own)).await.unwrap();
     let login = server.url("/").replace("http://", "http://us%65r:p%40ss@");
     let found = ask(get(&login)).await.unwrap();
     assert!(!found.outcome.head.url.as_str().contains("ss@"));
     let body = Bytes::from_static(b"{}");
-    let hook = Request::post(Purpose::Webhook, &server.url("/hook"), "application/json", body).unwrap();
+    let none = Credentials::none();
+    let hook = Request::post(Purpose::Webhook, &server.url("/hook"), none, "application/json", body).unwrap();
     ask(hook).await.unwrap();
     let heads = server.heads();
     assert_eq!(header(&heads[0], "host"), Some(server.address.to_string().as_str()));
@@ -69,36 +70,48 @@ async fn requests_look_like_a_browsers_and_can_be_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn secrets_and_cookies_do_not_cross_hosts() {
-    let names = Names::new(&[("other.example", &[&["127.0.0.1"]]), ("site.example", &[&["127.0.0.1"]])]);
+async fn credentials_follow_redirects_on_their_site_and_do_not_come_back() {
+    let here: &[&[&str]] = &[&["127.0.0.1"]];
+    let names = ["other.example", "site.example", "deep.site.example"].map(|host| (host, here));
+    let names = Names::new(&names);
     let server = Server::http("127.0.0.1:0", |head| {
         let port = header(head, "host").unwrap().split(':').nth(1).unwrap().to_owned();
         match head.split(' ').nth(1).unwrap() {
             "/" => answer("302 Found", &[("Location", "/same"), ("Set-Cookie", "jar=1")], b""),
-            "/same" => redirect(&format!("http://other.example:{port}/else")),
+            "/same" => redirect(&format!("http://deep.site.example:{port}/deep")),
+            "/deep" => redirect(&format!("http://other.example:{port}/else")),
+            "/else" => redirect(&format!("http://site.example:{port}/back")),
             _ => page("end"),
         }
     })
     .await;
     let fetcher = fetcher_with(OPEN, &names);
-    let own = [("Authorization", "Bearer s"), ("Cookie", "own=1"), ("X-Api-Key", "k"), ("X-Trace", "t")];
-    let request =
-        get(&format!("http://site.example:{}/", server.port())).headers(own).unwrap().limits(short());
+    let own = [
+        ("Authorization", "Bearer s"),
+        ("Cookie", "own=1"),
+        ("X-Pass", "p"),
+        ("User-Agent", "Own/1"),
+    ];
+    let request = get_with(&format!("http://site.example:{}/", server.port()), &own).limits(short());
     let found = fetcher.fetch(request, soon()).await.unwrap();
-    assert_eq!((found.outcome.head.hops.len(), found.outcome.cookies.len()), (2, 1));
+    assert_eq!((found.outcome.head.hops.len(), found.outcome.cookies.len()), (4, 1));
     let heads = server.heads();
     assert_eq!(header(&heads[1], "cookie"), Some("own=1; jar=1"));
-    assert_eq!(header(&heads[1], "authorization"), Some("Bearer s"));
-    for name in ["authorization", "cookie", "x-api-key"] {
-        assert_eq!(header(&heads[2], name), None, "{name}");
+    for head in &heads[..3] {
+        assert_eq!(header(head, "authorization"), Some("Bearer s"), "{head}");
+        assert_eq!(header(head, "x-pass"), Some("p"), "{head}");
     }
-    assert_eq!(header(&heads[2], "x-trace"), Some("t"));
-    // A jar goes where its owner takes it, and nowhere by itself.
-    fetch(&fetcher, &format!("http://site.example:{}/else", server.port())).await.unwrap();
-    assert_eq!(header(&server.heads()[3], "cookie"), None);
-    let again = get(&format!("http://site.example:{}/else", server.port())).cookies(found.outcome.cookies);
-    fetcher.fetch(again.limits(short()), soon()).await.unwrap();
-    assert_eq!(header(&server.heads()[4], "cookie"), Some("jar=1"));
+    assert_eq!(header(&heads[2], "cookie"), Some("own=1"), "the jar is for the host that filled it");
+    for head in &heads[3..] {
+        for name in ["authorization", "x-pass"] {
+            assert_eq!(header(head, name), None, "{head}");
+        }
+        assert!(!head.contains("own=1"), "{head}");
+        assert_eq!(header(head, "user-agent"), Some("Own/1"));
+    }
+    // Nothing is left for the next request.
+    fetch(&fetcher, &format!("http://site.example:{}/back", server.port())).await.unwrap();
+    assert_eq!(header(&server.heads()[5], "cookie"), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,9 +124,8 @@ async fn bodies_follow_a_redirect_only_as_the_status_says() {
     .await;
     let fetcher = fetcher(OPEN);
     let post = |path: &str| {
-        Request::post(Purpose::Webhook, &server.url(path), "text/plain", Bytes::from_static(b"body"))
-            .unwrap()
-            .limits(short())
+        let (none, body) = (Credentials::none(), Bytes::from_static(b"body"));
+        Request::post(Purpose::Webhook, &server.url(path), none, "text/plain", body).unwrap().limits(short())
     };
     let stopped = fetcher.fetch(post("/307"), soon()).await.unwrap();
     assert_eq!(stopped.outcome.head.status.as_u16(), 307, "a body is not passed on unless asked");
@@ -143,7 +155,7 @@ async fn only_safe_requests_are_repeated_and_waits_are_bounded() {
     let ask = |method, path: &str| {
         count.store(0, Ordering::SeqCst);
         let request =
-            Request::new(Purpose::Scrape, method, &server.url(path)).unwrap().limits(limits.clone());
+            Request::new(Purpose::Scrape, method, &server.url(path), Credentials::none()).unwrap().limits(limits.clone());
         fetcher.fetch(request, soon())
     };
     let started = Instant::now();
@@ -250,10 +262,10 @@ async fn answers_without_a_body_and_odd_but_legal_ones_are_read() {
             "{path}"
         );
     }
-    let head = Request::new(Purpose::Scrape, Method::HEAD, &server.url("/head")).unwrap().limits(short());
+    let head = Request::new(Purpose::Scrape, Method::HEAD, &server.url("/head"), Credentials::none()).unwrap().limits(short());
     assert!(fetcher.fetch(head, soon()).await.unwrap().body.is_empty());
     for method in [Method::CONNECT, Method::TRACE] {
-        let refused = Request::new(Purpose::Scrape, method, &server.url("/"));
+        let refused = Request::new(Purpose::Scrape, method, &server.url("/"), Credentials::none());
         assert!(matches!(refused, Err(FetchError::BadRequest(_))));
     }
 }

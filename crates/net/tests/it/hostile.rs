@@ -7,6 +7,7 @@ use crate::servers::{
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use gannet_net::{
+    Credentials,
     AtLimit, Deadline, Excess, FetchError, Fetcher, Limits, Phase, Purpose, Request, Truncation,
 };
 use std::io::Write;
@@ -71,7 +72,7 @@ impl Watch {
     /// Fetches `url`, expects failure within the limits, and then a good fetch.
     async fn fails(&self, what: &str, url: &str) -> FetchError {
         let started = Instant::now();
-        let request = Request::get(Purpose::Scrape, url).unwrap().limits(tight());
+        let request = Request::get(Purpose::Scrape, url, Credentials::none()).unwrap().limits(tight());
         let error = self.fetcher.fetch(request, soon()).await.map(|found| found.outcome).expect_err(what);
         assert!(started.elapsed() < Duration::from_secs(5), "{what} took {:?}", started.elapsed());
         let next = fetch(&self.fetcher, &self.good.url("/")).await.unwrap();
@@ -165,7 +166,7 @@ async fn bodies_that_never_end_are_too_large_or_too_late() {
     // A body that always has one more byte ends with the deadline, not with patience.
     let slow = endless(b"HTTP/1.1 200 OK\r\n\r\n", b"x", SLOW).await;
     let started = Instant::now();
-    let request = Request::get(Purpose::Scrape, &slow.url("/")).unwrap().limits(tight());
+    let request = Request::get(Purpose::Scrape, &slow.url("/"), Credentials::none()).unwrap().limits(tight());
     let error = watch.fetcher.fetch(request, Deadline::after(Duration::from_secs(1))).await.unwrap_err();
     assert!(matches!(error, FetchError::Timeout { phase: Phase::Body, .. }), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(4));
@@ -323,7 +324,7 @@ async fn a_body_may_be_cut_at_the_limit_and_says_so_but_a_bomb_still_fails() {
     let cut = |limits: Limits| Limits { at_limit: AtLimit::Cut, ..limits };
     let long = Server::http("127.0.0.1:0", |_| page(&"x".repeat(3 << 20))).await;
     let ask = |url: String, limits| {
-        watch.fetcher.fetch(Request::get(Purpose::Scrape, &url).unwrap().limits(limits), soon())
+        watch.fetcher.fetch(Request::get(Purpose::Scrape, &url, Credentials::none()).unwrap().limits(limits), soon())
     };
     let found = ask(long.url("/"), cut(tight())).await.unwrap();
     assert_eq!(found.body.len(), 1 << 20);
@@ -395,7 +396,7 @@ async fn a_slow_redirect_chain_shares_one_deadline() {
     })
     .await;
     let started = Instant::now();
-    let request = Request::get(Purpose::Scrape, &slow.url("/x")).unwrap().limits(short());
+    let request = Request::get(Purpose::Scrape, &slow.url("/x"), Credentials::none()).unwrap().limits(short());
     let error = watch.fetcher.fetch(request, Deadline::after(Duration::from_secs(1))).await.unwrap_err();
     assert!(matches!(error, FetchError::Timeout { .. }), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());

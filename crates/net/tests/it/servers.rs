@@ -1,6 +1,7 @@
 //! Servers that answer as they are told, byte by byte, and a resolver whose answers are a script.
 
 use gannet_net::{
+    Credentials,
     Deadline, EgressAllow, EgressPolicy, FetchError, Fetched, Fetcher, FetcherSettings, Limits, Purpose,
     Request, Resolve,
 };
@@ -175,7 +176,13 @@ pub fn fetcher_with(allow: &str, names: &Arc<Names>) -> Fetcher {
 }
 
 pub fn get(url: &str) -> Request {
-    Request::get(Purpose::Scrape, url).unwrap()
+    Request::get(Purpose::Scrape, url, Credentials::none()).unwrap()
+}
+
+/// The same with headers of the caller's own, for the origin of `url`.
+pub fn get_with(url: &str, own: &[(&str, &str)]) -> Request {
+    let credentials = Credentials::for_address(url, own.iter().copied()).unwrap();
+    Request::get(Purpose::Scrape, url, credentials).unwrap()
 }
 
 /// Limits short enough for tests and long enough for a busy machine.
@@ -194,5 +201,5 @@ pub fn soon() -> Deadline {
 }
 
 pub async fn fetch(fetcher: &Fetcher, url: &str) -> Result<Fetched, FetchError> {
-    fetcher.fetch(Request::get(Purpose::Scrape, url)?.limits(short()), soon()).await
+    fetcher.fetch(Request::get(Purpose::Scrape, url, Credentials::none())?.limits(short()), soon()).await
 }

@@ -1,10 +1,11 @@
 //! TLS: certificates that are wrong, handshakes that hang, HTTP/2.
 
 use crate::authority::Authority;
-use crate::servers::{Names, Server, get, policy, read_request, short, soon};
+use crate::servers::{Names, Server, get, get_with, policy, read_request, short, soon};
 use bytes::Bytes;
 use gannet_net::{
-    FetchError, Fetched, Fetcher, FetcherSettings, Limits, Phase, Resolve, TlsProblem, Version,
+    Credentials, FetchError, Fetched, Fetcher, FetcherSettings, Limits, Phase, Purpose, Request, Resolve,
+    TlsProblem, Version,
 };
 use http_body_util::Full;
 use hyper::service::service_fn;
@@ -30,6 +31,29 @@ async fn ask(fetcher: &Fetcher, host: &str, server: &Server, skip: bool) -> Resu
     let request =
         get(&format!("https://{host}:{}/", server.port())).limits(short()).skip_tls_verification(skip);
     fetcher.fetch(request, soon()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_carries_credentials_checks_the_certificate_whatever_it_was_told() {
+    let (known, stranger) = (Authority::new(), Authority::new());
+    let server = stranger.server(&["site.example"], false).await;
+    let url = format!("https://site.example:{}/", server.port());
+    let ask = async |request: Request| {
+        // The server answers once on a connection; no request finds one that was kept.
+        let fetcher = fetcher_trusting(&known);
+        fetcher.fetch(request.limits(short()).skip_tls_verification(true), soon()).await
+    };
+    assert!(ask(get(&url)).await.is_ok(), "nothing is at stake");
+    assert!(ask(get_with(&url, &[("User-Agent", "Own/1")])).await.is_ok(), "nor here");
+    assert_eq!(problem(ask(get_with(&url, &[("X-Pass", "p")])).await), TlsProblem::UnknownIssuer);
+    let with_login = url.replace("https://", "https://me:secret@");
+    assert_eq!(problem(ask(get(&with_login)).await), TlsProblem::UnknownIssuer);
+    // Credentials for somebody else are not sent here, so nothing is at stake either.
+    let others = Credentials::for_address("https://other.example/", [("X-Pass", "p")]).unwrap();
+    let request = Request::get(Purpose::Scrape, &url, others).unwrap();
+    assert!(ask(request).await.is_ok());
+    let own = Credentials::for_address(&url, [("X-Pass", "p")]).unwrap().accepting_any_certificate(true);
+    assert!(ask(Request::get(Purpose::Scrape, &url, own).unwrap()).await.is_ok(), "the owner wants it so");
 }
 
 fn problem(outcome: Result<Fetched, FetchError>) -> TlsProblem {

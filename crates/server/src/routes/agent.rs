@@ -2,7 +2,7 @@
 
 use super::crawl::json;
 use crate::app::App;
-use crate::body::{JobId, JsonBody, QueryString};
+use crate::body::{IdempotencyKey, JobId, JsonBody, QueryString};
 use crate::error::Failure;
 use crate::guard::Who;
 use crate::public::base_url;
@@ -45,19 +45,21 @@ pub fn routes() -> OpenApiRouter<App> {
 
 /// Start a run
 #[utoipa::path(post, path = "/v2/agent", tag = "Agent", request_body = AgentRequest,
+    params(("x-idempotency-key" = Option<String>, Header, description = "A second run with the same key is refused")),
     responses(
         (status = 200, body = AgentStarted),
         (status = 402, description = "The plan's credits do not cover `maxCredits`", body = ErrorBody),
         (status = 404, description = "There is no such thread", body = ErrorBody),
-        (status = 409, description = "The thread has a run that is not finished", body = ErrorBody),
+        (status = 409, description = "The thread has a run that is not finished, or the idempotency key was used before", body = ErrorBody),
         (status = 500, description = "The run could not be submitted", body = ErrorBody),
     ))]
 async fn start_agent(
     State(app): State<App>,
     Who(caller): Who,
+    IdempotencyKey(key): IdempotencyKey,
     JsonBody(asked): JsonBody<AgentRequest>,
 ) -> Result<Json<AgentStarted>, Failure> {
-    Ok(Json(app.agents.start(&caller, &asked).await?))
+    Ok(Json(app.agents.start(&caller, &asked, key).await?))
 }
 
 /// The team's runs, newest first, 20 to a page

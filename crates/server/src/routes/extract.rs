@@ -1,7 +1,7 @@
 //! `/v2/extract`: structured data out of a few pages, as a run. Kept for clients that still call it; every answer says what replaces it.
 
 use crate::app::App;
-use crate::body::{JobId, JsonBody};
+use crate::body::{IdempotencyKey, JobId, JsonBody};
 use crate::error::Failure;
 use crate::guard::Who;
 use axum::Json;
@@ -25,16 +25,19 @@ pub fn routes() -> OpenApiRouter<App> {
 ///
 /// In maintenance mode: an agent run does the same and more.
 #[utoipa::path(post, path = "/v2/extract", tag = "Extract", request_body = ExtractRequest,
+    params(("x-idempotency-key" = Option<String>, Header, description = "A second extraction with the same key is refused")),
     responses(
         (status = 200, body = ExtractStarted),
         (status = 402, description = "The plan has no credits left", body = ErrorBody),
+        (status = 409, description = "The idempotency key was used before", body = ErrorBody),
     ))]
 async fn start_extract(
     State(app): State<App>,
     Who(caller): Who,
+    IdempotencyKey(key): IdempotencyKey,
     JsonBody(asked): JsonBody<ExtractRequest>,
 ) -> Result<(HeaderMap, Json<ExtractStarted>), Failure> {
-    let started = Extractor::new(app.agents.clone()).start(&caller, &asked).await?;
+    let started = Extractor::new(app.agents.clone()).start(&caller, &asked, key).await?;
     Ok((deprecated(), Json(started)))
 }
 

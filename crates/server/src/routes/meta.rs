@@ -1,15 +1,15 @@
 //! What is not the API itself: health, readiness, metrics, the OpenAPI document and its page, and the
 //! metadata that a 401 points to.
 
-use crate::app::{App, Settings};
+use crate::app::App;
 use crate::error::Failure;
-use crate::guard::{identify, refuse};
-use crate::public::base_url;
+use crate::guard::{has_literal_host, identify, is_from_foreign_page, refuse};
+use crate::public::{Forwarded, base_url};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::OpenApi;
@@ -62,21 +62,26 @@ async fn health() -> Json<Health> {
 
 /// Can it take work now
 #[utoipa::path(get, path = "/ready", tag = "Service", security(()),
-    responses((status = 200, body = Health), (status = 503, description = "Stopping, or the database is away", body = wire::ErrorBody)))]
+    responses((status = 200, body = Health), (status = 503, description = "Stopping, the database is away, or a disk is full", body = wire::ErrorBody)))]
 async fn ready(State(app): State<App>) -> Result<Json<Health>, Failure> {
     if app.stopping.is_cancelled() {
         return Err(WireError::unavailable("the server is stopping", 5).into());
     }
-    if !app.readiness.check(app.store.as_ref()).await {
-        return Err(WireError::unavailable("the database is not available", 1).into());
+    if let Some(disk) = app.storage.shortage() {
+        return Err(WireError::out_of_space(&disk).into());
     }
+    app.readiness.check(app.store.as_ref()).await?;
     Ok(health().await)
 }
 
 /// Numbers for Prometheus; beyond loopback they need a key with the scope `admin`
 #[utoipa::path(get, path = "/metrics", tag = "Service", responses((status = 200, body = String, content_type = "text/plain")))]
-async fn metrics(State(app): State<App>, headers: HeaderMap) -> Response {
-    if may_be_reached_from_outside(&app.settings, &headers) {
+async fn metrics(
+    State(app): State<App>,
+    forwarded: Option<Extension<Forwarded>>,
+    headers: HeaderMap,
+) -> Response {
+    if forwarded.is_some() || may_be_from_outside(&app, &headers) {
         let admitted = identify(&app, &headers).await.and_then(|caller| caller.require(Scope::Admin));
         if let Err(error) = admitted {
             return refuse(&app, error, &headers);
@@ -88,14 +93,21 @@ async fn metrics(State(app): State<App>, headers: HeaderMap) -> Response {
     if let Ok(bytes) = app.store.size_bytes().await {
         gauge("gannet_database_bytes", i64::try_from(bytes).unwrap_or(i64::MAX));
     }
+    if let Some(confinement) = app.scraper.browsers().and_then(|browsers| browsers.confinement()) {
+        gauge("gannet_browser_sandboxed", i64::from(confinement.sandboxed));
+    }
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.telemetry.render()).into_response()
 }
 
-/// Beyond loopback, or behind a proxy on this machine.
-fn may_be_reached_from_outside(settings: &Settings, headers: &HeaderMap) -> bool {
-    let forwarded =
-        ["forwarded", "x-forwarded-for", "x-forwarded-host"].iter().any(|name| headers.contains_key(*name));
-    !settings.listen.ip().is_loopback() || settings.public_url.is_some() || forwarded
+/// Whether somebody beyond this machine may have sent the request: the server can be reached by others, or a web page in a browser
+/// on this machine sent it, by its origin or under a name of its own that resolves here.
+fn may_be_from_outside(app: &App, headers: &HeaderMap) -> bool {
+    let settings = &app.settings;
+    !settings.listen.ip().is_loopback()
+        || settings.public_url.is_some()
+        || !has_literal_host(headers)
+        || headers.contains_key(header::ORIGIN)
+        || is_from_foreign_page(settings, headers)
 }
 
 fn gauge(name: &'static str, value: i64) {

@@ -21,7 +21,7 @@ use crate::app::{App, Cors};
 use crate::docs::ApiDoc;
 use crate::envelope::envelope;
 use crate::error::Failure;
-use crate::guard::{Door, guard};
+use crate::guard::{Door, guard, require_loopback_host};
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
@@ -39,6 +39,7 @@ pub fn router(app: &App) -> Router {
     let (api, document) = declared(app).split_for_parts();
     let document = crate::docs::complete(document);
     let router = api.merge(meta::documents(&document)).fallback(not_found).with_state(app.clone());
+    let router = if app.settings.auth { router } else { router.layer(from_fn(require_loopback_host)) };
     let router = router
         .layer(
             CompressionLayer::new()

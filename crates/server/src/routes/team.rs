@@ -6,19 +6,31 @@ use crate::error::Failure;
 use crate::guard::Who;
 use axum::Json;
 use axum::extract::State;
+use engine::Caller;
 use engine::janitor::ACTIVITY_KEPT;
 use engine::limits::max_browsers;
 use engine::time::iso;
+use store::activity::{ActivityFilter, Viewer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use wire::Issues;
 use wire::team::{
     ActivityEntry, ActivityPage, ActivityQuery, Answer, Concurrency, CreditHistory, CreditPeriod,
     CreditUsage, HistoryQuery, QueueStatus, TokenHistory, TokenPeriod, TokenUsage,
 };
+use wire::{Issues, Kind, Scope};
 
 /// What "unlimited" reads as: the largest integer that every JSON client holds exactly.
 const UNLIMITED: i64 = 9_007_199_254_740_991;
+
+/// The endpoints of activity, by the scope that using them takes. Keys with `admin` see what is not listed here too.
+const ENDPOINTS: &[(Scope, &[&str])] = &[
+    (Scope::Scrape, &["scrape"]),
+    (Scope::Crawl, &["crawl", "batch_scrape", "crawl_params_preview"]),
+    (Scope::Map, &["map"]),
+    (Scope::Search, &["search", "search/developer", "search/gov"]),
+    (Scope::Agent, &["agent", "extract"]),
+    (Scope::Admin, &["drill"]),
+];
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -132,6 +144,8 @@ async fn concurrency(State(app): State<App>, Who(caller): Who) -> Result<Json<Co
 }
 
 /// Requests of the last 24 hours
+///
+/// Those of the endpoints that the scopes of the key are for, and those of the key itself; with `admin`, all of the team.
 #[utoipa::path(get, path = "/v2/team/activity", tag = "Team", params(ActivityQuery),
     responses((status = 200, body = ActivityPage)))]
 async fn activity(
@@ -143,9 +157,15 @@ async fn activity(
     let mut issues = Issues::default();
     issues.range("limit", limit, &(1..=100));
     issues.finish()?;
+    let endpoints = visible_endpoints(&caller, query.endpoint.as_deref())?;
+    let viewer = Viewer { key: caller.key, endpoints: &endpoints };
+    let filter = ActivityFilter {
+        endpoint: query.endpoint.as_deref(),
+        seen_by: (!caller.may(Scope::Admin)).then_some(viewer),
+    };
     let mut entries = app
         .store
-        .activity(caller.team, query.endpoint.as_deref(), query.cursor, ACTIVITY_KEPT, limit + 1)
+        .list_activity(caller.team, filter, query.cursor, ACTIVITY_KEPT, limit + 1)
         .await
         .map_err(Failure::store)?;
     let has_more = entries.len() > limit as usize;
@@ -163,4 +183,19 @@ async fn activity(
         })
         .collect();
     Ok(Json(ActivityPage { success: true, data, cursor, has_more }))
+}
+
+/// The endpoints whose requests a key may see, whoever made them: those that its scopes are for, as it may read their results too. A key that
+/// asks for another one is refused.
+fn visible_endpoints(caller: &Caller, asked: Option<&str>) -> Result<Vec<&'static str>, Failure> {
+    let named = |endpoints: &[&str]| asked.is_some_and(|asked| endpoints.contains(&asked));
+    let mut visible = Vec::new();
+    for (scope, endpoints) in ENDPOINTS {
+        if caller.may(*scope) || caller.may(Scope::Admin) {
+            visible.extend_from_slice(endpoints);
+        } else if named(endpoints) {
+            return Err(Kind::Forbidden.into());
+        }
+    }
+    Ok(visible)
 }

@@ -65,6 +65,11 @@ impl Address {
             return Err(Unusable::NotHttp);
         }
         url.set_fragment(None);
+        // A login is no part of a page's address; lists of addresses are stored and shown.
+        if !url.username().is_empty() || url.password().is_some() {
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+        }
         let url = settled(url)?;
         // Escapes of what needs none are gone by now, but reading may have added some.
         if url.as_str().len() > LONGEST {
@@ -74,7 +79,7 @@ impl Address {
         Ok(Self { url, key })
     }
 
-    /// What is fetched: no fragment, no default port, no dot segments, escapes in normal form, and without parameters
+    /// What is fetched: no login, no fragment, no default port, no dot segments, escapes in normal form, and without parameters
     /// that only track readers or carry a session.
     pub fn url(&self) -> &Url {
         &self.url

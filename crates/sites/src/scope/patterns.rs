@@ -11,6 +11,9 @@ const MOST: usize = 1000;
 const LONGEST: usize = 2000;
 /// Most bytes that one list compiles to.
 const MOST_COMPILED: usize = 2 << 20;
+/// Sizes that one regex is tried with, from the least on: what does not fit costs no more than what it does not fit into.
+const SIZES: [usize; 6] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, MOST_COMPILED];
+const ALL_TOO_LARGE: &str = "its regular expressions compile to more than 2 MiB";
 
 /// Which list a regex was in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,15 +70,22 @@ impl Patterns {
             return Err(BadPattern::All { list, why: "more than 1000 regular expressions" });
         }
         let mut sound = Vec::with_capacity(written.len());
+        let mut least = 0;
         for (index, pattern) in written.iter().enumerate() {
-            sound.push(one(pattern).map_err(|why| BadPattern::One { list, index, why })?);
+            let (regex, size) = one(pattern).map_err(|why| BadPattern::One { list, index, why })?;
+            sound.push(regex);
+            least += size;
+            // All together would not fit either, and compiling the others is work for nothing.
+            if least > MOST_COMPILED {
+                return Err(BadPattern::All { list, why: ALL_TOO_LARGE });
+            }
         }
         RegexSetBuilder::new(sound)
             .size_limit(MOST_COMPILED)
             .dfa_size_limit(MOST_COMPILED)
             .build()
             .map(|set| Some(Self(Arc::new(set))))
-            .map_err(|_| BadPattern::All { list, why: "its regular expressions compile to more than 2 MiB" })
+            .map_err(|_| BadPattern::All { list, why: ALL_TOO_LARGE })
     }
 
     /// Whether any of them finds something, in the text as it travels or as people read it.
@@ -85,18 +95,17 @@ impl Patterns {
 }
 
 /// Checks one regex. Clients write them for JavaScript, where `\w` and `\d` are ASCII; that is also much the smaller
-/// automaton. Only what needs Unicode (`[ä-ü]`, `\p{L}`) is compiled with it.
-fn one(pattern: &str) -> Result<String, String> {
+/// automaton. Only what needs Unicode (`[ä-ü]`, `\p{L}`) is compiled with it. Gives also the bytes that it compiles to at least.
+fn one(pattern: &str) -> Result<(String, usize), String> {
     if pattern.len() > LONGEST {
         return Err("it is longer than 2000 bytes".to_owned());
     }
-    let check = |text: &str| RegexBuilder::new(text).size_limit(MOST_COMPILED).build();
     let ascii = format!("(?-u){pattern}");
-    if check(&ascii).is_ok() {
-        return Ok(ascii);
+    if let Ok(least) = least_size(&ascii) {
+        return Ok((ascii, least));
     }
-    match check(pattern) {
-        Ok(_) => Ok(pattern.to_owned()),
+    match least_size(pattern) {
+        Ok(least) => Ok((pattern.to_owned(), least)),
         Err(regex::Error::CompiledTooBig(_)) => Err("it compiles to more than 2 MiB".to_owned()),
         // The last line says what is wrong; those before it draw where.
         Err(error) => {
@@ -105,4 +114,18 @@ fn one(pattern: &str) -> Result<String, String> {
             Err(last.strip_prefix("error: ").unwrap_or(last).to_owned())
         }
     }
+}
+
+/// The size that a regex does not fit into, or why it cannot be used.
+fn least_size(regex: &str) -> Result<usize, regex::Error> {
+    let mut least = 0;
+    let mut last = regex::Error::CompiledTooBig(MOST_COMPILED);
+    for size in SIZES {
+        match RegexBuilder::new(regex).size_limit(size).build() {
+            Ok(_) => return Ok(least),
+            Err(error @ regex::Error::CompiledTooBig(_)) => (least, last) = (size, error),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last)
 }

@@ -51,7 +51,8 @@ pub(crate) fn judge<'a>(
             None
         };
         standing.bytes += kept.unwrap_or(0);
-        if kept.is_none() && entry.document_bytes.is_some() {
+        if let Some(bytes) = entry.document_bytes.filter(|_| kept.is_none()) {
+            standing.stored -= bytes;
             judged.dropped.push(entry.seq);
         }
         let (state, reason) = match fate {

@@ -2,7 +2,7 @@
 
 use super::standing::Standing;
 use crate::crawls::{EntryKey, NewEntry, NewFate};
-use crate::{StoreError, StoreResult};
+use crate::{StoreError, StoreResult, weight};
 use std::collections::HashSet;
 use uuid::Uuid;
 
@@ -42,6 +42,7 @@ pub(crate) fn admit<'a>(
         if known.insert(entry.key) {
             standing.last_seq += 1;
             standing.tally.discover(&entry.fate);
+            standing.stored += weight::entry(entry);
             lines.push(NewLine { seq: standing.last_seq, entry });
         }
     }

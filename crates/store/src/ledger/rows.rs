@@ -72,6 +72,7 @@ pub(crate) fn standing(row: &impl Columns) -> StoreResult<Standing> {
         last_seq: row.int("last_seq")?,
         version: row.int("version")?,
         bytes: row.int("bytes")?,
+        stored: row.int("stored")?,
         credits: row.int("credits")?,
         not_before: row.int("not_before")?,
         next_at: row.int("next_at")?,

@@ -4,7 +4,7 @@
 use super::numbers::purpose;
 use crate::batch::Spender;
 use crate::crawls::{CrawlKind, CrawlState, EntryState, Fate, NewCrawl, NewFate};
-use crate::{Millis, StoreError, StoreResult, clock};
+use crate::{Millis, StoreError, StoreResult, clock, weight};
 use uuid::Uuid;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,6 +85,8 @@ pub(crate) struct Moves {
     pub lists_queued: i64,
     pub lists_running: i64,
     pub lists_fetched: i64,
+    /// Bytes of the documents that came.
+    pub stored: i64,
 }
 
 impl Moves {
@@ -124,7 +126,10 @@ pub(crate) struct Standing {
     pub tally: Tally,
     pub last_seq: i64,
     pub version: i64,
+    /// Bytes of its documents that count.
     pub bytes: i64,
+    /// Bytes of all that it stores: its request, its addresses, every document. Counted under the ceilings.
+    pub stored: i64,
     pub credits: i64,
     pub not_before: Millis,
     pub next_at: Millis,
@@ -154,6 +159,7 @@ impl Standing {
             last_seq: 0,
             version: 0,
             bytes: 0,
+            stored: weight::length(crawl.request.len()),
             credits: 0,
             not_before: now,
             next_at: now,

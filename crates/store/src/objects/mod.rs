@@ -8,7 +8,8 @@ mod place;
 pub use place::{ObjectPlace, S3Place};
 
 use crate::activity::ObjectEntry;
-use crate::{Store, StoreError, StoreResult, clock};
+use crate::error::FullDisk;
+use crate::{Store, StoreError, StoreResult, clock, failure};
 use bytes::Bytes;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload, path::Path};
 use std::fmt;
@@ -30,6 +31,10 @@ const BATCH: u32 = 256;
 const BATCHES: usize = 16;
 /// Deletions under way at once.
 const AT_ONCE: usize = 16;
+/// What one call of the storage may take, all its tries together: so long, and so much more for each megabyte. Storage that hangs
+/// holds nobody for longer.
+const CALL_TIMEOUT: Duration = Duration::from_secs(15);
+const CALL_TIMEOUT_PER_MEGABYTE: Duration = Duration::from_secs(1);
 
 /// What a sweep did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,8 +78,13 @@ impl Objects {
         let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
         self.store.note_object(key, team, size, keep_for).await?;
         if let Err(error) = self.write(&path, bytes.into()).await {
-            // Best effort: when this fails too, the note stays and a sweep ends it in its time.
-            let _ = self.delete(key).await;
+            // Best effort: when this fails too, the note stays and a sweep ends it in its time. Storage that hangs would hold the
+            // caller once more.
+            let (objects, key) = (self.clone(), key.to_owned());
+            let clearing = tokio::spawn(async move { objects.delete(&key).await });
+            if self.folder.is_some() {
+                let _ = clearing.await;
+            }
             return Err(error);
         }
         // Once more, because a sweep may have taken the first note for an object without bytes. This
@@ -83,13 +93,21 @@ impl Objects {
     }
 
     async fn write(&self, path: &Path, bytes: PutPayload) -> StoreResult<()> {
+        let size = bytes.content_length();
         if self.folder.is_none() {
-            self.place.put(path, bytes).await.map_err(|error| failed(&error))?;
+            within(size, self.place.put(path, bytes)).await?;
             return Ok(());
         }
         let partial = Path::from(PARTIAL).join(Uuid::now_v7().to_string());
-        self.place.put(&partial, bytes).await.map_err(|error| failed(&error))?;
-        self.place.rename(&partial, path).await.map_err(|error| failed(&error))
+        let written = match within(size, self.place.put(&partial, bytes)).await {
+            Ok(_) => within(0, self.place.rename(&partial, path)).await,
+            Err(error) => Err(error),
+        };
+        if written.is_err() {
+            // Nothing of it stays, unless the disk refuses this too; then a sweep deletes it later.
+            let _ = within(0, self.place.delete(&partial)).await;
+        }
+        written
     }
 
     /// The bytes of an object; `None` when it is unknown, past its time, or was never written whole.
@@ -99,11 +117,15 @@ impl Objects {
         if entry.expires_at <= clock::now() {
             return Ok(None);
         }
-        match self.place.get(&path).await {
-            Ok(found) => Ok(Some(found.bytes().await.map_err(|error| failed(&error))?)),
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(failed(&error)),
-        }
+        let size = usize::try_from(entry.bytes).unwrap_or(0);
+        let reading = async {
+            match self.place.get(&path).await {
+                Ok(found) => found.bytes().await.map(Some),
+                Err(object_store::Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        within(size, reading).await
     }
 
     /// Deletes an object; `false` when it was not known.
@@ -158,7 +180,7 @@ impl Objects {
         if read.as_ref() == Some(&bytes) {
             return Ok(());
         }
-        Err(StoreError::Unavailable("the object storage did not give back what was written".into()))
+        Err(StoreError::Objects("it did not give back what was written".into()))
     }
 
     /// Deletes the bytes first and then the index rows, of those whose bytes are gone; how many bytes.
@@ -172,12 +194,20 @@ impl Objects {
             while failure.is_none() && running.len() < AT_ONCE {
                 let Some(entry) = waiting.next() else { break };
                 let (place, path) = (self.place.clone(), checked(&entry.key)?);
-                running.spawn(async move { (place.delete(&path).await, entry) });
+                running.spawn(async move {
+                    let deleting = async {
+                        match place.delete(&path).await {
+                            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+                            Err(error) => Err(error),
+                        }
+                    };
+                    (within(0, deleting).await, entry)
+                });
             }
             match running.join_next().await {
-                Some(Ok((Ok(()) | Err(object_store::Error::NotFound { .. }), entry))) => gone.push(entry),
-                Some(Ok((Err(error), _))) => failure = Some(failed(&error)),
-                Some(Err(stopped)) => failure = Some(StoreError::Unavailable(stopped.to_string())),
+                Some(Ok((Ok(()), entry))) => gone.push(entry),
+                Some(Ok((Err(error), _))) => failure = Some(error),
+                Some(Err(stopped)) => failure = Some(StoreError::Objects(stopped.to_string())),
                 None => break,
             }
         }
@@ -194,9 +224,9 @@ impl Objects {
         let mut files = match tokio::fs::read_dir(folder.join(PARTIAL)).await {
             Ok(files) => files,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(StoreError::Unavailable(error.to_string())),
+            Err(error) => return Err(StoreError::Objects(error.to_string())),
         };
-        let unreadable = |error: std::io::Error| StoreError::Unavailable(error.to_string());
+        let unreadable = |error: std::io::Error| StoreError::Objects(error.to_string());
         while let Some(file) = files.next_entry().await.map_err(unreadable)? {
             let age = file.metadata().await.ok().and_then(|about| about.modified().ok()?.elapsed().ok());
             if age.is_some_and(|age| age > PARTIAL_LIFE) {
@@ -224,8 +254,26 @@ fn checked(key: &str) -> StoreResult<Path> {
     Path::parse(key).map_err(|error| StoreError::Misuse(error.to_string()))
 }
 
+/// Waits for a call that moves so many bytes, but not for ever.
+async fn within<T>(bytes: usize, call: impl Future<Output = object_store::Result<T>>) -> StoreResult<T> {
+    let megabytes = u32::try_from(bytes >> 20).unwrap_or(u32::MAX);
+    let longest = CALL_TIMEOUT.saturating_add(CALL_TIMEOUT_PER_MEGABYTE.saturating_mul(megabytes));
+    match tokio::time::timeout(longest, call).await {
+        Ok(done) => done.map_err(|error| failed(&error)),
+        Err(_) => Err(StoreError::Objects(format!("no answer within {} seconds", longest.as_secs()))),
+    }
+}
+
+/// A full disk is told from other failures by the error of the file system, which the library wraps.
 fn failed(error: &object_store::Error) -> StoreError {
-    StoreError::Unavailable(format!("object storage: {error}"))
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(one) = cause {
+        if one.downcast_ref::<std::io::Error>().is_some_and(failure::is_full) {
+            return StoreError::Full { disk: FullDisk::Objects, text: error.to_string() };
+        }
+        cause = one.source();
+    }
+    StoreError::Objects(error.to_string())
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, fs};
 
-const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+/// One try; a call as a whole has a limit of its own, which is usually shorter.
 const ANSWER_WITHIN: Duration = Duration::from_mins(1);
 
 /// Where the bytes of objects are kept.
@@ -60,9 +61,9 @@ impl ObjectPlace {
 fn open_folder(folder: &Path) -> StoreResult<Arc<dyn ObjectStore>> {
     use std::os::unix::fs::DirBuilderExt;
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| StoreError::Unavailable(format!("cannot make {}: {error}", folder.display())))?;
+    made.map_err(|error| StoreError::Objects(format!("cannot make {}: {error}", folder.display())))?;
     let place = LocalFileSystem::new_with_prefix(folder)
-        .map_err(|error| StoreError::Unavailable(format!("cannot use {}: {error}", folder.display())))?;
+        .map_err(|error| StoreError::Objects(format!("cannot use {}: {error}", folder.display())))?;
     Ok(Arc::new(place))
 }
 

@@ -1,7 +1,7 @@
 //! Activity and the index of objects on PostgreSQL.
 
 use super::{PostgresStore, Tx};
-use crate::activity::{Activity, ActivityEntry, NewActivity, ObjectEntry};
+use crate::activity::{Activity, ActivityEntry, ActivityFilter, NewActivity, ObjectEntry};
 use crate::rows::{self, Columns};
 use crate::text::storable;
 use crate::{StoreError, StoreResult, clock};
@@ -36,20 +36,22 @@ impl Activity for PostgresStore {
         Ok(())
     }
 
-    async fn activity(
+    async fn list_activity(
         &self,
         team: Uuid,
-        endpoint: Option<&str>,
+        filter: ActivityFilter<'_>,
         before: Option<Uuid>,
         within: Duration,
         limit: u32,
     ) -> StoreResult<Vec<ActivityEntry>> {
         let found = sqlx::query(include_str!("sql/activity/list.sql"))
             .bind(team)
-            .bind(endpoint.map(storable))
+            .bind(filter.endpoint.map(storable))
             .bind(before)
             .bind(clock::millis(within))
             .bind(i64::from(limit))
+            .bind(filter.seen_by.map(|viewer| viewer.endpoints.to_vec()))
+            .bind(filter.seen_by.and_then(|viewer| viewer.key))
             .fetch_all(&self.pool)
             .await?;
         found.iter().map(rows::activity_entry).collect()

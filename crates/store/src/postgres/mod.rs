@@ -10,7 +10,9 @@
 //! Times come from the database's clock (`gannet_now()` in the schema).
 
 mod activity;
+mod admission;
 mod agents;
+mod ceilings;
 mod charges;
 mod claims;
 mod crawls;
@@ -25,11 +27,13 @@ mod profiles;
 mod schema;
 mod scrapes;
 mod search;
+mod secrets;
 mod snapshots;
 mod webhooks;
 
 use crate::rows::Columns;
-use crate::{Millis, Store, StoreError, StoreOptions, StoreResult, clock};
+use crate::secrets::Sealer;
+use crate::{Millis, Store, StoreError, StoreOptions, StoreResult, clock, failure};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row, SqlSafeStr};
 use std::str::FromStr;
@@ -39,6 +43,7 @@ use tokio::sync::watch;
 
 use patient::{Connections, Tx};
 pub(crate) use schema::{inspect, migrate};
+pub(crate) use secrets::key_ids;
 
 /// A connection that rested this long is tried before it is used: a restarted server or a firewall may
 /// have dropped it. Busy ones are not, which saves a round trip per call.
@@ -61,6 +66,7 @@ pub(crate) struct PostgresStore {
     view_ledger: Arc<str>,
     work: watch::Sender<u64>,
     listener: listen::Listener,
+    sealer: Sealer,
 }
 
 impl PostgresStore {
@@ -73,6 +79,10 @@ impl PostgresStore {
             .test_before_acquire(false)
             .before_acquire(|connection, rest| {
                 Box::pin(async move {
+                    // From before the server failed, went into recovery or became read-only: another one may have its place.
+                    if failure::is_suspicious(rest.age) {
+                        return Ok(false);
+                    }
                     if rest.idle_for > RESTED {
                         connection.ping().await?;
                     }
@@ -88,7 +98,8 @@ impl PostgresStore {
         let by_index = |start: &str| format!("{start}; {}", crawls::BY_INDEX).into();
         let (write, view) = (begin("READ COMMITTED", options), begin("REPEATABLE READ READ ONLY", options));
         let (begin_ledger, view_ledger) = (by_index(&write), by_index(&view));
-        Ok(Self { pool, begin: write.into(), begin_ledger, view_ledger, work, listener })
+        let sealer = Sealer::new(options.secret_keys.as_ref())?;
+        Ok(Self { pool, begin: write.into(), begin_ledger, view_ledger, work, listener, sealer })
     }
 
     async fn write(&self) -> StoreResult<Tx> {
@@ -150,6 +161,7 @@ impl Store for PostgresStore {
     async fn ping(&self) -> StoreResult<()> {
         let row = sqlx::query(include_str!("sql/writable.sql")).fetch_one(&self.pool).await?;
         if row.flag("read_only")? {
+            failure::raise_suspicion();
             return Err(StoreError::Unavailable("the server is read-only just now".into()));
         }
         Ok(())
@@ -163,6 +175,14 @@ impl Store for PostgresStore {
     async fn size_bytes(&self) -> StoreResult<u64> {
         let row = sqlx::query(include_str!("sql/size.sql")).fetch_one(&self.pool).await?;
         Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or(0))
+    }
+
+    async fn reusable_bytes(&self) -> StoreResult<u64> {
+        Ok(0)
+    }
+
+    async fn release_space(&self) -> StoreResult<()> {
+        Ok(())
     }
 
     async fn shut_down(&self) {

@@ -24,7 +24,7 @@ impl Profiles for PostgresStore {
                 .execute(&self.pool)
                 .await?;
         }
-        Ok(Some(row.bytes("state")?))
+        self.sealer.open_profile(team, name, row.bytes("state")?)
     }
 
     async fn acquire_profile(
@@ -65,6 +65,7 @@ impl Profiles for PostgresStore {
 
     async fn save_profile(&self, lease: &ProfileLease, state: Vec<u8>) -> StoreResult<bool> {
         check_size(&state)?;
+        let state = self.sealer.seal_profile(lease.team_id, &lease.name, &state)?;
         let done = sqlx::query(include_str!("sql/profiles/save.sql"))
             .bind(lease.team_id)
             .bind(storable(&lease.name))

@@ -14,7 +14,13 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 4, name: "webhooks", sql: include_str!("migrations/0004_webhooks.sql") },
     Migration { version: 5, name: "search", sql: include_str!("migrations/0005_search.sql") },
     Migration { version: 6, name: "agents", sql: include_str!("migrations/0006_agents.sql") },
+    Migration { version: 7, name: "claims", sql: include_str!("migrations/0007_claims.sql") },
+    Migration { version: 8, name: "ceilings", sql: include_str!("migrations/0008_ceilings.sql") },
+    Migration { version: 9, name: "secrets", sql: include_str!("migrations/0009_secrets.sql") },
 ];
+
+/// The version that has the list of keys for secrets.
+pub(super) const WITH_SECRET_KEYS: i64 = 9;
 
 /// Applies what is missing. Processes that start at once take turns at a lock that ends with the
 /// transaction; the later ones find nothing left to do.
@@ -35,7 +41,7 @@ pub(crate) async fn inspect(url: &str, options: &StoreOptions) -> StoreResult<In
     Inspection::of(MIGRATIONS, &applied)
 }
 
-async fn connect(url: &str, options: &StoreOptions) -> StoreResult<PgConnection> {
+pub(super) async fn connect(url: &str, options: &StoreOptions) -> StoreResult<PgConnection> {
     let connecting = connection(url)?;
     let connected = tokio::time::timeout(options.wait, connecting.connect()).await;
     Ok(connected.map_err(|_| StoreError::Unavailable("no answer from the database server".into()))??)

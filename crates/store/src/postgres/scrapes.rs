@@ -1,7 +1,7 @@
 //! Records of scrapes on PostgreSQL: a batch is a handful of statements, however many scrapes it has.
 
 use super::charges::Charges;
-use super::{PostgresStore, Tx, pages, search};
+use super::{PostgresStore, Tx, claims, pages, search};
 use crate::batch::{self, Admitted, Spender};
 use crate::rows::{self, Columns};
 use crate::scrapes::{NewScrape, Recorded, ScrapeRecord, Scrapes};
@@ -134,6 +134,9 @@ impl Scrapes for PostgresStore {
             search::put_in(&mut tx, found.collect()).await?;
             insert(&mut tx, &scrapes).await?;
             note(&mut tx, &scrapes).await?;
+            let of = |ok| scrapes.iter().filter(move |one| one.ok == ok).filter_map(|one| one.claim.as_ref());
+            claims::complete_in(&mut tx, &of(true).collect::<Vec<_>>()).await?;
+            claims::release(&mut tx, &of(false).collect::<Vec<_>>()).await?;
         }
         tx.commit().await?;
         Ok(outcomes)

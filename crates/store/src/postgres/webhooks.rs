@@ -95,13 +95,14 @@ impl Webhooks for PostgresStore {
         let subjects = taken.iter().map(|row| row.id("subject")).collect::<StoreResult<Vec<_>>>()?;
         let claimed =
             sqlx::query(include_str!("sql/webhooks/claim.sql")).bind(&subjects).fetch_all(&mut tx).await?;
-        let claimed = claimed.iter().map(outbox::claimed).collect::<StoreResult<Vec<_>>>()?;
+        let mut claimed = claimed.iter().map(outbox::claimed).collect::<StoreResult<Vec<_>>>()?;
         // Only deliveries that were known before were written to these.
         let empty = |subject: &&Uuid| claimed.iter().all(|(_, delivery)| delivery.subject != **subject);
         for subject in subjects.iter().filter(empty) {
             close(&mut tx, *subject).await?;
         }
         tx.commit().await?;
+        self.sealer.open_deliveries(claimed.iter_mut().map(|(_, delivery)| delivery))?;
         Ok(claimed)
     }
 
@@ -135,7 +136,9 @@ impl Webhooks for PostgresStore {
             .bind(i64::from(limit))
             .fetch_all(&self.pool)
             .await?;
-        found.iter().map(outbox::delivery).collect()
+        let mut letters: Vec<_> = found.iter().map(outbox::delivery).collect::<StoreResult<_>>()?;
+        self.sealer.open_deliveries(&mut letters)?;
+        Ok(letters)
     }
 
     async fn revive_delivery(&self, team: Uuid, delivery: Uuid) -> StoreResult<bool> {
@@ -163,10 +166,11 @@ impl Webhooks for PostgresStore {
         Ok(true)
     }
 
-    async fn enqueue_deliveries(&self, deliveries: Vec<NewDelivery>) -> StoreResult<()> {
+    async fn enqueue_deliveries(&self, mut deliveries: Vec<NewDelivery>) -> StoreResult<()> {
         if deliveries.is_empty() {
             return Ok(());
         }
+        self.sealer.seal_deliveries(&mut deliveries)?;
         let mut tx = self.write().await?;
         insert(&mut tx, &deliveries).await?;
         tx.commit().await?;
@@ -188,14 +192,17 @@ impl Webhooks for PostgresStore {
     async fn webhook_secrets(&self, team: Uuid) -> StoreResult<Vec<WebhookSecret>> {
         let found =
             sqlx::query(include_str!("sql/webhooks/secrets.sql")).bind(team).fetch_all(&self.pool).await?;
-        found.iter().map(outbox::secret).collect()
+        let mut secrets: Vec<_> = found.iter().map(outbox::secret).collect::<StoreResult<_>>()?;
+        self.sealer.open_webhook_secrets(team, &mut secrets)?;
+        Ok(secrets)
     }
 
     async fn first_webhook_secret(&self, team: Uuid, secret: &str) -> StoreResult<Vec<WebhookSecret>> {
         let mut tx = self.write().await?;
-        insert_secret(&mut tx, team, secret).await?;
-        let secrets = secrets(&mut tx, team).await?;
+        insert_secret(&mut tx, team, &self.sealer.seal_webhook_secret(team, secret)?).await?;
+        let mut secrets = secrets(&mut tx, team).await?;
         tx.commit().await?;
+        self.sealer.open_webhook_secrets(team, &mut secrets)?;
         Ok(secrets)
     }
 
@@ -213,9 +220,11 @@ impl Webhooks for PostgresStore {
             .bind(clock::millis(phase_out))
             .execute(&mut tx)
             .await?;
-        insert_secret(&mut tx, team, secret).await?;
-        let current = secrets(&mut tx, team).await?.into_iter().next();
+        insert_secret(&mut tx, team, &self.sealer.seal_webhook_secret(team, secret)?).await?;
+        let mut current = secrets(&mut tx, team).await?;
+        current.truncate(1);
         tx.commit().await?;
-        current.ok_or_else(|| StoreError::Database("a secret just written is not there".into()))
+        self.sealer.open_webhook_secrets(team, &mut current)?;
+        current.pop().ok_or_else(|| StoreError::Database("a secret just written is not there".into()))
     }
 }

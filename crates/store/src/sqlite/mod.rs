@@ -9,9 +9,14 @@
 //! kernel) may the last moments before it be missing; the file is whole even then, because the log is
 //! synced before a checkpoint. `FULL` would close that gap for one disk sync per commit, which makes
 //! every claim and finish some milliseconds dearer; who needs it has PostgreSQL.
+//!
+//! A full disk or a failing one makes SQLite undo a transaction by itself. The driver does not see that and believes it is still
+//! inside of it, so such a connection is replaced before it is used again: [`is_usable`].
 
 mod activity;
+mod admission;
 mod agents;
+mod ceilings;
 mod claims;
 mod crawls;
 mod credits;
@@ -23,20 +28,26 @@ mod profiles;
 mod schema;
 mod scrapes;
 mod search;
+mod secrets;
 mod snapshots;
 mod webhooks;
 
 use crate::rows::Columns;
-use crate::{Store, StoreError, StoreOptions, StoreResult, clock};
+use crate::secrets::Sealer;
+use crate::{Store, StoreError, StoreOptions, StoreResult, clock, failure};
+use sqlx::pool::PoolConnectionMetadata;
 use sqlx::sqlite::{
-    Sqlite, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+    Sqlite, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, Row, Transaction};
+use sqlx::{ConnectOptions, Connection, Row, Transaction};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 pub(crate) use schema::{inspect, migrate};
+pub(crate) use secrets::key_ids;
 
 type Tx = Transaction<'static, Sqlite>;
 
@@ -49,6 +60,9 @@ pub(crate) struct SqliteStore {
     writer: SqlitePool,
     readers: SqlitePool,
     work: watch::Sender<u64>,
+    sealer: Sealer,
+    /// Private rows were deleted, and what was written of them may still stand in the log.
+    log_must_be_emptied: AtomicBool,
 }
 
 impl SqliteStore {
@@ -61,13 +75,26 @@ impl SqliteStore {
                 .idle_timeout(None)
                 .max_lifetime(None)
                 .test_before_acquire(false)
+                .before_acquire(|connection, about| {
+                    let usable = is_usable(connection, &about);
+                    Box::pin(async move { Ok(usable) })
+                })
         };
         // 6 MB of the file in memory: the one writer finds the addresses of a large crawl without reading them again.
-        let writing = connection(path, options).pragma("cache_size", "-6144");
+        let writing = connection(path, options).pragma("cache_size", "-6144").pragma("secure_delete", "FAST");
         let writer = pool(1).connect_with(writing).await?;
+        let pulse = sqlx::query(include_str!("sql/last_pulse.sql")).fetch_one(&writer).await?;
+        clock::go_on_from(pulse.int("at")?);
         let reading = connection(path, options).create_if_missing(false).pragma("query_only", "ON");
         let readers = pool(options.max_connections.max(1)).connect_lazy_with(reading);
-        Ok(Self { path: path.to_owned(), writer, readers, work: watch::Sender::new(0) })
+        Ok(Self {
+            path: path.to_owned(),
+            writer,
+            readers,
+            work: watch::Sender::new(0),
+            sealer: Sealer::new(options.secret_keys.as_ref())?,
+            log_must_be_emptied: AtomicBool::new(false),
+        })
     }
 
     async fn write(&self) -> StoreResult<Tx> {
@@ -94,6 +121,16 @@ impl SqliteStore {
             self.wake();
         }
     }
+}
+
+/// Whether a connection that comes out of its pool can be trusted. What was open on it was rolled back before it went in, so one
+/// that still counts a transaction failed to: the database had undone it already, and every later one would be refused.
+fn is_usable(connection: &SqliteConnection, about: &PoolConnectionMetadata) -> bool {
+    let usable = !connection.is_in_transaction() && !failure::is_suspicious(about.age);
+    if !usable {
+        tracing::warn!("a database connection is in doubt and is replaced");
+    }
+    usable
 }
 
 /// Row numbers as one argument: a JSON list, which SQLite reads as a table.
@@ -124,9 +161,8 @@ fn create_private(path: &Path) -> StoreResult<()> {
     use std::os::unix::fs::OpenOptionsExt;
     let made = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     match made {
-        Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(StoreError::Unavailable(format!("cannot make {}: {error}", path.display()))),
+        made => failure::of_file(&format!("cannot make {}", path.display()), made.map(|_| ())),
     }
 }
 
@@ -180,6 +216,17 @@ impl Store for SqliteStore {
             }
         }
         Ok(total)
+    }
+
+    async fn reusable_bytes(&self) -> StoreResult<u64> {
+        let row = sqlx::query(include_str!("sql/reusable.sql")).fetch_one(&self.readers).await?;
+        Ok(row.int("bytes")?.unsigned_abs())
+    }
+
+    async fn release_space(&self) -> StoreResult<()> {
+        let mut connection = self.writer.acquire().await?;
+        sqlx::query(include_str!("sql/checkpoint.sql")).fetch_all(&mut *connection).await?;
+        Ok(())
     }
 
     async fn shut_down(&self) {

@@ -29,7 +29,7 @@ impl Profiles for SqliteStore {
                 .await?;
             tx.commit().await?;
         }
-        Ok(Some(row.bytes("state")?))
+        self.sealer.open_profile(team, name, row.bytes("state")?)
     }
 
     async fn acquire_profile(
@@ -76,6 +76,7 @@ impl Profiles for SqliteStore {
 
     async fn save_profile(&self, lease: &ProfileLease, state: Vec<u8>) -> StoreResult<bool> {
         check_size(&state)?;
+        let state = self.sealer.seal_profile(lease.team_id, &lease.name, &state)?;
         let mut tx = self.write().await?;
         let done = sqlx::query(include_str!("sql/profiles/save.sql"))
             .bind(lease.team_id)

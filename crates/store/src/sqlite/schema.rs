@@ -16,7 +16,13 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 4, name: "webhooks", sql: include_str!("migrations/0004_webhooks.sql") },
     Migration { version: 5, name: "search", sql: include_str!("migrations/0005_search.sql") },
     Migration { version: 6, name: "agents", sql: include_str!("migrations/0006_agents.sql") },
+    Migration { version: 7, name: "claims", sql: include_str!("migrations/0007_claims.sql") },
+    Migration { version: 8, name: "ceilings", sql: include_str!("migrations/0008_ceilings.sql") },
+    Migration { version: 9, name: "secrets", sql: include_str!("migrations/0009_secrets.sql") },
 ];
+
+/// The version that has the list of keys for secrets.
+pub(super) const WITH_SECRET_KEYS: i64 = 9;
 
 /// Applies what is missing. The write lock of the file makes processes that start at once take turns;
 /// the later ones find nothing left to do.

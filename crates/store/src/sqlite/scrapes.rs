@@ -1,6 +1,6 @@
 //! Records of scrapes on SQLite.
 
-use super::{SqliteStore, Tx, pages, search};
+use super::{SqliteStore, Tx, claims, pages, search};
 use crate::batch::{self, Spender};
 use crate::rows::{self, Columns};
 use crate::scrapes::{NewScrape, Recorded, ScrapeRecord, Scrapes};
@@ -45,6 +45,9 @@ async fn record(tx: &mut Tx, mut scrape: NewScrape, now: Millis, period: Millis)
         Ok(_) => {}
         Err(sqlx::Error::Database(error)) if error.is_unique_violation() => return Ok(Recorded::KnownBefore),
         Err(error) => return Err(error.into()),
+    }
+    if let Some(claim) = &scrape.claim {
+        claims::end_in(tx, claim, scrape.ok, now).await?;
     }
     if let Some(page) = scrape.page {
         pages::put_in(tx, scrape.team_id, page, now).await?;

@@ -104,7 +104,7 @@ impl Webhooks for SqliteStore {
             .bind(i64::from(limit))
             .fetch_all(&mut *tx)
             .await?;
-        let mut claimed = Vec::with_capacity(taken.len());
+        let mut claimed: Vec<(DeliveryLease, Delivery)> = Vec::with_capacity(taken.len());
         for row in &taken {
             let subject = row.id("subject")?;
             let first = sqlx::query(include_str!("sql/webhooks/claim.sql"))
@@ -118,6 +118,7 @@ impl Webhooks for SqliteStore {
             }
         }
         tx.commit().await?;
+        self.sealer.open_deliveries(claimed.iter_mut().map(|(_, delivery)| delivery))?;
         Ok(claimed)
     }
 
@@ -151,7 +152,9 @@ impl Webhooks for SqliteStore {
             .bind(i64::from(limit))
             .fetch_all(&self.readers)
             .await?;
-        found.iter().map(outbox::delivery).collect()
+        let mut letters: Vec<_> = found.iter().map(outbox::delivery).collect::<StoreResult<_>>()?;
+        self.sealer.open_deliveries(&mut letters)?;
+        Ok(letters)
     }
 
     async fn revive_delivery(&self, team: Uuid, delivery: Uuid) -> StoreResult<bool> {
@@ -174,10 +177,11 @@ impl Webhooks for SqliteStore {
         Ok(true)
     }
 
-    async fn enqueue_deliveries(&self, deliveries: Vec<NewDelivery>) -> StoreResult<()> {
+    async fn enqueue_deliveries(&self, mut deliveries: Vec<NewDelivery>) -> StoreResult<()> {
         if deliveries.is_empty() {
             return Ok(());
         }
+        self.sealer.seal_deliveries(&mut deliveries)?;
         let mut tx = self.write().await?;
         insert(&mut tx, &deliveries).await?;
         tx.commit().await?;
@@ -208,15 +212,18 @@ impl Webhooks for SqliteStore {
             .bind(clock::now())
             .fetch_all(&self.readers)
             .await?;
-        found.iter().map(outbox::secret).collect()
+        let mut secrets: Vec<_> = found.iter().map(outbox::secret).collect::<StoreResult<_>>()?;
+        self.sealer.open_webhook_secrets(team, &mut secrets)?;
+        Ok(secrets)
     }
 
     async fn first_webhook_secret(&self, team: Uuid, secret: &str) -> StoreResult<Vec<WebhookSecret>> {
         let mut tx = self.write().await?;
         let now = clock::now();
-        insert_secret(&mut tx, team, secret, now).await?;
-        let secrets = secrets(&mut tx, team, now).await?;
+        insert_secret(&mut tx, team, &self.sealer.seal_webhook_secret(team, secret)?, now).await?;
+        let mut secrets = secrets(&mut tx, team, now).await?;
         tx.commit().await?;
+        self.sealer.open_webhook_secrets(team, &mut secrets)?;
         Ok(secrets)
     }
 
@@ -234,7 +241,7 @@ impl Webhooks for SqliteStore {
             .bind(now + clock::millis(phase_out))
             .execute(&mut *tx)
             .await?;
-        insert_secret(&mut tx, team, secret, now).await?;
+        insert_secret(&mut tx, team, &self.sealer.seal_webhook_secret(team, secret)?, now).await?;
         tx.commit().await?;
         Ok(WebhookSecret { secret: storable(secret).into_owned(), created_at: now, until: None })
     }

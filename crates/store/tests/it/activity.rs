@@ -1,13 +1,14 @@
 //! Activity, and the index of objects.
 
-use crate::ground::{Ground, HOUR, NOW, a_moment, team};
+use crate::ground::{Ground, HOUR, NOW, a_moment, key, team};
 use std::time::Duration;
 use store::StoreError;
-use store::activity::NewActivity;
+use store::activity::{ActivityFilter, NewActivity, Viewer};
 use uuid::Uuid;
 
 on_both!(
     activity_pages_newest_first,
+    a_key_sees_its_own_activity_and_that_of_its_endpoints,
     old_activity_is_purged,
     objects_are_noted_and_totalled,
     an_object_noted_anew_is_not_forgotten,
@@ -44,6 +45,28 @@ async fn activity_pages_newest_first(ground: Ground) {
     assert!(list(None, None, Duration::from_millis(1), 10).await.is_empty());
     let first = &ground.store.activity(ground.team, None, None, HOUR, 1).await.unwrap()[0];
     assert_eq!((first.target.as_str(), first.endpoint.as_str()), ("http://a/\u{fffd}", "scrape"));
+}
+
+async fn a_key_sees_its_own_activity_and_that_of_its_endpoints(ground: Ground) {
+    let own = ground.store.create_key(key(ground.team, "own")).await.unwrap().id;
+    let made = async |endpoint, key_id| {
+        let new = NewActivity { key_id, ..entry(ground.team, endpoint) };
+        let id = new.id;
+        ground.store.record_activity(new).await.unwrap();
+        id
+    };
+    let (scrape, crawl, mine) =
+        (made("scrape", None).await, made("crawl", None).await, made("map", Some(own)).await);
+    let seen = async |filter: ActivityFilter<'_>| {
+        let page = ground.store.list_activity(ground.team, filter, None, HOUR, 10).await.unwrap();
+        page.iter().map(|entry| entry.id).collect::<Vec<_>>()
+    };
+    let viewer = Viewer { key: Some(own), endpoints: &["scrape", "search"] };
+    assert_eq!(seen(ActivityFilter::default()).await, [mine, crawl, scrape]);
+    assert_eq!(seen(ActivityFilter { endpoint: None, seen_by: Some(viewer) }).await, [mine, scrape]);
+    assert!(seen(ActivityFilter { endpoint: Some("crawl"), seen_by: Some(viewer) }).await.is_empty());
+    let nobody = Viewer { key: None, endpoints: &[] };
+    assert!(seen(ActivityFilter { endpoint: None, seen_by: Some(nobody) }).await.is_empty());
 }
 
 async fn old_activity_is_purged(ground: Ground) {

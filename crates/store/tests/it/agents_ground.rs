@@ -32,6 +32,7 @@ pub fn new_run(team_id: Uuid) -> NewRun {
         audit: None,
         events: vec![event(id, "run.started")],
         deliveries: Vec::new(),
+        admission: store::admission::Admission::default(),
     }
 }
 

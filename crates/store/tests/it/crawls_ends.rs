@@ -6,6 +6,7 @@ use crate::crawls_ground::{
 use crate::ground::{Ground, HOUR, NOW, a_moment, number, run_sql, team};
 use std::time::Duration;
 use store::StoreError;
+use store::admission::Admission;
 use store::crawls::{
     Appended, AttemptEnd, CrawlState, EntryState, Fate, NewCrawl, Pace, Settled, Settlement,
 };
@@ -124,8 +125,9 @@ async fn a_crawl_past_its_deadline_is_found(ground: Ground) {
 
 async fn a_batch_is_appended_to(ground: Ground) {
     let book = Book::start(&ground, batch(ground.team), pages(1..=2)).await;
-    let append =
-        async |team, id, entries| ground.store.append_entries(team, id, entries, None).await.unwrap();
+    let append = async |team, id, entries| {
+        ground.store.append_entries(team, id, entries, None, Admission::default()).await.unwrap()
+    };
     assert_eq!(append(ground.team, book.id, pages(2..=4)).await, Appended::Added(2));
     book.audit().await;
     assert_eq!(numbers(&book.claim(10).await), [1, 2, 3, 4]);
@@ -147,8 +149,9 @@ async fn a_completed_batch_opens_again(ground: Ground) {
     let book = Book::start(&ground, new, pages(1..=1)).await;
     assert_eq!(book.work(1, Vec::new()).await, Settled::Now(CrawlState::Completed));
     let before = book.crawl().await;
-    let append =
-        async |entries| ground.store.append_entries(ground.team, book.id, entries, None).await.unwrap();
+    let append = async |entries| {
+        ground.store.append_entries(ground.team, book.id, entries, None, Admission::default()).await.unwrap()
+    };
     a_moment().await;
     assert_eq!(append(pages(1..=1)).await, Appended::Added(0));
     let same = book.crawl().await;
@@ -217,7 +220,7 @@ async fn credits_come_from_the_reservation(ground: Ground) {
         Book::start(&ground, NewCrawl { reservation: Some(first), ..batch(ground.team) }, pages(1..=1)).await;
     assert_eq!(book.balance().await, (9, 11));
     let append = async |entries, reservation| {
-        ground.store.append_entries(ground.team, book.id, entries, reservation).await
+        ground.store.append_entries(ground.team, book.id, entries, reservation, Admission::default()).await
     };
     assert_eq!(append(pages(2..=2), Some(second)).await.unwrap(), Appended::Added(1));
     assert_eq!(book.balance().await, (9, 8));
@@ -293,7 +296,11 @@ async fn a_purge_takes_what_is_due_and_no_more(ground: Ground) {
     ground.store.set_pace("site.test", Pace::default()).await.unwrap();
     a_moment().await;
     // Past its time, nothing is added any more, purged or not.
-    let late = ground.store.append_entries(ground.team, live.id, pages(5..=5), None).await.unwrap();
+    let late = ground
+        .store
+        .append_entries(ground.team, live.id, pages(5..=5), None, Admission::default())
+        .await
+        .unwrap();
     assert_eq!(late, Appended::NotFound);
     assert!(ground.store.purge_crawls(1_000).await.unwrap() > 0);
     kept.audit().await;

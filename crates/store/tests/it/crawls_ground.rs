@@ -31,6 +31,7 @@ pub fn crawl(team_id: Uuid) -> NewCrawl {
         private: false,
         audit: None,
         deliveries: Vec::new(),
+        admission: store::admission::Admission::default(),
     }
 }
 

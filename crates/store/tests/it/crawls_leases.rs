@@ -3,6 +3,7 @@
 use crate::crawls_ground::{Book, batch, came_to_nothing, crawl, fetched, numbers, pages, request};
 use crate::ground::{Ground, HOUR, NOW, a_moment, page as stored_page};
 use std::time::{Duration, Instant};
+use store::admission::Admission;
 use store::crawls::{
     AttemptEnd, ClaimedEntry, CrawlState, CrawlSweep, EntryClaim, EntryLease, EntryState, Fate, NewCrawl,
     Settled, Settlement,
@@ -228,7 +229,7 @@ async fn work_is_signalled(ground: Ground) {
         signal.mark_unchanged();
     };
     // What came before is not what is listened for.
-    book.store.append_entries(book.team, book.id, pages(4..=4), None).await.unwrap();
+    book.store.append_entries(book.team, book.id, pages(4..=4), None, Admission::default()).await.unwrap();
     heard("an addition").await;
     book.end(&claimed[0], AttemptEnd::HandBack).await;
     heard("something handed back").await;

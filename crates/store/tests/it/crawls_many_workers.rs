@@ -44,6 +44,7 @@ fn new_crawl(team_id: Uuid, kind: CrawlKind) -> NewCrawl {
         private: false,
         audit: None,
         deliveries: Vec::new(),
+        admission: store::admission::Admission::default(),
     }
 }
 

@@ -8,6 +8,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::Store;
+use store::admission::Admission;
 use store::crawls::{
     Appended, AttemptEnd, CrawlKind, CrawlState, CrawlSweep, EntryClaim, EntryLease, EntryState, Fate,
     NewCrawl, NewEntry, Settled, Settlement,
@@ -201,7 +202,11 @@ impl Life {
 
     async fn append(&mut self, place: usize, new: &[NewEntry]) {
         let crawl = &mut self.crawls[place];
-        let appended = self.store.append_entries(self.team, crawl.id, new.to_vec(), None).await.unwrap();
+        let appended = self
+            .store
+            .append_entries(self.team, crawl.id, new.to_vec(), None, Admission::default())
+            .await
+            .unwrap();
         if crawl.kind == CrawlKind::Crawl {
             assert_eq!(appended, Appended::NotFound);
         } else if matches!(crawl.state, CrawlState::Failed | CrawlState::Cancelled) {

@@ -1,7 +1,7 @@
 //! A PostgreSQL server that hangs: connections stay open and nothing answers. Every call ends as
 //! unavailable within a bound, and the store works again as soon as the server does.
 
-use crate::ground::{HOUR, job, page, request, scrape, team};
+use crate::ground::{job, page, request, scrape, team};
 use std::time::{Duration, Instant};
 use store::scrapes::NewScrape;
 use store::{StoreError, StoreOptions, StoreResult};
@@ -39,7 +39,7 @@ async fn a_frozen_server_holds_nobody() {
     tokio::join!(
         fails_in_time("a read", store.balance(team)),
         fails_in_time("a read of a page", store.cached_page(team, &[1; 32])),
-        fails_in_time("a statement", store.claim_key(team, "s", "k", HOUR)),
+        fails_in_time("a statement", store.used_key(team, "s", "k")),
         fails_in_time("a transaction", store.record_scrapes(vec![with_page.clone()])),
         fails_in_time("a claim", store.claim(&claim)),
         fails_in_time("a ping", store.ping()),

@@ -7,12 +7,15 @@ use store::jobs::{ClaimRequest, Claimed, Finish, Finished, Job, JobState, KindSl
 use store::keys::{NewKey, NewTeam};
 use store::pages::NewPage;
 use store::scrapes::NewScrape;
+use store::secrets::{SecretKey, SecretKeys};
 use store::{Store, StoreOptions};
 use testkit::TempDir;
 use uuid::Uuid;
 
 pub const HOUR: Duration = Duration::from_hours(1);
 pub const NOW: Duration = Duration::ZERO;
+/// Two hexadecimal digits, of which the key of every store of a test is made.
+pub const KEY: &str = "ab";
 
 pub struct Ground {
     pub url: String,
@@ -101,7 +104,8 @@ pub async fn open(url: &str) -> Arc<dyn Store> {
 }
 
 pub fn options(url: &str) -> StoreOptions {
-    let mut options = StoreOptions::new(url);
+    let key = SecretKey::parse(&KEY.repeat(32)).expect("a key");
+    let mut options = StoreOptions::new(url).with_secret_keys(SecretKeys::new(key));
     options.max_connections = 6;
     // Many races at once on a busy machine: waiting is not failing.
     options.wait = Duration::from_mins(1);
@@ -179,6 +183,7 @@ pub fn scrape(team_id: Uuid) -> NewScrape {
         audit: None,
         keep_for: HOUR,
         private: false,
+        claim: None,
     }
 }
 

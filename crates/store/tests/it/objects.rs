@@ -153,12 +153,12 @@ async fn a_folder_that_cannot_be_written_is_unavailable() {
     let folder = TempDir::new();
     std::fs::write(folder.join("file"), "in the way").unwrap();
     let place = ObjectPlace::Folder(folder.join("file"));
-    assert!(matches!(Objects::open(&place, ground.store.clone()), Err(StoreError::Unavailable(_))));
+    assert!(matches!(Objects::open(&place, ground.store.clone()), Err(StoreError::Objects(_))));
     let objects = Objects::open(&ObjectPlace::Folder(folder.join("objects")), ground.store.clone()).unwrap();
     // A folder stands where the file should go: the write fails after the note.
     std::fs::create_dir_all(folder.join("objects").join("k").join("sub")).unwrap();
     let refused = objects.put("k", ground.team, "x".into(), HOUR).await;
-    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::Objects(_))), "{refused:?}");
 }
 
 fn bucket(endpoint: String, prefix: &str) -> S3Place {
@@ -185,7 +185,7 @@ async fn s3_keeps_objects_just_the_same() {
     let absent = S3Place { bucket: "absent".into(), ..bucket(server.endpoint(), "") };
     let absent = Objects::open(&ObjectPlace::S3(absent), ground.store.clone()).unwrap();
     let refused = absent.put("k", ground.team, "x".into(), HOUR).await;
-    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::Objects(_))), "{refused:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -211,6 +211,6 @@ async fn s3_follows_no_redirect_elsewhere() {
     let key = Uuid::now_v7().to_string();
     ground.store.note_object(&key, ground.team, 1, HOUR).await.unwrap();
     let refused = objects.get(&key).await;
-    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::Objects(_))), "{refused:?}");
     assert!(elsewhere.accept().is_err(), "nobody came there");
 }

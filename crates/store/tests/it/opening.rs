@@ -4,7 +4,7 @@ use crate::ground::{Ground, job, options, run_sql};
 use store::StoreError;
 
 /// The version of the newest migration.
-const NEWEST: i64 = 6;
+const NEWEST: i64 = 9;
 
 on_both!(
     many_open_an_empty_database_at_once,

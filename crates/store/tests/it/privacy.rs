@@ -1,9 +1,12 @@
 //! Zero data retention: nothing of a private scrape but id, team, time, outcome and credits is ever
-//! written, not even into the log of the database.
+//! written, not even into the log of the database; and what a private crawl had to keep for a while leaves no trace in
+//! the files once it was deleted.
 
-use crate::ground::{Ground, HOUR, key, page, scrape};
+use crate::crawls_ground::{Book, crawl, delivery, page as entry};
+use crate::ground::{Ground, HOUR, NOW, a_moment, key, page, scrape};
 use memchr::memmem;
 use std::path::{Path, PathBuf};
+use store::crawls::{AttemptEnd, Fate, NewCrawl, NewEntry, Settlement};
 use store::scrapes::{NewScrape, Recorded};
 use store::search::NewSearchPage;
 use testkit::PostgresCluster;
@@ -94,4 +97,51 @@ async fn postgres_keeps_nothing_of_a_private_scrape() {
     let cluster = PostgresCluster::start();
     let ground = Ground::at(cluster.database()).await;
     only_the_ledger_knows(&ground, cluster.folder()).await;
+}
+
+/// Large enough for pages of their own in the file, and small enough to share pages with others.
+fn traces() -> Vec<(&'static str, Vec<u8>)> {
+    let words = ["secret-large", "secret-small"];
+    words.into_iter().zip([4000, 1]).map(|(word, count)| (word, word.as_bytes().repeat(count))).collect()
+}
+
+/// A private crawl from its start to its end: documents, addresses, results that are settled, a delivery that failed.
+async fn private_crawl(ground: &Ground, retain_for: std::time::Duration) {
+    let new = NewCrawl { private: true, retain_for, ..crawl(ground.team) };
+    let mut told = delivery(ground.team, new.id, "crawl.page");
+    told.body = b"secret-told".repeat(1000);
+    let addresses = (0..2).map(|n| NewEntry { url: format!("http://secret-address.test/{n}"), ..entry(n) });
+    let book = Book::start(ground, new, addresses.collect()).await;
+    let claimed = book.claim(10).await;
+    for (one, (_, bytes)) in claimed.iter().zip(traces()) {
+        let document = Some(bytes.clone());
+        assert!(book.end(one, AttemptEnd::Fetched { outcome: bytes, document, page: None, search: None }).await);
+    }
+    let fates = vec![(claimed[0].lease.seq, Fate::Completed), (claimed[1].lease.seq, Fate::Skipped("same".into()))];
+    let settlement = Settlement {
+        fates,
+        memory: Some(b"secret-memory".repeat(500)),
+        deliveries: vec![told],
+        ..Settlement::default()
+    };
+    book.settle(settlement).await;
+    assert_eq!(book.told().await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_keeps_nothing_of_a_private_crawl_that_was_deleted() {
+    let words = ["secret-large", "secret-small", "secret-address", "secret-told", "secret-memory"];
+    let ground = Ground::sqlite().await;
+    let file = PathBuf::from(ground.url.strip_prefix("sqlite:").unwrap());
+    let folder = file.parent().unwrap();
+    // Others work beside it, before and after.
+    let other = Book::start(&ground, crawl(ground.team), vec![entry(7), entry(8)]).await;
+    let held = other.claim(10).await;
+    private_crawl(&ground, NOW).await;
+    assert_eq!(found_in(folder, &words), words, "it is kept for a while, and the search finds it");
+    other.fetch(&held).await;
+    a_moment().await;
+    while ground.store.purge_crawls(3).await.unwrap() > 0 {}
+    assert_eq!(found_in(folder, &words), [""; 0], "nothing of it is left in any file");
+    other.audit().await;
 }

@@ -1,11 +1,16 @@
 //! Sixty-four clients race for the last credit, the last token, the last slot, the last job: there is
 //! never one too many. They come from two stores on one database, as two processes would.
 
+use crate::agents_ground::new_run;
+use crate::crawls_ground::{batch, crawl, pages};
 use crate::ground::{Ground, HOUR, cases, completed, job, jobs, request, team};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::Store;
+use store::admission::Admission;
+use store::agents::{NewRun, StartedRun};
+use store::crawls::{Appended, NewCrawl, StartedCrawl};
 use store::credits::{Credits, NewReservation};
 use store::jobs::{KindSlots, NewJob, PlanSlots};
 use uuid::Uuid;
@@ -17,6 +22,7 @@ on_both!(
     the_last_slots_of_kinds_and_plans,
     the_last_dedup_key,
     the_last_places_in_the_queue,
+    the_last_places_for_crawls_batches_and_runs,
 );
 
 const CLIENTS: usize = 64;
@@ -187,6 +193,48 @@ async fn the_last_places_in_the_queue(ground: Ground) {
         for group in accepted {
             stores[0].cancel(team, group.id).await.unwrap();
         }
+    })
+    .await;
+}
+
+/// The queue is one for everything that waits: whoever starts what, there is never one too many.
+async fn the_last_places_for_crawls_batches_and_runs(ground: Ground) {
+    for_all(ground, (1_u64..4, 0_u64..20), async |stores, team, (size, places)| {
+        let list = NewCrawl { id: Uuid::now_v7(), ..batch(team) };
+        let batch_id = list.id;
+        stores[0].start_crawl(list, Vec::new()).await.unwrap();
+        let got = race(stores, move |store, n| async move {
+            let admission = Admission { max_waiting: Some(places), claim: None };
+            let first = 1 + n as u64 * 10;
+            match n % 4 {
+                0 => {
+                    let new = NewCrawl { admission, ..crawl(team) };
+                    let started = store.start_crawl(new, pages(first..first + size)).await.unwrap();
+                    (started == StartedCrawl::Accepted).then_some(size)
+                }
+                1 => {
+                    let entries = pages(first..first + size);
+                    let added = store.append_entries(team, batch_id, entries, None, admission).await.unwrap();
+                    (added == Appended::Added(size)).then_some(size)
+                }
+                2 => {
+                    let run = NewRun { admission, ..new_run(team) };
+                    let started = store.start_run(run).await.unwrap();
+                    matches!(started, StartedRun::Accepted { .. }).then_some(1)
+                }
+                _ => {
+                    let parent = NewJob { kind: "group".into(), ..job(team) };
+                    let children = jobs(team, usize::try_from(size).unwrap());
+                    let accepted = store.enqueue_group_within(parent, children, places).await.unwrap();
+                    accepted.map(|_| size)
+                }
+            }
+        })
+        .await;
+        let waiting = stores[0].queue_status(team).await.unwrap().waiting;
+        assert_eq!(waiting, got.iter().flatten().sum::<u64>(), "what was accepted waits, and nothing else");
+        // Runs need one place each, so none is left.
+        assert_eq!(waiting, places, "as many as fit and not one more");
     })
     .await;
 }

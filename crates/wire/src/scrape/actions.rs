@@ -2,10 +2,11 @@
 
 use super::Viewport;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use utoipa::ToSchema;
 
 /// One action. Which fields belong to which `type` is checked when the request is resolved.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+#[derive(Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionAsked {
     /// `wait`, `click`, `write`, `press`, `scroll`, `screenshot`, `scrape`, `executeJavascript` or `pdf`.
@@ -39,4 +40,12 @@ pub struct ActionAsked {
     pub landscape: Option<bool>,
     /// `pdf`: 0.1 to 2.
     pub scale: Option<f64>,
+}
+
+/// Neither what is typed nor a script is shown: both may hold a password.
+impl fmt::Debug for ActionAsked {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = out.debug_struct("ActionAsked");
+        shown.field("kind", &self.kind).field("selector", &self.selector).finish_non_exhaustive()
+    }
 }

@@ -29,7 +29,7 @@ macro_rules! fields {
 }
 
 fields! {
-    "url" Works "http and https; `http://` is added when there is no scheme";
+    "url" Works "http and https; `http://` is added when there is no scheme. A login in it counts like `headers` and is shown nowhere";
     "formats" Works "names and objects, mixed; default `markdown`";
     "formats: markdown" Works "";
     "formats: html" Works "clean, with absolute addresses";
@@ -57,7 +57,7 @@ fields! {
     "onlyCleanContent" Works "a language model names the blocks of the markdown that are not content; default `false`";
     "includeTags" Works "CSS selectors";
     "excludeTags" Works "CSS selectors";
-    "headers" Works "sent to the page's own origin; turns the cache off";
+    "headers" Works "sent to the page's own origin and its redirects on the same site, over TLS that was checked; turns the cache off";
     "timeout" Works "1,000 to 300,000 ms; default 60,000";
     "waitFor" Works "0 to 60,000 ms, less than half of `timeout`; uses the browser";
     "mobile" Works "";
@@ -85,7 +85,7 @@ fields! {
     "lockdown" Works "stored pages only, up to two years old; a miss is `SCRAPE_LOCKDOWN_CACHE_MISS`";
     "checkPromptInjection" Works "by rules, not by a model; a finding is a 403";
     "redactPII" Works "`EMAIL`, `PHONE`, `FINANCIAL`, `SECRET` by rules and check digits; `PERSON`, `LOCATION` best effort";
-    "threatProtection" Works "`blacklist`, `whitelist`, `blockedTlds`; also on redirects and in the browser";
+    "threatProtection" Works "`blacklist`, `whitelist`, `blockedTlds`; also on redirects, in the browser and for stored pages";
     "threatProtection: riskScoreThreshold" NoEffect "there is no risk score here";
     "threatProtection: failurePolicy" NoEffect "lists cannot fail";
     "threatProtection: mode zscaler" Refused "an outside service";

@@ -14,7 +14,6 @@ pub use fields::{Effect, Field, SCRAPE_FIELDS, table};
 pub use formats::{FormatAsked, FormatObject, SelectorAsked, Viewport};
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// Declares a request that carries the scrape options at its top level, as the contract has it. Flattening a struct would do
@@ -39,7 +38,8 @@ macro_rules! with_scrape_options {
             /// CSS selectors of parts to leave out.
             pub exclude_tags: Option<Vec<String>>,
             /// Headers to send with the request. With any, nothing is cached.
-            pub headers: Option<BTreeMap<String, String>>,
+            #[schema(value_type = Option<BTreeMap<String, String>>)]
+            pub headers: Option<$crate::SecretHeaders>,
             /// Milliseconds until the request must have ended.
             #[schema(minimum = 1000, maximum = 300_000, default = 60_000)]
             pub timeout: Option<i64>,

@@ -1,11 +1,13 @@
 //! Runs with scripted brains on a real store, and what must be true of their traces whatever happens.
 
 mod lives;
+mod money;
 
 use super::crew::AgentTools;
 use super::{AgentCrew, AgentCrewOptions, Agents};
 use crate::files::Files;
 use crate::plans::{Plan, Plans};
+use crate::scrape::memory::PageMemory;
 use crate::scrape::workbench::Workbench;
 use crate::scrape::{Ladder, Scraper};
 use crate::{Caller, Gate};
@@ -20,6 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use store::objects::{ObjectPlace, Objects};
+use store::secrets::{SecretKey, SecretKeys};
 use store::{Store, StoreOptions};
 use testkit::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -164,22 +167,29 @@ impl House {
     }
 
     async fn with(run_for: Duration) -> Self {
+        Self::on_plan("small", run_for).await
+    }
+
+    /// `small` has 1,000 credits, `unlimited` no limit.
+    async fn on_plan(plan_name: &str, run_for: Duration) -> Self {
         let folder = TempDir::new();
         let url = format!("sqlite:{}", folder.join("store.db").display());
-        let store = store::open(&StoreOptions::new(url)).await.unwrap();
+        let keys = SecretKeys::new(SecretKey::random().unwrap());
+        let store = store::open(&StoreOptions::new(url).with_secret_keys(keys)).await.unwrap();
         let plan = Plan { credits: Some(1_000), ..Plan::default() };
         let plans = Plans::new(BTreeMap::from([("small".to_owned(), plan)]));
         let team = store::keys::NewTeam {
             id: Uuid::now_v7(),
             name: "a team".into(),
-            plan: "small".into(),
+            plan: plan_name.into(),
             zero_data_retention: false,
         };
         let team = store.create_team(team).await.unwrap();
         let caller = Arc::new(Caller::new(team, None, &plans));
         let allow = EgressAllow::default();
         let fetcher = Fetcher::new(FetcherSettings::new(EgressPolicy::new(allow.clone()))).unwrap();
-        let ladder = Ladder { fetcher, browsers: None, bench: Workbench::new() };
+        let memory = PageMemory::default().of_team(Uuid::nil());
+        let ladder = Ladder { fetcher, browsers: None, bench: Workbench::new(), memory };
         let objects = Objects::open(&ObjectPlace::Folder(folder.join("objects")), store.clone()).unwrap();
         let files = Files::open(store.as_ref(), objects).await.unwrap();
         let gate = Gate::new(store.clone());
@@ -207,7 +217,7 @@ impl House {
 
     async fn asked(&self, body: Value) -> Result<wire::agent::AgentStarted, WireError> {
         let asked: AgentRequest = wire::read::body(body.to_string().as_bytes()).unwrap();
-        self.agents.start(&self.caller, &asked).await
+        self.agents.start(&self.caller, &asked, None).await
     }
 
     async fn ended(&self, id: Uuid) -> AgentStatus {

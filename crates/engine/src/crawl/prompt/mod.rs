@@ -2,7 +2,10 @@
 //! What the caller set in so many words always wins.
 
 mod by_model;
+mod fee;
 mod rules;
+
+pub use fee::Fee;
 
 use super::plan::{Asking, CrawlPlan};
 use crate::models::{Models, Task};
@@ -22,28 +25,41 @@ pub struct Prompted {
     /// The same with what the caller set, every default filled in.
     pub options: CrawlOptions,
     pub warning: Option<String>,
+    /// A language model read the words; rules did otherwise.
+    pub by_model: bool,
 }
 
-/// Turns the prompt of a request into options of it. The request is as good as checked when this returns.
+/// Refuses a prompt or other options that make no sense.
+pub fn check(asked: &CrawlRequest, who: Asking<'_>) -> Result<(), WireError> {
+    CrawlPlan::check_prompt(asked.prompt.as_deref())?;
+    CrawlPlan::resolve(&CrawlRequest { prompt: None, ..asked.clone() }, who)?;
+    Ok(())
+}
+
+/// Whether there is a model that prompts are shown to.
+pub fn asks_model(models: &Models) -> bool {
+    models.chat(Task::Extract).is_some()
+}
+
+/// Turns the prompt of a checked request into options of it.
 pub async fn apply(
     models: &Models,
     asked: &CrawlRequest,
     who: Asking<'_>,
-) -> Result<(CrawlRequest, Option<Prompted>), WireError> {
+) -> (CrawlRequest, Option<Prompted>) {
     let plain = CrawlRequest { prompt: None, ..asked.clone() };
-    CrawlPlan::check_prompt(asked.prompt.as_deref())?;
-    // Mistakes are told before anybody thinks.
-    CrawlPlan::resolve(&plain, who)?;
-    let Some(prompt) = &asked.prompt else { return Ok((plain, None)) };
+    let Some(prompt) = &asked.prompt else { return (plain, None) };
     let fits = |generated: &CrawlOptions| {
         let resolved = CrawlPlan::resolve(&merged(&plain, generated), who);
         resolved.map(|_| ()).map_err(|error| error.text().to_owned())
     };
-    let (generated, warning) =
-        understand(models, asked.url.as_deref().unwrap_or_default(), prompt, &fits).await;
+    let url = asked.url.as_deref().map(net::without_login).unwrap_or_default();
+    let (generated, warning) = understand(models, &url, prompt, &fits).await;
     let request = merged(&plain, &generated);
     let options = filled(&request);
-    Ok((request, Some(Prompted { generated, options, warning })))
+    // What rules made of it always comes with a warning.
+    let by_model = warning.is_none();
+    (request, Some(Prompted { generated, options, warning, by_model }))
 }
 
 type Fits<'a> = dyn Fn(&CrawlOptions) -> Result<(), String> + Send + Sync + 'a;
@@ -98,7 +114,7 @@ fn merged(asked: &CrawlRequest, generated: &CrawlOptions) -> CrawlRequest {
 fn filled(request: &CrawlRequest) -> CrawlOptions {
     let on = |switch: Option<bool>| Some(switch.unwrap_or(false));
     CrawlOptions {
-        url: request.url.clone(),
+        url: request.url.as_deref().map(net::without_login),
         include_paths: Some(request.include_paths.clone().unwrap_or_default()),
         exclude_paths: Some(request.exclude_paths.clone().unwrap_or_default()),
         max_discovery_depth: request.max_discovery_depth,

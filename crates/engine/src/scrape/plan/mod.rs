@@ -2,15 +2,19 @@
 //! reported at once, except those that make the rest meaningless.
 
 mod actions;
+mod allowed;
 mod answers;
 mod formats;
+mod page;
 mod place;
 mod rules;
 #[cfg(test)]
 mod tests;
 
+pub use allowed::{AddressRule, AllowedUrls, RefusedUrl, Stay};
 pub use answers::JsonAsked;
 pub use formats::{Answer, Formats, Tracking};
+pub use page::{NamedLogins, NamedPage};
 pub use place::Place;
 pub use place::resolve as place;
 pub use rules::HostRules;
@@ -19,13 +23,11 @@ pub use rules::resolve as host_rules;
 use crate::models::Task;
 use browser::Action;
 use content::redact::RedactOptions;
-use sites::{Address, Sameness, Scope};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use net::{CredentialScope, Credentials, Login};
 use std::time::Duration;
 use url::Url;
 use wire::scrape::{ScrapeOptions, ScrapeRequest};
-use wire::{Issue, Issues, Kind, PathPart, WireError};
+use wire::{Issue, Issues, PathPart, WireError};
 
 const DEFAULT_TIMEOUT: i64 = 60_000;
 const DEFAULT_MAX_AGE: i64 = 2 * 24 * 3_600_000;
@@ -40,8 +42,9 @@ const LONGEST_SELECTOR: usize = 2_000;
 /// What a request means.
 #[derive(Debug, Clone)]
 pub struct ScrapePlan {
+    /// Without a login.
     pub url: Url,
-    /// The address exactly as the caller wrote it.
+    /// The address exactly as the caller wrote it, but for a login.
     pub written_url: String,
     pub formats: Formats,
     pub parts: Parts,
@@ -73,7 +76,8 @@ pub struct Parts {
 #[expect(clippy::struct_excessive_bools, reason = "each is one switch of the request")]
 #[derive(Debug, Clone)]
 pub struct Access {
-    pub headers: BTreeMap<String, String>,
+    /// Headers and a login of the caller, and for which origins they are.
+    pub credentials: Credentials,
     pub mobile: bool,
     pub place: Place,
     pub check_certificate: bool,
@@ -81,27 +85,12 @@ pub struct Access {
     pub wait_for: Duration,
     pub actions: Vec<Action>,
     pub profile: Option<Profile>,
-    pub rules: Option<HostRules>,
-    /// Redirects lead nowhere else.
-    pub stay: Option<Stay>,
+    /// Where the page may come from.
+    pub allowed: AllowedUrls,
     /// Only go to the browser when something asks for it.
     pub fast: bool,
     /// One page of many waits for a browser of its team; a single request is told that they are busy.
     pub waits_for_browser: bool,
-}
-
-/// The site that the pages of a crawl are of.
-#[derive(Debug, Clone)]
-pub struct Stay {
-    pub start: String,
-    pub scope: Arc<Scope>,
-    pub sameness: Sameness,
-}
-
-impl Stay {
-    pub fn allows(&self, url: &Url) -> bool {
-        Address::of(url.clone(), self.sameness).is_ok_and(|address| self.scope.is_own(&address))
-    }
 }
 
 /// A named browser state.
@@ -141,17 +130,50 @@ impl ScrapePlan {
             return Err(refused("alexandria", "there is no catalogue of tools here"));
         }
         let written = asked.url.as_deref().unwrap_or_default();
-        let url = page_url(written, names_host)?;
+        let page = NamedPage::parse(written, names_host)?;
         let private = team_keeps_nothing || asked.zero_data_retention == Some(true);
-        Self::of_options(url, written, &asked.options(), private)
+        Self::build(page, &asked.options(), private, None)
     }
 
-    /// The same for one address of a capability that scrapes many.
-    pub fn of_options(
-        url: Url,
-        written: &str,
+    /// How the pages of a capability are scraped that reads many: of no page yet. `scope` is what the request itself names; headers are
+    /// for these origins.
+    pub fn template(
         asked: &ScrapeOptions,
         private: bool,
+        scope: CredentialScope,
+    ) -> Result<Self, WireError> {
+        let page = NamedPage::parse("http://localhost/", &|_| true)?;
+        Self::build(page, asked, private, Some(scope))
+    }
+
+    /// The same for a page.
+    #[must_use]
+    pub fn for_page(&self, mut url: Url, written: &str) -> Self {
+        // A page or a search may name an address with a login in it; that login is nobody's here.
+        let _ = net::take_login(&mut url);
+        Self { url, written_url: net::without_login(written), ..self.clone() }
+    }
+
+    /// The same with these credentials. A page that was fetched with credentials is for who gave them: it is neither stored nor taken from
+    /// what is stored.
+    #[must_use]
+    pub fn with_credentials(mut self, credentials: Credentials) -> Self {
+        if !credentials.is_empty() {
+            self.cache.max_age = None;
+            self.cache.store = false;
+        }
+        self.access.check_certificate |=
+            credentials.cover(&self.url) && credentials.need_checked_certificate();
+        self.access.credentials = credentials;
+        self
+    }
+
+    /// `scope`: what the headers are for, where that is not the page itself.
+    fn build(
+        page: NamedPage,
+        asked: &ScrapeOptions,
+        private: bool,
+        scope: Option<CredentialScope>,
     ) -> Result<Self, WireError> {
         let mut issues = Issues::default();
         if asked.use_mock.is_some() {
@@ -176,9 +198,9 @@ impl ScrapePlan {
         }
         let actions = actions::resolve(asked.actions.as_deref().unwrap_or_default(), &mut issues);
         let profile = profile(asked, &mut issues);
-        let own_ways = asked.headers.as_ref().is_some_and(|headers| !headers.is_empty())
-            || !actions.is_empty()
-            || profile.is_some();
+        let scope = scope.unwrap_or_else(|| page.scope());
+        let credentials = credentials(asked, page.login.as_ref(), scope, &mut issues);
+        let own_ways = !credentials.is_empty() || !actions.is_empty() || profile.is_some();
         if private && formats.screenshot.is_some() {
             issues.add("formats", "a screenshot is stored, and zero data retention stores nothing", "custom");
         }
@@ -198,7 +220,7 @@ impl ScrapePlan {
             );
         }
         let access = Access {
-            headers: headers(asked, &mut issues),
+            credentials,
             mobile: asked.mobile.unwrap_or(false),
             place: place::resolve(asked.location.as_ref(), &mut issues),
             check_certificate: !asked.skip_tls_verification.unwrap_or(!own_ways),
@@ -206,16 +228,15 @@ impl ScrapePlan {
             wait_for: millis(wait_for),
             actions,
             profile,
-            rules: rules::resolve(asked.threat_protection.as_ref(), &mut issues),
-            stay: None,
+            allowed: AllowedUrls::from_hosts(rules::resolve(asked.threat_protection.as_ref(), &mut issues)),
             fast: asked.fast_mode.unwrap_or(false),
             waits_for_browser: false,
         };
         let fresh =
             own_ways || formats.change_tracking.is_some() || formats.screenshot.is_some() || formats.branding;
         let plan = Self {
-            url,
-            written_url: written.to_owned(),
+            url: page.url,
+            written_url: page.written,
             parts: Parts {
                 only_main_content: asked.only_main_content.unwrap_or(true),
                 include_tags: selectors(&mut issues, "includeTags", asked.include_tags.as_ref()),
@@ -258,6 +279,11 @@ impl ScrapePlan {
         self.formats.raw_base64 || self.files_as_they_are
     }
 
+    /// Whether the browser must not be used, whatever plain HTTP brings.
+    pub fn forbids_browser(&self) -> bool {
+        self.access.fast && self.wants_browser().is_none()
+    }
+
     /// Why plain HTTP will not do, when it will not.
     pub fn wants_browser(&self) -> Option<&'static str> {
         if !self.access.actions.is_empty() {
@@ -276,48 +302,6 @@ impl ScrapePlan {
     }
 }
 
-/// Reads the address of a page as callers write it.
-pub fn page_url(written: &str, names_host: &dyn Fn(&str) -> bool) -> Result<Url, WireError> {
-    let invalid = |why: &str| {
-        let issue = Issue::at("url", why, "invalid_value");
-        WireError::from(Kind::InvalidUrl).with_details(&[issue])
-    };
-    let text = written.trim();
-    if text.is_empty() {
-        return Err(invalid("required"));
-    }
-    if text.len() > net::LONGEST_URL {
-        return Err(invalid(&format!("must be at most {} bytes long", net::LONGEST_URL)));
-    }
-    let schemed = match text.split_once("://") {
-        Some(_) => text.to_owned(),
-        // `javascript:…` and `mailto:…` have a scheme; `example.com:80/x` has a port.
-        None => match text.split_once(':') {
-            Some((scheme, rest))
-                if !scheme.contains(['.', '/', '?', '#'])
-                    && !rest.starts_with(|c: char| c.is_ascii_digit())
-                    && !scheme.starts_with('[') =>
-            {
-                return Err(invalid("URL uses unsupported protocol"));
-            }
-            _ => format!("http://{text}"),
-        },
-    };
-    let url = Url::parse(&schemed).map_err(|error| invalid(&error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(invalid("URL uses unsupported protocol"));
-    }
-    let Some(host) = url.host() else { return Err(invalid("it has no host")) };
-    if let url::Host::Domain(name) = host {
-        let name = name.strip_suffix('.').unwrap_or(name);
-        if !name.contains('.') && name != "localhost" && !names_host(name) {
-            return Err(invalid("URL must have a valid top-level domain or be an IP address"));
-        }
-    }
-    net::Destination::of(&url).map_err(|bad| invalid(&bad.to_string()))?;
-    Ok(url)
-}
-
 fn cache(asked: &ScrapeOptions, fresh: bool, never_store: bool, issues: &mut Issues) -> CachePlan {
     let lockdown = asked.lockdown.unwrap_or(false);
     let default = if lockdown { LOCKDOWN_MAX_AGE } else { DEFAULT_MAX_AGE };
@@ -331,13 +315,30 @@ fn cache(asked: &ScrapeOptions, fresh: bool, never_store: bool, issues: &mut Iss
     }
 }
 
-fn headers(asked: &ScrapeOptions, issues: &mut Issues) -> BTreeMap<String, String> {
-    let headers = asked.headers.clone().unwrap_or_default();
-    let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    if let Err(error) = net::CustomHeaders::new(pairs) {
+fn credentials(
+    asked: &ScrapeOptions,
+    login: Option<&Login>,
+    scope: CredentialScope,
+    issues: &mut Issues,
+) -> Credentials {
+    let headers = asked.headers.iter().flatten().map(|(name, value)| (name.as_str(), value.as_str()));
+    let credentials = Credentials::new(headers, scope).unwrap_or_else(|error| {
         issues.add("headers", &error.to_string(), "invalid_value");
+        Credentials::none()
+    });
+    credentials.with_login(login).accepting_any_certificate(asked.skip_tls_verification == Some(true))
+}
+
+/// Refuses credentials where a request names no page that they could be for.
+pub fn must_have_a_place(credentials: &Credentials, path: &str) -> Result<(), WireError> {
+    if !credentials.are_secret() {
+        return Ok(());
     }
-    headers
+    let why = format!(
+        "the request names no page these could be for; without one, only headers that any host may see are sent: {}",
+        net::HEADERS_FOR_ANY_HOST.join(", ")
+    );
+    Err(WireError::invalid(&[Issue::at(path, &why, "invalid_value")]))
 }
 
 fn profile(asked: &ScrapeOptions, issues: &mut Issues) -> Option<Profile> {

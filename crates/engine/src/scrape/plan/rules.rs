@@ -87,11 +87,14 @@ pub fn resolve(asked: Option<&ThreatAsked>, issues: &mut Issues) -> Option<HostR
         }
         list.iter().map(|entry| entry.trim().trim_start_matches('.').to_ascii_lowercase()).collect()
     };
-    Some(HostRules(Arc::new(Lists {
+    let lists = Lists {
         forbidden: list("threatProtection.blacklist", asked.blacklist.as_ref()),
         allowed: list("threatProtection.whitelist", asked.whitelist.as_ref()),
         domains: list("threatProtection.blockedTlds", asked.blocked_tlds.as_ref()),
-    })))
+    };
+    // A whitelist only makes exceptions: where nothing is forbidden there is no rule.
+    let forbids = !lists.forbidden.is_empty() || !lists.domains.is_empty();
+    forbids.then(|| HostRules(Arc::new(lists)))
 }
 
 pub fn redaction(asked: Option<&RedactAsked>, issues: &mut Issues) -> Option<RedactOptions> {

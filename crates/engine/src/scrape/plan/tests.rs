@@ -1,5 +1,6 @@
 use super::*;
 use serde_json::{Value, json};
+use wire::Kind;
 
 fn resolve(body: &Value) -> Result<ScrapePlan, WireError> {
     let asked: ScrapeRequest = wire::read::body(body.to_string().as_bytes())?;
@@ -41,11 +42,33 @@ fn a_bare_request_has_the_defaults_of_the_contract() {
 }
 
 #[test]
+fn credentials_are_for_the_page_that_the_request_names() {
+    let url = |text: &str| Url::parse(text).unwrap();
+    let login = plan(&json!({ "url": "https://me:secret@example.com/a", "headers": { "X-Own": "1" } }));
+    assert_eq!((login.url.as_str(), login.written_url.as_str()), ("https://example.com/a", "https://example.com/a"));
+    let credentials = &login.access.credentials;
+    assert!(credentials.cover(&url("https://example.com/b")) && !credentials.cover(&url("https://b.example/")));
+    assert_eq!(credentials.pairs().len(), 2);
+    assert!(credentials.need_checked_certificate() && !format!("{login:?}").contains("secret"));
+    let risky = plan(&json!({ "headers": { "X-Own": "1" }, "skipTlsVerification": true }));
+    assert!(!risky.access.check_certificate && !risky.access.credentials.need_checked_certificate());
+    // Of no page: whoever asks must say for which one.
+    let options: ScrapeOptions = serde_json::from_value(json!({ "headers": { "X-Own": "1" } })).unwrap();
+    let nobody = ScrapePlan::template(&options, false, CredentialScope::nobody()).unwrap();
+    let page = nobody.for_page(url("https://me:secret@a.test/x"), "https://me:secret@a.test/x");
+    assert!(!page.access.credentials.cover(&page.url) && !page.cache.store);
+    assert_eq!((page.url.as_str(), page.written_url.as_str()), ("https://a.test/x", "https://a.test/x"));
+    assert!(must_have_a_place(&nobody.access.credentials, "headers").is_err());
+    assert!(must_have_a_place(&Credentials::none(), "headers").is_ok());
+}
+
+#[test]
 fn own_headers_actions_and_profiles_turn_the_cache_off_and_certificates_on() {
     for own in [
         json!({ "headers": { "X-Own": "1" } }),
         json!({ "actions": [{ "type": "scrape" }] }),
         json!({ "profile": { "name": "me" } }),
+        json!({ "url": "https://me:secret@example.com/" }),
     ] {
         let plan = plan(&own);
         assert!(plan.cache.max_age.is_none() && !plan.cache.store && plan.access.check_certificate, "{own}");
@@ -131,7 +154,7 @@ fn what_needs_a_model_or_is_no_page_has_a_code_of_its_own() {
 
 #[test]
 fn addresses_are_read_as_people_write_them() {
-    let read = |text: &str| page_url(text, &|host| host == "wiki").map(|url| url.to_string());
+    let read = |text: &str| NamedPage::parse(text, &|host| host == "wiki").map(|page| page.url.to_string());
     for (written, url) in [
         ("example.com", "http://example.com/"),
         (" https://example.com/a b ", "https://example.com/a%20b"),

@@ -100,6 +100,7 @@ impl Collections {
             audit: None,
             keep_for: KEPT,
             private: caller.zero_data_retention,
+            claim: None,
         };
         self.scraper.record(record).await
     }

@@ -3,6 +3,7 @@
 
 use super::local::{LocalError, LocalIndex, blocking};
 use super::page::unpacked;
+use crate::storage::Storage;
 use index::{Entry, Index};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -17,9 +18,10 @@ use uuid::Uuid;
 /// Lines of the feed that are read at once, and lines after which a long way through it is committed.
 const BATCH: u32 = 1_000;
 const COMMIT_AFTER: u64 = 20_000;
-/// How often the feed is looked at, and an index that could not be written to.
+/// How often the feed is looked at, an index that could not be written to, and one that another process writes to.
 const EVERY: Duration = Duration::from_millis(500);
-const RETRY: Duration = Duration::from_secs(10);
+const RETRY: Duration = Duration::from_secs(3);
+const RETRY_ELSEWHERE: Duration = Duration::from_secs(10);
 /// How often it is noted when the feed was read to its end.
 const NOTE_EVERY: Millis = 10 * 60_000;
 /// Read to its end longer ago than this, the feed may have lost what went since; with a margin for clocks and slow starts.
@@ -65,6 +67,7 @@ struct Note {
 pub struct Feeder {
     local: Arc<LocalIndex>,
     store: Arc<dyn Store>,
+    storage: Option<Arc<Storage>>,
 }
 
 impl std::fmt::Debug for Feeder {
@@ -75,13 +78,23 @@ impl std::fmt::Debug for Feeder {
 
 impl Feeder {
     pub fn new(local: Arc<LocalIndex>, store: Arc<dyn Store>) -> Self {
-        Self { local, store }
+        Self { local, store, storage: None }
+    }
+
+    /// The same, writing nothing while there is no room on the disks.
+    #[must_use]
+    pub fn with_storage(self, storage: Arc<Storage>) -> Self {
+        Self { storage: Some(storage), ..self }
     }
 
     /// Follows the feed until told to stop. Errors are logged and tried again.
     pub async fn run(self, stop: CancellationToken) {
         let mut pause = Duration::ZERO;
         while stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_some() {
+            if self.storage.as_ref().is_some_and(|storage| !storage.has_room()) {
+                pause = EVERY;
+                continue;
+            }
             // What was taken in and not committed is read again next time.
             let Some(fed) = stop.run_until_cancelled(self.catch_up(|_| {})).await else { break };
             pause = self.told(fed).await;
@@ -112,7 +125,7 @@ impl Feeder {
                 if let Err(error) = self.local.open_to_read() {
                     tracing::debug!(%error, "the local index is written by another process and not there yet");
                 }
-                RETRY
+                RETRY_ELSEWHERE
             }
             Err(error) => {
                 tracing::warn!(%error, "the local index could not be fed");

@@ -73,7 +73,11 @@ impl LocalIndex {
     /// Asks the index, off the threads that serve.
     pub async fn search(&self, query: Query) -> Result<Found, LocalError> {
         let index = self.current().ok_or(LocalError::NotOpen)?.index;
-        blocking(move || index.search(&query)).await
+        let mut found = blocking(move || index.search(&query)).await?;
+        for hit in &mut found.hits {
+            hide_path(&mut hit.document.url);
+        }
+        Ok(found)
     }
 
     pub async fn status(&self) -> Result<Status, LocalError> {
@@ -98,9 +102,30 @@ impl search::Local for LocalIndex {
     }
 }
 
+/// Files that an earlier version imported have their path on this machine as an address, which is not for callers to see.
+fn hide_path(url: &mut String) {
+    if let Some(path) = url.strip_prefix("file:") {
+        *url = format!("import:///{}", path.rsplit('/').next().unwrap_or_default());
+    }
+}
+
 /// Work on the index, on a thread that may wait.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> index::Result<T> + Send + 'static,
 ) -> Result<T, LocalError> {
     Ok(tokio::task::spawn_blocking(work).await.map_err(|_| LocalError::Panicked)??)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn paths_of_this_machine_are_not_shown() {
+        let shown = |url: &str| {
+            let mut url = url.to_owned();
+            super::hide_path(&mut url);
+            url
+        };
+        assert_eq!(shown("file:///home/bob/secret/plan.md"), "import:///plan.md");
+        assert_eq!(shown("https://a.test/file:x"), "https://a.test/file:x");
+    }
 }

@@ -37,7 +37,7 @@ impl PageOptions {
             formats: (!formats.is_empty()).then_some(formats),
             only_main_content: Some(!self.whole),
             fast_mode: Some(self.fast),
-            headers: (!headers.is_empty()).then_some(headers),
+            headers: (!headers.is_empty()).then(|| headers.into()),
             timeout: Some(self.timeout),
             ..ScrapeOptions::default()
         })

@@ -14,7 +14,9 @@ pub use probe::Report;
 use super::fence::Fence;
 use super::{Abilities, Ask, Chat, ChatError, Reply};
 use dialect::Dialect;
-use net::{Deadline, FetchError, Fetcher, Limits, Purpose, Request, StatusCode, retry_after};
+use net::{
+    Credentials, Deadline, FetchError, Fetcher, Limits, Purpose, Request, StatusCode, retry_after,
+};
 use reply::Gathering;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -124,8 +126,10 @@ impl OpenAi {
 
     async fn post(&self, body: Vec<u8>, deadline: Deadline) -> Result<Reply, Trouble> {
         let url = format!("{}/chat/completions", self.base);
-        let request = Request::post(Purpose::Model, &url, "application/json", body.into());
-        let request = self.prepared(request.map_err(|error| self.trouble(&error))?)?;
+        let request = self.credentials(&url).and_then(|credentials| {
+            Request::post(Purpose::Model, &url, credentials, "application/json", body.into())
+        });
+        let request = self.prepared(request.map_err(|error| self.trouble(&error))?);
         let mut gathering = Gathering::default();
         let outcome = self.fetcher.fetch_into(request, deadline, &mut gathering).await;
         let outcome = match outcome {
@@ -154,7 +158,13 @@ impl OpenAi {
         })
     }
 
-    fn prepared(&self, request: Request) -> Result<Request, Trouble> {
+    /// The key, for the server of `url` and nobody else.
+    fn credentials(&self, url: &str) -> Result<Credentials, FetchError> {
+        let bearer = self.endpoint.key.as_ref().map(|key| format!("Bearer {key}"));
+        Credentials::for_address(url, bearer.iter().map(|bearer| ("authorization", bearer.as_str())))
+    }
+
+    fn prepared(&self, request: Request) -> Request {
         let limits = Limits {
             first_byte: self.endpoint.timeout,
             idle: self.endpoint.timeout.min(LONGEST_SILENCE),
@@ -164,14 +174,7 @@ impl OpenAi {
             body_bytes: LARGEST_ANSWER,
             ..Limits::default()
         };
-        let request = request.follow_redirects(false).limits(limits);
-        match &self.endpoint.key {
-            None => Ok(request),
-            Some(key) => {
-                let bearer = format!("Bearer {key}");
-                request.headers([("authorization", bearer.as_str())]).map_err(|error| self.trouble(&error))
-            }
-        }
+        request.follow_redirects(false).limits(limits)
     }
 
     fn trouble(&self, error: &FetchError) -> Trouble {

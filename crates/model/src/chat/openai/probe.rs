@@ -164,14 +164,15 @@ impl OpenAi {
 
     /// A small JSON answer, asked for once.
     async fn look(&self, url: &str, body: Option<&Value>, deadline: Deadline) -> Result<Value, ChatError> {
-        let request = match body {
-            None => Request::get(Purpose::Model, url),
-            Some(body) => {
-                Request::post(Purpose::Model, url, "application/json", body.to_string().into_bytes().into())
-            }
-        };
         let told = |trouble: Trouble| trouble.error;
-        let request = self.prepared(request.map_err(|error| told(self.trouble(&error)))?).map_err(told)?;
+        let request = self.credentials(url).and_then(|credentials| match body {
+            None => Request::get(Purpose::Model, url, credentials),
+            Some(body) => {
+                let body = body.to_string().into_bytes().into();
+                Request::post(Purpose::Model, url, credentials, "application/json", body)
+            }
+        });
+        let request = self.prepared(request.map_err(|error| told(self.trouble(&error)))?);
         let looking = self.fetcher.fetch(request, deadline.child(LONGEST_LOOK));
         let fetched = looking.await.map_err(|error| told(self.trouble(&error)))?;
         let status = fetched.outcome.head.status;

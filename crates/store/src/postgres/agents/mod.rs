@@ -19,23 +19,28 @@ use uuid::Uuid;
 
 #[async_trait::async_trait]
 impl Agents for PostgresStore {
-    async fn start_run(&self, run: NewRun) -> StoreResult<StartedRun> {
+    async fn start_run(&self, mut run: NewRun) -> StoreResult<StartedRun> {
+        self.sealer.seal_run(&mut run)?;
         start::start(self, &run).await
     }
 
     async fn claim_runs(&self, request: &RunClaim) -> StoreResult<Vec<ClaimedRun>> {
-        hold::claim(self, request).await
+        let mut claimed = hold::claim(self, request).await?;
+        self.sealer.open_runs(claimed.iter_mut().map(|claimed| &mut claimed.run))?;
+        Ok(claimed)
     }
 
     async fn keep_runs(&self, leases: &[RunLease], lease_for: Duration) -> StoreResult<Vec<LeaseStatus>> {
         hold::keep(self, leases, lease_for).await
     }
 
-    async fn step_run(&self, lease: &RunLease, step: RunStep) -> StoreResult<bool> {
+    async fn step_run(&self, lease: &RunLease, mut step: RunStep) -> StoreResult<bool> {
+        self.sealer.seal_deliveries(&mut step.deliveries)?;
         step::step(self, lease, &step).await
     }
 
-    async fn end_run(&self, run: Uuid, lease: Option<&RunLease>, end: RunEnd) -> StoreResult<bool> {
+    async fn end_run(&self, run: Uuid, lease: Option<&RunLease>, mut end: RunEnd) -> StoreResult<bool> {
+        self.sealer.seal_deliveries(&mut end.step.deliveries)?;
         step::end(self, run, lease, &end).await
     }
 
@@ -48,7 +53,9 @@ impl Agents for PostgresStore {
     }
 
     async fn run(&self, team: Uuid, run: Uuid) -> StoreResult<Option<Run>> {
-        read::run(self, team, run).await
+        let mut found = read::run(self, team, run).await?;
+        self.sealer.open_runs(&mut found)?;
+        Ok(found)
     }
 
     async fn run_luggage(&self, run: Uuid) -> StoreResult<Option<RunLuggage>> {
@@ -62,7 +69,9 @@ impl Agents for PostgresStore {
         before: Option<Millis>,
         limit: u32,
     ) -> StoreResult<Vec<Run>> {
-        read::runs(self, team, kind, before, limit).await
+        let mut found = read::runs(self, team, kind, before, limit).await?;
+        self.sealer.open_runs(&mut found)?;
+        Ok(found)
     }
 
     async fn run_events(
@@ -88,7 +97,9 @@ impl Agents for PostgresStore {
     }
 
     async fn thread_runs(&self, thread: Uuid, limit: u32) -> StoreResult<Vec<Run>> {
-        read::thread_runs(self, thread, limit).await
+        let mut found = read::thread_runs(self, thread, limit).await?;
+        self.sealer.open_runs(&mut found)?;
+        Ok(found)
     }
 
     async fn sweep_runs(&self) -> StoreResult<u64> {
@@ -96,7 +107,9 @@ impl Agents for PostgresStore {
     }
 
     async fn stranded_runs(&self, most_lost: u32, limit: u32) -> StoreResult<Vec<Run>> {
-        sweep::stranded(self, most_lost, limit).await
+        let mut found = sweep::stranded(self, most_lost, limit).await?;
+        self.sealer.open_runs(&mut found)?;
+        Ok(found)
     }
 
     async fn purge_runs(&self, limit: u32) -> StoreResult<u64> {

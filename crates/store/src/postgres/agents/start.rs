@@ -1,6 +1,6 @@
 //! Accepting runs, alone or as turns of threads.
 
-use super::super::{PostgresStore, Tx, webhooks};
+use super::super::{PostgresStore, Tx, admission, webhooks};
 use super::step;
 use crate::agents::rows::{kind_number, purpose};
 use crate::agents::{NewRun, RunStep, StartedRun, TurnOf};
@@ -12,6 +12,9 @@ use uuid::Uuid;
 
 pub(super) async fn start(store: &PostgresStore, run: &NewRun) -> StoreResult<StartedRun> {
     let mut tx = store.write().await?;
+    if let Some(refused) = admission::begin(&mut tx, run.team_id, &run.admission).await? {
+        return Ok(StartedRun::Refused(refused));
+    }
     let now = sqlx::query(include_str!("../sql/agents/team_lock.sql"))
         .bind(run.team_id)
         .fetch_one(&mut tx)
@@ -29,6 +32,9 @@ pub(super) async fn start(store: &PostgresStore, run: &NewRun) -> StoreResult<St
         open.ok_or_else(|| intake::reservation_closed(reservation))?;
     }
     insert(&mut tx, run, thread, turn, now).await?;
+    if let Some(refused) = admission::check_queue(&mut tx, run.team_id, &run.admission).await? {
+        return Ok(StartedRun::Refused(refused));
+    }
     let told = RunStep { events: run.events.clone(), ..RunStep::default() };
     step::write(&mut tx, run.id, &told, now).await?;
     webhooks::insert(&mut tx, &run.deliveries).await?;

@@ -1,8 +1,9 @@
 //! What is new in the ledger: crawls with their first entries, what batches are given later, what settlements find.
 
-use super::super::{PostgresStore, Tx, now, webhooks};
+use super::super::{PostgresStore, Tx, admission, now, webhooks};
 use super::standing;
-use crate::crawls::{Appended, CrawlState, EntryKey, NewCrawl, NewEntry};
+use crate::admission::Admission;
+use crate::crawls::{Appended, CrawlState, EntryKey, NewCrawl, NewEntry, StartedCrawl};
 use crate::ledger::intake::{self, NewLine};
 use crate::ledger::numbers::{kind_number, purpose};
 use crate::ledger::standing::{Standing, max_running};
@@ -15,8 +16,15 @@ use uuid::Uuid;
 /// The most entries that one statement writes: no statement of a long list lasts long.
 const MOST_LINES: usize = 5_000;
 
-pub(super) async fn start(store: &PostgresStore, crawl: &NewCrawl, entries: &[NewEntry]) -> StoreResult<()> {
+pub(super) async fn start(
+    store: &PostgresStore,
+    crawl: &NewCrawl,
+    entries: &[NewEntry],
+) -> StoreResult<StartedCrawl> {
     let mut tx = store.change_ledger().await?;
+    if let Some(refused) = admission::begin(&mut tx, crawl.team_id, &crawl.admission).await? {
+        return Ok(StartedCrawl::Refused(refused));
+    }
     let now = now(&mut tx).await?;
     let mut standing = Standing::new(crawl, now)?;
     insert(&mut tx, crawl, &standing).await?;
@@ -27,10 +35,13 @@ pub(super) async fn start(store: &PostgresStore, crawl: &NewCrawl, entries: &[Ne
     write_lines(&mut tx, crawl.id, &lines).await?;
     complete_if_done(&mut tx, &mut standing, now).await?;
     standing::write(&mut tx, &standing).await?;
+    if let Some(refused) = admission::check_queue(&mut tx, crawl.team_id, &crawl.admission).await? {
+        return Ok(StartedCrawl::Refused(refused));
+    }
     webhooks::insert(&mut tx, &crawl.deliveries).await?;
     PostgresStore::announce(&mut tx).await?;
     tx.commit().await?;
-    Ok(())
+    Ok(StartedCrawl::Accepted)
 }
 
 async fn insert(tx: &mut Tx, crawl: &NewCrawl, standing: &Standing) -> StoreResult<()> {
@@ -83,12 +94,15 @@ async fn hold(tx: &mut Tx, reservation: Uuid) -> StoreResult<()> {
 
 pub(super) async fn append(
     store: &PostgresStore,
-    team: Uuid,
-    batch: Uuid,
+    (team, batch): (Uuid, Uuid),
     entries: &[NewEntry],
     reservation: Option<Uuid>,
+    admission: &Admission,
 ) -> StoreResult<Appended> {
     let mut tx = store.change_ledger().await?;
+    if let Some(refused) = admission::begin(&mut tx, team, admission).await? {
+        return Ok(Appended::Refused(refused));
+    }
     let found = standing::lock(&mut tx, batch).await?;
     let Some((mut standing, now)) = found.filter(|(one, now)| one.can_be_appended_to(team, *now)) else {
         return Ok(Appended::NotFound);
@@ -118,6 +132,9 @@ pub(super) async fn append(
     standing.look_again();
     complete_if_done(&mut tx, &mut standing, now).await?;
     standing::write(&mut tx, &standing).await?;
+    if let Some(refused) = admission::check_queue(&mut tx, team, admission).await? {
+        return Ok(Appended::Refused(refused));
+    }
     PostgresStore::announce(&mut tx).await?;
     tx.commit().await?;
     Ok(Appended::Added(added))

@@ -9,7 +9,7 @@ use crate::pages::NewPage;
 use crate::rows::Columns;
 use crate::search::NewSearchPage;
 use crate::text::storable_or_none;
-use crate::{StoreResult, clock};
+use crate::{StoreResult, clock, weight};
 use sqlx::postgres::PgRow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -66,14 +66,20 @@ impl Ending<'_> {
     fn state(&self) -> EntryState {
         match self.end {
             AttemptEnd::Fetched { .. } => EntryState::Fetched,
-            AttemptEnd::Retry { .. } | AttemptEnd::HandBack => EntryState::Queued,
+            AttemptEnd::Retry { .. } | AttemptEnd::HandBack | AttemptEnd::Postponed { .. } => {
+                EntryState::Queued
+            }
         }
+    }
+
+    fn is_uncounted(&self) -> bool {
+        matches!(self.end, AttemptEnd::HandBack | AttemptEnd::Postponed { .. })
     }
 
     /// When it may run again; without one it keeps its time.
     fn delay(&self) -> Option<i64> {
         match self.end {
-            AttemptEnd::Retry { delay, .. } => Some(clock::millis(*delay)),
+            AttemptEnd::Retry { delay, .. } | AttemptEnd::Postponed { delay } => Some(clock::millis(*delay)),
             AttemptEnd::Fetched { .. } | AttemptEnd::HandBack => None,
         }
     }
@@ -81,35 +87,35 @@ impl Ending<'_> {
     fn error(&self) -> Option<&String> {
         match self.end {
             AttemptEnd::Retry { error, .. } => Some(error),
-            AttemptEnd::Fetched { .. } | AttemptEnd::HandBack => None,
+            _ => None,
         }
     }
 
     fn outcome(&self) -> Option<&[u8]> {
         match self.end {
             AttemptEnd::Fetched { outcome, .. } => Some(outcome),
-            AttemptEnd::Retry { .. } | AttemptEnd::HandBack => None,
+            _ => None,
         }
     }
 
     fn page(&self) -> Option<&NewPage> {
         match self.end {
             AttemptEnd::Fetched { page, .. } => page.as_ref(),
-            AttemptEnd::Retry { .. } | AttemptEnd::HandBack => None,
+            _ => None,
         }
     }
 
     fn search(&self) -> Option<&NewSearchPage> {
         match self.end {
             AttemptEnd::Fetched { search, .. } => search.as_ref(),
-            AttemptEnd::Retry { .. } | AttemptEnd::HandBack => None,
+            _ => None,
         }
     }
 
     fn document(&self) -> Option<&[u8]> {
         match self.end {
             AttemptEnd::Fetched { document, .. } => document.as_deref(),
-            AttemptEnd::Retry { .. } | AttemptEnd::HandBack => None,
+            _ => None,
         }
     }
 }
@@ -134,7 +140,7 @@ pub(super) async fn end(store: &PostgresStore, ends: &[(EntryLease, AttemptEnd)]
         .bind(column(&endings, |one| one.lease.owner))
         .bind(column(&endings, |one| signed(one.lease.number)))
         .bind(column(&endings, |one| if one.outcome().is_some() { 2_i64 } else { 0 }))
-        .bind(column(&endings, |one| i64::from(matches!(one.end, AttemptEnd::HandBack))))
+        .bind(column(&endings, |one| i64::from(one.is_uncounted())))
         .bind(column(&endings, Ending::delay))
         .bind(column(&endings, |one| storable_or_none(one.error())))
         .bind(column(&endings, Ending::outcome))
@@ -152,7 +158,9 @@ pub(super) async fn end(store: &PostgresStore, ends: &[(EntryLease, AttemptEnd)]
             let team = live.get(&one.lease.crawl).filter(|crawl| !crawl.private).map(|crawl| crawl.team);
             pages.extend(team.zip(one.page()));
             found.extend(team.zip(one.search()));
-            moves.entry(one.lease.crawl).or_default().add(*is_lists, EntryState::Running, one.state());
+            let moved = moves.entry(one.lease.crawl).or_default();
+            moved.stored += weight::length(one.document().map_or(0, <[u8]>::len));
+            moved.add(*is_lists, EntryState::Running, one.state());
         }
     }
     count_moves(&mut tx, &moves).await?;

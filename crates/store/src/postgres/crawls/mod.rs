@@ -17,9 +17,10 @@ mod turn;
 use super::PostgresStore;
 use super::patient::Tx;
 use crate::StoreResult;
+use crate::admission::Admission;
 use crate::crawls::{
     Appended, AttemptEnd, ClaimedEntry, Crawl, CrawlKind, CrawlSweep, Crawls, Entry, EntryClaim, EntryKey,
-    EntryLease, EntryState, KeptDocument, KnownEntry, NewCrawl, NewEntry, Pace, Settled, Settlement, Turn,
+    EntryLease, EntryState, KeptDocument, KnownEntry, NewCrawl, NewEntry, Pace, Settled, Settlement, StartedCrawl, Turn,
 };
 use crate::jobs::{CancelOutcome, LeaseStatus};
 use crate::webhooks::NewDelivery;
@@ -45,7 +46,8 @@ impl PostgresStore {
 
 #[async_trait::async_trait]
 impl Crawls for PostgresStore {
-    async fn start_crawl(&self, crawl: NewCrawl, entries: Vec<NewEntry>) -> StoreResult<()> {
+    async fn start_crawl(&self, mut crawl: NewCrawl, entries: Vec<NewEntry>) -> StoreResult<StartedCrawl> {
+        self.sealer.seal_crawl(&mut crawl)?;
         add::start(self, &crawl, &entries).await
     }
 
@@ -55,8 +57,9 @@ impl Crawls for PostgresStore {
         batch: Uuid,
         entries: Vec<NewEntry>,
         reservation: Option<Uuid>,
+        admission: Admission,
     ) -> StoreResult<Appended> {
-        add::append(self, team, batch, &entries, reservation).await
+        add::append(self, (team, batch), &entries, reservation, &admission).await
     }
 
     async fn claim_entries(&self, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
@@ -76,7 +79,9 @@ impl Crawls for PostgresStore {
     }
 
     async fn turn(&self, crawl: Uuid, limit: u32, patience: Duration) -> StoreResult<Option<Turn>> {
-        turn::turn(self, crawl, limit, patience).await
+        let mut turn = turn::turn(self, crawl, limit, patience).await?;
+        self.sealer.open_crawls(turn.iter_mut().map(|turn| &mut turn.crawl))?;
+        Ok(turn)
     }
 
     async fn unsettled_crawls(&self, limit: u32) -> StoreResult<Vec<Uuid>> {
@@ -87,7 +92,8 @@ impl Crawls for PostgresStore {
         turn::by_key(self, crawl, keys).await
     }
 
-    async fn settle(&self, crawl: Uuid, version: u64, settlement: Settlement) -> StoreResult<Settled> {
+    async fn settle(&self, crawl: Uuid, version: u64, mut settlement: Settlement) -> StoreResult<Settled> {
+        self.sealer.seal_settlement(&mut settlement)?;
         settle::settle(self, crawl, version, &settlement).await
     }
 
@@ -95,8 +101,9 @@ impl Crawls for PostgresStore {
         &self,
         crawl: Uuid,
         error: String,
-        deliveries: Vec<NewDelivery>,
+        mut deliveries: Vec<NewDelivery>,
     ) -> StoreResult<bool> {
+        self.sealer.seal_deliveries(&mut deliveries)?;
         end::fail(self, crawl, error, &deliveries).await
     }
 
@@ -105,15 +112,21 @@ impl Crawls for PostgresStore {
     }
 
     async fn crawl(&self, team: Uuid, crawl: Uuid) -> StoreResult<Option<Crawl>> {
-        read::crawl(self, Some(team), crawl).await
+        let mut found = read::crawl(self, Some(team), crawl).await?;
+        self.sealer.open_crawls(&mut found)?;
+        Ok(found)
     }
 
     async fn crawl_for_work(&self, crawl: Uuid) -> StoreResult<Option<Crawl>> {
-        read::crawl(self, None, crawl).await
+        let mut found = read::crawl(self, None, crawl).await?;
+        self.sealer.open_crawls(&mut found)?;
+        Ok(found)
     }
 
     async fn active_crawls(&self, team: Uuid, kind: CrawlKind, limit: u32) -> StoreResult<Vec<Crawl>> {
-        read::active(self, team, kind, limit).await
+        let mut found = read::active(self, team, kind, limit).await?;
+        self.sealer.open_crawls(&mut found)?;
+        Ok(found)
     }
 
     async fn crawl_documents(
@@ -145,7 +158,9 @@ impl Crawls for PostgresStore {
     }
 
     async fn overdue_crawls(&self, limit: u32) -> StoreResult<Vec<Crawl>> {
-        read::overdue(self, limit).await
+        let mut found = read::overdue(self, limit).await?;
+        self.sealer.open_crawls(&mut found)?;
+        Ok(found)
     }
 
     async fn purge_crawls(&self, limit: u32) -> StoreResult<u64> {

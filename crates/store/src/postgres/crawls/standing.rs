@@ -62,6 +62,7 @@ pub(super) async fn write(tx: &mut Tx, standing: &Standing) -> StoreResult<()> {
         .bind(standing.finished_at)
         .bind(standing.expires_at)
         .bind(storable_or_none(standing.error.as_ref()))
+        .bind(standing.stored)
         .execute(&mut *tx)
         .await?;
     Ok(())
@@ -78,6 +79,7 @@ pub(super) async fn count_moves(tx: &mut Tx, moves: &BTreeMap<Uuid, Moves>) -> S
         .bind(column(|moves| moves.lists_queued))
         .bind(column(|moves| moves.lists_running))
         .bind(column(|moves| moves.lists_fetched))
+        .bind(column(|moves| moves.stored))
         .execute(&mut *tx)
         .await?;
     Ok(())

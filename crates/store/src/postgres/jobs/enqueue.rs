@@ -1,6 +1,6 @@
 //! Accepting jobs: top-level ones, groups, and the children that a finishing job spawns.
 
-use super::super::{PostgresStore, Tx};
+use super::super::{PostgresStore, Tx, admission};
 use super::end;
 use crate::jobs::{Enqueued, JobState, NewJob};
 use crate::queue::ending::Ending;
@@ -54,18 +54,13 @@ pub(super) async fn enqueue_group_within(
 ) -> StoreResult<Option<Enqueued>> {
     intake::check_children(parent.team_id, children)?;
     let mut tx = store.write().await?;
-    sqlx::query(include_str!("../sql/jobs/waiting_lock.sql")).bind(parent.team_id).execute(&mut tx).await?;
+    admission::lock_queue(&mut tx, parent.team_id).await?;
     let accepted = accept_group(&mut tx, parent, children).await?;
-    if accepted.created && waiting(&mut tx, parent.team_id).await? > most_waiting {
+    if accepted.created && admission::waiting(&mut tx, parent.team_id).await? > most_waiting {
         return Ok(None);
     }
     tx.commit().await?;
     Ok(Some(accepted))
-}
-
-async fn waiting(tx: &mut Tx, team: Uuid) -> StoreResult<u64> {
-    let row = sqlx::query(include_str!("../sql/jobs/waiting.sql")).bind(team).fetch_one(&mut *tx).await?;
-    row.count("waiting")
 }
 
 /// Creates a parent with its children, unless its dedup key is taken.

@@ -1,6 +1,6 @@
 //! Accepting runs, alone or as turns of threads.
 
-use super::super::{SqliteStore, Tx, webhooks};
+use super::super::{SqliteStore, Tx, admission, webhooks};
 use super::step;
 use crate::agents::rows::{kind_number, purpose};
 use crate::agents::{NewRun, RunStep, StartedRun, TurnOf};
@@ -13,6 +13,9 @@ use uuid::Uuid;
 pub(super) async fn start(store: &SqliteStore, run: &NewRun) -> StoreResult<StartedRun> {
     let mut tx = store.write().await?;
     let now = clock::now();
+    if let Some(refused) = admission::use_key(&mut tx, &run.admission, now).await? {
+        return Ok(StartedRun::Refused(refused));
+    }
     let (thread, turn) = match turn(&mut tx, run, now).await? {
         Ok(turn) => turn,
         Err(refused) => return Ok(refused),
@@ -25,6 +28,9 @@ pub(super) async fn start(store: &SqliteStore, run: &NewRun) -> StoreResult<Star
         open.ok_or_else(|| intake::reservation_closed(reservation))?;
     }
     insert(&mut tx, run, thread, turn, now).await?;
+    if let Some(refused) = admission::check_queue(&mut tx, run.team_id, &run.admission).await? {
+        return Ok(StartedRun::Refused(refused));
+    }
     let told = RunStep { events: run.events.clone(), ..RunStep::default() };
     step::write(&mut tx, run.id, &told, now).await?;
     webhooks::insert(&mut tx, &run.deliveries).await?;

@@ -7,7 +7,7 @@ use crate::jobs::LeaseStatus;
 use crate::ledger::standing::Moves;
 use crate::rows::Columns;
 use crate::text::storable_or_none;
-use crate::{Millis, StoreResult, clock};
+use crate::{Millis, StoreResult, clock, weight};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -64,8 +64,10 @@ pub(super) async fn end(store: &SqliteStore, ends: Vec<(EntryLease, AttemptEnd)>
         let one = held.remove(&lease);
         answers.push(one.is_some());
         let Some(one) = one else { continue };
+        let moved = moves.entry(lease.crawl).or_default();
         let state = match end {
             AttemptEnd::Fetched { outcome, document, page, search } => {
+                moved.stored += weight::length(document.as_ref().map_or(0, Vec::len));
                 fetched.entry(lease.crawl).or_default().add(lease.seq, &outcome, document.as_deref());
                 if let Some(page) = page.filter(|_| !one.private) {
                     pages::put_in(&mut tx, one.team, page, now).await?;
@@ -81,8 +83,12 @@ pub(super) async fn end(store: &SqliteStore, ends: Vec<(EntryLease, AttemptEnd)>
                 requeue(&mut tx, &lease, None, now, now).await?;
                 EntryState::Queued
             }
+            AttemptEnd::Postponed { delay } => {
+                requeue(&mut tx, &lease, None, now + clock::millis(delay), now).await?;
+                EntryState::Queued
+            }
         };
-        moves.entry(lease.crawl).or_default().add(one.is_lists, EntryState::Running, state);
+        moved.add(one.is_lists, EntryState::Running, state);
     }
     for (crawl, bundle) in fetched {
         bundle.write(&mut tx, crawl, now).await?;

@@ -13,9 +13,10 @@ mod sweep;
 
 use super::SqliteStore;
 use crate::StoreResult;
+use crate::admission::Admission;
 use crate::crawls::{
     Appended, AttemptEnd, ClaimedEntry, Crawl, CrawlKind, CrawlSweep, Crawls, Entry, EntryClaim, EntryKey,
-    EntryLease, EntryState, KeptDocument, KnownEntry, NewCrawl, NewEntry, Pace, Settled, Settlement, Turn,
+    EntryLease, EntryState, KeptDocument, KnownEntry, NewCrawl, NewEntry, Pace, Settled, Settlement, StartedCrawl, Turn,
 };
 use crate::jobs::{CancelOutcome, LeaseStatus};
 use crate::webhooks::NewDelivery;
@@ -24,7 +25,8 @@ use uuid::Uuid;
 
 #[async_trait::async_trait]
 impl Crawls for SqliteStore {
-    async fn start_crawl(&self, crawl: NewCrawl, entries: Vec<NewEntry>) -> StoreResult<()> {
+    async fn start_crawl(&self, mut crawl: NewCrawl, entries: Vec<NewEntry>) -> StoreResult<StartedCrawl> {
+        self.sealer.seal_crawl(&mut crawl)?;
         start::start(self, &crawl, &entries).await
     }
 
@@ -34,8 +36,9 @@ impl Crawls for SqliteStore {
         batch: Uuid,
         entries: Vec<NewEntry>,
         reservation: Option<Uuid>,
+        admission: Admission,
     ) -> StoreResult<Appended> {
-        start::append(self, team, batch, &entries, reservation).await
+        start::append(self, (team, batch), &entries, reservation, &admission).await
     }
 
     async fn claim_entries(&self, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
@@ -55,7 +58,9 @@ impl Crawls for SqliteStore {
     }
 
     async fn turn(&self, crawl: Uuid, limit: u32, patience: Duration) -> StoreResult<Option<Turn>> {
-        read::turn(self, crawl, limit, patience).await
+        let mut turn = read::turn(self, crawl, limit, patience).await?;
+        self.sealer.open_crawls(turn.iter_mut().map(|turn| &mut turn.crawl))?;
+        Ok(turn)
     }
 
     async fn unsettled_crawls(&self, limit: u32) -> StoreResult<Vec<Uuid>> {
@@ -66,7 +71,8 @@ impl Crawls for SqliteStore {
         entries::by_key(self, crawl, keys).await
     }
 
-    async fn settle(&self, crawl: Uuid, version: u64, settlement: Settlement) -> StoreResult<Settled> {
+    async fn settle(&self, crawl: Uuid, version: u64, mut settlement: Settlement) -> StoreResult<Settled> {
+        self.sealer.seal_settlement(&mut settlement)?;
         settle::settle(self, crawl, version, settlement).await
     }
 
@@ -74,8 +80,9 @@ impl Crawls for SqliteStore {
         &self,
         crawl: Uuid,
         error: String,
-        deliveries: Vec<NewDelivery>,
+        mut deliveries: Vec<NewDelivery>,
     ) -> StoreResult<bool> {
+        self.sealer.seal_deliveries(&mut deliveries)?;
         end::fail(self, crawl, error, &deliveries).await
     }
 
@@ -84,15 +91,21 @@ impl Crawls for SqliteStore {
     }
 
     async fn crawl(&self, team: Uuid, crawl: Uuid) -> StoreResult<Option<Crawl>> {
-        read::crawl(self, team, crawl).await
+        let mut found = read::crawl(self, team, crawl).await?;
+        self.sealer.open_crawls(&mut found)?;
+        Ok(found)
     }
 
     async fn crawl_for_work(&self, crawl: Uuid) -> StoreResult<Option<Crawl>> {
-        read::for_work(self, crawl).await
+        let mut found = read::for_work(self, crawl).await?;
+        self.sealer.open_crawls(&mut found)?;
+        Ok(found)
     }
 
     async fn active_crawls(&self, team: Uuid, kind: CrawlKind, limit: u32) -> StoreResult<Vec<Crawl>> {
-        read::active(self, team, kind, limit).await
+        let mut found = read::active(self, team, kind, limit).await?;
+        self.sealer.open_crawls(&mut found)?;
+        Ok(found)
     }
 
     async fn crawl_documents(
@@ -124,7 +137,9 @@ impl Crawls for SqliteStore {
     }
 
     async fn overdue_crawls(&self, limit: u32) -> StoreResult<Vec<Crawl>> {
-        read::overdue(self, limit).await
+        let mut found = read::overdue(self, limit).await?;
+        self.sealer.open_crawls(&mut found)?;
+        Ok(found)
     }
 
     async fn purge_crawls(&self, limit: u32) -> StoreResult<u64> {

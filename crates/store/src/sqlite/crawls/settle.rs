@@ -1,12 +1,14 @@
 //! Settling: the fates of entries, what they lead to, what they cost and who is told, in one transaction.
 
 use super::super::credits::{charge_in, use_in};
+use super::super::secrets::overwrite_freed_pages;
 use super::super::{SqliteStore, Tx, number_list, webhooks};
 use super::{end, entries, standing};
 use crate::crawls::{CrawlState, Fate, Settled, Settlement};
 use crate::ledger::fates::{self, SettledLine};
 use crate::ledger::rows as ledger_rows;
 use crate::ledger::standing::Standing;
+use crate::rows::Columns;
 use crate::text::storable;
 use crate::{Millis, StoreError, StoreResult, clock};
 use serde_json::{Value, json};
@@ -24,6 +26,12 @@ pub(super) async fn settle(
     let Some(mut standing) = found.filter(|one| one.is_live_at(version)) else {
         return Ok(Settled::Overtaken);
     };
+    // What is settled goes: results of attempts, documents that do not count, the memory of before.
+    let private = sqlx::query(include_str!("../sql/crawls/is_private.sql")).bind(crawl).fetch_one(&mut *tx).await?;
+    let private = private.flag("private")?;
+    if private {
+        overwrite_freed_pages(&mut tx, true).await?;
+    }
     write_fates(&mut tx, &mut standing, &settlement.fates, now).await?;
     revive(&mut tx, &mut standing, &settlement.revived, now).await?;
     entries::add(&mut tx, &mut standing, &settlement.found, now).await?;
@@ -43,6 +51,9 @@ pub(super) async fn settle(
         end::end(&mut tx, &mut standing, CrawlState::Completed, None, now).await?;
     }
     standing::write(&mut tx, &standing).await?;
+    if private {
+        overwrite_freed_pages(&mut tx, false).await?;
+    }
     tx.commit().await?;
     // There may be more to start, and somebody to tell.
     store.wake();

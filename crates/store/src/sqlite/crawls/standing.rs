@@ -40,6 +40,7 @@ pub(super) async fn write(tx: &mut Tx, standing: &Standing) -> StoreResult<()> {
         .bind(standing.finished_at)
         .bind(standing.expires_at)
         .bind(storable_or_none(standing.error.as_ref()))
+        .bind(standing.stored)
         .execute(&mut **tx)
         .await?;
     Ok(())
@@ -56,6 +57,7 @@ pub(super) async fn moved(tx: &mut Tx, crawl: Uuid, moves: &Moves) -> StoreResul
         .bind(moves.lists_running)
         .bind(moves.lists_fetched)
         .bind(moves.queue())
+        .bind(moves.stored)
         .execute(&mut **tx)
         .await?;
     Ok(())

@@ -1,9 +1,10 @@
 //! Accepting crawls and batches, and adding to batches.
 
 use super::super::credits::close_in;
-use super::super::{SqliteStore, Tx, webhooks};
+use super::super::{SqliteStore, Tx, admission, webhooks};
 use super::{end, entries, standing};
-use crate::crawls::{Appended, CrawlState, NewCrawl, NewEntry};
+use crate::admission::Admission;
+use crate::crawls::{Appended, CrawlState, NewCrawl, NewEntry, StartedCrawl};
 use crate::ledger::intake;
 use crate::ledger::numbers::{crawl_state_number, kind_number, purpose};
 use crate::ledger::standing::{Standing, max_running};
@@ -11,9 +12,16 @@ use crate::text::{storable, storable_or_none};
 use crate::{Millis, StoreResult, clock};
 use uuid::Uuid;
 
-pub(super) async fn start(store: &SqliteStore, crawl: &NewCrawl, new: &[NewEntry]) -> StoreResult<()> {
+pub(super) async fn start(
+    store: &SqliteStore,
+    crawl: &NewCrawl,
+    new: &[NewEntry],
+) -> StoreResult<StartedCrawl> {
     let mut tx = store.write().await?;
     let now = clock::now();
+    if let Some(refused) = admission::use_key(&mut tx, &crawl.admission, now).await? {
+        return Ok(StartedCrawl::Refused(refused));
+    }
     let mut standing = Standing::new(crawl, now)?;
     check_open(&mut tx, crawl.reservation).await?;
     // The row comes first: it finds an id that is in use before entries meet those of another crawl.
@@ -23,13 +31,16 @@ pub(super) async fn start(store: &SqliteStore, crawl: &NewCrawl, new: &[NewEntry
         end::end(&mut tx, &mut standing, CrawlState::Completed, None, now).await?;
     }
     standing::write(&mut tx, &standing).await?;
+    if let Some(refused) = admission::check_queue(&mut tx, crawl.team_id, &crawl.admission).await? {
+        return Ok(StartedCrawl::Refused(refused));
+    }
     if !crawl.private {
         write_activity(&mut tx, crawl, now).await?;
     }
     webhooks::insert(&mut tx, &crawl.deliveries).await?;
     tx.commit().await?;
     store.wake();
-    Ok(())
+    Ok(StartedCrawl::Accepted)
 }
 
 async fn check_open(tx: &mut Tx, reservation: Option<Uuid>) -> StoreResult<()> {
@@ -89,13 +100,16 @@ async fn write_activity(tx: &mut Tx, crawl: &NewCrawl, now: Millis) -> StoreResu
 
 pub(super) async fn append(
     store: &SqliteStore,
-    team: Uuid,
-    batch: Uuid,
+    (team, batch): (Uuid, Uuid),
     new: &[NewEntry],
     reservation: Option<Uuid>,
+    admission: &Admission,
 ) -> StoreResult<Appended> {
     let mut tx = store.write().await?;
     let now = clock::now();
+    if let Some(refused) = admission::use_key(&mut tx, admission, now).await? {
+        return Ok(Appended::Refused(refused));
+    }
     let found = standing::read(&mut tx, batch).await?;
     let Some(mut standing) = found.filter(|one| one.can_be_appended_to(team, now)) else {
         return Ok(Appended::NotFound);
@@ -129,6 +143,9 @@ pub(super) async fn append(
         end::end(&mut tx, &mut standing, CrawlState::Completed, None, now).await?;
     }
     standing::write(&mut tx, &standing).await?;
+    if let Some(refused) = admission::check_queue(&mut tx, team, admission).await? {
+        return Ok(Appended::Refused(refused));
+    }
     tx.commit().await?;
     store.wake();
     Ok(Appended::Added(added))

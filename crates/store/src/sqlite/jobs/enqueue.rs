@@ -1,6 +1,6 @@
 //! Accepting jobs: top-level ones, groups, and the children that a finishing job spawns.
 
-use super::super::{SqliteStore, Tx};
+use super::super::{SqliteStore, Tx, admission};
 use super::end;
 use crate::jobs::{Enqueued, JobState, NewJob};
 use crate::queue::ending::Ending;
@@ -48,17 +48,12 @@ pub(super) async fn enqueue_group_within(
     intake::check_children(parent.team_id, children)?;
     let mut tx = store.write().await?;
     let accepted = accept_group(&mut tx, parent, children).await?;
-    if accepted.created && waiting(&mut tx, parent.team_id).await? > most_waiting {
+    if accepted.created && admission::waiting(&mut tx, parent.team_id).await? > most_waiting {
         return Ok(None);
     }
     tx.commit().await?;
     store.wake();
     Ok(Some(accepted))
-}
-
-async fn waiting(tx: &mut Tx, team: Uuid) -> StoreResult<u64> {
-    let row = sqlx::query(include_str!("../sql/jobs/waiting.sql")).bind(team).fetch_one(&mut **tx).await?;
-    row.count("waiting")
 }
 
 /// Creates a parent with its children, unless its dedup key is taken.

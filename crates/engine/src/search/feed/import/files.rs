@@ -1,6 +1,7 @@
 //! Folders and files: which of them are read, and as what.
 
-use super::{Body, Fault, Import, LARGEST, Piece, Pieces, rows, warc};
+use super::{Body, Fault, Import, LARGEST, Piece, Pieces, is_web_address, rows, warc};
+use crate::scrape::cache::Fields;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use url::Url;
 const DEEPEST: usize = 64;
 /// Lines of what stands before a document and is about it.
 const MOST_HEAD_LINES: usize = 100;
+/// Characters of the name of a folder or file that begin the addresses of what is in it.
+const LONGEST_NAME: usize = 40;
 
 /// What a file is read as.
 enum Form {
@@ -23,6 +26,8 @@ enum Form {
 
 /// Everything in a file or a folder.
 pub fn pieces(path: &Path, import: &Import) -> Pieces {
+    let base = import.base.clone().or_else(|| local_base(path));
+    let import = &Import { base, ..import.clone() };
     match fs::metadata(path) {
         Err(error) => Box::new(std::iter::once(Err(Fault::new(path.display(), error)))),
         Ok(facts) if facts.is_dir() => {
@@ -133,7 +138,9 @@ fn of_document(path: &Path, root: &Path, form: &Form, import: &Import) -> Result
         Form::Markdown => {
             let text = String::from_utf8_lossy(&bytes);
             let (head, body) = front_matter(&text);
-            apply(&mut piece, head);
+            if let Err(reason) = apply(&mut piece, head) {
+                piece.warning = Some(fault(&reason));
+            }
             if piece.title.is_none() && !body.lines().any(|line| line.starts_with("# ")) {
                 piece.title = fallback;
             }
@@ -147,14 +154,24 @@ fn of_document(path: &Path, root: &Path, form: &Form, import: &Import) -> Result
     Ok(piece)
 }
 
-/// Below the address that was given, or on this machine.
+/// What the addresses of an import begin with when nobody said it: `import:///NAME-NUMBER/`. The number keeps two folders of one name
+/// apart, and is the same whenever the same folder is imported.
+fn local_base(path: &Path) -> Option<Url> {
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let name = whole.file_stem()?.to_string_lossy();
+    let legal = |char: char| if char.is_alphanumeric() || "._-".contains(char) { char } else { '-' };
+    let name: String = name.chars().take(LONGEST_NAME).map(legal).collect();
+    let folder = if whole.is_dir() { &whole } else { whole.parent()? };
+    let mut fields = Fields::new("import");
+    fields.add(&folder.to_string_lossy());
+    let number = u32::from_be_bytes(*fields.finish().first_chunk()?);
+    Url::parse(&format!("import:///{name}-{number:08x}/")).ok()
+}
+
+/// Below the address that the import begins with.
 fn address(path: &Path, root: &Path, import: &Import) -> Option<String> {
-    let Some(base) = &import.base else {
-        let whole = path.canonicalize().ok()?;
-        return Url::from_file_path(whole).ok().map(Into::into);
-    };
     let relative = path.strip_prefix(root).ok()?;
-    let mut url = base.clone();
+    let mut url = import.base.clone()?;
     {
         let mut parts = url.path_segments_mut().ok()?;
         parts.pop_if_empty();
@@ -189,7 +206,9 @@ fn front_matter(text: &str) -> (BTreeMap<&str, &str>, &str) {
     (BTreeMap::new(), text)
 }
 
-fn apply(piece: &mut Piece, head: BTreeMap<&str, &str>) {
+/// An error says what was left out.
+fn apply(piece: &mut Piece, head: BTreeMap<&str, &str>) -> Result<(), String> {
+    let mut applied = Ok(());
     for (name, value) in head.into_iter().filter(|(_, value)| !value.is_empty()) {
         match name {
             "title" => piece.title = Some(value.to_owned()),
@@ -198,12 +217,17 @@ fn apply(piece: &mut Piece, head: BTreeMap<&str, &str>) {
             "date" | "updated" | "last_updated" => {
                 piece.published = super::super::page::moment(value).or(piece.published);
             }
-            "url" | "canonical" | "canonical_url" if Url::parse(value).is_ok() => {
+            "url" | "canonical" | "canonical_url" if is_web_address(value) => {
                 value.clone_into(&mut piece.url);
+            }
+            // Anything else that is absolute would be shown to callers as a link; a path is about how a site is built.
+            "url" | "canonical" | "canonical_url" if Url::parse(value).is_ok() => {
+                applied = Err(format!("its `{name}` is not an http or https address and was left out"));
             }
             _ => {}
         }
     }
+    applied
 }
 
 #[cfg(test)]
@@ -236,6 +260,38 @@ mod tests {
         assert_eq!((read[3].title.as_deref(), read[3].kind.as_deref()), (Some("First steps"), Some("doc")));
         assert_eq!(read[3].body, Body::Markdown("begin".into()));
         assert_eq!(read[1].title.as_deref(), Some("notes"));
+    }
+
+    #[test]
+    fn addresses_say_nothing_of_this_machine() {
+        let folder = TempDir::new();
+        write(&folder, "one/docs/a b.md", "# A");
+        write(&folder, "two/docs/a b.md", "# B");
+        let urls = |name: &str| -> Vec<String> {
+            pieces(&folder.join(name), &Import::default()).map(|piece| piece.unwrap().url).collect()
+        };
+        let (one, two) = (urls("one/docs"), urls("two/docs"));
+        assert!(one[0].starts_with("import:///docs-") && one[0].ends_with("/a%20b.md"), "{one:?}");
+        assert_ne!(one, two, "two folders of one name");
+        assert_eq!(one, urls("one/../one/docs"), "the same folder");
+        let single = urls("one/docs/a b.md");
+        assert!(single[0].starts_with("import:///a-b-") && single[0].ends_with("/a%20b.md"), "{single:?}");
+        let parent = folder.path().file_name().unwrap().to_str().unwrap();
+        assert!(one.iter().chain(&single).all(|url| !url.contains(parent)), "{one:?} {single:?}");
+    }
+
+    #[test]
+    fn a_document_names_addresses_of_the_web_only() {
+        let folder = TempDir::new();
+        write(&folder, "a.md", "---\nurl: https://docs.test/a\n---\nbody");
+        write(&folder, "b.md", "---\nurl: javascript:alert(1)\n---\nbody");
+        write(&folder, "c.md", "---\ncanonical: file:///etc/passwd\n---\nbody");
+        write(&folder, "d.md", "---\nurl: /guide/d/\n---\nbody");
+        let read: Vec<Piece> = pieces(folder.path(), &Import::default()).map(Result::unwrap).collect();
+        assert_eq!(read[0].url, "https://docs.test/a");
+        assert!(read[1..].iter().all(|piece| piece.url.starts_with("import:///")), "{read:?}");
+        let warned: Vec<bool> = read.iter().map(|piece| piece.warning.is_some()).collect();
+        assert_eq!(warned, [false, true, true, false]);
     }
 
     #[test]

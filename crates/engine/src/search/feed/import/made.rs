@@ -105,7 +105,7 @@ mod tests {
         assert_eq!((&*read.attributes["source"], &*read.attributes["license"]), ("docs", "MIT"));
         let body = Body::Markdown("# Gannets\n[dive](https://b.test/)".into());
         let own = [("license".to_owned(), "ISC".to_owned())].into();
-        let piece = Piece { url: "file:///a.md".into(), body, attributes: own, ..Piece::default() };
+        let piece = Piece { url: "import:///d-1/a.md".into(), body, attributes: own, ..Piece::default() };
         let read = document(&piece, &import);
         assert_eq!((&*read.title, read.links.len(), &*read.attributes["license"]), ("Gannets", 1, "ISC"));
         let body = Body::Html { bytes: b"\x89PNG\r\n\x1a\n\0\0".to_vec(), content_type: None };
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn one_thing_has_one_key() {
         assert_eq!(key("https://a.test/x#part"), key("http://www.a.test/x/"));
-        assert_eq!(key("file:///a.md"), key("file:///a.md"));
-        assert_ne!(key("file:///a.md"), key("file:///b.md"));
+        assert_eq!(key("import:///d-1/a.md"), key("import:///d-1/a.md"));
+        assert_ne!(key("import:///d-1/a.md"), key("import:///d-1/b.md"));
     }
 }

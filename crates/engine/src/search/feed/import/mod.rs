@@ -34,7 +34,8 @@ pub struct Import {
     pub collection: String,
     /// Where it comes from, as filters name it.
     pub source: Option<String>,
-    /// What the addresses of files begin with.
+    /// What the addresses of files begin with. Without it they get addresses that say nothing of where they lie on this machine:
+    /// every team that finds a page sees its address.
     pub base: Option<Url>,
     /// Given to every page that does not say otherwise.
     pub attributes: BTreeMap<String, String>,
@@ -52,6 +53,8 @@ pub struct Piece {
     /// Milliseconds since the Unix epoch.
     pub published: Option<i64>,
     pub attributes: BTreeMap<String, String>,
+    /// Something in it that was left out; the rest of it is imported.
+    pub warning: Option<Fault>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -100,6 +103,10 @@ pub struct Imported {
     pub failed: u64,
     /// The first of what failed.
     pub faults: Vec<Fault>,
+    /// Things that were read but for a part of them.
+    pub warned: u64,
+    /// The first of the reasons.
+    pub warnings: Vec<Fault>,
 }
 
 /// A batch on its way to the store.
@@ -107,7 +114,14 @@ pub struct Imported {
 struct Batch {
     pages: Vec<NewSearchPage>,
     faults: Vec<Fault>,
+    warnings: Vec<Fault>,
     empty: u64,
+}
+
+/// Whether callers may be shown this as the address of a page: anything else could be a script that their browser runs, or a place on
+/// somebody's machine.
+fn is_web_address(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| ["http", "https"].contains(&url.scheme()) && url.has_host())
 }
 
 /// Imports a file or a folder for a team (nil: for everybody); `told` hears how it goes on.
@@ -123,13 +137,16 @@ pub async fn import(
     let reading = tokio::task::spawn_blocking(move || read(&path, &import, &send));
     let mut imported = Imported::default();
     while let Some(batch) = batches.recv().await {
-        let Batch { pages, faults, empty } = batch;
+        let Batch { pages, faults, warnings, empty } = batch;
         imported.read += pages.len() as u64 + empty;
         imported.empty += empty;
         imported.written += store.put_search_pages(team, pages).await?;
         imported.failed += faults.len() as u64;
         let room = MOST_FAULTS.saturating_sub(imported.faults.len());
         imported.faults.extend(faults.into_iter().take(room));
+        imported.warned += warnings.len() as u64;
+        let room = MOST_FAULTS.saturating_sub(imported.warnings.len());
+        imported.warnings.extend(warnings.into_iter().take(room));
         told(&imported);
     }
     if reading.await.is_err() {
@@ -148,7 +165,10 @@ fn read(path: &Path, import: &Import, send: &mpsc::Sender<Batch>) {
         let mut work = Vec::with_capacity(BATCH);
         for piece in pieces.by_ref().take(BATCH) {
             match piece {
-                Ok(piece) => work.push(piece),
+                Ok(mut piece) => {
+                    batch.warnings.extend(piece.warning.take());
+                    work.push(piece);
+                }
                 Err(fault) => batch.faults.push(fault),
             }
         }

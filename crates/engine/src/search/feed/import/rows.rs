@@ -1,7 +1,7 @@
 //! Rows of JSON: pages as anybody may write them, and what GitHub's REST API answers with.
 
 use super::github::{self, Annex};
-use super::{Body, Fault, LARGEST, Piece, Pieces};
+use super::{Body, Fault, LARGEST, Piece, Pieces, is_web_address};
 use crate::search::feed::page::moment;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -133,10 +133,12 @@ fn piece(place: &str, row: Value, annex: &Annex) -> Option<Result<Piece, Fault>>
     if github::belongs_to_another(&row) {
         return None;
     }
-    if let Some(piece) = github::piece(&row, annex) {
-        return Some(Ok(piece));
-    }
-    Some(of_anybody(row).map_err(|reason| Fault::new(place, reason)))
+    let read = github::piece(&row, annex).map_or_else(|| of_anybody(row), Ok);
+    let read = read.and_then(|piece| {
+        let address = is_web_address(&piece.url).then_some(piece);
+        address.ok_or("its url is not an http or https address")
+    });
+    Some(read.map_err(|reason| Fault::new(place, reason)))
 }
 
 /// `{url, title, text | markdown | html, …}`; whatever else it has is something to filter by.
@@ -180,6 +182,7 @@ fn of_anybody(mut row: Map<String, Value>) -> Result<Piece, &'static str> {
         language: lang.or_else(|| spoken.map(str::to_owned)),
         published: date.and_then(|date| moment(&date)),
         attributes: attributes(row),
+        warning: None,
     })
 }
 
@@ -223,6 +226,8 @@ mod tests {
 {"url": broken
 "text"
 {"url":"https://a.test/4"}
+{"url":"javascript:alert(1)","text":"words"}
+{"html_url":"javascript://x/o/n/issues/1","number":1,"title":"words"}
 "##;
         let read = read("rows.jsonl", text);
         let (good, bad): (Vec<_>, Vec<_>) = read.into_iter().partition(Result::is_ok);
@@ -233,7 +238,7 @@ mod tests {
         assert_eq!((good[1].language.as_deref(), good[1].published), (Some("de"), Some(86_400_000)));
         assert_eq!(good[2].kind.as_deref(), Some("opinion"));
         let reasons: Vec<String> = bad.into_iter().map(|fault| fault.unwrap_err().to_string()).collect();
-        assert_eq!(reasons.len(), 4, "{reasons:?}");
+        assert_eq!(reasons.len(), 6, "{reasons:?}");
         assert!(reasons[0].contains("rows.jsonl:4") && reasons[0].contains("no url"), "{reasons:?}");
         assert!(reasons[1].contains("rows.jsonl:5") && reasons[2].contains("not an object"), "{reasons:?}");
     }

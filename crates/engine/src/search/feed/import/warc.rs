@@ -1,6 +1,6 @@
 //! Web archives (WARC 1.0 and 1.1, plain or gzipped by records): pages among the answers they keep. One record is in memory at a time.
 
-use super::{Body, Fault, LARGEST, Piece, Pieces, http};
+use super::{Body, Fault, LARGEST, Piece, Pieces, http, is_web_address};
 use crate::search::feed::page::moment;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
@@ -152,7 +152,7 @@ impl Records {
 
     /// The page in a record, if it is one.
     fn page(&self, head: Head, block: Vec<u8>) -> Result<Option<Piece>, Fault> {
-        if !head.url.starts_with("http") {
+        if !is_web_address(&head.url) {
             return Ok(None);
         }
         let (body, content_type) =

@@ -20,5 +20,6 @@ SET state         = $2,
     deadline_at   = $20,
     finished_at   = $21,
     expires_at    = $22,
-    error         = $23
+    error         = $23,
+    stored        = $24
 WHERE id = $1

@@ -1,0 +1,202 @@
+//! How well the browser is separated from the server: its account, its sandbox, a process for every site. Decides what is tried, and
+//! says what is missing where less was possible than there should be.
+
+use crate::account::{Account, BrowserUser};
+use crate::process::{Launch, Process, StartError, StartFailure};
+use crate::settings::{BrowserSettings, Sandbox};
+use rustix::process::geteuid;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::process::Command;
+
+/// What an operator can do about a missing sandbox.
+const ADVICE: &str = "allow unprivileged user namespaces (kernel.unprivileged_userns_clone=1, \
+    kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces above 0; in a container a seccomp profile that permits \
+    clone and unshare) or install Chromium's setuid helper (Debian: chromium-sandbox); browser_sandbox=on refuses to run without a \
+    sandbox; see docs/operate.md";
+/// The setuid helper that Chromium uses where it may not make user namespaces, beside its own program.
+const SETUID_HELPER: &str = "chrome-sandbox";
+const USUAL_FOLDERS: [&str; 3] = ["/usr/lib/chromium", "/usr/lib/chromium-browser", "/opt/google/chrome"];
+const NAMESPACE_TEST_LIMIT: Duration = Duration::from_secs(5);
+
+/// How a browser that has been started is separated from the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Confinement {
+    /// The user id it runs under.
+    pub uid: u32,
+    /// Whether its pages run in Chromium's sandbox.
+    pub sandboxed: bool,
+    /// Whether every site has a process of its own.
+    pub site_isolation: bool,
+    /// What is missing and why, one sentence each. Empty if nothing is.
+    pub shortcomings: Vec<String>,
+}
+
+/// What is tried first.
+pub(super) fn first_launch(settings: &BrowserSettings) -> Launch {
+    let account = settings.user.to_account();
+    let sandboxed = match settings.sandbox {
+        Sandbox::On => true,
+        Sandbox::Off => false,
+        // Chromium refuses to sandbox what root runs.
+        Sandbox::Auto => user_id(account) != 0,
+    };
+    Launch { account, sandboxed, site_isolation: settings.site_isolation }
+}
+
+/// What is tried when a start has failed; `None` if nothing else may be.
+pub(super) fn next_launch(settings: &BrowserSettings, launch: Launch, error: &StartError) -> Option<Launch> {
+    match error.cause {
+        StartFailure::Sandbox if launch.sandboxed && settings.sandbox == Sandbox::Auto => {
+            Some(Launch { sandboxed: false, ..launch })
+        }
+        StartFailure::Account if launch.account.is_some() && settings.user == BrowserUser::Auto => {
+            let same = BrowserSettings { user: BrowserUser::Same, ..settings.clone() };
+            Some(first_launch(&same))
+        }
+        _ => None,
+    }
+}
+
+fn user_id(account: Option<Account>) -> u32 {
+    account.map_or_else(|| geteuid().as_raw(), |account| account.uid)
+}
+
+impl Confinement {
+    /// What has become of a start, after failures for the given reasons.
+    pub(super) fn of(
+        process: &Process,
+        launch: Launch,
+        settings: &BrowserSettings,
+        failures: &[String],
+    ) -> Self {
+        let (uid, sandboxed) = (user_id(launch.account), process.is_sandboxed(launch));
+        let mut shortcomings = Vec::new();
+        if uid == 0 {
+            shortcomings.push("it runs as root, for which Chromium has no sandbox".to_owned());
+        }
+        if !sandboxed && settings.sandbox == Sandbox::Off {
+            shortcomings.push("the sandbox is switched off (browser_sandbox=off)".to_owned());
+        } else if !sandboxed && launch.sandboxed {
+            shortcomings.push("the program that starts Chromium adds --no-sandbox".to_owned());
+        }
+        shortcomings.extend(failures.iter().cloned());
+        Self { uid, sandboxed, site_isolation: launch.site_isolation, shortcomings }
+    }
+
+    /// Tells the operator of a browser that is not sandboxed.
+    pub(super) fn report(&self) {
+        if self.sandboxed && self.uid != 0 {
+            tracing::info!(uid = self.uid, "the browser runs in its sandbox");
+        } else {
+            warn(self.uid, &self.shortcomings.join("; "));
+        }
+    }
+
+    /// One line for people.
+    pub fn describe(&self) -> String {
+        let sandbox = if self.sandboxed { "sandbox on" } else { "WITHOUT A SANDBOX" };
+        let isolation = if self.site_isolation { "on" } else { "off" };
+        let mut line = format!("runs as user {}, {sandbox}, site isolation {isolation}", self.uid);
+        if !self.sandboxed || self.uid == 0 {
+            line = format!("{line}: {}. To have one: {ADVICE}", self.shortcomings.join("; "));
+        }
+        line
+    }
+}
+
+fn warn(uid: u32, reason: &str) {
+    tracing::warn!(
+        uid,
+        reason,
+        "the browser runs without a sandbox: a page that breaks out of Chromium has the rights of this user; {ADVICE}"
+    );
+}
+
+/// Warns if it can be told without starting the browser that it will have no sandbox. Only a start gives certainty; `doctor` makes one.
+pub(super) async fn warn_beforehand(settings: &BrowserSettings, program: &Path) {
+    let launch = first_launch(settings);
+    let trouble = if !launch.sandboxed && settings.sandbox == Sandbox::Off {
+        Some("the sandbox is switched off (browser_sandbox=off)".to_owned())
+    } else if user_id(launch.account) == 0 {
+        Some("it runs as root (browser_user=same), for which Chromium has no sandbox".to_owned())
+    } else {
+        namespace_trouble(launch.account).await.filter(|_| !has_setuid_helper(program))
+    };
+    if let Some(reason) = trouble {
+        warn(user_id(launch.account), &reason);
+    }
+}
+
+/// Why a process of this account cannot make a user namespace; `None` if it can, or if there is no program to try it with.
+async fn namespace_trouble(account: Option<Account>) -> Option<String> {
+    let mut command = Command::new("unshare");
+    command.args(["--user", "true"]).current_dir("/").stdin(Stdio::null()).stdout(Stdio::null());
+    command.kill_on_drop(true);
+    if let Some(account) = account {
+        command.gid(account.gid).uid(account.uid);
+    }
+    let output = tokio::time::timeout(NAMESPACE_TEST_LIMIT, command.output()).await.ok()?;
+    match output {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Some(format!("user namespaces cannot be made here ({})", said.trim()))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => Some(format!("the browser cannot be started as user {}: {error}", user_id(account))),
+    }
+}
+
+/// Whether Chromium finds its setuid helper, in working order.
+fn has_setuid_helper(program: &Path) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if status.lines().any(|line| line.split_ascii_whitespace().eq(["NoNewPrivs:", "1"])) {
+        return false;
+    }
+    let beside = program.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
+    let folders = beside.into_iter().chain(USUAL_FOLDERS.map(PathBuf::from));
+    folders.map(|folder| folder.join(SETUID_HELPER)).any(|path| {
+        path.metadata().is_ok_and(|data| data.uid() == 0 && data.permissions().mode() & 0o4001 == 0o4001)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(cause: StartFailure) -> StartError {
+        StartError { message: String::new(), cause }
+    }
+
+    #[test]
+    fn less_than_was_wanted_is_tried_only_where_the_settings_leave_it_open() {
+        let other = Some(Account { uid: 65_533, gid: 65_533 });
+        let sandboxed = Launch { account: other, sandboxed: true, site_isolation: true };
+        let auto = BrowserSettings::default();
+        let without = next_launch(&auto, sandboxed, &failure(StartFailure::Sandbox)).unwrap();
+        assert_eq!(without, Launch { sandboxed: false, ..sandboxed });
+        assert_eq!(next_launch(&auto, without, &failure(StartFailure::Sandbox)), None);
+        assert_eq!(next_launch(&auto, sandboxed, &failure(StartFailure::Other)), None);
+        let same = next_launch(&auto, sandboxed, &failure(StartFailure::Account)).unwrap();
+        assert_eq!((same.account, same.sandboxed), (None, !geteuid().is_root()));
+        let required = BrowserSettings { sandbox: Sandbox::On, ..auto.clone() };
+        assert_eq!(next_launch(&required, sandboxed, &failure(StartFailure::Sandbox)), None);
+        let chosen = BrowserSettings { user: BrowserUser::Account(other.unwrap()), ..auto };
+        assert_eq!(next_launch(&chosen, sandboxed, &failure(StartFailure::Account)), None);
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let mut seen =
+            Confinement { uid: 65_533, sandboxed: true, site_isolation: true, shortcomings: Vec::new() };
+        assert_eq!(seen.describe(), "runs as user 65533, sandbox on, site isolation on");
+        seen.sandboxed = false;
+        seen.shortcomings.push("No usable sandbox!".into());
+        let line = seen.describe();
+        assert!(line.contains("WITHOUT A SANDBOX") && line.contains("No usable") && line.contains("userns"), "{line}");
+    }
+}

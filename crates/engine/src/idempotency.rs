@@ -1,0 +1,141 @@
+//! Idempotency keys: what a caller sends with `x-idempotency-key` is done once. Jobs (crawls, batches, runs) use their key in the
+//! transaction that accepts them. A scrape takes a while before anything of it is written: its key is claimed first, and [`Unfinished`]
+//! gives the claim back whatever ends the request early, a caller who hangs up included. After `kill -9` the claim lapses.
+
+use crate::callers::Caller;
+use crate::{credits, from_store};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use store::Store;
+use store::admission::{Admission, NotAdmitted};
+use store::claims::{KeyClaim, UsedKey};
+use uuid::Uuid;
+use wire::{Kind, WireError};
+
+/// How long a key stays used.
+const KEY_RETENTION: Duration = Duration::from_hours(24);
+/// How much later than the request's own timeout a pending claim lapses. Writing the record must be over by then.
+const LAPSE_SLACK: Duration = Duration::from_secs(30);
+
+/// The use of a caller's key for what will have the id `resource`.
+pub fn claim(caller: &Caller, scope: &str, key: Option<&str>, resource: Uuid) -> Option<KeyClaim> {
+    Some(KeyClaim {
+        team_id: caller.team,
+        scope: scope.to_owned(),
+        key: key?.to_owned(),
+        resource,
+        keep_for: KEY_RETENTION,
+    })
+}
+
+/// Under which conditions work of a caller is accepted.
+pub fn admission(caller: &Caller, scope: &str, key: Option<&str>, resource: Uuid) -> Admission {
+    Admission { max_waiting: caller.plan.queue, claim: claim(caller, scope, key, resource) }
+}
+
+/// Why it was not.
+pub fn not_admitted(caller: &Caller, refused: NotAdmitted) -> WireError {
+    match refused {
+        NotAdmitted::QueueFull => WireError::queue_full(caller.plan.queue.unwrap_or(u64::MAX)),
+        NotAdmitted::KeyUsed(used) => key_used(used),
+    }
+}
+
+/// Refuses a key that is known to be used, before anything is spent on the request. Whether it may be used is decided later, by
+/// the transaction that uses it.
+pub async fn refuse_used(
+    store: &dyn Store,
+    caller: &Caller,
+    scope: &str,
+    key: Option<&str>,
+) -> Result<(), WireError> {
+    let Some(key) = key else { return Ok(()) };
+    let used = store.used_key(caller.team, scope, key).await.map_err(from_store)?;
+    used.map_or(Ok(()), |used| Err(key_used(used)))
+}
+
+/// The 409, with the id of what was made under the key: a caller whose answer was lost finds it by that.
+pub fn key_used(used: UsedKey) -> WireError {
+    let error = WireError::from(Kind::IdempotencyKeyUsed);
+    match used.resource {
+        Some(id) => error.with_details(&json!({ "id": id, "done": used.done })),
+        None => error,
+    }
+}
+
+/// What a request holds until its work is recorded: an idempotency key and credits that were set aside. Dropping it gives both back.
+pub struct Unfinished {
+    store: Arc<dyn Store>,
+    claim: Option<KeyClaim>,
+    reservation: Option<Uuid>,
+}
+
+impl std::fmt::Debug for Unfinished {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (claim, reservation) = (self.claim.is_some(), self.reservation.is_some());
+        out.debug_struct("Unfinished").field("claim", &claim).field("reservation", &reservation).finish()
+    }
+}
+
+impl Unfinished {
+    /// Claims the key of a request that may take `timeout`, where it has one.
+    pub async fn begin(
+        store: &Arc<dyn Store>,
+        claim: Option<KeyClaim>,
+        timeout: Duration,
+    ) -> Result<Self, WireError> {
+        if let Some(claim) = &claim {
+            let used = store.claim_key(claim, timeout + LAPSE_SLACK).await.map_err(from_store)?;
+            if let Some(used) = used {
+                return Err(key_used(used));
+            }
+        }
+        Ok(Self { store: store.clone(), claim, reservation: None })
+    }
+
+    /// Credits that were set aside for the work.
+    pub fn hold(&mut self, reservation: Option<Uuid>) {
+        self.reservation = reservation;
+    }
+
+    /// Hands over to the record, whose transaction ends the claim and settles the credits.
+    pub fn hand_over(&mut self) -> (Option<KeyClaim>, Option<Uuid>) {
+        (self.claim.take(), self.reservation.take())
+    }
+
+    /// The record may not have been written. If it was, this changes nothing.
+    pub fn take_back(&mut self, claim: Option<KeyClaim>) {
+        self.claim = claim;
+    }
+
+    /// Gives back what was not handed over.
+    pub async fn give_back(mut self) {
+        let (claim, reservation) = self.hand_over();
+        give_back(self.store.as_ref(), claim, reservation).await;
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let (claim, reservation) = self.hand_over();
+        // A process that stops has no runtime any more; then the claim lapses and the reservation is swept.
+        if (claim.is_some() || reservation.is_some())
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let store = self.store.clone();
+            runtime.spawn(async move { give_back(store.as_ref(), claim, reservation).await });
+        }
+    }
+}
+
+async fn give_back(store: &dyn Store, claim: Option<KeyClaim>, reservation: Option<Uuid>) {
+    if let Some(claim) = claim
+        && let Err(error) = store.release_key(&claim).await
+    {
+        tracing::warn!(%error, "could not give an idempotency key back; it lapses by itself");
+    }
+    if let Some(reservation) = reservation {
+        credits::give_back(store, reservation).await;
+    }
+}

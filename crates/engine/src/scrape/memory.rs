@@ -1,0 +1,314 @@
+//! What bodies of pages take in memory together is bounded, for the whole process and whatever the plans of its callers allow. A body
+//! needs a place before any of it is read, and a second, large one before more than [`SMALL_BODY`] of it is; both are held until the page
+//! is written. Whoever finds no place waits, without reading, until its deadline. Nobody who holds a large place waits for anything more,
+//! so places always come back.
+//!
+//! Between teams places are shared out fairly: those that wait take turns by team, and one team never holds them all.
+
+use futures_util::future::BoxFuture;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+/// A body up to this size needs no large place.
+pub const SMALL_BODY: usize = 1 << 20;
+/// The largest body that is read: what a large place stands for.
+const LARGE_BODY: u64 = 50 << 20;
+/// However little memory there is, so many pages are read at once.
+const MIN_SMALL_PLACES: u64 = 16;
+
+/// The bound of this process. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct PageMemory {
+    small: Arc<Places>,
+    large: Arc<Places>,
+}
+
+impl PageMemory {
+    /// About so many bytes: one half for small bodies, one half for large ones. At least one large body can always be read.
+    pub fn new(bytes: u64) -> Self {
+        let (small, large) = Self::places(bytes);
+        Self { small: Places::new(small), large: Places::new(large) }
+    }
+
+    /// How many small and large bodies so many bytes are enough for.
+    pub fn places(bytes: u64) -> (usize, usize) {
+        let half = bytes / 2;
+        let small = (half / SMALL_BODY as u64).max(MIN_SMALL_PLACES);
+        let large = (half / LARGE_BODY).max(1);
+        (usize::try_from(small).unwrap_or(usize::MAX), usize::try_from(large).unwrap_or(usize::MAX))
+    }
+
+    /// The part of a team in it.
+    pub fn of_team(&self, team: Uuid) -> TeamMemory {
+        TeamMemory { memory: self.clone(), team }
+    }
+}
+
+impl Default for PageMemory {
+    /// No bound to speak of, for the command line, which reads one page.
+    fn default() -> Self {
+        Self::new(1 << 40)
+    }
+}
+
+/// A [`PageMemory`] as one team uses it.
+#[derive(Debug, Clone)]
+pub struct TeamMemory {
+    memory: PageMemory,
+    team: Uuid,
+}
+
+impl TeamMemory {
+    pub fn of_team(&self, team: Uuid) -> Self {
+        self.memory.of_team(team)
+    }
+}
+
+/// The places that one body holds.
+#[derive(Debug, Default)]
+pub struct BodyPlace {
+    small: Option<Place>,
+    large: Option<Place>,
+}
+
+impl BodyPlace {
+    /// Makes room for a body of so many bytes: `None` when there is room, else what to wait for.
+    pub fn grow<'a>(&'a mut self, memory: &'a TeamMemory, bytes: usize) -> Option<BoxFuture<'a, ()>> {
+        let PageMemory { small, large } = &memory.memory;
+        if self.small.is_none() {
+            self.small = small.try_take(memory.team);
+        }
+        let needs_large = bytes > SMALL_BODY;
+        if needs_large && self.small.is_some() && self.large.is_none() {
+            self.large = large.try_take(memory.team);
+        }
+        if self.small.is_some() && (!needs_large || self.large.is_some()) {
+            return None;
+        }
+        Some(Box::pin(async move {
+            if self.small.is_none() {
+                self.small = Some(small.take(memory.team).await);
+            }
+            if needs_large && self.large.is_none() {
+                self.large = Some(large.take(memory.team).await);
+            }
+        }))
+    }
+}
+
+/// A number of places, handed out fairly.
+struct Places {
+    /// The most that one team holds: others find a place at once.
+    most_of_one: usize,
+    state: Mutex<State>,
+}
+
+struct State {
+    free: usize,
+    held: HashMap<Uuid, usize>,
+    /// Teams that wait, whose turn it is first. A team is there once, and only while somebody of it waits.
+    waiting: VecDeque<(Uuid, VecDeque<oneshot::Sender<Place>>)>,
+}
+
+impl std::fmt::Debug for Places {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = self.state();
+        out.debug_struct("Places")
+            .field("free", &state.free)
+            .field("teams_waiting", &state.waiting.len())
+            .finish()
+    }
+}
+
+/// One place; dropping it gives it to whoever is next.
+struct Place {
+    /// None once it was given back.
+    places: Option<Arc<Places>>,
+    team: Uuid,
+}
+
+impl std::fmt::Debug for Place {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Place").field("team", &self.team).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(places) = self.places.take() {
+            places.give_back(self.team);
+            places.hand_out();
+        }
+    }
+}
+
+impl Places {
+    fn new(count: usize) -> Arc<Self> {
+        let state = State { free: count, held: HashMap::new(), waiting: VecDeque::new() };
+        Arc::new(Self { most_of_one: (count - count / 4).max(1), state: Mutex::new(state) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place that is free for this team now, and that nobody waits for.
+    fn try_take(self: &Arc<Self>, team: Uuid) -> Option<Place> {
+        let mut state = self.state();
+        let held = state.held.get(&team).copied().unwrap_or(0);
+        // Of those that wait while places are free, each is at the most of its own team.
+        let is_waiting = state.waiting.iter().any(|(waiting, _)| *waiting == team);
+        if state.free == 0 || held >= self.most_of_one || is_waiting {
+            return None;
+        }
+        state.free -= 1;
+        *state.held.entry(team).or_default() += 1;
+        Some(Place { places: Some(self.clone()), team })
+    }
+
+    async fn take(self: &Arc<Self>, team: Uuid) -> Place {
+        loop {
+            if let Some(place) = self.try_take(team) {
+                return place;
+            }
+            let (give, given) = oneshot::channel();
+            {
+                let mut state = self.state();
+                match state.waiting.iter_mut().find(|(waiting, _)| *waiting == team) {
+                    Some((_, line)) => line.push_back(give),
+                    None => state.waiting.push_back((team, VecDeque::from([give]))),
+                }
+            }
+            // A place that came back between the two looks.
+            self.hand_out();
+            if let Ok(place) = given.await {
+                return place;
+            }
+        }
+    }
+
+    fn give_back(&self, team: Uuid) {
+        let mut state = self.state();
+        state.free += 1;
+        if let Some(held) = state.held.get_mut(&team) {
+            *held -= 1;
+            if *held == 0 {
+                state.held.remove(&team);
+            }
+        }
+    }
+
+    /// Gives free places to those who wait, one team after the other.
+    fn hand_out(self: &Arc<Self>) {
+        while let Some((give, place)) = self.next() {
+            if let Err(mut unwanted) = give.send(place) {
+                // Whoever waited has gone in this very moment: the next turn of this loop finds another.
+                unwanted.places = None;
+                self.give_back(unwanted.team);
+            }
+        }
+    }
+
+    /// The next who waits and may have a place, with the place.
+    fn next(self: &Arc<Self>) -> Option<(oneshot::Sender<Place>, Place)> {
+        let mut state = self.state();
+        for _ in 0..state.waiting.len() {
+            if state.free == 0 {
+                return None;
+            }
+            let (team, mut line) = state.waiting.pop_front()?;
+            while line.front().is_some_and(oneshot::Sender::is_closed) {
+                line.pop_front();
+            }
+            let may = state.held.get(&team).copied().unwrap_or(0) < self.most_of_one;
+            let given = if may { line.pop_front() } else { None };
+            // Its turn is over, or it has to wait for one of its own.
+            if !line.is_empty() {
+                state.waiting.push_back((team, line));
+            }
+            if let Some(give) = given {
+                state.free -= 1;
+                *state.held.entry(team).or_default() += 1;
+                return Some((give, Place { places: Some(self.clone()), team }));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    fn teams() -> (Uuid, Uuid) {
+        (Uuid::from_u128(1), Uuid::from_u128(2))
+    }
+
+    #[test]
+    fn there_is_always_room_for_some_pages_and_one_large_one() {
+        assert_eq!(PageMemory::places(0), (16, 1));
+        assert_eq!(PageMemory::places(1 << 30), (512, 10));
+    }
+
+    #[tokio::test]
+    async fn one_team_never_holds_them_all_and_those_that_wait_take_turns() {
+        let (busy, other) = teams();
+        let places = Places::new(4);
+        let mut held: Vec<Place> = (0..3).map_while(|_| places.try_take(busy)).collect();
+        assert_eq!(held.len(), 3, "three of four");
+        assert!(places.try_take(busy).is_none(), "the last one is for others");
+        let mut waiting: Vec<_> = [busy, busy, other, other].map(|team| Box::pin(places.take(team))).into();
+        let mut ready: Vec<Option<Place>> = waiting.iter_mut().map(|one| one.now_or_never()).collect();
+        let got = |ready: &[Option<Place>]| ready.iter().map(Option::is_some).collect::<Vec<_>>();
+        assert_eq!(got(&ready), [false, false, true, false], "the other team finds its place at once");
+        for expected in [[true, false, true, false], [true, false, true, true], [true, true, true, true]] {
+            held.pop();
+            for (one, place) in waiting.iter_mut().zip(&mut ready) {
+                if place.is_none() {
+                    *place = one.now_or_never();
+                }
+            }
+            assert_eq!(got(&ready), expected, "one team after the other");
+        }
+        drop((held, ready));
+        assert_eq!((places.state().free, places.state().held.len(), places.state().waiting.len()), (4, 0, 0));
+    }
+
+    #[tokio::test]
+    async fn who_leaves_the_line_takes_no_place_along() {
+        let (team, other) = teams();
+        let places = Places::new(1);
+        let held = places.try_take(team).unwrap();
+        let mut leaves = Box::pin(places.take(other));
+        assert!(leaves.as_mut().now_or_never().is_none());
+        let mut stays = Box::pin(places.take(other));
+        assert!(stays.as_mut().now_or_never().is_none());
+        let mut late = Box::pin(places.take(team));
+        assert!(late.as_mut().now_or_never().is_none());
+        drop(leaves);
+        drop(held);
+        let place = stays.await;
+        // Given, and never looked at.
+        drop(place);
+        drop(late);
+        assert_eq!(places.state().free, 1);
+    }
+
+    #[tokio::test]
+    async fn a_body_needs_a_second_place_when_it_grows() {
+        let (team, other) = teams();
+        let memory = PageMemory::new(0);
+        let (mine, theirs) = (memory.of_team(team), memory.of_team(other));
+        let (mut first, mut second) = (BodyPlace::default(), BodyPlace::default());
+        assert!(first.grow(&mine, 0).is_none() && first.grow(&mine, SMALL_BODY + 1).is_none());
+        assert!(second.grow(&theirs, SMALL_BODY).is_none(), "small ones go on beside it");
+        let mut waits = second.grow(&theirs, SMALL_BODY + 1).expect("there is one large place");
+        assert!(waits.as_mut().now_or_never().is_none());
+        drop(first);
+        waits.await;
+        assert!(second.grow(&theirs, 10 * SMALL_BODY).is_none());
+    }
+}

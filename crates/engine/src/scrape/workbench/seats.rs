@@ -1,0 +1,485 @@
+//! Who may use a processor next.
+//!
+//! There are as many seats as cores. Each team has a queue of its own, and a seat that gets free goes to the team that has used the
+//! processors least lately. Work gives its seat up now and then ([`Ticket::pause`]) where another team has used less, so neither many
+//! jobs nor long ones of one team hold up another. Where one does not come to a place where it could, its seat is given to the next
+//! all the same. So the most a team can do to others is to make them share.
+
+use super::cpu_time;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+/// How long work keeps its seat when another team has used less: longer than most pages take.
+const SLICE: Duration = Duration::from_millis(10);
+/// And when others of the same team wait. Work of one kind ends sooner when one piece is done after the other.
+const TEAM_SLICE: Duration = Duration::from_millis(250);
+/// Work that has not come to a pause for so long loses its seat to whoever waits.
+const OVERDUE: Duration = Duration::from_millis(100);
+/// What a team has used counts half after this time.
+const HALF_LIFE: Duration = Duration::from_secs(10);
+/// Jobs of one team that wait.
+pub(super) const MAX_WAITING: usize = 1_000;
+/// Jobs begun and not ended, for each seat: of one team, and of all together. Each holds a page.
+const MAX_BEGUN_OF_TEAM: usize = 2;
+const MAX_BEGUN: usize = 4;
+/// Teams that are remembered before those that use nothing are forgotten.
+const MAX_IDLE_TEAMS: usize = 256;
+
+/// More jobs of the team wait than may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Full;
+
+/// The seats of one process. Clones are the same seats.
+#[derive(Debug, Clone)]
+pub(super) struct Seats(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    count: usize,
+    start: Instant,
+    /// Jobs that wait, to be known without the lock.
+    waiting: AtomicUsize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    free: usize,
+    begun: usize,
+    next_waiter: u64,
+    teams: HashMap<Uuid, Team>,
+    working: Vec<Arc<Working>>,
+}
+
+#[derive(Debug)]
+struct Team {
+    waiting: VecDeque<Waiter>,
+    /// Jobs that have begun and not ended, with a seat or without.
+    begun: usize,
+    /// Processor seconds, those long ago counting less.
+    used: f64,
+    used_at: Instant,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    number: u64,
+    /// It has begun, and gave its seat up.
+    begun: bool,
+    wake: oneshot::Sender<Ticket>,
+}
+
+/// A job in a seat.
+#[derive(Debug)]
+struct Working {
+    /// When it last could have paused, in milliseconds of the seats' clock.
+    seen: AtomicU64,
+    /// Its seat was given to somebody else.
+    lost: AtomicBool,
+}
+
+impl Team {
+    fn used(&self, now: Instant) -> f64 {
+        let halves = now.saturating_duration_since(self.used_at).as_secs_f64() / HALF_LIFE.as_secs_f64();
+        self.used * (-halves).exp2()
+    }
+
+    fn add_use(&mut self, seconds: f64, now: Instant) {
+        (self.used, self.used_at) = (self.used(now) + seconds, now);
+    }
+}
+
+impl State {
+    fn team(&mut self, id: Uuid, now: Instant) -> &mut Team {
+        let new = || Team { waiting: VecDeque::new(), begun: 0, used: 0.0, used_at: now };
+        self.teams.entry(id).or_insert_with(new)
+    }
+
+    /// The first job of a team that may go on or begin. A team that has begun nothing may always begin one.
+    fn next_of(&self, team: &Team, seats: usize) -> Option<usize> {
+        let may_begin = team.begun == 0
+            || (team.begun < MAX_BEGUN_OF_TEAM * seats && self.begun < MAX_BEGUN * seats);
+        team.waiting.iter().position(|waiter| waiter.begun || may_begin)
+    }
+
+    /// The team whose turn it is, and the place of its job in its queue.
+    fn next(&self, seats: usize, now: Instant) -> Option<(Uuid, usize)> {
+        let ready = self.teams.iter().filter_map(|(id, team)| {
+            let place = self.next_of(team, seats)?;
+            Some((team.used(now), team.waiting[place].number, *id, place))
+        });
+        let first = ready.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)))?;
+        Some((first.2, first.3))
+    }
+}
+
+impl Seats {
+    pub fn new(count: usize) -> Self {
+        let state = State {
+            free: count,
+            begun: 0,
+            next_waiter: 0,
+            teams: HashMap::new(),
+            working: Vec::with_capacity(count),
+        };
+        let waiting = AtomicUsize::new(0);
+        Self(Arc::new(Shared { count, start: Instant::now(), waiting, state: Mutex::new(state) }))
+    }
+
+    /// Waits for a seat.
+    pub async fn take(&self, team: Uuid) -> Result<Ticket, Full> {
+        let (number, mut called) = {
+            let (mut state, now) = (self.lock(), Instant::now());
+            if state.team(team, now).waiting.len() >= MAX_WAITING {
+                return Err(Full);
+            }
+            let queued = self.queue(&mut state, team, false, now);
+            self.call(&mut state, now);
+            queued
+        };
+        let _leaving = Leaving { seats: self, team, number };
+        loop {
+            match tokio::time::timeout(OVERDUE, &mut called).await {
+                Ok(Ok(ticket)) => return Ok(ticket),
+                // Nobody drops a waiter but its own `Leaving`.
+                Ok(Err(_)) => return Err(Full),
+                Err(_) => self.take_from_overdue(),
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn millis(&self) -> u64 {
+        u64::try_from(self.0.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn queue(
+        &self,
+        state: &mut State,
+        team: Uuid,
+        begun: bool,
+        now: Instant,
+    ) -> (u64, oneshot::Receiver<Ticket>) {
+        let (wake, called) = oneshot::channel();
+        let number = state.next_waiter;
+        state.next_waiter += 1;
+        state.team(team, now).waiting.push_back(Waiter { number, begun, wake });
+        self.0.waiting.fetch_add(1, Ordering::Relaxed);
+        (number, called)
+    }
+
+    /// Gives free seats to those whose turn it is.
+    fn call(&self, state: &mut State, now: Instant) {
+        while state.free > 0 {
+            let Some((id, place)) = state.next(self.0.count, now) else { break };
+            let Some(waiter) = state.team(id, now).waiting.remove(place) else { break };
+            self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+            let working =
+                Arc::new(Working { seen: AtomicU64::new(self.millis()), lost: AtomicBool::new(false) });
+            let ticket =
+                Ticket { seats: self.clone(), team: id, working: working.clone(), taken: now, is_held: true };
+            // Who has left in this moment gets no seat; the lock is held, so nothing is given back either.
+            if let Err(mut unused) = waiter.wake.send(ticket) {
+                unused.is_held = false;
+                continue;
+            }
+            state.free -= 1;
+            state.working.push(working);
+            if !waiter.begun {
+                state.begun += 1;
+                state.team(id, now).begun += 1;
+            }
+        }
+        if state.teams.len() > MAX_IDLE_TEAMS {
+            state.teams.retain(|_, team| {
+                team.begun > 0 || !team.waiting.is_empty() || team.used(now) > SLICE.as_secs_f64()
+            });
+        }
+    }
+
+    /// Takes a job out of its seat, which is free then unless it was lost before.
+    fn leave(state: &mut State, working: &Arc<Working>) {
+        state.working.retain(|other| !Arc::ptr_eq(other, working));
+        if !working.lost.load(Ordering::Relaxed) {
+            state.free += 1;
+        }
+    }
+
+    /// Frees the seat of a job that has not paused for long. The job goes on; it waits for another seat at its next pause.
+    fn take_from_overdue(&self) {
+        let (mut state, now) = (self.lock(), Instant::now());
+        let late = self.millis().saturating_sub(u64::try_from(OVERDUE.as_millis()).unwrap_or(0));
+        let overdue = state.working.iter().find(|working| {
+            working.seen.load(Ordering::Relaxed) < late && !working.lost.load(Ordering::Relaxed)
+        });
+        if let Some(overdue) = overdue
+            && state.free == 0
+        {
+            overdue.lost.store(true, Ordering::Relaxed);
+            state.free += 1;
+            self.call(&mut state, now);
+        }
+    }
+}
+
+/// Takes a job out of its queue when its caller does not wait any more.
+struct Leaving<'a> {
+    seats: &'a Seats,
+    team: Uuid,
+    number: u64,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        let mut state = self.seats.lock();
+        let waiting = state.teams.get_mut(&self.team).map(|team| &mut team.waiting);
+        if let Some(waiting) = waiting
+            && let Some(place) = waiting.iter().position(|waiter| waiter.number == self.number)
+        {
+            waiting.remove(place);
+            self.seats.0.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A seat that a job holds. The job ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Ticket {
+    seats: Seats,
+    team: Uuid,
+    working: Arc<Working>,
+    taken: Instant,
+    is_held: bool,
+}
+
+impl Ticket {
+    /// Makes way for others where it is their turn, and comes back in a seat. Called on the thread that works, whose processor time
+    /// `clock` measures.
+    pub fn pause(&mut self, clock: &mut CpuClock) {
+        self.working.seen.store(self.seats.millis(), Ordering::Relaxed);
+        let lost = self.working.lost.load(Ordering::Relaxed);
+        let nobody_waits = self.seats.0.waiting.load(Ordering::Relaxed) == 0;
+        if !lost && (nobody_waits || self.taken.elapsed() < SLICE) {
+            return;
+        }
+        let seats = self.seats.clone();
+        let (mut state, now) = (seats.lock(), Instant::now());
+        state.team(self.team, now).add_use(clock.lap(), now);
+        if !self.working.lost.load(Ordering::Relaxed) && !self.gives_way(&state, now) {
+            return;
+        }
+        Seats::leave(&mut state, &self.working);
+        let (_, called) = seats.queue(&mut state, self.team, true, now);
+        seats.call(&mut state, now);
+        drop(state);
+        // The sender lies in the queue until it is called, so an error cannot come.
+        if let Ok(mut ticket) = called.blocking_recv() {
+            ticket.is_held = false;
+            (self.working, self.taken) = (ticket.working.clone(), Instant::now());
+        }
+        clock.restart();
+    }
+
+    fn gives_way(&self, state: &State, now: Instant) -> bool {
+        let held = now.saturating_duration_since(self.taken);
+        let own = state.teams.get(&self.team).map_or(0.0, |team| team.used(now));
+        state.teams.iter().any(|(id, team)| {
+            let turn = if *id == self.team { held >= TEAM_SLICE } else { team.used(now) < own };
+            turn && state.next_of(team, self.seats.0.count).is_some()
+        })
+    }
+
+    /// Ends the job, whose processor time `clock` measured.
+    pub fn end(self, clock: &mut CpuClock) {
+        let now = Instant::now();
+        self.seats.lock().team(self.team, now).add_use(clock.lap(), now);
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.is_held {
+            return;
+        }
+        let (seats, now) = (self.seats.clone(), Instant::now());
+        let mut state = seats.lock();
+        Seats::leave(&mut state, &self.working);
+        state.begun = state.begun.saturating_sub(1);
+        let team = state.team(self.team, now);
+        team.begun = team.begun.saturating_sub(1);
+        seats.call(&mut state, now);
+    }
+}
+
+/// The processor time of a thread, measured in laps.
+#[derive(Debug)]
+pub(super) struct CpuClock {
+    last: Duration,
+    pub total: Duration,
+}
+
+impl CpuClock {
+    /// Starts on the thread that works.
+    pub fn start() -> Self {
+        Self { last: cpu_time(), total: Duration::ZERO }
+    }
+
+    /// Seconds since the last lap.
+    fn lap(&mut self) -> f64 {
+        let now = cpu_time();
+        let lap = now.saturating_sub(self.last);
+        (self.last, self.total) = (now, self.total + lap);
+        lap.as_secs_f64()
+    }
+
+    /// What was used while waiting does not count.
+    fn restart(&mut self) {
+        self.last = cpu_time();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Uuid = Uuid::from_u128(1);
+    const B: Uuid = Uuid::from_u128(2);
+
+    /// Whether a team gets a seat at once.
+    async fn at_once(seats: &Seats, team: Uuid) -> Option<Ticket> {
+        tokio::time::timeout(Duration::from_millis(20), seats.take(team)).await.ok()?.ok()
+    }
+
+    fn use_up(seats: &Seats, team: Uuid, seconds: f64) {
+        let now = Instant::now();
+        seats.lock().team(team, now).add_use(seconds, now);
+    }
+
+    /// Work on a thread of its own that takes a seat, pauses until `end`, and says how long it ran.
+    fn work(seats: &Seats, team: Uuid, end: &Arc<AtomicBool>) -> tokio::task::JoinHandle<Duration> {
+        let (seats, end) = (seats.clone(), end.clone());
+        tokio::spawn(async move {
+            let mut ticket = seats.take(team).await.unwrap();
+            let working = tokio::task::spawn_blocking(move || {
+                let (mut clock, begun) = (CpuClock::start(), Instant::now());
+                while !end.load(Ordering::Relaxed) {
+                    ticket.pause(&mut clock);
+                    std::hint::spin_loop();
+                }
+                ticket.end(&mut clock);
+                begun.elapsed()
+            });
+            working.await.unwrap()
+        })
+    }
+
+    #[tokio::test]
+    async fn no_more_than_there_are_seats() {
+        let seats = Seats::new(2);
+        let (one, two) = (at_once(&seats, A).await.unwrap(), at_once(&seats, B).await.unwrap());
+        assert!(at_once(&seats, A).await.is_none() && at_once(&seats, B).await.is_none());
+        assert_eq!(seats.0.waiting.load(Ordering::Relaxed), 0, "who leaves waits no more");
+        drop(one);
+        let three = at_once(&seats, A).await.unwrap();
+        drop((two, three));
+        let state = seats.lock();
+        assert_eq!((state.free, state.begun, state.working.len()), (2, 0, 0));
+    }
+
+    #[tokio::test]
+    async fn the_team_that_used_less_is_next() {
+        let seats = Seats::new(1);
+        let held = at_once(&seats, A).await.unwrap();
+        use_up(&seats, A, 1.0);
+        let turns = Arc::new(Mutex::new(Vec::new()));
+        let waiting: Vec<_> = [A, A, A, B]
+            .into_iter()
+            .map(|team| {
+                let (seats, turns) = (seats.clone(), turns.clone());
+                tokio::spawn(async move {
+                    let _ticket = seats.take(team).await.unwrap();
+                    turns.lock().unwrap().push(team);
+                })
+            })
+            .collect();
+        while seats.0.waiting.load(Ordering::Relaxed) < 4 {
+            tokio::task::yield_now().await;
+        }
+        drop(held);
+        for job in waiting {
+            job.await.unwrap();
+        }
+        assert_eq!(*turns.lock().unwrap(), [B, A, A, A]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn long_work_makes_way_for_another_team() {
+        let seats = Seats::new(1);
+        let end = Arc::new(AtomicBool::new(false));
+        let long = work(&seats, A, &end);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        for _ in 0..5 {
+            let begun = Instant::now();
+            let ticket = tokio::time::timeout(Duration::from_secs(20), seats.take(B)).await.unwrap().unwrap();
+            assert_eq!(seats.lock().free, 0);
+            assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+            drop(ticket);
+        }
+        end.store(true, Ordering::Relaxed);
+        long.await.unwrap();
+        assert_eq!(seats.lock().free, 1);
+    }
+
+    #[tokio::test]
+    async fn work_that_never_pauses_loses_its_seat() {
+        let seats = Seats::new(1);
+        let stuck = at_once(&seats, A).await.unwrap();
+        let ticket = tokio::time::timeout(Duration::from_secs(20), seats.take(B)).await.unwrap().unwrap();
+        assert_eq!(seats.lock().working.len(), 2);
+        drop(stuck);
+        assert_eq!(seats.lock().free, 0, "what was lost is not given back twice");
+        drop(ticket);
+        let state = seats.lock();
+        assert_eq!((state.free, state.begun, state.working.len()), (1, 0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_queue_has_an_end() {
+        let seats = Seats::new(1);
+        let _held = at_once(&seats, A).await.unwrap();
+        let waiting: Vec<_> = (0..MAX_WAITING)
+            .map(|_| {
+                let seats = seats.clone();
+                tokio::spawn(async move { seats.take(A).await.map(drop) })
+            })
+            .collect();
+        while seats.0.waiting.load(Ordering::Relaxed) < MAX_WAITING {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(seats.take(A).await.unwrap_err(), Full);
+        for job in &waiting {
+            job.abort();
+        }
+        for job in waiting {
+            let _ = job.await;
+        }
+        assert_eq!(seats.0.waiting.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn use_is_forgotten() {
+        let now = Instant::now();
+        let mut team = Team { waiting: VecDeque::new(), begun: 0, used: 0.0, used_at: now };
+        team.add_use(8.0, now);
+        assert!((team.used(now + HALF_LIFE) - 4.0).abs() < 0.01);
+        team.add_use(4.0, now + HALF_LIFE);
+        assert!((team.used(now + 3 * HALF_LIFE) - 2.0).abs() < 0.01);
+    }
+}

@@ -1,0 +1,176 @@
+//! The database of a data folder: who may open it and who may change its schema. A server holds a lock on its SQLite file for as long
+//! as it runs; commands beside it read and write rows, and leave the schema alone.
+
+use crate::home::{make_data_dir, store_options};
+use crate::secret_keys;
+use crate::settings::{Settings, without_password};
+use anyhow::{Context, Result, bail, ensure};
+use std::fs::{File, TryLockError};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use store::{Inspection, Store};
+
+/// Links that are followed to the database file, as many as the kernel would follow.
+const MAX_LINKS: usize = 40;
+
+/// The file of a SQLite URL.
+pub fn sqlite_file(url: &str) -> Option<PathBuf> {
+    let path = url.strip_prefix("sqlite:")?;
+    Some(PathBuf::from(path.strip_prefix("//").unwrap_or(path)))
+}
+
+/// Holds a SQLite file for one process: two servers would each believe they are alone. Released when dropped,
+/// and by the kernel when the process dies.
+#[derive(Debug)]
+pub struct DatabaseLock(#[expect(dead_code, reason = "held open for its lock")] File);
+
+/// Taken before the database is opened, so that a second server cannot even migrate it. `None` on
+/// PostgreSQL, where any number may work.
+pub fn lock_database(settings: &Settings) -> Result<Option<DatabaseLock>> {
+    let Some(database) = sqlite_file(&settings.database_url) else { return Ok(None) };
+    make_data_dir(settings)?;
+    match try_lock(&database)? {
+        Some(lock) => Ok(Some(lock)),
+        None => bail!("another server uses {}; several need PostgreSQL (database_url)", database.display()),
+    }
+}
+
+/// `None` when another process holds it.
+fn try_lock(database: &Path) -> Result<Option<DatabaseLock>> {
+    let database = real_path(database).with_context(|| format!("cannot find {}", database.display()))?;
+    if let Ok(facts) = database.metadata() {
+        ensure!(
+            facts.nlink() == 1,
+            "{} has {} names (hard links); SQLite keeps a log beside each name, and two processes that use different names \
+             destroy the database: remove the other names, or make a copy",
+            database.display(),
+            facts.nlink()
+        );
+    }
+    let path = PathBuf::from(format!("{}.lock", database.display()));
+    let mut options = File::options();
+    let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path);
+    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(DatabaseLock(file))),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("cannot lock {}", path.display()))
+        }
+    }
+}
+
+/// The one path of a file, whatever links lead to it: the lock lies beside it. The file itself may not be there yet.
+fn real_path(path: &Path) -> std::io::Result<PathBuf> {
+    let mut path = std::path::absolute(path)?;
+    for _ in 0..MAX_LINKS {
+        let folder = path.parent().unwrap_or(Path::new("/")).canonicalize()?;
+        let file = folder.join(path.file_name().unwrap_or_default());
+        match std::fs::read_link(&file) {
+            Ok(target) => path = folder.join(target),
+            Err(_) => return Ok(file),
+        }
+    }
+    Err(std::io::Error::other("too many links"))
+}
+
+/// Opens the database and brings its schema up to date. For whoever holds its lock, or is the only one who knows of it.
+pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>> {
+    make_data_dir(settings)?;
+    let options = store_options(settings).with_secret_keys(secret_keys::find_or_make(settings).await?);
+    store::open(&options).await.context("cannot open the database")
+}
+
+/// What a command does when there is no database yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfMissing {
+    Create,
+    Fail,
+}
+
+/// A database that a command opened, beside a server or without one.
+pub struct CommandStore {
+    pub store: Arc<dyn Store>,
+    /// Held where the schema had to be changed first, so that no server starts meanwhile.
+    _lock: Option<DatabaseLock>,
+}
+
+/// Opens the database for a command. A schema that differs from this program's is never changed under a running server; without a
+/// server, a SQLite file is brought up to date as a start of the server would do it.
+pub async fn open_for_command(settings: &Settings, if_missing: IfMissing) -> Result<CommandStore> {
+    let lock =
+        if needs_migration(settings, if_missing).await? { lock_for_migration(settings)? } else { None };
+    Ok(CommandStore { store: open_store(settings).await?, _lock: lock })
+}
+
+/// Whether a command has to migrate before it can work; an error where it must not.
+async fn needs_migration(settings: &Settings, if_missing: IfMissing) -> Result<bool> {
+    let shown = without_password(&settings.database_url);
+    let is_sqlite = match sqlite_file(&settings.database_url) {
+        Some(file) if !file.exists() => {
+            ensure!(
+                if_missing == IfMissing::Create,
+                "there is no database at {} yet; `gannet serve` makes one, or name another folder with --data-dir",
+                file.display()
+            );
+            return Ok(true);
+        }
+        file => file.is_some(),
+    };
+    let Inspection { version, newest } =
+        store::inspect(&store_options(settings)).await.context("cannot open the database")?;
+    match version {
+        _ if version == newest => Ok(false),
+        0 if if_missing == IfMissing::Fail => {
+            bail!("the database {shown} is empty; `gannet serve` fills it")
+        }
+        0 => Ok(true),
+        _ if is_sqlite => Ok(true),
+        _ => bail!(
+            "the database {shown} has schema version {version} and this program needs {newest}: upgrade the servers, \
+             then run `gannet migrate`"
+        ),
+    }
+}
+
+fn lock_for_migration(settings: &Settings) -> Result<Option<DatabaseLock>> {
+    lock_database(settings).context(
+        "the schema of the database must be brought to this version first, which is not done while a server runs: stop the server, \
+         or use the version of gannet that the server has",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use testkit::TempDir;
+
+    #[test]
+    fn one_file_has_one_lock_under_all_its_names() {
+        let dir = TempDir::new();
+        let (real, elsewhere) = (dir.join("real"), dir.join("elsewhere"));
+        std::fs::create_dir_all(&real).unwrap();
+        std::fs::create_dir_all(&elsewhere).unwrap();
+        std::os::unix::fs::symlink("../real/gannet.db", elsewhere.join("gannet.db")).unwrap();
+        std::os::unix::fs::symlink(&real, dir.join("folder")).unwrap();
+        let names = [real.join("gannet.db"), elsewhere.join("gannet.db"), dir.join("folder/gannet.db")];
+        for made in [false, true] {
+            if made {
+                std::fs::write(&names[0], "").unwrap();
+            }
+            for first in &names {
+                let lock = try_lock(first).unwrap();
+                assert!(lock.is_some(), "{}", first.display());
+                for second in &names {
+                    assert!(try_lock(second).unwrap().is_none(), "{} {}", first.display(), second.display());
+                }
+            }
+        }
+        std::fs::hard_link(&names[0], elsewhere.join("copy.db")).unwrap();
+        assert!(try_lock(&names[0]).unwrap_err().to_string().contains("hard links"));
+        std::os::unix::fs::symlink("loop", dir.join("loop")).unwrap();
+        assert!(try_lock(&dir.join("loop")).is_err());
+        assert!(try_lock(&dir.join("missing/gannet.db")).is_err());
+    }
+}

@@ -1,0 +1,201 @@
+//! An accepted connection as hyper reads and writes it. It keeps its places in the connection limits until it is closed, also after
+//! an upgrade to a WebSocket, and it is cut when the client stops reading while an answer is being written.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// A blocked connection must take this many bytes in every write timeout. It is what separates a slow link (half a kilobyte a second
+/// with the default of 30 seconds) from a client that reads a byte now and then to keep its connection.
+const MIN_PROGRESS: usize = 16 * 1024;
+/// Unsent bytes that the kernel holds for one connection. With its default of several megabytes a slow reader would look as if it
+/// made no progress for minutes, because the socket only becomes writable again after a third of them has left.
+#[cfg(target_os = "linux")]
+const MAX_UNSENT: u32 = 128 * 1024;
+
+/// A stream that can be closed without waiting for the other side.
+pub trait Abort {
+    fn abort(&self);
+}
+
+impl Abort for TcpStream {
+    fn abort(&self) {
+        // Otherwise the kernel would go on to offer the unread bytes to the client. A socket that refuses the option is closed
+        // all the same.
+        let _ = self.set_zero_linger();
+    }
+}
+
+/// Prepares an accepted socket: small answers leave at once, and the progress of large ones can be seen.
+pub fn prepare(stream: &TcpStream) {
+    // A socket that refuses an option still works.
+    let _ = stream.set_nodelay(true);
+    #[cfg(target_os = "linux")]
+    let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(MAX_UNSENT);
+}
+
+/// A stream with a time limit for writes that make no progress. Idle connections, which have nothing to write, have no limit here.
+pub struct Connection<S, P> {
+    stream: S,
+    write_timeout: Duration,
+    blocked: Option<Blocked>,
+    /// Held until the connection is closed.
+    _places: P,
+}
+
+/// The client has not taken everything that was written.
+struct Blocked {
+    /// Bytes it took since the timer was started.
+    taken: usize,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl<S: Abort, P> Connection<S, P> {
+    pub fn new(stream: S, write_timeout: Duration, places: P) -> Self {
+        Self { stream, write_timeout, blocked: None, _places: places }
+    }
+
+    /// Notes how a write of `offered` bytes ended, and ends the connection when writes have been blocked for too long.
+    fn note_write(
+        &mut self,
+        cx: &mut Context<'_>,
+        offered: usize,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        match written {
+            Poll::Ready(Ok(count)) if count >= offered => self.blocked = None,
+            Poll::Ready(Ok(count)) => {
+                if let Some(blocked) = &mut self.blocked {
+                    blocked.taken += count;
+                    if blocked.taken >= MIN_PROGRESS {
+                        blocked.taken = 0;
+                        blocked.timer.as_mut().reset(Instant::now() + self.write_timeout);
+                    }
+                }
+            }
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => {
+                let timeout = self.write_timeout;
+                let start = || Blocked { taken: 0, timer: Box::pin(sleep(timeout)) };
+                ready!(self.blocked.get_or_insert_with(start).timer.as_mut().poll(cx));
+                self.stream.abort();
+                metrics::counter!("gannet_connections_cut_total", "reason" => "not_reading").increment(1);
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")));
+            }
+        }
+        written
+    }
+}
+
+impl<S: AsyncRead + Unpin, P: Unpin> AsyncRead for Connection<S, P> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Abort + Unpin, P: Unpin> AsyncWrite for Connection<S, P> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.note_write(cx, bytes.len(), written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.note_write(cx, slices.iter().map(|slice| slice.len()).sum(), written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+impl<S, P> std::fmt::Debug for Connection<S, P> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Connection").field("blocked", &self.blocked.is_some()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    impl Abort for DuplexStream {
+        fn abort(&self) {}
+    }
+
+    const TIMEOUT: Duration = Duration::from_millis(300);
+
+    fn connection() -> (Connection<DuplexStream, ()>, DuplexStream) {
+        let (ours, theirs) = duplex(1024);
+        (Connection::new(ours, TIMEOUT, ()), theirs)
+    }
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_is_cut() {
+        let (mut ours, _theirs) = connection();
+        let began = Instant::now();
+        let error = ours.write_all(&[0; 4096]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(began.elapsed() >= TIMEOUT);
+    }
+
+    #[tokio::test]
+    async fn a_trickle_does_not_keep_a_connection() {
+        let (mut ours, mut theirs) = connection();
+        tokio::spawn(async move {
+            while theirs.read_u8().await.is_ok() {
+                tokio::time::sleep(TIMEOUT / 30).await;
+            }
+        });
+        let written = tokio::time::timeout(TIMEOUT * 20, ours.write_all(&[0; 64 * 1024])).await;
+        assert_eq!(written.expect("cut").unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn a_slow_reader_gets_everything() {
+        let (mut ours, mut theirs) = connection();
+        let reader = tokio::spawn(async move {
+            let (mut total, mut buffer) = (0, [0; 1024]);
+            while total < 200 * 1024 {
+                total += theirs.read(&mut buffer).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        });
+        let began = Instant::now();
+        ours.write_all(&vec![0; 200 * 1024]).await.unwrap();
+        reader.await.unwrap();
+        assert!(began.elapsed() > TIMEOUT * 2, "it took longer than one timeout");
+    }
+
+    #[tokio::test]
+    async fn an_idle_connection_has_no_limit() {
+        let (mut ours, mut theirs) = connection();
+        ours.write_all(b"one").await.unwrap();
+        tokio::time::sleep(TIMEOUT * 2).await;
+        ours.write_all(b"two").await.unwrap();
+        let mut read = [0; 6];
+        theirs.read_exact(&mut read).await.unwrap();
+        assert_eq!(&read, b"onetwo");
+    }
+}

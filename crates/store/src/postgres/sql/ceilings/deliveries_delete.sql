@@ -1,0 +1,1 @@
+DELETE FROM deliveries WHERE number = ANY ($1)

@@ -1,0 +1,1 @@
+SELECT resource, done FROM claims WHERE team_id = $1 AND hash = $2 AND expires_at > gannet_now()

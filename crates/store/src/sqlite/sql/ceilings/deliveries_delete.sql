@@ -1,0 +1,1 @@
+DELETE FROM deliveries WHERE number IN (SELECT value FROM json_each(?1))

@@ -1,0 +1,1 @@
+SELECT private FROM crawls WHERE id = ?1

@@ -1,0 +1,1 @@
+SELECT at FROM pulse WHERE one = 1

@@ -1,0 +1,1 @@
+DELETE FROM secret_keys WHERE id = ?1

@@ -1,0 +1,64 @@
+//! Mixed work under faults: scrapes over HTTP and in the browser, crawls with webhooks and agent runs, while every few seconds
+//! something breaks. Nothing that was accepted is lost, nobody gets an unexplained error, the service works again within ten
+//! seconds of each fault's end without a restart, and memory, handles, threads and the database stay level.
+//!
+//! Half a minute here; forty minutes with `GANNET_TEST_SOAK=1` (`GANNET_TEST_SOAK_MINUTES` sets another time). Real pages come from
+//! the file that `GANNET_TEST_PAGES` names: one JSON object with an `html` field in each line, packed by zstd.
+
+mod faults;
+mod record;
+mod site;
+mod work;
+
+use crate::scrape;
+use crate::webhooks::Receiver;
+use faults::Faults;
+use record::Record;
+use site::SoakSite;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use testkit::TempDir;
+use work::Work;
+
+/// How long to work, and how often something breaks.
+fn schedule() -> (Duration, Duration) {
+    if std::env::var_os("GANNET_TEST_SOAK").is_none() {
+        return (Duration::from_secs(36), Duration::from_secs(9));
+    }
+    let minutes = std::env::var("GANNET_TEST_SOAK_MINUTES").ok().and_then(|text| text.parse().ok());
+    (Duration::from_mins(minutes.unwrap_or(40)), Duration::from_secs(20))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mixed_work_survives_a_fault_every_few_seconds() {
+    let (duration, between_faults) = schedule();
+    let dir = TempDir::new();
+    let (site, receiver) = (Arc::new(SoakSite::start()), Arc::new(Receiver::start()));
+    let recipe = scrape::recipe(&dir)
+        .set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8")
+        .set("webhook_retries", "1s,2s,4s,8s,16s")
+        .set("webhook_timeout", "2s");
+    let server = recipe.start().await;
+    let work = Work::start(&server.http, &site, &receiver);
+    let mut faults = Faults::new(&server, &site, &dir);
+    let (mut record, began) = (Record::new(&server, &dir), Instant::now());
+    let mut next_fault = began + between_faults;
+    while began.elapsed() < duration {
+        if Instant::now() >= next_fault {
+            let fault = faults.inject().await;
+            let recovered = work.recovers(&server.http, &site).await;
+            println!("{:5.0} s  {fault}: works again after {recovered:.1?}", began.elapsed().as_secs_f64());
+            next_fault += between_faults;
+        }
+        record.note();
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    let done = work.finish(&server.http, &receiver).await;
+    println!("{done}");
+    record.is_level();
+    let log = server.log();
+    let panics: Vec<&str> = log.lines().filter(|line| line.contains("panicked")).collect();
+    assert!(panics.is_empty(), "{panics:?}");
+    let (code, took, _) = server.terminate();
+    assert_eq!(code, Some(0), "stopped after {took:?}");
+}

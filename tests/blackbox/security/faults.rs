@@ -1,0 +1,238 @@
+//! Stores that are away, refuse, hang or are out of connections, and clocks that somebody sets: nothing accepted is lost, every job
+//! ends, and everything works again within ten seconds of the fault's end, without a restart.
+//!
+//! Short faults here, long ones with `GANNET_TEST_SOAK=1`.
+
+use super::disk::{ended, recovered, rounds, slow_site, start_crawl, status};
+use crate::scrape::recipe;
+use crate::server::Recipe;
+use serde_json::json;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+use testkit::{PostgresCluster, S3Server, TempDir};
+
+const PATIENCE: Duration = Duration::from_mins(3);
+const PAGES: u64 = 40;
+
+/// How long a fault lasts: seconds here, a minute when soaking.
+fn lasting(short: u64) -> Duration {
+    Duration::from_secs(u64::from(rounds(u32::try_from(short).unwrap(), 60)))
+}
+
+async fn all_pages(server: &crate::server::Server, id: &str) {
+    let last = ended(&server.http, id, PATIENCE).await;
+    assert_eq!(last["status"], "completed", "{last}");
+    assert_eq!((last["completed"].as_u64(), last["failed"].as_u64()), (Some(PAGES + 1), Some(0)), "{last}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_server_that_stops_or_runs_out_of_connections_costs_nothing() {
+    let dir = TempDir::new();
+    let mut cluster = PostgresCluster::start();
+    let recipe = recipe(&dir).set("browser", "off").set("lease", "2s").set("database_url", &cluster.database());
+    let server = recipe.start().await;
+    let site = slow_site(PAGES, Duration::from_millis(250));
+    let id = start_crawl(&server.http, &site.base).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+
+    cluster.kill();
+    let refused = server.http.post("/v2/crawl", &json!({ "url": site.base })).await.unwrap();
+    assert_eq!(refused.status, 503, "{}", refused.text);
+    assert!(!refused.header("retry-after").is_empty());
+    assert_eq!(server.http.get("/ready").await.unwrap().status, 503);
+    tokio::time::sleep(lasting(1)).await;
+    // Comes back with too few connections for everybody.
+    cluster.restart_with(&["max_connections=4", "superuser_reserved_connections=0"]);
+    tokio::time::sleep(lasting(2)).await;
+    for _ in 0..8 {
+        let reply = server.http.get(&format!("/v2/crawl/{id}")).await.unwrap();
+        assert!(matches!(reply.status, 200 | 503), "{}", reply.text);
+    }
+    cluster.kill();
+    cluster.restart_with(&[]);
+    recovered(&server, &site.url("/other/1")).await;
+    all_pages(&server, &id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_server_that_fails_over_costs_nothing() {
+    if rounds(0, 1) == 0 {
+        // The short form of this is a test of the store.
+        return;
+    }
+    let dir = TempDir::new();
+    let mut cluster = PostgresCluster::start();
+    let recipe = recipe(&dir).set("browser", "off").set("lease", "2s").set("database_url", &cluster.database());
+    let server = recipe.start().await;
+    let site = slow_site(PAGES, Duration::from_millis(250));
+    for _ in 0..5 {
+        let id = start_crawl(&server.http, &site.base).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        cluster.restart_as_standby();
+        let end = Instant::now() + Duration::from_secs(10);
+        while server.http.get(&format!("/v2/crawl/{id}")).await.unwrap().status != 200 {
+            assert!(Instant::now() < end, "a standby can be read");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let refused = server.http.post("/v2/crawl", &json!({ "url": site.base })).await.unwrap();
+        assert_eq!(refused.status, 503, "{}", refused.text);
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        cluster.promote();
+        recovered(&server, &site.url("/other/1")).await;
+        all_pages(&server, &id).await;
+    }
+}
+
+/// A way to object storage that can be cut: passes everything on, refuses every connection, or takes them and says nothing.
+struct Way {
+    mode: Arc<AtomicU8>,
+    endpoint: String,
+}
+
+const PASS: u8 = 0;
+const REFUSE: u8 = 1;
+const HANG: u8 = 2;
+
+impl Way {
+    fn to(target: &str) -> Self {
+        let target = target.trim_start_matches("http://").to_owned();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let mode = Arc::new(AtomicU8::new(PASS));
+        let now = mode.clone();
+        std::thread::spawn(move || {
+            let mut silent = Vec::new();
+            for connection in listener.incoming().flatten() {
+                match now.load(Ordering::SeqCst) {
+                    REFUSE => drop(connection),
+                    HANG => silent.push(connection),
+                    _ => {
+                        silent.clear();
+                        pass(connection, &target, now.clone());
+                    }
+                }
+            }
+        });
+        Self { mode, endpoint }
+    }
+
+    fn set(&self, mode: u8) {
+        self.mode.store(mode, Ordering::SeqCst);
+    }
+}
+
+/// Carries bytes both ways for as long as the way is open.
+fn pass(from: TcpStream, target: &str, mode: Arc<AtomicU8>) {
+    let Ok(to) = TcpStream::connect(target) else { return };
+    for (mut source, mut sink) in
+        [(from.try_clone().unwrap(), to.try_clone().unwrap()), (to, from)]
+    {
+        let mode = mode.clone();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 65_536];
+            while let Ok(count @ 1..) = source.read(&mut buffer) {
+                if mode.load(Ordering::SeqCst) != PASS || sink.write_all(&buffer[..count]).is_err() {
+                    break;
+                }
+            }
+            let _ = source.shutdown(Shutdown::Both);
+            let _ = sink.shutdown(Shutdown::Both);
+        });
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn object_storage_that_refuses_or_hangs_costs_nothing() {
+    let dir = TempDir::new();
+    let storage = S3Server::start();
+    storage.create_bucket("gannet");
+    let way = Way::to(&storage.endpoint());
+    let recipe = recipe(&dir)
+        .set("lease", "2s")
+        .set("objects", "s3://gannet/files")
+        .set("s3_endpoint", &way.endpoint)
+        .set("s3_access_key", "test")
+        .set("s3_secret_key", "test");
+    let server = recipe.start().await;
+    let site = slow_site(8, Duration::ZERO);
+    let shot = |url: String| json!({ "url": url, "formats": ["screenshot"], "maxAge": 0, "timeout": 60_000 });
+    let reply = server.http.post("/v2/scrape", &shot(site.url("/other/1"))).await.unwrap();
+    reply.is_success();
+    for (mode, lasts) in [(REFUSE, lasting(3)), (HANG, lasting(2))] {
+        way.set(mode);
+        let urls: Vec<String> = (0..4).map(|n| site.url(&format!("/p/{n}"))).collect();
+        let asked = json!({ "urls": urls, "formats": ["screenshot"], "maxAge": 0 });
+        let batch = server.http.post("/v2/batch/scrape", &asked).await.unwrap();
+        let batch = batch.is_success()["id"].as_str().unwrap().to_owned();
+        if mode == REFUSE {
+            let refused = server.http.post("/v2/scrape", &shot(site.url("/other/2"))).await.unwrap();
+            assert_eq!(refused.status, 503, "{}", refused.text);
+            assert!(refused.text.contains("object storage"), "{}", refused.text);
+        }
+        tokio::time::sleep(lasts).await;
+        way.set(PASS);
+        let end = Instant::now() + PATIENCE;
+        let last = loop {
+            let last = server.http.get(&format!("/v2/batch/scrape/{batch}")).await.unwrap().json;
+            if last["status"] != "scraping" {
+                break last;
+            }
+            assert!(Instant::now() < end, "{last:.500}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        };
+        assert_eq!((last["status"].as_str(), last["completed"].as_u64()), (Some("completed"), Some(4)), "{last:.500}");
+        for document in last["data"].as_array().unwrap() {
+            let path = document["screenshot"].as_str().unwrap().strip_prefix(&server.http.base).unwrap().to_owned();
+            assert_eq!(server.http.with_key(None).get(&path).await.unwrap().status, 200);
+        }
+        let again = server.http.post("/v2/scrape", &shot(site.url("/other/3"))).await.unwrap();
+        again.is_success();
+    }
+}
+
+fn faketime() -> PathBuf {
+    let folders = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+    let mut found = folders.map(|folder| folder.path().join("faketime/libfaketime.so.1")).filter(|path| path.exists());
+    found.next().expect("libfaketime; Debian has it in the package faketime")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_is_set_forward_and_back_costs_nothing() {
+    let dir = TempDir::new();
+    let clock = dir.join("clock");
+    std::fs::write(&clock, "+0").unwrap();
+    let launcher = vec![
+        "env".to_owned(),
+        format!("LD_PRELOAD={}", faketime().display()),
+        format!("FAKETIME_TIMESTAMP_FILE={}", clock.display()),
+        "FAKETIME_DONT_FAKE_MONOTONIC=1".to_owned(),
+        "FAKETIME_NO_CACHE=1".to_owned(),
+    ];
+    let recipe = recipe(&dir).set("browser", "off").set("lease", "2s");
+    let server = Recipe { launcher, ..recipe }.start().await;
+    let site = slow_site(PAGES, Duration::from_millis(400));
+    for jumps in [["+3600", "+0"], ["-3600", "+0"]].iter().take(rounds(1, 2) as usize + 1) {
+        let began = Instant::now();
+        let id = start_crawl(&server.http, &site.base).await;
+        for jump in jumps {
+            tokio::time::sleep(Duration::from_millis(1_200)).await;
+            assert_eq!(status(&server.http, &id).await["status"], "scraping");
+            // Replaced in one step: whoever reads it finds the old time or the new one.
+            std::fs::write(clock.with_extension("new"), jump).unwrap();
+            std::fs::rename(clock.with_extension("new"), &clock).unwrap();
+        }
+        all_pages(&server, &id).await;
+        assert!(began.elapsed() < Duration::from_secs(40), "nothing waits for an hour: {:?}", began.elapsed());
+        let log = server.log();
+        assert!(!log.contains("swept pages of lost workers"), "no page was taken from its worker:\n{log}");
+        let ledger = server.http.get(&format!("/v2/crawl/{id}/ledger?limit=1000")).await.unwrap();
+        for line in ledger.is_success()["data"].as_array().unwrap() {
+            assert!(line["attempts"].as_u64().unwrap_or(0) <= 1, "no page was scraped twice: {line}");
+        }
+    }
+    recovered(&server, &site.url("/other/1")).await;
+}

@@ -1,0 +1,1 @@
+//! Secrets of one key stay hidden from others, and are encrypted at rest.
