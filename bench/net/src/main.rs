@@ -155,7 +155,11 @@ fn fetching(address: SocketAddr, at_once: usize) -> Result<()> {
             let (fetcher, left) = (fetcher.clone(), Arc::clone(&left));
             workers.spawn(async move {
                 while take_one(&left) {
-                    let request = Request::get(Purpose::Scrape, &format!("http://{address}/a/page.html"), Credentials::none())?;
+                    let request = Request::get(
+                        Purpose::Scrape,
+                        &format!("http://{address}/a/page.html"),
+                        Credentials::none(),
+                    )?;
                     let found = fetcher.fetch(request, Deadline::after(Duration::from_secs(30))).await?;
                     ensure!(found.body.len() == PAGE, "a page is cut");
                 }

@@ -72,8 +72,9 @@ impl BrowserUser {
         match self {
             Self::Same => None,
             Self::Account(account) => is_root.then_some(account),
-            Self::Auto => is_root
-                .then(|| choose_unprivileged(&std::fs::read_to_string(PASSWD).unwrap_or_default())),
+            Self::Auto => {
+                is_root.then(|| choose_unprivileged(&std::fs::read_to_string(PASSWD).unwrap_or_default()))
+            }
         }
     }
 }
@@ -93,7 +94,9 @@ fn find_account(text: &str, passwd: &str) -> Option<Account> {
     };
     let gid = match group {
         Some(group) => group.parse().ok()?,
-        None => accounts(passwd).find(|(_, account)| account.uid == uid).map_or(uid, |(_, account)| account.gid),
+        None => {
+            accounts(passwd).find(|(_, account)| account.uid == uid).map_or(uid, |(_, account)| account.gid)
+        }
     };
     Some(Account { uid, gid })
 }

@@ -30,16 +30,8 @@ const LONGEST_COMPLAINT: usize = 4096;
 const REAP_ATTEMPTS: u32 = 20;
 const REAP_PAUSE: Duration = Duration::from_millis(50);
 /// What a browser needs to know of our surroundings. The rest, secrets among it, is none of its business.
-const PASSED_ON: [&str; 8] = [
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "LD_LIBRARY_PATH",
-    "FONTCONFIG_PATH",
-    "FONTCONFIG_FILE",
-];
+const PASSED_ON: [&str; 8] =
+    ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE"];
 /// Folders of our own account, which another has no use for.
 const PASSED_ON_TO_SAME_ACCOUNT: [&str; 3] = ["HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"];
 /// The longest path for temporary files. Chromium makes a socket below it, and the path of a socket has at most 108 bytes.

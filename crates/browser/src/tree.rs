@@ -1,6 +1,6 @@
 //! The processes of a group, as the kernel lists them: how many there are and what they hold. And those that browsers leave to us.
 
-use rustix::process::{Pid, WaitOptions, getpgrp, getpid, waitpid};
+use rustix::process::{Pid, WaitOptions, waitpid};
 use std::fs;
 
 /// What a group of processes amounts to.
@@ -31,7 +31,9 @@ pub(crate) fn look(groups: &[Pid]) -> Vec<Group> {
 /// As the first process of a container we inherit what browsers leave, and must take note of its end, or it stays in the table of
 /// processes for ever. Returns how many of them still live.
 pub(crate) fn reap_orphans() -> usize {
-    let (own, own_group) = (getpid(), getpgrp());
+    // Our own group may be of a namespace outside, which has no number here: then it is 0.
+    let own = fs::read_to_string("/proc/self/stat").ok();
+    let Some((own, _, _, own_group)) = own.as_deref().and_then(fields_of) else { return 0 };
     let Ok(entries) = fs::read_dir("/proc") else { return 0 };
     let mut living = 0;
     for entry in entries.flatten() {
@@ -47,25 +49,25 @@ pub(crate) fn reap_orphans() -> usize {
 
 /// The process of a line of `stat`, and whether it has ended, if it is one that we did not start but inherited. Those that we start are
 /// in our own group or lead one; whoever started them waits for them.
-fn orphan_of(stat: &str, own: Pid, own_group: Pid) -> Option<(Pid, bool)> {
-    let (head, fields) = stat.rsplit_once(')')?;
-    let pid = Pid::from_raw(head.split(' ').next()?.parse().ok()?)?;
-    let mut fields = fields.split_ascii_whitespace();
-    let ended = fields.next()? == "Z";
-    let parent = fields.next()?.parse::<i32>().ok()?;
-    let group = fields.next()?.parse::<i32>().ok()?;
-    let inherited = parent == own.as_raw_pid() && group != own_group.as_raw_pid() && group != pid.as_raw_pid();
-    inherited.then_some((pid, ended))
+fn orphan_of(stat: &str, own: i32, own_group: i32) -> Option<(Pid, bool)> {
+    let (pid, ended, parent, group) = fields_of(stat)?;
+    let inherited = parent == own && group != own_group && group != pid;
+    Pid::from_raw(pid).filter(|_| inherited).map(|pid| (pid, ended))
 }
 
 /// Whether a line of `stat` is of a living process of the group.
 fn belongs(stat: &str, group: Pid) -> bool {
-    // The name in parentheses may hold anything, so fields are counted from its end: state, parent, group.
-    let Some((_, fields)) = stat.rsplit_once(')') else { return false };
+    fields_of(stat).is_some_and(|(_, ended, _, of)| !ended && of == group.as_raw_pid())
+}
+
+/// Of a line of `stat`: the process, whether it has ended, its parent, its group.
+fn fields_of(stat: &str) -> Option<(i32, bool, i32, i32)> {
+    // The name in parentheses may hold anything, so fields are counted from its end.
+    let (head, fields) = stat.rsplit_once(')')?;
+    let pid = head.split(' ').next()?.parse().ok()?;
     let mut fields = fields.split_ascii_whitespace();
-    let state = fields.next();
-    let of = fields.nth(1).and_then(|text| text.parse::<i32>().ok());
-    state != Some("Z") && of == Some(group.as_raw_pid())
+    let ended = fields.next()? == "Z";
+    Some((pid, ended, fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
 }
 
 fn private_bytes(number: &str) -> Option<u64> {
@@ -91,8 +93,7 @@ mod tests {
 
     #[test]
     fn what_was_inherited_is_told_from_what_was_started() {
-        let pid = |number| Pid::from_raw(number).unwrap();
-        let orphan = |stat: &str| orphan_of(stat, pid(1), pid(1)).map(|(pid, ended)| (pid.as_raw_pid(), ended));
+        let orphan = |stat: &str| orphan_of(stat, 1, 1).map(|(pid, ended)| (pid.as_raw_pid(), ended));
         assert_eq!(orphan("40 (chrome_crashpad) Z 1 38 38 0"), Some((40, true)));
         assert_eq!(orphan("40 (chrome) S 1 38 38 0"), Some((40, false)));
         assert_eq!(orphan("38 (chrome) Z 1 38 38 0"), None, "we started it in a group of its own");

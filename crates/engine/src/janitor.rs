@@ -138,7 +138,10 @@ async fn shrink_crawls(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
             return Ok(());
         }
         if gone > 0 {
-            tracing::warn!(crawls = gone, "crawls and batches store too much: the oldest are deleted before their time");
+            tracing::warn!(
+                crawls = gone,
+                "crawls and batches store too much: the oldest are deleted before their time"
+            );
         }
         // Those that expired on their own count too until they are deleted.
         let deleted = store.purge_crawls(PURGE_BATCH).await?;
@@ -173,7 +176,10 @@ async fn shrink_webhooks(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
         gone += deleted;
     }
     if gone > 0 {
-        tracing::warn!(webhooks = gone, "webhooks take more than webhooks_limit allows: the oldest were deleted");
+        tracing::warn!(
+            webhooks = gone,
+            "webhooks take more than webhooks_limit allows: the oldest were deleted"
+        );
     }
     Ok(())
 }

@@ -122,9 +122,9 @@ mod tests {
         let shared = dir.join("shared");
         std::fs::create_dir_all(shared.join("search-index")).unwrap();
         std::fs::write(shared.join("letter.txt"), "x").unwrap();
-        [&shared, &shared.join("search-index"), &shared.join("letter.txt")]
-            .into_iter()
-            .for_each(|path| open(path));
+        for path in [&shared, &shared.join("search-index"), &shared.join("letter.txt")] {
+            open(path);
+        }
         make_data_folder(&shared).unwrap();
         assert_eq!((mode(&shared), mode(&shared.join("letter.txt"))), (0o755, 0o755));
         assert_eq!(mode(&shared.join("search-index")), 0o700);

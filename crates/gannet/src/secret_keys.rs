@@ -151,7 +151,10 @@ mod tests {
         let next = SecretKey::random().unwrap();
         replace(&settings, &[next.clone(), first.current.clone()]).unwrap();
         assert!(!is_open_to_others(&settings));
-        assert_eq!(find(&settings).unwrap(), Some(SecretKeys { current: next, previous: vec![first.current] }));
+        assert_eq!(
+            find(&settings).unwrap(),
+            Some(SecretKeys { current: next, previous: vec![first.current] })
+        );
     }
 
     #[test]

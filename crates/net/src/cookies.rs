@@ -33,7 +33,10 @@ struct Cookie {
 /// A value never reaches a log.
 impl fmt::Debug for Cookie {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Cookie").field("name", &self.name).field("domain", &self.domain).finish_non_exhaustive()
+        out.debug_struct("Cookie")
+            .field("name", &self.name)
+            .field("domain", &self.domain)
+            .finish_non_exhaustive()
     }
 }
 

@@ -291,10 +291,8 @@ pub fn take_login(url: &mut Url) -> Option<Login> {
     if url.username().is_empty() && url.password().is_none() {
         return None;
     }
-    let login = Login {
-        user: url.username().to_owned(),
-        password: url.password().unwrap_or_default().to_owned(),
-    };
+    let login =
+        Login { user: url.username().to_owned(), password: url.password().unwrap_or_default().to_owned() };
     // Neither can fail for http and https, which always have a host; others have no login.
     let _ = url.set_username("");
     let _ = url.set_password(None);

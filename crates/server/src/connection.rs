@@ -15,7 +15,7 @@ const MIN_PROGRESS: usize = 16 * 1024;
 /// Unsent bytes that the kernel holds for one connection. With its default of several megabytes a slow reader would look as if it
 /// made no progress for minutes, because the socket only becomes writable again after a third of them has left.
 #[cfg(target_os = "linux")]
-const MAX_UNSENT: u32 = 128 * 1024;
+const MAX_UNSENT: u32 = 16 * 1024;
 
 /// A stream that can be closed without waiting for the other side.
 pub trait Abort {
@@ -168,7 +168,7 @@ mod tests {
                 tokio::time::sleep(TIMEOUT / 30).await;
             }
         });
-        let written = tokio::time::timeout(TIMEOUT * 20, ours.write_all(&[0; 64 * 1024])).await;
+        let written = tokio::time::timeout(TIMEOUT * 20, ours.write_all(&vec![0; 64 * 1024])).await;
         assert_eq!(written.expect("cut").unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 

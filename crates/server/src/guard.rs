@@ -106,13 +106,11 @@ pub fn is_from_foreign_page(settings: &Settings, headers: &HeaderMap) -> bool {
         Cors::Any => true,
         Cors::Origins(origins) => origins.iter().any(|known| known == origin),
     };
-    match text(headers, ORIGIN) {
-        Some(origin) => !allowed(origin),
-        None => {
-            let site = text(headers, SEC_FETCH_SITE);
-            settings.cors != Cors::Any && site.is_some_and(|site| !["same-origin", "none"].contains(&site))
-        }
+    if let Some(origin) = text(headers, ORIGIN) {
+        return !allowed(origin);
     }
+    let site = text(headers, SEC_FETCH_SITE);
+    settings.cors != Cors::Any && site.is_some_and(|site| !["same-origin", "none"].contains(&site))
 }
 
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {

@@ -86,9 +86,13 @@ pub enum TurnOf {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartedRun {
     /// Accepted, as this turn of its thread (from 1; 0 without one).
-    Accepted { turn: u32 },
+    Accepted {
+        turn: u32,
+    },
     /// The thread has a run that goes on.
-    ThreadBusy { run: Uuid },
+    ThreadBusy {
+        run: Uuid,
+    },
     /// There is no such thread, or it is another team's.
     ThreadNotFound,
     Refused(NotAdmitted),

@@ -101,7 +101,9 @@ pub trait Store:
 pub async fn open(options: &StoreOptions) -> StoreResult<Arc<dyn Store>> {
     match options.location()? {
         Location::Sqlite(path) => admitted(sqlite::SqliteStore::open(&path, options).await?, options).await,
-        Location::Postgres(url) => admitted(postgres::PostgresStore::open(&url, options).await?, options).await,
+        Location::Postgres(url) => {
+            admitted(postgres::PostgresStore::open(&url, options).await?, options).await
+        }
     }
 }
 

@@ -67,9 +67,7 @@ mod tests {
         let map: MapRequest = serde_json::from_value(json!({ "headers": headers })).unwrap();
         let crawl = json!({ "scrapeOptions": options, "webhook": webhook });
         let crawl: CrawlRequest = serde_json::from_value(crawl).unwrap();
-        for shown in
-            [format!("{scrape:?}"), format!("{batch:?}"), format!("{map:?}"), format!("{crawl:?}")]
-        {
+        for shown in [format!("{scrape:?}"), format!("{batch:?}"), format!("{map:?}"), format!("{crawl:?}")] {
             assert!(!shown.contains("s3cret"), "{shown}");
             assert!(shown.contains("Authorization"), "{shown}");
         }

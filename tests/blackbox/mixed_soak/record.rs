@@ -48,7 +48,8 @@ impl Record {
     /// The last quarter held no more than a tenth above the second. Caches fill in the first half of a short run, so it has slack.
     pub fn is_level(&self) {
         let slack_mb = if std::env::var_os("GANNET_TEST_SOAK").is_some() { 24.0 } else { 120.0 };
-        let quarters = |value: &dyn Fn(&Sample) -> f64| [0, 1, 2, 3].map(|quarter| self.quarter(quarter, value));
+        let quarters =
+            |value: &dyn Fn(&Sample) -> f64| [0, 1, 2, 3].map(|quarter| self.quarter(quarter, value));
         let memory = quarters(&|sample| sample.memory_mb);
         let handles = quarters(&|sample| sample.handles);
         let threads = quarters(&|sample| sample.threads);

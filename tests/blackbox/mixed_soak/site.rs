@@ -62,7 +62,8 @@ fn load_real_pages() -> Vec<String> {
 
 async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     if !shared.up.load(Ordering::SeqCst) {
-        return (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "1")], "down for a moment").into_response();
+        return (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "1")], "down for a moment")
+            .into_response();
     }
     let path = request.uri().path();
     let number = |text: &str| text.parse::<usize>().unwrap_or(0);
@@ -77,7 +78,9 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
         ["real", which] if !shared.real_pages.is_empty() => {
             Html(shared.real_pages[number(which) % shared.real_pages.len()].clone()).into_response()
         }
-        ["real", which] => Html(text_page(&format!("Page {which}"), &long_text(number(which)))).into_response(),
+        ["real", which] => {
+            Html(text_page(&format!("Page {which}"), &long_text(number(which)))).into_response()
+        }
         ["script", which] => Html(script_page(which)).into_response(),
         ["site", site, page] => Html(linked_page(site, number(page))).into_response(),
         _ => StatusCode::NOT_FOUND.into_response(),
@@ -95,7 +98,10 @@ fn text_page(title: &str, body: &str) -> String {
 fn long_text(seed: usize) -> String {
     let mut text = String::new();
     for line in 0..40 + seed % 200 {
-        let _ = write!(text, "<p>Paragraph {line} of page {seed}: colonies are counted each summer by boat and from the air.</p>");
+        let _ = write!(
+            text,
+            "<p>Paragraph {line} of page {seed}: colonies are counted each summer by boat and from the air.</p>"
+        );
     }
     text
 }
@@ -115,5 +121,8 @@ fn linked_page(site: &str, page: usize) -> String {
     for other in 1..SITE_PAGES {
         let _ = write!(links, "<li><a href=\"/site/{site}/{other}\">Page {other}</a></li>");
     }
-    text_page(&format!("Page {page} of site {site}"), &format!("<p>Text that only page {page} of site {site} has.</p><ul>{links}</ul>"))
+    text_page(
+        &format!("Page {page} of site {site}"),
+        &format!("<p>Text that only page {page} of site {site} has.</p><ul>{links}</ul>"),
+    )
 }

@@ -89,11 +89,14 @@ impl Work {
             let body = json!({ "url": site.url("/probe"), "maxAge": 0, "timeout": 5000 });
             let scraped = http.post("/v2/scrape", &body).await;
             let ready = http.get("/ready").await;
-            let works = |reply: &reqwest::Result<Reply>| reply.as_ref().is_ok_and(|reply| reply.status == 200);
+            let works =
+                |reply: &reqwest::Result<Reply>| reply.as_ref().is_ok_and(|reply| reply.status == 200);
             if works(&scraped) && works(&ready) {
                 return began.elapsed();
             }
-            let tell = |reply: &reqwest::Result<Reply>| reply.as_ref().map_or("broken".into(), |reply| reply.text.clone());
+            let tell = |reply: &reqwest::Result<Reply>| {
+                reply.as_ref().map_or("broken".into(), |reply| reply.text.clone())
+            };
             assert!(
                 began.elapsed() < RECOVERY,
                 "not well {RECOVERY:?} after the fault: scrape {}; ready {}",

@@ -70,8 +70,10 @@ async fn leads(State(target): State<String>, Path(how): Path<String>) -> Respons
         return StatusCode::NOT_FOUND.into_response();
     };
     let script = script.replace("TARGET", &format!("'{target}'")).replace("BARE", &target);
-    Html(format!("<!doctype html><html><head><title>App</title></head><body><div id=root></div>{script}</body></html>"))
-        .into_response()
+    Html(format!(
+        "<!doctype html><html><head><title>App</title></head><body><div id=root></div>{script}</body></html>"
+    ))
+    .into_response()
 }
 
 async fn hop(State(target): State<String>) -> Response {
@@ -140,8 +142,10 @@ async fn a_strict_run_does_not_use_a_stored_page_of_another_site() {
 async fn a_crawl_keeps_nothing_of_a_page_that_was_elsewhere() {
     let house = House::open().await;
     let sites = TwoSites::start();
-    let body = json!({ "url": sites.leading.url("/"), "limit": 10, "ignoreRobotsTxt": true, "sitemap": "skip" });
-    let id = house.http().post("/v2/crawl", &body).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
+    let body =
+        json!({ "url": sites.leading.url("/"), "limit": 10, "ignoreRobotsTxt": true, "sitemap": "skip" });
+    let id =
+        house.http().post("/v2/crawl", &body).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
     let status = crawl_ended(house.http(), &format!("/v2/crawl/{id}")).await;
     assert_eq!((&status["completed"], &status["skipped"]), (&json!(1), &json!(1)), "{status}");
     let stored = json!({ "lockdown": true });
@@ -154,9 +158,14 @@ async fn a_crawl_keeps_nothing_of_a_page_that_was_elsewhere() {
         "url": house.site.url("/to?/article"), "limit": 10, "excludePaths": ["^/article"], "ignoreRobotsTxt": true,
         "sitemap": "skip", "crawlEntireDomain": true,
     });
-    let id = house.http().post("/v2/crawl", &body).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
+    let id =
+        house.http().post("/v2/crawl", &body).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
     crawl_ended(house.http(), &format!("/v2/crawl/{id}")).await;
-    failed(&house.scrape("/to?/article", json!({ "lockdown": true })).await, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+    failed(
+        &house.scrape("/to?/article", json!({ "lockdown": true })).await,
+        404,
+        "SCRAPE_LOCKDOWN_CACHE_MISS",
+    );
     let end = Instant::now() + Duration::from_secs(30);
     while found(&house, "startword").await.is_empty() {
         assert!(Instant::now() < end, "the page of the crawl is not found");
@@ -216,7 +225,11 @@ async fn a_stored_page_of_a_forbidden_host_is_not_used() {
         failed(&stored, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
         failed(&house.scrape(&path, lists(json!({ "minAge": 0 }))).await, 404, "SCRAPE_NO_CACHED_DATA");
         assert_eq!(house.site.hits(target), hits, "the forbidden host was not asked");
-        assert_eq!(house.document(&path, json!({})).await["metadata"]["cacheState"], "hit", "without the list it is");
+        assert_eq!(
+            house.document(&path, json!({})).await["metadata"]["cacheState"],
+            "hit",
+            "without the list it is"
+        );
     }
 }
 

@@ -196,7 +196,10 @@ async fn the_account_of_the_browser_can_be_chosen_and_is_checked_at_the_start() 
     };
     for (user, reason) in [("no-such-account", "no-such-account"), ("root", "same"), ("0:0", "same")] {
         let (code, error) = start(user);
-        assert!(code != Some(0) && error.contains("browser_user") && error.contains(reason), "{user}: {error}");
+        assert!(
+            code != Some(0) && error.contains("browser_user") && error.contains(reason),
+            "{user}: {error}"
+        );
     }
     if own_uid() != 0 {
         let (code, error) = start("65534");
@@ -232,7 +235,8 @@ fn page_with_busy_frame() -> u16 {
                     _ => "<script>for (;;) {}</script>".to_owned(),
                 };
                 let kind = "Content-Type: text/html\r\nConnection: close";
-                let answer = format!("HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+                let answer =
+                    format!("HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
                 let _ = stream.write_all(answer.as_bytes());
             });
         }

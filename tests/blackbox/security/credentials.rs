@@ -39,12 +39,15 @@ impl Host {
     fn start(answer: impl Fn(&str) -> Option<Response> + Clone + Send + Sync + 'static) -> Self {
         let heard = Heard::default();
         let memory = heard.clone();
-        let router = Router::new().fallback(move |request: Request| {
-            let path = request.uri().path().to_owned();
-            memory.lock().unwrap().push((path.clone(), request.headers().clone()));
-            let answer = answer(&path);
-            async move { answer.unwrap_or_else(|| (axum::http::StatusCode::NOT_FOUND, "gone").into_response()) }
-        });
+        let router =
+            Router::new().fallback(move |request: Request| {
+                let path = request.uri().path().to_owned();
+                memory.lock().unwrap().push((path.clone(), request.headers().clone()));
+                let answer = answer(&path);
+                async move {
+                    answer.unwrap_or_else(|| (axum::http::StatusCode::NOT_FOUND, "gone").into_response())
+                }
+            });
         Self { stand: Stand::start(router), heard }
     }
 
@@ -84,7 +87,9 @@ impl Host {
 }
 
 fn html(body: &str) -> Response {
-    let page = format!("<!doctype html><html><head><title>A page</title></head><body><main>{body}</main></body></html>");
+    let page = format!(
+        "<!doctype html><html><head><title>A page</title></head><body><main>{body}</main></body></html>"
+    );
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
 }
 
@@ -177,11 +182,11 @@ async fn map_checks_certificates_where_it_sends_headers() {
 async fn extract_sends_headers_to_its_own_urls_only() {
     let library = Library::with(|recipe| recipe.set("browser", "off")).await;
     let other = elsewhere();
-    let site = Host::start(|path| {
-        (path == "/about").then(|| html(&format!("<h1>About the harbour</h1>{PROSE}")))
-    });
+    let site =
+        Host::start(|path| (path == "/about").then(|| html(&format!("<h1>About the harbour</h1>{PROSE}"))));
     library.engine.finds(&[other.url("/lanterns")]);
-    let schema = json!({ "type": "object", "required": ["price"], "properties": { "price": { "type": "number" } } });
+    let schema =
+        json!({ "type": "object", "required": ["price"], "properties": { "price": { "type": "number" } } });
     let options = json!({ "headers": secret_headers() });
     let body = json!({ "urls": [site.url("/about")], "prompt": "the price of a lantern", "schema": schema,
         "enableWebSearch": true, "scrapeOptions": options });

@@ -38,7 +38,9 @@ fn words(number: u64, count: usize) -> String {
 
 fn page(number: u64, links: &str) -> Html<String> {
     let text = words(number, 1_500);
-    Html(format!("<html><head><title>Page {number}</title></head><body><main><h1>Page {number}</h1><p>{text}</p>{links}</main></body></html>"))
+    Html(format!(
+        "<html><head><title>Page {number}</title></head><body><main><h1>Page {number}</h1><p>{text}</p>{links}</main></body></html>"
+    ))
 }
 
 /// A site of so many pages, each of which takes its time and is large.
@@ -51,7 +53,12 @@ pub fn slow_site(pages: u64, each: Duration) -> Stand {
         tokio::time::sleep(each).await;
         page(number, "<a href=\"/\">front</a>")
     };
-    Stand::start(Router::new().route("/", get(front)).route("/p/{number}", get(one)).route("/other/{number}", get(one)))
+    Stand::start(
+        Router::new()
+            .route("/", get(front))
+            .route("/p/{number}", get(one))
+            .route("/other/{number}", get(one)),
+    )
 }
 
 /// A site without an end: every page leads to more.
@@ -145,8 +152,14 @@ async fn refused_when_full(disk: &SmallDisk, http: &Http, site: &Stand) -> Reply
 fn is_sound(disk: &SmallDisk) {
     let python = std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run through `make test`");
     let check = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('PRAGMA integrity_check').fetchone()[0])";
-    let output = Command::new(python).args(["-c", check]).arg(disk.seen("gannet.db")).output().expect("python");
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "ok", "{}", String::from_utf8_lossy(&output.stderr));
+    let output =
+        Command::new(python).args(["-c", check]).arg(disk.seen("gannet.db")).output().expect("python");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout).trim(),
+        "ok",
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -162,7 +175,8 @@ async fn a_full_disk_sheds_work_answers_reads_and_heals_without_a_restart() {
         let refused = refused_when_full(&disk, &server.http, &site).await;
         // Everything that was stored can be read meanwhile, also where every request is counted.
         let id = crawls.last().unwrap();
-        for path in [format!("/v2/crawl/{id}"), format!("/v2/scrape/{first}"), "/v2/team/activity".to_owned()] {
+        for path in [format!("/v2/crawl/{id}"), format!("/v2/scrape/{first}"), "/v2/team/activity".to_owned()]
+        {
             let read = server.http.get(&path).await.unwrap();
             assert_eq!(read.status, 200, "{path}: {}", read.text);
         }
@@ -200,7 +214,11 @@ async fn a_full_disk_sheds_work_answers_reads_and_heals_without_a_restart() {
     for id in &crawls {
         let last = ended(&server.http, id, Duration::from_mins(3)).await;
         assert_eq!(last["status"], "completed", "{last}");
-        assert_eq!((last["completed"].as_u64(), last["failed"].as_u64()), (Some(PAGES + 1), Some(0)), "{last}");
+        assert_eq!(
+            (last["completed"].as_u64(), last["failed"].as_u64()),
+            (Some(PAGES + 1), Some(0)),
+            "{last}"
+        );
     }
     server.terminate();
     is_sound(&disk);
@@ -306,5 +324,8 @@ async fn crawls_together_store_no_more_than_their_ceiling() {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     assert_eq!(scrape(&server.http, &site.url("/p/3")).await.status, 200, "a scrape is not a crawl");
-    assert!(status(&server.http, &id).await["completed"].as_u64().unwrap() > 0, "what ended can still be read");
+    assert!(
+        status(&server.http, &id).await["completed"].as_u64().unwrap() > 0,
+        "what ended can still be read"
+    );
 }

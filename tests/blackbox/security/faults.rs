@@ -33,7 +33,8 @@ async fn all_pages(server: &crate::server::Server, id: &str) {
 async fn a_database_server_that_stops_or_runs_out_of_connections_costs_nothing() {
     let dir = TempDir::new();
     let mut cluster = PostgresCluster::start();
-    let recipe = recipe(&dir).set("browser", "off").set("lease", "2s").set("database_url", &cluster.database());
+    let recipe =
+        recipe(&dir).set("browser", "off").set("lease", "2s").set("database_url", &cluster.database());
     let server = recipe.start().await;
     let site = slow_site(PAGES, Duration::from_millis(250));
     let id = start_crawl(&server.http, &site.base).await;
@@ -66,7 +67,8 @@ async fn a_database_server_that_fails_over_costs_nothing() {
     }
     let dir = TempDir::new();
     let mut cluster = PostgresCluster::start();
-    let recipe = recipe(&dir).set("browser", "off").set("lease", "2s").set("database_url", &cluster.database());
+    let recipe =
+        recipe(&dir).set("browser", "off").set("lease", "2s").set("database_url", &cluster.database());
     let server = recipe.start().await;
     let site = slow_site(PAGES, Duration::from_millis(250));
     for _ in 0..5 {
@@ -128,9 +130,7 @@ impl Way {
 /// Carries bytes both ways for as long as the way is open.
 fn pass(from: TcpStream, target: &str, mode: Arc<AtomicU8>) {
     let Ok(to) = TcpStream::connect(target) else { return };
-    for (mut source, mut sink) in
-        [(from.try_clone().unwrap(), to.try_clone().unwrap()), (to, from)]
-    {
+    for (mut source, mut sink) in [(from.try_clone().unwrap(), to.try_clone().unwrap()), (to, from)] {
         let mode = mode.clone();
         std::thread::spawn(move || {
             let mut buffer = [0; 65_536];
@@ -184,9 +184,14 @@ async fn object_storage_that_refuses_or_hangs_costs_nothing() {
             assert!(Instant::now() < end, "{last:.500}");
             tokio::time::sleep(Duration::from_millis(200)).await;
         };
-        assert_eq!((last["status"].as_str(), last["completed"].as_u64()), (Some("completed"), Some(4)), "{last:.500}");
+        assert_eq!(
+            (last["status"].as_str(), last["completed"].as_u64()),
+            (Some("completed"), Some(4)),
+            "{last:.500}"
+        );
         for document in last["data"].as_array().unwrap() {
-            let path = document["screenshot"].as_str().unwrap().strip_prefix(&server.http.base).unwrap().to_owned();
+            let path =
+                document["screenshot"].as_str().unwrap().strip_prefix(&server.http.base).unwrap().to_owned();
             assert_eq!(server.http.with_key(None).get(&path).await.unwrap().status, 200);
         }
         let again = server.http.post("/v2/scrape", &shot(site.url("/other/3"))).await.unwrap();
@@ -196,7 +201,8 @@ async fn object_storage_that_refuses_or_hangs_costs_nothing() {
 
 fn faketime() -> PathBuf {
     let folders = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
-    let mut found = folders.map(|folder| folder.path().join("faketime/libfaketime.so.1")).filter(|path| path.exists());
+    let mut found =
+        folders.map(|folder| folder.path().join("faketime/libfaketime.so.1")).filter(|path| path.exists());
     found.next().expect("libfaketime; Debian has it in the package faketime")
 }
 
@@ -226,7 +232,11 @@ async fn a_clock_that_is_set_forward_and_back_costs_nothing() {
             std::fs::rename(clock.with_extension("new"), &clock).unwrap();
         }
         all_pages(&server, &id).await;
-        assert!(began.elapsed() < Duration::from_secs(40), "nothing waits for an hour: {:?}", began.elapsed());
+        assert!(
+            began.elapsed() < Duration::from_secs(40),
+            "nothing waits for an hour: {:?}",
+            began.elapsed()
+        );
         let log = server.log();
         assert!(!log.contains("swept pages of lost workers"), "no page was taken from its worker:\n{log}");
         let ledger = server.http.get(&format!("/v2/crawl/{id}/ledger?limit=1000")).await.unwrap();

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// Mounts, says so, and keeps the namespaces until standard input closes, which it does when the parent dies in whatever way.
-const HOLD: &str = r#"mount -t tmpfs -o "size=$1,mode=700" tmpfs "$2" && echo mounted && exec cat >/dev/null"#;
+const HOLD: &str =
+    r#"mount -t tmpfs -o "size=$1,mode=700" tmpfs "$2" && echo mounted && exec cat >/dev/null"#;
 const FILLER: &str = "filler";
 
 /// A mounted disk; it ends with this value, unless somebody is still inside.
@@ -56,8 +57,12 @@ impl SmallDisk {
 
     fn run(&self, program: &str, arguments: &[&str]) {
         let words = self.enter(Path::new("/"));
-        let status = Command::new(&words[0]).args(&words[1..]).arg(program).args(arguments).arg(&self.at).status();
-        assert!(status.is_ok_and(|status| status.success()), "{program} {arguments:?} inside of a small disk");
+        let status =
+            Command::new(&words[0]).args(&words[1..]).arg(program).args(arguments).arg(&self.at).status();
+        assert!(
+            status.is_ok_and(|status| status.success()),
+            "{program} {arguments:?} inside of a small disk"
+        );
     }
 
     /// Makes it larger or smaller.
@@ -76,8 +81,11 @@ impl SmallDisk {
     /// # Panics
     /// When writing fails for another reason.
     pub fn fill(&self) {
-        let mut filler =
-            OpenOptions::new().create(true).append(true).open(self.seen(FILLER)).expect("a file to fill the disk with");
+        let mut filler = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.seen(FILLER))
+            .expect("a file to fill the disk with");
         for block in [1 << 16, 4096, 1] {
             let bytes = vec![b'x'; block];
             loop {

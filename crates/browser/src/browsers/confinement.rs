@@ -197,6 +197,9 @@ mod tests {
         seen.sandboxed = false;
         seen.shortcomings.push("No usable sandbox!".into());
         let line = seen.describe();
-        assert!(line.contains("WITHOUT A SANDBOX") && line.contains("No usable") && line.contains("userns"), "{line}");
+        assert!(
+            line.contains("WITHOUT A SANDBOX") && line.contains("No usable") && line.contains("userns"),
+            "{line}"
+        );
     }
 }

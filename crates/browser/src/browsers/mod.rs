@@ -219,8 +219,7 @@ impl Inner {
         let mut launch = known.unwrap_or_else(|| confinement::first_launch(&self.settings));
         let mut failures = Vec::new();
         let process = loop {
-            let folder =
-                self.settings.folder.clone().unwrap_or_else(|| home::default_folder(launch.account));
+            let folder = self.settings.folder.clone().unwrap_or_else(|| home::default_folder(launch.account));
             if self.counters.starts.load(Ordering::Relaxed) == 0 {
                 sweep(folder.clone()).await;
             }

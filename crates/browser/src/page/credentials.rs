@@ -40,7 +40,14 @@ impl VisitHeaders {
     ) -> Self {
         let headers = if credentials.cover(page) { headers } else { Vec::new() };
         let cookies_deleted = AtomicBool::new(cookies.is_empty());
-        Self { headers, cookies, cookies_deleted, page: page.clone(), credentials, redirects: Mutex::default() }
+        Self {
+            headers,
+            cookies,
+            cookies_deleted,
+            page: page.clone(),
+            credentials,
+            redirects: Mutex::default(),
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

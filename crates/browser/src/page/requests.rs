@@ -97,7 +97,9 @@ fn go(id: &str, headers: Option<&[(String, String)]>) -> Value {
     let header = |(name, value): &(String, String)| json!({ "name": name, "value": value });
     match headers {
         None => json!({ "requestId": id }),
-        Some(headers) => json!({ "requestId": id, "headers": headers.iter().map(header).collect::<Vec<_>>() }),
+        Some(headers) => {
+            json!({ "requestId": id, "headers": headers.iter().map(header).collect::<Vec<_>>() })
+        }
     }
 }
 
@@ -154,7 +156,8 @@ impl Page {
         tokio::spawn(async move {
             let Some(rules) = page.rules.get() else { return };
             for cookie in rules.headers.deletions() {
-                if page.connection.send(Some(&page.session), "Network.deleteCookies", &cookie).await.is_err() {
+                if page.connection.send(Some(&page.session), "Network.deleteCookies", &cookie).await.is_err()
+                {
                     return page.connection.post(Some(&session), "Fetch.failRequest", &fail);
                 }
             }

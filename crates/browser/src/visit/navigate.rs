@@ -64,9 +64,7 @@ pub(super) fn explain(seat: &Seat, error: &str, url: &Url) -> NavigationError {
     let filtered = seat.tab.page.book().filtered.clone();
     let code = error.strip_prefix("net::ERR_").unwrap_or(error);
     match code {
-        "BLOCKED_BY_CLIENT" if filtered.is_some() => {
-            NavigationError::Filtered(filtered.unwrap_or_default())
-        }
+        "BLOCKED_BY_CLIENT" if filtered.is_some() => NavigationError::Filtered(filtered.unwrap_or_default()),
         "TOO_MANY_REDIRECTS" => NavigationError::TooManyRedirects,
         _ if code.starts_with("CERT_") || code.starts_with("SSL_") || code.starts_with("BAD_SSL") => {
             NavigationError::Tls(code.to_owned())

@@ -161,7 +161,8 @@ fn use_of(group: i32) -> (u64, u64) {
         let path = entry.path();
         let Ok(stat) = fs::read_to_string(path.join("stat")) else { continue };
         let Some((_, fields)) = stat.rsplit_once(')') else { continue };
-        let fields: Vec<i64> = fields.split_ascii_whitespace().map(|field| field.parse().unwrap_or(0)).collect();
+        let fields: Vec<i64> =
+            fields.split_ascii_whitespace().map(|field| field.parse().unwrap_or(0)).collect();
         if fields.get(2).copied() != Some(i64::from(group)) {
             continue;
         }
@@ -208,7 +209,7 @@ async fn cost_of_site_isolation_and_sandbox() {
         }
         html(&format!(
             "<!doctype html><title>app</title><div id=app></div>{frames}<script>fetch('/data').then(r => r.text()).then(text => \
-             {{ let html = ''; for (let n = 0; n < 300; n++) html += '<p>' + n + ' ' + text + '</p>'; app.innerHTML = html }})</script>"
+             {{ let html = ''; for (let n = 0; n < 30; n++) html += '<p>' + n + ' ' + text + '</p>'; app.innerHTML = html }})</script>"
         ))
     })
     .await;
@@ -224,12 +225,8 @@ async fn cost_of_site_isolation_and_sandbox() {
             (gannet_browser::Sandbox::On, true),
         ] {
             let folder = crate::site::browser_folder();
-            let chosen = BrowserSettings {
-                sandbox,
-                site_isolation,
-                folder: Some(folder.path().into()),
-                ..settings()
-            };
+            let chosen =
+                BrowserSettings { sandbox, site_isolation, folder: Some(folder.path().into()), ..settings() };
             let browsers = Browsers::new(fetcher("scrape=127.0.0.0/8", &names), chosen);
             for number in 0..4 {
                 visit(&browsers, at_site(&site, &format!("/{kind}/warm/{number}"))).await.unwrap();

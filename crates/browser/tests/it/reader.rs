@@ -273,6 +273,8 @@ async fn headers_follow_a_redirect_on_their_site_and_do_not_come_back_from_anoth
         let expected = matches!(path, "/start" | "/deep" | "/deep.js" | "/round").then_some("secret");
         assert_eq!(header(head, "x-api-key"), expected, "{head}");
     }
-    assert!(site.paths().iter().any(|path| path == "/back") && site.paths().iter().any(|path| path == "/deep.js"));
+    assert!(
+        site.paths().iter().any(|path| path == "/back") && site.paths().iter().any(|path| path == "/deep.js")
+    );
     browsers.shut_down().await;
 }

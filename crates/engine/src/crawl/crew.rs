@@ -221,7 +221,9 @@ async fn attempt(shared: Arc<Shared>, entry: ClaimedEntry) -> AttemptEnd {
         let desk = match shared.desks.desk(crawl).await {
             Ok(Some(desk)) => desk,
             Ok(None) => return AttemptEnd::HandBack,
-            Err(error) => return page::postponed(&entry, &error).unwrap_or_else(|| failed(Failure::of(&error))),
+            Err(error) => {
+                return page::postponed(&entry, &error).unwrap_or_else(|| failed(Failure::of(&error)));
+            }
         };
         let ways = Ways { scraper: &shared.scraper, manners: &shared.manners };
         if entry.is_lists {
@@ -312,7 +314,8 @@ async fn write_patiently(shared: &Shared, ends: Vec<(EntryLease, AttemptEnd)>, p
 
 /// What did not fit may be tried again without counting as an attempt. Where even this cannot be written, leases run out.
 async fn hand_back(shared: &Shared, ends: &[(EntryLease, AttemptEnd)]) {
-    let later = |(lease, _): &(EntryLease, _)| (*lease, AttemptEnd::Postponed { delay: Duration::from_secs(5) });
+    let later =
+        |(lease, _): &(EntryLease, _)| (*lease, AttemptEnd::Postponed { delay: Duration::from_secs(5) });
     if let Err(error) = shared.store.end_attempts(ends.iter().map(later).collect()).await {
         tracing::warn!(%error, "could not hand pages back; they start again when their leases end");
     }

@@ -108,8 +108,7 @@ impl CrawlPlan {
         }
         issues.finish()?;
         let private = who.keeps_nothing || asked.zero_data_retention == Some(true);
-        let page =
-            page_plan(&scrape, private, who.models).map_err(|error| error.within("scrapeOptions"))?;
+        let page = page_plan(&scrape, private, who.models).map_err(|error| error.within("scrapeOptions"))?;
         let mut logins = NamedLogins::default();
         logins.add(&named);
         let order = Order {

@@ -36,8 +36,7 @@ impl Extractor {
         }
         let ExtractPlan { order, invalid, audit } = plan::resolve(asked, self.0.allow())?;
         let (kind, turn_of) = (RunKind::Extract, TurnOf::Nothing);
-        let acceptance =
-            Acceptance { kind, turn_of, order, credits_asked: false, audit, idempotency_key };
+        let acceptance = Acceptance { kind, turn_of, order, credits_asked: false, audit, idempotency_key };
         let started = self.0.accept(caller, acceptance).await?;
         Ok(ExtractStarted {
             success: true,

@@ -211,11 +211,7 @@ mod tests {
                 Kind::BadRequest,
                 "scrapeOptions.headers",
             ),
-            (
-                json!({ "urls": ["http://a:1@b.test/", "http://a:2@b.test/"] }),
-                Kind::BadRequest,
-                "two logins",
-            ),
+            (json!({ "urls": ["http://a:1@b.test/", "http://a:2@b.test/"] }), Kind::BadRequest, "two logins"),
             (
                 json!({ "prompt": "x", "webhook": { "url": "https://a.test/", "events": ["page"] } }),
                 Kind::BadRequest,

@@ -76,7 +76,9 @@ pub fn of_visit(error: &VisitError, allowed: &AllowedUrls) -> WireError {
             WireError::because(Kind::ScrapeAction, &text).with_details(&details)
         }
         VisitError::Navigation(NavigationError::Network(error)) => of_fetch_within(error, allowed),
-        VisitError::Navigation(NavigationError::Filtered(url)) if let Some(refused) = allowed.refusal(url) => {
+        VisitError::Navigation(NavigationError::Filtered(url))
+            if let Some(refused) = allowed.refusal(url) =>
+        {
             of_refused(&refused)
         }
         VisitError::Navigation(problem) => {

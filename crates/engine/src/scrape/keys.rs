@@ -122,7 +122,10 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FlightKey {
     // Nobody's credentials are the same whatever they would be checked by.
     hash.add(&if credentials.is_empty() { String::new() } else { credentials.identity() });
     // Plain data of ours: the debug form tells any two values apart.
-    hash.add(&format!("{:?}", (mobile, place, check_certificate, block_ads, wait_for, fast, waits_for_browser)));
+    hash.add(&format!(
+        "{:?}",
+        (mobile, place, check_certificate, block_ads, wait_for, fast, waits_for_browser)
+    ));
     hash.add(&format!("{:?}", (actions, profile, screenshot, branding)));
     hash.add(&format!("{:?}", (raw_base64, files_as_they_are, private, cache)));
     hash.add(&format!("{hosts:?}"));

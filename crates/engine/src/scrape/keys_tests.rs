@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use sites::{Address, Rules, Sameness, Scope};
 use std::sync::Arc;
 use std::time::Duration;
-use wire::scrape::{Effect, SCRAPE_FIELDS, ScrapeRequest};
 use wire::WireError;
+use wire::scrape::{Effect, SCRAPE_FIELDS, ScrapeRequest};
 
 /// Whether an option belongs to a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,8 @@ fn action(object: &Value) -> Value {
 fn rows() -> Vec<Row> {
     let schema = json!({ "type": "object", "properties": { "price": { "type": "number" } } });
     let with_schema = |kind: &str| format_with(&json!({ "type": kind, "schema": schema }));
-    let screenshot = |full: bool| format_with(&json!({ "type": "screenshot", "fullPage": full, "quality": 80 }));
+    let screenshot =
+        |full: bool| format_with(&json!({ "type": "screenshot", "fullPage": full, "quality": 80 }));
     vec![
         ("formats: markdown", json!({ "formats": ["markdown"] }), Ignored, Ignored),
         ("formats: html", format("html"), Ignored, Ignored),
@@ -51,7 +52,9 @@ fn rows() -> Vec<Row> {
         ("formats: screenshot@fullPage", format("screenshot@fullPage"), Ignored, Decides),
         (
             "formats: attributes",
-            format_with(&json!({ "type": "attributes", "selectors": [{ "selector": "a", "attribute": "href" }] })),
+            format_with(
+                &json!({ "type": "attributes", "selectors": [{ "selector": "a", "attribute": "href" }] }),
+            ),
             Ignored,
             Ignored,
         ),
@@ -65,7 +68,12 @@ fn rows() -> Vec<Row> {
             Ignored,
             ByCachePlan,
         ),
-        ("formats: highlights", format_with(&json!({ "type": "highlights", "query": "x" })), Ignored, Ignored),
+        (
+            "formats: highlights",
+            format_with(&json!({ "type": "highlights", "query": "x" })),
+            Ignored,
+            Ignored,
+        ),
         ("formats: rawBase64", json!({ "formats": ["rawBase64"] }), Ignored, Decides),
         ("formats: json", with_schema("json"), Ignored, Ignored),
         ("formats: deterministicJson", with_schema("deterministicJson"), Ignored, Ignored),
@@ -94,7 +102,12 @@ fn rows() -> Vec<Row> {
         ("actions: scroll", action(&json!({ "type": "scroll", "direction": "down" })), Unstored, Decides),
         ("actions: screenshot", action(&json!({ "type": "screenshot" })), Unstored, Decides),
         ("actions: scrape", action(&json!({ "type": "scrape" })), Unstored, Decides),
-        ("actions: executeJavascript", action(&json!({ "type": "executeJavascript", "script": "1" })), Unstored, Decides),
+        (
+            "actions: executeJavascript",
+            action(&json!({ "type": "executeJavascript", "script": "1" })),
+            Unstored,
+            Decides,
+        ),
         ("actions: pdf", action(&json!({ "type": "pdf" })), Unstored, Decides),
         ("location", json!({ "location": { "country": "DE" } }), Decides, Decides),
         ("location", json!({ "location": { "languages": ["pt"] } }), Decides, Decides),
@@ -112,8 +125,18 @@ fn rows() -> Vec<Row> {
         ("lockdown", json!({ "lockdown": true }), Ignored, ByCachePlan),
         ("checkPromptInjection", json!({ "checkPromptInjection": true }), Ignored, Ignored),
         ("redactPII", json!({ "redactPII": true }), Ignored, Ignored),
-        ("threatProtection", json!({ "threatProtection": { "blacklist": ["bad.example"] } }), Decides, Decides),
-        ("threatProtection", json!({ "threatProtection": { "blacklist": ["worse.example"] } }), Decides, Decides),
+        (
+            "threatProtection",
+            json!({ "threatProtection": { "blacklist": ["bad.example"] } }),
+            Decides,
+            Decides,
+        ),
+        (
+            "threatProtection",
+            json!({ "threatProtection": { "blacklist": ["worse.example"] } }),
+            Decides,
+            Decides,
+        ),
         (
             "threatProtection",
             json!({ "threatProtection": { "blacklist": ["bad.example"], "whitelist": ["www.bad.example"] } }),
@@ -121,8 +144,18 @@ fn rows() -> Vec<Row> {
             Decides,
         ),
         ("threatProtection", json!({ "threatProtection": { "blockedTlds": ["example"] } }), Decides, Decides),
-        ("threatProtection", json!({ "threatProtection": { "whitelist": ["good.example"] } }), Ignored, Ignored),
-        ("threatProtection", json!({ "threatProtection": { "mode": "off", "blacklist": ["x"] } }), Ignored, Ignored),
+        (
+            "threatProtection",
+            json!({ "threatProtection": { "whitelist": ["good.example"] } }),
+            Ignored,
+            Ignored,
+        ),
+        (
+            "threatProtection",
+            json!({ "threatProtection": { "mode": "off", "blacklist": ["x"] } }),
+            Ignored,
+            Ignored,
+        ),
         (
             "threatProtection: riskScoreThreshold",
             json!({ "threatProtection": { "riskScoreThreshold": 5 } }),
@@ -203,7 +236,11 @@ fn two_requests_are_the_same_exactly_if_nothing_that_matters_differs() {
             }
             let same_cache = *fetch == ByCachePlan && *other_fetch == ByCachePlan && one.cache == other.cache;
             let same = (is_plain(*fetch, one) && is_plain(*other_fetch, other)) || same_cache;
-            assert_eq!(fetch_key(Uuid::nil(), one) == fetch_key(Uuid::nil(), other), same, "fetches of {both}");
+            assert_eq!(
+                fetch_key(Uuid::nil(), one) == fetch_key(Uuid::nil(), other),
+                same,
+                "fetches of {both}"
+            );
             if let (Some(one_key), Some(other_key)) = (page_key(one), page_key(other)) {
                 let same = is_plain(*page, one) && is_plain(*other_page, other);
                 assert_eq!(one_key == other_key, same, "stored pages of {both}");
@@ -292,7 +329,12 @@ fn an_anchor_is_the_same_page_and_a_route_is_another() {
         assert_eq!(key("https://example.com/a"), key(anchor), "{anchor}");
         assert_eq!(fetch("https://example.com/a"), fetch(anchor), "{anchor}");
     }
-    let pages = ["https://example.com/a", "https://example.com/a#/one", "https://example.com/a#/two", "https://example.com/a#!one"];
+    let pages = [
+        "https://example.com/a",
+        "https://example.com/a#/one",
+        "https://example.com/a#/two",
+        "https://example.com/a#!one",
+    ];
     for (at, one) in pages.iter().enumerate() {
         for other in &pages[at + 1..] {
             assert!(key(one) != key(other) && fetch(one) != fetch(other), "{one} {other}");

@@ -104,12 +104,7 @@ impl Ladder {
     }
 
     /// Climbs for nobody else: no stored page, no profile. `slot` is the place in the browser that the caller's plan allows.
-    pub async fn climb_alone(
-        &self,
-        plan: &ScrapePlan,
-        job: Job,
-        slot: Slot,
-    ) -> Result<Capture, WireError> {
+    pub async fn climb_alone(&self, plan: &ScrapePlan, job: Job, slot: Slot) -> Result<Capture, WireError> {
         let deadline = job.deadline();
         let start = Start { known: None, state: None, slot, look: None, job };
         let progress = Progress::default();

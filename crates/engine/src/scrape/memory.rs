@@ -274,7 +274,8 @@ mod tests {
             assert_eq!(got(&ready), expected, "one team after the other");
         }
         drop((held, ready));
-        assert_eq!((places.state().free, places.state().held.len(), places.state().waiting.len()), (4, 0, 0));
+        let state = places.state();
+        assert_eq!((state.free, state.held.len(), state.waiting.len()), (4, 0, 0));
     }
 
     #[tokio::test]

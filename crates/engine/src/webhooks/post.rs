@@ -204,7 +204,8 @@ mod tests {
         let written = Target { url: "https://a.test/".into(), headers }.write();
         assert_eq!(target_url(&written), "https://a.test/");
         assert_eq!(target_url("nonsense"), "");
-        let with_login = Target { url: "https://me:secret@a.test/x".into(), headers: SecretHeaders::default() };
+        let with_login =
+            Target { url: "https://me:secret@a.test/x".into(), headers: SecretHeaders::default() };
         assert_eq!(target_url(&with_login.write()), "https://a.test/x");
     }
 }

@@ -62,12 +62,9 @@ impl Patterns {
     ) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
         budget::spend(STEPS_PER_MATCH);
         let alone = json!({ "pattern": written });
-        let compile = |bytes: usize| {
-            jsonschema::options().offline().with_pattern_options(limited(bytes)).build(&alone)
-        };
-        let refused = |why: &str| {
-            ValidationError::schema(format!("the pattern {written} {why}"))
-        };
+        let compile =
+            |bytes: usize| jsonschema::options().offline().with_pattern_options(limited(bytes)).build(&alone);
+        let refused = |why: &str| ValidationError::schema(format!("the pattern {written} {why}"));
         for (at, &size) in SIZES.iter().enumerate() {
             let is_last = at + 1 == SIZES.len();
             match compile(size) {

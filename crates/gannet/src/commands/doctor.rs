@@ -130,7 +130,13 @@ fn disks(settings: &Settings) -> Finding {
                 seen.push(space.id);
                 let free = format!("{} MB free at {}", space.free / 1024 / 1024, folder.path.display());
                 if space.is_full(settings.min_free_disk) {
-                    (true, format!("the disk that holds the {} is full: {free}; no new work is accepted", folder.name))
+                    (
+                        true,
+                        format!(
+                            "the disk that holds the {} is full: {free}; no new work is accepted",
+                            folder.name
+                        ),
+                    )
                 } else {
                     (space.free < LITTLE_DISK, free)
                 }
@@ -202,7 +208,8 @@ async fn chromium(settings: &Settings) -> Finding {
 
 /// Under which account and with which sandbox a browser starts here.
 async fn confinement(settings: &Settings) -> (Verdict, String) {
-    let browsers = home::open_fetcher(settings, None).ok().and_then(|way| home::open_browsers(settings, &way));
+    let browsers =
+        home::open_fetcher(settings, None).ok().and_then(|way| home::open_browsers(settings, &way));
     let Some(browsers) = browsers else { return (Verdict::Broken, "does not start".to_owned()) };
     let started = browsers.start_confined().await;
     browsers.shut_down().await;
@@ -268,7 +275,10 @@ fn print_json(settings: &Settings, findings: &[Finding]) -> Result<()> {
 
 fn page_memory(settings: &Settings) -> String {
     let (small, large) = PageMemory::places(settings.page_memory);
-    format!("{} bytes: {small} pages at once, {large} of them larger than 1 MiB; more wait", settings.page_memory)
+    format!(
+        "{} bytes: {small} pages at once, {large} of them larger than 1 MiB; more wait",
+        settings.page_memory
+    )
 }
 
 fn limits(settings: &Settings) -> Vec<(String, String)> {

@@ -59,7 +59,7 @@ pub struct Add {
     /// The repository it belongs to, owner/name
     #[arg(long, value_name = "OWNER/NAME")]
     repo: Option<String>,
-    /// What the addresses of files begin with [default: import:///NAME-NUMBER/]
+    /// What the addresses of files begin with [default: `import:///NAME-NUMBER/`]
     #[arg(long, value_name = "URL")]
     base_url: Option<Url>,
     /// Something to filter by, for instance license=MIT; may be repeated

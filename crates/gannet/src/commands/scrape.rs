@@ -15,9 +15,9 @@ use net::{Deadline, Purpose};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use uuid::Uuid;
 use wire::scrape::{Document, FormatAsked, FormatObject, ScrapeRequest};
 use wire::{Kind, WireError};
-use uuid::Uuid;
 
 /// The page could not be had.
 const NOT_HAD: u8 = 1;

@@ -22,7 +22,7 @@ use engine::storage::Storage;
 use engine::webhooks::{Sender, SenderOptions};
 use engine::{Callers, Gate};
 use server::app::Readiness;
-use server::{App, Parts, Telemetry};
+use server::{App, Parts, ServeOptions, Telemetry};
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -120,16 +120,7 @@ impl Serve {
             ),
             agents,
             scraper,
-            settings: server::Settings {
-                listen: address,
-                api: settings.role != Role::Worker,
-                auth: settings.auth,
-                public_url: settings.public_url.clone(),
-                cors: settings.cors.clone(),
-                body_limit: settings.body_limit,
-                shutdown_grace: settings.shutdown_grace,
-                drill_faults: settings.drill_faults,
-            },
+            settings: server_settings(&settings, address),
             telemetry,
             readiness: Readiness::default(),
             stopping: stop.clone(),
@@ -145,13 +136,7 @@ impl Serve {
                 }
             });
         }
-        let options = server::ServeOptions {
-            shutdown_grace: settings.shutdown_grace,
-            write_timeout: settings.write_timeout,
-            connections_per_address: settings.connections_per_address,
-            trusted_proxies: settings.trusted_proxies.clone(),
-        };
-        server::serve::serve(listener, server::router(&app), stop, options).await;
+        server::serve::serve(listener, server::router(&app), stop, serve_options(&settings)).await;
         drained.cancel();
         tasks.close();
         if let Some(browsers) = browsers {
@@ -171,6 +156,28 @@ impl Serve {
         }
         tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn server_settings(settings: &Settings, listen: SocketAddr) -> server::Settings {
+    server::Settings {
+        listen,
+        api: settings.role != Role::Worker,
+        auth: settings.auth,
+        public_url: settings.public_url.clone(),
+        cors: settings.cors.clone(),
+        body_limit: settings.body_limit,
+        shutdown_grace: settings.shutdown_grace,
+        drill_faults: settings.drill_faults,
+    }
+}
+
+fn serve_options(settings: &Settings) -> ServeOptions {
+    ServeOptions {
+        shutdown_grace: settings.shutdown_grace,
+        write_timeout: settings.write_timeout,
+        connections_per_address: settings.connections_per_address,
+        trusted_proxies: settings.trusted_proxies.clone(),
     }
 }
 

@@ -48,18 +48,12 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
                 .map(|key| engine::keys::Secret::chosen(&key).map_err(|error| anyhow!(error)))
                 .transpose()
         })?,
-        secret_key: values.parse("secret_key", |text| {
-            optional(text).map(|key| secret_key(&key)).transpose()
-        })?,
+        secret_key: values
+            .parse("secret_key", |text| optional(text).map(|key| secret_key(&key)).transpose())?,
         previous_secret_keys: values.parse("previous_secret_keys", |text| list(text, secret_key))?,
         plan,
         plans,
-        public_url: values.parse("public_url", |text| {
-            let url = optional(text);
-            let absolute = |url: &String| url.starts_with("http://") || url.starts_with("https://");
-            ensure!(url.as_ref().is_none_or(absolute), "must start with http:// or https://");
-            Ok(url)
-        })?,
+        public_url: values.parse("public_url", public_url)?,
         trusted_proxies: values
             .parse("trusted_proxies", |text| list(text, |one| one.parse().map_err(anyhow::Error::msg)))?,
         connections_per_address: values
@@ -71,20 +65,9 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         name_servers: values.parse("name_servers", |text| list(text, name_server))?,
         extra_certificates: values
             .parse("extra_certificates", |text| Ok(optional(text).map(PathBuf::from)))?,
-        browser: values.parse("browser", |text| {
-            Ok(match text {
-                "" => BrowserChoice::Found,
-                "off" => BrowserChoice::None,
-                path => BrowserChoice::Program(PathBuf::from(path)),
-            })
-        })?,
+        browser: values.parse("browser", |text| Ok(browser_choice(text)))?,
         browser_pages: values.parse("browser_pages", |text| between(text, 1..=256))?,
-        browser_sandbox: values.parse("browser_sandbox", |text| match text {
-            "auto" => Ok(Sandbox::Auto),
-            "on" => Ok(Sandbox::On),
-            "off" => Ok(Sandbox::Off),
-            _ => bail!("must be auto, on or off"),
-        })?,
+        browser_sandbox: values.parse("browser_sandbox", sandbox)?,
         browser_user: values.parse("browser_user", |text| Ok(BrowserUser::parse(text)?))?,
         browser_site_isolation: values.parse("browser_site_isolation", switch)?,
         models: super::models::understand(&values)?,
@@ -93,11 +76,7 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         workers: if role == Role::Api { 0 } else { workers },
         lease: values.parse("lease", |text| duration(text, Duration::from_millis(300)))?,
         agent_deadline: values.parse("agent_deadline", |text| duration(text, Duration::from_secs(1)))?,
-        webhook_retries: values.parse("webhook_retries", |text| {
-            let retries = list(text, |delay| duration(delay, Duration::from_millis(1)))?;
-            ensure!(retries.len() <= 20, "must be at most 20 times");
-            Ok(retries)
-        })?,
+        webhook_retries: values.parse("webhook_retries", webhook_retries)?,
         webhook_timeout: values.parse("webhook_timeout", |text| duration(text, Duration::from_millis(50)))?,
         shutdown_grace: values.parse("shutdown_grace", |text| duration(text, Duration::ZERO))?,
         objects,
@@ -174,6 +153,36 @@ fn name_server(text: &str) -> Result<SocketAddr> {
 
 fn secret_key(text: &str) -> Result<SecretKey> {
     SecretKey::parse(text).map_err(|why| anyhow!(why))
+}
+
+fn public_url(text: &str) -> Result<Option<String>> {
+    let url = optional(text);
+    let absolute = |url: &String| url.starts_with("http://") || url.starts_with("https://");
+    ensure!(url.as_ref().is_none_or(absolute), "must start with http:// or https://");
+    Ok(url)
+}
+
+fn browser_choice(text: &str) -> BrowserChoice {
+    match text {
+        "" => BrowserChoice::Found,
+        "off" => BrowserChoice::None,
+        path => BrowserChoice::Program(PathBuf::from(path)),
+    }
+}
+
+fn sandbox(text: &str) -> Result<Sandbox> {
+    match text {
+        "auto" => Ok(Sandbox::Auto),
+        "on" => Ok(Sandbox::On),
+        "off" => Ok(Sandbox::Off),
+        _ => bail!("must be auto, on or off"),
+    }
+}
+
+fn webhook_retries(text: &str) -> Result<Vec<Duration>> {
+    let retries = list(text, |delay| duration(delay, Duration::from_millis(1)))?;
+    ensure!(retries.len() <= 20, "must be at most 20 times");
+    Ok(retries)
 }
 
 fn role(text: &str) -> Result<Role> {

@@ -73,8 +73,13 @@ fn writes_on_a_small_disk() {
 /// Feeds some pages and commits them.
 fn add(ground: &mut Ground, number: u64) -> index::Result<()> {
     let pages = (0..5).map(|part| {
-        let words: Vec<String> = (0..300).map(|word| format!("w{}", number * 7_919 + part * 104_729 + word * 31)).collect();
-        page(&format!("https://{number}.example/{part}"), "page", &format!("The gannet dives. {}", words.join(" ")))
+        let words: Vec<String> =
+            (0..300).map(|word| format!("w{}", number * 7_919 + part * 104_729 + word * 31)).collect();
+        page(
+            &format!("https://{number}.example/{part}"),
+            "page",
+            &format!("The gannet dives. {}", words.join(" ")),
+        )
     });
     let entries = pages.map(|document| ground.entry(document)).collect();
     ground.index.feed(entries)?;

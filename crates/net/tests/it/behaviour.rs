@@ -4,7 +4,9 @@ use crate::servers::{
     Names, Server, answer, fetch, fetcher, fetcher_with, get, get_with, header, page, redirect, short, soon,
 };
 use bytes::Bytes;
-use gannet_net::{BodySink, Credentials, FetchError, Head, Limits, Locale, Method, Profile, Purpose, Request, Truncation};
+use gannet_net::{
+    BodySink, Credentials, FetchError, Head, Limits, Locale, Method, Profile, Purpose, Request, Truncation,
+};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -86,12 +88,7 @@ async fn credentials_follow_redirects_on_their_site_and_do_not_come_back() {
     })
     .await;
     let fetcher = fetcher_with(OPEN, &names);
-    let own = [
-        ("Authorization", "Bearer s"),
-        ("Cookie", "own=1"),
-        ("X-Pass", "p"),
-        ("User-Agent", "Own/1"),
-    ];
+    let own = [("Authorization", "Bearer s"), ("Cookie", "own=1"), ("X-Pass", "p"), ("User-Agent", "Own/1")];
     let request = get_with(&format!("http://site.example:{}/", server.port()), &own).limits(short());
     let found = fetcher.fetch(request, soon()).await.unwrap();
     assert_eq!((found.outcome.head.hops.len(), found.outcome.cookies.len()), (4, 1));
@@ -154,8 +151,9 @@ async fn only_safe_requests_are_repeated_and_waits_are_bounded() {
     let limits = Limits { retries: 2, ..short() };
     let ask = |method, path: &str| {
         count.store(0, Ordering::SeqCst);
-        let request =
-            Request::new(Purpose::Scrape, method, &server.url(path), Credentials::none()).unwrap().limits(limits.clone());
+        let request = Request::new(Purpose::Scrape, method, &server.url(path), Credentials::none())
+            .unwrap()
+            .limits(limits.clone());
         fetcher.fetch(request, soon())
     };
     let started = Instant::now();
@@ -262,7 +260,9 @@ async fn answers_without_a_body_and_odd_but_legal_ones_are_read() {
             "{path}"
         );
     }
-    let head = Request::new(Purpose::Scrape, Method::HEAD, &server.url("/head"), Credentials::none()).unwrap().limits(short());
+    let head = Request::new(Purpose::Scrape, Method::HEAD, &server.url("/head"), Credentials::none())
+        .unwrap()
+        .limits(short());
     assert!(fetcher.fetch(head, soon()).await.unwrap().body.is_empty());
     for method in [Method::CONNECT, Method::TRACE] {
         let refused = Request::new(Purpose::Scrape, method, &server.url("/"), Credentials::none());

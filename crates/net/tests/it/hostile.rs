@@ -7,8 +7,7 @@ use crate::servers::{
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use gannet_net::{
-    Credentials,
-    AtLimit, Deadline, Excess, FetchError, Fetcher, Limits, Phase, Purpose, Request, Truncation,
+    AtLimit, Credentials, Deadline, Excess, FetchError, Fetcher, Limits, Phase, Purpose, Request, Truncation,
 };
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -324,7 +323,9 @@ async fn a_body_may_be_cut_at_the_limit_and_says_so_but_a_bomb_still_fails() {
     let cut = |limits: Limits| Limits { at_limit: AtLimit::Cut, ..limits };
     let long = Server::http("127.0.0.1:0", |_| page(&"x".repeat(3 << 20))).await;
     let ask = |url: String, limits| {
-        watch.fetcher.fetch(Request::get(Purpose::Scrape, &url, Credentials::none()).unwrap().limits(limits), soon())
+        watch
+            .fetcher
+            .fetch(Request::get(Purpose::Scrape, &url, Credentials::none()).unwrap().limits(limits), soon())
     };
     let found = ask(long.url("/"), cut(tight())).await.unwrap();
     assert_eq!(found.body.len(), 1 << 20);
@@ -396,7 +397,8 @@ async fn a_slow_redirect_chain_shares_one_deadline() {
     })
     .await;
     let started = Instant::now();
-    let request = Request::get(Purpose::Scrape, &slow.url("/x"), Credentials::none()).unwrap().limits(short());
+    let request =
+        Request::get(Purpose::Scrape, &slow.url("/x"), Credentials::none()).unwrap().limits(short());
     let error = watch.fetcher.fetch(request, Deadline::after(Duration::from_secs(1))).await.unwrap_err();
     assert!(matches!(error, FetchError::Timeout { .. }), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());

@@ -2,9 +2,8 @@
 
 use crate::servers::{Names, Server, fetch, get, header, page, policy, read_request, redirect, short, soon};
 use gannet_net::{
-    Credentials,
-    FetchError, Fetcher, FetcherSettings, Phase, Proxy, ProxySettings, Purpose, Refusal, Request, Resolve,
-    Via,
+    Credentials, FetchError, Fetcher, FetcherSettings, Phase, Proxy, ProxySettings, Purpose, Refusal,
+    Request, Resolve, Via,
 };
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -225,6 +224,7 @@ async fn a_request_may_bring_its_own_proxy_only_where_that_is_allowed() {
     assert!(matches!(fetch(&fetcher, "http://10.0.0.1/").await, Err(FetchError::Refused(_))));
     assert_eq!(proxy.server.connections(), before);
     // Purposes that are not set to go through the pool go straight.
-    let request = Request::get(Purpose::Model, &target.url("/"), Credentials::none()).unwrap().limits(short());
+    let request =
+        Request::get(Purpose::Model, &target.url("/"), Credentials::none()).unwrap().limits(short());
     assert_eq!(fetcher.fetch(request, soon()).await.unwrap().outcome.head.proxy, None);
 }

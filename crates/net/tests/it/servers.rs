@@ -1,9 +1,8 @@
 //! Servers that answer as they are told, byte by byte, and a resolver whose answers are a script.
 
 use gannet_net::{
-    Credentials,
-    Deadline, EgressAllow, EgressPolicy, FetchError, Fetched, Fetcher, FetcherSettings, Limits, Purpose,
-    Request, Resolve,
+    Credentials, Deadline, EgressAllow, EgressPolicy, FetchError, Fetched, Fetcher, FetcherSettings, Limits,
+    Purpose, Request, Resolve,
 };
 use std::collections::HashMap;
 use std::future::Future;

@@ -1,7 +1,9 @@
 //! Ways into private space. None may reach the forbidden listener, which counts whoever comes.
 
 use crate::servers::{Names, Server, fetch, fetcher, fetcher_with, page, policy, redirect, short, soon};
-use gannet_net::{BadUrl, Credentials, FetchError, Fetcher, FetcherSettings, Purpose, Refusal, Request, Resolve};
+use gannet_net::{
+    BadUrl, Credentials, FetchError, Fetcher, FetcherSettings, Purpose, Refusal, Request, Resolve,
+};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -259,8 +261,12 @@ async fn the_own_listener_is_refused_by_address_name_and_redirect() {
 async fn what_is_open_for_one_purpose_is_closed_for_another() {
     let target = forbidden().await;
     let fetcher = fetcher("webhook=127.0.0.0/8");
-    let ask =
-        |purpose| fetcher.fetch(Request::get(purpose, &target.url("/"), Credentials::none()).unwrap().limits(short()), soon());
+    let ask = |purpose| {
+        fetcher.fetch(
+            Request::get(purpose, &target.url("/"), Credentials::none()).unwrap().limits(short()),
+            soon(),
+        )
+    };
     assert!(ask(Purpose::Webhook).await.is_ok());
     for closed in [Purpose::Scrape, Purpose::Model] {
         // The connection kept from the webhook must not serve them either.

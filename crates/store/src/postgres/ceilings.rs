@@ -121,11 +121,8 @@ impl Ceilings for PostgresStore {
             SmallRows::Feedback => include_str!("sql/ceilings/trim_feedback.sql"),
             SmallRows::IdempotencyKeys => include_str!("sql/ceilings/trim_claims.sql"),
         };
-        let done = sqlx::query(statement)
-            .bind(i64::from(keep))
-            .bind(i64::from(limit))
-            .execute(&self.pool)
-            .await?;
+        let done =
+            sqlx::query(statement).bind(i64::from(keep)).bind(i64::from(limit)).execute(&self.pool).await?;
         Ok(done.rows_affected())
     }
 }

@@ -24,11 +24,8 @@ fn known_key(row: &impl Columns) -> StoreResult<KnownKey> {
 }
 
 fn secret_row(column: Column, row: &PgRow) -> StoreResult<SecretRow> {
-    let value = if column.is_text() {
-        Value::Text(row.text("value")?)
-    } else {
-        Value::Bytes(row.bytes("value")?)
-    };
+    let value =
+        if column.is_text() { Value::Text(row.text("value")?) } else { Value::Bytes(row.bytes("value")?) };
     Ok(SecretRow { id: row.id("id")?, name: row.text("name")?, value })
 }
 

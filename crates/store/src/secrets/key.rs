@@ -29,7 +29,9 @@ impl SecretKey {
         };
         let bytes = from_hex(text).or_else(from_base64);
         let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
-        bytes.map(Self).ok_or("must be 32 bytes in base64 or hexadecimal, such as `openssl rand -base64 32` prints")
+        bytes
+            .map(Self)
+            .ok_or("must be 32 bytes in base64 or hexadecimal, such as `openssl rand -base64 32` prints")
     }
 
     /// As [`SecretKey::parse`] reads it.

@@ -47,7 +47,8 @@ impl Sealer {
 
     pub(crate) fn seal_deliveries(&self, deliveries: &mut [NewDelivery]) -> StoreResult<()> {
         for delivery in deliveries {
-            delivery.target = self.seal_value(Column::DeliveryTarget, delivery.id.as_bytes(), &delivery.target)?;
+            delivery.target =
+                self.seal_value(Column::DeliveryTarget, delivery.id.as_bytes(), &delivery.target)?;
         }
         Ok(())
     }

@@ -115,7 +115,9 @@ impl Column {
             Self::ProfileState => {
                 "UPDATE profiles SET state = $4 WHERE team_id = $1 AND name = $2 AND state = $3"
             }
-            Self::ServerSecret => "UPDATE secrets SET secret = $4 WHERE $1 = $1 AND name = $2 AND secret = $3",
+            Self::ServerSecret => {
+                "UPDATE secrets SET secret = $4 WHERE $1 = $1 AND name = $2 AND secret = $3"
+            }
         }
     }
 
@@ -216,7 +218,10 @@ pub(crate) async fn admit(tables: &dyn SecretTables, keys: &SecretKeys) -> Store
         tracing::info!(values = done.sealed, key = %current, "encrypted stored secrets with the secret key");
     }
     if done.unreadable > 0 {
-        tracing::error!(values = done.unreadable, "stored secrets cannot be decrypted with the keys of this process");
+        tracing::error!(
+            values = done.unreadable,
+            "stored secrets cannot be decrypted with the keys of this process"
+        );
     }
     tables.note_key(KnownKey { id: current, is_complete: true }).await
 }
@@ -321,9 +326,7 @@ fn renewed(sealer: &Sealer, column: Column, row: &SecretRow) -> StoreResult<Rene
             let opened = sealer.open_text(place, text.clone())?;
             (sealer.protection_of_text(text)?, opened.map(String::into_bytes))
         }
-        Value::Bytes(bytes) => {
-            (sealer.protection_of_bytes(bytes)?, sealer.open_bytes(place, bytes.clone())?)
-        }
+        Value::Bytes(bytes) => (sealer.protection_of_bytes(bytes)?, sealer.open_bytes(place, bytes.clone())?),
     };
     match (protection, opened) {
         (_, Err(_)) => Ok(Renewed::Unreadable),

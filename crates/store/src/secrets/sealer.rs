@@ -140,7 +140,8 @@ impl Keys {
         let (id, nonce) = sealed.get(..head).ok_or(Unreadable)?.split_at(KeyId::BYTES);
         let cipher = self.keys.iter().find(|(known, _)| known.0 == *id).map(|(_, cipher)| cipher);
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Unreadable)?;
-        let opened = cipher.ok_or(Unreadable)?.open_in_place(nonce, place.authenticated(), &mut sealed[head..]);
+        let opened =
+            cipher.ok_or(Unreadable)?.open_in_place(nonce, place.authenticated(), &mut sealed[head..]);
         let length = opened.map_err(|_| Unreadable)?.len();
         sealed.drain(..head);
         sealed.truncate(length);
@@ -176,7 +177,9 @@ mod tests {
     #[test]
     fn values_come_back_as_they_went_in_and_look_like_nothing_in_between() {
         let sealer = sealer("01", &[]);
-        for plain in ["", "x", "{\"headers\":{\"Authorization\":\"Bearer t0ps3cret\"}}", &"long ".repeat(9000)] {
+        for plain in
+            ["", "x", "{\"headers\":{\"Authorization\":\"Bearer t0ps3cret\"}}", &"long ".repeat(9000)]
+        {
             let stored = sealer.seal_text(HERE, plain).unwrap();
             assert!(stored.starts_with(TEXT_MARK) && !stored.contains("t0ps3cret"), "{stored}");
             assert_ne!(sealer.seal_text(HERE, plain).unwrap(), stored, "a nonce of its own each time");
@@ -206,7 +209,11 @@ mod tests {
             assert_eq!(first.open_text(elsewhere, stored.clone()).unwrap(), Err(Unreadable));
         }
         assert_eq!(sealer("02", &[]).open_text(HERE, stored.clone()).unwrap(), Err(Unreadable));
-        assert_eq!(second.open_text(HERE, stored.clone()).unwrap().unwrap(), "secret", "a previous key reads");
+        assert_eq!(
+            second.open_text(HERE, stored.clone()).unwrap().unwrap(),
+            "secret",
+            "a previous key reads"
+        );
         assert_eq!(second.protection_of_text(&stored).unwrap(), Protection::OtherKey);
         for cut in [TEXT_MARK.len(), TEXT_MARK.len() + 5, stored.len() - 1] {
             assert_eq!(first.open_text(HERE, stored[..cut].into()).unwrap(), Err(Unreadable));

@@ -124,11 +124,8 @@ impl Ceilings for SqliteStore {
             SmallRows::IdempotencyKeys => include_str!("sql/ceilings/trim_claims.sql"),
         };
         let mut tx = self.write().await?;
-        let done = sqlx::query(statement)
-            .bind(i64::from(keep))
-            .bind(i64::from(limit))
-            .execute(&mut *tx)
-            .await?;
+        let done =
+            sqlx::query(statement).bind(i64::from(keep)).bind(i64::from(limit)).execute(&mut *tx).await?;
         tx.commit().await?;
         Ok(done.rows_affected())
     }

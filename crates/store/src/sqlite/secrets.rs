@@ -29,11 +29,8 @@ fn known_key(row: &impl Columns) -> StoreResult<KnownKey> {
 }
 
 fn secret_row(column: Column, row: &SqliteRow) -> StoreResult<SecretRow> {
-    let value = if column.is_text() {
-        Value::Text(row.text("value")?)
-    } else {
-        Value::Bytes(row.bytes("value")?)
-    };
+    let value =
+        if column.is_text() { Value::Text(row.text("value")?) } else { Value::Bytes(row.bytes("value")?) };
     // The id of a column without one is the bound value itself, whose type SQLite does not know.
     let id = Uuid::from_slice(&row.try_get_unchecked::<Vec<u8>, _>("id")?)
         .map_err(|error| StoreError::Database(error.to_string()))?;

@@ -120,7 +120,9 @@ async fn ended_crawls_go_before_their_time_the_soonest_to_expire_first(ground: G
     let soon = ended_crawl(&ground, 10_000, HOUR).await;
     let live = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
     let total = stored(&ground, Counted::Crawls).await;
-    let evict = async |ceiling: u64, min_age: Duration| ground.store.evict_crawls(ceiling, min_age, 100).await.unwrap();
+    let evict = async |ceiling: u64, min_age: Duration| {
+        ground.store.evict_crawls(ceiling, min_age, 100).await.unwrap()
+    };
     assert_eq!(evict(total, NOW).await, 0, "nothing is over the ceiling");
     a_moment().await;
     assert_eq!(evict(total - 1, HOUR).await, 0, "what ended just now can still be read");
@@ -193,7 +195,10 @@ async fn webhooks_that_were_given_up_go_first_then_those_of_the_largest_team(gro
     assert_eq!(total, counted(&ground, Counted::Webhooks).await);
     assert_eq!(ground.store.evict_deliveries(total, 100).await.unwrap(), 0);
     assert_eq!(ground.store.evict_deliveries(total - 1, 100).await.unwrap(), 1);
-    assert!(ground.store.dead_letters(ground.team, None, 10).await.unwrap().is_empty(), "{dead:?} went first");
+    assert!(
+        ground.store.dead_letters(ground.team, None, 10).await.unwrap().is_empty(),
+        "{dead:?} went first"
+    );
     let total = stored(&ground, Counted::Webhooks).await;
     assert_eq!(ground.store.evict_deliveries(total - 2_000, 100).await.unwrap(), 2);
     let mut left = Vec::new();

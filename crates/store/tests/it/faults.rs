@@ -57,7 +57,8 @@ async fn write_until_refused(store: &dyn Store, team: Uuid, bytes: usize) -> (Ve
     let mut accepted = Vec::new();
     for round in 0..20_000_u32 {
         // Bytes that no file system stores as a hole.
-        let body = (0..bytes).map(|at| (at as u32 ^ round.wrapping_mul(2_654_435_761)).to_le_bytes()[0]).collect();
+        let body =
+            (0..bytes).map(|at| (at as u32 ^ round.wrapping_mul(2_654_435_761)).to_le_bytes()[0]).collect();
         let new = NewScrape { result: Some(body), ..scrape(team) };
         let id = new.id;
         match store.record_scrapes(vec![new]).await {
@@ -100,7 +101,8 @@ async fn is_sound(folder: &Path) {
     use sqlx::Connection;
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.join("store.db"));
     let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
-    let verdict: String = sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.unwrap();
+    let verdict: String =
+        sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.unwrap();
     assert_eq!(verdict, "ok");
 }
 
@@ -235,7 +237,8 @@ async fn with_permissions_lost() {
         accepted.push(works_again(&*store, team).await);
         let _ = std::fs::write(&filler, vec![1; 6 << 20]);
         // Fails, and the connection is in doubt: the next call opens another, which is read-only or not to be had.
-        let refused = store.record_scrapes(vec![NewScrape { result: Some(vec![1; 300_000]), ..scrape(team) }]).await;
+        let refused =
+            store.record_scrapes(vec![NewScrape { result: Some(vec![1; 300_000]), ..scrape(team) }]).await;
         assert!(refused.is_err_and(|error| error.is_retryable()));
         permit(mode);
         std::fs::remove_file(&filler).unwrap();
@@ -346,8 +349,12 @@ async fn postgres_out_of_space_says_so_and_recovers() {
     )
     .await;
     for _ in 0..8 {
-        let refused = store.record_scrapes(vec![NewScrape { page: Some(page(1, b"x")), ..scrape(team) }]).await;
-        assert!(matches!(refused, Err(StoreError::Full { disk: FullDisk::DatabaseServer, .. })), "{refused:?}");
+        let refused =
+            store.record_scrapes(vec![NewScrape { page: Some(page(1, b"x")), ..scrape(team) }]).await;
+        assert!(
+            matches!(refused, Err(StoreError::Full { disk: FullDisk::DatabaseServer, .. })),
+            "{refused:?}"
+        );
     }
     assert!(store.scrape(team, first).await.unwrap().is_some());
     crate::ground::run_sql(&url, "DROP TRIGGER no_space ON scrapes").await;
@@ -370,7 +377,10 @@ async fn postgres_out_of_connections_is_unavailable_and_recovers() {
     // More at once than the pool has: some would need a further connection.
     let calls = (0..16).map(|_| store.record_scrapes(vec![scrape(team)]));
     let done = futures_util::future::join_all(calls).await;
-    assert!(done.iter().all(|one| one.as_ref().is_ok_and(|_| true) || one.as_ref().is_err_and(StoreError::is_retryable)));
+    assert!(
+        done.iter()
+            .all(|one| one.as_ref().is_ok_and(|_| true) || one.as_ref().is_err_and(StoreError::is_retryable))
+    );
     // One that starts now finds no connection at all, and is told soon.
     let mut options = StoreOptions::new(&url);
     options.wait = Duration::from_secs(1);

@@ -115,9 +115,12 @@ async fn private_crawl(ground: &Ground, retain_for: std::time::Duration) {
     let claimed = book.claim(10).await;
     for (one, (_, bytes)) in claimed.iter().zip(traces()) {
         let document = Some(bytes.clone());
-        assert!(book.end(one, AttemptEnd::Fetched { outcome: bytes, document, page: None, search: None }).await);
+        assert!(
+            book.end(one, AttemptEnd::Fetched { outcome: bytes, document, page: None, search: None }).await
+        );
     }
-    let fates = vec![(claimed[0].lease.seq, Fate::Completed), (claimed[1].lease.seq, Fate::Skipped("same".into()))];
+    let fates =
+        vec![(claimed[0].lease.seq, Fate::Completed), (claimed[1].lease.seq, Fate::Skipped("same".into()))];
     let settlement = Settlement {
         fates,
         memory: Some(b"secret-memory".repeat(500)),

@@ -133,7 +133,10 @@ async fn a_value_that_was_moved_to_another_row_is_not_read(ground: Ground) {
     requests.sort();
     assert_eq!(requests[0], "", "the one that was overwritten with the other's");
     assert!(requests[1].starts_with('{'));
-    assert_eq!(ground.store.active_crawls(ground.team, store::crawls::CrawlKind::Crawl, 10).await.unwrap().len(), 2);
+    assert_eq!(
+        ground.store.active_crawls(ground.team, store::crawls::CrawlKind::Crawl, 10).await.unwrap().len(),
+        2
+    );
 }
 
 async fn another_key_is_refused_at_the_start(ground: Ground) {
@@ -155,10 +158,7 @@ async fn rows_from_before_are_read_and_encrypted_at_the_next_start(ground: Groun
     run_sql(&ground.url, "UPDATE deliveries SET target = '{\"c\":\"t0p-s3cret\"}'").await;
     run_sql(&ground.url, "UPDATE webhook_secrets SET secret = 't0p-s3cret'").await;
     let bytes = if ground.store.backend() == "sqlite" {
-        [
-            "UPDATE profiles SET state = CAST('t0p-s3cret' AS BLOB)",
-            "UPDATE secrets SET secret = zeroblob(32)",
-        ]
+        ["UPDATE profiles SET state = CAST('t0p-s3cret' AS BLOB)", "UPDATE secrets SET secret = zeroblob(32)"]
     } else {
         [
             "UPDATE profiles SET state = convert_to('t0p-s3cret', 'UTF8')",

@@ -15,7 +15,9 @@ async fn a_map_takes_a_browser_of_the_plan() {
     let site = Host::start(|path| {
         let script = "const end = Date.now() + 4000; (function wait() { if (Date.now() < end) return setTimeout(wait, 50); \
             document.body.innerHTML = '<h1>Here</h1><p>Words that make this a page with something to say, and more.</p><a href=/x>x</a>' })()";
-        (path == "/").then(|| html(&format!("<div id=root></div><script>{script}</script><script>fetch('/api')</script>")))
+        (path == "/").then(|| {
+            html(&format!("<div id=root></div><script>{script}</script><script>fetch('/api')</script>"))
+        })
     });
     let url = site.url("/");
     let http = Arc::new(server.http.clone());

@@ -84,7 +84,8 @@ async fn a_login_in_an_address_is_used_and_neither_stored_nor_shown() {
         assert_eq!(data["metadata"]["cacheState"], "miss", "a page behind a login is not stored: {data}");
         assert_eq!(data["metadata"]["sourceURL"], json!(site.url("/near")));
         assert!(!reply.text.contains(PASSWORD), "{}", reply.text);
-        is_not_shown(http, &[&format!("/v2/scrape/{}", data["metadata"]["scrapeId"].as_str().unwrap())]).await;
+        is_not_shown(http, &[&format!("/v2/scrape/{}", data["metadata"]["scrapeId"].as_str().unwrap())])
+            .await;
     }
     logged_in(&site, "/near");
     // Neither is it for who comes without the login.
@@ -93,7 +94,11 @@ async fn a_login_in_an_address_is_used_and_neither_stored_nor_shown() {
     let gone = scrape_as(http, &with_login("http://127.0.0.1:1/x"), json!({})).await;
     assert!(gone.status >= 400 && !gone.text.contains(PASSWORD), "{}", gone.text);
     let map = http.post("/v2/map", &json!({ "url": with_login(&site.url("/")) })).await.unwrap();
-    assert!(!map.is_success()["links"].as_array().unwrap().is_empty() && !map.text.contains(PASSWORD), "{}", map.text);
+    assert!(
+        !map.is_success()["links"].as_array().unwrap().is_empty() && !map.text.contains(PASSWORD),
+        "{}",
+        map.text
+    );
     is_not_shown(http, &["/v2/team/activity?limit=50"]).await;
     assert!(!server.log().contains(PASSWORD), "{}", server.log());
     let (code, _, log) = server.terminate();
@@ -140,8 +145,10 @@ async fn a_crawl_logs_in_at_its_own_origin_and_shows_no_login() {
         logged_in(&site, path);
     }
     never_logged_in(&other);
-    let batch = json!({ "urls": [with_login(&site.url("/near")), with_login(&site.url("/gone")), other.url("/b")] });
-    let batch = http.post("/v2/batch/scrape", &batch).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
+    let batch =
+        json!({ "urls": [with_login(&site.url("/near")), with_login(&site.url("/gone")), other.url("/b")] });
+    let batch =
+        http.post("/v2/batch/scrape", &batch).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
     ended(http, &format!("/v2/batch/scrape/{batch}"), "scraping").await;
     logged_in(&site, "/gone");
     never_logged_in(&other);
@@ -159,7 +166,8 @@ async fn a_crawl_that_runs_shows_no_login() {
     let site = Site::start();
     let body = json!({ "url": with_login(&site.url("/hang")), "sitemap": "skip", "ignoreRobotsTxt": true,
         "webhook": with_login("https://hooks.example/hook") });
-    let id = server.http.post("/v2/crawl", &body).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
+    let id =
+        server.http.post("/v2/crawl", &body).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
     let active = server.http.get("/v2/crawl/active").await.unwrap();
     assert!(active.text.contains(&id), "{}", active.text);
     is_not_shown(&server.http, &["/v2/crawl/active", &format!("/v2/crawl/{id}")]).await;
@@ -184,7 +192,8 @@ async fn a_run_logs_in_at_the_addresses_it_was_given_and_shows_no_login() {
 #[tokio::test]
 async fn the_login_of_a_webhook_is_sent_and_not_shown() {
     let dir = TempDir::new();
-    let recipe = recipe(&dir).set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8").set("browser", "off");
+    let recipe =
+        recipe(&dir).set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8").set("browser", "off");
     let server = recipe.set("webhook_retries", "30ms").set("webhook_timeout", "700ms").start().await;
     let site = Site::start();
     let receiver = Host::start(|_| Some(axum::http::StatusCode::INTERNAL_SERVER_ERROR.into_response()));

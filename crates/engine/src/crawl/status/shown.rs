@@ -48,7 +48,10 @@ mod tests {
 
     #[test]
     fn a_receiver_is_known_by_its_host() {
-        assert_eq!(receiver("https://me:s3cret@hooks.example:8443/T0/s3cret?k=s3cret"), "https://hooks.example:8443");
+        assert_eq!(
+            receiver("https://me:s3cret@hooks.example:8443/T0/s3cret?k=s3cret"),
+            "https://hooks.example:8443"
+        );
         assert_eq!(receiver("s3cret"), REDACTED);
     }
 }

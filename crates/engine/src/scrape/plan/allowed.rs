@@ -131,7 +131,9 @@ mod tests {
         let scope = Arc::new(Scope::new(&start, &entire).unwrap());
         let (start, rule) = (start.url().to_string(), AddressRule::StrictUrls);
         AllowedUrls {
-            hosts: crate::scrape::plan::host_rules(Some(&asked), &mut Issues::default()).into_iter().collect(),
+            hosts: crate::scrape::plan::host_rules(Some(&asked), &mut Issues::default())
+                .into_iter()
+                .collect(),
             site: Some(Stay { start, scope, sameness: ALIKE, rule }),
         }
     }

@@ -137,11 +137,7 @@ impl ScrapePlan {
 
     /// How the pages of a capability are scraped that reads many: of no page yet. `scope` is what the request itself names; headers are
     /// for these origins.
-    pub fn template(
-        asked: &ScrapeOptions,
-        private: bool,
-        scope: CredentialScope,
-    ) -> Result<Self, WireError> {
+    pub fn template(asked: &ScrapeOptions, private: bool, scope: CredentialScope) -> Result<Self, WireError> {
         let page = NamedPage::parse("http://localhost/", &|_| true)?;
         Self::build(page, asked, private, Some(scope))
     }

@@ -100,7 +100,8 @@ impl NamedLogins {
     /// The login that an address was named with, or else another address of its origin.
     pub fn for_origin(&self, url: &Url) -> Option<Login> {
         let of_origin = || {
-            let named = |text: &str| Url::parse(text).is_ok_and(|named| CredentialScope::of([&named]).covers(url));
+            let named =
+                |text: &str| Url::parse(text).is_ok_and(|named| CredentialScope::of([&named]).covers(url));
             Login::parse(self.0.iter().find(|(text, _)| named(text))?.1)
         };
         self.for_page(url).or_else(of_origin)
@@ -126,7 +127,10 @@ mod tests {
     fn a_login_stands_apart_from_its_address() {
         for written in ["https://me:secret@a.example/x", " https://me:secret@a.example/x "] {
             let page = page(written);
-            assert_eq!((page.url.as_str(), page.written.as_str()), ("https://a.example/x", "https://a.example/x"));
+            assert_eq!(
+                (page.url.as_str(), page.written.as_str()),
+                ("https://a.example/x", "https://a.example/x")
+            );
             assert!(page.login.is_some() && !format!("{page:?}").contains("secret"));
         }
         let plain = page("a.example/x");

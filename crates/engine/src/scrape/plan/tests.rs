@@ -45,9 +45,14 @@ fn a_bare_request_has_the_defaults_of_the_contract() {
 fn credentials_are_for_the_page_that_the_request_names() {
     let url = |text: &str| Url::parse(text).unwrap();
     let login = plan(&json!({ "url": "https://me:secret@example.com/a", "headers": { "X-Own": "1" } }));
-    assert_eq!((login.url.as_str(), login.written_url.as_str()), ("https://example.com/a", "https://example.com/a"));
+    assert_eq!(
+        (login.url.as_str(), login.written_url.as_str()),
+        ("https://example.com/a", "https://example.com/a")
+    );
     let credentials = &login.access.credentials;
-    assert!(credentials.cover(&url("https://example.com/b")) && !credentials.cover(&url("https://b.example/")));
+    assert!(
+        credentials.cover(&url("https://example.com/b")) && !credentials.cover(&url("https://b.example/"))
+    );
     assert_eq!(credentials.pairs().len(), 2);
     assert!(credentials.need_checked_certificate() && !format!("{login:?}").contains("secret"));
     let risky = plan(&json!({ "headers": { "X-Own": "1" }, "skipTlsVerification": true }));

@@ -101,8 +101,8 @@ impl State {
 
     /// The first job of a team that may go on or begin. A team that has begun nothing may always begin one.
     fn next_of(&self, team: &Team, seats: usize) -> Option<usize> {
-        let may_begin = team.begun == 0
-            || (team.begun < MAX_BEGUN_OF_TEAM * seats && self.begun < MAX_BEGUN * seats);
+        let may_begin =
+            team.begun == 0 || (team.begun < MAX_BEGUN_OF_TEAM * seats && self.begun < MAX_BEGUN * seats);
         team.waiting.iter().position(|waiter| waiter.begun || may_begin)
     }
 

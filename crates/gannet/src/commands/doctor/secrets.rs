@@ -6,7 +6,8 @@ use crate::{home, secret_keys};
 
 pub async fn find(settings: &Settings) -> Finding {
     let part = "secrets";
-    let (verdict, text) = look(settings).await.unwrap_or_else(|error| (Verdict::Broken, format!("{error:#}")));
+    let (verdict, text) =
+        look(settings).await.unwrap_or_else(|error| (Verdict::Broken, format!("{error:#}")));
     Finding { part, verdict, text }
 }
 

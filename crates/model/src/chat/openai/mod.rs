@@ -14,9 +14,7 @@ pub use probe::Report;
 use super::fence::Fence;
 use super::{Abilities, Ask, Chat, ChatError, Reply};
 use dialect::Dialect;
-use net::{
-    Credentials, Deadline, FetchError, Fetcher, Limits, Purpose, Request, StatusCode, retry_after,
-};
+use net::{Credentials, Deadline, FetchError, Fetcher, Limits, Purpose, Request, StatusCode, retry_after};
 use reply::Gathering;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};

@@ -16,7 +16,8 @@ use crate::StoreResult;
 use crate::admission::Admission;
 use crate::crawls::{
     Appended, AttemptEnd, ClaimedEntry, Crawl, CrawlKind, CrawlSweep, Crawls, Entry, EntryClaim, EntryKey,
-    EntryLease, EntryState, KeptDocument, KnownEntry, NewCrawl, NewEntry, Pace, Settled, Settlement, StartedCrawl, Turn,
+    EntryLease, EntryState, KeptDocument, KnownEntry, NewCrawl, NewEntry, Pace, Settled, Settlement,
+    StartedCrawl, Turn,
 };
 use crate::jobs::{CancelOutcome, LeaseStatus};
 use crate::webhooks::NewDelivery;

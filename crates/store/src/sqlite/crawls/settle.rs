@@ -27,7 +27,8 @@ pub(super) async fn settle(
         return Ok(Settled::Overtaken);
     };
     // What is settled goes: results of attempts, documents that do not count, the memory of before.
-    let private = sqlx::query(include_str!("../sql/crawls/is_private.sql")).bind(crawl).fetch_one(&mut *tx).await?;
+    let private =
+        sqlx::query(include_str!("../sql/crawls/is_private.sql")).bind(crawl).fetch_one(&mut *tx).await?;
     let private = private.flag("private")?;
     if private {
         overwrite_freed_pages(&mut tx, true).await?;
