@@ -65,9 +65,10 @@ async fn answer(request: Request, gate: Arc<Semaphore>, slow: Arc<Mutex<Vec<Stri
         "/hook" => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         "/login" => {
             let cookie = format!("sid={MARK}-COOKIE; path=/; max-age=86400");
+            // Put together in the page, so that the word is in the storage and not in the page.
             let script =
                 "<p id=seen></p><script>seen.textContent = 'had ' + (localStorage.token || 'nothing');
-                localStorage.token = 'S3CRET-STORAGE'</script>";
+                localStorage.token = ['S3', 'CRET-STORAGE'].join('')</script>";
             ([(header::SET_COOKIE, cookie)], page(script)).into_response()
         }
         path if path.starts_with("/slow") => {

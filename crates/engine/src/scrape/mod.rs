@@ -261,7 +261,9 @@ impl Scraper {
         let document = match kept.result {
             Some(packed) => packed,
             None => {
-                let packed = job.run_on(document.len(), move || cache::pack(&document)).await?;
+                // The job itself was stopped when the document was done.
+                let packing = job.apart(job.deadline());
+                let packed = packing.run_on(document.len(), move || cache::pack(&document)).await?;
                 packed.map_err(|_| WireError::from(Kind::Internal))?
             }
         };

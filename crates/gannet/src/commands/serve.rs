@@ -223,9 +223,12 @@ pub fn open_searcher(
     Searcher::new(scraper.clone(), store.clone(), Arc::new(desk))
 }
 
+/// The parser of pages logs every word of them at `trace`, those of private scrapes too. Whoever wants that must name it.
+const PAGES_NOT_LOGGED: &str = "html5ever=error";
+
 /// Logs go to standard error; standard output is for what people and programs asked for.
 fn start_log(settings: &Settings) {
-    let filter = tracing_subscriber::EnvFilter::new(&settings.log);
+    let filter = tracing_subscriber::EnvFilter::new(format!("{PAGES_NOT_LOGGED},{}", settings.log));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -55,7 +55,7 @@ async fn the_key_is_made_once_privately_and_can_be_changed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_the_right_key_says_so_and_what_it_encrypted_can_be_given_up() {
     let (dir, host) = (TempDir::new(), Host::start());
-    let recipe = recipe(&dir).set("browser", "off");
+    let recipe = recipe(&dir).set("browser", "off").set("webhook_retries", "300ms");
     let server = recipe.start().await;
     let [crawl, batch, _] = start_secret_work(&server.http, &host).await;
     let secret = webhook_secret(&server.http).await;
@@ -122,10 +122,8 @@ async fn servers_on_one_postgresql_need_one_key() {
     // The helper of the tests gives every server on PostgreSQL a file with a key, which this one must not have.
     let mut command = other.command(&["serve", "--listen", "127.0.0.1:0"]);
     std::fs::remove_file(second_dir.join("data/secret-key")).unwrap();
-    let (code, _, error) = {
-        command.env("GANNET_LOG", "warn");
-        run(command)
-    };
+    command.env("GANNET_LOG", "warn");
+    let (code, _, error) = run(command);
     assert!(code == Some(1) && error.contains("secret_key"), "{error}");
     let second = at(&second_dir, "0a").start().await;
     assert_eq!(webhook_secret(&second.http).await, secret);
