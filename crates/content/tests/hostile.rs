@@ -131,10 +131,45 @@ fn quadratic_traps() {
         format!("<div style=\"{}\">x", "a:b;".repeat(200_000)),
         "<!--".repeat(500_000),
         "<meta name=a content=b>".repeat(50_000),
+        "<sup><a href='#fn1'>1</a></sup>".repeat(30_000) + &"<li id=fn1>note</li>".repeat(30_000),
+        "x".repeat(4_000_000),
+        "<div id=root>".repeat(400) + &"<p>x</p>".repeat(5_000),
     ];
     for trap in &traps {
         everything(trap.as_bytes());
     }
+}
+
+#[test]
+fn highlights_of_odd_text() {
+    use gannet_content::highlights::{highlights, within};
+    let start = Instant::now();
+    let wide = format!("| {}\n| --- |\n", "Price | ".repeat(100_000));
+    for text in [
+        "a.".repeat(500_000),
+        format!("## {}\n\n{}", "word ".repeat(100_000), "The price is low.\n\n".repeat(20_000)),
+        wide + &"| 12 | x |\n".repeat(20_000),
+    ] {
+        highlights(&text, "what is the price of the word");
+        within(&text, "price", 10_000);
+    }
+    assert!(start.elapsed() < Duration::from_mins(4), "{:?}", start.elapsed());
+}
+
+#[test]
+fn everything_ends_soon_after_it_is_told_to() {
+    use gannet_content::budget::{OutOfBudget, WorkBudget};
+    let line =
+        "<p>Mr. John Smith, 12 Main Street, Berlin, called +49 30 1234567 about 4111 1111 1111 1111.</p>";
+    let html = line.repeat(100_000);
+    let budget = WorkBudget::new(u64::MAX, Some(Instant::now() + Duration::from_millis(300)));
+    let start = Instant::now();
+    let out = budget.run(|| {
+        let (_, markdown) = everything(html.as_bytes());
+        gannet_content::redact::redact(&markdown, &gannet_content::redact::RedactOptions::default());
+    });
+    assert_eq!(out, Err(OutOfBudget::Time));
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -74,7 +74,10 @@ pub struct Unfinished {
 impl std::fmt::Debug for Unfinished {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (claim, reservation) = (self.claim.is_some(), self.reservation.is_some());
-        out.debug_struct("Unfinished").field("claim", &claim).field("reservation", &reservation).finish()
+        out.debug_struct("Unfinished")
+            .field("claim", &claim)
+            .field("reservation", &reservation)
+            .finish_non_exhaustive()
     }
 }
 

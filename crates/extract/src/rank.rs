@@ -105,7 +105,7 @@ pub fn passages(prompt: &str, schema: Option<&Schema>, pages: &[PageView], most:
             let text = plain_line(line);
             if line.starts_with('#') {
                 // Each passage under it has its own copy.
-                heading = text[..text.floor_char_boundary(LONGEST_PASSAGE)].to_owned();
+                text[..text.floor_char_boundary(LONGEST_PASSAGE)].clone_into(&mut heading);
                 continue;
             }
             for part in sentences(&text) {

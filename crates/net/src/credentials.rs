@@ -242,7 +242,10 @@ impl Credentials {
 impl fmt::Debug for Credentials {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.headers.names().collect();
-        out.debug_struct("Credentials").field("headers", &names).field("scope", &self.scope).finish()
+        out.debug_struct("Credentials")
+            .field("headers", &names)
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
     }
 }
 

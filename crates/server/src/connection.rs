@@ -9,8 +9,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A blocked connection must take this many bytes in every write timeout. It is what separates a slow link (half a kilobyte a second
-/// with the default of 30 seconds) from a client that reads a byte now and then to keep its connection.
+/// A blocked connection must take this many bytes in every write timeout, so that reading a byte now and then does not keep it. Much
+/// more than this moves on a slow link: the kernel asks for more only after some 60 KB have left, which takes half a minute at
+/// 2 KB a second.
 const MIN_PROGRESS: usize = 16 * 1024;
 /// Unsent bytes that the kernel holds for one connection. With its default of several megabytes a slow reader would look as if it
 /// made no progress for minutes, because the socket only becomes writable again after a third of them has left.

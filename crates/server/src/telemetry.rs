@@ -28,6 +28,7 @@ impl Telemetry {
     pub fn install() -> Result<Self, String> {
         let handle = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Full("gannet_http_seconds".to_owned()), &BUCKETS)
+            .and_then(|all| all.set_buckets_for_metric(Matcher::Prefix("gannet_work_".to_owned()), &BUCKETS))
             .and_then(PrometheusBuilder::install_recorder)
             .map_err(|error| error.to_string())?;
         metrics::describe_counter!(
@@ -39,6 +40,14 @@ impl Telemetry {
         metrics::describe_counter!(
             "gannet_connections_cut_total",
             "Connections closed because the client did not read, or held too many, by reason"
+        );
+        metrics::describe_histogram!(
+            "gannet_work_cpu_seconds",
+            "Processor seconds of reading and writing a page, by capability"
+        );
+        metrics::describe_histogram!(
+            "gannet_work_wait_seconds",
+            "Seconds that such work waited for its turn, by capability"
         );
         metrics::describe_counter!("gannet_webhooks_total", "Attempts to deliver webhooks, by their outcome");
         metrics::describe_counter!(

@@ -51,6 +51,22 @@ fn regexes_that_make_others_backtrack() {
 }
 
 #[test]
+fn a_thousand_large_regexes() {
+    let start = Address::parse("https://a.com/", SIMILAR).unwrap();
+    let large = |number: usize| format!("(?:[ab]?c?){{1000}}{number}");
+    let rules = Rules { include_paths: (0..1000).map(large).collect(), ..Rules::default() };
+    let began = Instant::now();
+    let refused = Scope::new(&start, &rules).unwrap_err();
+    assert!(refused.to_string().contains("compile to more than 2 MiB"), "{refused}");
+    assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
+    let small = |number: usize| format!("^/blog/{number}/.*");
+    let rules = Rules { include_paths: (0..1000).map(small).collect(), ..Rules::default() };
+    let scope = Scope::new(&start, &rules).unwrap();
+    let page = Address::parse("https://a.com/blog/999/x", SIMILAR).unwrap();
+    assert_eq!(scope.decide(&page, Found::Listed, None), Decision::Take);
+}
+
+#[test]
 fn sitemaps_without_end() {
     let base = Url::parse("https://a.com/").unwrap();
     for piece in [

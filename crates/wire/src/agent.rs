@@ -135,9 +135,9 @@ macro_rules! fields {
 
 fields! {
     "prompt" "1 to 10,000 characters";
-    "urls" "where to begin, at most 100; checked like those of a scrape";
+    "urls" "where to begin, at most 100; checked like those of a scrape. A login in one is used for its origin alone; neither the trace nor the model sees it (one written into the `prompt` is not used, and a model reads it)";
     "schema" "a JSON Schema; one that is none is a 400 `Invalid JSON schema: …`";
-    "maxCredits" "default 2,500, at least 1; reaching it fails the run, which then costs nothing";
+    "maxCredits" "default 2,500, at least 1; reaching it fails the run, which then costs nothing and hands out what [the table](#how-it-ends) says";
     "strictConstrainToURLs" "nothing but `urls` is visited, and a page that redirects or moves to another site is not read; then `urls` must not be empty";
     "model" "`spark-1-pro`, `spark-1-mini`, `spark-2`; accepted without effect";
     "effort" "`low`, `medium`, `high`: how many pages, and how many at once";

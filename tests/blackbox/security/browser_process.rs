@@ -115,7 +115,7 @@ async fn the_browser_runs_sandboxed_and_not_as_root() {
         let readable = house.dir.join("readable");
         fs::write(&readable, "x").unwrap();
         assert!(can_read(uid, gid, &readable), "the attempt itself works");
-        for file in ["first-key", "gannet.db"] {
+        for file in ["first-key", "secret-key", "gannet.db"] {
             let file = house.dir.join("data").join(file);
             assert!(file.is_file() && !can_read(uid, gid, &file), "{} can be read", file.display());
         }

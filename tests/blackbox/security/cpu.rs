@@ -130,6 +130,8 @@ async fn selectors_of_ordinary_use_cost_no_square() {
     reply.is_success();
     assert!(reply.json["data"]["markdown"].as_str().unwrap().contains("Some words"));
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    let metrics = house.http().get("/metrics").await.unwrap().text;
+    assert!(metrics.contains("gannet_work_cpu_seconds_count{capability=\"scrape\"}"), "{metrics}");
 }
 
 /// The time of the request in a hundred that takes longer than ninety-five.

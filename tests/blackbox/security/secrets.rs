@@ -176,8 +176,8 @@ async fn secrets_are_encrypted_in_the_data_folder_and_still_work_after_a_restart
         assert_eq!(line, None, "a secret is in the log at the level trace");
     }
     server.kill();
-    let server = recipe.clone().set("log", "info").start().await;
     let before = host.slow().len();
+    let server = recipe.clone().set("log", "info").start().await;
     host.gate.add_permits(1000);
     let [crawl, batch, extract] = jobs;
     let crawled = ended(&server.http, &format!("/v2/crawl/{crawl}")).await;

@@ -117,7 +117,7 @@ async fn page(worker: &Worker<'_>, reading: &Reading, desk: &Desk<'_>, room: usi
         reading.markdown.to_string()
     } else {
         let start = cut(&reading.markdown, room / 2);
-        let passages = cut(&passages(worker, reading, desk.query.to_string()).await, room / 2);
+        let passages = cut(&passages(worker, reading, desk.query.clone()).await, room / 2);
         format!("{start}\n\n(passages that fit the task)\n{passages}")
     };
     let remark = if whole {

@@ -174,8 +174,8 @@ mod tests {
 
     #[test]
     fn less_than_was_wanted_is_tried_only_where_the_settings_leave_it_open() {
-        let other = Some(Account { uid: 65_533, gid: 65_533 });
-        let sandboxed = Launch { account: other, sandboxed: true, site_isolation: true };
+        let other = Account { uid: 65_533, gid: 65_533 };
+        let sandboxed = Launch { account: Some(other), sandboxed: true, site_isolation: true };
         let auto = BrowserSettings::default();
         let without = next_launch(&auto, sandboxed, &failure(StartFailure::Sandbox)).unwrap();
         assert_eq!(without, Launch { sandboxed: false, ..sandboxed });
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!((same.account, same.sandboxed), (None, !geteuid().is_root()));
         let required = BrowserSettings { sandbox: Sandbox::On, ..auto.clone() };
         assert_eq!(next_launch(&required, sandboxed, &failure(StartFailure::Sandbox)), None);
-        let chosen = BrowserSettings { user: BrowserUser::Account(other.unwrap()), ..auto };
+        let chosen = BrowserSettings { user: BrowserUser::Account(other), ..auto };
         assert_eq!(next_launch(&chosen, sandboxed, &failure(StartFailure::Account)), None);
     }
 

@@ -94,6 +94,9 @@ impl Crawler {
         base_url: &str,
     ) -> Result<CrawlAccepted, WireError> {
         idempotency::refuse_used(self.store.as_ref(), caller, endpoint(CrawlKind::Crawl), key).await?;
+        if asked.prompt.is_some() {
+            self.refuse_full_queue(caller).await?;
+        }
         let (asked, prompted) = self.understand(caller, asked, base_url).await?;
         let plan = CrawlPlan::resolve(&asked, self.asking(caller, base_url))?;
         let id = self.accept_crawl(caller, plan, key).await?;
@@ -133,6 +136,14 @@ impl Crawler {
         let asked = CrawlRequest { url, prompt, ..CrawlRequest::default() };
         let (_, prompted) = self.understand(caller, &asked, "").await?;
         prompted.ok_or_else(|| Kind::Internal.into())
+    }
+
+    /// Refuses what would find no place, before a model is asked for it. Whether there is a place is decided later, by the transaction
+    /// that takes it.
+    async fn refuse_full_queue(&self, caller: &Caller) -> Result<(), WireError> {
+        let Some(cap) = caller.plan.queue else { return Ok(()) };
+        let waiting = self.store.queue_status(caller.team).await.map_err(from_store)?.waiting;
+        if waiting < cap { Ok(()) } else { Err(WireError::queue_full(cap)) }
     }
 
     /// Turns the prompt of a request into options of it. A model that is asked for that is paid for.

@@ -36,6 +36,7 @@ fn action(object: &Value) -> Value {
     json!({ "actions": [object] })
 }
 
+#[expect(clippy::too_many_lines, reason = "one table of all options")]
 fn rows() -> Vec<Row> {
     let schema = json!({ "type": "object", "properties": { "price": { "type": "number" } } });
     let with_schema = |kind: &str| format_with(&json!({ "type": kind, "schema": schema }));

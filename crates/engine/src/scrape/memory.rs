@@ -61,6 +61,7 @@ pub struct TeamMemory {
 }
 
 impl TeamMemory {
+    #[must_use]
     pub fn of_team(&self, team: Uuid) -> Self {
         self.memory.of_team(team)
     }
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!(held.len(), 3, "three of four");
         assert!(places.try_take(busy).is_none(), "the last one is for others");
         let mut waiting: Vec<_> = [busy, busy, other, other].map(|team| Box::pin(places.take(team))).into();
-        let mut ready: Vec<Option<Place>> = waiting.iter_mut().map(|one| one.now_or_never()).collect();
+        let mut ready: Vec<Option<Place>> = waiting.iter_mut().map(FutureExt::now_or_never).collect();
         let got = |ready: &[Option<Place>]| ready.iter().map(Option::is_some).collect::<Vec<_>>();
         assert_eq!(got(&ready), [false, false, true, false], "the other team finds its place at once");
         for expected in [[true, false, true, false], [true, false, true, true], [true, true, true, true]] {

@@ -258,14 +258,13 @@ impl Scraper {
         let job = self.ladder.bench.job(caller.team, capability, Deadline::after(plan.timeout));
         let mut kept = Kept::default();
         let (document, seen) = self.document(caller, plan, id, base_url, &job, &mut kept, see).await?;
-        let document = match kept.result {
-            Some(packed) => packed,
-            None => {
-                // The job itself was stopped when the document was done.
-                let packing = job.apart(job.deadline());
-                let packed = packing.run_on(document.len(), move || cache::pack(&document)).await?;
-                packed.map_err(|_| WireError::from(Kind::Internal))?
-            }
+        let document = if let Some(packed) = kept.result {
+            packed
+        } else {
+            // The job itself was stopped when the document was done.
+            let packing = job.apart(job.deadline());
+            let packed = packing.run_on(document.len(), move || cache::pack(&document)).await?;
+            packed.map_err(|_| WireError::from(Kind::Internal))?
         };
         Ok(Gathered { document, page: kept.page, search: kept.search, seen })
     }

@@ -11,7 +11,7 @@ use net::Deadline;
 use seats::{CpuClock, Full, Seats};
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use uuid::Uuid;
 use wire::{Kind, WireError};
 
@@ -68,9 +68,12 @@ impl Job {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, WireError> {
+        let (asked, capability) = (Instant::now(), self.capability);
         let ticket = self.seats.take(self.team).await.map_err(|Full| full())?;
+        let waited = asked.elapsed().as_secs_f64();
+        metrics::histogram!("gannet_work_wait_seconds", "capability" => capability).record(waited);
         let leaving = self.stop_when_dropped();
-        let (budget, capability) = (self.budget.clone(), self.capability);
+        let budget = self.budget.clone();
         let done = tokio::task::spawn_blocking(move || {
             let seat = Rc::new(RefCell::new((ticket, CpuClock::start())));
             let paused = seat.clone();

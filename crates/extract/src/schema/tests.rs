@@ -1,5 +1,7 @@
 use super::*;
-use serde_json::json;
+use content::budget::{OutOfBudget, WorkBudget};
+use serde_json::{Map, json};
+use std::time::{Duration, Instant};
 
 fn read(schema: &Value) -> Schema {
     Schema::read(schema).unwrap()
@@ -152,6 +154,34 @@ fn patterns_that_explode_end() {
     let started = std::time::Instant::now();
     let _ = schema.validate(&json!("a".repeat(5_000) + "b"));
     assert!(started.elapsed().as_secs() < 5);
+}
+
+#[test]
+fn patterns_are_held_to_and_counted() {
+    let schema = read(&json!({"type": "array", "items": {"type": "string", "pattern": "^(?!x)[a-z]+$"}}));
+    assert_eq!(schema.validate(&json!(["gannet", 7])).unwrap_err()[0].pointer, "/1");
+    let wrong = schema.validate(&json!(["gannet", "xeno"])).unwrap_err();
+    assert_eq!((wrong.len(), wrong[0].pointer.as_str()), (1, "/1"));
+    assert!(wrong[0].message.contains("does not match"), "{}", wrong[0].message);
+    let slow = read(&json!({"items": {"pattern": "^(?=(a+)+$)(a|aa)+\\1$"}}));
+    let many = json!(vec!["a".repeat(2_000) + "b"; 2_000]);
+    let end = Instant::now() + Duration::from_millis(100);
+    let out = WorkBudget::new(u64::MAX, Some(end)).run(|| slow.validate(&many).is_ok());
+    assert_eq!(out, Err(OutOfBudget::Time));
+}
+
+#[test]
+fn more_patterns_than_a_schema_needs_are_refused_soon() {
+    let started = Instant::now();
+    let large = |number: usize| json!({"type": "string", "pattern": format!("^(?:[a-z]?b?){{{}}}x$", 2_000 + number)});
+    let fields: Map<String, Value> = (0..2_000).map(|number| (format!("f{number}"), large(number))).collect();
+    assert!(matches!(refusal(&json!({"properties": fields})), SchemaError::Invalid { .. }));
+    let names: Map<String, Value> = (0..101).map(|number| (format!("^p{number}"), json!({}))).collect();
+    assert!(matches!(refusal(&json!({"patternProperties": names})), SchemaError::TooLarge { .. }));
+    assert!(started.elapsed() < Duration::from_mins(2), "{:?}", started.elapsed());
+    let date = json!({"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"});
+    let fields: Map<String, Value> = (0..500).map(|number| (format!("f{number}"), date.clone())).collect();
+    read(&json!({"properties": fields}));
 }
 
 #[test]

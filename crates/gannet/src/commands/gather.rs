@@ -104,7 +104,8 @@ impl Gathering {
             std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         }
         let _lock = home::lock_database(&settings).context("is the same command running already?")?;
-        if Note::read(&state)?.is_some_and(|note| note.job != self.job) {
+        let note = Note::read(&state)?;
+        if note.map(|note| note.is_of(&self.job)).transpose()? == Some(false) {
             let why = "holds another crawl that is not done; give another --out, or remove it";
             return Ok(mistake(&format!("{} {why}", state.display())));
         }
@@ -216,7 +217,7 @@ async fn accept(run: &Run, job: &Job, state: &Path) -> Result<Result<Uuid, WireE
             return Ok(Ok(crawl.id));
         }
     }
-    Note { job: job.clone(), id: None }.write(state)?;
+    Note::of(job, None)?.write(state)?;
     let accepted = match job {
         Job::Crawl(asked) => {
             let accepted = run.crawler.start(&run.caller, asked, None, "").await;
@@ -238,7 +239,7 @@ async fn accept(run: &Run, job: &Job, state: &Path) -> Result<Result<Uuid, WireE
         }
     };
     if let Ok(id) = &accepted {
-        Note { job: job.clone(), id: Some(*id) }.write(state)?;
+        Note::of(job, Some(*id))?.write(state)?;
     }
     Ok(accepted)
 }

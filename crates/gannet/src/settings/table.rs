@@ -39,7 +39,7 @@ settings! {
     "public_url" "GANNET_PUBLIC_URL" "": "how callers reach this server, when a proxy hides it";
     "trusted_proxies" "GANNET_TRUSTED_PROXIES" "": "proxies in front whose X-Forwarded-Host and -Proto are believed, such as 127.0.0.1,10.1.0.0/16; empty = nobody's";
     "connections_per_address" "GANNET_CONNECTIONS_PER_ADDRESS" "1024": "connections that one client address may hold, trusted proxies aside; 0 = no limit";
-    "write_timeout" "GANNET_WRITE_TIMEOUT" "30s": "how long a client may leave an answer unread before its connection is closed";
+    "write_timeout" "GANNET_WRITE_TIMEOUT" "1m": "how long a client may leave an answer unread before its connection is closed";
     "cors" "GANNET_CORS" "none": "none, *, or a comma-separated list of origins that may call from a browser";
     "egress_allow" "GANNET_EGRESS_ALLOW" "": "what may be reached in private space, per purpose: scrape=127.0.0.0/8;webhook=…;model=…;search=…";
     "proxies" "GANNET_PROXIES" "" secret: "proxies to go out through, taken in turn: http://user:password@host:port,socks5://…; empty = straight";

@@ -129,12 +129,11 @@ impl Sealer {
 
     fn open_or_empty(&self, column: Column, row: Uuid, value: &mut String) -> StoreResult<()> {
         let stored = std::mem::take(value);
-        match self.open_text(place(column, row.as_bytes()), stored)? {
-            Ok(plain) => *value = plain,
-            Err(Unreadable) => {
-                let column = column.name();
-                tracing::error!(%row, column, "a stored value cannot be decrypted with the keys of this process");
-            }
+        if let Ok(plain) = self.open_text(place(column, row.as_bytes()), stored)? {
+            *value = plain;
+        } else {
+            let column = column.name();
+            tracing::error!(%row, column, "a stored value cannot be decrypted with the keys of this process");
         }
         Ok(())
     }

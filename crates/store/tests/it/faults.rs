@@ -57,8 +57,9 @@ async fn write_until_refused(store: &dyn Store, team: Uuid, bytes: usize) -> (Ve
     let mut accepted = Vec::new();
     for round in 0..20_000_u32 {
         // Bytes that no file system stores as a hole.
-        let body =
-            (0..bytes).map(|at| (at as u32 ^ round.wrapping_mul(2_654_435_761)).to_le_bytes()[0]).collect();
+        let body = (0..bytes)
+            .map(|at| (at ^ (round as usize).wrapping_mul(2_654_435_761)).to_le_bytes()[0])
+            .collect();
         let new = NewScrape { result: Some(body), ..scrape(team) };
         let id = new.id;
         match store.record_scrapes(vec![new]).await {

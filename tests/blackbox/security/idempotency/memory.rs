@@ -10,13 +10,14 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::json;
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 use testkit::TempDir;
 use tokio::sync::Semaphore;
 
-/// A page of 3 MB that stops after the first 2 MB until the test lets it go on; its server counts how many are that far.
+/// Pages that need a large place: each stops after more than 1 MiB until the test lets it go on. `far` counts those that came so far.
 fn large_pages(far: Arc<Semaphore>, go_on: Arc<Semaphore>) -> Stand {
     let filler =
-        Bytes::from("<p>Gannets dive from thirty metres into the sea to catch fish.</p>".repeat(16_000));
+        Bytes::from(format!("<p>{}</p>", "Gannets dive from thirty metres into the sea. ".repeat(13_000)));
     let page = move || {
         let (filler, far, go_on) = (filler.clone(), far.clone(), go_on.clone());
         async move {
@@ -61,6 +62,8 @@ async fn large_pages_wait_for_memory_and_small_ones_do_not() {
     };
     let first = scrape(&server.http, "/large/1", 60_000);
     far.acquire().await.unwrap().forget();
+    // It is sent; a moment later it is read.
+    tokio::time::sleep(Duration::from_secs(1)).await;
     let (second, third) = (scrape(&other, "/large/2", 60_000), scrape(&server.http, "/large/3", 2_000));
 
     // One large page is being read: small ones are answered beside it, and the others are not read into memory.
@@ -76,7 +79,7 @@ async fn large_pages_wait_for_memory_and_small_ones_do_not() {
     );
 
     // Its place is free when it is done, and the next one goes on.
-    go_on.add_permits(2);
+    go_on.add_permits(100);
     first.await.unwrap().is_success();
     second.await.unwrap().is_success();
 }

@@ -1,0 +1,135 @@
+use super::*;
+
+const A: Uuid = Uuid::from_u128(1);
+const B: Uuid = Uuid::from_u128(2);
+
+/// Whether a team gets a seat at once.
+async fn at_once(seats: &Seats, team: Uuid) -> Option<Ticket> {
+    tokio::time::timeout(Duration::from_millis(20), seats.take(team)).await.ok()?.ok()
+}
+
+fn use_up(seats: &Seats, team: Uuid, seconds: f64) {
+    let now = Instant::now();
+    seats.lock().team(team, now).add_use(seconds, now);
+}
+
+/// Work on a thread of its own that takes a seat, pauses until `end`, and says how long it ran.
+fn work(seats: &Seats, team: Uuid, end: &Arc<AtomicBool>) -> tokio::task::JoinHandle<Duration> {
+    let (seats, end) = (seats.clone(), end.clone());
+    tokio::spawn(async move {
+        let mut ticket = seats.take(team).await.unwrap();
+        let working = tokio::task::spawn_blocking(move || {
+            let (mut clock, begun) = (CpuClock::start(), Instant::now());
+            while !end.load(Ordering::Relaxed) {
+                ticket.pause(&mut clock);
+                std::hint::spin_loop();
+            }
+            ticket.end(&mut clock);
+            begun.elapsed()
+        });
+        working.await.unwrap()
+    })
+}
+
+#[tokio::test]
+async fn no_more_than_there_are_seats() {
+    let seats = Seats::new(2);
+    let (one, two) = (at_once(&seats, A).await.unwrap(), at_once(&seats, B).await.unwrap());
+    assert!(at_once(&seats, A).await.is_none() && at_once(&seats, B).await.is_none());
+    assert_eq!(seats.0.waiting.load(Ordering::Relaxed), 0, "who leaves waits no more");
+    drop(one);
+    let three = at_once(&seats, A).await.unwrap();
+    drop((two, three));
+    let state = seats.lock();
+    assert_eq!((state.free, state.begun, state.working.len()), (2, 0, 0));
+}
+
+#[tokio::test]
+async fn the_team_that_used_less_is_next() {
+    let seats = Seats::new(1);
+    let held = at_once(&seats, A).await.unwrap();
+    use_up(&seats, A, 1.0);
+    let turns = Arc::new(Mutex::new(Vec::new()));
+    let waiting: Vec<_> = [A, A, A, B]
+        .into_iter()
+        .map(|team| {
+            let (seats, turns) = (seats.clone(), turns.clone());
+            tokio::spawn(async move {
+                let _ticket = seats.take(team).await.unwrap();
+                turns.lock().unwrap().push(team);
+            })
+        })
+        .collect();
+    while seats.0.waiting.load(Ordering::Relaxed) < 4 {
+        tokio::task::yield_now().await;
+    }
+    drop(held);
+    for job in waiting {
+        job.await.unwrap();
+    }
+    assert_eq!(*turns.lock().unwrap(), [B, A, A, A]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_work_makes_way_for_another_team() {
+    let seats = Seats::new(1);
+    let end = Arc::new(AtomicBool::new(false));
+    let long = work(&seats, A, &end);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    for _ in 0..5 {
+        let begun = Instant::now();
+        let ticket = tokio::time::timeout(Duration::from_secs(20), seats.take(B)).await.unwrap().unwrap();
+        assert_eq!(seats.lock().free, 0);
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+        drop(ticket);
+    }
+    end.store(true, Ordering::Relaxed);
+    long.await.unwrap();
+    assert_eq!(seats.lock().free, 1);
+}
+
+#[tokio::test]
+async fn work_that_never_pauses_loses_its_seat() {
+    let seats = Seats::new(1);
+    let stuck = at_once(&seats, A).await.unwrap();
+    let ticket = tokio::time::timeout(Duration::from_secs(20), seats.take(B)).await.unwrap().unwrap();
+    assert_eq!(seats.lock().working.len(), 2);
+    drop(stuck);
+    assert_eq!(seats.lock().free, 0, "what was lost is not given back twice");
+    drop(ticket);
+    let state = seats.lock();
+    assert_eq!((state.free, state.begun, state.working.len()), (1, 0, 0));
+}
+
+#[tokio::test]
+async fn a_queue_has_an_end() {
+    let seats = Seats::new(1);
+    let _held = at_once(&seats, A).await.unwrap();
+    let waiting: Vec<_> = (0..MAX_WAITING)
+        .map(|_| {
+            let seats = seats.clone();
+            tokio::spawn(async move { seats.take(A).await.map(drop) })
+        })
+        .collect();
+    while seats.0.waiting.load(Ordering::Relaxed) < MAX_WAITING {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(seats.take(A).await.unwrap_err(), Full);
+    for job in &waiting {
+        job.abort();
+    }
+    for job in waiting {
+        let _ = job.await;
+    }
+    assert_eq!(seats.0.waiting.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn use_is_forgotten() {
+    let now = Instant::now();
+    let mut team = Team { waiting: VecDeque::new(), begun: 0, used: 0.0, used_at: now };
+    team.add_use(8.0, now);
+    assert!((team.used(now + HALF_LIFE) - 4.0).abs() < 0.01);
+    team.add_use(4.0, now + HALF_LIFE);
+    assert!((team.used(now + 3 * HALF_LIFE) - 2.0).abs() < 0.01);
+}

@@ -1,0 +1,162 @@
+use super::*;
+
+fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn flags(pairs: &[(&str, &str)]) -> Flags {
+    let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Flags { config: None, values }
+}
+
+fn fails(result: Result<Settings>) -> String {
+    format!("{:#}", result.expect_err("should have been refused"))
+}
+
+#[test]
+fn flags_win_over_environment_over_defaults() {
+    let set = load(&flags(&[]), &environment(&[])).unwrap();
+    assert_eq!(set.listen.to_string(), "127.0.0.1:3002");
+    let set = load(&flags(&[]), &environment(&[("GANNET_LISTEN", "127.0.0.1:1")])).unwrap();
+    assert_eq!(set.listen.port(), 1);
+    let set = load(&flags(&[("listen", "127.0.0.1:2")]), &environment(&[("GANNET_LISTEN", "127.0.0.1:1")]))
+        .unwrap();
+    assert_eq!(set.listen.port(), 2);
+    let source = &set.given.iter().find(|given| given.setting.name == "listen").unwrap().source;
+    assert_eq!(*source, Source::Flag);
+}
+
+#[test]
+fn the_file_is_read_and_its_mistakes_are_named() {
+    let good =
+        parse_file("g.toml".into(), "listen = '127.0.0.1:5'\nauth = true\n[plans.tiny]\ncredits = 3\n")
+            .unwrap();
+    assert_eq!(good.values["listen"], "127.0.0.1:5");
+    assert_eq!(good.plans["tiny"].credits, Some(3));
+    let typo = format!("{:#}", parse_file("g.toml".into(), "listn = 'x'").unwrap_err());
+    assert!(typo.contains("g.toml") && typo.contains("listn") && typo.contains("`listen`"), "{typo}");
+    let plan = format!("{:#}", parse_file("g.toml".into(), "[plans.x]\ncredit = 3").unwrap_err());
+    assert!(plan.contains("g.toml") && plan.contains("credit"), "{plan}");
+}
+
+#[test]
+fn wrong_values_name_the_setting_and_its_source() {
+    let text = fails(load(&flags(&[]), &environment(&[("GANNET_LISTEN", "nowhere")])));
+    assert!(text.contains("listen") && text.contains("GANNET_LISTEN"), "{text}");
+    let text = fails(load(&flags(&[]), &environment(&[("GANNET_LISTN", "x")])));
+    assert!(text.contains("GANNET_LISTN") && text.contains("GANNET_LISTEN"), "{text}");
+    let text = fails(load(&flags(&[("plan", "gold")]), &environment(&[])));
+    assert!(text.contains("plan") && text.contains("unlimited"), "{text}");
+}
+
+#[test]
+fn an_open_door_without_a_lock_is_refused() {
+    let text = fails(load(&flags(&[("listen", "0.0.0.0:3002"), ("auth", "off")]), &environment(&[])));
+    assert!(text.contains("auth"), "{text}");
+    assert!(load(&flags(&[("listen", "127.0.0.1:0"), ("auth", "off")]), &environment(&[])).is_ok());
+    assert!(load(&flags(&[("listen", "0.0.0.0:3002")]), &environment(&[])).is_ok());
+}
+
+#[test]
+fn roles_are_for_several_processes() {
+    let with = |pairs: &[(&str, &str)]| load(&flags(pairs), &environment(&[]));
+    assert_eq!(with(&[]).unwrap().role, Role::All);
+    let text = fails(with(&[("role", "api")]));
+    assert!(text.contains("role") && text.contains("PostgreSQL"), "{text}");
+    let database = ("database_url", "postgres://h/d");
+    let api = with(&[("role", "api"), database]).unwrap();
+    assert_eq!((api.role, api.workers), (Role::Api, 0));
+    assert!(with(&[("role", "worker"), database]).unwrap().workers > 0);
+    let text = fails(with(&[("role", "worker"), ("workers", "0"), database]));
+    assert!(text.contains("workers"), "{text}");
+    assert!(fails(with(&[("role", "both")])).contains("all, api or worker"));
+}
+
+#[test]
+fn proxies_serve_the_purposes_they_are_given() {
+    let with = |pairs: &[(&str, &str)]| load(&flags(pairs), &environment(&[]));
+    let set = with(&[]).unwrap();
+    assert!(set.proxies.pool.is_empty() && !set.proxies.per_request);
+    let set = with(&[("proxies", "http://a.example"), ("proxy_purposes", "scrape, model")]).unwrap();
+    assert_eq!(set.proxies.purposes, [net::Purpose::Scrape, net::Purpose::Model]);
+    let text = fails(with(&[("proxy_purposes", "mail")]));
+    assert!(text.contains("mail") && text.contains("webhook"), "{text}");
+}
+
+#[test]
+fn models_are_set_by_purpose() {
+    let with = |pairs: &[(&str, &str)]| load(&flags(pairs), &environment(&[]));
+    assert!(with(&[]).unwrap().models.extract.is_none());
+    let own = [("model_url", "http://localhost:11434"), ("model_name", "small"), ("model_key", "k")];
+    let set = with(
+        &[&own[..], &[("model_agent", "large"), ("model_summary", "http://h.example/v1|other|s3cret")]]
+            .concat(),
+    );
+    let models = set.unwrap().models;
+    let (agent, extract, summary) = (models.agent.unwrap(), models.extract.unwrap(), models.summary.unwrap());
+    assert_eq!((agent.name.as_str(), agent.key.as_deref()), ("large", Some("k")));
+    assert_eq!(extract.name, "small");
+    assert_eq!((summary.name.as_str(), summary.url.host_str()), ("other", Some("h.example")));
+    assert_eq!(summary.key.as_deref(), Some("s3cret"), "a key goes nowhere but where it belongs");
+    let other = [&own[..], &[("model_extract", "http://h.example|x")]].concat();
+    assert_eq!(with(&other).unwrap().models.extract.unwrap().key, None);
+    for (wrong, named) in [
+        (vec![("model_url", "http://localhost:8080")], "model_name"),
+        (vec![("model_name", "x")], "model_url"),
+        (vec![("model_url", "ftp://h"), ("model_name", "x")], "model_url"),
+        (vec![("model_agent", "x")], "model_agent"),
+        (vec![("model_agent", "http://h|s3cret|b|c")], "model_agent"),
+        (vec![("model_context", "10")], "model_context"),
+    ] {
+        let text = fails(with(&wrong));
+        assert!(text.contains(named) && !text.contains("s3cret"), "{text}");
+    }
+}
+
+#[test]
+fn name_servers_have_port_53_unless_they_say_another() {
+    let with = |text: &str| load(&flags(&[("name_servers", text)]), &environment(&[]));
+    assert!(with("").unwrap().name_servers.is_empty());
+    let shown: Vec<String> = with("10.0.0.2, fd00::2,[::1]:5353,127.0.0.1:54")
+        .unwrap()
+        .name_servers
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(shown, ["10.0.0.2:53", "[fd00::2]:53", "[::1]:5353", "127.0.0.1:54"]);
+    let text = fails(with("dns.example"));
+    assert!(text.contains("name_servers") && text.contains("dns.example"), "{text}");
+}
+
+#[test]
+fn proxies_in_front_are_addresses_or_networks() {
+    let with = |text: &str| load(&flags(&[("trusted_proxies", text)]), &environment(&[]));
+    assert!(with("").unwrap().trusted_proxies.is_empty());
+    assert_eq!(with("127.0.0.1, fd00::/8").unwrap().trusted_proxies.len(), 2);
+    let text = fails(with("127.0.0.1,proxy.example"));
+    assert!(text.contains("trusted_proxies") && text.contains("proxy.example"), "{text}");
+}
+
+#[test]
+fn secrets_stay_hidden() {
+    let set = load(
+        &flags(&[("api_key", "fc-0123456789abcdef"), ("database_url", "postgres://me:pw@h/d")]),
+        &environment(&[]),
+    )
+    .unwrap();
+    let shown: String = set.given.iter().map(Given::shown).collect();
+    assert!(!shown.contains("0123456789") && !shown.contains("pw") && shown.contains("me:…@h/d"), "{shown}");
+    assert!(!format!("{:?}", set.api_key).contains("0123456789abcdef"));
+    let proxies = "http://me:s3cret@p.example:3128, socks5://me:s3cret@[::1]";
+    let set = load(&flags(&[("proxies", proxies)]), &environment(&[])).unwrap();
+    let shown: String = set.given.iter().map(Given::shown).collect();
+    assert!(!format!("{shown}{set:?}").contains("s3cret"), "{shown}");
+    for wrong in ["http://me:s3cret@p.example:3128,nonsense", "gopher://me:s3cret@p.example", "s3cret"] {
+        let text = fails(load(&flags(&[("proxies", wrong)]), &environment(&[])));
+        assert!(text.contains("proxies") && !text.contains("s3cret"), "{text}");
+    }
+    for url in ["postgres://u:s3cret@h/d", "postgres://u:a/s3cret@h/d", "postgres://u@h/d?password=s3cret"] {
+        assert!(!without_password(url).contains("s3cret"), "{}", without_password(url));
+    }
+    assert_eq!(without_password("sqlite:x/y.db"), "sqlite:x/y.db");
+}
