@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn debug_output_hides_the_password() {
-        let options = StoreOptions::new("postgres://u:secret@h/d");
-        assert!(!format!("{options:?}").contains("secret"));
+        let options = StoreOptions::new("postgres://u:passw0rd@h/d");
+        assert!(!format!("{options:?}").contains("passw0rd"));
     }
 }

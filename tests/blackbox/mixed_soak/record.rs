@@ -34,7 +34,7 @@ impl Record {
             memory_mb: own.memory_kb() as f64 / 1024.0,
             handles: own.handles() as f64,
             threads: threads as f64,
-            database_mb: (size("gannet.db") + size("gannet.db-wal")) as f64 / 1048576.0,
+            database_mb: (size("gannet.db") + size("gannet.db-wal")) as f64 / 1_048_576.0,
         });
     }
 

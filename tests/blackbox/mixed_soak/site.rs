@@ -68,7 +68,6 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
     let path = request.uri().path();
     let number = |text: &str| text.parse::<usize>().unwrap_or(0);
     match path.trim_start_matches('/').split('/').collect::<Vec<_>>()[..] {
-        ["robots.txt" | "sitemap.xml" | "favicon.ico"] => StatusCode::NOT_FOUND.into_response(),
         ["probe"] => Html(text_page("Probe", "<p>probeword</p>")).into_response(),
         ["company"] => Html(text_page(
             "Gannet Feeders Ltd",

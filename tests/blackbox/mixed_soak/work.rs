@@ -2,7 +2,7 @@
 
 use super::site::{SITE_PAGES, SoakSite};
 use crate::http::{Http, Reply};
-use crate::webhooks::Receiver;
+use crate::webhooks::{Got, Receiver};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -161,7 +161,7 @@ async fn told_to_the_end(receiver: &Receiver, id: &str, end: Instant) {
     loop {
         let got = receiver.got("/ok");
         let kinds = |wanted: &str| {
-            got.iter().map(|got| got.json()).any(|event| event["id"] == *id && event["type"] == wanted)
+            got.iter().map(Got::json).any(|event| event["id"] == *id && event["type"] == wanted)
         };
         if kinds("crawl.started") && kinds("crawl.completed") {
             return;

@@ -103,7 +103,7 @@ fn elsewhere() -> Host {
         let xml = |text: &str| ([(header::CONTENT_TYPE, "application/xml")], text.to_owned()).into_response();
         match path {
             "/robots.txt" => None,
-            path if path.ends_with(".xml") => Some(xml("<urlset></urlset>")),
+            path if path.contains(".xml") => Some(xml("<urlset></urlset>")),
             path => Some(html(&format!("<h1>{path}</h1>{PROSE}"))),
         }
     })

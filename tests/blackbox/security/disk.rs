@@ -46,7 +46,8 @@ fn page(number: u64, links: &str) -> Html<String> {
 /// A site of so many pages, each of which takes its time and is large.
 pub fn slow_site(pages: u64, each: Duration) -> Stand {
     let front = move || async move {
-        let links: String = (0..pages).map(|n| format!("<a href=\"/p/{n}\">{n}</a> ")).collect();
+        let link = |links: String, n: u64| links + &format!("<a href=\"/p/{n}\">{n}</a> ");
+        let links = (0..pages).fold(String::new(), link);
         page(u64::MAX, &links)
     };
     let one = move |Segment(number): Segment<u64>| async move {
@@ -64,8 +65,10 @@ pub fn slow_site(pages: u64, each: Duration) -> Stand {
 /// A site without an end: every page leads to more.
 fn endless_site() -> Stand {
     let one = |Segment(number): Segment<u64>| async move {
-        let links: String =
-            (1..=4).map(|n| format!("<a href=\"/p/{}\">{n}</a> ", number.wrapping_mul(5) + n)).collect();
+        let link = |links: String, n: u64| {
+            links + &format!("<a href=\"/p/{}\">{n}</a> ", number.wrapping_mul(5) + n)
+        };
+        let links = (1..=4).fold(String::new(), link);
         page(number, &links)
     };
     Stand::start(Router::new().route("/p/{number}", get(one)))

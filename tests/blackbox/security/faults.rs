@@ -114,7 +114,7 @@ impl Way {
                     HANG => silent.push(connection),
                     _ => {
                         silent.clear();
-                        pass(connection, &target, now.clone());
+                        pass(connection, &target, &now);
                     }
                 }
             }
@@ -128,12 +128,12 @@ impl Way {
 }
 
 /// Carries bytes both ways for as long as the way is open.
-fn pass(from: TcpStream, target: &str, mode: Arc<AtomicU8>) {
+fn pass(from: TcpStream, target: &str, mode: &Arc<AtomicU8>) {
     let Ok(to) = TcpStream::connect(target) else { return };
     for (mut source, mut sink) in [(from.try_clone().unwrap(), to.try_clone().unwrap()), (to, from)] {
         let mode = mode.clone();
         std::thread::spawn(move || {
-            let mut buffer = [0; 65_536];
+            let mut buffer = vec![0; 65_536];
             while let Ok(count @ 1..) = source.read(&mut buffer) {
                 if mode.load(Ordering::SeqCst) != PASS || sink.write_all(&buffer[..count]).is_err() {
                     break;

@@ -166,6 +166,12 @@ impl Scraper {
         &self.files
     }
 
+    /// Whether pages run in Chromium's sandbox; none before the browser was started for the first time.
+    pub fn browser_is_sandboxed(&self) -> Option<bool> {
+        let confinement = self.browsers()?.confinement()?;
+        Some(confinement.sandboxed)
+    }
+
     pub fn browsers(&self) -> Option<&browser::Browsers> {
         self.ladder.browsers.as_ref()
     }

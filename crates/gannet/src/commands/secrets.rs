@@ -11,7 +11,7 @@ use store::secrets::{SecretKey, SecretKeys};
 pub enum Secrets {
     /// Encrypt everything with a new key, after which the old one is not needed any more
     ///
-    /// With the key in the data folder, makes a new one. With the setting secret_key, takes that one; previous_secret_keys
+    /// With the key in the data folder, makes a new one. With the setting `secret_key`, takes that one; `previous_secret_keys`
     /// names the ones before it, and every server of the database must have been started with both settings.
     Rekey,
     /// Give up stored secrets whose key is lost, so that a server can start without it

@@ -93,8 +93,8 @@ async fn metrics(
     if let Ok(bytes) = app.store.size_bytes().await {
         gauge("gannet_database_bytes", i64::try_from(bytes).unwrap_or(i64::MAX));
     }
-    if let Some(confinement) = app.scraper.browsers().and_then(|browsers| browsers.confinement()) {
-        gauge("gannet_browser_sandboxed", i64::from(confinement.sandboxed));
+    if let Some(sandboxed) = app.scraper.browser_is_sandboxed() {
+        gauge("gannet_browser_sandboxed", i64::from(sandboxed));
     }
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.telemetry.render()).into_response()
 }

@@ -22,7 +22,8 @@ pub struct Note {
 /// Tells jobs apart without telling what is in them.
 fn fingerprint(job: &Job) -> Result<Value> {
     let hash = Sha256::digest(serde_json::to_vec(job)?);
-    Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into())
+    let hex = hash.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    Ok(hex.into())
 }
 
 impl Note {
