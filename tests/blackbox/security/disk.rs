@@ -80,7 +80,7 @@ async fn scrape(http: &Http, url: &str) -> Reply {
 
 pub async fn start_crawl(http: &Http, url: &str) -> String {
     let asked = json!({
-        "url": url, "limit": 1_000, "maxConcurrency": 4, "sitemap": "skip",
+        "url": url, "limit": 1_000, "maxConcurrency": 4, "sitemap": "skip", "crawlEntireDomain": true,
         "scrapeOptions": { "formats": ["markdown"], "fastMode": true, "maxAge": 0 },
     });
     let started = http.post("/v2/crawl", &asked).await.unwrap();

@@ -46,10 +46,14 @@ fn what_may_matter_stays() {
         "https://example.com/%2%65",
         "https://example.com/story?sid=0123456789abcdef0123456789abcdef",
         "https://example.com/story?x=1&sid=24/01/02/123",
-        "https://me:word@example.com/",
     ] {
         assert_eq!(fetched(url), url);
     }
+}
+
+#[test]
+fn a_login_is_not_part_of_an_address() {
+    assert_eq!(fetched("https://me:word@example.com/a"), "https://example.com/a");
 }
 
 #[test]

@@ -3,10 +3,15 @@
 use super::{BEGIN, connection, create_private, patiently};
 use crate::migration::{AppliedMigration, Inspection, Migration, MigrationReport, Remembered, pending};
 use crate::rows::Columns;
-use crate::{StoreOptions, StoreResult, clock};
+use crate::{StoreError, StoreOptions, StoreResult, clock};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
+
+/// Every SQLite file begins with it; an empty file is a database without tables.
+const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// In order of version. Published ones never change: a checksum tells.
 const MIGRATIONS: &[Migration] = &[
@@ -28,7 +33,19 @@ pub(super) const WITH_SECRET_KEYS: i64 = 9;
 /// the later ones find nothing left to do.
 pub(crate) async fn migrate(path: &Path, options: &StoreOptions) -> StoreResult<MigrationReport> {
     create_private(path)?;
+    refuse_other_files(path)?;
     patiently(options.wait, || apply(path, options)).await
+}
+
+/// While a store is open, "not a database" may be a disk that was mounted anew and passes. A file that begins like something else
+/// before anything was opened is somebody's, and stays as it is.
+fn refuse_other_files(path: &Path) -> StoreResult<()> {
+    let mut beginning = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut beginning));
+    if read.is_ok() && !beginning.is_empty() && beginning != MAGIC {
+        return Err(StoreError::Schema(format!("{} is not an SQLite database", path.display())));
+    }
+    Ok(())
 }
 
 /// How the file stands, without changing it: neither made nor migrated.

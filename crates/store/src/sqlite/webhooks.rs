@@ -1,5 +1,6 @@
 //! The outbox of webhooks on SQLite. The one writer makes finding a subject's first delivery and taking it one step.
 
+use super::secrets::overwrite_freed_pages;
 use super::{SqliteStore, Tx};
 use crate::outbox;
 use crate::rows::Columns;
@@ -132,7 +133,10 @@ impl Webhooks for SqliteStore {
         let Some(held) = held else { return Ok(false) };
         let subject = held.id("subject")?;
         let now = clock::now();
+        // What is delivered goes; it may tell of a private crawl.
+        overwrite_freed_pages(&mut tx, true).await?;
         write_end(&mut tx, lease.delivery, end, now).await?;
+        overwrite_freed_pages(&mut tx, false).await?;
         let next = sqlx::query(include_str!("sql/webhooks/subject_next.sql"))
             .bind(subject)
             .bind(now)
@@ -197,11 +201,13 @@ impl Webhooks for SqliteStore {
             .bind(i64::from(limit))
             .execute(&mut *tx)
             .await?;
+        overwrite_freed_pages(&mut tx, true).await?;
         let done = sqlx::query(include_str!("sql/webhooks/purge.sql"))
             .bind(now)
             .bind(i64::from(limit))
             .execute(&mut *tx)
             .await?;
+        overwrite_freed_pages(&mut tx, false).await?;
         tx.commit().await?;
         Ok(done.rows_affected())
     }
