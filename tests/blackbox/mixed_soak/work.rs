@@ -188,9 +188,12 @@ async fn scrape_in_browser(http: Http, site: Arc<SoakSite>, account: Arc<Account
         let number = account.number();
         let body = json!({ "url": site.url(&format!("/script/{number}")), "timeout": 30_000 });
         if let Some(page) = account.take("browser", http.post("/v2/scrape", &body).await) {
-            let markdown = page["data"]["markdown"].as_str().unwrap_or_default();
-            assert!(markdown.contains(&format!("Script page {number}")), "{page}");
-            account.browser_pages.fetch_add(1, Ordering::Relaxed);
+            // While the site is down the browser may be the one that is told so.
+            if page["data"]["metadata"]["statusCode"] == 200 {
+                let markdown = page["data"]["markdown"].as_str().unwrap_or_default();
+                assert!(markdown.contains(&format!("Script page {number}")), "{page}");
+                account.browser_pages.fetch_add(1, Ordering::Relaxed);
+            }
         }
         tokio::time::sleep(Duration::from_millis(400)).await;
     }

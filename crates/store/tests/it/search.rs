@@ -198,6 +198,7 @@ async fn a_part_of_a_collection_goes(ground: Ground) {
 async fn a_feed_restored_from_an_older_copy_says_so(ground: Ground) {
     let store = &*ground.store;
     put(&ground, vec![page(1, "one")]).await;
+    assert_eq!(feed(&ground, 0, 10).await.len(), 1);
     let now = store.search_feed(0, 10).await.unwrap();
     assert!(!now.ahead && !store.search_feed(now.entries[0].seq, 10).await.unwrap().ahead);
     assert!(store.search_feed(now.entries[0].seq + 1_000_000_000, 10).await.unwrap().ahead);
