@@ -216,7 +216,8 @@ async fn a_hostile_team_does_not_slow_another_one_down() {
     callers.abort_all();
     let ratio = beside.as_secs_f64() / alone.as_secs_f64();
     println!("p95 alone {alone:?}, beside a hostile team {beside:?}: {ratio:.2} times");
-    // The short form runs unoptimised beside other tests.
-    let (times, slack) = if is_long { (2, 10) } else { (4, 500) };
+    // Beside other tests, which take the processors away from both of its halves, only a standstill can be told from chance.
+    let is_alone = std::env::var_os("GANNET_TEST_ALONE").is_some();
+    let (times, slack) = if is_alone { (2, 10) } else { (4, 500) };
     assert!(beside < times * alone + Duration::from_millis(slack), "{alone:?} alone, {beside:?} beside");
 }
