@@ -70,6 +70,7 @@ pub(super) fn feed(tokenizer: &Tokenizer<Gate>, html: &str) {
         }
         // A whole slice without a token: a comment, a long attribute value, or a tag with attributes past counting.
         let start = html[..open_since].rfind('<').unwrap_or(0).max(open_since.saturating_sub(2 * SLICE));
+        let start = html.floor_char_boundary(start);
         if let Some(end) = endless_tag_end(&html[start..]) {
             gate.builder.sink.truncated.set(true);
             push(StrTendril::from_slice("'\">"));

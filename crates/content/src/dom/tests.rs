@@ -137,6 +137,16 @@ fn attributes_past_counting() {
 }
 
 #[test]
+fn a_tag_of_letters_without_end_is_cut_between_letters() {
+    // Wherever a look back begins, some of these have the middle of a letter there.
+    for shift in 0..3 {
+        let html = format!("<p{} {}", "x".repeat(shift), "支".repeat(40_000));
+        let dom = in_time(&html);
+        assert!(dom.subtree(dom.root()).all(|id| dom.tag(id) != Tag::P), "a tag that never ends is none");
+    }
+}
+
+#[test]
 fn a_long_attribute_value_is_no_endless_tag() {
     let long = "A b/".repeat(100_000);
     let dom = in_time(&format!("<p title=\"{long}\">text</p>"));
