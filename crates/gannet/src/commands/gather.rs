@@ -217,7 +217,7 @@ async fn accept(run: &Run, job: &Job, state: &Path) -> Result<Result<Uuid, WireE
             return Ok(Ok(crawl.id));
         }
     }
-    Note::of(job, None)?.write(state)?;
+    Note::from_job(job, None)?.write(state)?;
     let accepted = match job {
         Job::Crawl(asked) => {
             let accepted = run.crawler.start(&run.caller, asked, None, "").await;
@@ -239,7 +239,7 @@ async fn accept(run: &Run, job: &Job, state: &Path) -> Result<Result<Uuid, WireE
         }
     };
     if let Ok(id) = &accepted {
-        Note::of(job, Some(*id))?.write(state)?;
+        Note::from_job(job, Some(*id))?.write(state)?;
     }
     Ok(accepted)
 }

@@ -27,7 +27,7 @@ fn fingerprint(job: &Job) -> Result<Value> {
 }
 
 impl Note {
-    pub fn of(job: &Job, id: Option<Uuid>) -> Result<Self> {
+    pub fn from_job(job: &Job, id: Option<Uuid>) -> Result<Self> {
         Ok(Self { job: fingerprint(job)?, id })
     }
 
