@@ -1,4 +1,4 @@
-//! Many scrapes in a row: nothing lost, nothing leaked. Short here, ten thousand over HTTP and a thousand through Chromium
+//! Many scrapes in a row: nothing lost, nothing leaked. Short here, forty thousand over HTTP and a thousand through Chromium
 //! with `GANNET_TEST_SOAK=1`.
 
 use crate::processes::{self, Process};
@@ -91,7 +91,7 @@ async fn scrape_all(
 #[tokio::test]
 async fn scrapes_over_http_lose_and_leak_nothing() {
     let house = House::open().await;
-    let (all, parts) = (scrapes(500, 10_000), 20);
+    let (all, parts) = (scrapes(500, 40_000), 20);
     let mut record = Record::default();
     for part in 0..parts {
         let numbers = all * part / parts..all * (part + 1) / parts;

@@ -1,6 +1,6 @@
 //! How crawls stand: numbers, documents page by page, errors, the ledger, the list of those that run, cancelling.
 
-use super::village::{BROKEN, HELD, LARGE, PAGES, SKIPPED};
+use super::village::{BROKEN, FULL, HELD, LARGE, PAGES, SKIPPED};
 use super::{Country, empty, ended, nobody, sources, standing, until};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -52,6 +52,18 @@ async fn every_address_of_a_crawl_is_accounted_for() {
         (&json!("crawl"), &country.village.url("/site/").into())
     );
     assert_eq!(entry["id"], id);
+}
+
+#[tokio::test]
+async fn a_page_full_of_links_is_settled_to_its_last_one() {
+    let country = Country::open().await;
+    let id = country.crawl("/full/", json!({ "limit": 1 })).await;
+    let status = ended(country.http(), &format!("/v2/crawl/{id}")).await;
+    let numbers = ["completed", "creditsUsed"].map(|name| status[name].as_u64().unwrap());
+    assert_eq!((&status["status"], numbers), (&json!("completed"), [1, 1]), "{status}");
+    let ledger = crate::maze::ledger(country.http(), &id, &country.village.stand.base).await;
+    let of_page = ledger.keys().filter(|place| place.starts_with("/full/to/")).count();
+    assert_eq!((of_page, &ledger["/full/"].0), (FULL, &"completed".to_owned()));
 }
 
 #[tokio::test]

@@ -24,6 +24,9 @@ pub const HELD: usize = 6;
 /// Pages below `/large/`, its own included; documents of each are larger than 2 MiB.
 pub const LARGE: usize = 8;
 
+/// Links on `/full/`: far more than one transaction writes.
+pub const FULL: usize = 1_000;
+
 /// A running village; it ends with this value.
 pub struct Village {
     pub stand: Stand,
@@ -68,6 +71,10 @@ async fn answer(State(gate): State<Arc<Semaphore>>, request: Request) -> Respons
         "/site/one" | "/site/two" | "/site/three" | "/elsewhere" | "/alone" => page(path, &["/site/"]),
         "/held/" => page(path, &["1", "2", "3", "4", "5"]),
         "/large/" => page(path, &["1", "2", "3", "4", "5", "6", "7"]),
+        "/full/" => {
+            let links: Vec<String> = (1..=FULL).map(|number| format!("to/{number}")).collect();
+            page(path, &links.iter().map(String::as_str).collect::<Vec<_>>())
+        }
         _ if path.starts_with("/held/") => {
             gate.acquire().await.expect("never closed").forget();
             page(path, &[])

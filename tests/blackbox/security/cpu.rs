@@ -137,10 +137,11 @@ async fn selectors_of_ordinary_use_cost_no_square() {
     assert!(metrics.contains("gannet_work_cpu_seconds_count{capability=\"scrape\"}"), "{metrics}");
 }
 
-/// The time of the request in a hundred that takes longer than ninety-five.
-fn p95(mut times: Vec<Duration>) -> Duration {
+/// The time that so many in a hundred requests stay below.
+fn percentile(times: &[Duration], percent: usize) -> Duration {
+    let mut times = times.to_vec();
     times.sort_unstable();
-    times[times.len() * 95 / 100]
+    times[times.len() * percent / 100]
 }
 
 /// Scrapes pages of the site one after the other, as somebody does who is in no hurry.
@@ -156,11 +157,37 @@ async fn ordinary(http: &Http, site: &Site, pages: std::ops::Range<usize>) -> Ve
     times
 }
 
-/// Everything at once that takes a processor for long, again and again until it is dropped.
-fn hostile(http: &Http, stand: &Stand) -> JoinSet<()> {
+/// Callers who ask for everything that takes a processor for long, again and again until this is dropped. They would sit at another
+/// machine: here they have a runtime of their own, which makes way for what is measured.
+struct HostileCallers(Option<tokio::runtime::Runtime>);
+
+impl HostileCallers {
+    fn start(http: &Http, stand: &Stand) -> Self {
+        let lower_priority = || drop(rustix::process::setpriority_process(None, 19));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .on_thread_start(lower_priority)
+            .build()
+            .expect("a runtime");
+        let (http, stand) = (http.clone(), stand.url(""));
+        runtime.spawn(async move { hostile(&http, &stand).join_all().await });
+        Self(Some(runtime))
+    }
+}
+
+impl Drop for HostileCallers {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn hostile(http: &Http, stand: &str) -> JoinSet<()> {
     let mut callers = JoinSet::new();
     for number in 0..3 {
-        let (http, url) = (http.clone(), stand.url("/siblings"));
+        let (http, url) = (http.clone(), format!("{stand}/siblings"));
         let mut options = hostile_selectors();
         options["timeout"] = (2_000 + 500 * number).into();
         callers.spawn(async move {
@@ -170,7 +197,7 @@ fn hostile(http: &Http, stand: &Stand) -> JoinSet<()> {
         });
     }
     for number in 0..2 {
-        let (http, url) = (http.clone(), stand.url(&format!("/huge/{number}")));
+        let (http, url) = (http.clone(), format!("{stand}/huge/{number}"));
         let options = json!({
             "redactPII": true,
             "formats": ["markdown", "links", "html", { "type": "highlights", "query": "who called" }],
@@ -183,7 +210,7 @@ fn hostile(http: &Http, stand: &Stand) -> JoinSet<()> {
             }
         });
     }
-    let (http, url) = (http.clone(), stand.url("/links"));
+    let (http, url) = (http.clone(), format!("{stand}/links"));
     callers.spawn(async move {
         let body = json!({ "url": url, "limit": 3, "includePaths": ["(?:[ab]*a[ab]{14}){3}x", "links"] });
         loop {
@@ -203,21 +230,34 @@ fn with_url(options: &Value, url: &str) -> Value {
 #[tokio::test]
 async fn a_hostile_team_does_not_slow_another_one_down() {
     let is_long = std::env::var_os("GANNET_TEST_SOAK").is_some();
-    let pages = if is_long { 400 } else { 40 };
+    let (rounds, pages) = if is_long { (6, 100) } else { (1, 40) };
     let (house, stand) = (House::open().await, hostile_site());
     let stranger = house.stranger().await;
     scrape_as(&stranger, &stand.url("/siblings"), json!({ "timeout": 60_000 })).await.is_success();
     ordinary(house.http(), &house.site, 0..10).await;
-    let alone = p95(ordinary(house.http(), &house.site, 10..10 + pages).await);
-    let mut callers = hostile(&stranger, &stand);
-    tokio::time::sleep(Duration::from_secs(2)).await;
-    let beside = p95(ordinary(house.http(), &house.site, 1_000..1_000 + pages).await);
-    assert!(callers.try_join_next().is_none(), "the hostile ones are still at it");
-    callers.abort_all();
-    let ratio = beside.as_secs_f64() / alone.as_secs_f64();
-    println!("p95 alone {alone:?}, beside a hostile team {beside:?}: {ratio:.2} times");
+    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    // In turns, so that whatever else the machine does falls on both.
+    for round in 1..=rounds {
+        alone.extend(ordinary(house.http(), &house.site, round * 1_000..round * 1_000 + pages).await);
+        let callers = HostileCallers::start(&stranger, &stand);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let before = cpu(house.server.pid());
+        beside.extend(
+            ordinary(house.http(), &house.site, round * 1_000 + 500..round * 1_000 + 500 + pages).await,
+        );
+        let used = cpu(house.server.pid()).saturating_sub(before);
+        assert!(used > Duration::from_millis(500), "the hostile ones are still at it: {used:?}");
+        drop(callers);
+        comes_to_rest(house.server.pid(), "after its hostile callers left").await;
+    }
+    for percent in [50, 95] {
+        let (alone, beside) = (percentile(&alone, percent), percentile(&beside, percent));
+        let ratio = beside.as_secs_f64() / alone.as_secs_f64();
+        println!("p{percent} alone {alone:?}, beside a hostile team {beside:?}: {ratio:.2} times");
+    }
+    let (alone, beside) = (percentile(&alone, 95), percentile(&beside, 95));
     // Beside other tests, which take the processors away from both of its halves, only a standstill can be told from chance.
     let is_alone = std::env::var_os("GANNET_TEST_ALONE").is_some();
-    let (times, slack) = if is_alone { (2, 10) } else { (4, 500) };
-    assert!(beside < times * alone + Duration::from_millis(slack), "{alone:?} alone, {beside:?} beside");
+    let (times, slack) = if is_alone { (2, 0) } else { (4, 500) };
+    assert!(beside <= times * alone + Duration::from_millis(slack), "{alone:?} alone, {beside:?} beside");
 }

@@ -24,6 +24,9 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Entries, and addresses on them, that one transaction settles.
 const ENTRIES: u32 = 64;
 const LEADS: usize = 4_000;
+/// New addresses among them. SQLite has one writer, for which whoever scrapes a page meanwhile waits: a page full of long links is
+/// written in parts that take some milliseconds each.
+const MAX_FOUND: usize = 300;
 /// Addresses that a ledger takes for each page that may be returned, and for any crawl.
 const PER_PAGE: u64 = 20;
 const AT_LEAST: u64 = 10_000;
@@ -35,12 +38,13 @@ pub async fn settle(store: &dyn Store, desks: &Desks, crawl: Uuid) -> Result<(),
         Ok(None) => return Ok(()),
         Err(error) => return end_if_unreadable(store, crawl, error).await,
     };
+    let mut unfinished = None;
     loop {
         let Some(turn) = store.turn(crawl, ENTRIES, PATIENCE).await.map_err(from_store)? else {
             desks.close(crawl);
             return Ok(());
         };
-        let Some(mut round) = Round::open(&desk, &turn) else { return Ok(()) };
+        let Some(mut round) = Round::open(&desk, &turn, unfinished.take()) else { return Ok(()) };
         let keys = round.keys();
         let known = store.entries_by_key(crawl, &keys).await.map_err(from_store)?;
         round.known = keys.into_iter().zip(known).filter_map(|(key, known)| Some((key, known?))).collect();
@@ -53,9 +57,13 @@ pub async fn settle(store: &dyn Store, desks: &Desks, crawl: Uuid) -> Result<(),
             return Ok(());
         }
         let held = round.held();
+        let rest = round.unfinished.take();
         let settlement = round.finish();
         match store.settle(crawl, turn.crawl.version, settlement).await.map_err(from_store)? {
-            Settled::Now(CrawlState::Active) => desk.familiar.add(held),
+            Settled::Now(CrawlState::Active) => {
+                desk.familiar.add(held);
+                unfinished = rest;
+            }
             Settled::Overtaken => {}
             Settled::Now(_) => {
                 desks.close(crawl);
@@ -75,11 +83,20 @@ async fn end_if_unreadable(store: &dyn Store, crawl: Uuid, error: WireError) -> 
     Ok(())
 }
 
+fn read_outcome(entry: &FetchedEntry) -> Outcome {
+    entry.outcome.as_deref().and_then(Outcome::unpack).unwrap_or_else(|| {
+        let error = "its workers were lost too often".to_owned();
+        Outcome::Failed(Failure { code: "SCRAPE_ALL_ENGINES_FAILED".to_owned(), error })
+    })
+}
+
 /// One settlement in the making.
 struct Round<'a> {
     desk: &'a Desk,
     crawl: &'a Crawl,
     work: Vec<Work<'a>>,
+    /// The last of them when only a part of it is settled now, so that it is not read again for the next.
+    unfinished: Option<(u64, Outcome)>,
     known: HashMap<EntryKey, KnownEntry>,
     memory: Memory,
     remembered: Option<&'a [u8]>,
@@ -112,7 +129,7 @@ impl Outcome {
 
 impl<'a> Round<'a> {
     /// Takes as much as one transaction should; none when there is nothing.
-    fn open(desk: &'a Desk, turn: &'a Turn) -> Option<Self> {
+    fn open(desk: &'a Desk, turn: &'a Turn, mut unfinished: Option<(u64, Outcome)>) -> Option<Self> {
         let memory = Memory::read(turn.memory.as_deref(), turn.crawl.now);
         let mut room = LEADS;
         let mut work = Vec::new();
@@ -120,10 +137,10 @@ impl<'a> Round<'a> {
             if room == 0 {
                 break;
             }
-            let outcome = entry.outcome.as_deref().and_then(Outcome::unpack).unwrap_or_else(|| {
-                let error = "its workers were lost too often".to_owned();
-                Outcome::Failed(Failure { code: "SCRAPE_ALL_ENGINES_FAILED".to_owned(), error })
-            });
+            let outcome = match unfinished.take() {
+                Some((seq, outcome)) if seq == entry.seq => outcome,
+                _ => read_outcome(entry),
+            };
             let from = memory.place_in(entry.seq);
             let to = outcome.leads().len().min(from + room);
             room -= to.saturating_sub(from);
@@ -133,6 +150,7 @@ impl<'a> Round<'a> {
             desk,
             crawl: &turn.crawl,
             work,
+            unfinished: None,
             known: HashMap::new(),
             memory,
             remembered: turn.memory.as_deref(),
@@ -160,27 +178,27 @@ impl<'a> Round<'a> {
 
     fn judge(&mut self) {
         for Work { entry, outcome, from, to } in std::mem::take(&mut self.work) {
-            let whole = to == outcome.leads().len();
-            let fate = match outcome {
+            if self.settlement.found.len() >= MAX_FOUND {
+                break;
+            }
+            let (fate, reached) = match &outcome {
                 Outcome::Failed(failure) => {
                     if self.is_start(entry) {
                         self.no_start = Some(failure.clone());
                     }
-                    self.fail(entry, &failure)
+                    (self.fail(entry, failure), to)
                 }
-                Outcome::Skipped(word) => Fate::Skipped(word.into_owned()),
-                Outcome::Lists(listed) => {
-                    self.list(&listed, from, to);
-                    Fate::Skipped("lists".to_owned())
-                }
-                Outcome::Page(seen) => self.page(entry, &seen, from, to, whole),
+                Outcome::Skipped(word) => (Fate::Skipped(word.clone().into_owned()), to),
+                Outcome::Lists(listed) => (Fate::Skipped("lists".to_owned()), self.list(listed, from, to)),
+                Outcome::Page(seen) => self.page(entry, seen, from, to),
             };
-            if whole {
+            if reached == outcome.leads().len() {
                 self.memory.at = None;
                 self.settlement.fates.push((entry.seq, fate));
             } else {
                 // What is left of this page is next; nothing after it may be settled before.
-                self.memory.at = Some((entry.seq, to));
+                self.memory.at = Some((entry.seq, reached));
+                self.unfinished = Some((entry.seq, outcome));
                 break;
             }
         }
@@ -198,36 +216,46 @@ impl<'a> Round<'a> {
         Fate::Failed(serde_json::to_string(failure).unwrap_or_default())
     }
 
-    fn list(&mut self, listed: &Listed, from: usize, to: usize) {
-        for lead in &listed.leads[from..to] {
-            self.admit(lead, 0);
+    /// Writes addresses down until there are enough for one transaction; the place of the first one that is left. One at least is
+    /// written, so that a page is begun only once.
+    fn admit_all(&mut self, leads: &[Lead], from: usize, to: usize, depth: u32) -> usize {
+        for (place, lead) in leads.iter().enumerate().take(to).skip(from) {
+            if place > from && self.settlement.found.len() >= MAX_FOUND {
+                return place;
+            }
+            self.admit(lead, depth);
         }
+        to
+    }
+
+    fn list(&mut self, listed: &Listed, from: usize, to: usize) -> usize {
         if from == 0 && (listed.failed > 0 || listed.cut) {
             let (failed, cut) = (listed.failed, listed.cut);
             tracing::warn!(crawl = %self.crawl.id, failed, cut, "not all lists of a site could be read to their end");
         }
+        self.admit_all(&listed.leads, from, to, 0)
     }
 
-    fn page(&mut self, entry: &FetchedEntry, seen: &Seen, from: usize, to: usize, whole: bool) -> Fate {
+    /// What a page comes to, and how far its addresses are settled.
+    fn page(&mut self, entry: &FetchedEntry, seen: &Seen, from: usize, to: usize) -> (Fate, usize) {
         if self.desk.kind == CrawlKind::Crawl && from == 0 {
             if let Some(word) = self.is_another(entry, seen) {
-                return Fate::Skipped(word);
+                // Where it leads does not count.
+                return (Fate::Skipped(word), seen.leads.len());
             }
             for feed in &seen.feeds {
                 self.read_feed(feed);
             }
         }
-        for lead in &seen.leads[from..to] {
-            self.admit(lead, entry.depth + 1);
-        }
-        if whole {
+        let reached = self.admit_all(&seen.leads, from, to, entry.depth + 1);
+        if reached == seen.leads.len() {
             self.completed += 1;
             self.settlement.credits += self.desk.price();
             let number = self.crawl.counts.completed + self.completed;
             let told = self.desk.events().and_then(|events| events.page(number));
             self.settlement.deliveries.extend(told);
         }
-        Fate::Completed
+        (Fate::Completed, reached)
     }
 
     /// The word for a page that the crawl has, or wants, under another address.

@@ -5,13 +5,16 @@
 //! page needs. What it takes of the processor is counted, and who takes much goes last.
 
 mod seats;
+mod threads;
 
 use content::budget::{self, OutOfBudget, WorkBudget};
 use net::Deadline;
 use seats::{CpuClock, Full, Seats};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use threads::Threads;
 use uuid::Uuid;
 use wire::{Kind, WireError};
 
@@ -28,6 +31,7 @@ const READING: &str = "reading the page";
 #[derive(Debug, Clone)]
 pub struct Job {
     seats: Seats,
+    threads: Arc<Threads>,
     team: Uuid,
     capability: &'static str,
     deadline: Deadline,
@@ -74,7 +78,7 @@ impl Job {
         metrics::histogram!("gannet_work_wait_seconds", "capability" => capability).record(waited);
         let leaving = self.stop_when_dropped();
         let budget = self.budget.clone();
-        let done = tokio::task::spawn_blocking(move || {
+        let done = self.threads.spawn(move || {
             let seat = Rc::new(RefCell::new((ticket, CpuClock::start())));
             let paused = seat.clone();
             let pause = move || {
@@ -128,17 +132,21 @@ impl Drop for StopWhenDropped {
 
 /// The processors of this process.
 #[derive(Debug, Clone)]
-pub struct Workbench(Seats);
+pub struct Workbench {
+    seats: Seats,
+    threads: Arc<Threads>,
+}
 
 impl Workbench {
     pub fn new() -> Self {
-        Self(Seats::new(std::thread::available_parallelism().map_or(2, std::num::NonZero::get)))
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        Self { seats: Seats::new(cores), threads: Arc::new(Threads::start()) }
     }
 
     /// Work for a request of a team.
     pub fn job(&self, team: Uuid, capability: &'static str, deadline: Deadline) -> Job {
         let budget = WorkBudget::new(MAX_STEPS, Some(deadline.instant().into_std()));
-        Job { seats: self.0.clone(), team, capability, deadline, budget }
+        Job { seats: self.seats.clone(), threads: self.threads.clone(), team, capability, deadline, budget }
     }
 }
 

@@ -95,6 +95,10 @@ async fn round(fetcher: &Fetcher, servers: &[Server], times: usize) {
             assert_eq!(outcome.is_ok(), good, "{url}: {:?}", outcome.map(|found| found.outcome));
             drop(place);
         });
+        // A task that has ended keeps its memory until it is joined.
+        while let Some(ended) = running.try_join_next() {
+            ended.unwrap();
+        }
     }
     while let Some(ended) = running.join_next().await {
         ended.unwrap();

@@ -323,7 +323,8 @@ async fn eight_workers_come_to_the_same_end_as_one(ground: Ground) {
 }
 
 async fn a_cancelled_crawl_takes_nothing_more(ground: Ground) {
-    for round in 0..cases(3, 30) {
+    let (rounds, mut cancelled_in_time) = (cases(3, 30), 0);
+    for round in 0..rounds {
         let reservation = reserve(&*ground.store, ground.team, 500).await;
         let new = NewCrawl { reservation: Some(reservation), ..new_crawl(ground.team, CrawlKind::Crawl) };
         let id = new.id;
@@ -331,13 +332,18 @@ async fn a_cancelled_crawl_takes_nothing_more(ground: Ground) {
         let cancel = async {
             tokio::time::sleep(Duration::from_millis(12 * u64::from(round % 4))).await;
             let outcome = ground.store.cancel_crawl(ground.team, id).await.unwrap();
-            assert_eq!(outcome, CancelOutcome::Cancelled);
             let crawl = ground.store.crawl(ground.team, id).await.unwrap().unwrap();
-            (crawl, documents(&*ground.store, id).await)
+            (outcome, crawl, documents(&*ground.store, id).await)
         };
         let manner = Manner { most: 6, stumbles: true };
         let ids = [id];
-        let ((), (cancelled, kept)) = tokio::join!(work_off(&ground, &ids, WORKERS, manner), cancel);
+        let ((), (outcome, cancelled, kept)) = tokio::join!(work_off(&ground, &ids, WORKERS, manner), cancel);
+        // A fast machine may have done all of it before.
+        if matches!(outcome, CancelOutcome::AlreadyFinished(_)) {
+            continue;
+        }
+        assert_eq!(outcome, CancelOutcome::Cancelled);
+        cancelled_in_time += 1;
         assert_eq!(cancelled.state, CrawlState::Cancelled);
         let open = cancelled.counts.queued + cancelled.counts.running + cancelled.counts.fetched;
         assert_eq!(open, 0, "what was open is cancelled: {cancelled:?}");
@@ -351,4 +357,6 @@ async fn a_cancelled_crawl_takes_nothing_more(ground: Ground) {
         let balance = ground.store.balance(ground.team).await.unwrap();
         assert_eq!(balance.reserved, 0, "the reservation is closed");
     }
+    // Those of every fourth round are cancelled at once.
+    assert!(cancelled_in_time >= rounds / 4, "{cancelled_in_time} of {rounds}");
 }
