@@ -26,7 +26,7 @@ const ENTRIES: u32 = 64;
 const LEADS: usize = 4_000;
 /// New addresses among them. SQLite has one writer, for which whoever scrapes a page meanwhile waits: a page full of long links is
 /// written in parts that take some milliseconds each.
-const MAX_FOUND: usize = 300;
+const MAX_NEW_LEADS: usize = 300;
 /// Addresses that a ledger takes for each page that may be returned, and for any crawl.
 const PER_PAGE: u64 = 20;
 const AT_LEAST: u64 = 10_000;
@@ -131,10 +131,10 @@ impl<'a> Round<'a> {
     /// Takes as much as one transaction should; none when there is nothing.
     fn open(desk: &'a Desk, turn: &'a Turn, mut unfinished: Option<(u64, Outcome)>) -> Option<Self> {
         let memory = Memory::read(turn.memory.as_deref(), turn.crawl.now);
-        let mut room = LEADS;
+        let (mut room, mut new_room) = (LEADS, MAX_NEW_LEADS);
         let mut work = Vec::new();
         for entry in &turn.fetched {
-            if room == 0 {
+            if room == 0 || new_room == 0 {
                 break;
             }
             let outcome = match unfinished.take() {
@@ -142,8 +142,15 @@ impl<'a> Round<'a> {
                 _ => read_outcome(entry),
             };
             let from = memory.place_in(entry.seq);
-            let to = outcome.leads().len().min(from + room);
-            room -= to.saturating_sub(from);
+            let mut to = from;
+            while let Some(lead) = outcome.leads().get(to)
+                && room > 0
+                && new_room > 0
+            {
+                room -= 1;
+                new_room -= usize::from(!desk.familiar.has(&lead.key));
+                to += 1;
+            }
             work.push(Work { entry, outcome, from, to });
         }
         (!work.is_empty()).then(|| Self {
@@ -178,26 +185,32 @@ impl<'a> Round<'a> {
 
     fn judge(&mut self) {
         for Work { entry, outcome, from, to } in std::mem::take(&mut self.work) {
-            if self.settlement.found.len() >= MAX_FOUND {
-                break;
-            }
-            let (fate, reached) = match &outcome {
+            let mut whole = to == outcome.leads().len();
+            let fate = match &outcome {
                 Outcome::Failed(failure) => {
                     if self.is_start(entry) {
                         self.no_start = Some(failure.clone());
                     }
-                    (self.fail(entry, failure), to)
+                    self.fail(entry, failure)
                 }
-                Outcome::Skipped(word) => (Fate::Skipped(word.clone().into_owned()), to),
-                Outcome::Lists(listed) => (Fate::Skipped("lists".to_owned()), self.list(listed, from, to)),
-                Outcome::Page(seen) => self.page(entry, seen, from, to),
+                Outcome::Skipped(word) => Fate::Skipped(word.clone().into_owned()),
+                Outcome::Lists(listed) => {
+                    self.list(listed, from, to);
+                    Fate::Skipped("lists".to_owned())
+                }
+                Outcome::Page(seen) => {
+                    let fate = self.page(entry, seen, from, to, whole);
+                    // Where a page leads does not count when it is left out.
+                    whole |= matches!(fate, Fate::Skipped(_));
+                    fate
+                }
             };
-            if reached == outcome.leads().len() {
+            if whole {
                 self.memory.at = None;
                 self.settlement.fates.push((entry.seq, fate));
             } else {
                 // What is left of this page is next; nothing after it may be settled before.
-                self.memory.at = Some((entry.seq, reached));
+                self.memory.at = Some((entry.seq, to));
                 self.unfinished = Some((entry.seq, outcome));
                 break;
             }
@@ -216,46 +229,36 @@ impl<'a> Round<'a> {
         Fate::Failed(serde_json::to_string(failure).unwrap_or_default())
     }
 
-    /// Writes addresses down until there are enough for one transaction; the place of the first one that is left. One at least is
-    /// written, so that a page is begun only once.
-    fn admit_all(&mut self, leads: &[Lead], from: usize, to: usize, depth: u32) -> usize {
-        for (place, lead) in leads.iter().enumerate().take(to).skip(from) {
-            if place > from && self.settlement.found.len() >= MAX_FOUND {
-                return place;
-            }
-            self.admit(lead, depth);
+    fn list(&mut self, listed: &Listed, from: usize, to: usize) {
+        for lead in &listed.leads[from..to] {
+            self.admit(lead, 0);
         }
-        to
-    }
-
-    fn list(&mut self, listed: &Listed, from: usize, to: usize) -> usize {
         if from == 0 && (listed.failed > 0 || listed.cut) {
             let (failed, cut) = (listed.failed, listed.cut);
             tracing::warn!(crawl = %self.crawl.id, failed, cut, "not all lists of a site could be read to their end");
         }
-        self.admit_all(&listed.leads, from, to, 0)
     }
 
-    /// What a page comes to, and how far its addresses are settled.
-    fn page(&mut self, entry: &FetchedEntry, seen: &Seen, from: usize, to: usize) -> (Fate, usize) {
+    fn page(&mut self, entry: &FetchedEntry, seen: &Seen, from: usize, to: usize, whole: bool) -> Fate {
         if self.desk.kind == CrawlKind::Crawl && from == 0 {
             if let Some(word) = self.is_another(entry, seen) {
-                // Where it leads does not count.
-                return (Fate::Skipped(word), seen.leads.len());
+                return Fate::Skipped(word);
             }
             for feed in &seen.feeds {
                 self.read_feed(feed);
             }
         }
-        let reached = self.admit_all(&seen.leads, from, to, entry.depth + 1);
-        if reached == seen.leads.len() {
+        for lead in &seen.leads[from..to] {
+            self.admit(lead, entry.depth + 1);
+        }
+        if whole {
             self.completed += 1;
             self.settlement.credits += self.desk.price();
             let number = self.crawl.counts.completed + self.completed;
             let told = self.desk.events().and_then(|events| events.page(number));
             self.settlement.deliveries.extend(told);
         }
-        (Fate::Completed, reached)
+        Fate::Completed
     }
 
     /// The word for a page that the crawl has, or wants, under another address.
