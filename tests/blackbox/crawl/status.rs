@@ -67,6 +67,18 @@ async fn a_page_full_of_links_is_settled_to_its_last_one() {
 }
 
 #[tokio::test]
+async fn a_page_full_of_links_that_is_left_out_stays_left_out() {
+    let country = Country::open().await;
+    let id = country.crawl("/copies/", json!({ "limit": 3, "crawlEntireDomain": true })).await;
+    let status = ended(country.http(), &format!("/v2/crawl/{id}")).await;
+    let ledger = crate::maze::ledger(country.http(), &id, &country.village.stand.base).await;
+    let (state, reason) = &ledger["/full/copy"];
+    assert_eq!((state.as_str(), reason.as_str()), ("skipped", "canonical"), "{status}");
+    assert_eq!(ledger["/copies/one"].0, "completed");
+    assert_eq!(ledger.keys().filter(|place| place.starts_with("/full/of-copy/")).count(), 0);
+}
+
+#[tokio::test]
 async fn the_ledger_has_every_line_and_why() {
     let country = Country::open().await;
     let id = country.crawl("/site/", empty()).await;

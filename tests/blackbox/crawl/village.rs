@@ -71,10 +71,20 @@ async fn answer(State(gate): State<Arc<Semaphore>>, request: Request) -> Respons
         "/site/one" | "/site/two" | "/site/three" | "/elsewhere" | "/alone" => page(path, &["/site/"]),
         "/held/" => page(path, &["1", "2", "3", "4", "5"]),
         "/large/" => page(path, &["1", "2", "3", "4", "5", "6", "7"]),
-        "/full/" => {
-            let links: Vec<String> = (1..=FULL).map(|number| format!("to/{number}")).collect();
-            page(path, &links.iter().map(String::as_str).collect::<Vec<_>>())
+        "/full/" => page(path, &many_links("to").iter().map(String::as_str).collect::<Vec<_>>()),
+        "/copies/" => page(path, &["/full/copy"]),
+        // Says that it is another page, and has as many links of its own.
+        "/full/copy" => {
+            let links = many_links("of-copy")
+                .iter()
+                .fold(String::new(), |text, link| text + &format!("<li><a href='{link}'>to {link}</a></li>"));
+            let head = "<title>A copy</title><link rel='canonical' href='/copies/one'>";
+            html(
+                200,
+                &format!("{head}<main><h1>A copy</h1><p>Another page has the same words.</p>{links}</main>"),
+            )
         }
+        "/copies/one" => page(path, &[]),
         _ if path.starts_with("/held/") => {
             gate.acquire().await.expect("never closed").forget();
             page(path, &[])
@@ -101,6 +111,10 @@ async fn answer(State(gate): State<Arc<Semaphore>>, request: Request) -> Respons
             html(404, "<title>Not here</title><p>There is nothing at this address, and there never was.</p>")
         }
     }
+}
+
+fn many_links(folder: &str) -> Vec<String> {
+    (1..=FULL).map(|number| format!("{folder}/{number}")).collect()
 }
 
 fn page(path: &str, links: &[&str]) -> Response {
