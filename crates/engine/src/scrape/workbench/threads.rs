@@ -1,7 +1,7 @@
 //! The threads that pages are read on.
 //!
 //! They have a lower priority than the threads that talk to sites, callers and the store: a page of many megabytes must not hold up the
-//! requests that need a processor for a moment only.
+//! requests that need a processor for a moment only. How many of them work at once, and for whom, is decided by `seats`, never here.
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
