@@ -16,6 +16,7 @@ mod index;
 mod keys;
 mod kill;
 mod limits;
+mod log;
 mod map;
 mod maze;
 mod mixed_soak;

@@ -232,6 +232,10 @@ fn start_log(settings: &Settings) {
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // Without this a failed write is reported with `eprintln!`, which panics when standard error itself is what
+        // failed (a closed pipe, a terminal that is gone), and takes the task that logged with it: the one that
+        // waits for SIGTERM, for example.
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal());
     if settings.log_json {
         log.json().flatten_event(true).init();
