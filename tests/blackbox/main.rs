@@ -34,4 +34,5 @@ mod soak;
 mod ssrf;
 mod stand;
 mod team;
+mod upgrade;
 mod webhooks;

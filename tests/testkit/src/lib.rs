@@ -22,5 +22,5 @@ pub use folder::TempDir;
 pub use model_server::ModelServer;
 pub use names::{NameAnswer, NameServer};
 pub use port::FreePort;
-pub use postgres::{PostgresCluster, shared_database};
+pub use postgres::{PostgresCluster, run_sql_file, shared_database};
 pub use s3::S3Server;

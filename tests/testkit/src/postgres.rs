@@ -243,6 +243,19 @@ fn run_sql(port: u16, statement: &str) {
     assert!(done.status.success(), "{statement}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
+/// Runs a file of statements in the database of this URL.
+///
+/// # Panics
+/// When one of them fails.
+pub fn run_sql_file(url: &str, file: &Path) {
+    let done = Command::new(program("psql"))
+        .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", url, "-o", "/dev/null", "-f"])
+        .arg(file)
+        .output()
+        .expect("psql to run");
+    assert!(done.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&done.stderr));
+}
+
 fn initialise(data: &Path) {
     let initdb = program("initdb").display().to_string();
     let data = data.display().to_string();
