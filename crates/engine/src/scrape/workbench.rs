@@ -78,7 +78,8 @@ impl Job {
         metrics::histogram!("gannet_work_wait_seconds", "capability" => capability).record(waited);
         let leaving = self.stop_when_dropped();
         let budget = self.budget.clone();
-        let done = self.threads.spawn(move || {
+        let is_light = ticket.is_light();
+        let work = move || {
             let seat = Rc::new(RefCell::new((ticket, CpuClock::start())));
             let paused = seat.clone();
             let pause = move || {
@@ -93,7 +94,9 @@ impl Job {
                 metrics::histogram!("gannet_work_cpu_seconds", "capability" => capability).record(seconds);
             }
             done
-        });
+        };
+        // Who uses little works at the priority of everything else, and does not wait for those who use much.
+        let done = if is_light { tokio::task::spawn_blocking(work) } else { self.threads.spawn(work) };
         let done = done.await;
         leaving.keep_going();
         done.map_err(|_| WireError::from(Kind::Internal))?.map_err(out_of_budget)

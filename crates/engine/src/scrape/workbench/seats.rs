@@ -4,6 +4,9 @@
 //! processors least lately. Work gives its seat up now and then ([`Ticket::pause`]) where another team has used less, so neither many
 //! jobs nor long ones of one team hold up another. Where one does not come to a place where it could, its seat is given to the next
 //! all the same. So the most a team can do to others is to make them share.
+//!
+//! A team that has used little lately does not wait at all: when all seats are taken, it works beside them for a moment. So a caller
+//! with a few small pages does not notice those with many large ones.
 
 use super::cpu_time;
 use std::collections::{HashMap, VecDeque};
@@ -21,6 +24,8 @@ const TEAM_SLICE: Duration = Duration::from_millis(250);
 const OVERDUE: Duration = Duration::from_millis(100);
 /// What a team has used counts half after this time.
 const HALF_LIFE: Duration = Duration::from_secs(10);
+/// A team has used little when it is this many processor seconds, those long ago counting less: about 7 % of one processor all the time.
+const LITTLE_USE: f64 = 1.0;
 /// Jobs of one team that wait.
 pub(super) const MAX_WAITING: usize = 1_000;
 /// Jobs begun and not ended, for each seat: of one team, and of all together. Each holds a page.
@@ -49,6 +54,8 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     free: usize,
+    /// Jobs that work beside the seats.
+    beside: usize,
     begun: usize,
     next_waiter: u64,
     teams: HashMap<Uuid, Team>,
@@ -60,6 +67,8 @@ struct Team {
     waiting: VecDeque<Waiter>,
     /// Jobs that have begun and not ended, with a seat or without.
     begun: usize,
+    /// One of its jobs works beside the seats.
+    is_beside: bool,
     /// Processor seconds, those long ago counting less.
     used: f64,
     used_at: Instant,
@@ -80,6 +89,8 @@ struct Working {
     seen: AtomicU64,
     /// Its seat was given to somebody else.
     lost: AtomicBool,
+    /// It has no seat: it works beside them.
+    is_beside: bool,
 }
 
 impl Team {
@@ -95,7 +106,7 @@ impl Team {
 
 impl State {
     fn team(&mut self, id: Uuid, now: Instant) -> &mut Team {
-        let new = || Team { waiting: VecDeque::new(), begun: 0, used: 0.0, used_at: now };
+        let new = || Team { waiting: VecDeque::new(), begun: 0, is_beside: false, used: 0.0, used_at: now };
         self.teams.entry(id).or_insert_with(new)
     }
 
@@ -121,6 +132,7 @@ impl Seats {
     pub fn new(count: usize) -> Self {
         let state = State {
             free: count,
+            beside: 0,
             begun: 0,
             next_waiter: 0,
             teams: HashMap::new(),
@@ -137,6 +149,9 @@ impl Seats {
             if state.team(team, now).waiting.len() >= MAX_WAITING {
                 return Err(Full);
             }
+            if let Some(ticket) = self.beside(&mut state, team, now) {
+                return Ok(ticket);
+            }
             let queued = self.queue(&mut state, team, false, now);
             self.call(&mut state, now);
             queued
@@ -150,6 +165,24 @@ impl Seats {
                 Err(_) => self.take_from_overdue(),
             }
         }
+    }
+
+    /// Begins a job beside the seats, all of which are taken, for a team that has used little.
+    fn beside(&self, state: &mut State, id: Uuid, now: Instant) -> Option<Ticket> {
+        let may_begin = state.free == 0 && state.beside < self.0.count;
+        let team = state.team(id, now);
+        if !may_begin || team.is_beside || team.used(now) >= LITTLE_USE {
+            return None;
+        }
+        (team.is_beside, team.begun) = (true, team.begun + 1);
+        (state.beside, state.begun) = (state.beside + 1, state.begun + 1);
+        let working = self.working(true);
+        Some(Ticket { seats: self.clone(), team: id, working, taken: now, is_held: true, is_light: true })
+    }
+
+    fn working(&self, is_beside: bool) -> Arc<Working> {
+        let (seen, lost) = (AtomicU64::new(self.millis()), AtomicBool::new(false));
+        Arc::new(Working { seen, lost, is_beside })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -181,10 +214,11 @@ impl Seats {
             let Some((id, place)) = state.next(self.0.count, now) else { break };
             let Some(waiter) = state.team(id, now).waiting.remove(place) else { break };
             self.0.waiting.fetch_sub(1, Ordering::Relaxed);
-            let working =
-                Arc::new(Working { seen: AtomicU64::new(self.millis()), lost: AtomicBool::new(false) });
+            let working = self.working(false);
+            let is_light = state.team(id, now).used(now) < LITTLE_USE;
+            let seats = self.clone();
             let ticket =
-                Ticket { seats: self.clone(), team: id, working: working.clone(), taken: now, is_held: true };
+                Ticket { seats, team: id, working: working.clone(), taken: now, is_held: true, is_light };
             // Who has left in this moment gets no seat; the lock is held, so nothing is given back either.
             if let Err(mut unused) = waiter.wake.send(ticket) {
                 unused.is_held = false;
@@ -204,8 +238,13 @@ impl Seats {
         }
     }
 
-    /// Takes a job out of its seat, which is free then unless it was lost before.
-    fn leave(state: &mut State, working: &Arc<Working>) {
+    /// Takes a job of this team out of its seat, which is free then unless it was lost before.
+    fn leave(state: &mut State, id: Uuid, working: &Arc<Working>, now: Instant) {
+        if working.is_beside {
+            state.beside -= 1;
+            state.team(id, now).is_beside = false;
+            return;
+        }
         state.working.retain(|other| !Arc::ptr_eq(other, working));
         if !working.lost.load(Ordering::Relaxed) {
             state.free += 1;
@@ -257,25 +296,32 @@ pub(super) struct Ticket {
     working: Arc<Working>,
     taken: Instant,
     is_held: bool,
+    is_light: bool,
 }
 
 impl Ticket {
+    /// Is this for a team that had used little when the job began?
+    pub fn is_light(&self) -> bool {
+        self.is_light
+    }
+
     /// Makes way for others where it is their turn, and comes back in a seat. Called on the thread that works, whose processor time
     /// `clock` measures.
     pub fn pause(&mut self, clock: &mut CpuClock) {
         self.working.seen.store(self.seats.millis(), Ordering::Relaxed);
         let lost = self.working.lost.load(Ordering::Relaxed);
-        let nobody_waits = self.seats.0.waiting.load(Ordering::Relaxed) == 0;
+        let nobody_waits = self.seats.0.waiting.load(Ordering::Relaxed) == 0 && !self.working.is_beside;
         if !lost && (nobody_waits || self.taken.elapsed() < SLICE) {
             return;
         }
         let seats = self.seats.clone();
         let (mut state, now) = (seats.lock(), Instant::now());
         state.team(self.team, now).add_use(clock.lap(), now);
-        if !self.working.lost.load(Ordering::Relaxed) && !self.gives_way(&state, now) {
+        let keeps = !self.working.is_beside && !self.working.lost.load(Ordering::Relaxed);
+        if keeps && !self.gives_way(&state, now) {
             return;
         }
-        Seats::leave(&mut state, &self.working);
+        Seats::leave(&mut state, self.team, &self.working, now);
         let (_, called) = seats.queue(&mut state, self.team, true, now);
         seats.call(&mut state, now);
         drop(state);
@@ -310,7 +356,7 @@ impl Drop for Ticket {
         }
         let (seats, now) = (self.seats.clone(), Instant::now());
         let mut state = seats.lock();
-        Seats::leave(&mut state, &self.working);
+        Seats::leave(&mut state, self.team, &self.working, now);
         state.begun = state.begun.saturating_sub(1);
         let team = state.team(self.team, now);
         team.begun = team.begun.saturating_sub(1);

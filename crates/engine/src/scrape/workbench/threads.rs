@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 /// How far below the other threads, in the steps of `nice`. They get a quarter of a processor that others want too: enough to come to an
 /// end beside callers and browsers that are never idle.
 #[cfg(target_os = "linux")]
-const NICE: i32 = 5;
+const NICE: i32 = 10;
 
 #[derive(Debug)]
 pub(super) struct Threads(Option<Runtime>);

@@ -13,6 +13,14 @@ fn use_up(seats: &Seats, team: Uuid, seconds: f64) {
     seats.lock().team(team, now).add_use(seconds, now);
 }
 
+/// Seats whose teams have used more than a little, so that they wait for them.
+fn busy_seats(count: usize) -> Seats {
+    let seats = Seats::new(count);
+    use_up(&seats, A, 100.0);
+    use_up(&seats, B, 99.0);
+    seats
+}
+
 /// Work on a thread of its own that takes a seat, pauses until `end`, and says how long it ran.
 fn work(seats: &Seats, team: Uuid, end: &Arc<AtomicBool>) -> tokio::task::JoinHandle<Duration> {
     let (seats, end) = (seats.clone(), end.clone());
@@ -33,7 +41,7 @@ fn work(seats: &Seats, team: Uuid, end: &Arc<AtomicBool>) -> tokio::task::JoinHa
 
 #[tokio::test]
 async fn no_more_than_there_are_seats() {
-    let seats = Seats::new(2);
+    let seats = busy_seats(2);
     let (one, two) = (at_once(&seats, A).await.unwrap(), at_once(&seats, B).await.unwrap());
     assert!(at_once(&seats, A).await.is_none() && at_once(&seats, B).await.is_none());
     assert_eq!(seats.0.waiting.load(Ordering::Relaxed), 0, "who leaves waits no more");
@@ -46,7 +54,7 @@ async fn no_more_than_there_are_seats() {
 
 #[tokio::test]
 async fn the_team_that_used_less_is_next() {
-    let seats = Seats::new(1);
+    let seats = busy_seats(1);
     let held = at_once(&seats, A).await.unwrap();
     use_up(&seats, A, 1.0);
     let turns = Arc::new(Mutex::new(Vec::new()));
@@ -72,7 +80,7 @@ async fn the_team_that_used_less_is_next() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_work_makes_way_for_another_team() {
-    let seats = Seats::new(1);
+    let seats = busy_seats(1);
     let end = Arc::new(AtomicBool::new(false));
     let long = work(&seats, A, &end);
     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -90,7 +98,7 @@ async fn long_work_makes_way_for_another_team() {
 
 #[tokio::test]
 async fn work_that_never_pauses_loses_its_seat() {
-    let seats = Seats::new(1);
+    let seats = busy_seats(1);
     let stuck = at_once(&seats, A).await.unwrap();
     let ticket = tokio::time::timeout(Duration::from_secs(20), seats.take(B)).await.unwrap().unwrap();
     assert_eq!(seats.lock().working.len(), 2);
@@ -101,9 +109,37 @@ async fn work_that_never_pauses_loses_its_seat() {
     assert_eq!((state.free, state.begun, state.working.len()), (1, 0, 0));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_team_that_used_little_does_not_wait_for_one_that_uses_much() {
+    let seats = Seats::new(1);
+    use_up(&seats, A, 10.0);
+    let held = at_once(&seats, A).await.unwrap();
+    assert!(!held.is_light());
+    let light = at_once(&seats, B).await.unwrap();
+    assert!(light.is_light());
+    assert!(at_once(&seats, B).await.is_none(), "one job at a time");
+    drop(light);
+    // Work that turns out to be long waits for a seat like all other.
+    let end = Arc::new(AtomicBool::new(false));
+    let long = work(&seats, B, &end);
+    let waits = async {
+        while seats.0.waiting.load(Ordering::Relaxed) == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waits).await.unwrap();
+    assert_eq!(seats.lock().beside, 0);
+    drop(held);
+    end.store(true, Ordering::Relaxed);
+    long.await.unwrap();
+    let state = seats.lock();
+    assert_eq!((state.free, state.begun, state.beside), (1, 0, 0));
+    assert!(!state.teams[&B].is_beside);
+}
+
 #[tokio::test]
 async fn a_queue_has_an_end() {
-    let seats = Seats::new(1);
+    let seats = busy_seats(1);
     let _held = at_once(&seats, A).await.unwrap();
     let waiting: Vec<_> = (0..MAX_WAITING)
         .map(|_| {
@@ -127,7 +163,7 @@ async fn a_queue_has_an_end() {
 #[test]
 fn use_is_forgotten() {
     let now = Instant::now();
-    let mut team = Team { waiting: VecDeque::new(), begun: 0, used: 0.0, used_at: now };
+    let mut team = Team { waiting: VecDeque::new(), begun: 0, is_beside: false, used: 0.0, used_at: now };
     team.add_use(8.0, now);
     assert!((team.used(now + HALF_LIFE) - 4.0).abs() < 0.01);
     team.add_use(4.0, now + HALF_LIFE);
