@@ -15,7 +15,7 @@ help:
 	@echo "make soak   the long forms of kill, race and fuzz tests"
 	@echo "make test-model  a real language model, end to end"
 	@echo "make bench  speed and quality, each as a ratio against a named floor"
-	@echo "make deny   licences, bans and sources of all dependencies"
+	@echo "make deny   licences, bans, sources and advisories of all dependencies"
 
 run: tools
 	cargo build --release --locked -p gannet
@@ -26,7 +26,9 @@ run: tools
 tools:
 	@scripts/install-tools build
 
-test: test-env lint unit
+test:
+	@code=0; $(MAKE) --no-print-directory test-env lint unit || code=$$?; \
+	echo "make test: $$([ $$code = 0 ] && echo passed || echo FAILED) after $$((SECONDS / 60)) min $$((SECONDS % 60)) s"; exit $$code
 
 lint:
 	cargo fmt --all --check
@@ -54,6 +56,10 @@ test-model: test-env
 bench: tools
 	bench/run
 
+# The full check by cargo-deny, which compiles for minutes. `make test` runs tools/dependency-check instead, which holds
+# the same deny.toml against licences, bans and sources. Advisories need a database that cargo-deny has fetched before.
 deny:
 	command -v cargo-deny >/dev/null || cargo install cargo-deny --locked --version 0.20.2
 	cargo deny check licenses bans sources
+	@if [ -d "$${CARGO_HOME:-$$HOME/.cargo}/advisory-dbs" ]; then cargo deny check --disable-fetch advisories; \
+	else echo "deny: no advisory database here; fetch one with \`cargo deny fetch db\`"; fi

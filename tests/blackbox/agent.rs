@@ -1,18 +1,18 @@
-//! Agent runs over HTTP: every state and every error of the contract, what is seen on the way, and that every run ends.
+//! Agent runs over HTTP: every state and every error of the contract, traces, and that every run ends.
 
 mod command;
 mod errors;
 mod kill;
-mod pages;
+mod site;
 mod states;
 mod threads;
 mod trace;
 
-use crate::http::{Http, Reply};
-use crate::scrape::recipe;
-use crate::server::{Recipe, Server};
-use pages::Pages;
+use crate::http::{Http, HttpResponse};
+use crate::scrape::config;
+use crate::server::{Server, ServerConfig};
 use serde_json::{Value, json};
+use site::AgentSite;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
@@ -20,46 +20,46 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use testkit::TempDir;
 
-/// A server that may read loopback, and pages to read.
-pub struct Office {
+/// A server that may fetch from loopback, and a site for agent runs.
+pub struct AgentFixture {
     pub dir: TempDir,
     pub server: Server,
-    pub pages: Pages,
+    pub pages: AgentSite,
 }
 
-impl Office {
+impl AgentFixture {
     pub async fn open() -> Self {
-        Self::with(|recipe| recipe).await
+        Self::with(|config| config).await
     }
 
-    pub async fn with(change: impl FnOnce(Recipe) -> Recipe) -> Self {
+    pub async fn with(change: impl FnOnce(ServerConfig) -> ServerConfig) -> Self {
         let dir = TempDir::new();
-        let server = change(recipe(&dir).set("browser", "off")).start().await;
-        Self { dir, server, pages: Pages::start() }
+        let server = change(config(&dir).set("browser", "off")).start().await;
+        Self { dir, server, pages: AgentSite::start() }
     }
 
     pub fn http(&self) -> &Http {
         &self.server.http
     }
 
-    /// Starts a run at a page; its id.
+    /// Starts a run at a page and returns its ID.
     pub async fn start(&self, page: &str, options: Value) -> String {
-        started(&self.http().post("/v2/agent", &self.pages.asking(page, options)).await.unwrap())
+        started_id(&self.http().post("/v2/agent", &self.pages.request_for(page, options)).await.unwrap())
     }
 
-    pub async fn ended(&self, id: &str) -> Value {
-        ended(self.http(), id).await
+    pub async fn wait_for_end(&self, id: &str) -> Value {
+        wait_for_end(self.http(), id).await
     }
 
     pub async fn trace(&self, id: &str) -> Vec<Value> {
         let trace = self.http().get(&format!("/v2/agent/{id}/trace")).await.unwrap();
-        let events = trace.is_success()["events"].as_array().unwrap().clone();
-        whole(id, &events);
+        let events = trace.expect_success()["events"].as_array().unwrap().clone();
+        assert_complete_trace(id, &events);
         events
     }
 
-    /// Waits until a run has told something of a kind.
-    pub async fn told(&self, id: &str, kind: &str) -> Value {
+    /// Waits until the trace of a run has an event of this type.
+    pub async fn wait_for_event(&self, id: &str, kind: &str) -> Value {
         let end = Instant::now() + Duration::from_secs(30);
         loop {
             let trace = self.http().get(&format!("/v2/agent/{id}/trace")).await.unwrap();
@@ -74,15 +74,15 @@ impl Office {
 }
 
 #[track_caller]
-pub fn started(reply: &Reply) -> String {
-    reply.is_success()["id"].as_str().expect("an id").to_owned()
+pub fn started_id(response: &HttpResponse) -> String {
+    response.expect_success()["id"].as_str().expect("an id").to_owned()
 }
 
-pub async fn ended(http: &Http, id: &str) -> Value {
+pub async fn wait_for_end(http: &Http, id: &str) -> Value {
     let end = Instant::now() + Duration::from_mins(1);
     loop {
         let status = http.get(&format!("/v2/agent/{id}")).await.unwrap();
-        if status.is_success()["status"] != "processing" {
+        if status.expect_success()["status"] != "processing" {
             return status.json;
         }
         assert!(Instant::now() < end, "the run does not end: {}", status.text);
@@ -90,9 +90,9 @@ pub async fn ended(http: &Http, id: &str) -> Value {
     }
 }
 
-/// What must be true of every trace of a run that has ended.
+/// Asserts what must hold for every trace of a finished run.
 #[track_caller]
-pub fn whole(run: &str, events: &[Value]) {
+pub fn assert_complete_trace(run: &str, events: &[Value]) {
     let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
     assert_eq!(kinds.first(), Some(&"run.started"), "{kinds:?}");
     assert_eq!(kinds.last(), Some(&"run.finished"), "{kinds:?}");
@@ -116,8 +116,8 @@ pub fn whole(run: &str, events: &[Value]) {
     assert!(open.values().all(|open| !open), "an agent did not end: {events:#?}");
 }
 
-/// Holds traces and statuses against the models of the Python client itself.
-pub fn read_by_python(answers: &[Value]) {
+/// Checks traces and statuses against the models of the Python client.
+pub fn check_with_python_models(answers: &[Value]) {
     let python =
         std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run the tests through `make test`");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients/agent_models.py");
@@ -146,7 +146,7 @@ pub fn company() -> Value {
 }
 
 #[test]
-fn the_page_about_agents_has_every_field() {
+fn docs_agent_md_lists_every_request_field() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agent.md");
     let page = std::fs::read_to_string(page).expect("docs/agent.md");
     for field in wire::agent::AGENT_FIELDS {

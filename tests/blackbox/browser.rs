@@ -1,11 +1,11 @@
-//! What only a browser can do: pictures, actions, styles, a state that is kept.
+//! What needs a browser: screenshots, actions, styles, profiles.
 
 mod actions;
 mod device;
 mod pictures;
 mod profiles;
 
-use crate::scrape::{House, failed, has};
+use crate::scrape::{ScrapeFixture, assert_contains, assert_failure};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -17,69 +17,73 @@ pub fn png_size(bytes: &[u8]) -> (u32, u32) {
 }
 
 #[tokio::test]
-async fn without_a_browser_what_needs_one_says_so() {
-    let house = House::with(|recipe| recipe.set("browser", "off")).await;
-    house.document("/article", json!({})).await;
-    let reply = house.scrape("/article", json!({ "actions": [{ "type": "scrape" }] })).await;
-    failed(&reply, 400, "SCRAPE_ACTIONS_NOT_SUPPORTED");
-    let reply = house.scrape("/article", json!({ "formats": ["branding"] })).await;
-    failed(&reply, 400, "SCRAPE_BRANDING_NOT_SUPPORTED");
+async fn without_a_browser_requests_that_need_one_are_refused() {
+    let fixture = ScrapeFixture::with(|config| config.set("browser", "off")).await;
+    fixture.scrape_document("/article", json!({})).await;
+    let response = fixture.scrape("/article", json!({ "actions": [{ "type": "scrape" }] })).await;
+    assert_failure(&response, 400, "SCRAPE_ACTIONS_NOT_SUPPORTED");
+    let response = fixture.scrape("/article", json!({ "formats": ["branding"] })).await;
+    assert_failure(&response, 400, "SCRAPE_BRANDING_NOT_SUPPORTED");
     for (path, options) in [
         ("/app", json!({})),
         ("/article", json!({ "waitFor": 10 })),
         ("/article", json!({ "formats": ["screenshot"] })),
     ] {
-        let reply = house.scrape(path, options).await;
-        failed(&reply, 500, "SCRAPE_ALL_ENGINES_FAILED");
+        let response = fixture.scrape(path, options).await;
+        assert_failure(&response, 500, "SCRAPE_ALL_ENGINES_FAILED");
     }
-    let reply = house.scrape("/app", json!({})).await;
-    assert!(reply.text.contains("shell"), "what stood in the way is told: {}", reply.text);
+    let response = fixture.scrape("/app", json!({})).await;
+    assert!(response.text.contains("shell"), "the error names what is missing: {}", response.text);
 }
 
 #[tokio::test]
-async fn the_browser_tells_the_truth_about_answers() {
-    let house = House::open().await;
+async fn the_browser_reports_the_real_status_and_redirects() {
+    let fixture = ScrapeFixture::open().await;
     let wait = json!({ "waitFor": 10 });
-    let page = house.document("/missing", wait.clone()).await;
+    let page = fixture.scrape_document("/missing", wait.clone()).await;
     assert_eq!(
         (&page["metadata"]["statusCode"], &page["metadata"]["engine"]),
         (&json!(404), &json!("browser"))
     );
     assert_eq!(page["metadata"]["ladder"][0]["reason"], "waitFor");
-    has(&page["markdown"], &["missingword"]);
-    let page = house.document("/moved", wait.clone()).await;
-    assert_eq!(page["metadata"]["url"], house.site.url("/article"));
-    has(&page["markdown"], &["firstword"]);
-    let stored = house.document("/moved", wait.clone()).await;
+    assert_contains(&page["markdown"], &["missingword"]);
+    let page = fixture.scrape_document("/moved", wait.clone()).await;
+    assert_eq!(page["metadata"]["url"], fixture.site.url("/article"));
+    assert_contains(&page["markdown"], &["firstword"]);
+    let stored = fixture.scrape_document("/moved", wait.clone()).await;
     assert_eq!(stored["metadata"]["cacheState"], "hit");
     assert_eq!(stored["metadata"]["engine"], "browser");
-    let inward = house.scrape("/to?http://10.1.2.3/", wait.clone()).await;
-    failed(&inward, 403, "unsafe_domain_blocked");
+    let inward = fixture.scrape("/to?http://10.1.2.3/", wait.clone()).await;
+    assert_failure(&inward, 403, "unsafe_domain_blocked");
     let forbidden = json!({ "waitFor": 10, "threatProtection": { "blacklist": ["localhost"] } });
-    let away = house.scrape(&format!("/to?{}", house.site.url_by_name("/article")), forbidden).await;
-    failed(&away, 403, "unsafe_domain_blocked");
-    let file = house.scrape("/pdf", wait).await;
+    let away = fixture.scrape(&format!("/to?{}", fixture.site.url_by_name("/article")), forbidden).await;
+    assert_failure(&away, 403, "unsafe_domain_blocked");
+    let file = fixture.scrape("/pdf", wait).await;
     assert_eq!(file.status, 500, "{}", file.text);
 }
 
 #[tokio::test]
-async fn a_page_that_never_rests_ends_inside_its_deadline() {
-    let house = House::open().await;
+async fn a_page_that_never_stops_loading_ends_within_its_deadline() {
+    let fixture = ScrapeFixture::open().await;
     let body =
         json!({ "timeout": 3000, "actions": [{ "type": "executeJavascript", "script": "while (true) {}" }] });
     let began = Instant::now();
-    let reply = house.scrape("/form", body).await;
+    let response = fixture.scrape("/form", body).await;
     assert!(began.elapsed() < Duration::from_secs(6), "after {:?}", began.elapsed());
-    assert!([408, 500].contains(&reply.status), "{}", reply.text);
-    failed(&reply, reply.status, if reply.status == 408 { "SCRAPE_TIMEOUT" } else { "SCRAPE_ACTION_ERROR" });
-    let page = house.document("/app", json!({})).await;
-    has(&page["markdown"], &["renderedword"]);
+    assert!([408, 500].contains(&response.status), "{}", response.text);
+    assert_failure(
+        &response,
+        response.status,
+        if response.status == 408 { "SCRAPE_TIMEOUT" } else { "SCRAPE_ACTION_ERROR" },
+    );
+    let page = fixture.scrape_document("/app", json!({})).await;
+    assert_contains(&page["markdown"], &["renderedword"]);
 }
 
 #[tokio::test]
-async fn branding_comes_from_what_the_page_looks_like() {
-    let house = House::open().await;
-    let page = house.document("/brand", json!({ "formats": ["branding"] })).await;
+async fn branding_is_read_from_the_rendered_page() {
+    let fixture = ScrapeFixture::open().await;
+    let page = fixture.scrape_document("/brand", json!({ "formats": ["branding"] })).await;
     let brand = &page["branding"];
     assert_eq!((&brand["brandName"], &brand["colorScheme"]), (&json!("Lighthouse"), &json!("light")));
     let colour = |name: &str| brand["colors"][name].as_str().unwrap_or_default().to_uppercase();
@@ -89,8 +93,8 @@ async fn branding_comes_from_what_the_page_looks_like() {
     let families: Vec<&str> =
         brand["fonts"].as_array().unwrap().iter().filter_map(|font| font["family"].as_str()).collect();
     assert!(families.contains(&"Georgia") && families.contains(&"Arial"), "{brand}");
-    assert_eq!(brand["images"]["logo"], house.site.url("/images/logo.png"));
-    assert_eq!(brand["images"]["favicon"], house.site.url("/favicon.png"));
+    assert_eq!(brand["images"]["logo"], fixture.site.url("/images/logo.png"));
+    assert_eq!(brand["images"]["favicon"], fixture.site.url("/favicon.png"));
     let button = &brand["components"]["buttonPrimary"];
     assert_eq!(
         button["background"]

@@ -1,60 +1,59 @@
 //! The unmodified clients against the real binary. The scripts assert; a failing one fails here.
 
-use crate::agent::Office;
-use crate::crawl::Country;
-use crate::scrape::House;
-use crate::server::{KEY, Recipe, papers_are_there};
+use crate::agent::AgentFixture;
+use crate::crawl::site::PAGES;
+use crate::crawl::{CrawlFixture, wait_for_end};
+use crate::scrape::ScrapeFixture;
+use crate::server::{KEY, wait_for_papers};
 use crate::site::Site;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use testkit::TempDir;
 
 fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients")
 }
 
 /// Runs a client's script against a server with a little history and the starter corpus of papers.
-async fn passes(mut command: Command) {
-    let dir = TempDir::new();
-    let server = Recipe::at(dir.path()).set("research_starter", "on").start().await;
-    let drill = json!({ "steps": 3, "creditsPerStep": 2, "wait": true });
-    server.http.post("/admin/drills", &drill).await.unwrap().is_success();
-    papers_are_there(&server.http).await;
-    run(command.env("API_URL", &server.http.base));
+async fn run_usage_script(mut command: Command) {
+    let fixture = CrawlFixture::with(|config| config.set("research_starter", "on")).await;
+    let id = fixture.batch(&PAGES, json!({})).await;
+    wait_for_end(fixture.http(), &format!("/v2/batch/scrape/{id}")).await;
+    wait_for_papers(fixture.http()).await;
+    run(command.env("API_URL", &fixture.http().base));
 }
 
-/// Runs a client's script against a server with a web to scrape.
-async fn scrapes(mut command: Command) {
-    let house = House::open().await;
+/// Runs a client's script against a server with a site to scrape.
+async fn run_scrape_script(mut command: Command) {
+    let fixture = ScrapeFixture::open().await;
     let secure = Site::start_tls();
-    command.env("SITE_URL", &house.site.base).env("TLS_SITE_URL", &secure.base);
-    run(command.env("API_URL", &house.http().base));
+    command.env("SITE_URL", &fixture.site.base).env("TLS_SITE_URL", &secure.base);
+    run(command.env("API_URL", &fixture.http().base));
 }
 
-/// Runs a client's script against a server with a village to crawl, and a second team.
-async fn crawls(mut command: Command) {
-    let country = Country::open().await;
-    let stranger = crate::scrape::stranger_key(&country.dir).await;
-    command.env("SITE_URL", &country.village.stand.base).env("OTHER_KEY", stranger);
-    run(command.env("API_URL", &country.http().base));
+/// Runs a client's script against a server with a site to crawl, and a second team.
+async fn run_crawl_script(mut command: Command) {
+    let fixture = CrawlFixture::open().await;
+    let other_team = crate::scrape::other_team_key(&fixture.dir).await;
+    command.env("SITE_URL", &fixture.site.server.base).env("OTHER_KEY", other_team);
+    run(command.env("API_URL", &fixture.http().base));
 }
 
 /// Runs a client's script against a server that has scraped a page and was given collections.
-async fn searches(mut command: Command) {
-    let house = House::open().await;
-    crate::index::collections::bring_in(&house.dir, &crate::scrape::recipe(&house.dir));
-    house.document("/article", json!({})).await;
-    command.env("SITE_URL", &house.site.base);
-    run(command.env("API_URL", &house.http().base));
+async fn run_search_script(mut command: Command) {
+    let fixture = ScrapeFixture::open().await;
+    crate::index::collections::import_collections(&fixture.dir, &crate::scrape::config(&fixture.dir));
+    fixture.scrape_document("/article", json!({})).await;
+    command.env("SITE_URL", &fixture.site.base);
+    run(command.env("API_URL", &fixture.http().base));
 }
 
 /// Runs a client's script against a server without a model, with pages for runs, and a second team.
-async fn asks(mut command: Command) {
-    let office = Office::open().await;
-    let stranger = crate::scrape::stranger_key(&office.dir).await;
-    command.env("SITE_URL", office.pages.url("")).env("OTHER_KEY", stranger);
-    run(command.env("API_URL", &office.http().base));
+async fn run_agent_script(mut command: Command) {
+    let fixture = AgentFixture::open().await;
+    let other_team = crate::scrape::other_team_key(&fixture.dir).await;
+    command.env("SITE_URL", fixture.pages.url("")).env("OTHER_KEY", other_team);
+    run(command.env("API_URL", &fixture.http().base));
 }
 
 pub fn run(command: &mut Command) {
@@ -87,60 +86,60 @@ pub fn node(script: &str) -> Command {
 
 #[tokio::test]
 async fn firecrawl_py_reads_usage() {
-    passes(python("usage.py")).await;
+    run_usage_script(python("usage.py")).await;
 }
 
 #[tokio::test]
 async fn firecrawl_js_reads_usage() {
-    passes(node("usage.mjs")).await;
+    run_usage_script(node("usage.mjs")).await;
 }
 
 #[tokio::test]
 async fn firecrawl_py_finds_papers() {
-    passes(python("research.py")).await;
+    run_usage_script(python("research.py")).await;
 }
 
 #[tokio::test]
 async fn firecrawl_js_finds_papers() {
-    passes(node("research.mjs")).await;
+    run_usage_script(node("research.mjs")).await;
 }
 
 #[tokio::test]
 async fn firecrawl_py_scrapes() {
-    scrapes(python("scrape.py")).await;
+    run_scrape_script(python("scrape.py")).await;
 }
 
 #[tokio::test]
 async fn firecrawl_js_scrapes() {
-    scrapes(node("scrape.mjs")).await;
+    run_scrape_script(node("scrape.mjs")).await;
 }
 
 #[tokio::test]
 async fn firecrawl_py_crawls() {
-    crawls(python("crawl.py")).await;
+    run_crawl_script(python("crawl.py")).await;
 }
 
 #[tokio::test]
 async fn firecrawl_js_crawls() {
-    crawls(node("crawl.mjs")).await;
+    run_crawl_script(node("crawl.mjs")).await;
 }
 
 #[tokio::test]
 async fn firecrawl_py_searches() {
-    searches(python("search.py")).await;
+    run_search_script(python("search.py")).await;
 }
 
 #[tokio::test]
 async fn firecrawl_js_searches() {
-    searches(node("search.mjs")).await;
+    run_search_script(node("search.mjs")).await;
 }
 
 #[tokio::test]
 async fn firecrawl_py_runs_agents() {
-    asks(python("agent.py")).await;
+    run_agent_script(python("agent.py")).await;
 }
 
 #[tokio::test]
 async fn firecrawl_js_runs_agents() {
-    asks(node("agent.mjs")).await;
+    run_agent_script(node("agent.mjs")).await;
 }

@@ -1,24 +1,24 @@
-//! The command line and the configuration, as a person meets them.
+//! The command line and the configuration, as a user sees them.
 
-use crate::server::{Recipe, gannet, run};
+use crate::server::{ServerConfig, gannet, run};
 use serde_json::Value;
 use testkit::TempDir;
 
 #[tokio::test]
-async fn doctor_shows_what_is_in_force_and_hides_secrets() {
+async fn doctor_shows_the_effective_settings_and_hides_secrets() {
     let dir = TempDir::new();
-    let recipe = Recipe::at(dir.path())
+    let config = ServerConfig::at(dir.path())
         .set("log_format", "json")
         .set("egress_allow", "scrape=127.0.0.0/8;model=h.example")
         .set("proxies", "http://me:pw-secret@127.0.0.1:3128");
-    let (code, text, error) = run(recipe.command(&["doctor"]));
+    let (code, text, error) = run(config.command(&["doctor"]));
     assert_eq!(code, Some(0), "{error}");
     for part in [
         "database",
         "disk",
         "chromium",
         "scrape: 127.0.0.0/8; model: h.example",
-        "scrape through http://127.0.0.1:3128 in turn; requests may name no proxy",
+        "scrape through http://127.0.0.1:3128 in turn; requests may not name a proxy",
         "environment GANNET_LOG_FORMAT",
         "plan free",
     ] {
@@ -27,32 +27,32 @@ async fn doctor_shows_what_is_in_force_and_hides_secrets() {
     assert!(!text.contains(crate::server::KEY) && !text.contains("pw-secret"), "{text}");
     let untrusted = dir.join("none.pem");
     std::fs::write(&untrusted, "no certificate").unwrap();
-    let wrong = recipe.clone().set("extra_certificates", untrusted.to_str().unwrap());
+    let wrong = config.clone().set("extra_certificates", untrusted.to_str().unwrap());
     let (code, text, _) = run(wrong.command(&["doctor"]));
     assert!(code == Some(1) && text.contains("extra_certificates"), "{text}");
     assert!(!dir.join("data").join("gannet.db").exists(), "a doctor changes nothing");
-    recipe.start().await.kill();
-    let (code, text, _) = run(recipe.command(&["doctor", "--json"]));
+    config.start().await.kill();
+    let (code, text, _) = run(config.command(&["doctor", "--json"]));
     let report: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(code, Some(0));
     assert_eq!(report["parts"][0]["verdict"], "ok", "{report}");
-    let broken = recipe.set("database_url", "postgres://nobody:pw-secret@127.0.0.1:1/none");
+    let broken = config.set("database_url", "postgres://nobody:pw-secret@127.0.0.1:1/none");
     let (code, text, _) = run(broken.command(&["doctor"]));
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("BROKEN") && !text.contains("pw-secret"), "{text}");
 }
 
 #[tokio::test]
-async fn wrong_settings_name_themselves_and_their_source() {
+async fn invalid_settings_are_named_with_their_source() {
     let dir = TempDir::new();
-    let fails = |recipe: Recipe, arguments: &[&str], parts: &[&str]| {
-        let (code, _, error) = run(recipe.command(arguments));
+    let fails = |config: ServerConfig, arguments: &[&str], parts: &[&str]| {
+        let (code, _, error) = run(config.command(arguments));
         assert_eq!(code, Some(1), "{error}");
         for part in parts {
             assert!(error.contains(part), "{part} is missing: {error}");
         }
     };
-    let plain = || Recipe::at(dir.path());
+    let plain = || ServerConfig::at(dir.path());
     fails(plain().set("listn", "x"), &["serve"], &["GANNET_LISTN", "GANNET_LISTEN"]);
     fails(plain().set("lease", "soon"), &["serve"], &["lease", "soon", "GANNET_LEASE"]);
     fails(plain(), &["serve", "--set", "nope=1"], &["nope", "command line"]);
@@ -66,21 +66,21 @@ async fn wrong_settings_name_themselves_and_their_source() {
 #[tokio::test]
 async fn two_servers_cannot_share_a_sqlite_folder() {
     let dir = TempDir::new();
-    let recipe = Recipe::at(dir.path());
-    let server = recipe.start().await;
-    let (code, _, error) = run(recipe.command(&["serve", "--listen", "127.0.0.1:0"]));
+    let config = ServerConfig::at(dir.path());
+    let server = config.start().await;
+    let (code, _, error) = run(config.command(&["serve", "--listen", "127.0.0.1:0"]));
     assert_eq!(code, Some(1));
     assert!(error.contains("another server uses"), "{error}");
-    server.http.get("/v2/concurrency-check").await.unwrap().is_success();
+    server.http.get("/v2/concurrency-check").await.unwrap().expect_success();
 }
 
 #[tokio::test]
-async fn without_authentication_loopback_callers_are_the_first_team() {
+async fn without_authentication_loopback_callers_use_the_first_team() {
     let dir = TempDir::new();
-    let server = Recipe::at(dir.path()).set("auth", "off").start().await;
-    server.http.with_key(None).get("/v2/team/queue-status").await.unwrap().is_success();
-    server.http.with_key(Some("anything")).get("/admin/keys").await.unwrap().is_success();
-    // A page in a browser on this machine is not a loopback caller, by whatever name it comes.
+    let server = ServerConfig::at(dir.path()).set("auth", "off").start().await;
+    server.http.with_key(None).get("/v2/team/queue-status").await.unwrap().expect_success();
+    server.http.with_key(Some("anything")).get("/admin/keys").await.unwrap().expect_success();
+    // A web page in a browser on this machine is not a loopback caller, whatever host name it uses.
     for (header, value) in [("origin", "https://evil.example"), ("host", "evil.example")] {
         let request = server.http.request(reqwest::Method::POST, "/admin/keys").header(header, value);
         server
@@ -88,19 +88,19 @@ async fn without_authentication_loopback_callers_are_the_first_team() {
             .send(request.json(&serde_json::json!({ "name": "x" })))
             .await
             .unwrap()
-            .is_error(403, "Forbidden");
+            .expect_error(403, "Forbidden");
     }
 }
 
 #[tokio::test]
-async fn beyond_loopback_metrics_need_an_admin() {
+async fn metrics_on_a_public_address_need_an_admin_key() {
     let dir = TempDir::new();
-    let server = Recipe::at(dir.path()).start().await;
+    let server = ServerConfig::at(dir.path()).start().await;
     let open = server.http.with_key(None).get("/metrics").await.unwrap();
     assert!(open.text.contains("gannet_http_requests_total"), "{}", open.text);
     let wide_dir = TempDir::new();
-    let recipe = Recipe::at(wide_dir.path());
-    let mut child = recipe.command(&["serve", "--listen", "0.0.0.0:0"]);
+    let config = ServerConfig::at(wide_dir.path());
+    let mut child = config.command(&["serve", "--listen", "0.0.0.0:0"]);
     let mut child = child.stdout(std::process::Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     let listening =
@@ -108,7 +108,7 @@ async fn beyond_loopback_metrics_need_an_admin() {
     let base = listening.trim().replace("0.0.0.0", "127.0.0.1");
     let http = crate::http::Http::new(&base, None);
     let refused = http.get("/metrics").await.unwrap();
-    refused.is_error(401, "Unauthorized: Invalid token");
+    refused.expect_error(401, "Unauthorized: Invalid token");
     assert!(refused.header("www-authenticate").starts_with("Bearer "));
     assert_eq!(http.with_key(Some(crate::server::KEY)).get("/metrics").await.unwrap().status, 200);
     child.kill().unwrap();
@@ -116,7 +116,7 @@ async fn beyond_loopback_metrics_need_an_admin() {
 }
 
 #[test]
-fn the_usual_answers() {
+fn version_completions_and_migrate() {
     let mut version = gannet();
     version.arg("--version");
     let (code, text, _) = run(version);
@@ -126,8 +126,8 @@ fn the_usual_answers() {
     let (code, text, _) = run(completions);
     assert!(code == Some(0) && text.contains("complete -F"), "{text}");
     let dir = TempDir::new();
-    let (code, text, _) = run(Recipe::at(dir.path()).command(&["migrate"]));
+    let (code, text, _) = run(ServerConfig::at(dir.path()).command(&["migrate"]));
     assert!(code == Some(0) && text.contains("applied"), "{text}");
-    let (code, text, _) = run(Recipe::at(dir.path()).command(&["migrate"]));
+    let (code, text, _) = run(ServerConfig::at(dir.path()).command(&["migrate"]));
     assert!(code == Some(0) && !text.contains("applied"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Crawls and batches over HTTP: what a caller is told, and that the numbers add up whenever they are asked for.
+//! Crawls and batches over HTTP: statuses, documents, errors, and counts that add up at any time.
 
 mod batch;
 mod command;
@@ -6,74 +6,74 @@ mod events;
 
 mod refusals;
 mod roles;
+pub mod site;
 mod status;
-pub mod village;
 
-use crate::http::{Http, Reply};
-use crate::scrape::recipe;
-use crate::server::{Recipe, Server};
+use crate::http::{Http, HttpResponse};
+use crate::scrape::config;
+use crate::server::{Server, ServerConfig};
 use serde_json::{Value, json};
+use site::CrawlSite;
 use std::time::{Duration, Instant};
 use testkit::TempDir;
-use village::Village;
 
-/// A server, and a village to crawl.
-pub struct Country {
+/// A server, and a site to crawl.
+pub struct CrawlFixture {
     pub dir: TempDir,
     pub server: Server,
-    pub village: Village,
+    pub site: CrawlSite,
 }
 
-impl Country {
+impl CrawlFixture {
     pub async fn open() -> Self {
-        Self::with(|recipe| recipe).await
+        Self::with(|config| config).await
     }
 
-    pub async fn with(change: impl FnOnce(Recipe) -> Recipe) -> Self {
+    pub async fn with(change: impl FnOnce(ServerConfig) -> ServerConfig) -> Self {
         let dir = TempDir::new();
-        let server = change(recipe(&dir)).start().await;
-        Self { dir, server, village: Village::start() }
+        let server = change(config(&dir)).start().await;
+        Self { dir, server, site: CrawlSite::start() }
     }
 
     pub fn http(&self) -> &Http {
         &self.server.http
     }
 
-    /// Starts a crawl of a place in the village; its id.
+    /// Starts a crawl at a path of the site and returns its ID.
     pub async fn crawl(&self, path: &str, mut options: Value) -> String {
-        options["url"] = self.village.url(path).into();
-        started(&self.http().post("/v2/crawl", &options).await.unwrap())
+        options["url"] = self.site.url(path).into();
+        started_id(&self.http().post("/v2/crawl", &options).await.unwrap())
     }
 
-    /// Starts a batch of places in the village; its id.
+    /// Starts a batch of paths of the site and returns its ID.
     pub async fn batch(&self, paths: &[&str], mut options: Value) -> String {
-        options["urls"] = paths.iter().map(|path| self.village.url(path)).collect();
-        started(&self.http().post("/v2/batch/scrape", &options).await.unwrap())
+        options["urls"] = paths.iter().map(|path| self.site.url(path)).collect();
+        started_id(&self.http().post("/v2/batch/scrape", &options).await.unwrap())
     }
 
-    pub async fn crawled(&self, path: &str, options: Value) -> Value {
+    pub async fn crawl_to_end(&self, path: &str, options: Value) -> Value {
         let id = self.crawl(path, options).await;
-        ended(self.http(), &format!("/v2/crawl/{id}")).await
+        wait_for_end(self.http(), &format!("/v2/crawl/{id}")).await
     }
 }
 
 #[track_caller]
-pub fn started(reply: &Reply) -> String {
-    let id = reply.is_success()["id"].as_str().expect("an id").to_owned();
-    assert!(reply.json["url"].as_str().is_some_and(|url| url.ends_with(&id)), "{}", reply.text);
+pub fn started_id(response: &HttpResponse) -> String {
+    let id = response.expect_success()["id"].as_str().expect("an id").to_owned();
+    assert!(response.json["url"].as_str().is_some_and(|url| url.ends_with(&id)), "{}", response.text);
     id
 }
 
-/// How it stands now, the numbers added up.
-pub async fn standing(http: &Http, path: &str) -> Value {
-    let reply = http.get(path).await.unwrap();
-    assert_eq!(reply.status, 200, "{}", reply.text);
-    adds_up(&reply.json);
-    reply.json
+/// The current status; asserts that its counts add up.
+pub async fn fetch_status(http: &Http, path: &str) -> Value {
+    let response = http.get(path).await.unwrap();
+    assert_eq!(response.status, 200, "{}", response.text);
+    assert_counts_add_up(&response.json);
+    response.json
 }
 
 #[track_caller]
-pub fn adds_up(status: &Value) {
+pub fn assert_counts_add_up(status: &Value) {
     let number = |name: &str| status[name].as_u64().unwrap_or_else(|| panic!("{name} in {status}"));
     let parts = ["completed", "failed", "skipped", "cancelled", "queued"].map(number);
     assert_eq!(parts.iter().sum::<u64>(), number("discovered"), "{status}");
@@ -81,13 +81,13 @@ pub fn adds_up(status: &Value) {
     assert!(status["expiresAt"].is_string() && status["createdAt"].is_string(), "{status}");
 }
 
-/// Waits for its end; every look on the way adds up. Looks no more than half of the time, for what is looked at takes the server's
-/// processors too.
-pub async fn ended(http: &Http, path: &str) -> Value {
+/// Waits for the end of a job; the counts of every status on the way must add up. Polls at most half of the
+/// time, because each status takes CPU time of the server too.
+pub async fn wait_for_end(http: &Http, path: &str) -> Value {
     let end = Instant::now() + Duration::from_mins(3);
     loop {
         let looked = Instant::now();
-        let status = standing(http, path).await;
+        let status = fetch_status(http, path).await;
         if status["status"] != "scraping" {
             return status;
         }
@@ -96,11 +96,11 @@ pub async fn ended(http: &Http, path: &str) -> Value {
     }
 }
 
-/// Waits until a number of it has come so far.
-pub async fn until(http: &Http, path: &str, name: &str, least: u64) -> Value {
+/// Waits until a count of the status has reached a number.
+pub async fn wait_until_count(http: &Http, path: &str, name: &str, least: u64) -> Value {
     let end = Instant::now() + Duration::from_mins(1);
     loop {
-        let status = standing(http, path).await;
+        let status = fetch_status(http, path).await;
         if status[name].as_u64().unwrap() >= least {
             return status;
         }
@@ -109,20 +109,19 @@ pub async fn until(http: &Http, path: &str, name: &str, least: u64) -> Value {
     }
 }
 
-/// The addresses of documents, without where they are served.
-pub fn sources(status: &Value, village: &Village) -> Vec<String> {
+/// The URLs of documents, without scheme and host.
+pub fn sources(status: &Value, site: &CrawlSite) -> Vec<String> {
     let documents = status["data"].as_array().expect("data");
-    let source = |document: &Value| {
-        document["metadata"]["sourceURL"].as_str().unwrap().replace(&village.stand.base, "")
-    };
+    let source =
+        |document: &Value| document["metadata"]["sourceURL"].as_str().unwrap().replace(&site.server.base, "");
     documents.iter().map(source).collect()
 }
 
-fn nobody() -> String {
+fn unknown_crawl() -> String {
     format!("/v2/crawl/{}", uuid::Uuid::now_v7())
 }
 
-/// The body of a request with more in it.
+/// A request body with more fields.
 fn with(mut body: Value, more: Value) -> Value {
     let Value::Object(more) = more else { panic!("not an object: {more}") };
     body.as_object_mut().expect("an object").extend(more);

@@ -1,13 +1,13 @@
 //! The OpenAPI document and its page: served, printed, complete, and held to by the server itself.
 
-use crate::server::{KEY, Recipe, gannet, papers_are_there, plain, run};
+use crate::server::{KEY, ServerConfig, gannet, run, start_plain, wait_for_papers};
 use serde_json::Value;
 use std::process::Command;
 use testkit::TempDir;
 
 #[tokio::test]
 async fn the_printed_document_is_the_served_one() {
-    let (_dir, server) = plain().await;
+    let (_dir, server) = start_plain().await;
     let from_server = server.http.with_key(None).get("/v2/openapi.json").await.unwrap().json;
     let mut command = gannet();
     command.arg("openapi");
@@ -21,7 +21,7 @@ async fn the_printed_document_is_the_served_one() {
 
 #[tokio::test]
 async fn names_are_written_as_the_contract_writes_them() {
-    let (_dir, server) = plain().await;
+    let (_dir, server) = start_plain().await;
     let document = server.http.get("/v2/openapi.json").await.unwrap().json;
     // The contract's own exceptions, and RFC 9728's metadata.
     let exceptions = [
@@ -56,7 +56,7 @@ fn the_page_about_search_has_every_field() {
 
 #[tokio::test]
 async fn the_page_draws_every_operation_in_a_real_browser_without_a_network() {
-    let (_dir, server) = plain().await;
+    let (_dir, server) = start_plain().await;
     let profile = TempDir::new();
     let document = server.http.get("/v2/openapi.json").await.unwrap().json;
     let output = Command::new("chromium")
@@ -82,9 +82,9 @@ async fn the_page_draws_every_operation_in_a_real_browser_without_a_network() {
 #[tokio::test]
 async fn schemathesis_finds_no_crash_and_no_undocumented_answer() {
     let dir = TempDir::new();
-    let recipe = Recipe::at(dir.path()).set("log", "error").set("research_starter", "on");
-    let server = recipe.start().await;
-    papers_are_there(&server.http).await;
+    let config = ServerConfig::at(dir.path()).set("log", "error").set("research_starter", "on");
+    let server = config.start().await;
+    wait_for_papers(&server.http).await;
     let python =
         std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run the tests through `make test`");
     let soak = std::env::var_os("GANNET_TEST_SOAK").is_some();
@@ -109,10 +109,6 @@ async fn schemathesis_finds_no_crash_and_no_undocumented_answer() {
         .args(["--request-timeout", "310"])
         // It leaves notes where it runs.
         .current_dir(dir.path());
-    if !soak {
-        // Asked at random, a drill mostly waits for as long as it may: only the long form has the time.
-        command.args(["--exclude-operation-id", "start"]);
-    }
     let output = command.output().expect("schemathesis");
     let report = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{report}\n{}", String::from_utf8_lossy(&output.stderr));

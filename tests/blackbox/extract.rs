@@ -1,18 +1,20 @@
-//! Extract, as a caller sees it: what it comes to, what it refuses, what it tells; and pages that try to take a run over.
+//! Extract, as a caller sees it: results, refusals, webhooks; and pages that try to take over a run.
 
 mod injections;
 
 use crate::hostile::servers::{Server as Place, answer, http};
-use crate::http::{Http, Reply};
-use crate::server::{Recipe, Server};
+use crate::http::{Http, HttpResponse};
+use crate::server::{Server, ServerConfig};
 use crate::webhooks::Receiver;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use testkit::TempDir;
 
-/// A server whose web is `127.0.0.2`, without a browser: nothing here needs one.
-fn recipe(dir: &TempDir) -> Recipe {
-    Recipe::at(dir.path()).set("egress_allow", "scrape=127.0.0.2;webhook=127.0.0.1").set("browser", "off")
+/// A server whose web is `127.0.0.2`, without a browser, which nothing here needs.
+fn config(dir: &TempDir) -> ServerConfig {
+    ServerConfig::at(dir.path())
+        .set("egress_allow", "scrape=127.0.0.2;webhook=127.0.0.1")
+        .set("browser", "off")
 }
 
 fn html(body: &str) -> Vec<u8> {
@@ -22,7 +24,7 @@ fn html(body: &str) -> Vec<u8> {
     answer("200 OK", &[("Content-Type", "text/html; charset=utf-8")], page.as_bytes())
 }
 
-/// A shop with a page for each of three lanterns.
+/// A shop with one page for each of three lanterns.
 async fn shop() -> Place {
     http("127.0.0.2:0", |head| {
         let path = head.split(' ').nth(1).unwrap_or_default();
@@ -47,33 +49,33 @@ fn lantern(name: &str, price: u32) -> Vec<u8> {
     ))
 }
 
-fn one() -> Value {
+fn lantern_schema() -> Value {
     json!({ "type": "object", "required": ["name"], "properties": {
         "name": { "type": "string" }, "price": { "type": "number" } } })
 }
 
 async fn start(http: &Http, body: &Value) -> String {
-    let reply = http.post("/v2/extract", body).await.unwrap();
-    reply.is_success()["id"].as_str().unwrap().to_owned()
+    let response = http.post("/v2/extract", body).await.unwrap();
+    response.expect_success()["id"].as_str().unwrap().to_owned()
 }
 
 /// Waits until an extraction has ended.
-async fn ended(http: &Http, id: &str) -> Reply {
+async fn wait_for_end(http: &Http, id: &str) -> HttpResponse {
     let end = Instant::now() + Duration::from_mins(1);
     loop {
-        let reply = http.get(&format!("/v2/extract/{id}")).await.unwrap();
-        assert_eq!(reply.status, 200, "{}", reply.text);
-        if reply.json["status"] != "processing" {
-            return reply;
+        let response = http.get(&format!("/v2/extract/{id}")).await.unwrap();
+        assert_eq!(response.status, 200, "{}", response.text);
+        if response.json["status"] != "processing" {
+            return response;
         }
-        assert!(Instant::now() < end, "it did not end: {}", reply.text);
+        assert!(Instant::now() < end, "it did not end: {}", response.text);
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
 }
 
 async fn open() -> (TempDir, Server, Place) {
     let dir = TempDir::new();
-    let server = recipe(&dir).start().await;
+    let server = config(&dir).start().await;
     (dir, server, shop().await)
 }
 
@@ -81,69 +83,72 @@ async fn open() -> (TempDir, Server, Place) {
 async fn pages_become_data_with_their_sources() {
     let (_dir, server, shop) = open().await;
     let url = shop.url("/lanterns/1");
-    let body = json!({ "urls": [url, "no address"], "prompt": "name and price", "schema": one(), "showSources": true });
+    let body = json!({ "urls": [url, "no address"], "prompt": "name and price", "schema": lantern_schema(), "showSources": true });
     let started = server.http.post("/v2/extract", &body).await.unwrap();
-    assert_eq!(started.is_success()["invalidURLs"], json!(["no address"]));
+    assert_eq!(started.expect_success()["invalidURLs"], json!(["no address"]));
     let id = started.json["id"].as_str().unwrap();
-    let reply = ended(&server.http, id).await;
-    let json = reply.is_success();
+    let response = wait_for_end(&server.http, id).await;
+    let json = response.expect_success();
     assert_eq!(json["data"], json!({ "name": "Puffin", "price": 42 }), "{json}");
     assert_eq!((&json["sources"]["name"], &json["creditsUsed"]), (&json!([url]), &json!(1)), "{json}");
-    for reply in [&started, &reply] {
-        assert_eq!((reply.header("deprecation"), &reply.json["replacement"]), ("true", &json!("/v2/agent")));
-        assert_eq!(reply.header("link"), "</v2/agent>; rel=\"successor-version\"");
-        assert!(reply.header("warning").starts_with("299 - \"") && reply.json["warnings"].is_array());
+    for response in [&started, &response] {
+        assert_eq!(
+            (response.header("deprecation"), &response.json["replacement"]),
+            ("true", &json!("/v2/agent"))
+        );
+        assert_eq!(response.header("link"), "</v2/agent>; rel=\"successor-version\"");
+        assert!(response.header("warning").starts_with("299 - \"") && response.json["warnings"].is_array());
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_part_of_a_site_is_read_and_nothing_beside_it() {
+async fn a_url_pattern_limits_which_pages_are_read() {
     let (_dir, server, shop) = open().await;
-    let rows = json!({ "type": "object", "properties": { "lanterns": { "type": "array", "items": one() } } });
+    let rows = json!({ "type": "object", "properties": { "lanterns": { "type": "array", "items": lantern_schema() } } });
     let body = json!({ "urls": [shop.url("/lanterns/*")], "prompt": "all lanterns", "schema": rows });
-    let reply = ended(&server.http, &start(&server.http, &body).await).await;
-    let mut prices: Vec<f64> = reply.is_success()["data"]["lanterns"]
+    let response = wait_for_end(&server.http, &start(&server.http, &body).await).await;
+    let mut prices: Vec<f64> = response.expect_success()["data"]["lanterns"]
         .as_array()
         .unwrap()
         .iter()
         .filter_map(|row| row["price"].as_f64())
         .collect();
     prices.sort_by(f64::total_cmp);
-    assert_eq!(prices, [42.0, 55.0, 61.0], "{}", reply.text);
-    assert!(reply.json.get("sources").is_none());
+    assert_eq!(prices, [42.0, 55.0, 61.0], "{}", response.text);
+    assert!(response.json.get("sources").is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_found_is_said_and_failure_costs_nothing() {
+async fn missing_fields_are_named_and_a_failure_costs_nothing() {
     let (_dir, server, shop) = open().await;
-    let body = json!({ "urls": [shop.url("/gone")], "prompt": "name", "schema": one() });
-    let reply = ended(&server.http, &start(&server.http, &body).await).await;
+    let body = json!({ "urls": [shop.url("/gone")], "prompt": "name", "schema": lantern_schema() });
+    let response = wait_for_end(&server.http, &start(&server.http, &body).await).await;
     assert_eq!(
-        (&reply.json["status"], &reply.json["creditsUsed"]),
+        (&response.json["status"], &response.json["creditsUsed"]),
         (&json!("failed"), &json!(0)),
         "{}",
-        reply.text
+        response.text
     );
-    assert!(!reply.json["error"].as_str().unwrap().is_empty());
-    let mut schema = one();
+    assert!(!response.json["error"].as_str().unwrap().is_empty());
+    let mut schema = lantern_schema();
     schema["properties"]["weight"] = json!({ "type": "string" });
     let body = json!({ "urls": [shop.url("/lanterns/2")], "schema": schema });
-    let reply = ended(&server.http, &start(&server.http, &body).await).await;
-    assert_eq!(reply.is_success()["data"]["name"], "Razorbill", "{}", reply.text);
-    assert!(reply.json["warning"].as_str().unwrap().contains("weight"), "{}", reply.text);
+    let response = wait_for_end(&server.http, &start(&server.http, &body).await).await;
+    assert_eq!(response.expect_success()["data"]["name"], "Razorbill", "{}", response.text);
+    assert!(response.json["warning"].as_str().unwrap().contains("weight"), "{}", response.text);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn receivers_are_told() {
+async fn webhooks_report_the_extraction() {
     let (_dir, server, shop) = open().await;
     let receiver = Receiver::start();
-    let body = json!({ "urls": [shop.url("/lanterns/3")], "schema": one(), "webhook": receiver.url("/ok") });
+    let body = json!({ "urls": [shop.url("/lanterns/3")], "schema": lantern_schema(), "webhook": receiver.url("/ok") });
     let id = start(&server.http, &body).await;
     let got = receiver.wait_for("/ok", 2).await;
-    let told: Vec<Value> = got.iter().map(super::webhooks::Got::json).collect();
-    assert_eq!((&told[0]["type"], &told[0]["data"]), (&json!("extract.started"), &json!([])));
-    assert_eq!((&told[1]["type"], &told[1]["id"]), (&json!("extract.completed"), &json!(id)));
-    let item = &told[1]["data"][0];
+    let events: Vec<Value> = got.iter().map(super::webhooks::Delivery::json).collect();
+    assert_eq!((&events[0]["type"], &events[0]["data"]), (&json!("extract.started"), &json!([])));
+    assert_eq!((&events[1]["type"], &events[1]["id"]), (&json!("extract.completed"), &json!(id)));
+    let item = &events[1]["data"][0];
     assert_eq!((&item["extractId"], &item["data"]["name"]), (&json!(id), &json!("Guillemot")), "{item}");
 }
 
@@ -159,14 +164,19 @@ async fn bad_requests_and_other_teams_are_refused() {
         (json!({ "prompt": "x", "schema": { "type": "nothing" } }), "Invalid JSON schema: "),
         (json!({ "urls": ["nope nope"], "ignoreInvalidURLs": false }), "Invalid URL"),
     ] {
-        let reply = http.post("/v2/extract", &body).await.unwrap();
-        assert_eq!((reply.status, &reply.json["success"]), (400, &json!(false)), "{body}: {}", reply.text);
-        assert!(reply.text.contains(words), "{body}: {}", reply.text);
+        let response = http.post("/v2/extract", &body).await.unwrap();
+        assert_eq!(
+            (response.status, &response.json["success"]),
+            (400, &json!(false)),
+            "{body}: {}",
+            response.text
+        );
+        assert!(response.text.contains(words), "{body}: {}", response.text);
     }
-    let id = start(http, &json!({ "urls": [shop.url("/lanterns/1")], "schema": one() })).await;
-    let stranger = crate::scrape::stranger(&dir, http).await;
-    stranger.get(&format!("/v2/extract/{id}")).await.unwrap().is_error(404, "Job not found");
+    let id = start(http, &json!({ "urls": [shop.url("/lanterns/1")], "schema": lantern_schema() })).await;
+    let other_team = crate::scrape::other_team(&dir, http).await;
+    other_team.get(&format!("/v2/extract/{id}")).await.unwrap().expect_error(404, "Job not found");
     assert_eq!(http.get("/v2/extract/not-an-id").await.unwrap().status, 400);
-    // A run of an agent is none of an extraction, and the other way round.
+    // An agent run cannot be read as an extraction, nor an extraction as an agent run.
     assert_eq!(http.get(&format!("/v2/agent/{id}")).await.unwrap().status, 404);
 }

@@ -1,4 +1,4 @@
-//! A small HTTP client for tests: a reply is its status, headers and JSON.
+//! A small HTTP client for tests: a response is its status, headers and JSON.
 
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
@@ -12,21 +12,21 @@ pub struct Http {
 }
 
 #[derive(Debug)]
-pub struct Reply {
+pub struct HttpResponse {
     pub status: u16,
     pub headers: reqwest::header::HeaderMap,
     pub text: String,
     pub json: Value,
 }
 
-impl Reply {
+impl HttpResponse {
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// The reply is this catalogue error, in the error format.
+    /// Asserts that the response is this error of the catalogue, in the error format.
     #[track_caller]
-    pub fn is_error(&self, status: u16, text: &str) -> &Self {
+    pub fn expect_error(&self, status: u16, text: &str) -> &Self {
         assert_eq!((self.status, self.json["error"].as_str().unwrap_or(&self.text)), (status, text));
         assert_eq!(self.json["success"], false, "{}", self.text);
         assert_eq!(self.header("content-type"), "application/json");
@@ -35,7 +35,7 @@ impl Reply {
     }
 
     #[track_caller]
-    pub fn is_success(&self) -> &Value {
+    pub fn expect_success(&self) -> &Value {
         assert_eq!(self.status, 200, "{}", self.text);
         assert_eq!(self.json["success"], true, "{}", self.text);
         &self.json
@@ -48,7 +48,7 @@ impl Http {
         Self { client, base: base.to_owned(), key: key.map(str::to_owned) }
     }
 
-    /// The same server, asked with another key or none.
+    /// The same server, with another key or none.
     pub fn with_key(&self, key: Option<&str>) -> Self {
         Self { key: key.map(str::to_owned), ..self.clone() }
     }
@@ -61,23 +61,23 @@ impl Http {
         }
     }
 
-    pub async fn send(&self, request: RequestBuilder) -> reqwest::Result<Reply> {
+    pub async fn send(&self, request: RequestBuilder) -> reqwest::Result<HttpResponse> {
         let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let text = response.text().await?;
         let json = serde_json::from_str(&text).unwrap_or(Value::Null);
-        Ok(Reply { status, headers, text, json })
+        Ok(HttpResponse { status, headers, text, json })
     }
 
-    pub async fn get(&self, path: &str) -> reqwest::Result<Reply> {
+    pub async fn get(&self, path: &str) -> reqwest::Result<HttpResponse> {
         self.send(self.request(Method::GET, path)).await
     }
 
-    pub async fn post(&self, path: &str, body: &Value) -> reqwest::Result<Reply> {
+    pub async fn post(&self, path: &str, body: &Value) -> reqwest::Result<HttpResponse> {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
-    pub async fn delete(&self, path: &str) -> reqwest::Result<Reply> {
+    pub async fn delete(&self, path: &str) -> reqwest::Result<HttpResponse> {
         self.send(self.request(Method::DELETE, path)).await
     }
 }

@@ -1,5 +1,5 @@
-//! What the local index is fed from, as a user sees it: scraped and crawled pages, imported collections, several machines, and
-//! servers that are killed.
+//! What the local index is filled from, as a user sees it: scraped and crawled pages, imported collections,
+//! several machines, and servers that are killed.
 
 pub mod collections;
 mod command;
@@ -11,21 +11,21 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A page that is not found so long after it came is lost.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// A page that search does not find after this time is lost.
+const MAX_INDEXING_DELAY: Duration = Duration::from_secs(30);
 
-/// Addresses that a search finds.
-pub async fn found(http: &Http, query: &str) -> Vec<String> {
-    let reply = http.post("/v2/search", &json!({ "query": query, "limit": 50 })).await.unwrap();
-    let web = reply.is_success()["data"]["web"].as_array().unwrap();
+/// The URLs that a search finds.
+pub async fn search_urls(http: &Http, query: &str) -> Vec<String> {
+    let response = http.post("/v2/search", &json!({ "query": query, "limit": 50 })).await.unwrap();
+    let web = response.expect_success()["data"]["web"].as_array().unwrap();
     web.iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Waits until a search finds so many.
-pub async fn finds(http: &Http, query: &str, count: usize) -> Vec<String> {
-    let end = Instant::now() + PATIENCE;
+/// Waits until a search finds this many pages.
+pub async fn wait_for_results(http: &Http, query: &str, count: usize) -> Vec<String> {
+    let end = Instant::now() + MAX_INDEXING_DELAY;
     loop {
-        let urls = found(http, query).await;
+        let urls = search_urls(http, query).await;
         if urls.len() == count {
             return urls;
         }
@@ -39,7 +39,7 @@ fn write(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-/// Rows of pages, each with a word of its own.
+/// Rows to import, each page with a word of its own.
 fn rows(count: usize) -> String {
     let rows: Vec<String> = (0..count)
         .map(|n| {
@@ -50,7 +50,7 @@ fn rows(count: usize) -> String {
     rows.join("\n")
 }
 
-/// What `gannet index status` says, for programs.
+/// The output of `gannet index status --json`.
 fn status(mut command: Command) -> Value {
     let output = command.output().expect("run gannet");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

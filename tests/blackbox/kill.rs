@@ -1,10 +1,13 @@
-//! `kill -9` at random moments: no accepted job is lost, none is finished twice, every job ends.
+//! `kill -9` at random moments: no accepted batch is lost, no page of it is there twice, and the ledger agrees.
 //!
 //! Short here, hundreds of kills with `GANNET_TEST_SOAK=1`.
 
+use crate::crawl::wait_for_end;
 use crate::http::Http;
-use crate::server::{Recipe, Server, drill_ended};
-use serde_json::{Value, json};
+use crate::scrape::config;
+use crate::server::ServerConfig;
+use crate::site::Site;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use testkit::{TempDir, shared_database};
@@ -15,9 +18,9 @@ fn kills(short: u32, long: u32) -> u32 {
 
 /// A small generator of our own: tests must not need a dependency for a coin toss. The seed is printed,
 /// so a failure can be looked at again.
-pub struct Dice(u64);
+pub struct Random(u64);
 
-impl Dice {
+impl Random {
     pub fn new() -> Self {
         let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
         let seed = u64::try_from(seed & u128::from(u64::MAX)).unwrap() | 1;
@@ -33,150 +36,95 @@ impl Dice {
     }
 }
 
-/// Everything the server has said "accepted" to.
+/// Everything the server has said "accepted" to: the id of a batch and how many pages it has.
 #[derive(Default)]
 struct Accepted(Vec<(String, u64)>);
 
 impl Accepted {
-    /// Sends drills until the server stops answering or the time is over.
-    async fn fill(&mut self, http: &Http, dice: &mut Dice, until: Instant) {
+    /// Sends batches until the server stops answering or the time is over.
+    async fn fill(&mut self, http: &Http, site: &Site, dice: &mut Random, until: Instant) {
         while Instant::now() < until {
-            let steps = 1 + dice.below(40);
-            let body = json!({ "steps": steps, "stepMillis": dice.below(30), "creditsPerStep": 1 });
-            match http.post("/admin/drills", &body).await {
+            let pages = 1 + dice.below(8);
+            let urls: Vec<String> = (1..=pages).map(|page| site.url(&format!("/page/{page}"))).collect();
+            match http.post("/v2/batch/scrape", &json!({ "urls": urls, "maxAge": 0 })).await {
                 Ok(reply) if reply.status == 200 => {
-                    self.0.push((reply.json["id"].as_str().unwrap().to_owned(), steps));
+                    self.0.push((reply.json["id"].as_str().unwrap().to_owned(), pages));
                 }
                 Ok(reply) => panic!("{}", reply.text),
                 // The server died under the request: it may or may not have been accepted.
                 Err(_) => return,
             }
-            tokio::time::sleep(Duration::from_millis(dice.below(40))).await;
+            tokio::time::sleep(Duration::from_millis(dice.below(120))).await;
         }
     }
 
-    /// Every accepted drill has ended, complete, each step exactly once, and the ledger agrees.
+    /// Every accepted batch has ended, complete, and has each page exactly once.
     async fn all_done_once(&self, http: &Http) {
-        let patience = Duration::from_mins(2);
-        for (id, steps) in &self.0 {
-            let ended = drill_ended(http, id, patience).await.json;
+        for (id, pages) in &self.0 {
+            let status = wait_for_end(http, &format!("/v2/batch/scrape/{id}")).await;
             assert_eq!(
-                (&ended["status"], &ended["completed"]),
-                (&json!("completed"), &json!(steps)),
-                "{ended}"
+                (&status["status"], &status["completed"]),
+                (&json!("completed"), &json!(pages)),
+                "{status}"
             );
-            let rows = records(http, id).await;
-            let sequence: Vec<u64> = rows.iter().map(|row| row["seq"].as_u64().unwrap()).collect();
-            assert_eq!(sequence, (1..=*steps).collect::<Vec<_>>(), "records of {id}");
-            let distinct: BTreeSet<u64> = rows.iter().map(|row| row["step"].as_u64().unwrap()).collect();
-            assert_eq!(distinct, (1..=*steps).collect(), "steps of {id}");
-        }
-        let queue = http.get("/v2/team/queue-status").await.unwrap().is_success().clone();
-        // A drill that was accepted while the server died under its answer may still be running.
-        let end = Instant::now() + patience;
-        let mut open = queue["jobsInQueue"].clone();
-        while open != 0 {
-            assert!(Instant::now() < end, "jobs stay open: {open}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            open = http.get("/v2/team/queue-status").await.unwrap().is_success()["jobsInQueue"].clone();
+            let documents = status["data"].as_array().unwrap();
+            let sources: BTreeSet<&str> =
+                documents.iter().map(|one| one["metadata"]["sourceURL"].as_str().unwrap()).collect();
+            assert_eq!((documents.len() as u64, sources.len() as u64), (*pages, *pages), "{status}");
         }
     }
 }
 
-/// What the ledger says was spent is exactly what the finished steps cost: those we were told of and
-/// those whose acceptance was lost in a kill.
-async fn ledger_agrees(http: &Http, database_url: &str) {
-    let store = store::open(&store::StoreOptions::new(database_url)).await.unwrap();
-    let team = store.teams().await.unwrap().remove(0).id;
+/// What the ledger says was spent is exactly what the finished pages cost: those of batches we were told of, and of those whose
+/// acceptance was lost in a kill.
+async fn ledger_agrees(http: &Http) {
     let mut finished = 0;
-    let mut before = None;
+    let mut path = "/v2/team/activity?limit=100&endpoint=batch_scrape".to_owned();
     loop {
-        let page = store.recent(team, "drill", before, 500).await.unwrap();
-        finished += page.iter().map(|drill| drill.children.completed).sum::<u64>();
-        match page.last() {
-            Some(last) if page.len() == 500 => before = Some(last.created_at),
-            _ => break,
+        let shown = http.get(&path).await.unwrap().expect_success().clone();
+        for batch in shown["data"].as_array().unwrap() {
+            let id = batch["id"].as_str().unwrap();
+            finished +=
+                wait_for_end(http, &format!("/v2/batch/scrape/{id}")).await["completed"].as_u64().unwrap();
         }
+        let Some(cursor) = shown["cursor"].as_str() else { break };
+        path = format!("/v2/team/activity?limit=100&endpoint=batch_scrape&cursor={cursor}");
     }
-    store.shut_down().await;
     let history = http.get("/v2/team/credit-usage/historical").await.unwrap();
-    assert_eq!(history.is_success()["periods"][0]["creditsUsed"], finished, "the ledger");
+    assert_eq!(history.expect_success()["periods"][0]["creditsUsed"], finished, "the ledger");
+    let queue = http.get("/v2/team/queue-status").await.unwrap();
+    assert_eq!(queue.expect_success()["jobsInQueue"], 0, "nothing stays open");
 }
 
-async fn survive(recipe: &Recipe, kills: u32) {
-    let given = recipe.settings.iter().find(|(name, _)| name == "database_url").map(|(_, url)| url.clone());
-    let database_url =
-        given.unwrap_or_else(|| format!("sqlite:{}", recipe.dir.join("data/gannet.db").display()));
-    let mut dice = Dice::new();
+async fn survive(config: &ServerConfig, kills: u32) {
+    let (site, mut dice) = (Site::start(), Random::new());
     let mut accepted = Accepted::default();
     for _ in 0..kills {
-        let server = recipe.start().await;
+        let server = config.start().await;
         let until = Instant::now() + Duration::from_millis(20 + dice.below(300));
         let http = server.http.clone();
         let killer = tokio::task::spawn_blocking(move || {
             std::thread::sleep(until.saturating_duration_since(Instant::now()));
             server.kill();
         });
-        accepted.fill(&http, &mut dice, until + Duration::from_secs(1)).await;
+        accepted.fill(&http, &site, &mut dice, until + Duration::from_secs(1)).await;
         killer.await.unwrap();
     }
-    let server = recipe.start().await;
-    println!("{kills} kills, {} drills accepted", accepted.0.len());
+    let server = config.start().await;
+    println!("{kills} kills, {} batches accepted", accepted.0.len());
     assert!(!accepted.0.is_empty());
     accepted.all_done_once(&server.http).await;
-    ledger_agrees(&server.http, &database_url).await;
+    ledger_agrees(&server.http).await;
 }
 
 #[tokio::test]
 async fn nothing_is_lost_or_done_twice_on_sqlite() {
     let dir = TempDir::new();
-    survive(&Recipe::at(dir.path()).set("lease", "1s"), kills(25, 300)).await;
+    survive(&config(&dir).set("lease", "1s"), kills(15, 300)).await;
 }
 
 #[tokio::test]
 async fn nothing_is_lost_or_done_twice_on_postgresql() {
     let dir = TempDir::new();
-    let recipe = Recipe::at(dir.path()).set("lease", "1s").set("database_url", &shared_database());
-    survive(&recipe, kills(15, 300)).await;
-}
-
-#[tokio::test]
-async fn two_servers_share_the_work_and_either_may_die() {
-    let url = shared_database();
-    let (left_dir, right_dir) = (TempDir::new(), TempDir::new());
-    let recipe = |dir: &TempDir| {
-        Recipe::at(dir.path()).set("lease", "1s").set("workers", "4").set("database_url", &url)
-    };
-    let right = recipe(&right_dir).start().await;
-    let mut dice = Dice::new();
-    for _ in 0..kills(3, 50) {
-        let left: Server = recipe(&left_dir).start().await;
-        let body = json!({ "steps": STEPS, "stepMillis": 20 });
-        let started = left.http.post("/admin/drills", &body).await.unwrap().is_success().clone();
-        let id = started["id"].as_str().unwrap().to_owned();
-        // Both take their share; then one dies in the middle of it.
-        let end = Instant::now() + Duration::from_secs(20);
-        while workers_of(&right.http, &id).await.len() < 2 {
-            assert!(Instant::now() < end, "one server does all the work");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        tokio::time::sleep(Duration::from_millis(dice.below(200))).await;
-        left.kill();
-        let ended = drill_ended(&right.http, &id, Duration::from_mins(1)).await.json;
-        assert_eq!((&ended["status"], &ended["completed"]), (&json!("completed"), &json!(STEPS)), "{ended}");
-        let rows = records(&right.http, &id).await;
-        let steps: BTreeSet<u64> = rows.iter().map(|row| row["step"].as_u64().unwrap()).collect();
-        assert_eq!((rows.len(), steps.len()), (STEPS, STEPS));
-    }
-}
-
-const STEPS: usize = 400;
-
-async fn records(http: &Http, id: &str) -> Vec<Value> {
-    let page = http.get(&format!("/admin/drills/{id}/steps")).await.unwrap().is_success()["data"].clone();
-    page.as_array().unwrap().clone()
-}
-
-async fn workers_of(http: &Http, id: &str) -> BTreeSet<String> {
-    records(http, id).await.iter().map(|row| row["worker"].as_str().unwrap().to_owned()).collect()
+    survive(&config(&dir).set("lease", "1s").set("database_url", &shared_database()), kills(10, 300)).await;
 }

@@ -1,63 +1,81 @@
-//! The last credit, the last rate token and the last browser, raced for by 64 callers over HTTP: never
-//! one too many, with one server on SQLite and with two on one PostgreSQL.
+//! The last credit, the last place in the queue and the last rate token, raced for by 64 callers over HTTP: never one too many, with
+//! one server on SQLite and with two on one PostgreSQL.
 
-use crate::server::{Recipe, Server, browsers_in_use};
-use serde_json::{Value, json};
+use crate::crawl::site::CrawlSite;
+use crate::scrape::config;
+use crate::server::Server;
+use serde_json::json;
 use testkit::{TempDir, shared_database};
 use tokio::task::JoinSet;
 
 const CALLERS: usize = 64;
+/// Far fewer credits and places than callers. Each start takes a token of `crawl`.
+const CREDITS: &str = "credits = 40\nrates = { status = 1000, crawl = 200 }";
+const PLACES: &str = "queue = 20\nrates = { status = 1000, crawl = 1000 }";
 
-const PLAN: &str = "credits = 40\nconcurrency = 3\nrates = { status = 1000, crawl = 200, map = 5 }";
-
-/// All callers at once, spread over the servers; how many were accepted, could not pay, were too many.
-async fn race(servers: &[Server], body: &Value) -> (usize, usize, usize) {
-    let statuses = race_all(servers, body).await;
-    let count = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
-    (count(200), count(402), count(429))
+/// How many of the callers were accepted, could not pay, and were too many.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    accepted: usize,
+    unpaid: usize,
+    too_many: usize,
 }
 
-async fn race_all(servers: &[Server], body: &Value) -> Vec<u16> {
+/// All callers at once, spread over the servers, each with a batch of one page that does not answer.
+async fn race(servers: &[Server], site: &CrawlSite) -> Outcome {
     let mut racing = JoinSet::new();
     for caller in 0..CALLERS {
-        let (http, body) = (servers[caller % servers.len()].http.clone(), body.clone());
-        racing.spawn(async move { http.post("/admin/drills", &body).await.unwrap().status });
+        let http = servers[caller % servers.len()].http.clone();
+        let body = json!({ "urls": [site.url(&format!("/held/{caller}"))] });
+        racing.spawn(async move { http.post("/v2/batch/scrape", &body).await.unwrap().status });
     }
-    racing.join_all().await
+    let statuses = racing.join_all().await;
+    let count = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
+    Outcome { accepted: count(200), unpaid: count(402), too_many: count(429) }
 }
 
-async fn nothing_is_oversold(servers: &[Server]) {
-    let http = &servers[0].http;
-    // 40 credits, 64 callers who want one each.
-    let credits = race(servers, &json!({ "steps": 1, "creditsPerStep": 1 })).await;
-    assert_eq!(credits, (40, 24, 0), "credits");
-    let left =
-        http.get("/v2/team/credit-usage").await.unwrap().is_success()["data"]["remainingCredits"].clone();
-    assert_eq!(left, 0);
-    // Three browsers, each held until the rest of the race is over.
-    let hold = json!({ "steps": 1, "stepMillis": 60_000, "browser": true, "wait": true, "timeout": 8000 });
-    let mut statuses = race_all(servers, &hold).await;
-    statuses.sort_unstable();
-    assert_eq!((&statuses[..4], statuses.len()), (&[408, 408, 408, 429][..], CALLERS), "browsers");
-    // 200 starts a minute, of which 128 are gone: 64 more pass, then the last 8 of 64.
-    assert_eq!(race(servers, &json!({ "steps": 1 })).await, (64, 0, 0), "tokens");
-    assert_eq!(race(servers, &json!({ "steps": 1 })).await, (8, 0, 56), "the last tokens");
-    browsers_in_use(http, 0).await;
+/// 40 credits for 64 callers who want one each; then 200 starts a minute, of which each race takes 64.
+async fn no_credit_or_token_is_oversold(servers: &[Server]) {
+    let site = CrawlSite::start();
+    let outcome = race(servers, &site).await;
+    assert_eq!(outcome, Outcome { accepted: 40, unpaid: 24, too_many: 0 }, "credits");
+    let usage = servers[0].http.get("/v2/team/credit-usage").await.unwrap();
+    assert_eq!(usage.expect_success()["data"]["remainingCredits"], 0);
+    for unpaid in [64, 64, 8] {
+        let outcome = race(servers, &site).await;
+        assert_eq!(outcome, Outcome { accepted: 0, unpaid, too_many: CALLERS - unpaid }, "tokens");
+    }
+}
+
+/// Nobody works, so that what was accepted stays in the queue.
+async fn no_place_in_the_queue_is_oversold(servers: &[Server]) {
+    let site = CrawlSite::start();
+    let outcome = race(servers, &site).await;
+    assert_eq!(outcome, Outcome { accepted: 20, unpaid: 0, too_many: 44 }, "places");
+    let queue = servers[0].http.get("/v2/team/queue-status").await.unwrap();
+    assert_eq!(queue.expect_success()["waitingJobsInQueue"], 20);
 }
 
 #[tokio::test]
 async fn one_server_on_sqlite_never_oversells() {
-    let dir = TempDir::new();
-    let server = Recipe::at(dir.path()).tiny_plan(PLAN).start().await;
-    nothing_is_oversold(&[server]).await;
+    let (dir, other) = (TempDir::new(), TempDir::new());
+    no_credit_or_token_is_oversold(&[config(&dir).tiny_plan(CREDITS).start().await]).await;
+    let server = config(&other).tiny_plan(PLACES).set("workers", "0").start().await;
+    no_place_in_the_queue_is_oversold(&[server]).await;
 }
 
 #[tokio::test]
 async fn two_servers_on_one_postgresql_never_oversell() {
-    let url = shared_database();
-    let (first, second) = (TempDir::new(), TempDir::new());
-    let start =
-        async |dir: &TempDir| Recipe::at(dir.path()).tiny_plan(PLAN).set("database_url", &url).start().await;
-    let servers = [start(&first).await, start(&second).await];
-    nothing_is_oversold(&servers).await;
+    for (plan, workers) in [(CREDITS, "32"), (PLACES, "0")] {
+        let (url, first, second) = (shared_database(), TempDir::new(), TempDir::new());
+        let start = async |dir: &TempDir| {
+            config(dir).tiny_plan(plan).set("workers", workers).set("database_url", &url).start().await
+        };
+        let servers = [start(&first).await, start(&second).await];
+        if plan == CREDITS {
+            no_credit_or_token_is_oversold(&servers).await;
+        } else {
+            no_place_in_the_queue_is_oversold(&servers).await;
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The log: a server works and stops also when nobody can read its log any more (a closed pipe, a terminal that is gone).
 
 use crate::http::Http;
-use crate::server::{KEY, Recipe, signal};
+use crate::server::{KEY, ServerConfig, signal};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ fn exit_code(child: &mut Child, limit: Duration) -> Option<i32> {
 #[tokio::test]
 async fn a_server_whose_log_has_no_reader_works_and_stops() {
     let dir = TempDir::new();
-    let mut child = Recipe::at(dir.path())
+    let mut child = ServerConfig::at(dir.path())
         .set("log", "debug")
         .command(&["serve", "--listen", "127.0.0.1:0"])
         .stdout(Stdio::piped())

@@ -1,5 +1,6 @@
-//! Black box: the real binary, started and stopped by the tests, seen only through what a user sees.
-//! One file per subject; `server.rs` starts and kills servers, `http.rs` asks them, `site.rs` is a web to scrape.
+//! Black-box tests: they start and stop the real binary and see only what a user sees. One file per subject;
+//! `server.rs` starts and kills servers, `http.rs` is the client, `site.rs` is a site to scrape,
+//! `site_server.rs` serves sites of a test's own.
 
 mod agent;
 mod browser;
@@ -9,7 +10,9 @@ mod command_line;
 mod crawl;
 mod documents;
 mod errors;
+mod examples;
 mod extract;
+mod generated_site;
 mod hostile;
 mod http;
 mod index;
@@ -18,7 +21,6 @@ mod kill;
 mod limits;
 mod log;
 mod map;
-mod maze;
 mod mixed_soak;
 mod models;
 mod processes;
@@ -30,9 +32,9 @@ mod security;
 mod server;
 mod shutdown;
 mod site;
+mod site_server;
 mod soak;
 mod ssrf;
-mod stand;
 mod team;
 mod upgrade;
 mod webhooks;

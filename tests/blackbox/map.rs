@@ -1,6 +1,6 @@
-//! Maps of a small site: what its sitemaps, its feeds and its pages know, each address once.
+//! Maps of a small site: URLs of its sitemaps, feeds and pages, each once.
 
-use crate::scrape::{failed, recipe};
+use crate::scrape::{assert_failure, config};
 use crate::server::Server;
 use axum::Router;
 use axum::extract::Request;
@@ -13,7 +13,7 @@ use std::io::Write;
 use testkit::TempDir;
 use tokio::net::TcpListener;
 
-/// Serves the site; its address.
+/// Serves the site and returns its base URL.
 async fn site() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
@@ -63,7 +63,7 @@ fn answer(base: &str, path: &str) -> Response {
 
 async fn open() -> (TempDir, Server, String) {
     let dir = TempDir::new();
-    let server = recipe(&dir).start().await;
+    let server = config(&dir).start().await;
     (dir, server, site().await)
 }
 
@@ -73,7 +73,7 @@ fn urls(map: &Value, base: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn everything_the_site_knows_is_listed_once() {
+async fn every_url_of_the_site_is_listed_once() {
     let (_dir, server, base) = open().await;
     let map = server.http.post("/v2/map", &json!({ "url": base })).await.unwrap();
     assert_eq!((map.status, &map.json["success"]), (200, &json!(true)), "{}", map.text);
@@ -89,17 +89,17 @@ async fn everything_the_site_knows_is_listed_once() {
     assert_eq!((&home["title"], &home["description"]), (&json!("Home of birds"), &json!("All birds")));
     let warning = map.json["warning"].as_str().unwrap_or_default();
     assert!(warning.contains("sitemaps could not be read") || warning.is_empty(), "{warning}");
-    let usage = server.http.get("/v2/team/activity").await.unwrap().is_success()["data"].clone();
+    let usage = server.http.get("/v2/team/activity").await.unwrap().expect_success()["data"].clone();
     assert_eq!((&usage[0]["endpoint"], &usage[0]["target"]), (&json!("map"), &json!(base)));
 }
 
 #[tokio::test]
-async fn what_is_asked_for_is_what_comes() {
+async fn options_limit_which_urls_are_listed() {
     let (_dir, server, base) = open().await;
     let map = async |more: Value| {
         let mut body = json!({ "url": base });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        urls(server.http.post("/v2/map", &body).await.unwrap().is_success(), &base)
+        urls(server.http.post("/v2/map", &body).await.unwrap().expect_success(), &base)
     };
     let only = map(json!({ "sitemap": "only" })).await;
     assert!(only.len() == 20 && only.iter().all(|url| url.starts_with("/listed/")), "{only:?}");
@@ -115,7 +115,7 @@ async fn what_is_asked_for_is_what_comes() {
 }
 
 #[tokio::test]
-async fn mistakes_and_dead_sites_are_told() {
+async fn invalid_requests_and_unreachable_sites_are_errors() {
     let (_dir, server, base) = open().await;
     for (more, field) in [
         (json!({ "limit": 0 }), "limit"),
@@ -126,16 +126,16 @@ async fn mistakes_and_dead_sites_are_told() {
     ] {
         let mut body = json!({ "url": base });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let reply = server.http.post("/v2/map", &body).await.unwrap();
+        let response = server.http.post("/v2/map", &body).await.unwrap();
         assert_eq!(
-            (reply.status, &reply.json["details"][0]["path"][0]),
+            (response.status, &response.json["details"][0]["path"][0]),
             (400, &json!(field)),
             "{}",
-            reply.text
+            response.text
         );
     }
-    let reply = server.http.post("/v2/map", &json!({ "url": "ftp://x.example" })).await.unwrap();
-    assert_eq!((reply.status, &reply.json["error"]), (400, &json!("Invalid URL")));
-    let reply = server.http.post("/v2/map", &json!({ "url": "http://10.1.2.3/" })).await.unwrap();
-    failed(&reply, 403, "unsafe_domain_blocked");
+    let response = server.http.post("/v2/map", &json!({ "url": "ftp://x.example" })).await.unwrap();
+    assert_eq!((response.status, &response.json["error"]), (400, &json!("Invalid URL")));
+    let response = server.http.post("/v2/map", &json!({ "url": "http://10.1.2.3/" })).await.unwrap();
+    assert_failure(&response, 403, "unsafe_domain_blocked");
 }

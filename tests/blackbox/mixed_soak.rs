@@ -1,9 +1,11 @@
-//! Mixed work under faults: scrapes over HTTP and in the browser, crawls with webhooks and agent runs, while every few seconds
-//! something breaks. Nothing that was accepted is lost, nobody gets an unexplained error, the service works again within ten
-//! seconds of each fault's end without a restart, and memory, handles, threads and the database stay level.
+//! Mixed work under faults: scrapes over HTTP and in the browser, crawls with webhooks and agent runs, while
+//! something breaks every few seconds. Accepted work is never lost, every error has an explanation, the
+//! service works again within ten seconds of the end of each fault without a restart, and memory, handles,
+//! threads and the database do not grow.
 //!
-//! Half a minute here; forty minutes with `GANNET_TEST_SOAK=1` (`GANNET_TEST_SOAK_MINUTES` sets another time). Real pages come from
-//! the file that `GANNET_TEST_PAGES` names: one JSON object with an `html` field in each line, packed by zstd.
+//! Half a minute here; forty minutes with `GANNET_TEST_SOAK=1` (`GANNET_TEST_SOAK_MINUTES` sets another
+//! time). Real pages come from the file that `GANNET_TEST_PAGES` names: one JSON object with an `html` field
+//! per line, compressed with zstd.
 
 mod faults;
 mod record;
@@ -20,7 +22,7 @@ use std::time::{Duration, Instant};
 use testkit::TempDir;
 use work::Work;
 
-/// How long to work, and how often something breaks.
+/// How long the test runs, and how often something breaks.
 fn schedule() -> (Duration, Duration) {
     if std::env::var_os("GANNET_TEST_SOAK").is_none() {
         return (Duration::from_secs(36), Duration::from_secs(9));
@@ -34,11 +36,11 @@ async fn mixed_work_survives_a_fault_every_few_seconds() {
     let (duration, between_faults) = schedule();
     let dir = TempDir::new();
     let (site, receiver) = (Arc::new(SoakSite::start()), Arc::new(Receiver::start()));
-    let recipe = scrape::recipe(&dir)
+    let config = scrape::config(&dir)
         .set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8")
         .set("webhook_retries", "1s,2s,4s,8s,16s")
         .set("webhook_timeout", "2s");
-    let server = recipe.start().await;
+    let server = config.start().await;
     let work = Work::start(&server.http, &site, &receiver);
     let mut faults = Faults::new(&server, &site, &dir);
     let (mut record, began) = (Record::new(&server, &dir), Instant::now());
@@ -46,7 +48,7 @@ async fn mixed_work_survives_a_fault_every_few_seconds() {
     while began.elapsed() < duration {
         if Instant::now() >= next_fault {
             let fault = faults.inject().await;
-            let recovered = work.recovers(&server.http, &site).await;
+            let recovered = work.wait_for_recovery(&server.http, &site).await;
             println!("{:5.0} s  {fault}: works again after {recovered:.1?}", began.elapsed().as_secs_f64());
             next_fault += between_faults;
         }

@@ -1,4 +1,5 @@
-//! What a language model is needed for, with a scripted one: what callers get, what the model is told, and what happens when it fails.
+//! Features that need a language model, with a scripted one: what callers get, what the model is sent, and
+//! what happens when it fails.
 
 mod clients;
 mod command;
@@ -8,49 +9,49 @@ mod formats;
 mod safety;
 mod setup;
 
-use crate::http::{Http, Reply};
-use crate::scrape::{House, scrape_as};
+use crate::http::{Http, HttpResponse};
+use crate::scrape::{ScrapeFixture, scrape_as};
 use serde_json::{Value, json};
 use testkit::ModelServer;
 use testkit::model_server::MODEL;
 
-/// The key of the model's server, which must never be seen.
+/// The key of the model server, which must never be shown.
 pub const MODEL_KEY: &str = "sk-model-0123456789";
 
 /// A server with a language model, and a site to scrape.
-struct Study {
-    house: House,
+struct ModelFixture {
+    scraping: ScrapeFixture,
     model: ModelServer,
 }
 
-impl Study {
+impl ModelFixture {
     async fn open(model: ModelServer) -> Self {
         Self::with(model, &[]).await
     }
 
     async fn with(model: ModelServer, settings: &[(&str, &str)]) -> Self {
         let url = model.url();
-        let house = House::with(|recipe| {
-            let recipe = recipe.set("model_url", &url).set("model_name", MODEL).set("model_key", MODEL_KEY);
-            settings.iter().fold(recipe, |recipe, (name, value)| recipe.set(name, value))
+        let fixture = ScrapeFixture::with(|config| {
+            let config = config.set("model_url", &url).set("model_name", MODEL).set("model_key", MODEL_KEY);
+            settings.iter().fold(config, |config, (name, value)| config.set(name, value))
         });
-        Self { house: house.await, model }
+        Self { scraping: fixture.await, model }
     }
 
     fn http(&self) -> &Http {
-        self.house.http()
+        self.scraping.http()
     }
 
-    async fn scrape(&self, path: &str, format: Value) -> Reply {
-        self.house.scrape(path, json!({ "formats": [format] })).await
+    async fn scrape(&self, path: &str, format: Value) -> HttpResponse {
+        self.scraping.scrape(path, json!({ "formats": [format] })).await
     }
 
     /// A page with this text.
-    async fn scrape_text(&self, text: &str, options: Value) -> Reply {
-        self.house.site.change(200, text);
+    async fn scrape_text(&self, text: &str, options: Value) -> HttpResponse {
+        self.scraping.site.change(200, text);
         let mut options = options;
         options["maxAge"] = 0.into();
-        scrape_as(self.http(), &self.house.site.url("/changing"), options).await
+        scrape_as(self.http(), &self.scraping.site.url("/changing"), options).await
     }
 }
 

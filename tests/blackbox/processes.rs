@@ -1,4 +1,4 @@
-//! Processes of the machine, as `/proc` tells: a server with everything it started.
+//! Processes of this machine, read from `/proc`: a server and everything it started.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,19 +1,19 @@
-//! With a proxy set there is no other way: not for pages over HTTP, not for anything the browser loads.
+//! With a proxy configured, nothing goes around it: neither pages over HTTP nor anything the browser loads.
 
 use crate::hostile::servers::{Server, answer, page, raw, read_head, redirect};
-use crate::scrape::{House, scrape_as};
+use crate::scrape::{ScrapeFixture, scrape_as};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use testkit::{NameAnswer, NameServer};
+use testkit::{DnsResponse, DnsServer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::TcpStream;
 
 /// `me:pass-word`, as it is sent.
 const LOGIN: &str = "Proxy-Authorization: Basic bWU6cGFzcy13b3Jk";
 
-/// A proxy that sends everything to one target, whatever its name.
+/// A proxy that connects to one target, whatever host is asked for.
 struct Proxy {
     server: Server,
     /// Connections it has made to the target.
@@ -59,7 +59,7 @@ impl Proxy {
     }
 }
 
-/// Passes plain requests on, one after the other, without the login, which is for the proxy and goes no further.
+/// Forwards plain requests one after the other, without the login, which is for the proxy only.
 async fn relay(stream: &mut TcpStream, target: &mut TcpStream, first: String) {
     let mut next = Some(first);
     while let Some(head) = next {
@@ -75,7 +75,7 @@ async fn relay(stream: &mut TcpStream, target: &mut TcpStream, first: String) {
     }
 }
 
-/// A site of several parts, which remembers what it was told.
+/// A site with several resources, which records what was requested.
 async fn site(heads: &Arc<Mutex<Vec<String>>>) -> Server {
     let heads = Arc::clone(heads);
     crate::hostile::servers::http("127.0.0.1:0", move |head| {
@@ -102,57 +102,65 @@ async fn site(heads: &Arc<Mutex<Vec<String>>>) -> Server {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_goes_around_a_proxy_over_http_or_through_the_browser() {
-    let told: Arc<Mutex<Vec<String>>> = Arc::default();
-    let target = site(&told).await;
+    let request_heads: Arc<Mutex<Vec<String>>> = Arc::default();
+    let target = site(&request_heads).await;
     let proxy = Proxy::to(target.address).await;
-    let names = NameServer::start(|_, _| NameAnswer::of(&["127.0.0.1"]));
+    let names = DnsServer::start(|_, _| DnsResponse::from_addresses(&["127.0.0.1"]));
     let (way, servers) = (proxy.setting("me:pass-word"), names.address.to_string());
-    let house = House::with(|recipe| recipe.set("proxies", &way).set("name_servers", &servers)).await;
-    let http = house.http();
-    // The target is open to this server and could be reached straight; only the setting keeps it from it.
+    let fixture =
+        ScrapeFixture::with(|config| config.set("proxies", &way).set("name_servers", &servers)).await;
+    let http = fixture.http();
+    // The target is open to this server and could be reached directly; only the setting prevents it.
     for url in
         ["http://site.example/page".to_owned(), "http://site.example/moved".to_owned(), target.url("/page")]
     {
-        let reply = scrape_as(http, &url, json!({ "maxAge": 0, "fastMode": true })).await;
-        assert!(reply.status == 200 && reply.text.contains("through the proxy"), "{url}: {}", reply.text);
-        assert!(!reply.text.contains("pass-word"), "{}", reply.text);
+        let response = scrape_as(http, &url, json!({ "maxAge": 0, "fastMode": true })).await;
+        assert!(
+            response.status == 200 && response.text.contains("through the proxy"),
+            "{url}: {}",
+            response.text
+        );
+        assert!(!response.text.contains("pass-word"), "{}", response.text);
     }
     assert_eq!((target.reached(), target.reached() > 0), (proxy.onward(), true), "over HTTP");
     let by_hand = proxy.onward();
-    let reply = scrape_as(
+    let response = scrape_as(
         http,
         "http://site.example/parts",
         json!({ "maxAge": 0, "waitFor": 300, "formats": ["markdown", "screenshot"], "onlyMainContent": false }),
     )
     .await;
-    assert!(reply.status == 200 && reply.text.contains("the word that came late"), "{}", reply.text);
+    assert!(response.status == 200 && response.text.contains("the word that came late"), "{}", response.text);
     assert!(
         proxy.onward() > by_hand + 3,
         "the page and its parts came through the proxy: {}",
         proxy.onward()
     );
     assert_eq!(target.reached(), proxy.onward(), "through the browser");
-    assert_eq!(names.asked(), Vec::<String>::new(), "names are the proxy's to resolve");
+    assert_eq!(names.queried_names(), Vec::<String>::new(), "names are the proxy's to resolve");
     assert!(proxy.heads.lock().unwrap().iter().any(|head| head.starts_with("CONNECT cdn.example:80 ")));
-    let leaked =
-        told.lock().unwrap().iter().any(|head| head.to_ascii_lowercase().contains("proxy-authorization"));
+    let leaked = request_heads
+        .lock()
+        .unwrap()
+        .iter()
+        .any(|head| head.to_ascii_lowercase().contains("proxy-authorization"));
     assert!(!leaked, "the target never hears the login");
-    assert!(!house.server.log().contains("pass-word"), "{}", house.server.log());
+    assert!(!fixture.server.log().contains("pass-word"), "{}", fixture.server.log());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_proxy_that_refuses_is_said_to_and_nothing_goes_past_it() {
+async fn a_proxy_that_refuses_is_reported_and_not_bypassed() {
     let target = site(&Arc::default()).await;
     let proxy = Proxy::to(target.address).await;
-    let house = House::with(|recipe| recipe.set("proxies", &proxy.setting("me:wrong-word"))).await;
+    let fixture = ScrapeFixture::with(|config| config.set("proxies", &proxy.setting("me:wrong-word"))).await;
     for (url, options) in [
         ("https://site.example/", json!({ "maxAge": 0, "fastMode": true })),
         ("http://site.example/page", json!({ "maxAge": 0, "waitFor": 1 })),
     ] {
-        let reply = scrape_as(house.http(), url, options).await;
-        let said = (reply.status, reply.json["code"].as_str().unwrap_or_default());
-        assert_eq!(said, (500, "SCRAPE_PROXY_SELECTION_ERROR"), "{url}: {}", reply.text);
-        assert!(!reply.text.contains("wrong-word"), "{}", reply.text);
+        let response = scrape_as(fixture.http(), url, options).await;
+        let status_and_code = (response.status, response.json["code"].as_str().unwrap_or_default());
+        assert_eq!(status_and_code, (500, "SCRAPE_PROXY_SELECTION_ERROR"), "{url}: {}", response.text);
+        assert!(!response.text.contains("wrong-word"), "{}", response.text);
     }
     assert!(!proxy.heads.lock().unwrap().is_empty());
     assert_eq!((target.reached(), proxy.onward()), (0, 0));

@@ -1,4 +1,4 @@
-//! Scraping, as a caller sees it: a server, a small web beside it, and what comes back.
+//! Scraping, as a caller sees it: a server and a small site.
 
 mod command;
 mod documents;
@@ -12,40 +12,40 @@ mod records;
 mod refusals;
 mod tracking;
 
-use crate::http::{Http, Reply};
-use crate::server::{Recipe, Server};
+use crate::http::{Http, HttpResponse};
+use crate::server::{Server, ServerConfig};
 use crate::site::Site;
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::TempDir;
 
 /// A server that may scrape loopback, and a site to scrape.
-pub struct House {
+pub struct ScrapeFixture {
     pub dir: TempDir,
     pub server: Server,
     pub site: Site,
 }
 
-/// A file as it was downloaded.
+/// A downloaded file.
 pub struct Download {
     pub status: u16,
     pub mime: String,
     pub bytes: Vec<u8>,
 }
 
-/// Settings of a server that may scrape loopback.
-pub fn recipe(dir: &TempDir) -> Recipe {
-    Recipe::at(dir.path()).set("egress_allow", "scrape=127.0.0.0/8,::1/128")
+/// The configuration of a server that may scrape loopback.
+pub fn config(dir: &TempDir) -> ServerConfig {
+    ServerConfig::at(dir.path()).set("egress_allow", "scrape=127.0.0.0/8,::1/128")
 }
 
-impl House {
+impl ScrapeFixture {
     pub async fn open() -> Self {
-        Self::with(|recipe| recipe).await
+        Self::with(|config| config).await
     }
 
-    pub async fn with(change: impl FnOnce(Recipe) -> Recipe) -> Self {
+    pub async fn with(change: impl FnOnce(ServerConfig) -> ServerConfig) -> Self {
         let dir = TempDir::new();
-        let server = change(recipe(&dir)).start().await;
+        let server = change(config(&dir)).start().await;
         Self { dir, server, site: Site::start() }
     }
 
@@ -54,32 +54,32 @@ impl House {
     }
 
     /// Scrapes a page of the site.
-    pub async fn scrape(&self, path: &str, options: Value) -> Reply {
+    pub async fn scrape(&self, path: &str, options: Value) -> HttpResponse {
         scrape_as(self.http(), &self.site.url(path), options).await
     }
 
-    /// Scrapes a page of the site, which must work.
+    /// Scrapes a page of the site, which must succeed, and returns the document.
     #[track_caller]
-    pub fn document(&self, path: &str, options: Value) -> impl Future<Output = Value> {
+    pub fn scrape_document(&self, path: &str, options: Value) -> impl Future<Output = Value> {
         let caller = std::panic::Location::caller();
         async move {
-            let reply = self.scrape(path, options).await;
+            let response = self.scrape(path, options).await;
             assert_eq!(
-                (reply.status, &reply.json["success"]),
+                (response.status, &response.json["success"]),
                 (200, &json!(true)),
                 "{caller}: {}",
-                reply.text
+                response.text
             );
-            reply.json["data"].clone()
+            response.json["data"].clone()
         }
     }
 
-    /// A file that an answer points to.
+    /// Downloads a file that a response links to.
     pub async fn download(&self, url: &Value) -> Download {
         let url = url.as_str().expect("an address");
         let path =
             url.strip_prefix(&self.http().base).unwrap_or_else(|| panic!("{url} is not of this server"));
-        // Whoever has the address may have the file: no key.
+        // The URL is signed: no key is needed.
         let answer = self.http().with_key(None).request(Method::GET, path).send().await.unwrap();
         let mime = answer.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
         Download {
@@ -89,14 +89,14 @@ impl House {
         }
     }
 
-    /// A key of a second team.
-    pub async fn stranger(&self) -> Http {
-        stranger(&self.dir, self.http()).await
+    /// A client with a key of a second team.
+    pub async fn other_team(&self) -> Http {
+        other_team(&self.dir, self.http()).await
     }
 
     pub async fn credits_used(&self) -> u64 {
         let usage = self.http().get("/v2/team/credit-usage/historical").await.unwrap();
-        usage.is_success()["periods"]
+        usage.expect_success()["periods"]
             .as_array()
             .unwrap()
             .iter()
@@ -105,13 +105,13 @@ impl House {
     }
 }
 
-/// The same server, asked by a second team.
-pub async fn stranger(dir: &TempDir, http: &Http) -> Http {
-    http.with_key(Some(&stranger_key(dir).await))
+/// The same server, with a key of a second team.
+pub async fn other_team(dir: &TempDir, http: &Http) -> Http {
+    http.with_key(Some(&other_team_key(dir).await))
 }
 
-/// A key of a second team of a server on SQLite.
-pub async fn stranger_key(dir: &TempDir) -> String {
+/// Creates a key of a second team in the SQLite database of a server.
+pub async fn other_team_key(dir: &TempDir) -> String {
     let url = format!("sqlite:{}", dir.join("data/gannet.db").display());
     let store = store::open(&store::StoreOptions::new(url)).await.unwrap();
     let team = store::keys::NewTeam {
@@ -127,38 +127,38 @@ pub async fn stranger_key(dir: &TempDir) -> String {
     secret.reveal().to_owned()
 }
 
-pub async fn scrape_as(http: &Http, url: &str, options: Value) -> Reply {
+pub async fn scrape_as(http: &Http, url: &str, options: Value) -> HttpResponse {
     let mut body = options;
     body["url"] = url.into();
     http.post("/v2/scrape", &body).await.unwrap()
 }
 
-/// The reply is an error with this status and code; its details.
+/// Asserts that the response is an error with this status and code; returns its details.
 #[track_caller]
-pub fn failed<'a>(reply: &'a Reply, status: u16, code: &str) -> &'a Value {
+pub fn assert_failure<'a>(response: &'a HttpResponse, status: u16, code: &str) -> &'a Value {
     assert_eq!(
-        (reply.status, reply.json["code"].as_str().unwrap_or_default()),
+        (response.status, response.json["code"].as_str().unwrap_or_default()),
         (status, code),
         "{}",
-        reply.text
+        response.text
     );
-    assert_eq!(reply.json["success"], false, "{}", reply.text);
-    assert!(!reply.json["error"].as_str().unwrap_or_default().is_empty(), "{}", reply.text);
-    &reply.json["details"]
+    assert_eq!(response.json["success"], false, "{}", response.text);
+    assert!(!response.json["error"].as_str().unwrap_or_default().is_empty(), "{}", response.text);
+    &response.json["details"]
 }
 
-/// A value of the document is a text that has all these parts.
+/// Asserts that a value of the document is a string that contains all these parts.
 #[track_caller]
-pub fn has(value: &Value, parts: &[&str]) {
+pub fn assert_contains(value: &Value, parts: &[&str]) {
     let text = value.as_str().unwrap_or_else(|| panic!("not a text: {value}"));
     for part in parts {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
     }
 }
 
-/// A value of the document is a text that has none of these parts.
+/// Asserts that a value of the document is a string that contains none of these parts.
 #[track_caller]
-pub fn lacks(value: &Value, parts: &[&str]) {
+pub fn assert_lacks(value: &Value, parts: &[&str]) {
     let text = value.as_str().unwrap_or_else(|| panic!("not a text: {value}"));
     for part in parts {
         assert!(!text.contains(part), "{part:?} is in:\n{text}");

@@ -1,38 +1,38 @@
-//! Search, as a caller sees it: a server, a metasearch engine that answers what a test wants, and a small web to scrape.
+//! Search, as a caller sees it: a server, a scripted metasearch engine, and a small site to scrape.
 
 mod answers;
-mod engine;
 mod feedback;
 mod limits;
 mod pages;
 mod refusals;
+mod search_engine;
 
-use crate::http::{Http, Reply};
-use crate::scrape::recipe;
-use crate::server::{Recipe, Server};
+use crate::http::{Http, HttpResponse};
+use crate::scrape::config;
+use crate::server::{Server, ServerConfig};
 use crate::site::Site;
-use engine::Engine;
+use search_engine::SearchEngine;
 use serde_json::{Value, json};
 use testkit::TempDir;
 
-/// A server that asks one engine, and a site whose pages the engine may find.
-pub struct Library {
+/// A server that asks one search engine, and a site whose pages the engine can return.
+pub struct SearchFixture {
     pub dir: TempDir,
     pub server: Server,
-    pub engine: Engine,
+    pub engine: SearchEngine,
     pub site: Site,
 }
 
-impl Library {
+impl SearchFixture {
     pub async fn open() -> Self {
-        Self::with(|recipe| recipe).await
+        Self::with(|config| config).await
     }
 
-    pub async fn with(change: impl FnOnce(Recipe) -> Recipe) -> Self {
-        let (dir, engine) = (TempDir::new(), Engine::start());
-        // No egress rule names the engine: that the settings do is enough.
-        let recipe = recipe(&dir).set("search_providers", &format!("searxng={}", engine.base));
-        let server = change(recipe).start().await;
+    pub async fn with(change: impl FnOnce(ServerConfig) -> ServerConfig) -> Self {
+        let (dir, engine) = (TempDir::new(), SearchEngine::start());
+        // No egress rule names the engine: being configured as a provider is enough.
+        let config = config(&dir).set("search_providers", &format!("searxng={}", engine.base));
+        let server = change(config).start().await;
         Self { dir, server, engine, site: Site::start() }
     }
 
@@ -40,39 +40,39 @@ impl Library {
         &self.server.http
     }
 
-    pub async fn search(&self, query: &str, more: Value) -> Reply {
+    pub async fn search(&self, query: &str, more: Value) -> HttpResponse {
         search_as(self.http(), query, more).await
     }
 
-    /// Searches, which must work.
+    /// Searches, which must succeed.
     #[track_caller]
-    pub fn found(&self, query: &str, more: Value) -> impl Future<Output = Value> {
+    pub fn search_ok(&self, query: &str, more: Value) -> impl Future<Output = Value> {
         let caller = std::panic::Location::caller();
         async move {
-            let reply = self.search(query, more).await;
+            let response = self.search(query, more).await;
             assert_eq!(
-                (reply.status, &reply.json["success"]),
+                (response.status, &response.json["success"]),
                 (200, &json!(true)),
                 "{caller}: {}",
-                reply.text
+                response.text
             );
-            reply.json
+            response.json
         }
     }
 
-    /// What the engine finds from now on: pages of the site.
-    pub fn finds(&self, paths: &[&str]) {
-        self.engine.finds(&paths.iter().map(|path| self.site.url(path)).collect::<Vec<_>>());
+    /// Makes the engine return these pages of the site from now on.
+    pub fn set_results(&self, paths: &[&str]) {
+        self.engine.set_results(&paths.iter().map(|path| self.site.url(path)).collect::<Vec<_>>());
     }
 }
 
-pub async fn search_as(http: &Http, query: &str, more: Value) -> Reply {
+pub async fn search_as(http: &Http, query: &str, more: Value) -> HttpResponse {
     let mut body = more;
     body["query"] = query.into();
     http.post("/v2/search", &body).await.unwrap()
 }
 
-/// The addresses of a group, in order.
+/// The URLs of a group of results, in order.
 #[track_caller]
 pub fn urls(group: &Value) -> Vec<&str> {
     let hits = group.as_array().unwrap_or_else(|| panic!("not a list: {group}"));

@@ -1,5 +1,6 @@
-//! What attackers must not be able to do, one file for each kind of attack. `SECURITY.md` names the test for every finding; each of
-//! them fails on the version that had the defect (`GANNET_TEST_BINARY=<old binary> cargo test --test blackbox security::`).
+//! What attackers must not be able to do, one file for each kind of attack. `SECURITY.md` names the test for
+//! every finding; each of them fails on the version that had the defect (`GANNET_TEST_BINARY=<old binary>
+//! cargo test --test blackbox security::`).
 
 mod allowed;
 mod browser_process;

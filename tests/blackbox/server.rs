@@ -1,6 +1,6 @@
 //! Starts real servers on free ports in temporary folders, and ends them: politely, or with `kill -9`.
 
-use crate::http::{Http, Reply};
+use crate::http::Http;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -27,7 +27,7 @@ pub fn gannet() -> Command {
 
 /// What a server is to be like.
 #[derive(Clone)]
-pub struct Recipe {
+pub struct ServerConfig {
     pub dir: PathBuf,
     pub settings: Vec<(String, String)>,
     pub toml: String,
@@ -35,7 +35,7 @@ pub struct Recipe {
     pub launcher: Vec<String>,
 }
 
-impl Recipe {
+impl ServerConfig {
     pub fn at(dir: &Path) -> Self {
         Self {
             dir: dir.to_owned(),
@@ -106,8 +106,8 @@ pub struct Server {
 }
 
 impl Server {
-    async fn spawn(recipe: &Recipe) -> Self {
-        let mut child = recipe
+    async fn spawn(config: &ServerConfig) -> Self {
+        let mut child = config
             .command(&["serve", "--listen", "127.0.0.1:0"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -205,41 +205,18 @@ pub fn run(mut command: Command) -> (Option<i32>, String, String) {
 }
 
 /// A server with nothing special about it.
-pub async fn plain() -> (TempDir, Server) {
+pub async fn start_plain() -> (TempDir, Server) {
     let dir = TempDir::new();
-    let server = Recipe::at(dir.path()).start().await;
+    let server = ServerConfig::at(dir.path()).start().await;
     (dir, server)
 }
 
-/// Waits until a drill has ended and answers its last status.
-pub async fn drill_ended(http: &Http, id: &str, patience: Duration) -> Reply {
-    let end = Instant::now() + patience;
-    loop {
-        if let Ok(reply) = http.get(&format!("/admin/drills/{id}")).await {
-            let json = &reply.json;
-            let parts =
-                ["open", "completed", "failed", "cancelled"].map(|part| json[part].as_u64().unwrap_or(0));
-            assert_eq!(
-                json["total"].as_u64().unwrap_or(0),
-                parts.iter().sum::<u64>(),
-                "totals do not add up: {json}"
-            );
-            if reply.status == 200 && json["status"] != "running" {
-                return reply;
-            }
-            assert!(Instant::now() < end, "the drill did not end: {json}");
-        }
-        assert!(Instant::now() < end, "the server does not answer");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
 /// Waits until the team uses this many browsers.
-pub async fn browsers_in_use(http: &Http, browsers: u64) {
+pub async fn wait_for_browsers_in_use(http: &Http, browsers: u64) {
     let end = Instant::now() + Duration::from_secs(30);
     loop {
         let answer = http.get("/v2/concurrency-check").await.unwrap();
-        if answer.is_success()["concurrency"] == browsers {
+        if answer.expect_success()["concurrency"] == browsers {
             return;
         }
         assert!(Instant::now() < end, "browsers in use: {}", answer.text);
@@ -248,7 +225,7 @@ pub async fn browsers_in_use(http: &Http, browsers: u64) {
 }
 
 /// Waits until the starter corpus has been imported; an index that is still being filled answers 503.
-pub async fn papers_are_there(http: &Http) {
+pub async fn wait_for_papers(http: &Http) {
     let end = Instant::now() + Duration::from_mins(5);
     while http.get("/v2/search/research/papers?query=cell").await.unwrap().status != 200 {
         assert!(Instant::now() < end, "the starter corpus did not come");

@@ -1,5 +1,5 @@
-//! A small web on loopback for tests: pages of every kind a scrape may meet, and a memory of who asked for what.
-//! It runs on a thread of its own, so that a test which waits for a command does not stop it.
+//! A small site on loopback with every kind of page a scrape may meet. It records the requests it gets. It
+//! runs on a thread of its own, so that a test which blocks on a command does not stop it.
 
 use axum::Router;
 use axum::body::Body;
@@ -19,27 +19,27 @@ mod tls;
 
 pub use pages::{ARTICLE, PDF};
 
-/// A running site; it ends with this value.
+/// A running site; it stops when this value is dropped.
 pub struct Site {
     pub base: String,
-    memory: Arc<Memory>,
+    state: Arc<SiteState>,
     _end: oneshot::Sender<()>,
 }
 
 #[derive(Default)]
-struct Memory {
-    seen: Mutex<Vec<Seen>>,
+struct SiteState {
+    seen: Mutex<Vec<ReceivedRequest>>,
     changing: Mutex<(u16, String)>,
 }
 
-/// A request that came.
+/// A request that the site received.
 #[derive(Clone)]
-pub struct Seen {
+pub struct ReceivedRequest {
     pub path: String,
     headers: HeaderMap,
 }
 
-impl Seen {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
@@ -50,7 +50,7 @@ impl Site {
         Self::serve(|listener, router| async move { axum::serve(listener, router).await })
     }
 
-    /// The same with a certificate that nobody signed.
+    /// The same site with a self-signed certificate.
     pub fn start_tls() -> Self {
         let site = Self::serve(|listener, router| async move {
             axum::serve(tls::TlsListener::new(listener), router).await
@@ -61,9 +61,9 @@ impl Site {
     fn serve<F: Future<Output = io::Result<()>>>(
         run: impl FnOnce(TcpListener, Router) -> F + Send + 'static,
     ) -> Self {
-        let memory = Arc::new(Memory::default());
-        let router = Router::new().fallback(answer).with_state(memory.clone());
-        let (tell, told) = std::sync::mpsc::channel();
+        let state = Arc::new(SiteState::default());
+        let router = Router::new().fallback(answer).with_state(state.clone());
+        let (report, listening) = std::sync::mpsc::channel();
         let (end, ended) = oneshot::channel();
         std::thread::spawn(move || {
             let runtime =
@@ -71,15 +71,15 @@ impl Site {
             runtime.block_on(async move {
                 let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
                 let address = listener.local_addr().expect("an address");
-                tell.send(address).expect("the test waits");
+                report.send(address).expect("the test waits");
                 tokio::select! {
                     () = async { drop(run(listener, router).await) } => {}
                     _ = ended => {}
                 }
             });
         });
-        let address = told.recv().expect("the site listens");
-        Self { base: format!("http://{address}"), memory, _end: end }
+        let address = listening.recv().expect("the site listens");
+        Self { base: format!("http://{address}"), state, _end: end }
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -91,27 +91,27 @@ impl Site {
         self.url(path).replace("127.0.0.1", "localhost")
     }
 
-    /// Requests for a path so far, whatever their query.
+    /// Requests for a path so far, with any query.
     pub fn hits(&self, path: &str) -> usize {
         self.requests(path).len()
     }
 
-    pub fn requests(&self, path: &str) -> Vec<Seen> {
-        let seen = self.memory.seen.lock().unwrap();
+    pub fn requests(&self, path: &str) -> Vec<ReceivedRequest> {
+        let seen = self.state.seen.lock().unwrap();
         seen.iter().filter(|seen| seen.path == path).cloned().collect()
     }
 
-    /// What `/changing` answers from now on.
+    /// Sets what `/changing` responds from now on.
     pub fn change(&self, status: u16, text: &str) {
-        *self.memory.changing.lock().unwrap() = (status, text.to_owned());
+        *self.state.changing.lock().unwrap() = (status, text.to_owned());
     }
 }
 
-async fn answer(State(memory): State<Arc<Memory>>, request: Request) -> Response {
+async fn answer(State(state): State<Arc<SiteState>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let query = request.uri().query().unwrap_or_default().to_owned();
     let headers = request.headers().clone();
-    memory.seen.lock().unwrap().push(Seen { path: path.clone(), headers: headers.clone() });
+    state.seen.lock().unwrap().push(ReceivedRequest { path: path.clone(), headers: headers.clone() });
     if let Some(page) = pages::find(&path) {
         return page;
     }
@@ -131,7 +131,7 @@ async fn answer(State(memory): State<Arc<Memory>>, request: Request) -> Response
         "/dripping" => dripping(wait),
         "/hang" => std::future::pending().await,
         "/changing" => {
-            let (status, text) = memory.changing.lock().unwrap().clone();
+            let (status, text) = state.changing.lock().unwrap().clone();
             pages::html(status, &pages::changing(&text))
         }
         _ => match path.rsplit_once('/') {
@@ -147,7 +147,7 @@ fn redirect(to: &str) -> Response {
     (StatusCode::FOUND, [(header::LOCATION, to)]).into_response()
 }
 
-/// Answers 304 to whoever knows the page.
+/// Responds 304 to a request that has the current `ETag`.
 fn with_etag(headers: &HeaderMap) -> Response {
     const TAG: &str = "\"edition-7\"";
     let known = headers.get(header::IF_NONE_MATCH).is_some_and(|tag| tag == TAG);
@@ -159,7 +159,7 @@ fn with_etag(headers: &HeaderMap) -> Response {
     }
 }
 
-/// The request's headers, one in a line.
+/// The request headers, one per line.
 fn echo(headers: &HeaderMap) -> Response {
     let mut text = String::from("These are the headers that came with the request:\n");
     for (name, value) in headers {
@@ -168,7 +168,7 @@ fn echo(headers: &HeaderMap) -> Response {
     text.into_response()
 }
 
-/// The first half at once, the second after a while.
+/// The first half at once, the second after a delay.
 fn dripping(wait: Duration) -> Response {
     let halves = stream::unfold(0, move |turn| async move {
         let (first, second) = ARTICLE.split_at(ARTICLE.find("<h2>Measured").expect("a middle"));

@@ -1,8 +1,8 @@
-//! Many scrapes in a row: nothing lost, nothing leaked. Short here, forty thousand over HTTP and a thousand through Chromium
-//! with `GANNET_TEST_SOAK=1`.
+//! Many scrapes in a row: nothing lost, nothing leaked. A short run here; forty thousand over HTTP and a
+//! thousand through Chromium with `GANNET_TEST_SOAK=1`.
 
 use crate::processes::{self, Process};
-use crate::scrape::{House, scrape_as};
+use crate::scrape::{ScrapeFixture, scrape_as};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
@@ -11,20 +11,20 @@ fn scrapes(short: usize, long: usize) -> usize {
     if std::env::var_os("GANNET_TEST_SOAK").is_some() { long } else { short }
 }
 
-/// What a process tree holds.
+/// Memory and other resources of a process tree.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct ResourceUse {
     memory_kb: u64,
     handles: usize,
 }
 
-/// What was held while each part of the work was done.
+/// Resource use during each part of the work.
 #[derive(Default)]
-struct Record(Vec<Held>);
+struct Record(Vec<ResourceUse>);
 
 impl Record {
     fn note(&mut self, tree: &[Process]) {
-        let held = Held {
+        let held = ResourceUse {
             memory_kb: tree.iter().map(Process::memory_kb).sum(),
             handles: tree.iter().map(Process::handles).sum(),
         };
@@ -39,8 +39,9 @@ impl Record {
         (mean(memory), mean(part.iter().map(|held| held.handles as f64).collect()))
     }
 
-    /// The last quarter held no more than a tenth above the second, and a little for short runs in which buffers still fill.
-    fn is_flat(&self, what: &str, slack_mb: f64) {
+    /// Asserts that the last quarter used at most a tenth more than the second, plus a little for short runs
+    /// in which buffers still fill.
+    fn assert_flat(&self, what: &str, slack_mb: f64) {
         let (second, last) = (self.quarter(1), self.quarter(3));
         println!(
             "{what}: second quarter {:.1} MB, {:.0} handles; last {:.1} MB, {:.0} handles",
@@ -56,9 +57,9 @@ impl Record {
     }
 }
 
-/// Scrapes the pages of these numbers, so many at once; each must come back as itself.
+/// Scrapes the pages with these numbers, a few at a time; each must return its own content.
 async fn scrape_all(
-    house: &House,
+    fixture: &ScrapeFixture,
     kind: &str,
     numbers: std::ops::Range<usize>,
     at_once: usize,
@@ -71,15 +72,15 @@ async fn scrape_all(
             done.unwrap();
         }
         let (http, url, options) =
-            (house.http().clone(), house.site.url(&format!("/{kind}/{number}")), options.clone());
+            (fixture.http().clone(), fixture.site.url(&format!("/{kind}/{number}")), options.clone());
         running.spawn(async move {
-            let reply = scrape_as(&http, &url, options).await;
-            assert_eq!(reply.status, 200, "page {number}: {}", reply.text);
-            let text = reply.json["data"]["markdown"].as_str().unwrap_or_default();
+            let response = scrape_as(&http, &url, options).await;
+            assert_eq!(response.status, 200, "page {number}: {}", response.text);
+            let text = response.json["data"]["markdown"].as_str().unwrap_or_default();
             assert!(
                 text.contains(&format!("pageword{number},")),
                 "page {number} is not itself: {}",
-                reply.text
+                response.text
             );
         });
     }
@@ -90,57 +91,58 @@ async fn scrape_all(
 
 #[tokio::test]
 async fn scrapes_over_http_lose_and_leak_nothing() {
-    let house = House::open().await;
+    let fixture = ScrapeFixture::open().await;
     let (all, parts) = (scrapes(500, 40_000), 20);
     let mut record = Record::default();
     for part in 0..parts {
         let numbers = all * part / parts..all * (part + 1) / parts;
-        scrape_all(&house, "page", numbers, 16, &json!({})).await;
-        record.note(&processes::tree(house.server.pid()));
+        scrape_all(&fixture, "page", numbers, 16, &json!({})).await;
+        record.note(&processes::tree(fixture.server.pid()));
     }
-    let asked: usize = (0..all).filter(|number| house.site.hits(&format!("/page/{number}")) == 1).count();
-    assert_eq!(asked, all, "every page was asked for once");
-    assert_eq!(house.credits_used().await, all as u64);
-    record.is_flat("HTTP", if all < 1000 { 6.0 } else { 0.0 });
+    let requested_once: usize =
+        (0..all).filter(|number| fixture.site.hits(&format!("/page/{number}")) == 1).count();
+    assert_eq!(requested_once, all, "every page was requested once");
+    assert_eq!(fixture.credits_used().await, all as u64);
+    record.assert_flat("HTTP", if all < 1000 { 6.0 } else { 0.0 });
 }
 
 #[tokio::test]
 async fn scrapes_through_chromium_lose_and_leak_nothing() {
-    let house = House::open().await;
+    let fixture = ScrapeFixture::open().await;
     let (all, parts) = (scrapes(40, 1_000), 20);
     let mut record = Record::default();
     for part in 0..parts {
         let numbers = all * part / parts..all * (part + 1) / parts;
-        scrape_all(&house, "script-page", numbers, 4, &json!({ "timeout": 60_000 })).await;
-        record.note(&processes::tree(house.server.pid()));
+        scrape_all(&fixture, "script-page", numbers, 4, &json!({ "timeout": 60_000 })).await;
+        record.note(&processes::tree(fixture.server.pid()));
     }
-    assert_eq!(house.credits_used().await, all as u64);
-    record.is_flat("Chromium", if all < 1000 { 60.0 } else { 0.0 });
-    let tree = processes::tree(house.server.pid());
+    assert_eq!(fixture.credits_used().await, all as u64);
+    record.assert_flat("Chromium", if all < 1000 { 60.0 } else { 0.0 });
+    let tree = processes::tree(fixture.server.pid());
     assert!(tree.iter().any(Process::is_chromium), "{tree:?}");
-    let House { server, site: _site, dir: _dir } = house;
+    let ScrapeFixture { server, site: _site, dir: _dir } = fixture;
     let (code, _, log) = server.terminate();
     assert_eq!(code, Some(0), "{log}");
     processes::all_gone(&tree, Duration::from_secs(2));
 }
 
 #[tokio::test]
-async fn no_chromium_outlives_a_server_that_was_killed() {
-    let house = House::open().await;
-    // In the middle of a visit, which is when it hurts.
-    let (http, url) = (house.http().clone(), house.site.url("/form"));
+async fn no_chromium_process_outlives_a_killed_server() {
+    let fixture = ScrapeFixture::open().await;
+    // Killed in the middle of a visit, the worst moment.
+    let (http, url) = (fixture.http().clone(), fixture.site.url("/form"));
     let visit = tokio::spawn(async move {
         let body = json!({ "url": url, "waitFor": 20_000 });
         http.post("/v2/scrape", &body).await.is_err()
     });
     let end = Instant::now() + Duration::from_secs(30);
-    while processes::tree(house.server.pid()).iter().filter(|process| process.is_chromium()).count() < 3 {
+    while processes::tree(fixture.server.pid()).iter().filter(|process| process.is_chromium()).count() < 3 {
         assert!(Instant::now() < end, "no Chromium was started");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     tokio::time::sleep(Duration::from_millis(500)).await;
-    let tree = processes::tree(house.server.pid());
-    house.server.kill();
+    let tree = processes::tree(fixture.server.pid());
+    fixture.server.kill();
     processes::all_gone(&tree, Duration::from_secs(5));
     assert!(visit.await.unwrap(), "the connection broke off");
 }

@@ -1,21 +1,22 @@
-//! Ways into private space through the API, over HTTP and through the browser. A listener that nobody may reach counts who comes;
-//! the same addresses do reach it where it is allowed, so a count of zero means something.
+//! Attempts to reach private networks through the API, over HTTP and through the browser. A listener that
+//! nobody may reach counts connections; the same URLs do reach it where it is allowed, so a count of zero
+//! means something.
 //!
-//! `127.0.0.2` plays the public web and is open; `127.0.0.1` is the house behind it and is not.
+//! `127.0.0.2` plays the public web and is allowed; `127.0.0.1` plays the private network and is not.
 
 use crate::hostile::servers::{Server, answer, http, page, redirect};
-use crate::http::{Http, Reply};
-use crate::scrape::{House, scrape_as};
+use crate::http::{Http, HttpResponse};
+use crate::scrape::{ScrapeFixture, scrape_as};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use testkit::{NameAnswer, NameServer};
+use testkit::{DnsResponse, DnsServer};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Loopback, as an attacker would write it. `PORT` is the listener's.
-const INWARD: &[&str] = &[
+/// Loopback addresses in every spelling an attacker would try. `PORT` is the listener's.
+const PRIVATE_URLS: &[&str] = &[
     "127.0.0.1:PORT",
     "127.1:PORT",
     "127.0.1:PORT",
@@ -44,8 +45,8 @@ const INWARD: &[&str] = &[
     "mixed.example:PORT",
 ];
 
-/// Other places that nobody may be sent to.
-const ELSEWHERE: &[&str] = &[
+/// Other addresses that must not be reached.
+const OTHER_FORBIDDEN_URLS: &[&str] = &[
     "0.0.0.0:PORT",
     "0:PORT",
     "[::]:PORT",
@@ -81,8 +82,8 @@ const ELSEWHERE: &[&str] = &[
     "240.0.0.1",
 ];
 
-/// How a page can ask for something. `HOST` is the listener.
-const VEHICLES: &str = "<iframe src='http://HOST/iframe'></iframe><img src='http://HOST/img'><script src='http://HOST/script'></script>\
+/// How a page can load something. `HOST` is the listener.
+const RESOURCE_MARKUP: &str = "<iframe src='http://HOST/iframe'></iframe><img src='http://HOST/img'><script src='http://HOST/script'></script>\
     <link rel=stylesheet href='http://HOST/style'><object data='http://HOST/object'></object>\
     <link rel=preconnect href='http://HOST'><link rel=prefetch href='http://HOST/prefetch'>\
     <style>body { background: url('http://HOST/background') }</style>\
@@ -97,27 +98,28 @@ const VEHICLES: &str = "<iframe src='http://HOST/iframe'></iframe><img src='http
     const form = document.createElement('form'); form.action = 'http://HOST/form'; form.method = 'POST'; form.target = 'elsewhere';\
     document.documentElement.append(form); form.submit();</script>";
 
-/// A server whose public web is `127.0.0.2`, and the house behind it.
-struct Fence {
-    house: House,
+/// A server whose public web is `127.0.0.2`, and a listener on the private network.
+struct SsrfFixture {
+    scraping: ScrapeFixture,
     forbidden: Server,
-    names: NameServer,
+    names: DnsServer,
 }
 
-impl Fence {
-    async fn around(open: &str) -> Self {
+impl SsrfFixture {
+    async fn start(open: &str) -> Self {
         let forbidden = http("127.0.0.1:0", |_| page("the secret")).await;
-        let names = NameServer::start(|name, before| match (name, before) {
-            ("mixed.example", _) => NameAnswer::of(&["127.0.0.2", "127.0.0.1"]),
-            ("mapped.example", _) => NameAnswer::of(&["127.0.0.2", "::ffff:127.0.0.1"]),
-            ("turning.example", 0) | ("public.example", _) => NameAnswer::of(&["127.0.0.2"]),
-            ("inner.example" | "turning.example", _) => NameAnswer::of(&["127.0.0.1"]),
-            _ => NameAnswer::NoSuchName,
+        let names = DnsServer::start(|name, before| match (name, before) {
+            ("mixed.example", _) => DnsResponse::from_addresses(&["127.0.0.2", "127.0.0.1"]),
+            ("mapped.example", _) => DnsResponse::from_addresses(&["127.0.0.2", "::ffff:127.0.0.1"]),
+            ("turning.example", 0) | ("public.example", _) => DnsResponse::from_addresses(&["127.0.0.2"]),
+            ("inner.example" | "turning.example", _) => DnsResponse::from_addresses(&["127.0.0.1"]),
+            _ => DnsResponse::NoSuchName,
         });
         let servers = names.address.to_string();
-        let house =
-            House::with(|recipe| recipe.set("egress_allow", open).set("name_servers", &servers)).await;
-        Self { house, forbidden, names }
+        let scraping =
+            ScrapeFixture::with(|config| config.set("egress_allow", open).set("name_servers", &servers))
+                .await;
+        Self { scraping, forbidden, names }
     }
 
     fn url(&self, form: &str) -> String {
@@ -134,97 +136,107 @@ impl Fence {
 }
 
 fn options(by_browser: bool) -> Value {
-    // Waiting for a while is what only a browser can do.
+    // A wait needs a browser, so this forces one.
     if by_browser { json!({ "maxAge": 0, "waitFor": 1 }) } else { json!({ "maxAge": 0, "fastMode": true }) }
 }
 
-/// Asks for all addresses, a few at once; the replies come with their addresses.
-async fn ask(http: &Http, urls: Vec<String>, by_browser: bool) -> Vec<(String, Reply)> {
+/// Scrapes all URLs, a few at a time; returns each with its response.
+async fn scrape_all(http: &Http, urls: Vec<String>, by_browser: bool) -> Vec<(String, HttpResponse)> {
     let places = Arc::new(Semaphore::new(8));
     let mut running = JoinSet::new();
     for url in urls {
         let (http, places) = (http.clone(), Arc::clone(&places));
         running.spawn(async move {
             let _place = places.acquire().await.unwrap();
-            let reply = scrape_as(&http, &url, options(by_browser)).await;
-            (url, reply)
+            let response = scrape_as(&http, &url, options(by_browser)).await;
+            (url, response)
         });
     }
     running.join_all().await
 }
 
 #[track_caller]
-fn all_refused(replies: &[(String, Reply)]) {
-    for (url, reply) in replies {
-        let said = (reply.status, reply.json["code"].as_str().unwrap_or_default());
-        assert_eq!(said, (403, "unsafe_domain_blocked"), "{url}: {}", reply.text);
+fn assert_all_refused(responses: &[(String, HttpResponse)]) {
+    for (url, response) in responses {
+        let status_and_code = (response.status, response.json["code"].as_str().unwrap_or_default());
+        assert_eq!(status_and_code, (403, "unsafe_domain_blocked"), "{url}: {}", response.text);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_form_reaches_the_house_over_http_and_all_would_if_they_might() {
-    let fence = Fence::around("scrape=127.0.0.2").await;
-    let forms: Vec<String> = INWARD.iter().chain(ELSEWHERE).map(|form| fence.url(form)).collect();
+async fn no_spelling_of_a_private_address_is_reached_over_http_unless_allowed() {
+    let fixture = SsrfFixture::start("scrape=127.0.0.2").await;
+    let forms: Vec<String> =
+        PRIVATE_URLS.iter().chain(OTHER_FORBIDDEN_URLS).map(|form| fixture.url(form)).collect();
     assert!(forms.len() >= 55, "{}", forms.len());
     let mut hops = Vec::new();
     for form in &forms {
         let answer = redirect(form);
         hops.push(http("127.0.0.2:0", move |_| answer.clone()).await);
     }
-    all_refused(&ask(fence.house.http(), forms, false).await);
-    all_refused(&ask(fence.house.http(), hops.iter().map(|hop| hop.url("/")).collect(), false).await);
+    assert_all_refused(&scrape_all(fixture.scraping.http(), forms, false).await);
+    assert_all_refused(
+        &scrape_all(fixture.scraping.http(), hops.iter().map(|hop| hop.url("/")).collect(), false).await,
+    );
     assert!(hops.iter().all(|hop| hop.reached() > 0), "every redirect was followed as far as it may be");
-    assert_eq!(fence.forbidden.reached(), 0);
-    // The same forms where loopback is open: they lead where they seem to lead.
-    let open = Fence::around("scrape=127.0.0.0/8,::1/128").await;
-    let forms = INWARD.iter().map(|form| open.url(form)).collect();
-    for (url, reply) in ask(open.house.http(), forms, false).await {
-        assert!(reply.status == 200 && reply.text.contains("the secret"), "{url}: {}", reply.text);
+    assert_eq!(fixture.forbidden.reached(), 0);
+    // The same spellings where loopback is allowed: they do lead to the listener.
+    let open = SsrfFixture::start("scrape=127.0.0.0/8,::1/128").await;
+    let forms = PRIVATE_URLS.iter().map(|form| open.url(form)).collect();
+    for (url, response) in scrape_all(open.scraping.http(), forms, false).await {
+        assert!(response.status == 200 && response.text.contains("the secret"), "{url}: {}", response.text);
     }
     assert!(open.forbidden.reached() > 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_form_reaches_the_house_through_the_browser() {
-    let fence = Fence::around("scrape=127.0.0.2").await;
-    let direct: Vec<String> = INWARD.iter().chain(ELSEWHERE).step_by(2).map(|form| fence.url(form)).collect();
-    all_refused(&ask(fence.house.http(), direct, true).await);
+async fn no_spelling_of_a_private_address_is_reached_through_the_browser() {
+    let fixture = SsrfFixture::start("scrape=127.0.0.2").await;
+    let direct: Vec<String> =
+        PRIVATE_URLS.iter().chain(OTHER_FORBIDDEN_URLS).step_by(2).map(|form| fixture.url(form)).collect();
+    assert_all_refused(&scrape_all(fixture.scraping.http(), direct, true).await);
     let mut hops = Vec::new();
     for form in ["127.0.0.1:PORT", "0x7f.1:PORT", "inner.example:PORT", "[::1]:PORT", "169.254.169.254"] {
-        let answer = redirect(&fence.url(form));
+        let answer = redirect(&fixture.url(form));
         hops.push(http("127.0.0.2:0", move |_| answer.clone()).await);
     }
-    all_refused(&ask(fence.house.http(), hops.iter().map(|hop| hop.url("/")).collect(), true).await);
-    // Pages that are themselves in order, and ask for more than they may.
+    assert_all_refused(
+        &scrape_all(fixture.scraping.http(), hops.iter().map(|hop| hop.url("/")).collect(), true).await,
+    );
+    // Pages that are allowed themselves, but load something that is not.
     let hosts = [
-        fence.host(),
-        fence.fill("2130706433:PORT"),
-        fence.fill("inner.example:PORT"),
-        fence.fill("[::1]:PORT"),
+        fixture.host(),
+        fixture.fill("2130706433:PORT"),
+        fixture.fill("inner.example:PORT"),
+        fixture.fill("[::1]:PORT"),
     ];
     let mut pages = Vec::new();
     for host in &hosts {
-        let body =
-            format!("{}{}", String::from_utf8_lossy(&page("in order")), VEHICLES.replace("HOST", host));
+        let body = format!(
+            "{}{}",
+            String::from_utf8_lossy(&page("in order")),
+            RESOURCE_MARKUP.replace("HOST", host)
+        );
         let body = body.split_once("\r\n\r\n").unwrap().1.to_owned();
         let answer = answer("200 OK", &[("Content-Type", "text/html")], body.as_bytes());
         pages.push(http("127.0.0.2:0", move |_| answer.clone()).await);
     }
-    for (url, reply) in ask(fence.house.http(), pages.iter().map(|page| page.url("/")).collect(), true).await
+    for (url, response) in
+        scrape_all(fixture.scraping.http(), pages.iter().map(|page| page.url("/")).collect(), true).await
     {
-        assert!(reply.status == 200 && reply.text.contains("in order"), "{url}: {}", reply.text);
-        assert!(!reply.text.contains("the secret"), "{url}: {}", reply.text);
+        assert!(response.status == 200 && response.text.contains("in order"), "{url}: {}", response.text);
+        assert!(!response.text.contains("the secret"), "{url}: {}", response.text);
     }
-    assert_eq!(fence.forbidden.reached(), 0);
+    assert_eq!(fixture.forbidden.reached(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_that_changes_its_answer_gains_nothing() {
-    let fence = Fence::around("scrape=127.0.0.2").await;
-    let port = fence.forbidden.address.port();
+async fn dns_rebinding_does_not_reach_a_private_address() {
+    let fixture = SsrfFixture::start("scrape=127.0.0.2").await;
+    let port = fixture.forbidden.address.port();
     let visits = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&visits);
-    // The page comes from the public address, and asks its own origin again when the name has turned.
+    // The page comes from the public address, and loads its own origin again after the name has changed.
     let public = http(&format!("127.0.0.2:{port}"), move |_| {
         count.fetch_add(1, Ordering::SeqCst);
         let again = "<script>setTimeout(() => fetch('/inner').then(got => got.text()).then(text => document.title = text), 6000)</script>";
@@ -233,15 +245,15 @@ async fn a_name_that_changes_its_answer_gains_nothing() {
     })
     .await;
     let url = format!("http://turning.example:{port}/");
-    let reply = scrape_as(fence.house.http(), &url, json!({ "maxAge": 0, "waitFor": 6_500 })).await;
-    assert!(reply.status == 200 && reply.text.contains("harmless"), "{}", reply.text);
-    assert!(!reply.text.contains("the secret"), "{}", reply.text);
+    let response = scrape_as(fixture.scraping.http(), &url, json!({ "maxAge": 0, "waitFor": 6_500 })).await;
+    assert!(response.status == 200 && response.text.contains("harmless"), "{}", response.text);
+    assert!(!response.text.contains("the secret"), "{}", response.text);
     assert!(public.reached() > 0 && visits.load(Ordering::SeqCst) > 0);
     for by_browser in [false, true] {
         tokio::time::sleep(Duration::from_millis(10)).await;
-        all_refused(&ask(fence.house.http(), vec![url.clone()], by_browser).await);
+        assert_all_refused(&scrape_all(fixture.scraping.http(), vec![url.clone()], by_browser).await);
     }
-    let asked = fence.names.asked().iter().filter(|name| *name == "turning.example").count();
-    assert!(asked >= 2, "the name was looked up again: {asked}");
-    assert_eq!(fence.forbidden.reached(), 0);
+    let lookups = fixture.names.queried_names().iter().filter(|name| *name == "turning.example").count();
+    assert!(lookups >= 2, "the name was looked up again: {lookups}");
+    assert_eq!(fixture.forbidden.reached(), 0);
 }

@@ -1,4 +1,4 @@
-// @mendable/firecrawl-js against a server without a model: every method for agent runs and extracts, asserted on content.
+// @mendable/firecrawl-js against a server without a model: every method for agent runs and extracts, with assertions on content.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import Firecrawl from '@mendable/firecrawl-js';
@@ -56,9 +56,9 @@ const chat = await client.agent({ urls: [`${site}/company`], prompt: 'When was G
 assert.deepEqual([chat.status, chat.data], ['completed', null]);
 assert.ok(chat.message);
 
-// Cancelling, and what else can go wrong.
+// Cancelling, and errors.
 const hanging = await client.startAgent({ urls: [`${site}/hang/1`], prompt: 'What is there?' });
-await fails(client.startAgent({ prompt: 'and?', threadId: hanging.threadId }), 409, /not finished/);
+await fails(client.startAgent({ prompt: 'and?', threadId: hanging.threadId }), 409, /unfinished/);
 assert.equal((await client.getAgentTrace(hanging.id, { liveView: true })).events[0].type, 'run.started');
 assert.equal(await client.cancelAgent(hanging.id), true);
 const cancelled = await ended(hanging.id);
@@ -79,7 +79,7 @@ const listed = await client.listAgents();
 assert.deepEqual([listed.agents.length, listed.next, listed.agents.at(-1).id], [6, undefined, started.id]);
 assert.deepEqual((await client.listAgents({ before: 1 })).agents, []);
 
-// Extracts, which are runs too.
+// Extractions.
 const extract = await client.extract({ urls: [`${site}/company`], prompt: 'Founded and employees', schema, pollInterval: 1, timeout: 60 });
 assert.deepEqual([extract.success, extract.status, extract.data], [true, 'completed', facts]);
 const begun = await client.startExtract({ urls: [`${site}/company`], schema });

@@ -1,4 +1,4 @@
-"""firecrawl-py, sync and async, against a server without a model: every method for agent runs and extracts, asserted on content."""
+"""firecrawl-py, sync and async, against a server without a model: every method for agent runs and extracts, with assertions on content."""
 
 import asyncio
 import json
@@ -78,9 +78,9 @@ assert client.get_agent_thread(started.thread_id).thread.runs[1].data is None
 chat = client.agent([f"{site}/company"], prompt="When was Gannet Feeders founded?", mode="chat", poll_interval=1)
 assert chat.status == "completed" and chat.mode == "chat" and chat.data is None and chat.message, chat
 
-# Cancelling, and what else can go wrong.
+# Cancelling, and errors.
 hanging = client.start_agent([f"{site}/hang/1"], prompt="What is there?")
-refused(lambda: client.start_agent(prompt="and?", thread_id=hanging.thread_id), "not finished")
+refused(lambda: client.start_agent(prompt="and?", thread_id=hanging.thread_id), "unfinished")
 live = client.get_agent_trace(hanging.id, live_view=True)
 assert live.events[0].type == "run.started" and live.active_browser_sessions in (None, []), live
 assert client.cancel_agent(hanging.id) is True
@@ -114,7 +114,7 @@ assert first.origin.startswith("python-sdk") and first.options.effort == "low" a
 assert client.list_agents(before=1).agents == []
 assert stranger.list_agents().agents == []
 
-# Extracts, which are runs too.
+# Extractions.
 extract = client.extract([f"{site}/company"], prompt="Founded and employees", schema=Company.model_json_schema(), show_sources=True, poll_interval=1, timeout=60)
 assert extract.success and extract.status == "completed" and extract.data == FACTS, extract
 begun = client.start_extract([f"{site}/company"], schema=Company.model_json_schema())
@@ -133,7 +133,7 @@ async def again():
     artifacts = traced(await client.get_agent_trace(started.id), started.id)
     snapshot = await client.get_agent_snapshot(started.id, artifacts[-1].snapshot_id)
     assert json.loads(snapshot.snapshot) == FACTS
-    # get_agent_thread and list_agents of the async client fail on every answer: they ask httpx for what only requests has.
+    # get_agent_thread and list_agents of the async client fail on every response: they use an attribute that requests has and httpx has not.
     hanging = await client.start_agent([f"{site}/hang/2"], prompt="What is there?")
     assert await client.cancel_agent(hanging.id) is True
 

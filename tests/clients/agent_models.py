@@ -1,4 +1,4 @@
-"""Reads answers about agent runs, one JSON object in a line, with firecrawl-py's own models."""
+"""Parses responses about agent runs, one JSON object per line, with firecrawl-py's own models."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-// @mendable/firecrawl-js against the test village: every method for crawls, batches, maps and watching, asserted on content.
+// @mendable/firecrawl-js against the test site: every method for crawls, batches, maps and watching, with assertions on content.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import Firecrawl from '@mendable/firecrawl-js';
@@ -64,7 +64,7 @@ while ((await client.getCrawlStatus(begun.id)).status === 'scraping') await paus
 await fails(client.getCrawlErrors('invalid-job-id-12345'), 400, /Invalid job ID/);
 await fails(client.getCrawlStatus(randomUUID()), 404, /Job not found/);
 await fails(client.startCrawl(`${site}/site/`, { includePaths: ['('] }), 400, /includePaths/);
-// Without a model a prompt is read by rules, and the answer says so.
+// Without a model a prompt is read by rules, and the response says so.
 const preview = await client.crawlParamsPreview(`${site}/site/`, 'only the blog, at most 7 pages');
 assert.ok(preview.includePaths.includes('blog/.*') && preview.limit === 7, JSON.stringify(preview));
 
@@ -86,7 +86,7 @@ assert.equal(await client.cancelBatchScrape(held.id), true);
 await fails(client.startBatchScrape(['nonsense']), 400, /No valid URLs provided/);
 await fails(client.startBatchScrape(urls, { appendToId: randomUUID() }), 404, /Job not found/);
 
-// Large results come in pages, which the client follows by itself.
+// Large results come in pages, which the client follows on its own.
 const large = await client.crawl(`${site}/large/`, { pollInterval: 1, scrapeOptions: { formats: ['markdown', 'rawHtml'] } });
 assert.equal(large.data.length, 8);
 assert.ok((await client.getCrawlStatus(large.id, { autoPaginate: false })).next);

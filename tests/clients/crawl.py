@@ -1,4 +1,4 @@
-"""firecrawl-py, sync and async, against the test village: every method for crawls, batches, maps and watching, asserted on content."""
+"""firecrawl-py, sync and async, against the test site: every method for crawls, batches, maps and watching, with assertions on content."""
 
 import asyncio
 import json
@@ -116,7 +116,7 @@ def crawls():
     refused(lambda: client.get_crawl_status(str(uuid.uuid4())), "Job not found")
     refused(lambda: client.cancel_crawl(str(uuid.uuid4())), "Job not found")
     refused(lambda: client.start_crawl(f"{site}/site/", include_paths=["("]), "includePaths")
-    # Without a model a prompt is read by rules, and the answer says so.
+    # Without a model a prompt is read by rules, and the response says so.
     preview = client.crawl_params_preview(f"{site}/site/", "only the blog, at most 7 pages")
     assert preview.include_paths == ["blog/.*"] and preview.limit == 7 and "model" in preview.warning, preview
 
@@ -186,7 +186,7 @@ def watchers():
         places = [document["metadata"]["sourceURL"] for document in documents]
         assert len(set(places)) == len(places), places
         if kind == "batch":
-            # What is left over would let the next ones go.
+            # Releases that were not used would let later pages go.
             assert set(places) <= {f"{site}/held/{number}" for number in range(6)}
 
 
@@ -195,7 +195,7 @@ def socket_url(path):
 
 
 async def sockets():
-    """What goes over the wire, without a client in between."""
+    """Raw HTTP, without the client library."""
     bearer = {"Authorization": f"Bearer {key}"}
     job = client.start_crawl(f"{site}/held/", limit=9).id
     async with websockets.connect(socket_url(f"/v2/crawl/{job}"), max_size=None, subprotocols=[key]) as socket:
@@ -253,7 +253,7 @@ async def asynchronous():
     running = await client.start_crawl(f"{site}/held/", limit=9)
     assert running.id in [crawl.id for crawl in (await client.active_crawls()).crawls]
     assert await client.cancel_crawl(running.id) is True
-    # A waiter that is cancelled takes its crawl with it.
+    # Cancelling the waiting task cancels the crawl.
     waiting = asyncio.ensure_future(client.crawl(url=f"{site}/held/", limit=9, poll_interval=1))
     await asyncio.sleep(1)
     waiting.cancel()
@@ -272,7 +272,7 @@ async def asynchronous():
     assert (await client.get_batch_scrape_status(begun.id)).completed == 2
     assert len((await client.get_batch_scrape_status_page(f"{url}/v2/batch/scrape/{begun.id}?limit=1")).data) == 1
     assert (await client.check_batch_scrape_status(begun.id)).status == "completed"
-    # This one hands over what the server said, as it is.
+    # This method returns the response of the server unchanged.
     assert (await client.get_batch_scrape_errors(begun.id))["errors"] == []
     assert (await client.check_batch_scrape_errors(begun.id))["errors"] == []
     held = await client.async_batch_scrape_urls([f"{site}/held/y"])

@@ -1,4 +1,4 @@
-// What a language model is needed for, with the unmodified JavaScript client and a scripted model.
+// Features that need a language model, with the unmodified JavaScript client and a scripted model.
 import assert from 'node:assert/strict';
 import Firecrawl from '@mendable/firecrawl-js';
 

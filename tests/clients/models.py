@@ -1,4 +1,4 @@
-"""What a language model is needed for, with the unmodified Python client and a scripted model."""
+"""Features that need a language model, with the unmodified Python client and a scripted model."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-// @mendable/firecrawl-js against the test site: every format and option of a scrape, asserted on content.
+// @mendable/firecrawl-js against the test site: every format and option of a scrape, with assertions on content.
 import assert from 'node:assert/strict';
 import Firecrawl from '@mendable/firecrawl-js';
 
@@ -95,10 +95,10 @@ await fails(client.scrape(`${secure}/article`, { skipTlsVerification: false, max
 await fails(client.scrape('http://10.1.2.3/'), 403, 'unsafe_domain_blocked');
 await assert.rejects(client.scrape('http://no-such-host.invalid/'), /resolve/);
 
-// A page that takes longer than its deadline is waited for by the client itself.
+// The client itself waits for a page that takes longer than its deadline.
 assert.match((await scrape('/dripping?ms=1500', { timeout: 1000, maxAge: 0 })).markdown, /lastword/);
 
-// The addresses of the site.
+// The URLs of the site.
 const { links } = await client.map(`${site}/article`, { search: 'puffins', limit: 5 });
 assert.equal(links[0].url, `${site}/puffins`);
 assert.ok(links.length <= 5);

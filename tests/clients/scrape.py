@@ -1,4 +1,4 @@
-"""firecrawl-py, sync and async, against the test site: every format and option of a scrape, asserted on content."""
+"""firecrawl-py, sync and async, against the test site: every format and option of a scrape, with assertions on content."""
 
 import asyncio
 import os
@@ -164,7 +164,7 @@ async def failures(scrape):
 
 
 async def resumes(scrape):
-    """A page that takes longer than its deadline is waited for by the client itself."""
+    """The client itself waits for a page that takes longer than its deadline."""
     page = await scrape(f"{site}/dripping?ms=1500", timeout=1000, max_age=0)
     assert "lastword" in page.markdown, page.markdown
 

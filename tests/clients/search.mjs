@@ -80,7 +80,7 @@ await fails(client.developerSearch('plunge', { types: ['issue'], sources: ['manu
 // The catalogue of tools is empty.
 assert.deepEqual(await client.findTools({ level: 'providers' }).then(({ items, total }) => [items, total]), [[], 0]);
 
-// Feedback: the client keeps no id of a search, so it is asked for without one.
+// Feedback: the client does not return the ID of a search, so it is read over HTTP.
 const searched = async () => {
   const headers = { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' };
   const answer = await fetch(`${apiUrl}/v2/search`, { method: 'POST', headers, body: JSON.stringify({ query: 'gannets dive' }) });

@@ -6,7 +6,7 @@ const apiUrl = process.env.API_URL;
 const client = new Firecrawl({ apiKey: process.env.API_KEY, apiUrl });
 
 const credits = await client.getCreditUsage();
-assert.equal(credits.remainingCredits, credits.planCredits - 6);
+assert.equal(credits.remainingCredits, credits.planCredits - 4);
 const tokens = await client.getTokenUsage();
 assert.equal(tokens.remainingTokens, tokens.planTokens);
 const concurrency = await client.getConcurrency();
@@ -16,7 +16,7 @@ const queue = await client.getQueueStatus();
 assert.equal(queue.jobsInQueue, 0);
 assert.ok(queue.mostRecentSuccess);
 const history = await client.getCreditUsageHistorical(true);
-assert.equal(history.periods[0].creditsUsed, 6);
+assert.equal(history.periods[0].creditsUsed, 4);
 assert.equal(history.periods[0].apiKey, 'first');
 assert.ok((await client.getTokenUsageHistorical()).periods);
 

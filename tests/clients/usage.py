@@ -9,7 +9,7 @@ url, key = os.environ["API_URL"], os.environ["API_KEY"]
 
 
 def check(credits, tokens, concurrency, queue):
-    assert credits.remaining_credits == credits.plan_credits - 6, credits
+    assert credits.remaining_credits == credits.plan_credits - 4, credits
     assert credits.billing_period_start.startswith("20"), credits
     assert tokens.remaining_tokens == tokens.plan_tokens, tokens
     assert concurrency.concurrency == 0 and concurrency.max_concurrency > 0, concurrency
@@ -21,7 +21,7 @@ check(client.get_credit_usage(), client.get_token_usage(), client.get_concurrenc
 
 inner = client._v2_client
 history = inner.get_credit_usage_historical(by_api_key=True)
-assert [(period.creditsUsed, period.apiKey) for period in history.periods] == [(6, "first")], history
+assert [(period.creditsUsed, period.apiKey) for period in history.periods] == [(4, "first")], history
 assert inner.get_token_usage_historical().success
 
 

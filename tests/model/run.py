@@ -43,7 +43,7 @@ def started(command, mark, **more):
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **more)
     for line in process.stdout:
         if mark in line:
-            # Whatever it says later must not fill its pipe.
+            # Later output must not fill its pipe.
             threading.Thread(target=process.stdout.read, daemon=True).start()
             return process, next(word for word in line.split() if word.startswith("http://"))
     raise SystemExit(f"{command[0]} ended before it listened")

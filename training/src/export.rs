@@ -5,7 +5,7 @@
 use crate::boost::{Forest, Tree};
 use crate::columns::Columns;
 use crate::lexicons::Tables;
-use content::select::model::{self, Parts};
+use content::select::model::{self, ModelParts};
 
 /// The model file's parts from what was learnt.
 pub fn parts(
@@ -13,9 +13,9 @@ pub fn parts(
     first_width: usize,
     tables: Tables,
     forests: [(&Forest, &Columns); 2],
-) -> Parts {
+) -> ModelParts {
     let width = |width: usize| u16::try_from(width).unwrap_or(u16::MAX);
-    Parts {
+    ModelParts {
         fingerprint: model::fingerprint(names.iter().map(String::as_str)),
         widths: [width(first_width), width(names.len())],
         words: tables.words,
@@ -61,6 +61,6 @@ mod tests {
         let mut tile = vec![[0.0; model::LANES]; 2];
         tile[0][..4].copy_from_slice(&[0.0, 1.0, 2.0, 3.0]);
         tile[1][..4].copy_from_slice(&[5.0, 6.0, 7.0, 8.0]);
-        assert_eq!(fast.judge(&tile)[..4], slow);
+        assert_eq!(fast.probabilities(&tile)[..4], slow);
     }
 }

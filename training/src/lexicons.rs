@@ -5,7 +5,7 @@
 
 use crate::exact::ln;
 use crate::pages::{FOLDS, Page};
-use content::select::lexicon::{Lexicon, PHRASE_WORDS, STEP, Scores};
+use content::select::lexicon::{Lexicon, PHRASE_WORDS, SCORE_STEP, Scores};
 use std::collections::{BTreeMap, HashMap};
 
 const WORD_SUPPORT: usize = 12;
@@ -92,7 +92,7 @@ impl Ballot {
                 .filter_map(|(token, (sum, votes, _, _))| {
                     let share = (sum + PRIOR * 0.5) / (votes + PRIOR);
                     let score = ln(f64::from(share / (1.0 - share))).clamp(-5.0, 5.0);
-                    let steps = (score / f64::from(STEP)).round() as i8;
+                    let steps = (score / f64::from(SCORE_STEP)).round() as i8;
                     (steps != 0).then_some((token, steps))
                 })
                 .collect::<Entries>()

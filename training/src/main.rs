@@ -17,8 +17,8 @@ mod pages;
 mod table;
 
 use boost::Recipe;
-use content::select::{self, context::CLEARLY_OUT, model, outline::Outline};
-use content::{Limits, Source};
+use content::select::{self, context::MAX_CLEARLY_OUT_PROBABILITY, model, outline::Outline};
+use content::{Limits, PageSource};
 use lexicons::Ballot;
 use pages::FOLDS;
 use std::fs::File;
@@ -90,14 +90,14 @@ fn build_model(pages: &Path, out: &Path, one_in: usize) -> Result<(), String> {
     let second = table.fit(&still_open(all, &chances), &second_recipe);
     let columns = &table.columns;
     let file =
-        export::parts(&table.names, first_width, tables, [(&first, columns), (&second, columns)]).write();
+        export::parts(&table.names, first_width, tables, [(&first, columns), (&second, columns)]).to_bytes();
     eprintln!("{} bytes, {:.0} s", file.len(), started.elapsed().as_secs_f64());
     std::fs::write(out, file).map_err(|error| format!("{}: {error}", out.display()))
 }
 
 /// The rows that the first pass leaves to the second.
 fn still_open(rows: Vec<u32>, chances: &[f32]) -> Vec<u32> {
-    rows.into_iter().filter(|&row| chances[row as usize] >= CLEARLY_OUT).collect()
+    rows.into_iter().filter(|&row| chances[row as usize] >= MAX_CLEARLY_OUT_PROBABILITY).collect()
 }
 
 /// Cross-validation. The plain kind trains the second pass of a fold on first-pass judgements by models that saw
@@ -164,13 +164,13 @@ fn write_answers(pages: &Path, answers: &Path, chances: &[f32], starts: &[usize]
     for (number, line) in rows.enumerate() {
         let line = line.map_err(|error| error.to_string())?;
         let row: pages::Annotated = serde_json::from_str(&line).map_err(|error| error.to_string())?;
-        let source = Source {
+        let source = PageSource {
             bytes: row.html.as_bytes(),
             content_type: Some("text/html; charset=utf-8"),
-            ..Source::default()
+            ..PageSource::default()
         };
-        let page = content::Page::read(&source, &Limits::default());
-        let outline = Outline::of(page.dom());
+        let page = content::Page::parse(&source, &Limits::default());
+        let outline = Outline::from_dom(page.dom());
         let chances = &chances[starts[number]..starts[number + 1]];
         if chances.len() != outline.blocks.len() {
             return Err(format!("page {} was read differently the second time", row.id));

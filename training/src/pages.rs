@@ -87,8 +87,8 @@ fn prepare_all(lines: &[String]) -> Result<Vec<Page>, String> {
 
 fn prepare(row: &Annotated) -> Page {
     let dom = Dom::parse(&row.html, &Limits::default());
-    let outline = Outline::of(&dom);
-    let title = Title::of(&dom);
+    let outline = Outline::from_dom(&dom);
+    let title = Title::from_dom(&dom);
     let mut words = Words::default();
     let gold = words.ids(row.gold.as_deref().unwrap_or(""));
     let (mut page_tokens, mut tokens) = (Vec::new(), Vec::new());

@@ -4,10 +4,10 @@ use crate::boost::{Forest, Lesson, Recipe, train};
 use crate::columns::Columns;
 use crate::lexicons::{Ballot, Tables};
 use crate::pages::Page;
-use content::select::context::Context;
+use content::select::context::ContextFeatures;
+use content::select::feature_row::{ColumnNames, FeatureRow};
 use content::select::features;
-use content::select::lexicon::Reading;
-use content::select::row::{Names, Row};
+use content::select::lexicon::LexiconScores;
 use content::select::survey::Survey;
 
 /// See the module. Row `i` of every column is block `i`, pages one after the other.
@@ -28,7 +28,7 @@ pub struct Table<'a> {
 
 impl<'a> Table<'a> {
     pub fn of(pages: &'a [Page]) -> Self {
-        let surveys: Vec<_> = pages.iter().map(|page| Survey::of(&page.outline, &page.title)).collect();
+        let surveys: Vec<_> = pages.iter().map(|page| Survey::new(&page.outline, &page.title)).collect();
         let mut starts = vec![0];
         for page in pages {
             starts.push(starts[starts.len() - 1] + page.tokens.len());
@@ -67,9 +67,9 @@ impl<'a> Table<'a> {
         self.names.truncate(self.base_width);
         self.columns.truncate(self.base_width);
         let lexicons: Vec<_> = tables.iter().map(Tables::lexicon).collect();
-        let readings: Vec<_> =
-            self.surveys.iter().zip(choice).map(|(survey, &choice)| lexicons[choice].read(survey)).collect();
-        add(&self.surveys, &LexiconColumns(readings), &mut self.columns, &mut self.names);
+        let scores: Vec<_> =
+            self.surveys.iter().zip(choice).map(|(survey, &choice)| lexicons[choice].score(survey)).collect();
+        add(&self.surveys, &LexiconColumns(scores), &mut self.columns, &mut self.names);
         self.lexicon_width = self.names.len();
     }
 
@@ -86,7 +86,7 @@ impl<'a> Table<'a> {
         self.columns.truncate(self.lexicon_width);
         let pages = self.surveys.iter().zip(self.starts.windows(2));
         let contexts =
-            pages.map(|(survey, range)| Context::of(survey, &chances[range[0]..range[1]])).collect();
+            pages.map(|(survey, range)| ContextFeatures::new(survey, &chances[range[0]..range[1]])).collect();
         add(&self.surveys, &ContextColumns(contexts), &mut self.columns, &mut self.names);
     }
 
@@ -127,7 +127,7 @@ fn weight(tokens: u32, gold: u32) -> f32 {
 
 /// Makes one set of columns for every block.
 fn add(surveys: &[Survey], set: &impl Describe, columns: &mut Columns, all_names: &mut Vec<String>) {
-    let (mut names, mut values) = (Names::default(), Vec::new());
+    let (mut names, mut values) = (ColumnNames::default(), Vec::new());
     for (number, survey) in surveys.iter().enumerate() {
         for at in 0..survey.outline.blocks.len() {
             if names.0.is_empty() {
@@ -142,30 +142,30 @@ fn add(surveys: &[Survey], set: &impl Describe, columns: &mut Columns, all_names
 
 /// One set of columns, for any block of any page.
 trait Describe {
-    fn describe(&self, page: usize, survey: &Survey, at: usize, row: &mut impl Row);
+    fn describe(&self, page: usize, survey: &Survey, at: usize, row: &mut impl FeatureRow);
 }
 
 struct BlockColumns;
 
 impl Describe for BlockColumns {
-    fn describe(&self, _: usize, survey: &Survey, at: usize, row: &mut impl Row) {
+    fn describe(&self, _: usize, survey: &Survey, at: usize, row: &mut impl FeatureRow) {
         features::describe_page(survey, row);
         features::describe(survey, at, row);
     }
 }
 
-struct LexiconColumns(Vec<Reading>);
+struct LexiconColumns(Vec<LexiconScores>);
 
 impl Describe for LexiconColumns {
-    fn describe(&self, page: usize, survey: &Survey, at: usize, row: &mut impl Row) {
+    fn describe(&self, page: usize, survey: &Survey, at: usize, row: &mut impl FeatureRow) {
         self.0[page].describe(survey, at, row);
     }
 }
 
-struct ContextColumns<'a>(Vec<Context<'a>>);
+struct ContextColumns<'a>(Vec<ContextFeatures<'a>>);
 
 impl Describe for ContextColumns<'_> {
-    fn describe(&self, page: usize, _: &Survey, at: usize, row: &mut impl Row) {
+    fn describe(&self, page: usize, _: &Survey, at: usize, row: &mut impl FeatureRow) {
         self.0[page].describe(at, row);
     }
 }

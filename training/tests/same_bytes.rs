@@ -77,7 +77,7 @@ fn a_model_is_the_same_bytes_on_any_number_of_threads() {
     }
 
     // The file is a model, and what it was made from shows in it: one page's text marked otherwise makes another.
-    let parts = content::select::model::Parts::read(&model).unwrap();
+    let parts = content::select::model::ModelParts::parse(&model).unwrap();
     assert!(!parts.words.is_empty() && !parts.phrases.is_empty() && !parts.classes.is_empty());
     assert!(
         parts

@@ -1,8 +1,8 @@
-//! Prints what the built-in brain makes of each task, and of all: `gannet-bench-agent [--answers] [PART_OF_A_NAME]`. Ends with 1 below the
-//! floors: 70 % of fields right, 95 % of given values traceable.
+//! Prints the result of the built-in agent for each task, and for all: `gannet-bench-agent [--answers]
+//! [PART_OF_A_NAME]`. Exits with 1 below the floors: 70 % of fields right, 95 % of given values traceable.
 
 use agent::BuiltIn;
-use agent_bench::{percent, play};
+use agent_bench::{percent, run_task};
 use std::process::ExitCode;
 use std::time::Instant;
 use testkit::task_sites::{self, Score};
@@ -21,8 +21,8 @@ async fn main() -> anyhow::Result<ExitCode> {
         task_sites::tasks().iter().filter(|task| wanted.is_none_or(|part| task.name.contains(part.as_str())))
     {
         let begun = Instant::now();
-        let played = play(&BuiltIn, task).await;
-        let score = played.score;
+        let result = run_task(&BuiltIn, task).await;
+        let score = result.score;
         println!(
             "{:<28} {:<7} {:>4}/{:<4} {:>5}/{:<5} {:>6} {:>8.1}",
             task.name,
@@ -31,14 +31,14 @@ async fn main() -> anyhow::Result<ExitCode> {
             score.wanted,
             score.traceable,
             score.given,
-            played.pages,
+            result.pages,
             begun.elapsed().as_secs_f64() * 1_000.0,
         );
         if answers {
             println!("  wanted {}", task.expected);
             println!(
                 "  given  {}",
-                played.answer.map_or_else(|| played.failure.unwrap_or_default(), |data| data.to_string())
+                result.answer.map_or_else(|| result.failure.unwrap_or_default(), |data| data.to_string())
             );
         }
         all += score;

@@ -1,14 +1,14 @@
-//! The floor that the built-in brain is held to, over all task sites.
+//! The floors for the built-in agent, over all task sites.
 
 use agent::BuiltIn;
-use agent_bench::{percent, play};
+use agent_bench::{percent, run_task};
 use testkit::task_sites::{self, Score};
 
 #[tokio::test]
-async fn the_built_in_brain_is_useful_and_honest() {
+async fn the_built_in_agent_reaches_its_floors() {
     let mut all = Score::default();
     for task in task_sites::tasks() {
-        all += play(&BuiltIn, task).await.score;
+        all += run_task(&BuiltIn, task).await.score;
     }
     assert!(task_sites::tasks().len() >= 40, "{} tasks", task_sites::tasks().len());
     let (right, traceable) = (percent(all.right, all.wanted), percent(all.traceable, all.given));

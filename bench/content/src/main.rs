@@ -1,11 +1,11 @@
 //! `gannet-bench-content PAGES.jsonl [ROUNDS]` or `gannet-bench-content SITE_DIR [ROUNDS]`
 //!
-//! Prints the CPU time per page of building html5ever's `RcDom` and of our whole way (parse, main content, markdown,
-//! metadata), with the parts, on the same pages in the same run: mean, p50, p95 and the ratio. Pages are rows
-//! `{"url","html"}`, or the files a `urls.txt` in the folder names. Each figure is the least of the rounds, page by page,
-//! so that a busy machine disturbs little.
+//! Prints the CPU time per page of building html5ever's `RcDom` and of all our work (parse, main content,
+//! markdown, metadata), with the parts, on the same pages in the same run: mean, p50, p95 and the ratio.
+//! Pages are rows `{"url","html"}`, or the files a `urls.txt` in the folder names. Each figure is the
+//! minimum of the rounds, page by page, so that other load on the machine has little effect.
 
-use content::{Limits, Page, Source, Wanted};
+use content::{ContentScope, Limits, Page, PageSource};
 use html5ever::tendril::TendrilSink;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Deserialize;
@@ -75,7 +75,7 @@ fn cpu_ms() -> f64 {
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// `RcDom` alone; the whole way; then its parts.
+/// `RcDom` alone; everything; then its parts.
 fn measure(html: &str, url: Option<&Url>) -> [f64; 6] {
     let start = cpu_ms();
     {
@@ -87,15 +87,15 @@ fn measure(html: &str, url: Option<&Url>) -> [f64; 6] {
     }
     let tree = cpu_ms() - start;
     let start = cpu_ms();
-    let source = Source {
+    let source = PageSource {
         bytes: html.as_bytes(),
         content_type: Some("text/html; charset=utf-8"),
         url,
         status: Some(200),
     };
-    let page = Page::read(&source, &Limits::default());
+    let page = Page::parse(&source, &Limits::default());
     let parsed = cpu_ms();
-    let selection = page.select(&Wanted::default());
+    let selection = page.select(&ContentScope::default());
     let selected = cpu_ms();
     if let Ok(selection) = &selection {
         black_box(page.markdown(selection, true).len());

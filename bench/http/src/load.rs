@@ -1,4 +1,4 @@
-//! The load: a number of connections, each sending the same request again as soon as it is answered.
+//! The load: a number of connections, each sending the same request again as soon as it gets a response.
 
 use anyhow::{Context, Result, ensure};
 use std::time::{Duration, Instant};
@@ -13,26 +13,26 @@ pub struct Load<'a> {
     pub time: Duration,
 }
 
-pub struct Done {
+pub struct LoadResult {
     pub requests: u64,
     pub took: Duration,
 }
 
 impl Load<'_> {
-    pub async fn run(&self) -> Result<Done> {
+    pub async fn run(&self) -> Result<LoadResult> {
         let began = Instant::now();
         let end = began + self.time;
         let mut connections = JoinSet::new();
         for _ in 0..self.connections {
             let (address, request) = (self.address.to_owned(), self.request.to_owned());
-            // One task a connection on one thread: the load itself should cost as little as it can.
+            // One task per connection on one thread: the load itself should cost as little as possible.
             connections.spawn(async move { ask_until(&address, request.as_bytes(), end).await });
         }
         let mut requests = 0;
         while let Some(done) = connections.join_next().await {
             requests += done??;
         }
-        Ok(Done { requests, took: began.elapsed() })
+        Ok(LoadResult { requests, took: began.elapsed() })
     }
 }
 
@@ -49,7 +49,7 @@ async fn ask_until(address: &str, request: &[u8], end: Instant) -> Result<u64> {
     Ok(requests)
 }
 
-/// Reads one answer with a `content-length`; anything but 200 is an error.
+/// Reads one response with a `content-length`; anything but 200 is an error.
 async fn read_answer(stream: &mut TcpStream, buffer: &mut [u8]) -> Result<()> {
     let mut filled = 0;
     loop {

@@ -1,8 +1,8 @@
-//! What the house costs, in one run: start to ready, idle memory, and an authenticated
-//! `GET /v2/concurrency-check` against a bare axum handler that returns the same bytes.
+//! The overhead of the service, in one run: start to ready, idle memory, and an authenticated `GET
+//! /v2/concurrency-check` against a bare axum handler that returns the same bytes.
 //!
-//! `bench-http [GANNET]` measures the given binary (default `target/release/gannet`). The two servers
-//! are separate processes, driven in turn by the same load from the same machine.
+//! `bench-http [GANNET]` measures the given binary (default `target/release/gannet`). The two servers are
+//! separate processes, driven in turn by the same load from the same machine.
 
 mod load;
 
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 const KEY: &str = "gn-bench-0123456789abcdef";
 const CONNECTIONS: usize = 16;
-const ROUND: Duration = Duration::from_secs(3);
+const ROUND_DURATION: Duration = Duration::from_secs(3);
 const ROUNDS: usize = 5;
 
 fn main() -> Result<()> {
@@ -78,8 +78,12 @@ fn compare(binary: &Path) -> Result<()> {
         for (server, rates, cpu) in [(&floor, &mut rates.0, &mut cpu.0), (&server, &mut rates.1, &mut cpu.1)]
         {
             let before = cpu_seconds(server.child.id())?;
-            let load =
-                Load { address: &server.address, request: &request, connections: CONNECTIONS, time: ROUND };
+            let load = Load {
+                address: &server.address,
+                request: &request,
+                connections: CONNECTIONS,
+                time: ROUND_DURATION,
+            };
             let done = runtime.block_on(load.run())?;
             *cpu += (cpu_seconds(server.child.id())? - before) * 1e6 / done.requests as f64 / ROUNDS as f64;
             rates.push(done.requests as f64 / done.took.as_secs_f64());

@@ -1,6 +1,6 @@
-//! What a fetch costs, in one run: `net::Fetcher` over kept connections against a blocking loop that writes a request and
-//! reads its answer, the least any client can do. Pages of 40 KB over loopback; the server is a process of its own, so that
-//! the processor time printed is the client's alone.
+//! The cost of a fetch, in one run: `net::Fetcher` over kept connections against a blocking loop that writes
+//! a request and reads its response, the least any client can do. Pages of 40 KB over loopback; the server is
+//! a separate process, so that the CPU time printed is the client's alone.
 
 use anyhow::{Context, Result, ensure};
 use net::{Credentials, Deadline, EgressAllow, EgressPolicy, Fetcher, FetcherSettings, Purpose, Request};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-const PAGE: usize = 40 * 1024;
+const PAGE_BYTES: usize = 40 * 1024;
 const FETCHES: usize = 20_000;
 const ROUNDS: usize = 5;
 
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The pages, from a process of its own; ended when dropped.
+/// Serves the pages from a separate process, which is stopped when this is dropped.
 struct Server {
     child: Child,
     address: SocketAddr,
@@ -67,9 +67,9 @@ fn serve() -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     println!("{}", listener.local_addr()?);
     let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {PAGE}\r\n\r\n"
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {PAGE_BYTES}\r\n\r\n"
     );
-    let answer: &'static [u8] = [head.into_bytes(), vec![b'x'; PAGE]].concat().leak();
+    let answer: &'static [u8] = [head.into_bytes(), vec![b'x'; PAGE_BYTES]].concat().leak();
     for stream in listener.incoming() {
         let mut stream = stream?;
         stream.set_nodelay(true)?;
@@ -89,20 +89,20 @@ fn serve() -> Result<()> {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Cost {
+struct FetchCost {
     per_second: f64,
     cpu_ms: f64,
     user_ms: f64,
 }
 
-fn median(mut measure: impl FnMut() -> Result<()>) -> Result<Cost> {
+fn median(mut measure: impl FnMut() -> Result<()>) -> Result<FetchCost> {
     let mut costs = Vec::new();
     for _ in 0..ROUNDS {
         let (began, before) = (Instant::now(), processor_time()?);
         measure()?;
         let after = processor_time()?;
         let each = |seconds: f64| seconds * 1000.0 / FETCHES as f64;
-        costs.push(Cost {
+        costs.push(FetchCost {
             per_second: FETCHES as f64 / began.elapsed().as_secs_f64(),
             cpu_ms: each(after.0 + after.1 - before.0 - before.1),
             user_ms: each(after.0 - before.0),
@@ -131,7 +131,7 @@ fn drain(address: SocketAddr, left: &AtomicUsize) -> Result<()> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     let mut stream = BufReader::with_capacity(64 * 1024, stream);
-    let (mut line, mut body) = (String::new(), vec![0; PAGE]);
+    let (mut line, mut body) = (String::new(), vec![0; PAGE_BYTES]);
     while take_one(left) {
         stream.get_mut().write_all(format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes())?;
         while line != "\r\n" {
@@ -161,7 +161,7 @@ fn fetching(address: SocketAddr, at_once: usize) -> Result<()> {
                         Credentials::none(),
                     )?;
                     let found = fetcher.fetch(request, Deadline::after(Duration::from_secs(30))).await?;
-                    ensure!(found.body.len() == PAGE, "a page is cut");
+                    ensure!(found.body.len() == PAGE_BYTES, "a page is cut");
                 }
                 Ok(())
             });

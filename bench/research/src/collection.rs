@@ -8,18 +8,18 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use model::MiniLm;
-use papers::{BuildOptions, Index, Library, PaperRef, SimilarQuery, Source};
+use papers::{BuildOptions, Index, Library, PaperRef, PaperSource, SimilarQuery};
 
-use crate::pack::{Graph, Pack, Query};
+use crate::judged_collection::{Graph, JudgedCollection, Query};
 
-/// Vectors of the works and the model that made them, for judging what they add.
+/// Vectors of the works and the model that made them, to measure what they add.
 #[derive(Debug)]
-pub struct Meaning {
+pub struct ModelVectors {
     vectors: PathBuf,
     model: MiniLm,
 }
 
-impl Meaning {
+impl ModelVectors {
     pub fn open(vectors: &Path, model: &Path) -> Result<Self> {
         Ok(Self { vectors: vectors.to_owned(), model: MiniLm::open(model)? })
     }
@@ -41,16 +41,16 @@ pub struct Collection {
 }
 
 impl Collection {
-    pub fn build(pack: &Pack, graph: Graph, meaning: Option<&Meaning>) -> Result<Self> {
+    pub fn build(pack: &JudgedCollection, graph: Graph, meaning: Option<&ModelVectors>) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("works.jsonl");
         let mut out = BufWriter::new(File::create(&file)?);
         pack.to_jsonl(graph, false, &mut out)?;
         out.flush()?;
         let library = Library::open(&folder.path().join("library"))?;
-        library.import(Source::Jsonl, &[file], &BuildOptions::default(), &|_, _, _| {})?;
+        library.import(PaperSource::Jsonl, &[file], &BuildOptions::default(), &|_, _, _| {})?;
         if let Some(meaning) = meaning {
-            library.take_over_vectors(&meaning.vectors)?;
+            library.copy_vectors_from(&meaning.vectors)?;
         }
         let index = library.current().context("an index")?;
         let mut node_of = Vec::new();
@@ -68,7 +68,7 @@ impl Collection {
         self.document_of[&node]
     }
 
-    /// A judged query as it is put to the index.
+    /// A judged query as a query to the index.
     pub fn question(&self, query: &Query, rerank: bool, meaning: Option<&Vec<f32>>) -> SimilarQuery {
         SimilarQuery {
             seeds: vec![self.node_of[query.seed as usize]],

@@ -1,4 +1,4 @@
-//! How long an answer takes, in-process and through HTTP, hubs included.
+//! Response times, in-process and through HTTP, including the most cited papers.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -8,9 +8,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use papers::{Index, Library, SimilarQuery};
 
-use crate::synthetic::Dice;
+use crate::generated_corpus::Random;
 
-/// Prints the sizes of an index and the time of answers, one at a time.
+/// Prints the sizes of an index and response times, one query at a time.
 pub fn in_process(folder: &Path, questions: usize, rerank: bool) -> Result<()> {
     let library = Library::open(folder)?;
     let index = library.current().context("an index")?;
@@ -79,7 +79,7 @@ pub fn in_process(folder: &Path, questions: usize, rerank: bool) -> Result<()> {
     Ok(())
 }
 
-/// Milliseconds that this thread has spent on a processor: unlike the clock, not disturbed by what else the machine does.
+/// CPU milliseconds of this thread: unlike the clock, not disturbed by other load on the machine.
 pub fn processor_time() -> f64 {
     scheduled(Path::new("/proc/thread-self/schedstat"))
 }
@@ -89,27 +89,29 @@ fn scheduled(path: &Path) -> f64 {
     text.split_whitespace().next().and_then(|spent| spent.parse::<f64>().ok()).unwrap_or(0.0) / 1e6
 }
 
-/// Seconds that this process, all its threads together, those that ended too, has spent on processors.
+/// CPU seconds of this process, all its threads together, including those that ended.
 pub fn process_seconds() -> f64 {
     /// The unit of these times in `/proc` on Linux, whatever the processor.
     const TICKS_PER_SECOND: f64 = 100.0;
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name, in parentheses, may hold spaces; user and system time are the twelfth and thirteenth field after it.
+    // The name, in parentheses, may contain spaces; user and system time are the twelfth and thirteenth field
+    // after it.
     let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
     fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / TICKS_PER_SECOND
 }
 
-/// Seeds all over the corpus, every tenth among the most cited, each with the title of a work it cites as the intent.
+/// Seeds from the whole corpus, every tenth among the most cited, each with the title of a work it cites as
+/// the intent.
 fn seeds(index: &Index, count: usize) -> Vec<(u32, String)> {
     let works = index.facts().works;
-    let mut dice = Dice::new(7);
+    let mut random = Random::new(7);
     let mut hubs: Vec<(u32, u32)> = (0..works)
         .step_by((works as usize / 200_000).max(1))
         .map(|node| (index.citers().count(node), node))
         .collect();
-    // The most cited of all, too: the first places of the power law, found through what random works cite.
+    // The most cited of all, too: found through what random works cite.
     for _ in 0..20_000 {
-        let citing = (dice.next() % u64::from(works.max(1))) as u32;
+        let citing = (random.next() % u64::from(works.max(1))) as u32;
         index.references().for_each(citing, |node| hubs.push((index.citers().count(node), node)));
     }
     hubs.sort_unstable_by(|one, other| other.cmp(one));
@@ -119,7 +121,7 @@ fn seeds(index: &Index, count: usize) -> Vec<(u32, String)> {
             let seed = if place % 10 == 0 {
                 hubs[(place / 10) % hubs.len().min(100)].1
             } else {
-                (dice.next() % u64::from(works.max(1))) as u32
+                (random.next() % u64::from(works.max(1))) as u32
             };
             let mut cited = seed;
             index.references().for_each(seed, |node| cited = node);
@@ -145,7 +147,7 @@ fn report(name: &str, mut times: Vec<f64>) {
     );
 }
 
-/// Questions for a running server over one kept connection, one at a time.
+/// Sends queries to a running server over one kept connection, one at a time.
 #[derive(Debug)]
 pub struct Client {
     stream: BufReader<TcpStream>,
@@ -159,7 +161,7 @@ impl Client {
         Ok(Self { stream: BufReader::new(stream), key: key.to_owned() })
     }
 
-    /// Asks for related papers; the answer as JSON and the time it took.
+    /// Asks for related papers; returns the response as JSON and the time it took.
     pub fn similar(
         &mut self,
         id: &str,
@@ -198,13 +200,13 @@ impl Client {
     }
 }
 
-/// A running server that is asked.
+/// A running server.
 #[derive(Debug, clap::Args)]
 pub struct Server {
     /// ADDRESS:PORT
     address: String,
     key: String,
-    /// The process, for telling how much processor time answers take.
+    /// Its process, to measure its CPU time.
     #[arg(long)]
     process: Option<u32>,
 }
@@ -214,13 +216,13 @@ impl Server {
         Client::connect(&self.address, &self.key)
     }
 
-    /// Milliseconds that the server's threads have spent on processors.
+    /// CPU milliseconds of the server's threads.
     fn spent(&self) -> Option<f64> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.process?)).ok()?;
         Some(tasks.flatten().map(|task| scheduled(&task.path().join("schedstat"))).sum())
     }
 
-    /// Asks all questions, one after another, and reports by the clock and by the server's processors.
+    /// Sends all queries, one after another, and reports clock time and CPU time of the server.
     pub fn time(&self, name: &str, questions: &[(String, String)], rerank: bool) -> Result<()> {
         let mut client = self.connect()?;
         let (mut times, mut spent) = (Vec::new(), Vec::new());
@@ -235,7 +237,8 @@ impl Server {
     }
 }
 
-/// Asks a running server that serves the same library, one question at a time over one connection: all, and hubs alone.
+/// Measures a running server that serves the same library, one query at a time over one connection: all
+/// seeds, and the most cited ones alone.
 pub fn through_http(folder: &Path, server: &Server, questions: usize, rerank: bool) -> Result<()> {
     let index = Library::open(folder)?.current().context("an index")?;
     let seeds = seeds(&index, questions);

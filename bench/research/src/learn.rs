@@ -1,12 +1,13 @@
-//! Learning linear weights from judged queries: a softmax over each pool, the judged works being what should come first. Few
-//! numbers from few hundred queries, with a pull towards zero: no model that could learn the queries by heart.
+//! Learns linear weights from judged queries: a softmax over each candidate pool, in which the judged works
+//! should come first. Few numbers from a few hundred queries, with regularisation towards zero: no model that
+//! could memorise the queries.
 
 use papers::{Blend, Weights};
 
-/// One query: features of its pool, and which are judged relevant.
+/// One query: features of its pool, and which candidates are judged relevant.
 #[derive(Debug, Clone)]
 pub struct Example<const N: usize> {
-    /// How much the graph had to say.
+    /// How dense the citation graph is around the seed.
     pub density: f32,
     pub rows: Vec<[f32; N]>,
     pub relevant: Vec<usize>,
@@ -14,15 +15,15 @@ pub struct Example<const N: usize> {
 
 const STEPS: usize = 250;
 
-/// Weights of features brought to one spread, and how they were brought there.
+/// Weights of standardised features, and how they were standardised.
 #[derive(Debug, Clone)]
-pub struct Learnt {
+pub struct LearntWeights {
     weights: Vec<f64>,
     mean: Vec<f64>,
     spread: Vec<f64>,
 }
 
-impl Learnt {
+impl LearntWeights {
     /// The weights as the ranker has them.
     pub fn blend<const N: usize>(&self) -> Blend<N> {
         let weight = |column: usize| self.weights[column] / self.spread[column];
@@ -38,9 +39,13 @@ impl Learnt {
     }
 }
 
-/// Learns weights for features and their square roots, where the graph is thin and where it is dense. They are pulled towards
-/// those of `before`, or towards zero.
-pub fn learn<const N: usize>(examples: &[&Example<N>], pull: f64, before: Option<&Learnt>) -> Learnt {
+/// Learns weights for features and their square roots, where the graph is sparse and where it is dense. They
+/// are regularised towards those of `before`, or towards zero.
+pub fn learn<const N: usize>(
+    examples: &[&Example<N>],
+    pull: f64,
+    before: Option<&LearntWeights>,
+) -> LearntWeights {
     let width = 4 * N;
     let expand = |row: &[f32; N], density: f32| -> Vec<f32> {
         let plain: Vec<f32> =
@@ -48,7 +53,7 @@ pub fn learn<const N: usize>(examples: &[&Example<N>], pull: f64, before: Option
         plain.iter().copied().chain(plain.iter().map(|value| value * density)).collect()
     };
     let usable: Vec<&&Example<N>> = examples.iter().filter(|example| !example.relevant.is_empty()).collect();
-    // All rows in one piece, a pool after another.
+    // All rows in one piece, one pool after another.
     let mut values: Vec<f32> = Vec::new();
     let mut ends = Vec::new();
     for example in &usable {
@@ -113,10 +118,10 @@ pub fn learn<const N: usize>(examples: &[&Example<N>], pull: f64, before: Option
             weights[column] -= rate * unbiased.0 / (unbiased.1.sqrt() + 1e-9);
         }
     }
-    Learnt { weights, mean, spread }
+    LearntWeights { weights, mean, spread }
 }
 
-/// Mean and spread of each column: features are brought to one spread, so that the pull is fair to all.
+/// Mean and spread of each column: features are standardised, so that regularisation treats all alike.
 fn spreads(values: &[f32], width: usize) -> (Vec<f64>, Vec<f64>) {
     let count = (values.len() / width).max(1) as f64;
     let mut mean = vec![0.0_f64; width];

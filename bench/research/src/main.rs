@@ -3,12 +3,12 @@
 //! ```text
 //! research-bench convert PACK OUT.jsonl.gz        the judged collection in the plain form
 //! research-bench learn PACK --weights FOLDER      5-fold quality, and weights learnt from all queries
-//! research-bench rank PACK RANKED.jsonl           rankings by the weights that are compiled in
+//! research-bench rank PACK RANKED.jsonl           rankings by the compiled-in weights
 //! research-bench endpoint PACK ADDRESS KEY RANKED the same through a running server
-//! research-bench generate WORKS OUT               a made-up corpus in the shape of OpenAlex
+//! research-bench generate WORKS OUT               a generated corpus in the shape of OpenAlex
 //! research-bench import SOURCE FILE LIBRARY       speed of an import
-//! research-bench latency LIBRARY                  sizes and times of answers
-//! research-bench http LIBRARY ADDRESS KEY         times of answers through a running server
+//! research-bench latency LIBRARY                  sizes and response times
+//! research-bench http LIBRARY ADDRESS KEY         response times of a running server
 //! ```
 
 // Statistics over counts that are far from the limits of any type.
@@ -20,14 +20,14 @@
 )]
 
 mod collection;
-mod judged;
+mod generated_corpus;
+mod generated_queries;
+mod judged_collection;
 mod latency;
 mod learn;
-mod made_up;
 mod measure;
-mod pack;
 mod quality;
-mod synthetic;
+mod rankings;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -36,12 +36,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
-use collection::Meaning;
+use collection::ModelVectors;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use papers::{BuildOptions, Library, Source};
+use papers::{BuildOptions, Library, PaperSource};
 
-/// The allocator of the service: what is measured here is what it does.
+/// The allocator of the service, so that the measurement matches it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -68,26 +68,26 @@ enum Command {
         /// Where to write the rankings of the folds.
         #[arg(long)]
         ranked: Option<PathBuf>,
-        /// Folder of the ranker (`crates/papers/src/rank`), to which the weights are written as source files; those of the
-        /// ranker with a model only when one is given.
+        /// Folder of the ranker (`crates/papers/src/rank`), to which the weights are written as source files;
+        /// those of the ranker with a model only when a model is given.
         #[arg(long)]
         weights: Option<PathBuf>,
-        /// Strength of the pull towards what the made-up queries teach.
+        /// Strength of the regularisation towards the weights learnt from generated queries.
         #[arg(long, default_value_t = 50.0)]
         pull: f64,
         #[command(flatten)]
-        meaning: MeaningFiles,
+        meaning: ModelFiles,
     },
-    /// Ranks the queries by the weights that are compiled in.
+    /// Ranks the queries by the compiled-in weights.
     Rank {
         pack: PathBuf,
         ranked: PathBuf,
         #[arg(long)]
         rerank: bool,
         #[command(flatten)]
-        meaning: MeaningFiles,
+        meaning: ModelFiles,
     },
-    /// Ranks the queries through a running server that holds the collection.
+    /// Ranks the queries through a running server that has the collection.
     Endpoint {
         pack: PathBuf,
         #[command(flatten)]
@@ -96,7 +96,7 @@ enum Command {
         #[arg(long)]
         rerank: bool,
     },
-    /// Writes a made-up corpus.
+    /// Writes a generated corpus.
     Generate {
         works: u64,
         out: PathBuf,
@@ -109,9 +109,9 @@ enum Command {
         #[arg(long, default_value_t = 2_000)]
         ballast: usize,
     },
-    /// Imports a file into a library and says how fast.
+    /// Imports a file into a library and prints how fast it was.
     Import { source: String, file: PathBuf, library: PathBuf },
-    /// How long answers take through a running server, hubs included.
+    /// Response times of a running server, including the most cited papers.
     Http {
         /// The library that the server serves.
         library: PathBuf,
@@ -122,7 +122,7 @@ enum Command {
         #[arg(long)]
         rerank: bool,
     },
-    /// Sizes of an index, and how long answers take.
+    /// Sizes of an index, and response times.
     Latency {
         library: PathBuf,
         #[arg(long, default_value_t = 2_000)]
@@ -132,9 +132,10 @@ enum Command {
     },
 }
 
-/// What a model adds: vectors that `gannet research vectors` made of the collection, and the model that made them.
+/// What a model adds: vectors that `gannet research vectors` made of the collection, and the model that made
+/// them.
 #[derive(Debug, clap::Args)]
-struct MeaningFiles {
+struct ModelFiles {
     #[arg(long, requires = "model")]
     vectors: Option<PathBuf>,
     /// Folder of the model.
@@ -142,12 +143,12 @@ struct MeaningFiles {
     model: Option<PathBuf>,
 }
 
-impl MeaningFiles {
-    fn open(&self) -> Result<Option<Meaning>> {
+impl ModelFiles {
+    fn open(&self) -> Result<Option<ModelVectors>> {
         self.vectors
             .as_ref()
             .zip(self.model.as_ref())
-            .map(|(vectors, model)| Meaning::open(vectors, model))
+            .map(|(vectors, model)| ModelVectors::open(vectors, model))
             .transpose()
     }
 }
@@ -156,22 +157,26 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Convert { pack, out, shared_only } => {
             let mut out = GzEncoder::new(BufWriter::new(File::create(out)?), Compression::best());
-            pack::Pack::read(&pack)?.to_jsonl(pack::Graph::Whole, shared_only, &mut out)?;
+            judged_collection::JudgedCollection::read(&pack)?.to_jsonl(
+                judged_collection::Graph::Whole,
+                shared_only,
+                &mut out,
+            )?;
             out.finish()?;
             Ok(())
         }
         Command::Learn { pack, ranked, weights, pull, meaning } => {
-            quality::learn(&pack, &quality::Written { ranked, weights }, pull, meaning.open()?.as_ref())
+            quality::learn(&pack, &quality::OutputPaths { ranked, weights }, pull, meaning.open()?.as_ref())
         }
         Command::Rank { pack, ranked, rerank, meaning } => {
-            judged::rank(&pack, &ranked, rerank, meaning.open()?.as_ref())
+            rankings::rank(&pack, &ranked, rerank, meaning.open()?.as_ref())
         }
         Command::Endpoint { pack, server, ranked, rerank } => {
-            judged::endpoint(&pack, &server, &ranked, rerank)
+            rankings::endpoint(&pack, &server, &ranked, rerank)
         }
         Command::Generate { works, out, references, words, ballast } => {
             let mut out = BufWriter::with_capacity(1 << 20, File::create(out)?);
-            synthetic::write(synthetic::Shape { works, references, words, ballast }, &mut out)?;
+            generated_corpus::write(generated_corpus::Shape { works, references, words, ballast }, &mut out)?;
             Ok(out.flush()?)
         }
         Command::Import { source, file, library } => import(&source, &file, &library),
@@ -183,7 +188,7 @@ fn main() -> Result<()> {
 }
 
 fn import(source: &str, file: &Path, library: &Path) -> Result<()> {
-    let source = Source::from_name(source).context("a source")?;
+    let source = PaperSource::from_name(source).context("a source")?;
     let library = Library::open(library)?;
     let started = Instant::now();
     let facts =

@@ -1,4 +1,4 @@
-//! The measures by which rankings are judged; the same as in the collection's own scoring script.
+//! The quality measures of rankings; the same as in the collection's own scoring script.
 
 /// Means over queries, in percent.
 #[derive(Debug, Default, Clone, Copy)]
@@ -10,7 +10,7 @@ pub struct Quality {
     pub reciprocal: f64,
 }
 
-/// Judges rankings against the relevant documents of each query.
+/// Compares rankings with the relevant documents of each query.
 pub fn judge<'a>(rankings: impl Iterator<Item = (&'a [u32], &'a [u32])>) -> Quality {
     let mut sum = Quality::default();
     let mut count = 0.0_f64;

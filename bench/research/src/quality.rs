@@ -1,4 +1,4 @@
-//! Ranking quality on the judged collection, and the weights that come of it.
+//! Ranking quality on the judged collection, and the learnt weights.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,28 +10,28 @@ use papers::{
     Blend, FEATURE_COUNT, FEATURES, FIRST, MEANING, READING, SECOND_COUNT, SECOND_FEATURES, Weights,
 };
 
-use crate::collection::{Collection, Meaning};
-use crate::judged::write_rankings;
-use crate::learn::{Example, Learnt, learn as learn_weights};
-use crate::made_up::make_up;
+use crate::collection::{Collection, ModelVectors};
+use crate::generated_queries::generate_queries;
+use crate::judged_collection::{Graph, JudgedCollection, Query};
+use crate::learn::{Example, LearntWeights, learn as learn_weights};
 use crate::measure::{Quality, judge};
-use crate::pack::{Graph, Pack, Query};
+use crate::rankings::write_rankings;
 
 const FOLDS: usize = 5;
 /// Candidates of each query that weights are learnt from and judged on.
-const TRAINED: usize = 400;
-/// Pull towards zero of the weights that the made-up queries teach.
-const BASIC_PULL: f64 = 1.0;
-/// Pull towards zero of the weights that the judged queries teach alone.
-const ALONE_PULL: f64 = 0.1;
+const MAX_CANDIDATES: usize = 400;
+/// Regularisation of the weights that are learnt from the generated queries.
+const GENERATED_REGULARISATION: f64 = 1.0;
+/// Regularisation of the weights that are learnt from the judged queries alone.
+const JUDGED_REGULARISATION: f64 = 0.1;
 
 /// A ranker of the second pass.
 struct Ranker {
     name: &'static str,
-    /// It is blind from this feature on.
+    /// It does not use the features from this one on.
     sees: usize,
-    /// Begins with what the made-up queries teach. Few features are learnt from the judged queries as well without them; with
-    /// the wider ones those run after noise.
+    /// Starts with the weights learnt from generated queries. With few features, the judged queries alone are
+    /// as good; with more, they would fit noise.
     begins_with_basics: bool,
 }
 
@@ -44,15 +44,15 @@ const RANKERS: [Ranker; 3] = [
 type Intents = HashMap<String, Vec<f32>>;
 
 /// Queries and the collections they are asked of. A query is asked of every collection, or of one in turn.
-struct Asked<'a> {
+struct QuerySet<'a> {
     collections: &'a [Collection],
     queries: &'a [Query],
     intents: &'a Intents,
     in_turn: bool,
 }
 
-impl<'a> Asked<'a> {
-    /// Collection, place of the query, query.
+impl<'a> QuerySet<'a> {
+    /// Collection, index of the query, query.
     fn each(&self) -> impl Iterator<Item = (&'a Collection, usize, &'a Query)> {
         let (count, in_turn) = (self.collections.len(), self.in_turn);
         self.collections.iter().enumerate().flat_map(move |(turn, collection)| {
@@ -68,13 +68,13 @@ impl<'a> Asked<'a> {
         self.each()
             .map(|(collection, _, query)| {
                 let pool = collection.index.pool(&collection.question(query, false, None), &FIRST);
-                // Hopeless candidates teach nothing and cost most of the time. All features count alike here: were it the
-                // weights of today, what is learnt would depend on what was learnt before.
+                // Hopeless candidates teach nothing and cost most of the time. All features count alike here:
+                // with the current weights, what is learnt would depend on what was learnt before.
                 let promise =
                     |place: &usize| pool.first[*place].iter().map(|value| value.sqrt()).sum::<f32>();
                 let mut kept: Vec<usize> = (0..pool.nodes.len()).collect();
                 kept.sort_by(|one, other| promise(other).total_cmp(&promise(one)));
-                kept.truncate(TRAINED);
+                kept.truncate(MAX_CANDIDATES);
                 let nodes: Vec<u32> =
                     kept.iter().map(|place| collection.document(pool.nodes[*place])).collect();
                 let rows = kept.iter().map(|place| pool.first[*place]).collect();
@@ -130,7 +130,7 @@ fn folds(queries: &[Query]) -> Vec<usize> {
     queries.iter().map(|query| sources.binary_search(&query.src.as_str()).unwrap_or(0) % FOLDS).collect()
 }
 
-fn build_all(pack: &Pack, meaning: Option<&Meaning>) -> Result<Vec<Collection>> {
+fn build_all(pack: &JudgedCollection, meaning: Option<&ModelVectors>) -> Result<Vec<Collection>> {
     let started = Instant::now();
     let built = Graph::ALL.iter().map(|graph| Collection::build(pack, *graph, meaning)).collect();
     println!(
@@ -141,7 +141,7 @@ fn build_all(pack: &Pack, meaning: Option<&Meaning>) -> Result<Vec<Collection>> 
     built
 }
 
-/// The features that a ranker sees.
+/// The features that a ranker uses.
 fn seen_by(from: usize, examples: &[(Vec<u32>, Example<SECOND_COUNT>)]) -> Vec<Example<SECOND_COUNT>> {
     let mut out: Vec<_> = examples.iter().map(|(_, example)| example.clone()).collect();
     for row in out.iter_mut().flat_map(|example| &mut example.rows) {
@@ -151,31 +151,46 @@ fn seen_by(from: usize, examples: &[(Vec<u32>, Example<SECOND_COUNT>)]) -> Vec<E
 }
 
 /// Weights of both passes; of the second, one set for each ranker.
-struct Lesson {
-    first: Learnt,
-    second: Vec<Learnt>,
+struct PassWeights {
+    first: LearntWeights,
+    second: Vec<LearntWeights>,
 }
 
-/// What the made-up queries teach, where everything real begins.
-fn basic_lesson(pack: &Pack, meaning: Option<&Meaning>) -> Result<Vec<Learnt>> {
-    let made_up = make_up(pack);
-    let collections = build_all(&made_up, meaning)?;
-    let intents = meaning.map(|meaning| meaning.intents(&made_up.queries)).unwrap_or_default();
-    let asked =
-        Asked { collections: &collections, queries: &made_up.queries, intents: &intents, in_turn: true };
-    println!("{} made-up queries", made_up.queries.len());
+/// Weights learnt from the generated queries, where learning from real ones starts.
+fn learn_from_generated_queries(
+    pack: &JudgedCollection,
+    meaning: Option<&ModelVectors>,
+) -> Result<Vec<LearntWeights>> {
+    let generated_queries = generate_queries(pack);
+    let collections = build_all(&generated_queries, meaning)?;
+    let intents = meaning.map(|meaning| meaning.intents(&generated_queries.queries)).unwrap_or_default();
+    let asked = QuerySet {
+        collections: &collections,
+        queries: &generated_queries.queries,
+        intents: &intents,
+        in_turn: true,
+    };
+    println!("{} generated queries", generated_queries.queries.len());
     let examples = asked.first();
-    let first = learn_weights(&examples.iter().map(|(_, one)| one).collect::<Vec<_>>(), BASIC_PULL, None);
+    let first = learn_weights(
+        &examples.iter().map(|(_, one)| one).collect::<Vec<_>>(),
+        GENERATED_REGULARISATION,
+        None,
+    );
     let examples = asked.second(&first.blend(), |_| true);
     let second = RANKERS.map(|ranker| {
-        learn_weights(&seen_by(ranker.sees, &examples).iter().collect::<Vec<_>>(), BASIC_PULL, None)
+        learn_weights(
+            &seen_by(ranker.sees, &examples).iter().collect::<Vec<_>>(),
+            GENERATED_REGULARISATION,
+            None,
+        )
     });
     Ok(second.into())
 }
 
 /// Where `learn` writes to.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct OutputPaths {
     /// The rankings of the folds.
     pub ranked: Option<PathBuf>,
     /// The weights, as source files in this folder.
@@ -183,28 +198,28 @@ pub struct Written {
 }
 
 /// Quality in five folds over three densities of the graph, then weights from everything.
-pub fn learn(folder: &Path, written: &Written, pull: f64, meaning: Option<&Meaning>) -> Result<()> {
-    let pack = Pack::read(folder)?;
+pub fn learn(folder: &Path, written: &OutputPaths, pull: f64, meaning: Option<&ModelVectors>) -> Result<()> {
+    let pack = JudgedCollection::read(folder)?;
     let queries = &pack.queries;
     let fold_of = folds(queries);
-    let basic = basic_lesson(&pack, meaning)?;
+    let basic = learn_from_generated_queries(&pack, meaning)?;
     let collections = build_all(&pack, meaning)?;
     let intents = meaning.map(|meaning| meaning.intents(queries)).unwrap_or_default();
-    let asked = Asked { collections: &collections, queries, intents: &intents, in_turn: false };
+    let asked = QuerySet { collections: &collections, queries, intents: &intents, in_turn: false };
     let pools = asked.first();
     let teach = |keep: &dyn Fn(usize) -> bool| {
         let places = || asked.each().map(|(_, place, _)| place);
         let seen = pools.iter().zip(places()).filter(|(_, place)| keep(*place));
         let seen: Vec<&Example<FEATURE_COUNT>> = seen.map(|((_, example), _)| example).collect();
-        let first = learn_weights(&seen, ALONE_PULL, None);
+        let first = learn_weights(&seen, JUDGED_REGULARISATION, None);
         let examples = asked.second(&first.blend(), keep);
         let second = RANKERS.iter().zip(&basic).map(|(ranker, basic)| {
             let seen = seen_by(ranker.sees, &examples);
             let (pull, before) =
-                if ranker.begins_with_basics { (pull, Some(basic)) } else { (ALONE_PULL, None) };
+                if ranker.begins_with_basics { (pull, Some(basic)) } else { (JUDGED_REGULARISATION, None) };
             learn_weights(&seen.iter().collect::<Vec<_>>(), pull, before)
         });
-        Lesson { second: second.collect(), first }
+        PassWeights { second: second.collect(), first }
     };
 
     // By graph and ranker (the first pass, then those of the second), the ranking of each query.
@@ -258,12 +273,12 @@ pub fn learn(folder: &Path, written: &Written, pull: f64, meaning: Option<&Meani
     Ok(())
 }
 
-/// The weights as the ranker's source files have them: names and texts. Those of the ranker that needs a model lie apart, as
-/// they can be learnt only where one is.
-fn sources(lesson: &Lesson, has_model: bool) -> Vec<(&'static str, String)> {
+/// The weights as source files of the ranker: names and texts. Those of the ranker that needs a model are
+/// separate, as they can be learnt only with one.
+fn sources(lesson: &PassWeights, has_model: bool) -> Vec<(&'static str, String)> {
     let head = |needs: &str| {
         format!(
-            "//! Learnt weights. Written by `research-bench learn {needs}--weights`, not by hand: see `docs/research.md`.\n\n\
+            "//! LearntWeights weights. OutputPaths by `research-bench learn {needs}--weights`, not by hand: see `docs/research.md`.\n\n\
              use super::weights::{{Blend, Weights}};\n"
         )
     };
@@ -273,9 +288,9 @@ fn sources(lesson: &Lesson, has_model: bool) -> Vec<(&'static str, String)> {
         let out = if ranker.sees > MEANING { &mut with_model } else { &mut plain };
         put_weights(out, ranker.name, &SECOND_FEATURES, &learnt.blend());
     }
-    let mut sources = vec![("learnt.rs", plain)];
+    let mut sources = vec![("learned_weights.rs", plain)];
     if has_model {
-        sources.push(("learnt_model.rs", with_model));
+        sources.push(("learned_model_weights.rs", with_model));
     }
     sources
 }

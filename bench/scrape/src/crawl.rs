@@ -1,4 +1,5 @@
-//! A crawl of the generated site to markdown, beside the floor and beside scrapy, which only follows links.
+//! A crawl of the generated site to markdown, compared with the floor and with scrapy, which only follows
+//! links.
 
 use super::processes::{Running, cpu_ms};
 use super::{KEY, Options, floor_ms, serve_gannet, serve_site, start_gannet};
@@ -34,7 +35,7 @@ pub fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Processes that share crawls on one PostgreSQL: one that answers, and 1, 2, 4 that work.
+/// Processes that share crawls on one PostgreSQL: one API process, and 1, 2, 4 workers.
 pub fn share(options: &Options) -> Result<()> {
     let site = serve_site(options)?;
     let floor = floor_ms(options, &site)?;
@@ -48,7 +49,7 @@ pub fn share(options: &Options) -> Result<()> {
         let crew = (0..workers).map(|_| start("worker")).collect::<Result<Vec<_>>>()?;
         let mut processes: Vec<u32> = crew.iter().map(Running::pid).collect();
         processes.push(api.pid());
-        let mut best: Option<Done> = None;
+        let mut best: Option<CrawlResult> = None;
         for _ in 0..ROUNDS {
             let done = crawl(&api, &site, &processes)?;
             if best.as_ref().is_none_or(|best| done.rate() > best.rate()) {
@@ -62,8 +63,8 @@ pub fn share(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// A crawl that is over.
-struct Done {
+/// A finished crawl.
+struct CrawlResult {
     pages: f64,
     took: Duration,
     /// From the last page to the end.
@@ -71,7 +72,7 @@ struct Done {
     cpu_ms: f64,
 }
 
-impl Done {
+impl CrawlResult {
     fn rate(&self) -> f64 {
         self.pages / self.took.as_secs_f64()
     }
@@ -89,10 +90,10 @@ impl Done {
     }
 }
 
-fn crawl(server: &Running, site: &Running, processes: &[u32]) -> Result<Done> {
+fn crawl(server: &Running, site: &Running, processes: &[u32]) -> Result<CrawlResult> {
     let request = json!({
         "url": format!("http://{}/index.html", site.address), "crawlEntireDomain": true, "limit": 10_000,
-        // Pages of scripts are measured by themselves.
+        // Pages that need scripts are measured separately.
         "excludePaths": ["^/js/"],
         "scrapeOptions": { "formats": ["markdown"], "maxAge": 0 },
     });
@@ -115,7 +116,7 @@ fn crawl(server: &Running, site: &Running, processes: &[u32]) -> Result<Done> {
     };
     let took = begun.elapsed();
     ensure!(status["status"] == "completed" && status["failed"] == 0, "{status}");
-    Ok(Done {
+    Ok(CrawlResult {
         pages: seen as f64,
         took,
         tail: took.saturating_sub(last_page),
@@ -140,7 +141,7 @@ fn map(server: &Running, site: &Running) -> Result<()> {
     Ok(())
 }
 
-/// What scrapy does when it only follows the links of the site.
+/// Runs scrapy, which only follows the links of the site.
 fn scrapy_rate(python: &Path, site: &Running) -> Result<f64> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("follow_links.py");
     let output = Command::new(python)

@@ -1,4 +1,4 @@
-//! The floor: what fetching a page over a kept connection and building its tree cost, and nothing else.
+//! The floor: the cost of fetching a page over a kept connection and building its tree, and nothing else.
 
 use anyhow::{Context, Result};
 use html5ever::tendril::TendrilSink;
@@ -8,11 +8,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const THREADS: usize = 2;
-/// The clock of the kernel counts in hundredths of a second; one pass is too short for it.
+/// The kernel counts CPU time in hundredths of a second; one pass is too short for it.
 const PASSES: usize = 5;
 const ROUNDS: usize = 3;
 
-/// Prints the row that a floor's program prints: the median of the rounds.
+/// Prints the row that an external floor program prints: the median of the rounds.
 pub fn measure(folder: &Path, address: &str) -> Result<()> {
     let urls = std::fs::read_to_string(folder.join("urls.txt")).context("urls.txt of the site")?;
     let paths: Vec<String> = urls.lines().map(crate::site::path_of).collect();

@@ -1,4 +1,4 @@
-//! The load: a list of requests, so many at once over kept connections, each answer checked.
+//! The load: a list of requests, a number of them at a time over kept connections, each response checked.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -10,15 +10,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::LocalSet;
 
-/// A request, and what its answer must and must not have.
+/// A request, and what its response must and must not contain.
 #[derive(Clone)]
-pub struct Asked {
+pub struct LoadRequest {
     pub body: String,
     pub kept: Vec<String>,
     pub dropped: Option<&'static str>,
 }
 
-impl Asked {
+impl LoadRequest {
     fn fits(&self, answer: &[u8]) -> bool {
         let has = |word: &str| answer.windows(word.len()).any(|window| window == word.as_bytes());
         answer.starts_with(b"{\"success\":true")
@@ -30,19 +30,19 @@ impl Asked {
 pub struct Load<'a> {
     pub address: &'a str,
     pub key: &'a str,
-    pub asked: &'a [Asked],
+    pub asked: &'a [LoadRequest],
     pub at_once: usize,
 }
 
-pub struct Done {
-    /// Answers that were what they should be.
+pub struct LoadResult {
+    /// Correct responses.
     pub right: usize,
     took: Duration,
     /// Milliseconds each, sorted.
     latencies: Vec<f64>,
 }
 
-impl Done {
+impl LoadResult {
     pub fn rate(&self) -> f64 {
         self.latencies.len() as f64 / self.took.as_secs_f64()
     }
@@ -53,13 +53,13 @@ impl Done {
 }
 
 impl Load<'_> {
-    /// On one thread, so that the load itself takes as little of the machine as it can.
-    pub fn run(&self) -> Result<Done> {
+    /// On one thread, so that the load itself takes as little CPU time as possible.
+    pub fn run(&self) -> Result<LoadResult> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let local = LocalSet::new();
         let began = Instant::now();
         let next = Rc::new(Cell::new(0));
-        let asked: Rc<[Asked]> = self.asked.into();
+        let asked: Rc<[LoadRequest]> = self.asked.into();
         let connections: Vec<_> = (0..self.at_once)
             .map(|_| {
                 let (address, key) = (self.address.to_owned(), self.key.to_owned());
@@ -79,11 +79,11 @@ impl Load<'_> {
         let mut latencies: Vec<f64> = answers.iter().map(|answer| answer.took.as_secs_f64() * 1e3).collect();
         latencies.sort_by(f64::total_cmp);
         ensure!(!latencies.is_empty(), "nothing was asked");
-        Ok(Done { right, took, latencies })
+        Ok(LoadResult { right, took, latencies })
     }
 }
 
-struct Answer {
+struct LoadResponse {
     number: usize,
     took: Duration,
     body: Vec<u8>,
@@ -92,9 +92,9 @@ struct Answer {
 async fn connection(
     address: String,
     key: String,
-    asked: Rc<[Asked]>,
+    asked: Rc<[LoadRequest]>,
     next: Rc<Cell<usize>>,
-) -> Result<Vec<Answer>> {
+) -> Result<Vec<LoadResponse>> {
     let mut stream = TcpStream::connect(&address).await?;
     stream.set_nodelay(true)?;
     let mut answers = Vec::new();
@@ -111,11 +111,11 @@ async fn connection(
         let began = Instant::now();
         stream.write_all(request.as_bytes()).await?;
         let body = read_answer(&mut stream).await?;
-        answers.push(Answer { number, took: began.elapsed(), body });
+        answers.push(LoadResponse { number, took: began.elapsed(), body });
     }
 }
 
-/// Reads one answer with a `content-length`, whatever its status.
+/// Reads one response with a `content-length`, whatever its status.
 async fn read_answer(stream: &mut TcpStream) -> Result<Vec<u8>> {
     let mut buffer = Vec::with_capacity(1 << 16);
     let (head, length) = loop {
@@ -132,7 +132,7 @@ async fn read_answer(stream: &mut TcpStream) -> Result<Vec<u8>> {
     Ok(buffer.split_off(head))
 }
 
-/// One request by itself; its answer as JSON.
+/// Sends one request; returns its response as JSON.
 pub fn ask(address: &str, key: &str, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
     let mut stream = std::net::TcpStream::connect(address)?;
     let body = body.map(Value::to_string).unwrap_or_default();

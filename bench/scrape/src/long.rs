@@ -1,5 +1,5 @@
-//! A long crawl: a made-up site of any size, to see whether memory stays flat, what a page takes in the database, and whether the
-//! last tenth is as fast as the others.
+//! A long crawl of a generated site of any size: does memory stay flat, how much does a page take in the
+//! database, and is the last tenth as fast as the others?
 
 use super::load::ask;
 use super::processes::{Running, resident_mb};
@@ -14,7 +14,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Serves a site of so many pages until it is killed: each links to two of its own, a neighbour and the front page.
+/// Serves a site of this many pages until it is killed: each links to two of its own, a neighbour and the
+/// front page.
 pub fn serve(pages: u64) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -103,7 +104,7 @@ pub fn measure(options: &Options, pages: u64) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of the database and everything beside it.
+/// Bytes of the database and its other files.
 fn stored_bytes(folder: &Path) -> Result<u64> {
     let mut total = 0;
     let mut folders = vec![folder.to_owned()];

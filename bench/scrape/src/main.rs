@@ -1,15 +1,17 @@
 //! `gannet-bench-scrape [crawl] SITE_DIR [--gannet PATH] [--floor PATH] [--scrapy PYTHON]`
 //!
-//! What a scrape costs through the API, in one run on a generated site: CPU per page beside the floor (fetching a page and
-//! building its tree, nothing else), latency alone, rate and tail at sixteen at once, and pages that only a browser can read. The site
-//! is served by a process of its own whose CPU is not counted; the server's CPU counts everything it started, Chromium
-//! included. Every answer is checked for the marker words of its page, so that what is fast is also right.
-//! With `long PAGES` in place of the folder, a crawl of a made-up site of so many pages, tenth by tenth.
-//! With `share`, the same by one, two and four working processes on one PostgreSQL, whose own CPU is not counted.
-//! With `crawl`, what a crawl of the whole site costs, and how fast it is beside scrapy, which `--scrapy` names a Python with.
+//! The cost of a scrape through the API, in one run on a generated site: CPU per page compared with the floor
+//! (fetching a page and building its tree, nothing else), latency of single requests, rate and tail latency
+//! of sixteen concurrent ones, and pages that only a browser can read. The site is served by a separate
+//! process whose CPU is not counted; the server's CPU includes everything it started, Chromium too. Every
+//! response is checked for the marker words of its page, so that what is fast is also right. With `long
+//! PAGES` in place of the folder, a crawl of a generated site of so many pages, tenth by tenth. With `share`,
+//! the same by one, two and four worker processes on one PostgreSQL, whose own CPU is not counted. With
+//! `crawl`, the cost of a crawl of the whole site, and its speed compared with scrapy, for which `--scrapy`
+//! names a Python.
 //!
-//! The floor is measured here by the same method as a separate program may be, which `--floor` names: called with
-//! `SITE_DIR HOST:PORT`, it prints one JSON row per mode, among them `fetch+tree`.
+//! The floor is measured here, or by a separate program with the same method, which `--floor` names: called
+//! with `SITE_DIR HOST:PORT`, it prints one JSON row per mode, among them `fetch+tree`.
 
 mod crawl;
 mod floor;
@@ -19,7 +21,7 @@ mod processes;
 mod site;
 
 use anyhow::{Context, Result, bail, ensure};
-use load::{Asked, Load};
+use load::{Load, LoadRequest};
 use processes::{Running, cpu_ms};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -27,10 +29,10 @@ use std::process::Command;
 
 const KEY: &str = "gn-bench-0123456789abcdef";
 const ROUNDS: usize = 3;
-const ALONE: usize = 300;
-const SCRIPTED: usize = 100;
-/// Pages that warm the browsers up before the clock starts.
-const WARM_UP: usize = 8;
+const SINGLE_REQUESTS: usize = 300;
+const BROWSER_PAGES: usize = 100;
+/// Pages that start the browsers before the clock starts.
+const WARM_UP_PAGES: usize = 8;
 
 struct Options {
     site: PathBuf,
@@ -93,7 +95,7 @@ fn measure(options: &Options) -> Result<()> {
     bench.scripted(&site::scripted(&options.site))
 }
 
-/// The site, in a process of its own.
+/// Serves the site from a separate process.
 fn serve_site(options: &Options) -> Result<Running> {
     Running::start(Command::new(std::env::current_exe()?).arg("site").arg(&options.site))
 }
@@ -144,25 +146,25 @@ struct Bench {
 }
 
 impl Bench {
-    fn asked(&self, pages: &[site::Page], options: &Value) -> Vec<Asked> {
+    fn asked(&self, pages: &[site::Page], options: &Value) -> Vec<LoadRequest> {
         pages
             .iter()
             .map(|page| {
                 let mut body = options.clone();
                 body["url"] = format!("http://{}{}", self.site.address, page.path).into();
-                Asked { body: body.to_string(), kept: page.kept.clone(), dropped: page.dropped }
+                LoadRequest { body: body.to_string(), kept: page.kept.clone(), dropped: page.dropped }
             })
             .collect()
     }
 
-    fn run(&self, asked: &[Asked], at_once: usize) -> Result<load::Done> {
+    fn run(&self, asked: &[LoadRequest], at_once: usize) -> Result<load::LoadResult> {
         Load { address: &self.server.address, key: KEY, asked, at_once }.run()
     }
 
-    /// CPU per page, rate and tail at sixteen at once.
+    /// CPU per page, rate and tail latency of sixteen concurrent requests.
     fn cost(&self, name: &str, options: &Value, floor: f64, rounds: usize) -> Result<()> {
         let asked = self.asked(&self.pages, options);
-        let asked: Vec<Asked> = std::iter::repeat_n(asked, rounds).flatten().collect();
+        let asked: Vec<LoadRequest> = std::iter::repeat_n(asked, rounds).flatten().collect();
         let before = cpu_ms(self.server.pid())?;
         let done = self.run(&asked, 16)?;
         let cpu = (cpu_ms(self.server.pid())? - before) / asked.len() as f64;
@@ -182,7 +184,7 @@ impl Bench {
     }
 
     fn alone(&self) -> Result<()> {
-        let asked = self.asked(&self.pages[..ALONE.min(self.pages.len())], &json!({ "maxAge": 0 }));
+        let asked = self.asked(&self.pages[..SINGLE_REQUESTS.min(self.pages.len())], &json!({ "maxAge": 0 }));
         let done = self.run(&asked, 1)?;
         println!(
             "one at a time, maxAge 0      p50 {:.2} ms (goal: at most 5), p99 {:.2} ms; {} of {} right",
@@ -197,9 +199,9 @@ impl Bench {
     /// Pages that only a browser can read.
     fn scripted(&self, pages: &[site::Page]) -> Result<()> {
         ensure!(!pages.is_empty(), "the site has no script pages");
-        let pages: Vec<_> = pages.iter().cycle().take(SCRIPTED).cloned().collect();
+        let pages: Vec<_> = pages.iter().cycle().take(BROWSER_PAGES).cloned().collect();
         let asked = self.asked(&pages, &json!({ "maxAge": 0 }));
-        self.run(&asked[..WARM_UP], 4)?;
+        self.run(&asked[..WARM_UP_PAGES], 4)?;
         let before = cpu_ms(self.server.pid())?;
         let done = self.run(&asked, 4)?;
         let cpu = (cpu_ms(self.server.pid())? - before) / asked.len() as f64;

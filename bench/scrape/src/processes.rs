@@ -1,11 +1,12 @@
-//! Processes: starting servers that say where they listen, and the CPU time of one with everything it started.
+//! Processes: starts servers that print where they listen, and measures the CPU time of one with everything
+//! it started.
 
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A server; it ends with this value.
+/// A server; it is stopped when this value is dropped.
 pub struct Running {
     child: Child,
     /// Host and port.
@@ -36,14 +37,14 @@ impl Drop for Running {
     }
 }
 
-/// User and system time so far of a process and all below it, those that have ended included.
+/// User and system time so far of a process and all below it, including those that have ended.
 pub fn cpu_ms(root: u32) -> Result<f64> {
     let mut all = Vec::new();
     for entry in fs::read_dir("/proc")?.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
-        // Processes come and go while we look.
+        // Processes come and go in the meantime.
         let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
         let fields: Vec<&str> = stat.rsplit(')').next().context("odd stat")?.split_whitespace().collect();
         let number = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
@@ -63,7 +64,7 @@ pub fn cpu_ms(root: u32) -> Result<f64> {
     Ok(ticks * 10.0)
 }
 
-/// Memory of a process that is in place, in megabytes.
+/// Resident memory of a process, in megabytes.
 pub fn resident_mb(pid: u32) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct Page {
     pub path: String,
     pub kept: Vec<String>,
-    /// A word of its frame, which main content leaves out.
+    /// A word of its navigation, which main content leaves out.
     pub dropped: Option<&'static str>,
 }
 
@@ -34,7 +34,7 @@ fn page(folder: &Path, path: &str) -> Result<Page> {
     Ok(Page { path: path.to_owned(), kept, dropped: number.map(|_| "footmark") })
 }
 
-/// The pages whose text a script brings.
+/// The pages whose text a script loads.
 pub fn scripted(folder: &Path) -> Vec<Page> {
     let mut pages = Vec::new();
     for number in 0.. {
@@ -47,7 +47,7 @@ pub fn scripted(folder: &Path) -> Vec<Page> {
     pages
 }
 
-/// The part of an address after its host.
+/// The part of a URL after its host.
 pub fn path_of(url: &str) -> String {
     format!("/{}", url.splitn(4, '/').nth(3).unwrap_or_default())
 }
@@ -89,7 +89,7 @@ pub fn serve(folder: &Path) -> Result<()> {
     })
 }
 
-/// The lists of the site name it as it was generated; they are to name it as it is served.
+/// The sitemaps of the site contain the URLs it was generated with; they are rewritten to where it is served.
 fn rename(files: &mut HashMap<String, Vec<u8>>, base: &str) {
     let was = files.get("/urls.txt").and_then(|urls| {
         let first = String::from_utf8_lossy(urls).lines().next()?.to_owned();

@@ -1,23 +1,25 @@
-//! Weights by trying: one number after the other is moved as long as the queries of the learning half get better answers.
+//! Learns weights by trial: one number after the other is moved as long as the queries of the learning half
+//! get better results.
 
 use crate::pages::ReadPage;
-use crate::quality::{Half, Ours, judge};
+use crate::quality::{Half, OwnIndex, judge};
 use crate::rules::{self, Rule};
 use anyhow::{Result, anyhow};
 use index::Weights;
 
-/// Times around all numbers.
-const ROUNDS: usize = 2;
-/// Places that are looked at.
-const DEEP: usize = 10;
+/// Passes over all numbers.
+const PASSES: usize = 2;
+/// Results that are looked at.
+const MAX_RESULTS: usize = 10;
 /// What is tried for each number.
 const STEPS: [f32; 4] = [0.0, 0.6, 1.4, 2.0];
 /// A change must help by this much to be kept: less is chance.
-const LEAST: f64 = 0.0003;
+const MIN_GAIN: f64 = 0.0003;
 
 type Number = fn(&mut Weights) -> &mut f32;
 
-/// What can be learnt from these pages. Dates, links and what teams value are not in them; these numbers are set by hand.
+/// What can be learnt from these pages. Dates, links and what teams value are not in them; these numbers are
+/// set by hand.
 const NUMBERS: [(&str, Number); 22] = [
     ("fields.path", |weights| &mut weights.fields[1]),
     ("path", |weights| &mut weights.path),
@@ -47,20 +49,21 @@ pub fn learn(pages: &[ReadPage]) -> Result<()> {
     let rules = rules::all(pages);
     let mut grounds = Vec::new();
     for rule in &rules {
-        // Too few links lead from page to page to learn from them; and addresses matter most where there is no title.
+        // Too few links lead from page to page to learn from them; and URLs matter most where there is no
+        // title.
         let ways: &[bool] = match rule.name {
             "title" => &[true, false],
             "anchor" => &[],
             _ => &[true],
         };
         for &address in ways {
-            grounds.push((rule, Ours::of(rule, address)?));
+            grounds.push((rule, OwnIndex::of(rule, address)?));
         }
     }
     let mut weights = Weights::default();
     let mut best = mean(&grounds, &weights)?;
     println!("start: {best:.4}");
-    for round in 1..=ROUNDS {
+    for round in 1..=PASSES {
         for (name, number) in NUMBERS {
             for step in STEPS {
                 let mut tried = weights.clone();
@@ -69,7 +72,7 @@ pub fn learn(pages: &[ReadPage]) -> Result<()> {
                     *number(&mut tried) = number(&mut tried).clamp(0.0, 1.0);
                 }
                 let quality = mean(&grounds, &tried)?;
-                if quality > best + LEAST {
+                if quality > best + MIN_GAIN {
                     println!("round {round}: {name} = {:.3}: {quality:.4}", number(&mut tried));
                     (best, weights) = (quality, tried);
                 }
@@ -81,11 +84,11 @@ pub fn learn(pages: &[ReadPage]) -> Result<()> {
 }
 
 /// Mean reciprocal rank over the learning half, each rule counting alike.
-fn mean(grounds: &[(&Rule, Ours)], weights: &Weights) -> Result<f64> {
+fn mean(grounds: &[(&Rule, OwnIndex)], weights: &Weights) -> Result<f64> {
     std::thread::scope(|scope| {
         let judged: Vec<_> = grounds
             .iter()
-            .map(|(rule, ours)| scope.spawn(|| judge(ours, rule, weights, Half::Learnt, DEEP)))
+            .map(|(rule, ours)| scope.spawn(|| judge(ours, rule, weights, Half::Learnt, MAX_RESULTS)))
             .collect();
         let mut sum = 0.0;
         for judged in judged {

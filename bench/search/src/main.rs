@@ -1,11 +1,11 @@
 //! Benchmarks of the local search index.
 //!
 //! ```text
-//! gannet-bench-search quality PAGES      MRR and recall beside plain tantivy, by several rules, with and without addresses
-//! gannet-bench-search read PAGES OUT     pages as they are read, to be given to the others instead of PAGES
+//! gannet-bench-search quality PAGES      MRR and recall against plain tantivy, with and without URLs
+//! gannet-bench-search read PAGES OUT     parsed pages, for the other commands instead of PAGES
 //! gannet-bench-search misses PAGES RULE  queries whose page does not come first
-//! gannet-bench-search learn PAGES        weights, learnt on the half of the queries that quality does not report
-//! gannet-bench-search speed PAGES [N]    indexing, size and latency with N documents of words as frequent as in the pages
+//! gannet-bench-search learn PAGES        weights, learnt on the queries that quality does not report
+//! gannet-bench-search speed PAGES [N]    indexing, size and latency with N generated documents
 //! ```
 //! `PAGES` has one JSON object with `url` and `html` in each line, plain or compressed (`.zst`).
 
@@ -17,10 +17,10 @@
     clippy::cast_possible_wrap
 )]
 
+mod generated;
 mod learn;
-mod made_up;
 mod pages;
-mod plain;
+mod plain_tantivy;
 mod quality;
 mod rules;
 mod speed;
@@ -29,7 +29,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
-/// The allocator of the service: what is measured here is what it does.
+/// The allocator of the service, so that the measurement matches it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -42,7 +42,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Retrieval quality beside plain tantivy.
+    /// Retrieval quality compared with plain tantivy.
     Quality { pages: PathBuf },
     /// Reads pages once, for the other commands.
     Read { pages: PathBuf, out: PathBuf },
@@ -50,7 +50,7 @@ enum Command {
     Misses { pages: PathBuf, rule: String },
     /// Learns weights on half of the queries.
     Learn { pages: PathBuf },
-    /// Speed and size with made-up documents.
+    /// Speed and size with generated documents.
     Speed {
         pages: PathBuf,
         #[arg(default_value_t = 100_000)]

@@ -1,7 +1,7 @@
 //! Pages as the service reads them: main content as plain text, headings, title, description, links.
 
 use anyhow::{Context, Result};
-use content::{Limits, Page, Source, Wanted};
+use content::{ContentScope, Limits, Page, PageSource};
 use index::Document;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use url::Url;
 
-/// A page, and the texts of its links with where they lead.
+/// A page, and the texts of its links with their targets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ReadPage {
     pub document: Document,
@@ -20,7 +20,7 @@ pub struct ReadPage {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Row {
-    /// As `read` left it.
+    /// As `read` wrote it.
     Read(Box<ReadPage>),
     Fetched {
         url: String,
@@ -44,7 +44,7 @@ pub fn read(path: &Path) -> Result<Vec<ReadPage>> {
     Ok(pages)
 }
 
-/// Keeps pages as they were read: reading takes longer than all questions.
+/// Stores pages that were read: reading takes longer than all queries.
 pub fn write(pages: &[ReadPage], path: &Path) -> Result<()> {
     let mut out = zstd::Encoder::new(File::create(path)?, 3)?;
     for page in pages {
@@ -57,9 +57,9 @@ pub fn write(pages: &[ReadPage], path: &Path) -> Result<()> {
 
 fn page(address: String, html: &str) -> Result<ReadPage> {
     let url = Url::parse(&address).ok();
-    let source = Source { bytes: html.as_bytes(), url: url.as_ref(), ..Source::default() };
-    let page = Page::read(&source, &Limits::default());
-    let selection = page.select(&Wanted::default())?;
+    let source = PageSource { bytes: html.as_bytes(), url: url.as_ref(), ..PageSource::default() };
+    let page = Page::parse(&source, &Limits::default());
+    let selection = page.select(&ContentScope::default())?;
     let metadata = page.metadata();
     let (body, headings) = plain(&page.markdown(&selection, true));
     let document = Document {

@@ -1,16 +1,16 @@
-//! How far up the page stands that is meant.
+//! How high the expected page ranks.
 
 use crate::pages::ReadPage;
-use crate::plain::Plain;
+use crate::plain_tantivy::PlainTantivy;
 use crate::rules::{self, Rule};
 use anyhow::Result;
-use index::{Document, Entry, Index, Options, Query, Weights};
+use index::{Document, Index, IndexEntry, Options, Query, Weights};
 use std::path::Path;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-/// Places that are looked at; a page further down counts as not found.
-const DEEP: usize = 100;
+/// Results that are looked at; a page further down counts as not found.
+const MAX_RESULTS: usize = 100;
 
 /// Means over queries.
 #[derive(Debug, Default, Clone, Copy)]
@@ -33,7 +33,8 @@ impl Quality {
     }
 }
 
-/// Which queries: weights are learnt on one half and judged on the other. Halves are made by page, not by query.
+/// Which queries: weights are learnt on one half and judged on the other. Halves are made by page, not by
+/// query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Half {
     Learnt,
@@ -59,7 +60,8 @@ pub fn report(pages: &[ReadPage]) -> Result<()> {
     for rule in &rules {
         let plain = judge_plain(rule, Half::Judged)?;
         for (at, address) in [true, false].into_iter().enumerate() {
-            let ours = judge(&Ours::of(rule, address)?, rule, &Weights::default(), Half::Judged, DEEP)?;
+            let ours =
+                judge(&OwnIndex::of(rule, address)?, rule, &Weights::default(), Half::Judged, MAX_RESULTS)?;
             println!(
                 "{:<13} {:<9} {:>7} {:>10.4} {:>10.4} {:>8.3} {:>10.4} {:>10.4}",
                 rule.name,
@@ -85,24 +87,24 @@ pub fn report(pages: &[ReadPage]) -> Result<()> {
 
 fn judge_plain(rule: &Rule, half: Half) -> Result<Quality> {
     let folder = tempfile::tempdir()?;
-    let mut plain = Plain::open(folder.path(), 64 << 20, 1)?;
+    let mut plain = PlainTantivy::open(folder.path(), 64 << 20, 1)?;
     for (number, document) in rule.documents.iter().enumerate() {
         plain.add(number, document)?;
     }
     plain.commit()?;
     let mut quality = Quality::default();
     for (query, page) in rule.queries.iter().filter(|(_, page)| half.holds(*page)) {
-        quality.add(plain.search(query, DEEP)?.iter().position(|found| found == page));
+        quality.add(plain.search(query, MAX_RESULTS)?.iter().position(|found| found == page));
     }
     Ok(quality.mean())
 }
 
-/// Our index of a rule's pages; addresses can be withheld too.
-pub struct Ours {
+/// Our index of a rule's pages; URLs can be withheld too.
+pub struct OwnIndex {
     folder: TempDir,
 }
 
-impl Ours {
+impl OwnIndex {
     pub fn of(rule: &Rule, address: bool) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let index = Index::open(folder.path(), Options { threads: 1, ..Options::default() })?;
@@ -118,15 +120,15 @@ impl Ours {
     }
 }
 
-fn entry(number: usize, document: &Document, address: bool) -> Entry {
+fn entry(number: usize, document: &Document, address: bool) -> IndexEntry {
     let mut document = document.clone();
-    // The number of a page travels in an attribute, which nothing is ranked by.
+    // The number of a page is stored in an attribute, which has no influence on ranking.
     document.attributes.insert("number".to_owned(), number.to_string());
     if !address {
-        // Still one page apart from another.
+        // Still different for each page.
         document.url = format!("https://x{number}x.invalid/");
     }
-    Entry {
+    IndexEntry {
         seq: number as i64 + 1,
         key: (number as u128).to_be_bytes(),
         team: Uuid::nil(),
@@ -136,7 +138,7 @@ fn entry(number: usize, document: &Document, address: bool) -> Entry {
     }
 }
 
-pub fn judge(ours: &Ours, rule: &Rule, weights: &Weights, half: Half, deep: usize) -> Result<Quality> {
+pub fn judge(ours: &OwnIndex, rule: &Rule, weights: &Weights, half: Half, deep: usize) -> Result<Quality> {
     let index =
         Index::open_read_only(ours.folder(), Options { weights: weights.clone(), ..Options::default() })?;
     let mut quality = Quality::default();
@@ -152,11 +154,15 @@ pub fn judge(ours: &Ours, rule: &Rule, weights: &Weights, half: Half, deep: usiz
 
 pub fn misses(pages: &[ReadPage], name: &str) -> Result<()> {
     for rule in rules::all(pages).iter().filter(|rule| rule.name == name) {
-        let ours = Ours::of(rule, true)?;
+        let ours = OwnIndex::of(rule, true)?;
         let index = Index::open_read_only(ours.folder(), Options::default())?;
         for (text, page) in rule.queries.iter().filter(|(_, page)| Half::Learnt.holds(*page)) {
-            let query =
-                Query { collection: "web".to_owned(), text: text.clone(), limit: DEEP, ..Query::default() };
+            let query = Query {
+                collection: "web".to_owned(),
+                text: text.clone(),
+                limit: MAX_RESULTS,
+                ..Query::default()
+            };
             let hits = index.search(&query)?.hits;
             let url = &rule.documents[*page].url;
             let place = hits.iter().position(|hit| hit.document.url == *url);

@@ -1,26 +1,28 @@
-//! Queries whose answer is known, made from pages by stated rules. What a query was made of is taken out of the page it must find, and out
-//! of the same page for the yardstick.
+//! Queries with a known result, made from pages by four rules. The text that a query was made from is removed
+//! from the page it must find, in our index and in the baseline.
 //!
-//! - `title`: what the page's `<title>` says without the name of the site. The page loses its title, and every heading and line that says
-//!   the same.
-//! - `description`: the first sentence of its description. The page loses its description, and keeps title and text.
-//! - `heading`: a heading of three words or more from further down, each page's middle one. The page loses that heading, and the line.
-//! - `anchor`: what links on other pages of the collection call it. The page loses nothing: the text stands elsewhere.
+//! - `title`: the page's `<title>` without the name of the site. The page loses its title, and every heading and
+//!   line with the same text.
+//! - `description`: the first sentence of its description. The page loses its description, and keeps title and
+//!   text.
+//! - `heading`: the middle heading of three words or more. The page loses that heading, and the line.
+//! - `anchor`: the text of links on other pages of the collection. The page loses nothing: the text is on
+//!   another page.
 
 use crate::pages::ReadPage;
 use index::{Document, address_number};
 use std::collections::HashMap;
 
 /// Fewest words of a query: shorter ones name no single page.
-const FEWEST_WORDS: usize = 3;
-/// Longest query in characters, as the service takes them.
-const LONGEST: usize = 200;
+const MIN_QUERY_WORDS: usize = 3;
+/// Longest query in characters, as the service accepts them.
+const MAX_QUERY_CHARACTERS: usize = 200;
 
 /// Queries of one rule, and the pages as this rule leaves them.
 pub struct Rule {
     pub name: &'static str,
     pub documents: Vec<Document>,
-    /// What is asked, and the number of the page that is meant.
+    /// The query, and the number of the expected page.
     pub queries: Vec<(String, usize)>,
 }
 
@@ -61,7 +63,7 @@ fn description(document: &mut Document) -> String {
 /// Nothing where there is none.
 fn heading(document: &mut Document) -> String {
     let below: Vec<&String> =
-        document.headings.iter().skip(1).filter(|heading| words(heading) >= FEWEST_WORDS).collect();
+        document.headings.iter().skip(1).filter(|heading| words(heading) >= MIN_QUERY_WORDS).collect();
     let query = below.get(below.len() / 2).map(|heading| (*heading).clone()).unwrap_or_default();
     forget(document, &query);
     query
@@ -91,11 +93,11 @@ fn anchors(pages: &[ReadPage]) -> Rule {
     Rule { name: "anchor", documents, queries }
 }
 
-/// A text as it is asked: one line, of bounded length; none where it is too short to name a page.
+/// A text as a query: one line, of bounded length; none where it is too short to name a page.
 fn asked(text: &str) -> Option<String> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = &line[..line.floor_char_boundary(LONGEST)];
-    (words(line) >= FEWEST_WORDS).then(|| line.to_owned())
+    let line = &line[..line.floor_char_boundary(MAX_QUERY_CHARACTERS)];
+    (words(line) >= MIN_QUERY_WORDS).then(|| line.to_owned())
 }
 
 fn words(text: &str) -> usize {
@@ -110,7 +112,7 @@ fn without_site(title: &str) -> &str {
     parts.into_iter().map(str::trim).rev().max_by_key(|part| part.len()).unwrap_or(title)
 }
 
-/// Takes out every heading and every line that says a text.
+/// Removes every heading and every line with a text.
 fn forget(document: &mut Document, text: &str) {
     let said = letters(text);
     if said.is_empty() {

@@ -1,33 +1,34 @@
-//! Indexing, size and latency, beside plain tantivy with the same documents.
+//! Indexing, size and latency, compared with plain tantivy on the same documents.
 
-use crate::made_up::{Stuff, query};
+use crate::generated::{Vocabulary, query};
 use crate::pages::ReadPage;
-use crate::plain::Plain;
+use crate::plain_tantivy::PlainTantivy;
 use anyhow::Result;
-use index::{Document, Entry, Index, Options, Query};
+use index::{Document, Index, IndexEntry, Options, Query};
 use rustix::time::{ClockId, clock_gettime};
 use std::path::Path;
 use std::time::Instant;
 use uuid::Uuid;
 
-/// Documents handed over at once, and between two commits of a long way through the feed, as the feeder does it.
-const BATCH: usize = 1_000;
-const COMMIT_AFTER: usize = 20_000;
+/// Documents in one batch, and between two commits, as the feeder does it.
+const BATCH_DOCUMENTS: usize = 1_000;
+const DOCUMENTS_PER_COMMIT: usize = 20_000;
 /// Memory and threads of both writers, as the server has them.
-const MEMORY: usize = 256 << 20;
-const THREADS: usize = 2;
+const WRITER_MEMORY_BYTES: usize = 256 << 20;
+const WRITER_THREADS: usize = 2;
 const QUERIES: usize = 2_000;
 const LIMIT: usize = 10;
 
 pub fn report(pages: &[ReadPage], documents: usize) -> Result<()> {
-    let stuff = Stuff::of(pages);
-    let packed = (0..documents).map(|number| pack(&stuff.document(number))).collect::<Result<Vec<_>>>()?;
+    let vocabulary = Vocabulary::of(pages);
+    let packed =
+        (0..documents).map(|number| pack(&vocabulary.document(number))).collect::<Result<Vec<_>>>()?;
     let bytes: usize = packed.iter().map(|(_, len)| len).sum();
     println!(
-        "{documents} documents of {:.1} KB, from {} different words; {COMMIT_AFTER} to a commit, {THREADS} threads, {} MB",
+        "{documents} documents of {:.1} KB, from {} different words; {DOCUMENTS_PER_COMMIT} to a commit, {WRITER_THREADS} threads, {} MB",
         bytes as f64 / documents as f64 / 1e3,
-        stuff.different_words(),
-        MEMORY >> 20
+        vocabulary.different_words(),
+        WRITER_MEMORY_BYTES >> 20
     );
     let unpacking = Clock::start();
     for (packed, _) in &packed {
@@ -37,26 +38,31 @@ pub fn report(pages: &[ReadPage], documents: usize) -> Result<()> {
     println!("unpacking as the feeder does: {:.0} documents/s", documents as f64 / unpacking.0);
 
     let ours = tempfile::tempdir()?;
-    let index = Index::open(ours.path(), Options { memory: MEMORY, threads: THREADS, ..Options::default() })?;
+    let index = Index::open(
+        ours.path(),
+        Options { memory: WRITER_MEMORY_BYTES, threads: WRITER_THREADS, ..Options::default() },
+    )?;
     let clock = Clock::start();
-    for (batch, packed) in packed.chunks(BATCH).enumerate() {
-        let entries =
-            packed.iter().enumerate().map(|(at, (packed, _))| Ok(entry(batch * BATCH + at, unpack(packed)?)));
+    for (batch, packed) in packed.chunks(BATCH_DOCUMENTS).enumerate() {
+        let entries = packed
+            .iter()
+            .enumerate()
+            .map(|(at, (packed, _))| Ok(entry(batch * BATCH_DOCUMENTS + at, unpack(packed)?)));
         index.feed(entries.collect::<Result<Vec<_>>>()?)?;
-        if ((batch + 1) * BATCH).is_multiple_of(COMMIT_AFTER) {
+        if ((batch + 1) * BATCH_DOCUMENTS).is_multiple_of(DOCUMENTS_PER_COMMIT) {
             index.commit()?;
         }
     }
     index.commit()?;
     let whole = clock.spent();
     let yardstick = tempfile::tempdir()?;
-    let mut plain = Plain::open(yardstick.path(), MEMORY, THREADS)?;
+    let mut plain = PlainTantivy::open(yardstick.path(), WRITER_MEMORY_BYTES, WRITER_THREADS)?;
     let clock = Clock::start();
-    for (batch, packed) in packed.chunks(BATCH).enumerate() {
+    for (batch, packed) in packed.chunks(BATCH_DOCUMENTS).enumerate() {
         for (at, (packed, _)) in packed.iter().enumerate() {
-            plain.add(batch * BATCH + at, &unpack(packed)?)?;
+            plain.add(batch * BATCH_DOCUMENTS + at, &unpack(packed)?)?;
         }
-        if ((batch + 1) * BATCH).is_multiple_of(COMMIT_AFTER) {
+        if ((batch + 1) * BATCH_DOCUMENTS).is_multiple_of(DOCUMENTS_PER_COMMIT) {
             plain.commit()?;
         }
     }
@@ -114,8 +120,8 @@ pub fn report(pages: &[ReadPage], documents: usize) -> Result<()> {
     Ok(())
 }
 
-fn entry(number: usize, document: Document) -> Entry {
-    Entry {
+fn entry(number: usize, document: Document) -> IndexEntry {
+    IndexEntry {
         seq: number as i64 + 1,
         key: (number as u128 + 1).to_be_bytes(),
         team: Uuid::nil(),
@@ -125,7 +131,7 @@ fn entry(number: usize, document: Document) -> Entry {
     }
 }
 
-/// A document as the store keeps it, and its size before.
+/// A document as the store keeps it, and its size before compression.
 fn pack(document: &Document) -> Result<(Vec<u8>, usize)> {
     let text = serde_json::to_vec(document)?;
     Ok((zstd::bulk::compress(&text, 3)?, text.len()))
@@ -143,7 +149,7 @@ fn disk(folder: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Time by the clock and of the processor.
+/// Clock time and CPU time.
 struct Clock {
     wall: Instant,
     cpu: f64,
@@ -160,13 +166,13 @@ impl Clock {
     }
 }
 
-/// Seconds of the processor so far.
+/// CPU seconds so far.
 fn cpu(clock: ClockId) -> f64 {
     let time = clock_gettime(clock);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Times of queries, by the clock and of the processor.
+/// Clock and CPU times of queries.
 #[derive(Default)]
 struct Times(Vec<(f64, f64)>);
 

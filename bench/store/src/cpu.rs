@@ -1,4 +1,4 @@
-//! Processor time of this process, all threads together.
+//! CPU time of this process, all threads together.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;

@@ -1,9 +1,9 @@
-//! What the ledger of crawls costs: one crawl, worked on in rounds as the engine does it.
+//! The cost of the crawl ledger: one crawl, worked on in rounds as the engine does it.
 //!
-//! A round claims `BATCH` entries, ends their attempts with an outcome and a document each, and settles what can be
-//! settled; each settlement finds `LINKS` addresses, of which as many are new as were settled and the others are
-//! known, as in the middle of a site. `WORKERS` do so at once. Prints the time of each step, pages per second, and
-//! what a page takes on disk.
+//! A round claims `BATCH` entries, ends their attempts with an outcome and a document each, and settles what
+//! can be settled; each settlement finds `LINKS` URLs, of which as many are new as were settled and the
+//! others are known, as in the middle of a site. `WORKERS` do so concurrently. Prints the time of each step,
+//! pages per second, and the disk space of a page.
 
 use crate::{cpu, noise, number, team};
 use anyhow::ensure;
@@ -107,7 +107,7 @@ impl Site {
         AttemptEnd::Fetched { outcome, document, page: None, search: None }
     }
 
-    /// Everything is a document; links lead back to the newest addresses, and to some that nobody saw before.
+    /// Everything is a document; links lead back to the newest URLs, and to some new ones.
     fn settlement(&self, turn: &Turn) -> Settlement {
         let count = turn.fetched.len();
         let end = self.found.fetch_add(count, Ordering::Relaxed) + count;
@@ -138,7 +138,7 @@ impl Times {
     }
 }
 
-/// The times of one step, waiting for turns included.
+/// The times of one step, including waiting for locks.
 #[derive(Default)]
 struct Steps {
     count: u32,
@@ -168,7 +168,7 @@ impl Steps {
 
 fn entry(n: usize) -> NewEntry {
     NewEntry {
-        // Spread as hashes are.
+        // Distributed like hashes.
         key: (n as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_be_bytes(),
         url: format!("https://www.example.test/some/section/of/the/site/page-{n}.html"),
         host: "www.example.test".into(),

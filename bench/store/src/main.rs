@@ -1,7 +1,6 @@
-//! What a store costs: `gannet-bench-store claims|crawls|scrapes DATABASE_URL …`; see the README beside this.
-//! Use an empty database.
+//! The cost of a store: `gannet-bench-store crawls|scrapes DATABASE_URL …`; see
+//! `bench/store/README.md`. Use an empty database.
 
-mod claims;
 mod cpu;
 mod crawls;
 mod scrapes;
@@ -12,8 +11,8 @@ use store::secrets::{SecretKey, SecretKeys};
 use store::{Store, StoreOptions};
 use uuid::Uuid;
 
-const USAGE: &str = "usage: gannet-bench-store claims DATABASE_URL [QUEUED] [SECONDS] [WORKERS] [BATCH]
-       gannet-bench-store crawls DATABASE_URL [PAGES] [WORKERS] [BATCH] [LINKS] [DOCUMENT-BYTES]
+const USAGE: &str =
+    "usage: gannet-bench-store crawls DATABASE_URL [PAGES] [WORKERS] [BATCH] [LINKS] [DOCUMENT-BYTES]
        gannet-bench-store scrapes DATABASE_URL [RECORDS] [BATCH] [RESULT-BYTES] [PAGE-BYTES] [reserved]";
 
 #[tokio::main]
@@ -26,7 +25,6 @@ async fn main() -> anyhow::Result<()> {
     let store = store::open(&StoreOptions::new(url).with_secret_keys(SecretKeys::new(key))).await?;
     println!("backend      {}", store.backend());
     match what.as_str() {
-        "claims" => claims::run(store.clone(), &rest).await?,
         "crawls" => crawls::run(store.clone(), &rest).await?,
         "scrapes" => scrapes::run(&*store, &rest).await?,
         _ => bail!(USAGE),
@@ -35,7 +33,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The number at a place of the command line, or its default.
+/// The number at a position of the command line, or its default.
 fn number(rest: &[String], place: usize, default: usize) -> anyhow::Result<usize> {
     rest.get(place).map_or(Ok(default), |text| text.parse().context(USAGE))
 }
@@ -45,7 +43,7 @@ async fn team(store: &dyn Store, name: String) -> anyhow::Result<Uuid> {
     Ok(store.create_team(team).await?.id)
 }
 
-/// Bytes that differ from record to record and do not shrink, as compressed ones are.
+/// Bytes that differ from record to record and do not compress, like compressed ones.
 fn noise(seed: usize, bytes: usize) -> Vec<u8> {
     let mut state = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut out = Vec::with_capacity(bytes + 8);

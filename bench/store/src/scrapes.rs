@@ -1,4 +1,4 @@
-//! Processor time of recording scrapes, per record.
+//! CPU time of recording scrapes, per record.
 
 use crate::{cpu, noise, number, team};
 use anyhow::ensure;

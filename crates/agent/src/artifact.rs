@@ -1,52 +1,53 @@
-//! The result of a run as it grows: values by their place, each with where it was read. Bounded in depth, rows and bytes, whoever writes.
+//! The growing result of a run: values by JSON pointer, each with its source. Depth, rows and bytes are
+//! bounded.
 
-use crate::{Change, Told};
+use crate::{AgentEvent, Change};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// How deep a place may lie, how many rows a list may have, and bytes of the whole.
-const DEEPEST: usize = 12;
-const MOST_ROWS: usize = 2_000;
-const MOST_BYTES: usize = 2 << 20;
-/// Fields named in one change.
-const MOST_NAMED: usize = 50;
+/// Bounds of a pointer's depth, of the rows of a list, and of the whole result.
+const MAX_DEPTH: usize = 12;
+const MAX_ROWS: usize = 2_000;
+const MAX_BYTES: usize = 2 << 20;
+/// Fields named in one change event.
+const MAX_NAMED_FIELDS: usize = 50;
 
-/// Where a value stands.
+/// Where a value was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct ValueSource {
     pub url: String,
-    /// Word for word.
+    /// Verbatim text of the page.
     pub quote: String,
 }
 
-/// Why a value was not put in its place.
+/// Why a value could not be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Misplaced {
-    #[error("`{0}` is no place in the result: write it as in `/items/0/name`")]
-    NoPlace(String),
-    #[error("rows are filled one after the other: the next row of this list is {0}")]
+pub(crate) enum PlacementError {
+    #[error("`{0}` is not a valid field of the result: write it as in `/items/0/name`")]
+    InvalidPointer(String),
+    #[error("rows must be added in order: the next row of this list is {0}")]
     Gap(usize),
-    #[error("the result has grown as large as it may")]
-    Full,
+    #[error("the result has reached its maximum size")]
+    TooLarge,
 }
 
-/// The growing result.
+/// The result so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Artifact {
     value: Value,
-    sources: BTreeMap<String, Source>,
+    sources: BTreeMap<String, ValueSource>,
     bytes: usize,
-    /// As it was last told.
-    told: Option<Value>,
-    told_sources: BTreeMap<String, Source>,
+    /// The value as last recorded in the journal.
+    published: Option<Value>,
+    published_sources: BTreeMap<String, ValueSource>,
 }
 
 impl Artifact {
-    /// Begins with what a lost process had found, or empty.
+    /// Starts with the result of an interrupted process, or empty.
     pub fn new(resume: Option<Value>) -> Self {
         let bytes = resume.as_ref().map_or(0, |value| value.to_string().len());
-        Self { told: resume.clone(), value: resume.unwrap_or(Value::Null), bytes, ..Self::default() }
+        Self { published: resume.clone(), value: resume.unwrap_or(Value::Null), bytes, ..Self::default() }
     }
 
     pub fn value(&self) -> &Value {
@@ -54,40 +55,43 @@ impl Artifact {
     }
 
     pub fn is_empty(&self) -> bool {
-        !stated(&self.value)
+        !is_filled(&self.value)
     }
 
-    pub fn source(&self, pointer: &str) -> Option<&Source> {
+    pub fn source(&self, pointer: &str) -> Option<&ValueSource> {
         self.sources.get(pointer)
     }
 
-    pub fn sources(&self) -> impl Iterator<Item = (&str, &Source)> {
+    pub fn sources(&self) -> impl Iterator<Item = (&str, &ValueSource)> {
         self.sources.iter().map(|(pointer, source)| (pointer.as_str(), source))
     }
 
     pub fn has_changed(&self) -> bool {
-        !self.value.is_null() && self.told.as_ref() != Some(&self.value)
+        !self.value.is_null() && self.published.as_ref() != Some(&self.value)
     }
 
-    /// Sources that were not told yet, told by this.
-    pub fn fresh_sources(&mut self, most: usize) -> Vec<(String, Source)> {
-        let fresh =
-            self.sources.iter().filter(|(pointer, source)| self.told_sources.get(*pointer) != Some(source));
-        let fresh: Vec<(String, Source)> =
+    /// Sources that were not published yet; marks them as published.
+    pub fn take_unpublished_sources(&mut self, most: usize) -> Vec<(String, ValueSource)> {
+        let fresh = self
+            .sources
+            .iter()
+            .filter(|(pointer, source)| self.published_sources.get(*pointer) != Some(source));
+        let fresh: Vec<(String, ValueSource)> =
             fresh.take(most).map(|(pointer, source)| (pointer.clone(), source.clone())).collect();
-        self.told_sources.extend(fresh.iter().cloned());
+        self.published_sources.extend(fresh.iter().cloned());
         fresh
     }
 
-    /// Takes another value for the whole, with its sources.
-    pub fn replace(&mut self, value: Value, sources: impl IntoIterator<Item = (String, Source)>) {
+    /// Replaces the whole value and its sources.
+    pub fn replace(&mut self, value: Value, sources: impl IntoIterator<Item = (String, ValueSource)>) {
         self.bytes = value.to_string().len();
         self.value = value;
         self.sources = sources.into_iter().collect();
     }
 
-    /// Takes the same value with some of it left out, place after place; what stood after a row that is gone has moved up.
-    pub fn settle(&mut self, value: Value, dropped: &[String]) {
+    /// Replaces the value by itself without the `dropped` pointers (in order); rows after a dropped row move
+    /// up.
+    pub fn replace_conformed(&mut self, value: Value, dropped: &[String]) {
         for gone in dropped {
             let below = format!("{gone}/");
             self.sources.retain(|pointer, _| pointer != gone && !pointer.starts_with(&below));
@@ -108,17 +112,25 @@ impl Artifact {
         self.value = value;
     }
 
-    /// Puts a value in its place; lists and objects on the way there are made.
-    pub fn set(&mut self, place: &str, value: Value, source: Option<Source>) -> Result<String, Misplaced> {
-        let steps = steps(place).ok_or_else(|| Misplaced::NoPlace(crate::worker::cut(place, 80)))?;
+    /// Sets the value at a pointer, creating lists and objects on the way. Returns the normalized pointer.
+    pub fn set(
+        &mut self,
+        place: &str,
+        value: Value,
+        source: Option<ValueSource>,
+    ) -> Result<String, PlacementError> {
+        let steps = pointer_steps(place)
+            .ok_or_else(|| PlacementError::InvalidPointer(crate::agent::cut(place, 80)))?;
         let bytes = value.to_string().len() + place.len();
-        if self.bytes + bytes > MOST_BYTES {
-            return Err(Misplaced::Full);
+        if self.bytes + bytes > MAX_BYTES {
+            return Err(PlacementError::TooLarge);
         }
         let mut at = &mut self.value;
         for step in &steps {
-            at = descend(at, step).map_err(|problem| match problem {
-                Misplaced::NoPlace(_) => Misplaced::NoPlace(crate::worker::cut(place, 80)),
+            at = descend(at, step).map_err(|error| match error {
+                PlacementError::InvalidPointer(_) => {
+                    PlacementError::InvalidPointer(crate::agent::cut(place, 80))
+                }
                 other => other,
             })?;
         }
@@ -133,28 +145,29 @@ impl Artifact {
         Ok(pointer)
     }
 
-    /// Takes the sources of everything below a place.
-    pub fn cite_below(&mut self, place: &str, sources: &BTreeMap<String, Source>) {
+    /// Adds the given sources that lie below a pointer.
+    pub fn cite_below(&mut self, place: &str, sources: &BTreeMap<String, ValueSource>) {
         let below = format!("{place}/");
         let taken = sources.iter().filter(|(pointer, _)| pointer.starts_with(&below));
         self.sources.extend(taken.map(|(pointer, source)| (pointer.clone(), source.clone())));
     }
 
-    /// What to tell of the changes since it was last told; `None` when there are none.
-    pub fn changes(&mut self, source: Option<Uuid>) -> Option<Told> {
+    /// The event for the changes since the last one; `None` when there are none.
+    pub fn take_change_event(&mut self, source: Option<Uuid>) -> Option<AgentEvent> {
         if !self.has_changed() {
             return None;
         }
-        let changed_fields = changed_fields(self.told.as_ref(), &self.value);
-        let change = self.told.as_ref().map_or(Change::Init, |before| kind_of_change(before, &self.value));
-        self.told = Some(self.value.clone());
+        let changed_fields = changed_fields(self.published.as_ref(), &self.value);
+        let change =
+            self.published.as_ref().map_or(Change::Init, |before| kind_of_change(before, &self.value));
+        self.published = Some(self.value.clone());
         let items = rows(&self.value).map(|rows| rows.len() as u64);
-        Some(Told::Artifact { change, content: self.value.clone(), changed_fields, items, source })
+        Some(AgentEvent::Artifact { change, content: self.value.clone(), changed_fields, items, source })
     }
 }
 
-/// The steps of a place, written as a pointer (`/items/0/name`) or as people write it (`items[0].name`).
-fn steps(place: &str) -> Option<Vec<String>> {
+/// The steps of a path, written as a JSON pointer (`/items/0/name`) or as `items[0].name`.
+fn pointer_steps(place: &str) -> Option<Vec<String>> {
     let place = place.trim();
     let steps: Vec<String> = if let Some(pointer) = place.strip_prefix('/') {
         pointer.split('/').map(|step| step.replace("~1", "/").replace("~0", "~")).collect()
@@ -165,11 +178,11 @@ fn steps(place: &str) -> Option<Vec<String>> {
             .map(|step| step.trim_end_matches(']').to_owned())
             .collect()
     };
-    let fits = steps.len() <= DEEPEST && steps.iter().all(|step| !step.is_empty() && step.len() <= 200);
+    let fits = steps.len() <= MAX_DEPTH && steps.iter().all(|step| !step.is_empty() && step.len() <= 200);
     fits.then_some(steps)
 }
 
-fn descend<'v>(at: &'v mut Value, step: &str) -> Result<&'v mut Value, Misplaced> {
+fn descend<'v>(at: &'v mut Value, step: &str) -> Result<&'v mut Value, PlacementError> {
     let number = step.parse::<usize>().ok().filter(|_| !step.starts_with('+'));
     if at.is_null() {
         *at = if number.is_some() { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
@@ -177,10 +190,10 @@ fn descend<'v>(at: &'v mut Value, step: &str) -> Result<&'v mut Value, Misplaced
     match (at, number) {
         (Value::Array(list), Some(number)) => {
             if number > list.len() {
-                return Err(Misplaced::Gap(list.len()));
+                return Err(PlacementError::Gap(list.len()));
             }
-            if number >= MOST_ROWS {
-                return Err(Misplaced::Full);
+            if number >= MAX_ROWS {
+                return Err(PlacementError::TooLarge);
             }
             if number == list.len() {
                 list.push(Value::Null);
@@ -188,11 +201,11 @@ fn descend<'v>(at: &'v mut Value, step: &str) -> Result<&'v mut Value, Misplaced
             Ok(&mut list[number])
         }
         (Value::Object(object), _) => Ok(object.entry(step.to_owned()).or_insert(Value::Null)),
-        _ => Err(Misplaced::NoPlace(String::new())),
+        _ => Err(PlacementError::InvalidPointer(String::new())),
     }
 }
 
-/// The list that a result is about: itself, or the longest of its fields.
+/// The main list of a result: the result itself, or its longest list field.
 pub(crate) fn rows(value: &Value) -> Option<&Vec<Value>> {
     match value {
         Value::Array(list) => Some(list),
@@ -201,8 +214,9 @@ pub(crate) fn rows(value: &Value) -> Option<&Vec<Value>> {
     }
 }
 
-/// Whether a value says anything: not null, not an empty text, list or object. Walked with a list, never by recursion.
-pub(crate) fn stated(value: &Value) -> bool {
+/// Whether a value is not null and not an empty text, list or object. Uses a stack, so deep values cannot
+/// overflow ours.
+pub(crate) fn is_filled(value: &Value) -> bool {
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
         match value {
@@ -225,10 +239,10 @@ fn changed_fields(before: Option<&Value>, now: &Value) -> Vec<String> {
     let before = before.and_then(Value::as_object);
     let changed =
         now.iter().filter(|(name, value)| before.and_then(|before| before.get(*name)) != Some(value));
-    changed.map(|(name, _)| name.clone()).take(MOST_NAMED).collect()
+    changed.map(|(name, _)| name.clone()).take(MAX_NAMED_FIELDS).collect()
 }
 
-/// New fields are a part, more rows are appended, and what was there and is different now is modified.
+/// New fields are `Partial`, added rows are `Append`, and a changed old value is `Modify`.
 fn kind_of_change(before: &Value, now: &Value) -> Change {
     let (Some(before), Some(now)) = (before.as_object(), now.as_object()) else {
         return if grew(before, now) { Change::Append } else { Change::Update };
@@ -238,14 +252,14 @@ fn kind_of_change(before: &Value, now: &Value) -> Change {
         match now.get(name) {
             Some(new) if new == old => {}
             Some(new) if grew(old, new) => change = Change::Append,
-            Some(_) if !stated(old) => {}
+            Some(_) if !is_filled(old) => {}
             _ => return Change::Modify,
         }
     }
     change
 }
 
-/// Whether a list is the old one with more rows.
+/// Whether the new list is the old one with rows added.
 fn grew(before: &Value, now: &Value) -> bool {
     match (before, now) {
         (Value::Array(before), Value::Array(now)) => now.len() > before.len() && now.starts_with(before),
@@ -258,9 +272,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn told(artifact: &mut Artifact) -> (Change, Vec<String>, Option<u64>) {
-        match artifact.changes(None) {
-            Some(Told::Artifact { change, changed_fields, items, .. }) => (change, changed_fields, items),
+    fn published(artifact: &mut Artifact) -> (Change, Vec<String>, Option<u64>) {
+        match artifact.take_change_event(None) {
+            Some(AgentEvent::Artifact { change, changed_fields, items, .. }) => {
+                (change, changed_fields, items)
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -268,23 +284,23 @@ mod tests {
     #[test]
     fn it_grows_by_places_and_tells_what_changed() {
         let mut artifact = Artifact::new(None);
-        assert!(artifact.is_empty() && artifact.changes(None).is_none());
+        assert!(artifact.is_empty() && artifact.take_change_event(None).is_none());
         artifact.set("/name", json!("Tern"), None).unwrap();
-        assert_eq!(told(&mut artifact), (Change::Init, vec!["name".to_owned()], None));
+        assert_eq!(published(&mut artifact), (Change::Init, vec!["name".to_owned()], None));
         artifact.set("items[0].price", json!(3), None).unwrap();
-        assert_eq!(told(&mut artifact), (Change::Partial, vec!["items".to_owned()], Some(1)));
+        assert_eq!(published(&mut artifact), (Change::Partial, vec!["items".to_owned()], Some(1)));
         artifact.set("items.1.price", json!(4), None).unwrap();
-        assert_eq!(told(&mut artifact), (Change::Append, vec!["items".to_owned()], Some(2)));
+        assert_eq!(published(&mut artifact), (Change::Append, vec!["items".to_owned()], Some(2)));
         artifact.set("/name", json!("Skua"), None).unwrap();
-        assert_eq!(told(&mut artifact).0, Change::Modify);
-        assert!(artifact.changes(None).is_none());
+        assert_eq!(published(&mut artifact).0, Change::Modify);
+        assert!(artifact.take_change_event(None).is_none());
         assert_eq!(*artifact.value(), json!({"name": "Skua", "items": [{"price": 3}, {"price": 4}]}));
     }
 
     #[test]
     fn a_source_stays_with_its_place() {
         let mut artifact = Artifact::default();
-        let source = Source { url: "https://a.example".to_owned(), quote: "Price: 3".to_owned() };
+        let source = ValueSource { url: "https://a.example".to_owned(), quote: "Price: 3".to_owned() };
         let pointer = artifact.set("a/b[0]", json!(3), Some(source.clone())).unwrap();
         assert_eq!(pointer, "/a~1b/0");
         assert_eq!(artifact.source("/a~1b/0"), Some(&source));
@@ -294,10 +310,13 @@ mod tests {
     fn sources_move_up_with_their_rows() {
         let mut artifact = Artifact::default();
         for (row, name) in ["a", "b", "c"].into_iter().enumerate() {
-            let source = Source { url: name.to_owned(), quote: name.to_owned() };
+            let source = ValueSource { url: name.to_owned(), quote: name.to_owned() };
             artifact.set(&format!("/rows/{row}/name"), json!(name), Some(source)).unwrap();
         }
-        artifact.settle(json!({ "rows": [{ "name": "a" }, { "name": "c" }] }), &["/rows/1".to_owned()]);
+        artifact.replace_conformed(
+            json!({ "rows": [{ "name": "a" }, { "name": "c" }] }),
+            &["/rows/1".to_owned()],
+        );
         let places: Vec<(&str, &str)> =
             artifact.sources().map(|(at, source)| (at, source.url.as_str())).collect();
         assert_eq!(places, [("/rows/0/name", "a"), ("/rows/1/name", "c")]);
@@ -306,12 +325,15 @@ mod tests {
     #[test]
     fn nobody_makes_it_deep_or_large_or_full_of_holes() {
         let mut artifact = Artifact::default();
-        assert!(matches!(artifact.set(&"/a".repeat(13), json!(1), None), Err(Misplaced::NoPlace(_))));
-        assert!(matches!(artifact.set("", json!(1), None), Err(Misplaced::NoPlace(_))));
-        assert_eq!(artifact.set("/rows/5", json!(1), None), Err(Misplaced::Gap(0)));
+        assert!(matches!(
+            artifact.set(&"/a".repeat(13), json!(1), None),
+            Err(PlacementError::InvalidPointer(_))
+        ));
+        assert!(matches!(artifact.set("", json!(1), None), Err(PlacementError::InvalidPointer(_))));
+        assert_eq!(artifact.set("/rows/5", json!(1), None), Err(PlacementError::Gap(0)));
         artifact.set("/rows/0", json!("x"), None).unwrap();
-        assert!(matches!(artifact.set("/rows/name", json!(1), None), Err(Misplaced::NoPlace(_))));
-        let large = json!("x".repeat(MOST_BYTES));
-        assert_eq!(artifact.set("/more", large, None), Err(Misplaced::Full));
+        assert!(matches!(artifact.set("/rows/name", json!(1), None), Err(PlacementError::InvalidPointer(_))));
+        let large = json!("x".repeat(MAX_BYTES));
+        assert_eq!(artifact.set("/more", large, None), Err(PlacementError::TooLarge));
     }
 }

@@ -1,14 +1,13 @@
-//! Sums for a model that cannot do them: one line of arithmetic, within bounds, by the shunting-yard rule. No recursion, no names
-//! but a few functions, no result that is not a finite number.
+//! A calculator for models: evaluates one bounded arithmetic expression with the shunting-yard algorithm. No
+//! recursion, no names but a few functions, and only finite results.
 
-/// Longest line that is read.
-const LONGEST: usize = 1_000;
-const MOST_TOKENS: usize = 400;
+const MAX_BYTES: usize = 1_000;
+const MAX_TOKENS: usize = 400;
 
-/// Why there is no result.
+/// Why an expression has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unclear {
-    #[error("the expression is longer than {LONGEST} characters")]
+pub(crate) enum CalculateError {
+    #[error("the expression is longer than {MAX_BYTES} characters")]
     TooLong,
     #[error("`{0}` is not known: numbers, + - * / % ^ ( ), and min, max, sum, avg, abs, sqrt, round")]
     Unknown(String),
@@ -60,7 +59,7 @@ impl Operator {
         }
     }
 
-    /// Whether `self`, read later, lets `before` be applied first.
+    /// Whether `before`, which is on the stack, is applied before `self`.
     fn yields_to(self, before: Self) -> bool {
         match self {
             Self::Power => before.rank() > self.rank(),
@@ -71,39 +70,40 @@ impl Operator {
 }
 
 /// The value of an expression.
-pub(crate) fn calculate(expression: &str) -> Result<f64, Unclear> {
-    if expression.len() > LONGEST {
-        return Err(Unclear::TooLong);
+pub(crate) fn calculate(expression: &str) -> Result<f64, CalculateError> {
+    if expression.len() > MAX_BYTES {
+        return Err(CalculateError::TooLong);
     }
-    let tokens = tokens(expression)?;
-    let mut machine = Machine::default();
+    let tokens = tokenize(expression)?;
+    let mut calculator = Calculator::default();
     for token in tokens {
-        machine.take(token)?;
+        calculator.push_token(token)?;
     }
-    machine.end()
+    calculator.end()
 }
 
-fn tokens(expression: &str) -> Result<Vec<Token>, Unclear> {
+fn tokenize(expression: &str) -> Result<Vec<Token>, CalculateError> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut rest = expression.trim_start();
     while let Some(first) = rest.chars().next() {
-        if tokens.len() == MOST_TOKENS {
-            return Err(Unclear::TooLong);
+        if tokens.len() == MAX_TOKENS {
+            return Err(CalculateError::TooLong);
         }
         let width = if first.is_ascii_digit() || first == '.' {
             let width = number_width(rest);
-            let number = rest[..width].parse().map_err(|_| Unclear::Unknown(rest[..width].to_owned()))?;
+            let number =
+                rest[..width].parse().map_err(|_| CalculateError::Unknown(rest[..width].to_owned()))?;
             tokens.push(Token::Number(number));
             width
         } else if first.is_alphabetic() {
             let width = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
-            tokens.push(Token::Function(function(&rest[..width])?));
+            tokens.push(Token::Function(parse_function(&rest[..width])?));
             width
         } else {
             let after_value = matches!(tokens.last(), Some(Token::Number(_) | Token::Close));
             tokens.extend(match first {
                 '+' if after_value => Some(Token::Operator(Operator::Add)),
-                // A sign that changes nothing.
+                // A unary plus changes nothing.
                 '+' => None,
                 '-' | '−' if after_value => Some(Token::Operator(Operator::Subtract)),
                 '-' | '−' => Some(Token::Operator(Operator::Negate)),
@@ -114,7 +114,7 @@ fn tokens(expression: &str) -> Result<Vec<Token>, Unclear> {
                 '(' => Some(Token::Open),
                 ')' => Some(Token::Close),
                 ',' => Some(Token::Comma),
-                other => return Err(Unclear::Unknown(other.to_string())),
+                other => return Err(CalculateError::Unknown(other.to_string())),
             });
             first.len_utf8()
         };
@@ -123,7 +123,7 @@ fn tokens(expression: &str) -> Result<Vec<Token>, Unclear> {
     Ok(tokens)
 }
 
-/// Digits, a point, and an exponent where one stands whole.
+/// The width of a number: digits, a point, and an exponent where it is complete.
 fn number_width(text: &str) -> usize {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let Some(exponent) = text[digits..].strip_prefix(['e', 'E']) else { return digits };
@@ -132,7 +132,7 @@ fn number_width(text: &str) -> usize {
     if power == 0 { digits } else { digits + 1 + sign + power }
 }
 
-fn function(name: &str) -> Result<Function, Unclear> {
+fn parse_function(name: &str) -> Result<Function, CalculateError> {
     Ok(match name.to_ascii_lowercase().as_str() {
         "min" => Function::Min,
         "max" => Function::Max,
@@ -141,42 +141,42 @@ fn function(name: &str) -> Result<Function, Unclear> {
         "abs" => Function::Absolute,
         "sqrt" => Function::Root,
         "round" => Function::Round,
-        _ => return Err(Unclear::Unknown(name.chars().take(40).collect())),
+        _ => return Err(CalculateError::Unknown(name.chars().take(40).collect())),
     })
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Held {
+enum StackEntry {
     Operator(Operator),
     Function(Function),
-    /// With the number of values that lay there when it opened.
+    /// With the number of values at that time.
     Open(usize),
 }
 
 #[derive(Debug, Default)]
-struct Machine {
+struct Calculator {
     values: Vec<f64>,
-    held: Vec<Held>,
+    stack: Vec<StackEntry>,
     /// The last token ended a value.
     complete: bool,
 }
 
-impl Machine {
-    fn take(&mut self, token: Token) -> Result<(), Unclear> {
+impl Calculator {
+    fn push_token(&mut self, token: Token) -> Result<(), CalculateError> {
         match token {
             Token::Number(number) => self.value(number),
             Token::Function(function) => {
                 if self.complete {
-                    return Err(Unclear::Incomplete);
+                    return Err(CalculateError::Incomplete);
                 }
-                self.held.push(Held::Function(function));
+                self.stack.push(StackEntry::Function(function));
                 Ok(())
             }
             Token::Open => {
                 if self.complete {
-                    return Err(Unclear::Incomplete);
+                    return Err(CalculateError::Incomplete);
                 }
-                self.held.push(Held::Open(self.values.len()));
+                self.stack.push(StackEntry::Open(self.values.len()));
                 Ok(())
             }
             Token::Operator(operator) => self.operator(operator),
@@ -189,68 +189,68 @@ impl Machine {
         }
     }
 
-    fn value(&mut self, number: f64) -> Result<(), Unclear> {
-        if self.complete || matches!(self.held.last(), Some(Held::Function(_))) {
-            return Err(Unclear::Incomplete);
+    fn value(&mut self, number: f64) -> Result<(), CalculateError> {
+        if self.complete || matches!(self.stack.last(), Some(StackEntry::Function(_))) {
+            return Err(CalculateError::Incomplete);
         }
         self.values.push(number);
         self.complete = true;
         Ok(())
     }
 
-    fn operator(&mut self, operator: Operator) -> Result<(), Unclear> {
+    fn operator(&mut self, operator: Operator) -> Result<(), CalculateError> {
         if (operator == Operator::Negate) == self.complete {
-            return Err(Unclear::Incomplete);
+            return Err(CalculateError::Incomplete);
         }
-        while let Some(Held::Operator(before)) = self.held.last().copied() {
+        while let Some(StackEntry::Operator(before)) = self.stack.last().copied() {
             if !operator.yields_to(before) {
                 break;
             }
-            self.held.pop();
+            self.stack.pop();
             self.apply(before)?;
         }
-        self.held.push(Held::Operator(operator));
+        self.stack.push(StackEntry::Operator(operator));
         self.complete = false;
         Ok(())
     }
 
-    /// Applies what is held since the last open bracket.
-    fn unwind(&mut self) -> Result<usize, Unclear> {
+    /// Applies the operators since the last open bracket.
+    fn unwind(&mut self) -> Result<usize, CalculateError> {
         if !self.complete {
-            return Err(Unclear::Incomplete);
+            return Err(CalculateError::Incomplete);
         }
         loop {
-            match self.held.last().copied() {
-                Some(Held::Operator(operator)) => {
-                    self.held.pop();
+            match self.stack.last().copied() {
+                Some(StackEntry::Operator(operator)) => {
+                    self.stack.pop();
                     self.apply(operator)?;
                 }
-                Some(Held::Open(since)) => return Ok(since),
-                Some(Held::Function(_)) | None => return Err(Unclear::Incomplete),
+                Some(StackEntry::Open(since)) => return Ok(since),
+                Some(StackEntry::Function(_)) | None => return Err(CalculateError::Incomplete),
             }
         }
     }
 
-    fn close(&mut self) -> Result<(), Unclear> {
+    fn close(&mut self) -> Result<(), CalculateError> {
         let since = self.unwind()?;
-        self.held.pop();
-        if let Some(Held::Function(function)) = self.held.last().copied() {
-            self.held.pop();
+        self.stack.pop();
+        if let Some(StackEntry::Function(function)) = self.stack.last().copied() {
+            self.stack.pop();
             let given = self.values.split_off(since);
-            self.values.push(applied(function, &given)?);
+            self.values.push(apply_function(function, &given)?);
         } else if self.values.len() != since + 1 {
-            return Err(Unclear::Incomplete);
+            return Err(CalculateError::Incomplete);
         }
         Ok(())
     }
 
-    fn apply(&mut self, operator: Operator) -> Result<(), Unclear> {
-        let right = self.values.pop().ok_or(Unclear::Incomplete)?;
+    fn apply(&mut self, operator: Operator) -> Result<(), CalculateError> {
+        let right = self.values.pop().ok_or(CalculateError::Incomplete)?;
         if operator == Operator::Negate {
             self.values.push(-right);
             return Ok(());
         }
-        let left = self.values.pop().ok_or(Unclear::Incomplete)?;
+        let left = self.values.pop().ok_or(CalculateError::Incomplete)?;
         self.values.push(match operator {
             Operator::Add => left + right,
             Operator::Subtract => left - right,
@@ -262,23 +262,23 @@ impl Machine {
         Ok(())
     }
 
-    fn end(mut self) -> Result<f64, Unclear> {
-        while let Some(held) = self.held.pop() {
-            match held {
-                Held::Operator(operator) if self.complete => self.apply(operator)?,
-                _ => return Err(Unclear::Incomplete),
+    fn end(mut self) -> Result<f64, CalculateError> {
+        while let Some(stack) = self.stack.pop() {
+            match stack {
+                StackEntry::Operator(operator) if self.complete => self.apply(operator)?,
+                _ => return Err(CalculateError::Incomplete),
             }
         }
         match self.values[..] {
             [value] if value.is_finite() => Ok(value),
-            [_] => Err(Unclear::NotFinite),
-            _ => Err(Unclear::Incomplete),
+            [_] => Err(CalculateError::NotFinite),
+            _ => Err(CalculateError::Incomplete),
         }
     }
 }
 
-fn applied(function: Function, given: &[f64]) -> Result<f64, Unclear> {
-    let (&first, rest) = given.split_first().ok_or(Unclear::Incomplete)?;
+fn apply_function(function: Function, given: &[f64]) -> Result<f64, CalculateError> {
+    let (&first, rest) = given.split_first().ok_or(CalculateError::Incomplete)?;
     let all = || given.iter().sum::<f64>();
     Ok(match (function, rest) {
         (Function::Min, _) => given.iter().copied().fold(first, f64::min),
@@ -292,7 +292,7 @@ fn applied(function: Function, given: &[f64]) -> Result<f64, Unclear> {
             let scale = 10f64.powf(places.clamp(0.0, 12.0).floor());
             (first * scale).round() / scale
         }
-        _ => return Err(Unclear::Incomplete),
+        _ => return Err(CalculateError::Incomplete),
     })
 }
 
@@ -329,18 +329,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sum_is_said_to_be_none() {
+    fn invalid_expressions_are_errors() {
         for unclear in
             ["", "1 +", "(1", "1)", "1 2", "sum()", "sum 1", "1, 2", "(1, 2)", "abs(1, 2)", "1 (2)"]
         {
-            assert_eq!(calculate(unclear), Err(Unclear::Incomplete), "{unclear}");
+            assert_eq!(calculate(unclear), Err(CalculateError::Incomplete), "{unclear}");
         }
-        assert_eq!(calculate("1 / 0"), Err(Unclear::NotFinite));
-        assert_eq!(calculate("10 ^ 999"), Err(Unclear::NotFinite));
-        assert!(matches!(calculate("system(1)"), Err(Unclear::Unknown(name)) if name == "system"));
-        assert!(matches!(calculate("1.2.3"), Err(Unclear::Unknown(_))));
-        assert_eq!(calculate(&"(".repeat(2_000)), Err(Unclear::TooLong));
-        assert_eq!(calculate(&"1+".repeat(450)), Err(Unclear::TooLong));
+        assert_eq!(calculate("1 / 0"), Err(CalculateError::NotFinite));
+        assert_eq!(calculate("10 ^ 999"), Err(CalculateError::NotFinite));
+        assert!(matches!(calculate("system(1)"), Err(CalculateError::Unknown(name)) if name == "system"));
+        assert!(matches!(calculate("1.2.3"), Err(CalculateError::Unknown(_))));
+        assert_eq!(calculate(&"(".repeat(2_000)), Err(CalculateError::TooLong));
+        assert_eq!(calculate(&"1+".repeat(450)), Err(CalculateError::TooLong));
         assert_eq!(calculate(&format!("{}1{}", "(".repeat(150), ")".repeat(150))), Ok(1.0));
     }
 }

@@ -1,35 +1,36 @@
-//! Whether words stand on a page, and whether they state a value: compared as a reader would, not byte for byte.
+//! Checks whether a quote is on a page and whether it contains a value. Texts are normalized before they are
+//! compared.
 
-use crate::run::Reading;
+use crate::run::ParsedPage;
 use serde_json::Value;
 
-/// Longest quote that is compared.
-const LONGEST: usize = 4_000;
+/// Only this much of a quote is compared.
+const MAX_QUOTE_BYTES: usize = 4_000;
 
-/// Whether a quote stands on a page: in its text, or in what it says of itself (title, structured data).
-pub(crate) fn stands_on(quote: &str, reading: &Reading) -> bool {
-    let quote = plain(cut_bytes(quote, LONGEST));
+/// Whether a quote is on a page: in its text, its title or its structured data.
+pub(crate) fn is_on_page(quote: &str, parsed: &ParsedPage) -> bool {
+    let quote = normalize(cut_bytes(quote, MAX_QUOTE_BYTES));
     if quote.is_empty() {
         return false;
     }
-    let dom = reading.page.dom();
-    let title = reading.title.as_deref().is_some_and(|title| plain(title).contains(&quote));
-    let written = || plain(&reading.markdown).contains(&quote);
+    let dom = parsed.page.dom();
+    let title = parsed.title.as_deref().is_some_and(|title| normalize(title).contains(&quote));
+    let written = || normalize(&parsed.markdown).contains(&quote);
     let source = || {
         let mut all = String::new();
         for id in dom.subtree(dom.root()) {
             all.push_str(dom.text(id));
             all.push(' ');
         }
-        plain(&all).contains(&quote)
+        normalize(&all).contains(&quote)
     };
     title || written() || source()
 }
 
-/// Whether a quote holds a plain value: a text's words, a number's digits. What is no plain value is not judged.
-pub(crate) fn holds(quote: &str, value: &Value) -> bool {
+/// Whether a quote contains a text value or the digits of a number. Other values always pass.
+pub(crate) fn quote_has_value(quote: &str, value: &Value) -> bool {
     match value {
-        Value::String(text) => plain(quote).contains(&plain(text)),
+        Value::String(text) => normalize(quote).contains(&normalize(text)),
         Value::Number(number) => {
             let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
             let wanted = digits(&number.to_string());
@@ -40,50 +41,50 @@ pub(crate) fn holds(quote: &str, value: &Value) -> bool {
     }
 }
 
-/// The line of a page's text that holds a value word for word, shortened around it.
-pub(crate) fn line_with(value: &Value, reading: &Reading) -> Option<String> {
+/// The first line of a page that contains a value, shortened.
+pub(crate) fn find_line(value: &Value, parsed: &ParsedPage) -> Option<String> {
     let wanted = match value {
-        Value::String(text) if !text.trim().is_empty() => plain(text),
+        Value::String(text) if !text.trim().is_empty() => normalize(text),
         Value::Number(number) => number.to_string(),
         _ => return None,
     };
-    let line = reading.markdown.lines().find(|line| match value {
-        Value::Number(_) => words_of(line).any(|word| word == wanted),
-        _ => plain(line).contains(&wanted),
+    let line = parsed.markdown.lines().find(|line| match value {
+        Value::Number(_) => numbers_in(line).any(|word| word == wanted),
+        _ => normalize(line).contains(&wanted),
     })?;
-    Some(crate::worker::cut(line.trim(), 300))
+    Some(crate::agent::cut(line.trim(), 300))
 }
 
-fn words_of(line: &str) -> impl Iterator<Item = String> {
+fn numbers_in(line: &str) -> impl Iterator<Item = String> {
     line.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ','))).map(|word| {
         let word: String = word.chars().filter(|c| *c != ',').collect();
         word.trim_end_matches('.').to_owned()
     })
 }
 
-/// A text as it is compared: lower case, one space, no marks of markdown, one kind of quotation mark and dash.
-pub(crate) fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
+/// Lower case, single spaces, no markdown characters, one kind of quotation mark and dash.
+pub(crate) fn normalize(text: &str) -> String {
+    let mut normalized = String::with_capacity(text.len());
     let mut space = false;
     for c in text.chars() {
         match c {
             '*' | '_' | '`' | '|' | '\\' | '#' | '[' | ']' | '\u{ad}' | '\u{200b}'..='\u{200f}' => {}
-            c if c.is_whitespace() => space = !plain.is_empty(),
+            c if c.is_whitespace() => space = !normalized.is_empty(),
             c => {
                 if space {
-                    plain.push(' ');
+                    normalized.push(' ');
                     space = false;
                 }
                 match c {
-                    '“' | '”' | '„' | '«' | '»' => plain.push('"'),
-                    '’' | '‘' | '‚' => plain.push('\''),
-                    '–' | '—' | '−' | '‑' => plain.push('-'),
-                    c => plain.extend(c.to_lowercase()),
+                    '“' | '”' | '„' | '«' | '»' => normalized.push('"'),
+                    '’' | '‘' | '‚' => normalized.push('\''),
+                    '–' | '—' | '−' | '‑' => normalized.push('-'),
+                    c => normalized.extend(c.to_lowercase()),
                 }
             }
         }
     }
-    plain
+    normalized
 }
 
 fn cut_bytes(text: &str, most: usize) -> &str {
@@ -97,11 +98,11 @@ mod tests {
 
     #[test]
     fn texts_are_compared_as_readers_do() {
-        assert_eq!(plain("  **Price:**\n “3 €” — `now`"), "price: \"3 €\" - now");
-        assert!(holds("Price: $1,299.00", &json!(1299)));
-        assert!(holds("Price: $1,299.50", &json!(1299.5)));
-        assert!(!holds("Price: $12", &json!(13)));
-        assert!(holds("by **Ada** Lovelace", &json!("ada lovelace")));
-        assert!(holds("in stock", &json!(true)));
+        assert_eq!(normalize("  **Price:**\n “3 €” — `now`"), "price: \"3 €\" - now");
+        assert!(quote_has_value("Price: $1,299.00", &json!(1299)));
+        assert!(quote_has_value("Price: $1,299.50", &json!(1299.5)));
+        assert!(!quote_has_value("Price: $12", &json!(13)));
+        assert!(quote_has_value("by **Ada** Lovelace", &json!("ada lovelace")));
+        assert!(quote_has_value("in stock", &json!(true)));
     }
 }

@@ -1,28 +1,30 @@
-//! How a run thinks. A [`Task`] is worked on by a [`Brain`] that sees the web only through [`Web`] and tells everything it does
-//! to a [`Journal`]. It knows neither the store nor HTTP, so a run can be played with a scripted web.
+//! The reasoning of an agent run. A [`Brain`] works on a [`Task`]. It reaches the web only through [`Web`]
+//! and reports everything it does to a [`Journal`]. It knows neither the store nor HTTP, so tests can run it
+//! over a fake web.
 //!
-//! Two brains: [`BuiltIn`] works by rules alone; [`ModelDriven`] asks a language model what to do next, and falls back on the rules.
-//! Text of pages is data to both of them: what a run may ask of the web is decided in `run`, whatever the text says.
+//! There are two brains: [`BuiltIn`] works by rules alone; [`ModelDriven`] asks a language model what to do
+//! next and falls back on the rules. Page text is data to both: `run` decides which URLs may be requested,
+//! whatever a page says.
 
 mod addresses;
-mod answer;
+mod agent;
 mod artifact;
-mod bounds;
 mod builtin;
 mod calculate;
-mod crew;
-mod driven;
+mod conclude;
 mod evidence;
 mod filling;
 #[cfg(test)]
-mod injections;
-mod parts;
-#[cfg(test)]
-mod rehearsal;
+mod injection_tests;
+mod limits;
+mod model_driven;
+mod prompt_words;
 mod run;
-mod wants;
-mod worker;
+mod subagents;
+#[cfg(test)]
+mod test_doubles;
+mod types;
 
 pub use builtin::BuiltIn;
-pub use driven::ModelDriven;
-pub use parts::*;
+pub use model_driven::ModelDriven;
+pub use types::*;

@@ -1,241 +1,253 @@
-//! What all workers of a run share: the task, the web, the journal, the credits, and the pages that were read.
+//! State shared by all agents of a run: the task, the web, the journal, the credits, and the pages that were
+//! read.
 
-use crate::addresses::{address, one_site};
-use crate::bounds::{Bounds, Ledger};
-use crate::{Journal, Link, Seen, Task, Web, WebError};
-use content::{Limits, Page, Source};
+use crate::addresses::{parse_address, same_site};
+use crate::limits::{EffortLimits, Ledger};
+use crate::{AgentPage, Journal, PageLink, Task, Web, WebError};
+use content::{Limits, Page, PageSource};
 use extract::PageView;
 use extract::rank::{self, LinkKind, RankedLink};
-use sites::Address;
+use sites::PageUrl;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use url::Url;
 
-/// A page is read no further than this.
-const LIMITS: Limits = Limits { bytes: 10 << 20, nodes: 400_000, depth: 512, attributes: 256 };
-/// Addresses that are remembered as found.
-const MOST_FOUND: usize = 100_000;
+/// Limits of parsing one page.
+const PAGE_LIMITS: Limits = Limits { bytes: 10 << 20, nodes: 400_000, depth: 512, attributes: 256 };
+const MAX_KNOWN_URLS: usize = 100_000;
 
-/// A page that was read, parsed once.
+/// A page that was read; it is parsed only once.
 #[derive(Debug)]
-pub(crate) struct Reading {
-    /// Its turn among the pages of the run, whenever it arrived.
-    pub place: usize,
-    /// Keys of the address that was asked for, and of where it led.
+pub(crate) struct ParsedPage {
+    /// Its number in the order in which pages were requested, whenever it arrived.
+    pub order: usize,
+    /// Keys of the requested URL and of the final URL after redirects.
     keys: [String; 2],
     pub url: String,
     pub title: Option<String>,
     pub markdown: Arc<str>,
-    pub links: Vec<Link>,
-    /// Pages of its site that continue a list of it.
+    pub links: Vec<PageLink>,
+    /// Links to the next pages of a list, on the same site.
     pub next: Vec<String>,
     pub page: Page,
 }
 
-impl Reading {
-    /// Whether an address with this key brought this page.
-    pub fn is_at(&self, key: &str) -> bool {
+impl ParsedPage {
+    /// Whether this page was requested or found at the URL with this key.
+    pub fn has_key(&self, key: &str) -> bool {
         self.keys.iter().any(|own| own == key)
     }
 
-    /// Parses what was seen at the address with this key.
-    pub fn of(place: usize, asked: &str, seen: Seen) -> Self {
+    /// Parses the page fetched from the URL with this key.
+    pub fn from_agent_page(order: usize, requested: &str, seen: AgentPage) -> Self {
         let url = Url::parse(&seen.url).ok();
-        let source = Source {
+        let source = PageSource {
             bytes: seen.html.as_bytes(),
             content_type: Some("text/html; charset=utf-8"),
             url: url.as_ref(),
             status: None,
         };
-        let page = Page::read(&source, &LIMITS);
-        let landed = address(&seen.url).map_or_else(|| asked.to_owned(), |landed| landed.key().to_owned());
+        let page = Page::parse(&source, &PAGE_LIMITS);
+        let landed =
+            parse_address(&seen.url).map_or_else(|| requested.to_owned(), |landed| landed.key().to_owned());
         let view = PageView { url: &seen.url, page: &page, markdown: &seen.markdown };
         let own = |link: &RankedLink| {
-            let there = address(&link.url).filter(|there| there.key() != landed);
-            url.as_ref().zip(there).is_some_and(|(here, there)| one_site(here, there.url()))
+            let there = parse_address(&link.url).filter(|there| there.key() != landed);
+            url.as_ref().zip(there).is_some_and(|(here, there)| same_site(here, there.url()))
         };
-        let ranked = rank::links("", None, &[], &view).into_iter();
+        let ranked = rank::rank_links("", None, &[], &view).into_iter();
         let next =
             ranked.filter(|link| link.kind == LinkKind::Next && own(link)).map(|link| link.url).collect();
-        let keys = [asked.to_owned(), landed];
-        let Seen { url, title, markdown, links, .. } = seen;
-        Self { place, keys, url, title, markdown, links, next, page }
+        let keys = [requested.to_owned(), landed];
+        let AgentPage { url, title, markdown, links, .. } = seen;
+        Self { order, keys, url, title, markdown, links, next, page }
     }
 }
 
-/// Why a worker did not get what it asked for. Nothing here ends a run by itself.
+/// Why a request of an agent was refused or failed. Nothing here ends a run by itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Setback {
-    #[error("this is no address of a page")]
-    NoAddress,
-    #[error("this page was read before")]
-    Known,
-    #[error("the request allows only the addresses it names")]
-    Strict,
-    #[error("no page, search or request named this address")]
-    Unheard,
-    #[error("the run has read as many pages as its effort allows")]
-    Pages,
+pub(crate) enum AccessError {
+    #[error("this is not a valid page URL")]
+    InvalidUrl,
+    #[error("this page was already read")]
+    AlreadyRead,
+    #[error("the request allows only the URLs it names")]
+    NotInRequest,
+    #[error("this URL does not appear in the request, on a page or in a search result")]
+    UnknownUrl,
+    #[error("the run has reached the page limit of its effort")]
+    PageLimit,
     #[error("the run's credits do not cover this")]
-    Credits,
+    CreditLimit,
     #[error("{0}")]
     Web(#[from] WebError),
 }
 
-/// A page's turn to be read.
+/// The right to read one page.
 #[derive(Debug)]
-pub(crate) struct Turn {
-    place: usize,
+pub(crate) struct ReadTicket {
+    order: usize,
     key: String,
 }
 
-/// Whether an address of a request names a page: the same page, or one below it where it ends in `*`.
-fn names(written: &str, page: &Address) -> bool {
+/// Whether a URL of the request covers a page: the same page, or a prefix of it where it ends in `*`.
+fn covers(written: &str, page: &PageUrl) -> bool {
     match written.strip_suffix('*') {
         Some(part) => page.url().as_str().starts_with(part),
-        None => address(written).is_some_and(|named| named.key() == page.key()),
+        None => parse_address(written).is_some_and(|named| named.key() == page.key()),
     }
 }
 
-/// What is shared.
-pub(crate) struct Run<'a> {
+/// One run in progress.
+pub(crate) struct RunContext<'a> {
     pub task: &'a Task,
     pub web: &'a dyn Web,
     pub journal: &'a dyn Journal,
-    pub bounds: Bounds,
+    pub limits: EffortLimits,
     pub ledger: Ledger<'a>,
-    memory: Mutex<Memory>,
+    registry: Mutex<PageRegistry>,
 }
 
 #[derive(Debug, Default)]
-struct Memory {
-    /// Keys of what was asked for, read or not.
-    asked: HashSet<String>,
-    /// Keys of what the request, pages and searches named.
-    found: HashSet<String>,
-    /// The addresses of the request: their sites are open to whoever thinks.
+struct PageRegistry {
+    /// Keys of requested pages, whether they could be read or not.
+    requested: HashSet<String>,
+    /// Keys of URLs that appear in the request, on pages and in search results.
+    known: HashSet<String>,
+    /// The URLs of the request: any page on their sites may be requested.
     given: Vec<Url>,
-    readings: Vec<Arc<Reading>>,
-    next_place: usize,
+    pages: Vec<Arc<ParsedPage>>,
+    next_order: usize,
 }
 
-impl std::fmt::Debug for Run<'_> {
+impl std::fmt::Debug for RunContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Run").field("task", &self.task).field("bounds", &self.bounds).finish_non_exhaustive()
+        f.debug_struct("RunContext")
+            .field("task", &self.task)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }
 
-impl<'a> Run<'a> {
-    /// A run; `kept` credits are left alone while it explores.
-    pub fn new(task: &'a Task, web: &'a dyn Web, journal: &'a dyn Journal, kept: u64) -> Self {
+impl<'a> RunContext<'a> {
+    /// A new run; `reserved_credits` are not spent on exploring.
+    pub fn new(task: &'a Task, web: &'a dyn Web, journal: &'a dyn Journal, reserved_credits: u64) -> Self {
         let run = Self {
             task,
             web,
             journal,
-            bounds: Bounds::of(task),
-            ledger: Ledger::new(journal, kept),
-            memory: Mutex::new(Memory::default()),
+            limits: EffortLimits::for_task(task),
+            ledger: Ledger::new(journal, reserved_credits),
+            registry: Mutex::new(PageRegistry::default()),
         };
         let given: Vec<String> =
-            task.urls.iter().cloned().chain(crate::addresses::in_text(&task.prompt, 20)).collect();
-        run.heard_of(given.iter().map(String::as_str));
-        run.memory().given = given.iter().filter_map(|url| Some(address(url)?.into_url())).collect();
+            task.urls.iter().cloned().chain(crate::addresses::find_urls(&task.prompt, 20)).collect();
+        run.add_known_urls(given.iter().map(String::as_str));
+        run.registry().given = given.iter().filter_map(|url| Some(parse_address(url)?.into_url())).collect();
         run
     }
 
-    fn memory(&self) -> MutexGuard<'_, Memory> {
-        // Never held over an await.
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    fn registry(&self) -> MutexGuard<'_, PageRegistry> {
+        // The lock is never held across an await.
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes addresses that a page or a search named.
-    pub fn heard_of<'u>(&self, urls: impl Iterator<Item = &'u str>) {
-        let mut memory = self.memory();
-        for address in urls.filter_map(address) {
-            if memory.found.len() == MOST_FOUND {
+    /// Remembers URLs found on a page or in search results.
+    pub fn add_known_urls<'u>(&self, urls: impl Iterator<Item = &'u str>) {
+        let mut registry = self.registry();
+        for address in urls.filter_map(parse_address) {
+            if registry.known.len() == MAX_KNOWN_URLS {
                 break;
             }
-            memory.found.insert(address.key().to_owned());
+            registry.known.insert(address.key().to_owned());
         }
     }
 
-    /// Whether an address may be asked for: in a strict run only what the request names; otherwise what was named by the request, a
-    /// page or a search, and the sites of the request. Nobody can write a message into an address of their own making.
-    pub fn may_ask(&self, url: &str) -> Result<(), Setback> {
-        let address = address(url).ok_or(Setback::NoAddress)?;
+    /// Whether a URL may be requested. In a strict run only URLs of the request may; otherwise also URLs
+    /// found on a page or in a search, and anything on the sites of the request. So no injected prompt can
+    /// make a run send data in a URL of its own making.
+    pub fn check_allowed(&self, url: &str) -> Result<(), AccessError> {
+        let address = parse_address(url).ok_or(AccessError::InvalidUrl)?;
         if self.task.strict {
-            let named = self.task.urls.iter().any(|url| names(url, &address));
-            return if named { Ok(()) } else { Err(Setback::Strict) };
+            let named = self.task.urls.iter().any(|url| covers(url, &address));
+            return if named { Ok(()) } else { Err(AccessError::NotInRequest) };
         }
-        let memory = self.memory();
-        let known = memory.found.contains(address.key())
-            || memory.given.iter().any(|given| one_site(given, address.url()));
-        if known { Ok(()) } else { Err(Setback::Unheard) }
+        let registry = self.registry();
+        let known = registry.known.contains(address.key())
+            || registry.given.iter().any(|given| same_site(given, address.url()));
+        if known { Ok(()) } else { Err(AccessError::UnknownUrl) }
     }
 
-    /// Whether a page was asked for before, in any spelling.
-    pub fn was_asked(&self, url: &str) -> bool {
-        address(url).is_some_and(|address| self.memory().asked.contains(address.key()))
+    /// Whether a page was requested before, in any spelling of its URL.
+    pub fn was_requested(&self, url: &str) -> bool {
+        parse_address(url).is_some_and(|address| self.registry().requested.contains(address.key()))
     }
 
-    /// Takes a page's turn; refused when it was taken before or the pages are used up.
-    pub fn admit(&self, url: &str) -> Result<Turn, Setback> {
-        self.may_ask(url)?;
-        let key = address(url).ok_or(Setback::NoAddress)?.key().to_owned();
-        let mut memory = self.memory();
-        if memory.asked.contains(&key) {
-            return Err(Setback::Known);
+    /// Reserves the right to read a page; refused when it was requested before or the page limit is reached.
+    pub fn issue_ticket(&self, url: &str) -> Result<ReadTicket, AccessError> {
+        self.check_allowed(url)?;
+        let key = parse_address(url).ok_or(AccessError::InvalidUrl)?.key().to_owned();
+        let mut registry = self.registry();
+        if registry.requested.contains(&key) {
+            return Err(AccessError::AlreadyRead);
         }
-        if memory.next_place >= self.bounds.pages {
-            return Err(Setback::Pages);
+        if registry.next_order >= self.limits.pages {
+            return Err(AccessError::PageLimit);
         }
-        memory.asked.insert(key.clone());
-        memory.next_place += 1;
-        Ok(Turn { place: memory.next_place - 1, key })
+        registry.requested.insert(key.clone());
+        registry.next_order += 1;
+        Ok(ReadTicket { order: registry.next_order - 1, key })
     }
 
-    /// Keeps a page; refused when a redirect led to one that is kept already. Parsing takes milliseconds of a processor, so it happens
-    /// beside the threads that serve.
-    pub async fn keep(&self, turn: Turn, seen: Seen) -> Result<Arc<Reading>, Setback> {
-        let reading = Arc::new(self.compute(move || Reading::of(turn.place, &turn.key, seen)).await?);
-        self.heard_of(reading.links.iter().map(|link| link.url.as_str()));
-        let mut memory = self.memory();
-        let [_, landed] = &reading.keys;
-        if memory.readings.iter().any(|kept| kept.keys[1] == *landed) {
-            return Err(Setback::Known);
+    /// Parses and stores a page; refused when a redirect led to a page that is already stored. Parsing takes
+    /// milliseconds of CPU time, so it runs on a blocking thread.
+    pub async fn add_page(
+        &self,
+        ticket: ReadTicket,
+        seen: AgentPage,
+    ) -> Result<Arc<ParsedPage>, AccessError> {
+        let parsed = Arc::new(
+            self.compute(move || ParsedPage::from_agent_page(ticket.order, &ticket.key, seen)).await?,
+        );
+        self.add_known_urls(parsed.links.iter().map(|link| link.url.as_str()));
+        let mut registry = self.registry();
+        let [_, landed] = &parsed.keys;
+        if registry.pages.iter().any(|earlier| earlier.keys[1] == *landed) {
+            return Err(AccessError::AlreadyRead);
         }
-        memory.asked.insert(landed.clone());
-        memory.readings.push(Arc::clone(&reading));
-        memory.readings.sort_by_key(|reading| reading.place);
-        Ok(reading)
+        registry.requested.insert(landed.clone());
+        registry.pages.push(Arc::clone(&parsed));
+        registry.pages.sort_by_key(|parsed| parsed.order);
+        Ok(parsed)
     }
 
-    /// Does work on what was read: where it holds up nobody, and no longer than the run may.
+    /// Runs CPU work on a blocking thread, within the run's time.
     pub async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, WebError> {
-        let (tell, told) = oneshot::channel();
-        // Nobody listens when the run has ended meanwhile.
-        let work = move || drop(tell.send(work()));
+        let (sender, receiver) = oneshot::channel();
+        // Sending fails when the run has ended meanwhile; the result is then not needed.
+        let work = move || drop(sender.send(work()));
         self.web.compute(Box::new(work)).await?;
-        let unfinished = |_| WebError { message: "the pages could not be read".to_owned(), retryable: false };
-        told.await.map_err(unfinished)
+        let unfinished =
+            |_| WebError { message: "the pages could not be processed".to_owned(), retryable: false };
+        receiver.await.map_err(unfinished)
     }
 
-    /// The pages read so far, in their turn.
-    pub fn readings(&self) -> Vec<Arc<Reading>> {
-        self.memory().readings.clone()
+    /// The pages read so far, in request order.
+    pub fn parsed_pages(&self) -> Vec<Arc<ParsedPage>> {
+        self.registry().pages.clone()
     }
 
-    /// A page that was read, by any spelling of its address.
-    pub fn reading(&self, url: &str) -> Option<Arc<Reading>> {
-        let address = address(url)?;
-        self.readings().into_iter().find(|reading| reading.is_at(address.key()))
+    /// A page that was read, by any spelling of its URL.
+    pub fn page_at(&self, url: &str) -> Option<Arc<ParsedPage>> {
+        let address = parse_address(url)?;
+        self.parsed_pages().into_iter().find(|parsed| parsed.has_key(address.key()))
     }
 
     pub fn pages_left(&self) -> usize {
-        self.bounds.pages.saturating_sub(self.memory().next_place)
+        self.limits.pages.saturating_sub(self.registry().next_order)
     }
 }

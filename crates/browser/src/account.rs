@@ -1,5 +1,6 @@
-//! The account that the browser runs under. Chromium has no sandbox for root, and a page that breaks out of a browser should not
-//! find itself in the account that owns the database. So a server that runs as root starts the browser as somebody else.
+//! The operating system account of the browser. Chromium has no sandbox for root, and a page that breaks out
+//! of the browser should not get the rights of the account that owns the database. So a server that runs as
+//! root starts the browser under another account.
 
 use rustix::process::geteuid;
 use std::fs::Metadata;
@@ -7,24 +8,24 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// The account that is used when there is one of this name.
+/// Used if an account with this name exists.
 const DEDICATED_NAME: &str = "gannet-browser";
-/// Otherwise this user and group, which no distribution gives to anybody. `nobody` comes only after it: other services run under
-/// that account, and processes of one account may read each other's memory.
+/// Otherwise this user and group id, which no distribution assigns. `nobody` is the last choice: other
+/// services run under that account, and processes of one account may read each other's memory.
 const UNASSIGNED_ID: u32 = 65_533;
 const NOBODY_ID: u32 = 65_534;
 const PASSWD: &str = "/etc/passwd";
 
-/// Under which account the browser is started.
+/// The account the browser is started under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BrowserUser {
-    /// For a server that runs as root: the account `gannet-browser` if it exists, else an unassigned user id. For any other server:
-    /// the same account.
+    /// For a server that runs as root: the account `gannet-browser` if it exists, else an unassigned user id.
+    /// For any other server: the same account.
     #[default]
     Auto,
     /// The account of the server, root included.
     Same,
-    /// This one.
+    /// This account.
     Account(Account),
 }
 
@@ -35,14 +36,14 @@ pub struct Account {
     pub gid: u32,
 }
 
-/// Why a text does not name an account for the browser.
+/// Why a text is not a valid account for the browser.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccountError {
     #[error("must be auto, same, the name of an account, UID or UID:GID; /etc/passwd has no account `{0}`")]
     Unknown(String),
     #[error("only a server that runs as root can start the browser under another account")]
     NotPermitted,
-    #[error("is root; say `same` if the browser really must run as root, without a sandbox")]
+    #[error("is root; use `same` if the browser really must run as root, without a sandbox")]
     Root,
 }
 
@@ -66,7 +67,7 @@ impl BrowserUser {
         Ok(Self::Account(account))
     }
 
-    /// The account to change to; `None` stays in the account of the server.
+    /// The account to switch to; `None` keeps the account of the server.
     pub(crate) fn to_account(self) -> Option<Account> {
         let is_root = geteuid().is_root();
         match self {
@@ -86,7 +87,8 @@ fn choose_unprivileged(passwd: &str) -> Account {
     dedicated.unwrap_or(Account { uid: id, gid: id })
 }
 
-/// An account by its name, or by its numbers. A user id alone has the group that `/etc/passwd` gives it, or one of the same number.
+/// Finds an account by name or by number. A user id alone gets the group from `/etc/passwd`, or the group of
+/// the same number.
 fn find_account(text: &str, passwd: &str) -> Option<Account> {
     let (user, group) = text.split_once(':').map_or((text, None), |(user, group)| (user, Some(group)));
     let Ok(uid) = user.parse::<u32>() else {
@@ -113,12 +115,12 @@ fn accounts(passwd: &str) -> impl Iterator<Item = (&str, Account)> {
 }
 
 impl Account {
-    /// Gives a file or folder to this account.
+    /// Gives this account ownership of a file or folder.
     pub(crate) fn take_ownership(self, path: &Path) -> io::Result<()> {
         std::os::unix::fs::chown(path, Some(self.uid), Some(self.gid))
     }
 
-    /// Whether this account may pass through all folders of a path. Access control lists are not looked at.
+    /// Whether this account may enter all folders of a path. Access control lists are ignored.
     pub(crate) fn can_reach(self, folder: &Path) -> bool {
         let Ok(folder) = folder.canonicalize() else { return false };
         let may_pass = |data: Metadata| {

@@ -1,7 +1,6 @@
-//! What can become of a visit that brings nothing back. Each kind tells the caller what to answer; texts are for
-//! people and bounded.
+//! Errors of a visit. Callers match on the kind; texts are for people and bounded in length.
 
-use crate::find::NotFound;
+use crate::find::ChromiumNotFound;
 use net::FetchError;
 use std::fmt;
 
@@ -9,36 +8,36 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VisitError {
-    /// There is no browser on this machine.
+    /// No browser is installed on this machine.
     #[error(transparent)]
-    NotFound(#[from] NotFound),
-    /// There is one, and it does not start.
-    #[error("the browser did not start: {0}")]
+    NotFound(#[from] ChromiumNotFound),
+    /// The browser does not start.
+    #[error("could not start the browser: {0}")]
     StartFailed(String),
-    /// The browser ended in the middle of the visit.
-    #[error("the browser ended during the visit")]
+    /// The browser died during the visit.
+    #[error("the browser died during the visit")]
     Died,
-    /// The page took its own process down: too much memory, or a fault.
+    /// The page crashed its own process: out of memory, or a bug.
     #[error("the page crashed its renderer")]
     RendererCrashed,
     /// The page closed itself.
     #[error("the page closed itself")]
     Closed,
-    #[error("time ran out while {phase}")]
+    #[error("timed out while {phase}")]
     Timeout { phase: Phase },
     /// The page could not be opened.
-    #[error("the page could not be opened: {0}")]
+    #[error("could not open the page: {0}")]
     Navigation(NavigationError),
     #[error("action {index} failed: {message}")]
     Action { index: usize, selector: Option<String>, message: String },
-    /// All places were taken until the deadline.
+    /// All page slots were in use until the deadline.
     #[error("all browser pages are busy")]
     Busy,
-    /// What was asked for cannot be done as it stands.
+    /// The request is invalid.
     #[error("{0}")]
     Invalid(String),
-    /// The browser said something we did not expect.
-    #[error("the browser refused a command: {0}")]
+    /// The browser rejected a command.
+    #[error("the browser rejected a command: {0}")]
     Protocol(String),
 }
 
@@ -46,22 +45,23 @@ pub enum VisitError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NavigationError {
-    #[error("only http and https pages are visited, not {0}")]
+    #[error("only http and https URLs can be visited, not {0}")]
     Scheme(String),
-    /// The way out said no, or failed there: names, connections, proxies, the egress guard.
+    /// The loopback proxy refused or failed: DNS, connection, upstream proxy, egress guard.
     #[error(transparent)]
     Network(FetchError),
     #[error("TLS failed: {0}")]
     Tls(String),
-    #[error("no connection: {0}")]
+    #[error("connection failed: {0}")]
     Connection(String),
     #[error("too many redirects")]
     TooManyRedirects,
-    /// The address answered with a file instead of a page.
-    #[error("the address is a download")]
+    /// The URL is a file download instead of a page.
+    #[error("the URL is a file download")]
     Download { content_type: Option<String> },
-    /// The caller's own filter forbade it. The address is whole, so that the caller can tell by which of its rules.
-    #[error("the address is not allowed: {}", clip(.0))]
+    /// The caller's own filter refused it. The URL is complete, so that the caller can tell which of its
+    /// rules did.
+    #[error("the URL is not allowed: {}", shorten(.0))]
     Filtered(String),
     #[error("{0}")]
     Other(String),
@@ -73,36 +73,36 @@ impl From<NavigationError> for VisitError {
     }
 }
 
-/// What a visit was doing when its time ran out.
+/// What a visit was doing when it timed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Phase {
     Start,
-    /// Waiting for the first answer of the page.
+    /// Waiting for the response to the page request.
     Response,
     Actions,
     Screenshot,
-    /// Reading the page out.
-    Harvest,
+    /// Reading the page.
+    Read,
 }
 
 impl fmt::Display for Phase {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Start => "starting the browser",
-            Self::Response => "waiting for the page to answer",
-            Self::Actions => "carrying out actions",
-            Self::Screenshot => "taking a picture",
-            Self::Harvest => "reading the page",
+            Self::Response => "waiting for the page to respond",
+            Self::Actions => "running actions",
+            Self::Screenshot => "taking a screenshot",
+            Self::Read => "reading the page",
         })
     }
 }
 
-/// A text from outside, short enough for a log line.
-pub(crate) fn clip(text: &str) -> String {
-    const LONGEST: usize = 300;
-    if text.len() <= LONGEST {
+/// A text from outside, shortened for a log line.
+pub(crate) fn shorten(text: &str) -> String {
+    const MAX_BYTES: usize = 300;
+    if text.len() <= MAX_BYTES {
         return text.to_owned();
     }
-    format!("{}…", &text[..text.floor_char_boundary(LONGEST)])
+    format!("{}…", &text[..text.floor_char_boundary(MAX_BYTES)])
 }

@@ -1,13 +1,13 @@
-//! Finding Chromium. The small headless build is preferred where there is one: the same engine, about a
-//! third of the processor time for each page, because it has no windows to draw.
+//! Finds Chromium. The small headless build is preferred where there is one: the same engine with about a
+//! third of the CPU time per page, because it draws no windows.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;
 
-/// Names looked for in `PATH`, best first.
-const NAMES: [&str; 8] = [
+/// Program names in `PATH`, best first.
+const PROGRAM_NAMES: [&str; 8] = [
     "chrome-headless-shell",
     "chromium-headless-shell",
     "headless_shell",
@@ -18,8 +18,8 @@ const NAMES: [&str; 8] = [
     "google-chrome",
 ];
 
-/// Where distributions put it beside `PATH`.
-const PLACES: [&str; 9] = [
+/// Other paths where distributions install it.
+const PROGRAM_PATHS: [&str; 9] = [
     "/usr/lib/chromium/chromium-headless-shell",
     "/headless-shell/headless-shell",
     "/usr/bin/chromium",
@@ -31,28 +31,31 @@ const PLACES: [&str; 9] = [
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-/// There is no browser.
+/// No usable browser was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotFound {
-    #[error("{0} is not a program that can be started")]
+pub enum ChromiumNotFound {
+    #[error("{0} is not an executable program")]
     Configured(PathBuf),
-    #[error("no Chromium was found; install it, or name its program in the settings")]
-    Nowhere,
+    #[error("Chromium was not found; install it or set its path in the settings")]
+    NotInstalled,
 }
 
-/// The browser to start: the one that is configured, or the best one on this machine.
-pub fn find_chromium(configured: Option<&Path>) -> Result<PathBuf, NotFound> {
+/// The browser to start: the configured one, or the best one on this machine.
+pub fn find_chromium(configured: Option<&Path>) -> Result<PathBuf, ChromiumNotFound> {
     if let Some(path) = configured {
         return if is_program(path) {
             Ok(path.to_owned())
         } else {
-            Err(NotFound::Configured(path.to_owned()))
+            Err(ChromiumNotFound::Configured(path.to_owned()))
         };
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let named = NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    named.chain(PLACES.iter().map(PathBuf::from)).find(|path| is_program(path)).ok_or(NotFound::Nowhere)
+    let named = PROGRAM_NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    named
+        .chain(PROGRAM_PATHS.iter().map(PathBuf::from))
+        .find(|path| is_program(path))
+        .ok_or(ChromiumNotFound::NotInstalled)
 }
 
 fn is_program(path: &Path) -> bool {
@@ -60,15 +63,15 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// What the program says it is, for people.
+/// The version text of the program.
 pub async fn chromium_version(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    // Secrets in our environment are none of its business.
+    // Secrets in our environment must not reach it.
     command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
     let output = tokio::time::timeout(Duration::from_secs(10), command.output()).await.ok()?.ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    (output.status.success() && !text.is_empty()).then(|| crate::error::clip(&text))
+    (output.status.success() && !text.is_empty()).then(|| crate::error::shorten(&text))
 }
 
 #[cfg(test)]
@@ -78,9 +81,9 @@ mod tests {
     #[test]
     fn a_configured_program_is_taken_or_refused_never_replaced() {
         let missing = PathBuf::from("/nowhere/chromium");
-        assert_eq!(find_chromium(Some(&missing)), Err(NotFound::Configured(missing)));
+        assert_eq!(find_chromium(Some(&missing)), Err(ChromiumNotFound::Configured(missing)));
         let folder = PathBuf::from("/");
-        assert_eq!(find_chromium(Some(&folder)), Err(NotFound::Configured(folder)));
+        assert_eq!(find_chromium(Some(&folder)), Err(ChromiumNotFound::Configured(folder)));
         let shell = PathBuf::from("/bin/sh");
         assert_eq!(find_chromium(Some(&shell)), Ok(shell.clone()));
     }

@@ -1,20 +1,20 @@
-//! What Chromium is started with, and why.
+//! The command line flags of Chromium, and the reasons for them.
 
 use crate::process::Launch;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// Switches that do not depend on anything.
-const ALWAYS: [&str; 36] = [
+/// Flags that are always set.
+const COMMON_FLAGS: [&str; 36] = [
     "--headless",
-    // No page can reach a pipe, as it could reach a port.
+    // Unlike a debugging port, a pipe cannot be reached by a page.
     "--remote-debugging-pipe",
-    // Contexts bring their own pages; a first window would only cost.
+    // Contexts open their own pages; a first window would only cost resources.
     "--no-startup-window",
     "--no-first-run",
     "--no-default-browser-check",
-    // The guard is the proxy. Nothing may go around it: not loopback, not QUIC, not WebRTC, not names.
+    // The proxy is the egress guard. Nothing may bypass it: not loopback, not QUIC, not WebRTC, not DNS.
     "--proxy-bypass-list=<-loopback>",
     "--disable-quic",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -22,7 +22,7 @@ const ALWAYS: [&str; 36] = [
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--dns-prefetch-disable",
     "--no-pings",
-    // Calls home. The proxy refuses those that come all the same.
+    // Browser background services. The proxy refuses those that remain.
     "--disable-background-networking",
     "--disable-breakpad",
     "--disable-crash-reporter",
@@ -33,7 +33,7 @@ const ALWAYS: [&str; 36] = [
     "--disable-sync",
     "--metrics-recording-only",
     "--no-service-autorun",
-    // What pages do not need here and processors do.
+    // Features that pages do not need here and that cost CPU time.
     "--disable-gpu",
     "--disable-extensions",
     "--disable-component-extensions-with-background-pages",
@@ -47,12 +47,12 @@ const ALWAYS: [&str; 36] = [
     "--password-store=basic",
     "--use-mock-keychain",
     "--disable-blink-features=AutomationControlled",
-    // A page that eats memory loses its own process, not the machine.
+    // A page that uses too much memory crashes its own process, not the machine.
     "--js-flags=--max-old-space-size=512",
 ];
 
-/// Features of the whole product that a page does not need: each is a process, a timer or a call home.
-const WITHOUT: [&str; 16] = [
+/// Browser features that pages do not need: each is a process, a timer or a background request.
+const DISABLED_FEATURES: [&str; 16] = [
     "AcceptCHFrame",
     "AutofillServerCommunication",
     "BackForwardCache",
@@ -68,26 +68,27 @@ const WITHOUT: [&str; 16] = [
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxFullPopup",
     "WebUIOmniboxPopup",
-    // A renderer in reserve for each context, which lives for one visit only.
+    // Keeps a spare renderer for each context, which lives for one visit only.
     "SpareRendererForSitePerProcess",
 ];
 
-/// What switches site isolation off: a page then shares one process with its frames of other sites.
+/// Disabled to switch site isolation off: a page then shares one process with its frames of other sites.
 const ONE_PROCESS_PER_PAGE: [&str; 2] = ["IsolateOrigins", "site-per-process"];
 
-/// The process of a frame is started when its document answers, not when it is asked for. So a frame that is refused costs none.
-const LATE_PROCESSES: &str =
+/// The process of a frame is started when its response arrives, not when it is requested. So a refused frame
+/// costs no process.
+const LATE_FRAME_PROCESSES: &str =
     "DeferSpeculativeRFHCreation:create_speculative_rfh_delay_ms/3000/warmup_spare_process/false";
 
 pub(crate) const NO_SANDBOX: &str = "--no-sandbox";
 
-/// The whole command line after the program.
-pub(crate) fn command_line(home: &Path, proxy: SocketAddr, launch: Launch) -> Vec<OsString> {
-    let mut line: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
-    let mut disabled = WITHOUT.to_vec();
+/// The command line arguments.
+pub(crate) fn command_line(profile: &Path, proxy: SocketAddr, launch: Launch) -> Vec<OsString> {
+    let mut line: Vec<OsString> = COMMON_FLAGS.iter().map(OsString::from).collect();
+    let mut disabled = DISABLED_FEATURES.to_vec();
     if launch.site_isolation {
         line.push("--site-per-process".into());
-        line.push(format!("--enable-features={LATE_PROCESSES}").into());
+        line.push(format!("--enable-features={LATE_FRAME_PROCESSES}").into());
     } else {
         line.push("--disable-site-isolation-trials".into());
         disabled.extend(ONE_PROCESS_PER_PAGE);
@@ -95,7 +96,7 @@ pub(crate) fn command_line(home: &Path, proxy: SocketAddr, launch: Launch) -> Ve
     line.push(format!("--disable-features={}", disabled.join(",")).into());
     line.push(format!("--proxy-server=http://{proxy}").into());
     let mut folder = OsString::from("--user-data-dir=");
-    folder.push(home);
+    folder.push(profile);
     line.push(folder);
     if !launch.sandboxed {
         line.push(NO_SANDBOX.into());

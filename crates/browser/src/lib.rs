@@ -1,34 +1,36 @@
-//! Chromium: found, started on first need, watched and recycled. Pages are visited in contexts of their own,
-//! and every byte they ask for passes the loopback proxy of `net`. Never judges what it brings.
+//! Runs Chromium: finds it, starts it on first use, monitors and recycles it. Each visit gets a browser
+//! context of its own, and all its traffic passes the loopback proxy of `net`. Never judges the pages it
+//! loads.
 //!
-//! The way of a visit: [`Browsers`] gives it a place and a fresh tab → a lease of the proxy → emulation and rules →
-//! navigation → readiness → actions → what was asked for is read out → the context is disposed of with all it held.
+//! The steps of a visit: [`Browsers`] opens a session (a page slot, a new tab and a lease of the proxy) →
+//! emulation and request rules → navigation → waiting until the page is ready → actions → reading the results
+//! → the context is disposed of with everything in it.
 
 mod account;
 mod actions;
 pub mod ads;
-mod asked;
-mod brought;
 mod browsers;
 mod cdp;
 mod error;
 mod find;
 mod flags;
-mod home;
 mod page;
 mod process;
+mod process_group;
+mod profile_dir;
 mod settings;
-mod state;
+mod storage_state;
 mod tab;
 mod targets;
-mod tree;
 mod visit;
+mod visit_request;
+mod visit_result;
 
 pub use account::{Account, AccountError, BrowserUser};
-pub use asked::{Action, PaperFormat, Screenshot, Visit};
-pub use brought::{ActionResult, Picture, Ready, Timings, Visited};
 pub use browsers::{Browsers, Confinement, Status};
 pub use error::{NavigationError, Phase, VisitError};
-pub use find::{NotFound, chromium_version, find_chromium};
+pub use find::{ChromiumNotFound, chromium_version, find_chromium};
 pub use settings::{BrowserSettings, Sandbox};
-pub use state::{Cookie, OriginStorage, StorageState};
+pub use storage_state::{Cookie, OriginStorage, StorageState};
+pub use visit_request::{Action, PaperFormat, Screenshot, Visit};
+pub use visit_result::{ActionResult, Ready, ScreenshotImage, Timings, Visited};

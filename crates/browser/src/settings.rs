@@ -1,31 +1,31 @@
-//! How the browser is set up. Every setting has a default that suits one server of ordinary size.
+//! Browser settings. The defaults suit one server of ordinary size.
 
 use crate::account::BrowserUser;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How browsers are started, kept and ended.
+/// How browsers are started, recycled and ended.
 #[derive(Debug, Clone)]
 pub struct BrowserSettings {
-    /// The program to start; `None` looks for one.
+    /// The program to start; `None` searches for one.
     pub executable: Option<PathBuf>,
     pub sandbox: Sandbox,
-    /// The account that it runs under.
+    /// The account it runs under.
     pub user: BrowserUser,
-    /// Whether every site has a process of its own, also where pages of several sites are frames of one page.
+    /// Whether every site gets a process of its own, also frames of other sites within a page.
     pub site_isolation: bool,
-    /// Visits at once in this process.
+    /// Concurrent visits in this process.
     pub max_pages: usize,
-    /// After so many pages a fresh browser takes over.
+    /// The browser is replaced after this many pages.
     pub recycle_after_pages: u32,
-    /// A fresh browser takes over when all processes of one together hold more private memory than this; at twice
-    /// as much the old one is ended at once.
+    /// The browser is replaced when all its processes together use more private memory than this; at twice as
+    /// much the old one is killed at once.
     pub recycle_above_bytes: u64,
-    /// A browser without work for so long is ended.
+    /// An idle browser is ended after this time.
     pub idle_shutdown: Duration,
-    /// Bytes a visit may bring in, over all its connections.
+    /// Bytes a visit may receive, over all its connections.
     pub bytes_per_visit: u64,
-    /// Where the browser keeps its files while it runs; `None` is the system's folder for such.
+    /// The folder for the browser's files; `None` uses the system's temporary folder.
     pub folder: Option<PathBuf>,
 }
 
@@ -49,10 +49,10 @@ impl Default for BrowserSettings {
 /// Whether pages run in Chromium's sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sandbox {
-    /// Wherever it works: not under root's account, and not where the kernel forbids it.
+    /// Where it works: not as root, and not where the kernel forbids it.
     #[default]
     Auto,
-    /// Always; without it the browser does not start.
+    /// Always; the browser does not start without it.
     On,
     Off,
 }

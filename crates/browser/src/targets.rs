@@ -1,5 +1,5 @@
-//! What opens, closes and crashes in a browser, told to the page it concerns. A context belongs to one page; whatever
-//! else opens in it is a window the page made, and is closed again.
+//! Tracks which targets open, close and crash in a browser, and notifies their page. A context belongs to one
+//! page; anything else that opens in it is a window opened by the page, and is closed again.
 
 use crate::cdp::{Connection, Listener};
 use crate::error::VisitError;
@@ -24,13 +24,13 @@ struct Context {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Created {
-    target_info: Info,
+struct TargetCreated {
+    target_info: TargetInfo,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Info {
+struct TargetInfo {
     target_id: String,
     #[serde(default)]
     browser_context_id: String,
@@ -38,12 +38,12 @@ struct Info {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Gone {
+struct TargetGone {
     target_id: String,
 }
 
 impl Targets {
-    /// Begins to watch the browser.
+    /// Starts to watch the browser.
     pub(crate) fn watch(connection: &Connection) -> Arc<Self> {
         let targets = Arc::new(Self { connection: connection.clone(), contexts: Mutex::default() });
         connection.listen("", Arc::clone(&targets) as Arc<dyn Listener>);
@@ -52,23 +52,23 @@ impl Targets {
         targets
     }
 
-    /// A context was made, and its page is about to be.
-    pub(crate) fn expect(&self, context: &str) {
+    /// A context was created, and its page is about to be.
+    pub(crate) fn add_context(&self, context: &str) {
         self.contexts().insert(context.to_owned(), Context::default());
     }
 
-    /// The page of a context is there.
-    pub(crate) fn adopt(&self, context: &str, page: &Arc<Page>) {
+    /// Sets the page of a context.
+    pub(crate) fn set_page(&self, context: &str, page: &Arc<Page>) {
         if let Some(known) = self.contexts().get_mut(context) {
             known.page = Arc::downgrade(page);
         }
     }
 
-    pub(crate) fn forget(&self, context: &str) {
+    pub(crate) fn remove_context(&self, context: &str) {
         self.contexts().remove(context);
     }
 
-    fn created(&self, info: &Info) {
+    fn created(&self, info: &TargetInfo) {
         let page = {
             let mut contexts = self.contexts();
             let Some(known) = contexts.get_mut(&info.browser_context_id) else { return };
@@ -83,19 +83,19 @@ impl Targets {
         };
         self.connection.post(None, "Target.closeTarget", &json!({ "targetId": info.target_id }));
         if let Some(page) = page {
-            let mut book = page.book();
-            book.windows = book.windows.saturating_add(1);
+            let mut state = page.state();
+            state.windows = state.windows.saturating_add(1);
         }
     }
 
-    fn gone(&self, target: &str, why: VisitError) {
+    fn gone(&self, target: &str, error: VisitError) {
         let page = {
             let contexts = self.contexts();
             let known = contexts.values().find(|known| known.target.as_deref() == Some(target));
             known.and_then(|known| known.page.upgrade())
         };
         if let Some(page) = page {
-            page.end(why);
+            page.end(error);
         }
     }
 
@@ -108,12 +108,12 @@ impl Listener for Targets {
     fn event(&self, method: &str, params: &RawValue) {
         match method {
             "Target.targetCreated" => {
-                if let Ok(Created { target_info }) = serde_json::from_str(params.get()) {
+                if let Ok(TargetCreated { target_info }) = serde_json::from_str(params.get()) {
                     self.created(&target_info);
                 }
             }
             "Target.targetCrashed" | "Target.targetDestroyed" => {
-                if let Ok(Gone { target_id }) = serde_json::from_str(params.get()) {
+                if let Ok(TargetGone { target_id }) = serde_json::from_str(params.get()) {
                     let crashed = method == "Target.targetCrashed";
                     self.gone(
                         &target_id,

@@ -1,29 +1,30 @@
-//! Addresses on a page, made absolute once and in one way.
+//! Makes the URLs on a page absolute.
 //!
-//! Owns resolution against `<base>` and the page's own address. Never fetches, never judges whether an address is wise.
+//! Resolves them against `<base>` and the page's own URL. Never fetches and does not check whether a URL is
+//! safe.
 
 use crate::budget;
 use crate::dom::{Attr, Dom, Tag};
 use std::borrow::Cow;
 use url::Url;
 
-/// Longest address kept; longer ones are data, traps or mistakes.
-const LONGEST: usize = 8 << 10;
+/// Longer URLs are data, traps or mistakes.
+const MAX_URL_BYTES: usize = 8 << 10;
 
-/// What making an address absolute counts.
+/// Budget steps of resolving one URL.
 const STEPS_PER_ADDRESS: u64 = 16;
 
-/// What relative addresses on one page are relative to.
+/// The base of relative URLs on one page.
 #[derive(Clone, Debug)]
 pub struct Base {
     url: Option<Url>,
-    /// Scheme, host and port, ready to stand before a rooted path.
+    /// Scheme, host and port, for use before an absolute path.
     origin: String,
 }
 
 impl Base {
-    /// The base of a page: its `<base href>` if it has one, resolved against the page's address.
-    pub fn of(dom: &Dom, page: Option<&Url>) -> Self {
+    /// The base of a page: its `<base href>` if it has one, resolved against the page's URL.
+    pub fn from_dom(dom: &Dom, page: Option<&Url>) -> Self {
         let declared = dom
             .head()
             .into_iter()
@@ -40,11 +41,11 @@ impl Base {
         Self { url, origin }
     }
 
-    /// An address as written → absolute. None for what leads nowhere: empty, script, too long, unparseable.
-    /// Without a base, relative addresses stay as they are.
+    /// Makes a URL absolute. `None` for URLs that lead nowhere: empty, script, too long, invalid.
+    /// Without a base, relative URLs stay unchanged.
     pub fn resolve<'a>(&self, written: &'a str) -> Option<Cow<'a, str>> {
         let written = written.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_ascii_control());
-        if written.is_empty() || written.len() > LONGEST {
+        if written.is_empty() || written.len() > MAX_URL_BYTES {
             return None;
         }
         budget::spend(STEPS_PER_ADDRESS);
@@ -72,7 +73,7 @@ impl Base {
     }
 }
 
-/// Characters an address may carry unchanged: parsing would give the same bytes back.
+/// Characters that parsing a URL leaves unchanged.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%|".contains(&byte)
 }
@@ -81,7 +82,7 @@ fn has_prefix(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// The scheme of an address that has one.
+/// The scheme of a URL, if it has one.
 pub fn scheme_of(address: &str) -> Option<&str> {
     let (scheme, _) = address.split_once(':')?;
     let mut bytes = scheme.bytes();
@@ -96,7 +97,7 @@ mod tests {
     use crate::dom::Limits;
 
     fn base(html: &str) -> Base {
-        Base::of(
+        Base::from_dom(
             &Dom::parse(html, &Limits::default()),
             Url::parse("https://ex.org/a/b.html?q#f").ok().as_ref(),
         )
@@ -130,7 +131,7 @@ mod tests {
     fn base_element_wins() {
         let base = base("<head><base target=_top><base href='/docs/'></head>");
         assert_eq!(base.resolve("x").as_deref(), Some("https://ex.org/docs/x"));
-        let none = Base::of(&Dom::parse("", &Limits::default()), None);
+        let none = Base::from_dom(&Dom::parse("", &Limits::default()), None);
         assert_eq!(none.resolve("x/y").as_deref(), Some("x/y"));
     }
 }

@@ -1,12 +1,13 @@
-//! How much work may be done for one request, and when it has to end.
+//! Limits the CPU work of one request in steps and time.
 //!
-//! Reading a page takes milliseconds, or minutes where page and options were made for that. Whoever starts work does it inside
-//! [`WorkBudget::run`]; the loops of this crate and of the crates above it call [`spend`] as they go. A used-up budget ends the work
-//! there: the stack is unwound to the `run` that began it, which returns the reason. Nothing has to hand a budget or an error from
-//! function to function, and no loop can forget to. Work outside of a `run` (tests, training) is never ended.
+//! Parsing a page takes milliseconds, or minutes for a hostile page or request. Callers run work inside
+//! [`WorkBudget::run`]; the loops of this crate and of the crates above it call [`spend`]. An exhausted
+//! budget ends the work there: the stack is unwound to `run`, which returns the reason. So no function has to
+//! pass a budget or an error on, and no loop can forget to. Work outside of `run` (tests, training) is never
+//! interrupted.
 //!
-//! A budget belongs to a request; the thread that works for it knows it only while it does. The same place is where work makes way for
-//! others: [`with_pauses`] names what is called now and then.
+//! A budget belongs to a request; a thread knows it only while it works for that request. The same check lets
+//! work yield to others: [`with_pauses`] sets a function that is called now and then.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -16,22 +17,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Steps between two looks at the clock; some tenths of a millisecond of work.
-const STEPS_PER_LOOK: u64 = 4_096;
+/// Steps between two checks of the clock; some tenths of a millisecond of work.
+const STEPS_PER_CHECK: u64 = 4_096;
 /// Bytes of text that count as one step of a loop over text.
 const BYTES_PER_STEP: usize = 16;
 
-/// Why work ended before it was done.
+/// Why work was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutOfBudget {
-    /// It took more steps than any honest page and request need.
+    /// It took more steps than any ordinary page and request need.
     #[error("the work takes too many steps")]
     Steps,
-    /// Its time was over.
-    #[error("the time for the work is over")]
+    /// Its deadline has passed.
+    #[error("the work has exceeded its time limit")]
     Time,
-    /// Nobody waits for it any more.
-    #[error("nobody waits for the work")]
+    /// It was cancelled.
+    #[error("the work was cancelled")]
     Stopped,
 }
 
@@ -44,14 +45,14 @@ pub struct WorkBudget {
 }
 
 impl WorkBudget {
-    /// So many steps until then.
+    /// A budget of `steps` until `deadline`.
     pub fn new(steps: u64, deadline: Option<Instant>) -> Self {
         Self { steps: Arc::new(AtomicU64::new(steps)), stopped: Arc::default(), deadline }
     }
 
-    /// The same steps for work with another deadline, which goes on when this one is stopped.
+    /// A budget that shares the steps but has its own deadline, and that continues when this one is stopped.
     #[must_use]
-    pub fn apart(&self, deadline: Instant) -> Self {
+    pub fn detached(&self, deadline: Instant) -> Self {
         Self { steps: self.steps.clone(), stopped: Arc::default(), deadline: Some(deadline) }
     }
 
@@ -64,16 +65,16 @@ impl WorkBudget {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// Does work; an error when the budget did not last to its end. Whatever else unwinds goes on to do so.
+    /// Runs work; fails when the budget is exhausted before its end. Panics are passed on.
     pub fn run<T>(&self, work: impl FnOnce() -> T) -> Result<T, OutOfBudget> {
         self.check()?;
-        let _entered = Entered::with(self.clone());
-        attempt(work)
+        let _entered = BudgetGuard::with(self.clone());
+        catch_out_of_budget(work)
     }
 
-    fn take(&self, steps: u64) -> Result<(), OutOfBudget> {
+    fn use_steps(&self, steps: u64) -> Result<(), OutOfBudget> {
         let rest = |have: u64| Some(have.saturating_sub(steps));
-        // A count that is in no order with anything else.
+        // A counter alone, so no memory ordering is needed.
         let had = self.steps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).unwrap_or(0);
         if had < steps { Err(OutOfBudget::Steps) } else { self.check() }
     }
@@ -89,60 +90,60 @@ impl WorkBudget {
     }
 }
 
-/// What a thread works for.
+/// The budget and the pause function of the current thread.
 #[derive(Clone, Default)]
-struct Current {
+struct ThreadBudget {
     budget: Option<WorkBudget>,
     pause: Option<Rc<dyn Fn()>>,
 }
 
 thread_local! {
-    static CURRENT: RefCell<Current> = RefCell::default();
-    /// Steps that may be taken before the budget is looked at.
+    static CURRENT: RefCell<ThreadBudget> = RefCell::default();
+    /// Steps left before the budget is checked.
     static UNSPENT: Cell<u64> = const { Cell::new(u64::MAX) };
 }
 
-/// A budget that the thread works for as long as this lives, and the one before it.
-struct Entered {
+/// Sets the budget of the thread while it lives, and restores the previous one.
+struct BudgetGuard {
     before: Option<WorkBudget>,
     unspent: u64,
 }
 
-impl Entered {
+impl BudgetGuard {
     fn with(budget: WorkBudget) -> Self {
         let before = CURRENT.with_borrow_mut(|current| current.budget.replace(budget));
-        Self { before, unspent: UNSPENT.replace(STEPS_PER_LOOK) }
+        Self { before, unspent: UNSPENT.replace(STEPS_PER_CHECK) }
     }
 }
 
-impl Drop for Entered {
+impl Drop for BudgetGuard {
     fn drop(&mut self) {
-        let spent = STEPS_PER_LOOK.saturating_sub(UNSPENT.replace(self.unspent));
+        let spent = STEPS_PER_CHECK.saturating_sub(UNSPENT.replace(self.unspent));
         let own =
             CURRENT.with_borrow_mut(|current| std::mem::replace(&mut current.budget, self.before.take()));
         if let Some(own) = own {
-            // The work is over, so it does not matter whether these were the last.
-            let _ = own.take(spent);
+            // The work has ended, so it does not matter whether these steps exhaust the budget.
+            let _ = own.use_steps(spent);
         }
     }
 }
 
-/// Counts steps of the work that this thread does. Leaves the work by unwinding when its budget is used up.
+/// Counts steps of this thread's work. Ends the work by unwinding when its budget is exhausted.
 #[inline]
 pub fn spend(steps: u64) {
     match UNSPENT.get().checked_sub(steps) {
         Some(rest) => UNSPENT.set(rest),
-        None => leave_or_go_on(steps),
+        None => check_or_unwind(steps),
     }
 }
 
-/// Counts the steps of a loop over so many bytes of text.
+/// Counts the steps of a loop over `bytes` bytes of text.
 #[inline]
 pub fn spend_on_text(bytes: usize) {
     spend((bytes / BYTES_PER_STEP) as u64 + 1);
 }
 
-/// The same as [`spend`] for code that ends in an orderly way by itself.
+/// Like [`spend`], for code that ends its work itself.
 #[inline]
 pub fn try_spend(steps: u64) -> Result<(), OutOfBudget> {
     match UNSPENT.get().checked_sub(steps) {
@@ -150,65 +151,66 @@ pub fn try_spend(steps: u64) -> Result<(), OutOfBudget> {
             UNSPENT.set(rest);
             Ok(())
         }
-        None => look(steps),
+        None => check_budget(steps),
     }
 }
 
-/// One step that may take long by itself: the clock is looked at each time.
+/// Counts one step that may take long: the clock is checked each time.
 pub fn spend_long() {
-    leave_or_go_on(1);
+    check_or_unwind(1);
 }
 
-/// The same as [`spend_long`] for code that ends in an orderly way by itself.
+/// Like [`spend_long`], for code that ends its work itself.
 pub fn try_spend_long() -> Result<(), OutOfBudget> {
-    look(1)
+    check_budget(1)
 }
 
 #[cold]
-fn leave_or_go_on(steps: u64) {
-    if let Err(out) = look(steps) {
-        // No panic: nothing is wrong, and no hook is to be called.
+fn check_or_unwind(steps: u64) {
+    if let Err(out) = check_budget(steps) {
+        // Not a panic: nothing is wrong, and the panic hook must not be called.
         resume_unwind(Box::new(out) as Box<dyn Any + Send>);
     }
 }
 
 #[cold]
-fn look(steps: u64) -> Result<(), OutOfBudget> {
-    // What is dropped while the work is being left must not leave again.
+fn check_budget(steps: u64) -> Result<(), OutOfBudget> {
+    // Destructors that run while the stack is unwound must not unwind again.
     if std::thread::panicking() {
         return Ok(());
     }
-    let Current { budget, pause } = CURRENT.with_borrow(Clone::clone);
+    let ThreadBudget { budget, pause } = CURRENT.with_borrow(Clone::clone);
     let Some(budget) = budget else {
         UNSPENT.set(u64::MAX);
         return Ok(());
     };
-    let spent = STEPS_PER_LOOK.saturating_sub(UNSPENT.get()) + steps;
-    // Whoever asks again after the end is told again.
+    let spent = STEPS_PER_CHECK.saturating_sub(UNSPENT.get()) + steps;
+    // A call after the end must fail again.
     UNSPENT.set(0);
-    budget.take(spent)?;
+    budget.use_steps(spent)?;
     if let Some(pause) = pause {
         pause();
         budget.check()?;
     }
-    UNSPENT.set(STEPS_PER_LOOK);
+    UNSPENT.set(STEPS_PER_CHECK);
     Ok(())
 }
 
-/// Does a part of the work that may use the budget up, for who has something to say about it.
-pub fn attempt<T>(work: impl FnOnce() -> T) -> Result<T, OutOfBudget> {
+/// Runs a part of the work and returns an error when it exhausts the budget, so that the caller can say what
+/// it was.
+pub fn catch_out_of_budget<T>(work: impl FnOnce() -> T) -> Result<T, OutOfBudget> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<OutOfBudget>() {
         Ok(out) => *out,
         Err(panic) => resume_unwind(panic),
     })
 }
 
-/// Until when the work of this thread may go on, where there is an end.
+/// The deadline of this thread's work, if any.
 pub fn deadline() -> Option<Instant> {
     CURRENT.with_borrow(|current| current.budget.as_ref().and_then(|budget| budget.deadline))
 }
 
-/// Does work that calls `pause` now and then, where it may be held up for as long as others need the processor.
+/// Runs work that calls `pause` now and then, which may block while others need the CPU.
 pub fn with_pauses<T>(pause: Rc<dyn Fn()>, work: impl FnOnce() -> T) -> T {
     struct Restore(Option<Rc<dyn Fn()>>);
     impl Drop for Restore {
@@ -238,9 +240,9 @@ mod tests {
         });
         assert_eq!(out, Err::<(), _>(OutOfBudget::Steps));
         let done = done.get();
-        assert!((100_000 - STEPS_PER_LOOK..=100_000 + STEPS_PER_LOOK).contains(&done), "{done}");
+        assert!((100_000 - STEPS_PER_CHECK..=100_000 + STEPS_PER_CHECK).contains(&done), "{done}");
         assert_eq!(budget.steps_left(), 0);
-        assert_eq!(budget.run(|| spend(STEPS_PER_LOOK + 1)), Err(OutOfBudget::Steps), "nothing is left");
+        assert_eq!(budget.run(|| spend(STEPS_PER_CHECK + 1)), Err(OutOfBudget::Steps), "nothing is left");
         spend(u64::MAX);
     }
 
@@ -251,8 +253,8 @@ mod tests {
             assert_eq!(budget.clone().run(|| spend(1_000)), Ok(()));
         }
         assert_eq!(budget.steps_left(), 1_000);
-        let apart = budget.apart(Instant::now() + Duration::from_mins(1));
-        assert_eq!(apart.run(|| spend(5_000)), Err(OutOfBudget::Steps));
+        let detached = budget.detached(Instant::now() + Duration::from_mins(1));
+        assert_eq!(detached.run(|| spend(5_000)), Err(OutOfBudget::Steps));
     }
 
     #[test]
@@ -270,11 +272,11 @@ mod tests {
             std::thread::sleep(Duration::from_millis(20));
             stopper.stop();
         });
-        let apart = budget.apart(Instant::now() + Duration::from_mins(1));
+        let detached = budget.detached(Instant::now() + Duration::from_mins(1));
         assert_eq!(budget.run(endless), Err::<(), _>(OutOfBudget::Stopped));
         stopping.join().unwrap();
         assert_eq!(budget.run(|| 1), Err(OutOfBudget::Stopped), "nothing new begins");
-        assert_eq!(apart.run(|| 1), Ok(1));
+        assert_eq!(detached.run(|| 1), Ok(1));
     }
 
     #[test]
@@ -316,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn long_steps_look_at_the_clock_each_time() {
+    fn long_steps_check_the_clock_each_time() {
         let end = Instant::now() + Duration::from_millis(50);
         let steps = Cell::new(0);
         let out = WorkBudget::new(u64::MAX, Some(end)).run(|| {
@@ -332,9 +334,9 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_by_itself_is_told_until_it_does() {
+    fn try_spend_keeps_failing_after_the_end() {
         let budget = WorkBudget::new(10, None);
-        let told = budget.run(|| [try_spend(STEPS_PER_LOOK + 1), try_spend(1), try_spend(1)]);
-        assert_eq!(told, Ok([Err(OutOfBudget::Steps); 3]));
+        let results = budget.run(|| [try_spend(STEPS_PER_CHECK + 1), try_spend(1), try_spend(1)]);
+        assert_eq!(results, Ok([Err(OutOfBudget::Steps); 3]));
     }
 }

@@ -1,10 +1,11 @@
 //! CSS selectors over a page: what `includeTags`, `excludeTags` and `attributes` ask for.
 //!
-//! Owns the bridge to the `selectors` crate. Selectors come from callers and pages from strangers, so both are bounded: a
-//! selector's length and nesting before it is parsed, and the steps taken over the tree while matching, which all selectors of a
-//! request share with everything else that is done for it ([`crate::budget`]).
+//! Owns the bridge to the `selectors` crate. Selectors come from callers and pages from strangers, so both
+//! are bounded: a selector's length and nesting before it is parsed, and the steps taken over the tree while
+//! matching, which all selectors of a request share with everything else that is done for it
+//! ([`crate::budget`]).
 
-mod sweep;
+mod one_pass;
 
 use crate::budget::{self, OutOfBudget};
 use crate::dom::{Attr, Dom, NodeId, Tag};
@@ -24,8 +25,8 @@ use selectors::{Element, OpaqueElement, SelectorImpl};
 use std::cell::Cell;
 use std::fmt;
 
-const LONGEST_SELECTOR: usize = 2_000;
-const DEEPEST_NESTING: usize = 16;
+const MAX_SELECTOR_BYTES: usize = 2_000;
+const MAX_NESTING: usize = 16;
 /// Bytes of attributes that are compared in about the time of one step.
 const BYTES_PER_STEP: usize = 64;
 
@@ -41,7 +42,7 @@ pub enum SelectorError {
     /// The request's budget ended while it was matched.
     #[error("the selector {selector:?} was not matched to the end of the page: {why}")]
     Unfinished {
-        /// The selector as asked.
+        /// The selector as requested.
         selector: String,
         /// What was used up.
         why: OutOfBudget,
@@ -62,18 +63,18 @@ impl Selector {
             b')' | b']' | b'}' => (depth.saturating_sub(1), most),
             _ => (depth, most),
         });
-        if text.len() > LONGEST_SELECTOR || nesting.1 > DEEPEST_NESTING {
+        if text.len() > MAX_SELECTOR_BYTES || nesting.1 > MAX_NESTING {
             return Err(SelectorError::TooLarge);
         }
         let mut parser = cssparser::Parser::new(text);
-        SelectorList::parse(&Reader, &mut parser, ParseRelative::No)
+        SelectorList::parse(&SelectorParser, &mut parser, ParseRelative::No)
             .map(|list| Self { list })
             .map_err(|_| SelectorError::Invalid(text.to_owned()))
     }
 
     /// All elements that match. An error when the budget of the work ended before the page did.
     pub fn find(&self, dom: &Dom) -> Result<NodeSet, OutOfBudget> {
-        let page = Walked { dom, out: Cell::new(None) };
+        let page = MatchedPage { dom, out: Cell::new(None) };
         let mut found = NodeSet::new(dom);
         for selector in self.list.slice() {
             // The caches go by places in memory, so each selector has its own.
@@ -86,7 +87,7 @@ impl Selector {
                 NeedsSelectorFlags::No,
                 MatchingForInvalidation::No,
             );
-            sweep::sweep(selector, &page, &mut context, &mut found);
+            one_pass::find_all(selector, &page, &mut context, &mut found);
         }
         page.out.get().map_or(Ok(found), Err)
     }
@@ -99,16 +100,16 @@ pub(crate) fn find(dom: &Dom, selector: &str) -> Result<NodeSet, SelectorError> 
         .map_err(|why| SelectorError::Unfinished { selector: selector.to_owned(), why })
 }
 
-/// A page being matched, and why that had to end early where it had to.
+/// A page being matched, and why matching was interrupted, if it was.
 #[derive(Debug)]
-struct Walked<'a> {
+struct MatchedPage<'a> {
     dom: &'a Dom,
     out: Cell<Option<OutOfBudget>>,
 }
 
-impl Walked<'_> {
-    /// Counts steps; false when the matching must end. The selector engine cannot be told to stop, but without neighbours to go to
-    /// it has soon nothing left to do.
+impl MatchedPage<'_> {
+    /// Counts steps; `false` when matching must end. The selector engine cannot be interrupted, but it soon
+    /// ends when it gets no more siblings and parents.
     fn step(&self, steps: u64) -> bool {
         if self.out.get().is_some() {
             return false;
@@ -126,31 +127,31 @@ impl Walked<'_> {
 
 /// One element of a page being matched.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    page: &'a Walked<'a>,
+struct ElementRef<'a> {
+    page: &'a MatchedPage<'a>,
     id: NodeId,
 }
 
-impl fmt::Debug for Place<'_> {
+impl fmt::Debug for ElementRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}#{}", self.page.dom.local_name(self.id), self.id.0)
     }
 }
 
-impl<'a> Place<'a> {
-    /// Goes to another node if steps are left, on to the next element by `next` where it is none.
+impl<'a> ElementRef<'a> {
+    /// The node, or the next element by `next` where it is not an element; `None` when no steps are left.
     fn walk(
         self,
         mut node: Option<NodeId>,
         next: impl Fn(&Dom, NodeId) -> Option<NodeId>,
-    ) -> Option<Place<'a>> {
+    ) -> Option<ElementRef<'a>> {
         let page = self.page;
         while let Some(id) = node {
             if !page.step(1) {
                 return None;
             }
             if page.dom.is_element(id) {
-                return Some(Place { page, id });
+                return Some(ElementRef { page, id });
             }
             node = next(page.dom, id);
         }
@@ -158,7 +159,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Element for Place<'_> {
+impl Element for ElementRef<'_> {
     type Impl = Css;
 
     fn opaque(&self) -> OpaqueElement {
@@ -214,9 +215,9 @@ impl Element for Place<'_> {
 
     fn attr_matches(
         &self,
-        _: &NamespaceConstraint<&Word>,
-        name: &Word,
-        operation: &AttrSelectorOperation<&Word>,
+        _: &NamespaceConstraint<&CssString>,
+        name: &CssString,
+        operation: &AttrSelectorOperation<&CssString>,
     ) -> bool {
         let value = self.page.dom.attr_named(self.id, &name.0);
         value.is_some_and(|value| self.page.compare(value.len()) && operation.eval_str(value))
@@ -240,26 +241,26 @@ impl Element for Place<'_> {
         false
     }
 
-    fn has_id(&self, id: &Word, case: CaseSensitivity) -> bool {
+    fn has_id(&self, id: &CssString, case: CaseSensitivity) -> bool {
         self.page.dom.attr(self.id, Attr::Id).is_some_and(|own| case.eq(own.as_bytes(), id.0.as_bytes()))
     }
 
-    fn has_class(&self, name: &Word, case: CaseSensitivity) -> bool {
+    fn has_class(&self, name: &CssString, case: CaseSensitivity) -> bool {
         self.page.dom.attr(self.id, Attr::Class).is_some_and(|class| {
             self.page.compare(class.len())
                 && class.split_ascii_whitespace().any(|own| case.eq(own.as_bytes(), name.0.as_bytes()))
         })
     }
 
-    fn has_custom_state(&self, _: &Word) -> bool {
+    fn has_custom_state(&self, _: &CssString) -> bool {
         false
     }
 
-    fn imported_part(&self, _: &Word) -> Option<Word> {
+    fn imported_part(&self, _: &CssString) -> Option<CssString> {
         None
     }
 
-    fn is_part(&self, _: &Word) -> bool {
+    fn is_part(&self, _: &CssString) -> bool {
         false
     }
 
@@ -277,45 +278,45 @@ impl Element for Place<'_> {
     }
 }
 
-/// The types by which the selector parser speaks of names.
+/// The types of names for the selector parser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Css;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Word(Box<str>);
+struct CssString(Box<str>);
 
-impl From<&str> for Word {
+impl From<&str> for CssString {
     fn from(text: &str) -> Self {
         Self(text.into())
     }
 }
 
-impl std::borrow::Borrow<str> for Word {
+impl std::borrow::Borrow<str> for CssString {
     fn borrow(&self) -> &str {
         &self.0
     }
 }
 
-impl AsRef<str> for Word {
+impl AsRef<str> for CssString {
     fn as_ref(&self) -> &str {
         &self.0
     }
 }
 
-impl ToCss for Word {
+impl ToCss for CssString {
     fn to_css<W: fmt::Write>(&self, dest: &mut W) -> fmt::Result {
         cssparser::serialize_string(&self.0, dest)
     }
 }
 
-impl PrecomputedHash for Word {
+impl PrecomputedHash for CssString {
     fn precomputed_hash(&self) -> u32 {
         // FNV-1a: short names, no attacker gains by collisions since nothing is looked up by it here.
         self.0.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
     }
 }
 
-/// State classes and pseudo-elements mean nothing on a page at rest; parsing refuses them.
+/// State pseudo-classes and pseudo-elements do not apply to a static page; parsing refuses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Never {}
 
@@ -339,20 +340,20 @@ impl PseudoElement for Never {}
 
 impl SelectorImpl for Css {
     type ExtraMatchingData<'a> = ();
-    type AttrValue = Word;
-    type Identifier = Word;
-    type LocalName = Word;
-    type NamespaceUrl = Word;
-    type NamespacePrefix = Word;
+    type AttrValue = CssString;
+    type Identifier = CssString;
+    type LocalName = CssString;
+    type NamespaceUrl = CssString;
+    type NamespacePrefix = CssString;
     type BorrowedNamespaceUrl = str;
     type BorrowedLocalName = str;
     type NonTSPseudoClass = Never;
     type PseudoElement = Never;
 }
 
-struct Reader;
+struct SelectorParser;
 
-impl Parser<'_> for Reader {
+impl Parser<'_> for SelectorParser {
     type Impl = Css;
     type Error = SelectorParseErrorKind;
 
@@ -376,9 +377,9 @@ impl Parser<'_> for Reader {
 /// Values of an attribute on all elements a selector matches, in document order.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct AttributeValues {
-    /// The selector as asked.
+    /// The selector as requested.
     pub selector: String,
-    /// The attribute as asked.
+    /// The attribute as requested.
     pub attribute: String,
     /// One value for each match that has the attribute.
     pub values: Vec<String>,

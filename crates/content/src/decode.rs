@@ -1,19 +1,20 @@
-//! Bytes of unknown encoding → text.
+//! Decodes bytes of unknown encoding.
 //!
-//! Owns the question which encoding a page is in. Order of trust: byte order mark, then what the bytes themselves prove
-//! (valid multi-byte UTF-8 is never an accident), then the header, then the page's own `meta`, then a guess from the
-//! bytes. A label that the bytes contradict is not believed. Never fails: what cannot be decoded becomes U+FFFD.
+//! Detects the encoding of a page. Order of trust: byte order mark, then what the bytes themselves prove
+//! (valid multi-byte UTF-8 is never an accident), then the header, then the page's own `meta`, then a guess
+//! from the bytes. A label that the bytes contradict is not believed. Never fails: what cannot be decoded
+//! becomes U+FFFD.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use std::borrow::Cow;
 
-/// How far into the page a `meta` with the encoding is looked for. Browsers stop at 1,024; real pages do not.
+/// Where a `meta` with the encoding is searched. Browsers stop at 1,024 bytes; real pages do not.
 const META_WINDOW: usize = 8 << 10;
-/// Bytes shown to the guesser; enough for any language, small enough to cost nothing on a huge page.
+/// Bytes given to the encoding detector; enough for any language, and cheap on a huge page.
 const GUESS_WINDOW: usize = 256 << 10;
 
-/// Who named the encoding.
+/// Where the encoding came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EncodingSource {
     /// A byte order mark.
@@ -37,7 +38,7 @@ pub struct Decoded<'a> {
     pub encoding: &'static str,
     /// What decided it.
     pub source: EncodingSource,
-    /// Whether some bytes made no sense in that encoding.
+    /// Whether some bytes were invalid in that encoding.
     pub lossy: bool,
 }
 
@@ -54,7 +55,8 @@ pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
         .map(|encoding| (encoding, EncodingSource::Header))
         .or_else(|| meta_label(bytes).map(|encoding| (encoding, EncodingSource::Meta)));
     if let Ok(text) = std::str::from_utf8(bytes) {
-        // Plain ASCII reads the same in nearly every label; ISO-2022-JP is the one that uses escapes within ASCII.
+        // Plain ASCII reads the same in nearly every label; ISO-2022-JP is the one that uses escapes within
+        // ASCII.
         let escapes =
             labelled.filter(|(encoding, _)| encoding.name() == "ISO-2022-JP" && bytes.contains(&0x1b));
         if let Some((encoding, source)) = escapes {
@@ -84,7 +86,7 @@ pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
     if !guess.lossy {
         return guess;
     }
-    // Nothing fits: keep what was promised, else the guess.
+    // Nothing fits: use the declared encoding, else the detected one.
     match labelled {
         Some((encoding, source)) if encoding != UTF_8 => finish(bytes, encoding, source),
         _ => guess,
@@ -96,7 +98,8 @@ fn finish<'a>(bytes: &'a [u8], encoding: &'static Encoding, source: EncodingSour
     Decoded { text, encoding: encoding.name(), source, lossy }
 }
 
-/// Damage, not a wrong encoding: many more characters beyond ASCII came out right than wrong.
+/// Whether the text is damaged rather than wrongly decoded: many more non-ASCII characters are right than
+/// wrong.
 fn mostly_sound(text: &str) -> bool {
     let replaced = text.matches('\u{fffd}').count();
     let beyond_ascii = text.chars().filter(|c| !c.is_ascii()).count();
@@ -106,7 +109,8 @@ fn mostly_sound(text: &str) -> bool {
 /// The encoding for a label, leaving out those that cannot be what a byte-oriented label says.
 fn label(name: &str) -> Option<&'static Encoding> {
     let encoding = Encoding::for_label(name.trim().as_bytes())?;
-    // A page whose label we could read as ASCII is not UTF-16; and "replacement" means the label is a known trap.
+    // A page whose label we could read as ASCII is not UTF-16; and "replacement" means the label is a known
+    // trap.
     match encoding.name() {
         "UTF-16LE" | "UTF-16BE" => Some(UTF_8),
         "replacement" => None,
@@ -123,7 +127,7 @@ fn charset_of(content_type: &str) -> Option<&str> {
     Some(value.split(['"', '\'', ';', ' ', ',']).next().unwrap_or_default())
 }
 
-/// Markup in UTF-16 has a zero beside nearly every ASCII character.
+/// Markup in UTF-16 has a zero byte next to nearly every ASCII character.
 fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     let window = &bytes[..bytes.len().min(512) & !1];
     if window.len() < 8 {

@@ -1,7 +1,7 @@
 //! Two versions of a document → what changed, as unified text and as structure.
 //!
-//! Owns what counts as a change: lines are compared by their words, so white space, blank lines and the parts of
-//! addresses that only track readers make none. Bounded in time; past it the diff is coarser, never wrong.
+//! Defines what is a change: lines are compared by their words, so white space, blank lines and the parts
+//! of addresses that only track readers make none. Bounded in time; past it the diff is coarser, never wrong.
 
 use crate::budget;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 const CONTEXT_LINES: usize = 3;
-const LONGEST: Duration = Duration::from_secs(2);
+const MAX_DURATION: Duration = Duration::from_secs(2);
 
 /// What changed between two documents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -77,18 +77,18 @@ pub enum DiffChange {
     },
 }
 
-/// Compares two documents; none when nothing that counts has changed.
+/// Compares two documents; `None` when nothing relevant has changed.
 pub fn diff(before: &str, after: &str) -> Option<Diff> {
     let (old, new) = (lines(before), lines(after));
-    let old_keys: Vec<Key> = old.iter().map(|line| Key(&line.key)).collect();
-    let new_keys: Vec<Key> = new.iter().map(|line| Key(&line.key)).collect();
+    let old_keys: Vec<LineKey> = old.iter().map(|line| LineKey(&line.key)).collect();
+    let new_keys: Vec<LineKey> = new.iter().map(|line| LineKey(&line.key)).collect();
     if old_keys == new_keys {
         return None;
     }
     // A coarser diff in time is better than none, so half of what is left has to do.
     let now = Instant::now();
-    let left = budget::deadline().map_or(LONGEST, |end| end.saturating_duration_since(now) / 2);
-    let deadline = now.checked_add(left.min(LONGEST));
+    let left = budget::deadline().map_or(MAX_DURATION, |end| end.saturating_duration_since(now) / 2);
+    let deadline = now.checked_add(left.min(MAX_DURATION));
     let operations = capture_diff_slices_deadline(Algorithm::Histogram, &old_keys, &new_keys, deadline);
     let mut chunks = Vec::new();
     let mut text = String::from("--- before\n+++ after\n");
@@ -108,30 +108,30 @@ pub fn diff(before: &str, after: &str) -> Option<Diff> {
 }
 
 /// A line with its number in the document and what it is compared by.
-struct Line<'a> {
+struct DiffLine<'a> {
     number: usize,
     text: &'a str,
     key: String,
 }
 
-/// What a line is compared by. Comparing counts, so that a diff nobody waits for ends.
+/// A line as it is compared. Comparisons count against the budget, so that a cancelled diff ends.
 #[derive(Clone, Copy, Eq, PartialOrd, Ord, Hash)]
-struct Key<'a>(&'a str);
+struct LineKey<'a>(&'a str);
 
-impl PartialEq for Key<'_> {
+impl PartialEq for LineKey<'_> {
     fn eq(&self, other: &Self) -> bool {
         budget::spend(1);
         self.0 == other.0
     }
 }
 
-fn lines(document: &str) -> Vec<Line<'_>> {
+fn lines(document: &str) -> Vec<DiffLine<'_>> {
     document
         .lines()
         .inspect(|line| budget::spend_on_text(line.len()))
         .enumerate()
         .filter(|(_, text)| !text.trim().is_empty())
-        .map(|(at, text)| Line { number: at + 1, text: text.trim_end(), key: key(text) })
+        .map(|(at, text)| DiffLine { number: at + 1, text: text.trim_end(), key: key(text) })
         .collect()
 }
 
@@ -170,7 +170,7 @@ fn is_tracking(part: &str) -> bool {
         )
 }
 
-fn chunk(group: &[DiffOp], old: &[Line], new: &[Line]) -> DiffChunk {
+fn chunk(group: &[DiffOp], old: &[DiffLine], new: &[DiffLine]) -> DiffChunk {
     let mut changes = Vec::new();
     for operation in group {
         let (before, after) = (operation.old_range(), operation.new_range());

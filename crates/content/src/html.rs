@@ -1,6 +1,6 @@
-//! Selected nodes → clean HTML: no scripts, styles or handlers, addresses absolute, images at their best.
+//! Writes selected nodes as clean HTML: no scripts, styles or handlers, absolute URLs, best image sources.
 //!
-//! Owns serialisation. The output is for reading by programs; it keeps structure and attributes that carry meaning.
+//! The output is for programs; it keeps structure and meaningful attributes.
 
 use crate::address::Base;
 use crate::budget;
@@ -9,7 +9,7 @@ use crate::image;
 use crate::node_set::NodeSet;
 
 /// Writes the kept nodes of a page as HTML.
-pub fn write(dom: &Dom, keep: &NodeSet, base: &Base) -> String {
+pub fn write_html(dom: &Dom, keep: &NodeSet, base: &Base) -> String {
     let mut out = String::with_capacity(16 << 10);
     let Some(body) = dom.body() else { return out };
     let mut open: Vec<NodeId> = Vec::new();
@@ -61,7 +61,7 @@ fn close(dom: &Dom, id: Option<NodeId>, out: &mut String) {
 
 fn attributes(dom: &Dom, id: NodeId, base: &Base, out: &mut String) {
     let is_image = dom.tag(id) == Tag::Img;
-    if is_image && let Some(source) = image::source(dom, id) {
+    if is_image && let Some(source) = image::best_source(dom, id) {
         let address = if source.starts_with("data:") { Some(source.into()) } else { base.resolve(source) };
         if let Some(address) = address {
             attribute("src", &address, out);
@@ -136,7 +136,7 @@ fn is_void(tag: Tag) -> bool {
 mod tests {
     use super::*;
     use crate::dom::Limits;
-    use crate::visible::visible;
+    use crate::visible::visible_nodes;
     use url::Url;
 
     #[test]
@@ -144,9 +144,9 @@ mod tests {
         let html = "<head><title>T</title></head><p onclick=x style='c' class=k>a &lt; b &amp; <a href=/x title='q\"'>l</a>\
                     <img src=s.png srcset='l.png 2x' alt=A><script>z</script><br></p><p hidden>h</p>";
         let dom = Dom::parse(html, &Limits::default());
-        let base = Base::of(&dom, Url::parse("https://ex.org/").ok().as_ref());
+        let base = Base::from_dom(&dom, Url::parse("https://ex.org/").ok().as_ref());
         assert_eq!(
-            write(&dom, &visible(&dom), &base),
+            write_html(&dom, &visible_nodes(&dom), &base),
             "<p class=\"k\">a &lt; b &amp; <a href=\"https://ex.org/x\" title=\"q&quot;\">l</a>\
              <img src=\"https://ex.org/l.png\" alt=\"A\"><br></p>"
         );

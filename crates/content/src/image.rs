@@ -1,21 +1,22 @@
-//! Which address an image really has: lazy loading, `srcset`, `picture` and `noscript` understood.
+//! The real URL of an image, with lazy loading, `srcset`, `picture` and `noscript`.
 
 use crate::dom::{Attr, Dom, NodeId, Tag};
 
-/// Attributes that lazy loaders keep the real address in, most telling first.
-const LAZY: [Attr; 3] = [Attr::DataSrc, Attr::DataLazySrc, Attr::DataOriginal];
-const LAZY_SETS: [Attr; 3] = [Attr::Srcset, Attr::DataSrcset, Attr::DataLazySrcset];
+/// Attributes in which lazy loaders keep the real URL, most reliable first.
+const LAZY_SOURCES: [Attr; 3] = [Attr::DataSrc, Attr::DataLazySrc, Attr::DataOriginal];
+const SRCSET_ATTRIBUTES: [Attr; 3] = [Attr::Srcset, Attr::DataSrcset, Attr::DataLazySrcset];
 
-/// The best address of an `img`, as written: the largest of its sets, else a lazy loader's, else its own.
-pub fn source(dom: &Dom, id: NodeId) -> Option<&str> {
-    let set = LAZY_SETS.into_iter().find_map(|name| largest(dom.attr(id, name)?));
-    let lazy = LAZY.into_iter().filter_map(|name| dom.attr(id, name)).find(|address| is_address(address));
+/// The best URL of an `img`, as written: the largest of its `srcset`, else a lazy loader's, else its `src`.
+pub fn best_source(dom: &Dom, id: NodeId) -> Option<&str> {
+    let set = SRCSET_ATTRIBUTES.into_iter().find_map(|name| largest_in_srcset(dom.attr(id, name)?));
+    let lazy =
+        LAZY_SOURCES.into_iter().filter_map(|name| dom.attr(id, name)).find(|address| is_address(address));
     let own = dom.attr(id, Attr::Src).map(str::trim).filter(|address| !address.is_empty());
     let real = own.filter(|address| is_address(address));
     set.or(lazy).or(real).or_else(|| picture_source(dom, id)).or(own)
 }
 
-/// Not empty and not a stand-in written into the page.
+/// Whether a URL is not empty and not a placeholder.
 fn is_address(address: &str) -> bool {
     let address = address.trim();
     !address.is_empty()
@@ -26,13 +27,13 @@ fn is_address(address: &str) -> bool {
 
 fn picture_source(dom: &Dom, id: NodeId) -> Option<&str> {
     let parent = dom.parent(id).filter(|&parent| dom.tag(parent) == Tag::Picture)?;
-    dom.children(parent)
-        .filter(|&child| dom.tag(child) == Tag::Source)
-        .find_map(|child| LAZY_SETS.into_iter().find_map(|name| largest(dom.attr(child, name)?)))
+    dom.children(parent).filter(|&child| dom.tag(child) == Tag::Source).find_map(|child| {
+        SRCSET_ATTRIBUTES.into_iter().find_map(|name| largest_in_srcset(dom.attr(child, name)?))
+    })
 }
 
 /// The largest candidate of a `srcset`, by width or density; the first of equals.
-pub fn largest(set: &str) -> Option<&str> {
+pub fn largest_in_srcset(set: &str) -> Option<&str> {
     let mut best: Option<(&str, f64)> = None;
     for (address, descriptor) in candidates(set) {
         let size = match descriptor.split_at_checked(descriptor.len().saturating_sub(1)) {
@@ -48,8 +49,8 @@ pub fn largest(set: &str) -> Option<&str> {
     best.map(|(address, _)| address)
 }
 
-/// Addresses and descriptors. A comma ends a candidate only before white space or after a descriptor, since addresses
-/// may contain commas.
+/// URLs and descriptors of a `srcset`. A comma ends a candidate only before white space or after a
+/// descriptor, since URLs may contain commas.
 fn candidates(set: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = set;
     std::iter::from_fn(move || {
@@ -77,8 +78,8 @@ pub fn is_pixel(dom: &Dom, id: NodeId) -> bool {
     tiny(Attr::Width) && tiny(Attr::Height)
 }
 
-/// Whether a `noscript` holds the real image for a lazy one before it that has no address of its own.
-pub fn stands_in(dom: &Dom, noscript: NodeId) -> bool {
+/// Whether a `noscript` has the real image for a lazy one before it without a URL.
+pub fn is_lazy_fallback(dom: &Dom, noscript: NodeId) -> bool {
     if !dom.descendants(noscript).take(16).any(|node| dom.tag(node) == Tag::Img) {
         return false;
     }
@@ -86,7 +87,7 @@ pub fn stands_in(dom: &Dom, noscript: NodeId) -> bool {
     while let Some(node) = before {
         match dom.tag(node) {
             Tag::Text if dom.text(node).trim().is_empty() => before = dom.prev_sibling(node),
-            Tag::Img => return source(dom, node).is_none_or(|address| address.starts_with("data:")),
+            Tag::Img => return best_source(dom, node).is_none_or(|address| address.starts_with("data:")),
             _ => break,
         }
     }
@@ -94,7 +95,7 @@ pub fn stands_in(dom: &Dom, noscript: NodeId) -> bool {
 }
 
 /// The TeX of an image that is a rendered formula.
-pub fn formula(dom: &Dom, id: NodeId) -> Option<&str> {
+pub fn formula_tex(dom: &Dom, id: NodeId) -> Option<&str> {
     let class = dom.attr(id, Attr::Class)?;
     let tex = class
         .split_ascii_whitespace()
@@ -111,16 +112,19 @@ mod tests {
     fn first(html: &str) -> Option<String> {
         let dom = Dom::parse(html, &Limits::default());
         let id = dom.subtree(dom.root()).find(|&id| dom.tag(id) == Tag::Img)?;
-        source(&dom, id).map(str::to_owned)
+        best_source(&dom, id).map(str::to_owned)
     }
 
     #[test]
     fn sets_by_size() {
-        assert_eq!(largest("a.jpg 320w, b.jpg 1024w, c.jpg 640w"), Some("b.jpg"));
-        assert_eq!(largest("a.jpg, b.jpg 2x"), Some("b.jpg"));
-        assert_eq!(largest("w_300,h_200/a.jpg 300w, w_600,h_400/a.jpg 600w"), Some("w_600,h_400/a.jpg"));
-        assert_eq!(largest("data:image/gif;base64,AA== 1w, x.png 2w"), Some("x.png"));
-        assert_eq!(largest(" , ,"), None);
+        assert_eq!(largest_in_srcset("a.jpg 320w, b.jpg 1024w, c.jpg 640w"), Some("b.jpg"));
+        assert_eq!(largest_in_srcset("a.jpg, b.jpg 2x"), Some("b.jpg"));
+        assert_eq!(
+            largest_in_srcset("w_300,h_200/a.jpg 300w, w_600,h_400/a.jpg 600w"),
+            Some("w_600,h_400/a.jpg")
+        );
+        assert_eq!(largest_in_srcset("data:image/gif;base64,AA== 1w, x.png 2w"), Some("x.png"));
+        assert_eq!(largest_in_srcset(" , ,"), None);
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Bytes of a web page in; main content, markdown, metadata, links and a verdict out.
+//! Turns the bytes of a web page into main content, markdown, metadata, links and a verdict.
 //!
-//! [`page::Page`] is the front door: read a page once, then ask it for what is wanted. Everything here is a pure function
-//! of its input: no I/O, no clock (but for the end of a [`budget`]), no state between pages, no recursion over input.
+//! Start at [`page::Page`]: parse a page once, then ask it for what you need. Everything here is a pure
+//! function of its input: no I/O, no clock (except for the deadline of a [`budget`]), no state between pages,
+//! no recursion over input.
 
 pub mod address;
 pub mod branding;
@@ -32,4 +33,4 @@ pub mod word_set;
 
 pub use dom::Limits;
 pub use node_set::NodeSet;
-pub use page::{Page, Source, Wanted};
+pub use page::{ContentScope, Page, PageSource};

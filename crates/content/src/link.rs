@@ -6,7 +6,7 @@ use crate::image;
 use std::collections::HashSet;
 
 /// More links than this on one page are a trap.
-const MOST: usize = 50_000;
+const MAX_LINKS: usize = 50_000;
 
 /// A link as a crawler needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Link {
 }
 
 /// All links of a page. References within the page itself are not links.
-pub fn links(dom: &Dom, base: &Base) -> Vec<Link> {
+pub fn find_links(dom: &Dom, base: &Base) -> Vec<Link> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     for id in dom.subtree(dom.root()).filter(|&id| matches!(dom.tag(id), Tag::A | Tag::Area)) {
@@ -48,7 +48,7 @@ pub fn links(dom: &Dom, base: &Base) -> Vec<Link> {
             rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("nofollow"))
         });
         found.push(Link { url: url.into_owned(), text, nofollow });
-        if found.len() == MOST {
+        if found.len() == MAX_LINKS {
             break;
         }
     }
@@ -56,13 +56,13 @@ pub fn links(dom: &Dom, base: &Base) -> Vec<Link> {
 }
 
 /// Addresses of all images: those shown, and those the page offers for previews.
-pub fn images(dom: &Dom, base: &Base) -> Vec<String> {
+pub fn find_images(dom: &Dom, base: &Base) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     let mut add = |written: Option<&str>| {
         if let Some(written) = written.filter(|written| !written.starts_with("data:"))
             && let Some(url) = base.resolve(written)
-            && found.len() < MOST
+            && found.len() < MAX_LINKS
             && seen.insert(url.to_string())
         {
             found.push(url.into_owned());
@@ -70,7 +70,7 @@ pub fn images(dom: &Dom, base: &Base) -> Vec<String> {
     };
     for id in dom.subtree(dom.root()).filter(|&id| dom.is_element(id)) {
         match dom.tag(id) {
-            Tag::Img if !image::is_pixel(dom, id) => add(image::source(dom, id)),
+            Tag::Img if !image::is_pixel(dom, id) => add(image::best_source(dom, id)),
             Tag::Video => add(dom.attr_named(id, "poster")),
             Tag::Meta => {
                 let name =
@@ -116,14 +116,14 @@ mod tests {
                     <a href=/b>again</a><a href='#top'>t</a><a href='javascript:x'>j</a><a href=mailto:x@y.z>m</a>\
                     <img src=i.png srcset='j.png 2x'><div style=\"background-image: url('/bg.jpg')\"></div><img src=i.png>";
         let dom = Dom::parse(html, &Limits::default());
-        let base = Base::of(&dom, Url::parse("https://ex.org/p/").ok().as_ref());
-        let links = links(&dom, &base);
+        let base = Base::from_dom(&dom, Url::parse("https://ex.org/p/").ok().as_ref());
+        let links = find_links(&dom, &base);
         let urls: Vec<&str> = links.iter().map(|link| link.url.as_str()).collect();
         assert_eq!(urls, ["https://ex.org/b", "https://ex.org/a", "mailto:x@y.z"]);
         assert_eq!(links[0].text, "B b");
         assert!(links[1].nofollow && !links[0].nofollow);
         assert_eq!(
-            images(&dom, &base),
+            find_images(&dom, &base),
             [
                 "https://ex.org/o.png",
                 "https://ex.org/p/j.png",

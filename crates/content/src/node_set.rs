@@ -1,9 +1,9 @@
-//! A set of nodes of one page: how a selection reaches the writers.
+//! A set of nodes of one page, as passed from selection to the writers.
 
 use crate::dom::{Dom, NodeId};
 
-/// A bitset over the node ids of one [`Dom`]. A writer renders a text node, image or rule when it is in the set, and an
-/// element when it or anything below it is.
+/// A bitset over the node ids of one [`Dom`]. A writer renders a text node, image or rule when it is in the
+/// set, and an element when it or anything below it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeSet {
     words: Vec<u64>,
@@ -31,7 +31,7 @@ impl NodeSet {
         }
     }
 
-    /// Takes one node out; its descendants are not touched.
+    /// Removes one node; its descendants are not touched.
     pub fn remove(&mut self, id: NodeId) {
         if id.0 < self.nodes {
             self.words[id.index() / 64] &= !(1 << (id.0 % 64));
@@ -43,7 +43,7 @@ impl NodeSet {
         self.insert_range(id, dom.subtree_end(id));
     }
 
-    /// Takes out a node and everything below it.
+    /// Removes a node and everything below it.
     pub fn remove_subtree(&mut self, dom: &Dom, id: NodeId) {
         self.for_words(id, dom.subtree_end(id), |word, mask| *word &= !mask);
     }

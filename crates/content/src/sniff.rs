@@ -1,21 +1,21 @@
-//! What the bytes of an answer are, whatever its label says.
+//! Detects the kind of a response body, whatever its `Content-Type` says.
 
-/// The kinds of body this crate tells apart.
+/// The kind of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ContentKind {
     /// Markup of a page.
     Html,
     /// JSON data.
     Json,
-    /// XML that is no page: feeds, sitemaps, data.
+    /// XML other than pages: feeds, sitemaps, data.
     Xml,
     /// Plain text.
     Text,
-    /// No text at all; the word names the format where it is known.
+    /// Not text; with the name of the format, if known.
     Binary(&'static str),
 }
 
-/// How bytes of well-known formats begin.
+/// First bytes of well-known formats.
 const SIGNATURES: &[(&[u8], &str)] = &[
     (b"%PDF-", "pdf"),
     (b"PK\x03\x04", "zip"),
@@ -41,53 +41,55 @@ const SIGNATURES: &[(&[u8], &str)] = &[
     (b"SQLite format 3\x00", "sqlite"),
 ];
 
-/// Tells what a body is from its first bytes and its label.
-pub fn kind(bytes: &[u8], content_type: Option<&str>) -> Kind {
+/// Detects the kind of a body by its first bytes and its content type.
+pub fn detect_kind(bytes: &[u8], content_type: Option<&str>) -> ContentKind {
     let start = &bytes[..bytes.len().min(1024)];
     if let Some((_, name)) = SIGNATURES.iter().find(|(signature, _)| start.starts_with(signature)) {
-        return Kind::Binary(name);
+        return ContentKind::Binary(name);
     }
     if start.starts_with(b"RIFF") && start.get(8..12) == Some(b"WEBP") {
-        return Kind::Binary("webp");
+        return ContentKind::Binary("webp");
     }
     if start.get(4..8) == Some(b"ftyp") {
-        return Kind::Binary("mp4");
+        return ContentKind::Binary("mp4");
     }
     if is_binary(start) {
-        return Kind::Binary("unknown");
+        return ContentKind::Binary("unknown");
     }
     let label =
         content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let first = start.iter().position(|byte| !byte.is_ascii_whitespace()).map_or(&[][..], |at| &start[at..]);
     match label.as_str() {
-        "application/json" | "text/json" | "application/ld+json" | "application/feed+json" => Kind::Json,
-        label if label.ends_with("+json") => Kind::Json,
+        "application/json" | "text/json" | "application/ld+json" | "application/feed+json" => {
+            ContentKind::Json
+        }
+        label if label.ends_with("+json") => ContentKind::Json,
         "application/xml" | "text/xml" | "application/rss+xml" | "application/atom+xml" => {
-            if mentions(start, b"<html") { Kind::Html } else { Kind::Xml }
+            if mentions(start, b"<html") { ContentKind::Html } else { ContentKind::Xml }
         }
         "text/plain"
         | "text/markdown"
         | "text/csv"
         | "text/css"
         | "text/javascript"
-        | "application/javascript" => Kind::Text,
+        | "application/javascript" => ContentKind::Text,
         "" => match first.first() {
             Some(b'{' | b'[')
                 if !first.contains(&b'<')
                     && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() =>
             {
-                Kind::Json
+                ContentKind::Json
             }
             Some(b'<')
                 if first.starts_with(b"<?xml")
                     && !mentions(start, b"<html")
                     && !mentions(start, b"<!doctype html") =>
             {
-                Kind::Xml
+                ContentKind::Xml
             }
-            _ => Kind::Html,
+            _ => ContentKind::Html,
         },
-        _ => Kind::Html,
+        _ => ContentKind::Html,
     }
 }
 
@@ -95,8 +97,8 @@ fn mentions(bytes: &[u8], word: &[u8]) -> bool {
     bytes.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
 }
 
-/// Control characters that no text in any single-byte or multi-byte encoding holds in number. UTF-16 has zeros, but in a
-/// pattern, and often a mark.
+/// Whether there are more control characters than in text of any encoding. UTF-16 has zeros, but in a
+/// pattern, and often a byte order mark.
 fn is_binary(start: &[u8]) -> bool {
     if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") || start.len() < 32 {
         return false;
@@ -119,20 +121,20 @@ mod tests {
 
     #[test]
     fn by_bytes_before_label() {
-        assert_eq!(kind(b"%PDF-1.4 ...", Some("text/html")), Kind::Binary("pdf"));
-        assert_eq!(kind(b"RIFF\x00\x00\x00\x00WEBPVP8 ", None), Kind::Binary("webp"));
+        assert_eq!(detect_kind(b"%PDF-1.4 ...", Some("text/html")), ContentKind::Binary("pdf"));
+        assert_eq!(detect_kind(b"RIFF\x00\x00\x00\x00WEBPVP8 ", None), ContentKind::Binary("webp"));
         let noise: Vec<u8> = (0..=255).cycle().take(900).collect();
-        assert_eq!(kind(&noise, Some("text/html")), Kind::Binary("unknown"));
-        assert_eq!(kind(b"<p>a\x00b</p>", Some("text/html")), Kind::Html);
-        assert_eq!(kind(br#" {"a":1}"#, None), Kind::Json);
-        assert_eq!(kind(b"[not json", None), Kind::Html);
-        assert_eq!(kind(b"<?xml version='1.0'?><rss/>", None), Kind::Xml);
-        assert_eq!(kind(b"<?xml version='1.0'?><html/>", Some("application/xml")), Kind::Html);
-        assert_eq!(kind(b"", None), Kind::Html);
+        assert_eq!(detect_kind(&noise, Some("text/html")), ContentKind::Binary("unknown"));
+        assert_eq!(detect_kind(b"<p>a\x00b</p>", Some("text/html")), ContentKind::Html);
+        assert_eq!(detect_kind(br#" {"a":1}"#, None), ContentKind::Json);
+        assert_eq!(detect_kind(b"[not json", None), ContentKind::Html);
+        assert_eq!(detect_kind(b"<?xml version='1.0'?><rss/>", None), ContentKind::Xml);
+        assert_eq!(detect_kind(b"<?xml version='1.0'?><html/>", Some("application/xml")), ContentKind::Html);
+        assert_eq!(detect_kind(b"", None), ContentKind::Html);
         let utf16: Vec<u8> = "<html><body>some words in here</body></html>"
             .encode_utf16()
             .flat_map(u16::to_le_bytes)
             .collect();
-        assert_eq!(kind(&utf16, None), Kind::Html);
+        assert_eq!(detect_kind(&utf16, None), ContentKind::Html);
     }
 }

@@ -1,20 +1,20 @@
-//! Tables as grids: which are data and which only lay out a page, where each cell stands, and the data itself.
+//! Tables as grids: tells data tables from layout tables, and places cells with their spans.
 //!
-//! Owns spans. Every count is bounded, so that `colspan=1000000` costs nothing.
+//! Every count is bounded, so that `colspan=1000000` costs nothing.
 
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::node_set::NodeSet;
 
-/// Columns beyond this are dropped from spans; cells that are really there are kept.
-const WIDEST: usize = 100;
-/// Rows a cell may reach down.
-const LONGEST_SPAN: usize = 1_000;
-/// Cells of one table given out as data.
-const MOST_DATA_CELLS: usize = 200_000;
+/// Spans end at this column; real cells beyond it are kept.
+const MAX_COLUMNS: usize = 100;
+/// Limit of `rowspan`.
+const MAX_SPAN: usize = 1_000;
+/// Cells of one table returned as data.
+const MAX_DATA_CELLS: usize = 200_000;
 
 /// A cell and the column it starts in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct GridCell {
     pub id: NodeId,
     pub column: usize,
     pub columns: usize,
@@ -23,8 +23,8 @@ pub(crate) struct Cell {
 }
 
 #[derive(Debug)]
-pub(crate) struct Row {
-    pub cells: Vec<Cell>,
+pub(crate) struct GridRow {
+    pub cells: Vec<GridCell>,
     pub in_head: bool,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(crate) struct Grid {
     pub caption: Option<NodeId>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<GridRow>,
     pub columns: usize,
 }
 
@@ -43,7 +43,7 @@ impl Grid {
     }
 }
 
-/// The grid of a table, or none when the table only lays out other content.
+/// The grid of a data table; `None` for a layout table.
 pub(crate) fn grid(dom: &Dom, table: NodeId, keep: &NodeSet) -> Option<Grid> {
     if matches!(dom.attr(table, Attr::Role), Some("presentation" | "none")) {
         return None;
@@ -53,7 +53,7 @@ pub(crate) fn grid(dom: &Dom, table: NodeId, keep: &NodeSet) -> Option<Grid> {
     let mut text = 0;
     for node in dom.descendants(table) {
         match dom.tag(node) {
-            // Blocks that cannot stand in a cell of a markdown table make it layout.
+            // A table with blocks that do not fit a markdown cell is a layout table.
             Tag::Table
             | Tag::Pre
             | Tag::Form
@@ -75,7 +75,7 @@ pub(crate) fn grid(dom: &Dom, table: NodeId, keep: &NodeSet) -> Option<Grid> {
     }
     let mut grid = Grid { caption, rows: Vec::with_capacity(rows.len()), columns: 0 };
     let mut cells = 0;
-    // Cells of earlier rows that reach down: per column, rows still covered.
+    // Rows still covered by `rowspan` of earlier rows, per column.
     let mut covered: Vec<usize> = Vec::new();
     for (row, in_head) in rows {
         let mut column = 0;
@@ -88,15 +88,15 @@ pub(crate) fn grid(dom: &Dom, table: NodeId, keep: &NodeSet) -> Option<Grid> {
             while covered.get(column).is_some_and(|&rows| rows > 0) {
                 column += 1;
             }
-            let columns = span(dom, cell, Attr::Colspan, WIDEST.saturating_sub(column).max(1));
-            let rows = span(dom, cell, Attr::Rowspan, LONGEST_SPAN);
-            if column + columns <= WIDEST {
+            let columns = span(dom, cell, Attr::Colspan, MAX_COLUMNS.saturating_sub(column).max(1));
+            let rows = span(dom, cell, Attr::Rowspan, MAX_SPAN);
+            if column + columns <= MAX_COLUMNS {
                 if covered.len() < column + columns {
                     covered.resize(column + columns, 0);
                 }
                 covered[column..column + columns].fill(rows);
             }
-            placed.push(Cell { id: cell, column, columns, rows, header: tag == Tag::Th });
+            placed.push(GridCell { id: cell, column, columns, rows, header: tag == Tag::Th });
             column += columns;
         }
         for rows in &mut covered {
@@ -107,12 +107,12 @@ pub(crate) fn grid(dom: &Dom, table: NodeId, keep: &NodeSet) -> Option<Grid> {
         }
         cells += placed.len();
         grid.columns = grid.columns.max(column);
-        grid.rows.push(Row { cells: placed, in_head });
+        grid.rows.push(GridRow { cells: placed, in_head });
     }
     let marked =
         caption.is_some() || grid.rows.iter().any(|row| row.in_head || row.cells.iter().any(|c| c.header));
     let shaped = grid.columns >= 2 && grid.rows.len() >= 2;
-    // Long prose in every cell is a page laid out with a table.
+    // A table with long prose in every cell is a page layout.
     let prose = cells == 0 || text / cells > 600;
     (!grid.rows.is_empty() && (marked || shaped) && !prose).then_some(grid)
 }
@@ -134,8 +134,8 @@ pub struct Table {
 }
 
 /// All data tables among the kept nodes.
-pub fn tables(dom: &Dom, keep: &NodeSet) -> Vec<Table> {
-    let mut budget = MOST_DATA_CELLS;
+pub fn find_tables(dom: &Dom, keep: &NodeSet) -> Vec<Table> {
+    let mut budget = MAX_DATA_CELLS;
     let mut found = Vec::new();
     for id in dom.subtree(dom.root()).filter(|&id| dom.tag(id) == Tag::Table && keep.reaches(dom, id)) {
         let Some(grid) = grid(dom, id, keep) else { continue };
@@ -190,7 +190,7 @@ mod tests {
 
     fn all(html: &str) -> Vec<Table> {
         let dom = Dom::parse(html, &Limits::default());
-        tables(&dom, &NodeSet::all(&dom))
+        find_tables(&dom, &NodeSet::all(&dom))
     }
 
     #[test]
@@ -217,6 +217,6 @@ mod tests {
             "<tr><td colspan=99999999 rowspan=99999999>x</td><td>y</td></tr>".repeat(500)
         );
         let table = &all(&html)[0];
-        assert!(table.rows.iter().map(Vec::len).max().unwrap() <= WIDEST + 2);
+        assert!(table.rows.iter().map(Vec::len).max().unwrap() <= MAX_COLUMNS + 2);
     }
 }

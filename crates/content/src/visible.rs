@@ -1,17 +1,17 @@
-//! Which nodes of a page a reader could see at all.
+//! Finds the visible nodes of a page.
 //!
-//! Owns what "hidden" means: scripts, styles, closed dialogs, form choices, and whatever the page itself marks as hidden.
-//! Judges nothing about worth; that is the selection's part.
+//! Hidden are scripts, styles, closed dialogs, form options, and what the page itself marks as hidden. Which
+//! visible nodes are main content is decided by `select`.
 
 use crate::budget;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::node_set::NodeSet;
 
-/// Text hidden from assistive technology is decoration when short; longer than this it is a page behind a dialog.
-const DECORATION: usize = 160;
+/// Short text with `aria-hidden` is decoration; longer text is usually the page behind a dialog.
+const MAX_DECORATION_BYTES: usize = 160;
 
 /// The visible nodes of a page.
-pub fn visible(dom: &Dom) -> NodeSet {
+pub fn visible_nodes(dom: &Dom) -> NodeSet {
     let mut set = NodeSet::new(dom);
     let Some(body) = dom.body() else { return set };
     set.insert_subtree(dom, body);
@@ -44,9 +44,9 @@ pub fn is_hidden(dom: &Dom, id: NodeId) -> bool {
         | Tag::Datalist
         | Tag::Textarea
         | Tag::Noframes => return true,
-        // Formulas may live in scripts; the writer takes those and nothing else.
+        // Scripts may contain formulas, which the writer uses.
         Tag::Script => return dom.attr(id, Attr::Type).is_none_or(|kind| !kind.starts_with("math/tex")),
-        Tag::Noscript => return !crate::image::stands_in(dom, id),
+        Tag::Noscript => return !crate::image::is_lazy_fallback(dom, id),
         Tag::Dialog => return !dom.has_attr(id, Attr::Open),
         Tag::Body | Tag::Html | Tag::Br => return false,
         _ => {}
@@ -69,7 +69,7 @@ fn is_decoration(dom: &Dom, id: NodeId) -> bool {
     let mut text = 0;
     for node in dom.descendants(id) {
         text += dom.text_len(node);
-        if text > DECORATION {
+        if text > MAX_DECORATION_BYTES {
             return dom.attr(id, Attr::Class).is_some_and(|class| class.contains("katex"));
         }
         if dom.tag(node) == Tag::Img {
@@ -101,11 +101,11 @@ mod tests {
                     <dialog open>i</dialog><noscript>j</noscript><svg><text>k</text></svg><p style='visibility:hidden'>l\
                     <div hidden=until-found>m</div>";
         let dom = Dom::parse(html, &Limits::default());
-        let set = visible(&dom);
+        let set = visible_nodes(&dom);
         let seen: String = set.iter().map(|id| dom.text(id)).collect();
         assert_eq!(seen.split_whitespace().collect::<String>(), "aim");
         let long = format!("<div aria-hidden=true>{}</div>", "page behind a dialog ".repeat(20));
         let dom = Dom::parse(&long, &Limits::default());
-        assert!(visible(&dom).iter().any(|id| dom.is_text(id)));
+        assert!(visible_nodes(&dom).iter().any(|id| dom.is_text(id)));
     }
 }

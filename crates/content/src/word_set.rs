@@ -1,4 +1,4 @@
-//! The words of a text by their hashes: a set that may claim a stranger, rarely.
+//! A set of words by hash, with rare false positives.
 
 /// A few thousand words leave the table nearly empty.
 const BITS: usize = 1 << 16;

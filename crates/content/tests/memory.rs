@@ -1,7 +1,7 @@
 //! A ten-megabyte page, read and asked for everything, costs less than fifteen times its size at its peak.
 //! A test of its own, since the peak is that of the whole process.
 
-use gannet_content::{Limits, Page, Source, Wanted};
+use gannet_content::{ContentScope, Limits, Page, PageSource};
 
 /// Peak resident memory of this process in bytes, where the system tells.
 fn peak() -> Option<usize> {
@@ -17,8 +17,9 @@ fn ten_megabytes() {
         <ul><li>one</li><li>two</li></ul><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table></section>\n";
     let html = section.repeat((10 << 20) / section.len() + 1);
     let Some(before) = peak() else { return };
-    let page = Page::read(&Source { bytes: html.as_bytes(), ..Source::default() }, &Limits::default());
-    let selection = page.select(&Wanted::default()).unwrap();
+    let page =
+        Page::parse(&PageSource { bytes: html.as_bytes(), ..PageSource::default() }, &Limits::default());
+    let selection = page.select(&ContentScope::default()).unwrap();
     let markdown = page.markdown(&selection, true);
     let metadata = page.metadata();
     let links = page.links();

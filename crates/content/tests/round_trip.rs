@@ -1,20 +1,20 @@
 //! Markdown → HTML → markdown gives the same markdown: nothing we write is read as something else.
 
-use gannet_content::{Limits, Page, Source, Wanted};
+use gannet_content::{ContentScope, Limits, Page, PageSource};
 use proptest::prelude::*;
 use pulldown_cmark::{Options, Parser, html::push_html};
 use url::Url;
 
 fn to_markdown(html: &str) -> String {
     let url = Url::parse("https://ex.org/a/").unwrap();
-    let source = Source {
+    let source = PageSource {
         bytes: html.as_bytes(),
         content_type: Some("text/html; charset=utf-8"),
         url: Some(&url),
         status: None,
     };
-    let page = Page::read(&source, &Limits::default());
-    let wanted = Wanted { only_main_content: false, ..Wanted::default() };
+    let page = Page::parse(&source, &Limits::default());
+    let wanted = ContentScope { only_main_content: false, ..ContentScope::default() };
     page.markdown(&page.select(&wanted).unwrap(), true)
 }
 

@@ -1,6 +1,7 @@
 //! Who calls: from a bearer key to a team, a plan and scopes. Remembers keys for a few seconds, so
 //! that a request costs no read, and notes when keys were used, in batches.
 
+use crate::Error;
 use crate::keys;
 use crate::plans::{Plan, Plans};
 use std::collections::HashMap;
@@ -11,13 +12,13 @@ use store::keys::{ApiKey, Team};
 use store::{Millis, Store, StoreResult};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
-use wire::{Kind, Scope, WireError};
+use wire::{Kind, Scope};
 
 /// How long a key is believed without asking the store again: the longest a key that another process
 /// revoked still works here.
-const BELIEVED_FOR: Duration = Duration::from_secs(2);
-/// Keys remembered at once; past it the memory starts afresh. Bounds what a flood of guesses can take.
-const REMEMBERED: usize = 10_000;
+const KEY_CACHE_TIME: Duration = Duration::from_secs(2);
+/// Keys cached at once; past it the memory starts afresh. Bounds what a flood of guesses can take.
+const MAX_CACHED_KEYS: usize = 10_000;
 
 /// The identity behind a request.
 #[derive(Debug)]
@@ -58,15 +59,15 @@ impl Caller {
     }
 
     /// `Forbidden` unless the key has the scope.
-    pub fn require(&self, scope: Scope) -> Result<(), WireError> {
-        if self.may(scope) { Ok(()) } else { Err(WireError::from(Kind::Forbidden)) }
+    pub fn require(&self, scope: Scope) -> Result<(), Error> {
+        if self.may(scope) { Ok(()) } else { Err(Error::from(Kind::Forbidden)) }
     }
 }
 
 #[derive(Debug)]
-struct Remembered {
+struct CachedKey {
     hash: [u8; 32],
-    /// `None`: the key is not good, and need not be asked about again for a moment.
+    /// `None`: the key is not valid, and need not be looked up again for a moment.
     caller: Option<Arc<Caller>>,
     until: Instant,
 }
@@ -75,8 +76,8 @@ pub struct Callers {
     store: Arc<dyn Store>,
     plans: Plans,
     /// By the first bytes of the hash; the whole hash is compared in constant time.
-    remembered: RwLock<HashMap<u64, Remembered>>,
-    /// Counts [`Callers::forget`]: an answer read before it must not be remembered after it.
+    cached: RwLock<HashMap<u64, CachedKey>>,
+    /// Counts [`Callers::forget`]: an answer read before it must not be cached after it.
     forgotten: AtomicU64,
     used: Mutex<HashMap<Uuid, Millis>>,
 }
@@ -89,13 +90,7 @@ impl std::fmt::Debug for Callers {
 
 impl Callers {
     pub fn new(store: Arc<dyn Store>, plans: Plans) -> Self {
-        Self {
-            store,
-            plans,
-            remembered: RwLock::default(),
-            forgotten: AtomicU64::new(0),
-            used: Mutex::default(),
-        }
+        Self { store, plans, cached: RwLock::default(), forgotten: AtomicU64::new(0), used: Mutex::default() }
     }
 
     pub fn plans(&self) -> &Plans {
@@ -103,10 +98,10 @@ impl Callers {
     }
 
     /// The caller with this key, or 401.
-    pub async fn authenticate(&self, key: &str) -> Result<Arc<Caller>, WireError> {
+    pub async fn authenticate(&self, key: &str) -> Result<Arc<Caller>, Error> {
         let hash = keys::hash(key);
         let caller = match self.recall(&hash) {
-            Some(remembered) => remembered,
+            Some(cached) => cached,
             None => self.look_up(hash).await.map_err(crate::from_store)?,
         };
         let caller = caller.ok_or(Kind::Unauthorized)?;
@@ -121,16 +116,16 @@ impl Callers {
     }
 
     /// The first team with every right, for a server with authentication off.
-    pub async fn anyone(&self) -> Result<Arc<Caller>, WireError> {
+    pub async fn anyone(&self) -> Result<Arc<Caller>, Error> {
         let teams = self.store.teams().await.map_err(crate::from_store)?;
         let team = teams.into_iter().next().ok_or(Kind::Unavailable)?;
         Ok(Arc::new(Caller::new(team, None, &self.plans)))
     }
 
-    /// Forgets every remembered key, so that a change made here holds at once.
+    /// Forgets every cached key, so that a change made here holds at once.
     pub fn forget(&self) {
         self.forgotten.fetch_add(1, Ordering::SeqCst);
-        self.remembered.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.cached.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Writes down which keys were used since the last time.
@@ -151,10 +146,10 @@ impl Callers {
     }
 
     /// `None`: ask the store. Otherwise what it said a moment ago.
-    #[expect(clippy::option_option, reason = "not remembered, and remembered as no good, are two things")]
+    #[expect(clippy::option_option, reason = "not cached, and cached as no good, are two things")]
     fn recall(&self, hash: &[u8; 32]) -> Option<Option<Arc<Caller>>> {
-        let remembered = self.remembered.read().unwrap_or_else(PoisonError::into_inner);
-        let known = remembered.get(&slot(hash))?;
+        let cached = self.cached.read().unwrap_or_else(PoisonError::into_inner);
+        let known = cached.get(&slot(hash))?;
         let fresh = known.until > Instant::now() && bool::from(known.hash.ct_eq(hash));
         fresh.then(|| known.caller.clone())
     }
@@ -166,15 +161,15 @@ impl Callers {
         let caller = found
             .filter(|(key, _)| keys::status(key, now) == "active")
             .map(|(key, team)| Arc::new(Caller::new(team, Some(&key), &self.plans)));
-        let mut remembered = self.remembered.write().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.cached.write().unwrap_or_else(PoisonError::into_inner);
         if self.forgotten.load(Ordering::SeqCst) != asked {
             return Ok(caller);
         }
-        if remembered.len() >= REMEMBERED {
-            remembered.clear();
+        if cached.len() >= MAX_CACHED_KEYS {
+            cached.clear();
         }
-        let until = Instant::now() + BELIEVED_FOR;
-        remembered.insert(slot(&hash), Remembered { hash, caller: caller.clone(), until });
+        let until = Instant::now() + KEY_CACHE_TIME;
+        cached.insert(slot(&hash), CachedKey { hash, caller: caller.clone(), until });
         Ok(caller)
     }
 }

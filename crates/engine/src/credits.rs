@@ -1,11 +1,11 @@
 //! Credits: set aside before work starts, charged as it is done, the rest given back when it ends.
 
+use crate::Error;
 use crate::callers::Caller;
 use std::time::Duration;
 use store::Store;
 use store::credits::NewReservation;
 use uuid::Uuid;
-use wire::{Kind, WireError};
 
 /// Sets credits aside, or answers 402.
 pub async fn reserve(
@@ -14,7 +14,7 @@ pub async fn reserve(
     amount: i64,
     purpose: &str,
     hold_for: Duration,
-) -> Result<Uuid, WireError> {
+) -> Result<Uuid, Error> {
     let reservation = NewReservation {
         team_id: caller.team,
         key_id: caller.key,
@@ -24,7 +24,7 @@ pub async fn reserve(
         hold_for,
     };
     let reserved = store.reserve(reservation).await.map_err(crate::from_store)?;
-    reserved.ok_or_else(|| WireError::from(Kind::InsufficientCredits))
+    reserved.ok_or(Error::InsufficientCredits)
 }
 
 /// Gives a reservation back when the work it was for could not be accepted. A failure here is only

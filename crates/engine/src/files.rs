@@ -1,7 +1,7 @@
-//! Files that answers point to (screenshots, PDFs): kept as objects, and handed out to whoever has an address that this server
-//! signed. The address is the permission, and it expires.
+//! Files that answers point to (screenshots, PDFs): kept as objects, and handed out to whoever has an address
+//! that this server signed. The address is the permission, and it expires.
 
-use crate::{from_store, time};
+use crate::{Error, from_store, time};
 use bytes::Bytes;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -9,9 +9,9 @@ use std::time::Duration;
 use store::Store;
 use store::objects::Objects;
 use uuid::Uuid;
-use wire::{Kind, WireError};
+use wire::Kind;
 
-const KEPT: Duration = Duration::from_hours(24);
+const FILE_RETENTION: Duration = Duration::from_hours(24);
 const SECRET: &str = "files";
 
 /// Keeps and hands out files.
@@ -32,29 +32,24 @@ pub struct File {
 const KINDS: [(&str, &str); 3] = [("png", "image/png"), ("jpg", "image/jpeg"), ("pdf", "application/pdf")];
 
 impl Files {
-    pub async fn open(store: &dyn Store, objects: Objects) -> Result<Self, WireError> {
+    pub async fn open(store: &dyn Store, objects: Objects) -> Result<Self, Error> {
         Ok(Self { objects, secret: store.secret(SECRET).await.map_err(from_store)? })
     }
 
     /// Keeps a file for a day; the address under which anyone may have it until then.
-    pub async fn keep(
-        &self,
-        team: Uuid,
-        base_url: &str,
-        bytes: Bytes,
-        mime: &str,
-    ) -> Result<String, WireError> {
+    pub async fn keep(&self, team: Uuid, base_url: &str, bytes: Bytes, mime: &str) -> Result<String, Error> {
         let ending = KINDS.iter().find(|(_, known)| *known == mime).map_or("bin", |(ending, _)| *ending);
         let name = format!("{}.{ending}", Uuid::new_v4().simple());
-        self.objects.put(&key(&name), team, bytes, KEPT).await.map_err(from_store)?;
-        let expires = (time::now() / 1000).saturating_add(i64::try_from(KEPT.as_secs()).unwrap_or(i64::MAX));
+        self.objects.put(&key(&name), team, bytes, FILE_RETENTION).await.map_err(from_store)?;
+        let expires =
+            (time::now() / 1000).saturating_add(i64::try_from(FILE_RETENTION.as_secs()).unwrap_or(i64::MAX));
         let signature = crate::hex(&self.signature(&name, expires).finalize().into_bytes());
         Ok(format!("{base_url}/v2/files/{name}?expires={expires}&signature={signature}"))
     }
 
     /// The file of a signed address; not found when anything about it is off.
-    pub async fn find(&self, name: &str, expires: i64, signature: &str) -> Result<File, WireError> {
-        let not_found = || WireError::from(Kind::NotFound);
+    pub async fn find(&self, name: &str, expires: i64, signature: &str) -> Result<File, Error> {
+        let not_found = || Error::from(Kind::NotFound);
         let signature = from_hex(signature).ok_or_else(not_found)?;
         self.signature(name, expires).verify_slice(&signature).map_err(|_| not_found())?;
         if expires < time::now() / 1000 {

@@ -1,21 +1,21 @@
-//! Idempotency keys: what a caller sends with `x-idempotency-key` is done once. Jobs (crawls, batches, runs) use their key in the
-//! transaction that accepts them. A scrape takes a while before anything of it is written: its key is claimed first, and [`Unfinished`]
-//! gives the claim back whatever ends the request early, a caller who hangs up included. After `kill -9` the claim lapses.
+//! Idempotency keys: what a caller sends with `x-idempotency-key` is done once. Jobs (crawls, batches, runs)
+//! use their key in the transaction that accepts them. A scrape takes a while before anything of it is
+//! written: its key is claimed first, and [`Unfinished`] gives the claim back whatever ends the request
+//! early, a caller who hangs up included. After `kill -9` the claim lapses.
 
 use crate::callers::Caller;
-use crate::{credits, from_store};
-use serde_json::json;
+use crate::{Error, credits, from_store};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use store::admission::{Admission, NotAdmitted};
-use store::claims::{KeyClaim, UsedKey};
+use store::claims::KeyClaim;
 use uuid::Uuid;
-use wire::{Kind, WireError};
 
 /// How long a key stays used.
 const KEY_RETENTION: Duration = Duration::from_hours(24);
-/// How much later than the request's own timeout a pending claim lapses. Writing the record must be over by then.
+/// How much later than the request's own timeout a pending claim lapses. Writing the record must be over by
+/// then.
 const LAPSE_SLACK: Duration = Duration::from_secs(30);
 
 /// The use of a caller's key for what will have the id `resource`.
@@ -35,36 +35,28 @@ pub fn admission(caller: &Caller, scope: &str, key: Option<&str>, resource: Uuid
 }
 
 /// Why it was not.
-pub fn not_admitted(caller: &Caller, refused: NotAdmitted) -> WireError {
+pub fn not_admitted(caller: &Caller, refused: NotAdmitted) -> Error {
     match refused {
-        NotAdmitted::QueueFull => WireError::queue_full(caller.plan.queue.unwrap_or(u64::MAX)),
-        NotAdmitted::KeyUsed(used) => key_used(used),
+        NotAdmitted::QueueFull => Error::queue_full(caller.plan.queue.unwrap_or(u64::MAX)),
+        NotAdmitted::KeyUsed(used) => Error::KeyUsed(used),
     }
 }
 
-/// Refuses a key that is known to be used, before anything is spent on the request. Whether it may be used is decided later, by
-/// the transaction that uses it.
+/// Refuses a key that is known to be used, before anything is spent on the request. Whether it may be used is
+/// decided later, by the transaction that uses it.
 pub async fn refuse_used(
     store: &dyn Store,
     caller: &Caller,
     scope: &str,
     key: Option<&str>,
-) -> Result<(), WireError> {
+) -> Result<(), Error> {
     let Some(key) = key else { return Ok(()) };
     let used = store.used_key(caller.team, scope, key).await.map_err(from_store)?;
-    used.map_or(Ok(()), |used| Err(key_used(used)))
+    used.map_or(Ok(()), |used| Err(Error::KeyUsed(used)))
 }
 
-/// The 409, with the id of what was made under the key: a caller whose answer was lost finds it by that.
-pub fn key_used(used: UsedKey) -> WireError {
-    let error = WireError::from(Kind::IdempotencyKeyUsed);
-    match used.resource {
-        Some(id) => error.with_details(&json!({ "id": id, "done": used.done })),
-        None => error,
-    }
-}
-
-/// What a request holds until its work is recorded: an idempotency key and credits that were set aside. Dropping it gives both back.
+/// What a request holds until its work is recorded: an idempotency key and credits that were set aside.
+/// Dropping it gives both back.
 pub struct Unfinished {
     store: Arc<dyn Store>,
     claim: Option<KeyClaim>,
@@ -87,11 +79,11 @@ impl Unfinished {
         store: &Arc<dyn Store>,
         claim: Option<KeyClaim>,
         timeout: Duration,
-    ) -> Result<Self, WireError> {
+    ) -> Result<Self, Error> {
         if let Some(claim) = &claim {
             let used = store.claim_key(claim, timeout + LAPSE_SLACK).await.map_err(from_store)?;
             if let Some(used) = used {
-                return Err(key_used(used));
+                return Err(Error::KeyUsed(used));
             }
         }
         Ok(Self { store: store.clone(), claim, reservation: None })

@@ -1,6 +1,5 @@
-//! The janitor: takes back what lost workers held, deletes what has expired, and keeps what is stored
-//! under its ceilings. Every process runs one; each round does bounded work and is safe to run beside
-//! others.
+//! The janitor: ends what is overdue, deletes what has expired, and keeps what is stored under its ceilings.
+//! Every process runs one; each round does bounded work, and several processes may do it at once.
 
 use crate::callers::Callers;
 use std::sync::Arc;
@@ -11,13 +10,10 @@ use store::{Store, StoreResult};
 use tokio_util::sync::CancellationToken;
 
 /// Activity is shown for a day.
-pub const ACTIVITY_KEPT: Duration = Duration::from_hours(24);
+pub const ACTIVITY_RETENTION: Duration = Duration::from_hours(24);
 /// A profile that nobody used for this long is given up.
-pub const PROFILES_KEPT: Duration = Duration::from_hours(180 * 24);
-/// A page whose workers were lost so often is taken to be the reason. Many, because a server that is killed again and again
-/// must not lose pages by it.
-const MOST_LOST: u32 = 25;
-/// Rows deleted in one transaction, and transactions in one round: others must get a turn.
+pub const PROFILE_RETENTION: Duration = Duration::from_hours(180 * 24);
+/// Rows deleted in one transaction, and transactions in one round, so that other writers get their turn.
 const PURGE_BATCH: u32 = 2000;
 const PURGE_BATCHES: u32 = 500;
 /// The same for what is large: pages, results and snapshots.
@@ -35,8 +31,11 @@ const MAX_SMALL_ROWS: [(SmallRows, u32); 4] = [
 
 #[derive(Debug, Clone, Copy)]
 pub struct JanitorOptions {
-    /// How often lost leases, passed deadlines and a full cache are looked for.
+    /// How often passed deadlines and a full cache are looked for, and lost leases where this is not done by
+    /// workers.
     pub sweep_every: Duration,
+    /// Whether this process has no workers, which take back what lost workers held.
+    pub take_back_leases: bool,
     /// How often expired results, objects and counters are deleted.
     pub purge_every: Duration,
     /// The most bytes that stored objects may take; the soonest to expire go first.
@@ -47,11 +46,13 @@ pub struct JanitorOptions {
     pub snapshot_ceiling: u64,
     /// The most bytes that pages kept for search may take; those seen longest ago go first.
     pub search_ceiling: u64,
-    /// The most bytes that crawls and batches may store; of those that have ended the soonest to expire go first.
+    /// The most bytes that crawls and batches may store; of those that have ended the soonest to expire go
+    /// first.
     pub crawl_ceiling: u64,
     /// The most bytes that one crawl or batch may store; it ends there.
     pub single_crawl_ceiling: u64,
-    /// The most bytes that agent runs and extracts may store; of those that have ended the soonest to expire go first.
+    /// The most bytes that agent runs and extracts may store; of those that have ended the soonest to expire
+    /// go first.
     pub run_ceiling: u64,
     /// The most bytes that webhooks on their way and given up may take; those given up go first.
     pub webhook_ceiling: u64,
@@ -67,30 +68,19 @@ pub async fn run(
 ) {
     let mut next_purge = tokio::time::Instant::now();
     while stop.run_until_cancelled(tokio::time::sleep(options.sweep_every)).await.is_some() {
-        match store.sweep().await {
-            Ok(report) if report.requeued + report.abandoned + report.overdue > 0 => {
-                tracing::info!(?report, "swept jobs of lost workers and overdue jobs");
-            }
-            Ok(_) => {}
-            Err(error) => tracing::warn!(%error, "sweep failed"),
+        if options.take_back_leases {
+            log_error("pages of lost workers", crate::crawl::take_back_pages(store.as_ref()).await);
+            log_error("agent runs", crate::agent::sweep_runs(store.as_ref()).await);
         }
-        match store.sweep_entries(MOST_LOST).await {
-            Ok(report) if report.requeued + report.abandoned > 0 => {
-                tracing::info!(?report, "swept pages of lost workers");
-            }
-            Ok(_) => {}
-            Err(error) => tracing::warn!(%error, "sweep of pages failed"),
-        }
-        complain("agent runs", crate::agent::tidy(store.as_ref()).await);
-        complain("overdue crawls", crate::crawl::fail_overdue(store.as_ref()).await);
+        log_error("overdue crawls", crate::crawl::fail_overdue(store.as_ref()).await);
         let (each, together) = (options.single_crawl_ceiling, options.crawl_ceiling);
-        complain("oversized crawls", crate::crawl::fail_oversized(store.as_ref(), each, together).await);
-        complain("crawls", shrink_crawls(store.as_ref(), options.crawl_ceiling).await);
+        log_error("oversized crawls", crate::crawl::fail_oversized(store.as_ref(), each, together).await);
+        log_error("crawls", shrink_crawls(store.as_ref(), options.crawl_ceiling).await);
         if let Err(error) = callers.flush_used().await {
             tracing::warn!(%error, "could not note when keys were used");
         }
         // Often, because a busy cache grows by more than its ceiling allows within minutes.
-        complain("cache", sweep_cache(store.as_ref(), options.cache_ceiling).await);
+        log_error("cache", sweep_cache(store.as_ref(), options.cache_ceiling).await);
         if tokio::time::Instant::now() >= next_purge {
             purge(store.as_ref(), &objects, &options).await;
             next_purge = tokio::time::Instant::now() + options.purge_every;
@@ -99,34 +89,51 @@ pub async fn run(
 }
 
 async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
-    complain("jobs", again(PURGE_BATCHES, PURGE_BATCH, || store.purge(PURGE_BATCH)).await);
-    complain("crawls", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_crawls(PURGE_BATCH)).await);
-    complain("agent runs", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_runs(PURGE_BATCH)).await);
-    complain("agent runs", shrink_runs(store, options.run_ceiling).await);
-    complain("activity", again(PURGE_BATCHES, 1, || store.purge_activity(ACTIVITY_KEPT)).await);
-    complain("claims", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_claims(PURGE_BATCH)).await);
-    complain("webhooks", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_deliveries(PURGE_BATCH)).await);
-    complain("webhooks", shrink_webhooks(store, options.webhook_ceiling).await);
+    log_error(
+        "crawls",
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_crawls(PURGE_BATCH)).await,
+    );
+    log_error(
+        "agent runs",
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_runs(PURGE_BATCH)).await,
+    );
+    log_error("agent runs", shrink_runs(store, options.run_ceiling).await);
+    log_error(
+        "activity",
+        repeat_while_full(PURGE_BATCHES, 1, || store.purge_activity(ACTIVITY_RETENTION)).await,
+    );
+    log_error(
+        "claims",
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_claims(PURGE_BATCH)).await,
+    );
+    log_error(
+        "webhooks",
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_deliveries(PURGE_BATCH)).await,
+    );
+    log_error("webhooks", shrink_webhooks(store, options.webhook_ceiling).await);
     for (rows, keep) in MAX_SMALL_ROWS {
         let trim = || store.trim(rows, keep, PURGE_BATCH);
-        complain("small rows", again(PURGE_BATCHES, PURGE_BATCH, trim).await);
+        log_error("small rows", repeat_while_full(PURGE_BATCHES, PURGE_BATCH, trim).await);
     }
     // Notes the time, from which a server goes on that is started after its clock was set back.
-    complain("pulse", store.ping().await);
-    complain("limits", store.sweep_limits().await);
-    complain("reservations", store.sweep_reservations().await);
-    complain("objects", objects.sweep(options.object_ceiling).await);
+    log_error("pulse", store.ping().await);
+    log_error("limits", store.sweep_limits().await);
+    log_error("reservations", store.sweep_reservations().await);
+    log_error("objects", objects.sweep(options.object_ceiling).await);
     let evict = || store.evict_snapshots(options.snapshot_ceiling, LARGE_BATCH);
-    complain("snapshots", again(LARGE_BATCHES, LARGE_BATCH, evict).await);
+    log_error("snapshots", repeat_while_full(LARGE_BATCHES, LARGE_BATCH, evict).await);
     let evict = || store.evict_search_pages(options.search_ceiling, LARGE_BATCH);
-    complain("pages for search", again(LARGE_BATCHES, LARGE_BATCH, evict).await);
-    complain("searches", again(PURGE_BATCHES, PURGE_BATCH, || store.purge_search(PURGE_BATCH)).await);
-    complain("profiles", store.sweep_profiles(PROFILES_KEPT, LARGE_BATCH).await);
+    log_error("pages for search", repeat_while_full(LARGE_BATCHES, LARGE_BATCH, evict).await);
+    log_error(
+        "searches",
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_search(PURGE_BATCH)).await,
+    );
+    log_error("profiles", store.sweep_profiles(PROFILE_RETENTION, LARGE_BATCH).await);
 }
 
-fn complain<T>(what: &str, outcome: StoreResult<T>) {
+fn log_error<T>(what: &str, outcome: StoreResult<T>) {
     if let Err(error) = outcome {
-        tracing::warn!(%error, what, "could not delete what has expired or is too much");
+        tracing::warn!(%error, what, "could not clean up");
     }
 }
 
@@ -148,7 +155,7 @@ async fn shrink_crawls(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
         if gone == 0 && deleted == 0 {
             return Ok(());
         }
-        again(PURGE_BATCHES, PURGE_BATCH, || store.purge_crawls(PURGE_BATCH)).await?;
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_crawls(PURGE_BATCH)).await?;
     }
     Ok(())
 }
@@ -161,7 +168,7 @@ async fn shrink_runs(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
             return Ok(());
         }
         tracing::warn!(runs = gone, "agent runs store too much: the oldest are deleted before their time");
-        again(PURGE_BATCHES, PURGE_BATCH, || store.purge_runs(PURGE_BATCH)).await?;
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_runs(PURGE_BATCH)).await?;
     }
     Ok(())
 }
@@ -189,11 +196,11 @@ async fn sweep_cache(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
         let swept = store.sweep_cache(ceiling, LARGE_BATCH).await?;
         Ok(swept.expired.max(swept.evicted))
     };
-    again(LARGE_BATCHES, LARGE_BATCH, round).await
+    repeat_while_full(LARGE_BATCHES, LARGE_BATCH, round).await
 }
 
-/// Goes on while a round deletes as much as it may, but not for ever.
-async fn again<F>(rounds: u32, full: u32, round: impl Fn() -> F) -> StoreResult<()>
+/// Repeats a round while it deletes as much as it may, for at most `rounds`.
+async fn repeat_while_full<F>(rounds: u32, full: u32, round: impl Fn() -> F) -> StoreResult<()>
 where
     F: Future<Output = StoreResult<u64>>,
 {

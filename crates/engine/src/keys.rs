@@ -109,7 +109,7 @@ pub fn new_key(
     }
 }
 
-/// How a key stands now.
+/// The status of a key now.
 pub fn status(key: &ApiKey, now: Millis) -> &'static str {
     if key.revoked_at.is_some() {
         "revoked"

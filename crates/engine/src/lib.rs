@@ -1,17 +1,16 @@
 //! The capabilities, one module each, and what they share: who calls ([`callers`]), what the caller's
-//! plan allows ([`plans`], [`limits`], [`credits`]), and the runner that carries accepted jobs to their
-//! end ([`runner`], [`janitor`]).
+//! plan allows ([`plans`], [`limits`], [`credits`]), and how accepted work is carried
+//! to its end ([`work`], [`janitor`]).
 //!
 //! The HTTP server and the command line both enter here. This crate knows neither axum nor SQL.
 
 pub mod agent;
-pub mod answers;
 pub mod callers;
 pub mod crawl;
 pub mod credits;
-pub mod drill;
+pub mod derived;
+pub mod error;
 pub mod extract;
-pub mod fault;
 pub mod files;
 mod idempotency;
 pub mod janitor;
@@ -21,16 +20,16 @@ pub mod map;
 pub mod models;
 pub mod plans;
 pub mod research;
-pub mod runner;
 pub mod scrape;
 pub mod search;
 pub mod storage;
 pub mod time;
 pub mod webhooks;
+pub mod work;
 
 pub use callers::{Caller, Callers};
-pub use fault::from_store;
-pub use limits::Gate;
+pub use error::{Error, from_store};
+pub use limits::Limiter;
 pub use plans::{Plan, Plans, RateGroup};
 
 /// Bytes as lower-case hexadecimal digits.

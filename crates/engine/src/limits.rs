@@ -1,6 +1,7 @@
-//! The gate every request passes: requests per minute, and browsers at once. The numbers live in the
+//! The limits that every request passes: requests per minute, and browsers at once. The numbers live in the
 //! store, so that they hold over all processes; a little is kept here, so that they cost little.
 
+use crate::Error;
 use crate::callers::Caller;
 use crate::plans::{RateGroup, UNLIMITED_CONCURRENCY};
 use std::collections::HashMap;
@@ -11,20 +12,19 @@ use store::limits::RateTaken;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
-use wire::WireError;
 
 const WINDOW: Duration = Duration::from_mins(1);
 /// A slot whose holder died is free again after this.
 const SLOT_LEASE: Duration = Duration::from_secs(30);
 /// How old the number of busy browsers may be when other processes share it.
-const SLOTS_SEEN_FOR: Duration = Duration::from_millis(100);
+const SLOT_COUNT_CACHE_TIME: Duration = Duration::from_millis(100);
 /// Purses kept at once; past it they are all dropped, which costs their tokens and nothing else.
 const MAX_PURSES: usize = 100_000;
 
 /// Tokens taken from the store in one go. One for limits up to 199 a minute, so that small limits are
 /// exact; one in a hundred above, so that a busy team does not write for every request. Tokens left in
 /// the purse of one process are lost to the others until the window ends: at most 1 % each.
-fn handful(limit: u32) -> u32 {
+fn refill_size(limit: u32) -> u32 {
     (limit / 100).clamp(1, 50)
 }
 
@@ -35,7 +35,7 @@ struct Purse {
     dry: bool,
     /// When the window ends: tokens and dryness hold until here.
     until: Instant,
-    /// Held by whoever asks the store, so that a crowd takes one handful and not one each.
+    /// Held by whoever asks the store, so that many requests at once refill once and not each.
     refilling: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -44,7 +44,8 @@ impl Purse {
         Self { tokens: 0, dry: false, until: Instant::now(), refilling: Arc::default() }
     }
 
-    /// `Some(true)`: a token was taken. `Some(false)`: there is none until the window ends. `None`: ask the store.
+    /// `Some(true)`: a token was taken. `Some(false)`: there is none until the window ends. `None`: ask the
+    /// store.
     fn take(&mut self) -> Option<bool> {
         if self.until <= Instant::now() {
             return None;
@@ -57,23 +58,23 @@ impl Purse {
     }
 }
 
-pub struct Gate {
+pub struct Limiter {
     store: Arc<dyn Store>,
     purses: Mutex<HashMap<(Uuid, RateGroup), Purse>>,
-    /// Slots held by this process, which [`Gate::keep`] renews.
+    /// Slots held by this process, which [`Limiter::keep`] renews.
     held: Mutex<HashMap<Uuid, Uuid>>,
     seen: Mutex<HashMap<Uuid, (u32, Instant)>>,
     /// Slots on their way back.
     releases: TaskTracker,
 }
 
-impl std::fmt::Debug for Gate {
+impl std::fmt::Debug for Limiter {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Gate").finish_non_exhaustive()
+        out.debug_struct("Limiter").finish_non_exhaustive()
     }
 }
 
-impl Gate {
+impl Limiter {
     pub fn new(store: Arc<dyn Store>) -> Arc<Self> {
         Arc::new(Self {
             store,
@@ -85,7 +86,7 @@ impl Gate {
     }
 
     /// Lets one request of the group through, or answers 429 with the seconds to wait.
-    pub async fn admit(&self, caller: &Caller, group: RateGroup) -> Result<(), WireError> {
+    pub async fn admit(&self, caller: &Caller, group: RateGroup) -> Result<(), Error> {
         let Some(limit) = caller.plan.rate(group) else { return Ok(()) };
         let place = (caller.team, group);
         let refilling = match self.take(place) {
@@ -116,13 +117,14 @@ impl Gate {
         purses.entry(place).or_insert_with(Purse::empty).refilling.clone()
     }
 
-    /// Takes a handful from the store and one token of it for the caller.
-    async fn refill(&self, place: (Uuid, RateGroup), limit: u32) -> Result<(), WireError> {
+    /// Takes tokens from the store, and one of them for the caller.
+    async fn refill(&self, place: (Uuid, RateGroup), limit: u32) -> Result<(), Error> {
         let (team, group) = place;
         // Counted from before the question, so that a token never outlives its window.
         let asked = Instant::now();
-        let taken = match self.store.take_rate(team, group.name(), limit, WINDOW, handful(limit)).await {
-            // What only reads is answered also when nothing can be written; this process then counts by itself.
+        let taken = match self.store.take_rate(team, group.name(), limit, WINDOW, refill_size(limit)).await {
+            // What only reads is answered also when nothing can be written; this process then counts by
+            // itself.
             Err(error) if error.is_retryable() && group == RateGroup::Status => {
                 tracing::debug!(%error, "requests are counted in this process only");
                 RateTaken { granted: limit, remaining: 0, resets_in: WINDOW }
@@ -139,19 +141,19 @@ impl Gate {
     }
 
     /// A browser for the caller, held until dropped, or 429 when the plan's browsers are all busy.
-    pub async fn browser_slot(self: &Arc<Self>, caller: &Caller) -> Result<BrowserSlot, WireError> {
+    pub async fn browser_slot(self: &Arc<Self>, caller: &Caller) -> Result<BrowserSlot, Error> {
         let max = max_browsers(caller);
         let slot = self.store.acquire_slot(caller.team, max, SLOT_LEASE).await.map_err(crate::from_store)?;
-        let id = slot.ok_or_else(|| WireError::concurrency_limited(max))?;
+        let id = slot.ok_or_else(|| Error::ConcurrencyLimited { max })?;
         lock(&self.held).insert(id, caller.team);
         lock(&self.seen).remove(&caller.team);
         Ok(BrowserSlot { gate: self.clone(), id, team: caller.team })
     }
 
     /// Browsers the caller's team uses now, over all processes.
-    pub async fn browsers_in_use(&self, caller: &Caller) -> Result<u32, WireError> {
+    pub async fn browsers_in_use(&self, caller: &Caller) -> Result<u32, Error> {
         if let Some((count, at)) = lock(&self.seen).get(&caller.team).copied()
-            && at.elapsed() < SLOTS_SEEN_FOR
+            && at.elapsed() < SLOT_COUNT_CACHE_TIME
         {
             return Ok(count);
         }
@@ -165,7 +167,7 @@ impl Gate {
     }
 
     /// Waits until every slot that was let go has been given back.
-    pub async fn settle(&self) {
+    pub async fn wait_for_releases(&self) {
         self.releases.close();
         self.releases.wait().await;
     }
@@ -192,8 +194,8 @@ impl Gate {
     }
 }
 
-fn refused(group: RateGroup, limit: u32, until: Instant) -> WireError {
-    WireError::rate_limited(group.name(), limit, seconds_until(until))
+fn refused(group: RateGroup, limit: u32, until: Instant) -> Error {
+    Error::RateLimited { group: group.name(), limit, retry_after: seconds_until(until) }
 }
 
 /// The most browsers the caller's team may use at once.
@@ -204,7 +206,7 @@ pub fn max_browsers(caller: &Caller) -> u32 {
 /// One of the team's browsers. Dropping it gives it back.
 #[derive(Debug)]
 pub struct BrowserSlot {
-    gate: Arc<Gate>,
+    gate: Arc<Limiter>,
     id: Uuid,
     team: Uuid,
 }

@@ -1,14 +1,14 @@
-//! Models of this process: language models behind servers, and small ones found in the folder of models when they are first
-//! needed, kept until another is installed in their place.
+//! Models of this process: language models behind servers, and small ones found in the folder of models when
+//! they are first needed, kept until another is installed in their place.
 
-mod talking;
+mod chat;
 
-pub use talking::{ModelPlace, ModelSettings, Models, Task, needs_model};
+pub use chat::{ModelEndpoint, ModelSettings, Models, Task, needs_model};
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{MiniLm, Shelf};
+use model::{MiniLm, ModelDir};
 use sha2::{Digest, Sha256};
 
 /// The sentence embedder, as the research index wants it.
@@ -35,7 +35,7 @@ impl papers::Embedder for SentenceModel {
 /// The installed sentence embedder.
 #[derive(Debug)]
 pub struct SentenceModels {
-    shelf: Shelf,
+    installed: ModelDir,
     loaded: Mutex<Option<(String, Arc<SentenceModel>)>>,
 }
 
@@ -44,19 +44,19 @@ impl SentenceModels {
 
     /// Models of a folder, which need not exist.
     pub fn new(folder: PathBuf) -> Self {
-        Self { shelf: Shelf::new(folder), loaded: Mutex::new(None) }
+        Self { installed: ModelDir::new(folder), loaded: Mutex::new(None) }
     }
 
     /// The model that is installed now; `None` when there is none. The first call takes a moment and 90 MB.
     pub fn current(&self) -> model::Result<Option<Arc<SentenceModel>>> {
-        let Some(installed) = self.shelf.installed(Self::NAME)? else { return Ok(None) };
+        let Some(installed) = self.installed.installed(Self::NAME)? else { return Ok(None) };
         // Held while loading: whoever comes meanwhile waits for the one copy instead of loading another.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, model)) = loaded.as_ref().filter(|(sha256, _)| *sha256 == installed.sha256) {
             return Ok(Some(Arc::clone(model)));
         }
         let identity = identity(&installed.sha256);
-        let model = Arc::new(SentenceModel { model: self.shelf.open(Self::NAME)?, identity });
+        let model = Arc::new(SentenceModel { model: self.installed.open(Self::NAME)?, identity });
         *loaded = Some((installed.sha256, Arc::clone(&model)));
         Ok(Some(model))
     }

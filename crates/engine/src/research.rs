@@ -1,23 +1,25 @@
-//! The research index as a capability: requests become plans (every default filled in, every mistake named), plans are asked of
-//! the index that serves now, and its nodes become papers. A new generation is taken up between requests, never within one.
+//! The research index as a capability: requests become plans (every default filled in, every mistake named),
+//! plans are asked of the index that serves now, and its nodes become papers. A new generation is taken up
+//! between requests, never within one.
 
+use crate::Error;
 use crate::models::SentenceModels;
 use papers::{Date, Embedder, Filter, Index, Library, Mode, PaperRef, SearchQuery, SimilarQuery};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use wire::Issues;
 use wire::research::{
     FoundPapers, IdMap, InspectedPaper, Paper, PaperRequest, PaperResult, PaperSignals, Passage,
     SearchRequest, SimilarPapers, SimilarRequest,
 };
-use wire::{Issues, Kind, WireError};
 
 /// How often a new generation, published by another process, is looked for.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
 /// Anchors, and as many papers to stay away from, in one request.
 const MAX_ANCHORS: usize = 50;
 /// Characters of an intent or a query. The words that matter come early; a pasted page is not refused.
-const MAX_TEXT: usize = 200_000;
+const MAX_TEXT_CHARS: usize = 200_000;
 const DEFAULT_RESULTS: i64 = 40;
 const DEFAULT_PASSAGES: i64 = 4;
 
@@ -44,18 +46,19 @@ impl Research {
     }
 
     /// The index that serves now.
-    pub fn index(&self) -> Result<Arc<Index>, WireError> {
-        if let Err(error) = self.library.refresh_if_older_than(LOOK_EVERY) {
+    pub fn index(&self) -> Result<Arc<Index>, Error> {
+        if let Err(error) = self.library.refresh_if_older_than(REFRESH_INTERVAL) {
             // The one before still serves; whoever runs the service must know all the same.
             tracing::error!(%error, "a new generation of the research index cannot be opened");
         }
-        self.library.current().ok_or_else(|| {
-            WireError::unavailable("the research index is empty; fill it with: gannet research import", 30)
+        self.library.current().ok_or_else(|| Error::Unavailable {
+            reason: "the research index is empty; fill it with: gannet research import",
+            retry_after: 30,
         })
     }
 
     /// Papers related to a seed.
-    pub fn similar(&self, id: &str, asked: &SimilarRequest) -> Result<SimilarPapers, WireError> {
+    pub fn similar(&self, id: &str, asked: &SimilarRequest) -> Result<SimilarPapers, Error> {
         let mut issues = Issues::default();
         let intent = text(&mut issues, "intent", asked.intent.as_deref());
         let k = asked.k.unwrap_or(DEFAULT_RESULTS);
@@ -81,7 +84,7 @@ impl Research {
         issues.finish()?;
 
         let index = self.index()?;
-        let mut seeds = vec![find(&index, id)?];
+        let mut seeds = vec![find_paper(&index, id)?];
         let mut notes = Vec::new();
         let mut gather = |given: &[String], what: &str, into: &mut Vec<u32>| {
             for raw in given {
@@ -138,7 +141,8 @@ impl Research {
         })
     }
 
-    /// The intent as a vector, where the index has vectors and the model that made them is installed. What is missing is said.
+    /// The intent as a vector, where the index has vectors and the model that made them is installed. What is
+    /// missing is said.
     fn meaning(&self, index: &Index, intent: &str, notes: &mut Vec<String>) -> Option<Vec<f32>> {
         let vectors = index.vectors()?;
         match self.models.current() {
@@ -163,7 +167,7 @@ impl Research {
     }
 
     /// Papers for a text.
-    pub fn search(&self, asked: &SearchRequest) -> Result<FoundPapers, WireError> {
+    pub fn search(&self, asked: &SearchRequest) -> Result<FoundPapers, Error> {
         let mut issues = Issues::default();
         let words = text(&mut issues, "query", asked.query.as_deref());
         let k = asked.k.unwrap_or(DEFAULT_RESULTS);
@@ -184,7 +188,7 @@ impl Research {
     }
 
     /// One paper, and with a question its passages that speak of it.
-    pub fn paper(&self, id: &str, asked: &PaperRequest) -> Result<InspectedPaper, WireError> {
+    pub fn paper(&self, id: &str, asked: &PaperRequest) -> Result<InspectedPaper, Error> {
         let mut issues = Issues::default();
         if asked.k.is_some() && asked.query.is_none() {
             issues.add("k", "is allowed only with query", "custom");
@@ -194,7 +198,7 @@ impl Research {
         issues.range("k", k, &(1..=50));
         issues.finish()?;
         let index = self.index()?;
-        let node = find(&index, id)?;
+        let node = find_paper(&index, id)?;
         let paper = index.paper(node).ok_or_else(|| unknown(id))?;
         let number = paper.number.to_string();
         let passages = question.as_deref().map(|question| {
@@ -216,12 +220,12 @@ fn built(index: &Index) -> i64 {
     i64::try_from(index.facts().built).unwrap_or(0).saturating_mul(1000)
 }
 
-fn find(index: &Index, id: &str) -> Result<u32, WireError> {
+fn find_paper(index: &Index, id: &str) -> Result<u32, Error> {
     PaperRef::parse(id).and_then(|reference| index.resolve(&reference)).ok_or_else(|| unknown(id))
 }
 
-fn unknown(id: &str) -> WireError {
-    WireError::from(Kind::NotFound).with_details(&format!("no paper {} in the research index", shortened(id)))
+fn unknown(id: &str) -> Error {
+    Error::UnknownPaper(shortened(id))
 }
 
 /// What a caller sent, short enough to be sent back.
@@ -233,7 +237,7 @@ fn text(issues: &mut Issues, name: &str, given: Option<&str>) -> String {
     match given.map(str::trim) {
         None => issues.add(name, "required", "invalid_type"),
         Some("") => issues.add(name, "must have at least 1 characters", "too_small"),
-        Some(text) => issues.length(name, text, &(1..=MAX_TEXT)),
+        Some(text) => issues.length(name, text, &(1..=MAX_TEXT_CHARS)),
     }
     given.unwrap_or_default().to_owned()
 }

@@ -1,8 +1,11 @@
-//! Whether there is room to store more: free space on the disks of this machine, and the ceilings of crawls and agent runs.
+//! Whether there is room to store more: free space on the disks of this machine, and the ceilings of crawls
+//! and agent runs.
 //!
-//! Looked at once a second by a task of every server. While there is no room, requests that would start work are refused with 503
-//! and workers claim nothing new; what runs may end, everything stored can be read, and work goes on when there is room again.
+//! Looked at once a second by a task of every server. While there is no room, requests that would start work
+//! are refused with 503 and workers claim nothing new; what runs may end, everything stored can be read, and
+//! work goes on when there is room again.
 
+use crate::Error;
 use crate::plans::RateGroup;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,7 +14,6 @@ use store::Store;
 use store::ceilings::Counted;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use wire::WireError;
 
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// How often the database is asked to give space back while its disk is full.
@@ -49,7 +51,8 @@ pub struct DiskSpace {
 }
 
 impl DiskSpace {
-    /// Of the disk that holds a folder, or would: a folder that is not there yet is looked for in its parents.
+    /// Of the disk that holds a folder, or would: a folder that is not there yet is looked for in its
+    /// parents.
     pub fn at(folder: &std::path::Path) -> std::io::Result<Self> {
         let absolute = std::path::absolute(folder)?;
         let existing = absolute.ancestors().find(|path| path.exists()).unwrap_or(&absolute);
@@ -64,7 +67,7 @@ impl DiskSpace {
     }
 }
 
-/// What there is no room for.
+/// What there is not enough room for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Shortage {
     /// Which disk is full, in words.
@@ -129,7 +132,7 @@ impl Storage {
 
     async fn full_disk(&self) -> Option<String> {
         let folders = self.folders.clone();
-        // A network disk that hangs holds a thread of its own, and nobody who serves.
+        // A network disk that hangs blocks a thread of its own, and none that serves requests.
         let looking = tokio::task::spawn_blocking(move || {
             folders.into_iter().map(|folder| (DiskSpace::at(&folder.path), folder)).collect::<Vec<_>>()
         });
@@ -152,17 +155,17 @@ impl Storage {
     }
 
     /// 503 while there is no room for what requests of the group would start.
-    pub fn require_room(&self, group: RateGroup) -> Result<(), WireError> {
+    pub fn require_room(&self, group: RateGroup) -> Result<(), Error> {
         let shortage = self.read();
         if let Some(disk) = &shortage.disk {
-            return Err(WireError::out_of_space(disk));
+            return Err(Error::OutOfSpace(disk.clone()));
         }
         match group {
             RateGroup::Crawl if shortage.crawls => {
-                Err(WireError::out_of_space("the storage for crawls and batches (crawls_limit) is full"))
+                Err(Error::OutOfSpace("the storage for crawls and batches (crawls_limit) is full".to_owned()))
             }
             RateGroup::Agent if shortage.runs => {
-                Err(WireError::out_of_space("the storage for agent runs (runs_limit) is full"))
+                Err(Error::OutOfSpace("the storage for agent runs (runs_limit) is full".to_owned()))
             }
             _ => Ok(()),
         }

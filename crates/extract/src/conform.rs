@@ -1,40 +1,42 @@
-//! A partial value made to fit its schema: what is optional and wrong is left out, what is required and missing is named.
+//! Makes a partial value conform to its schema: drops optional values that do not fit, and names required
+//! ones that are missing.
 
-use crate::schema::{Kind, Schema, Shape};
+use crate::schema::{FieldKind, Schema, Shape};
 use content::budget;
 use serde_json::{Map, Value};
 
-/// Rounds of leaving out what does not fit.
-const MOST_ROUNDS: usize = 40;
+/// Rounds of dropping values that do not fit.
+const MAX_ROUNDS: usize = 40;
 
-/// What became of a value.
+/// The result of [`conform`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conformed {
-    /// The value, as near to the schema as leaving out and empty places can bring it.
+    /// The value after dropping values and adding empty ones.
     pub value: Value,
     /// Whether it satisfies the schema.
     pub valid: bool,
     /// Required fields without a value, as JSON pointers into it.
     pub missing: Vec<String>,
-    /// Values that were left out because they did not fit.
+    /// Pointers of values that were dropped because they did not fit.
     pub dropped: Vec<String>,
 }
 
-/// Makes a value fit as far as it can be done without inventing anything: `null` where the schema allows it, empty arrays where an array
-/// is required, rows that lack what they require left out, optional values that do not fit left out.
+/// Makes a value conform as far as possible without inventing anything: adds `null` where the schema allows
+/// it and empty arrays where an array is required, drops rows that lack required fields and optional values
+/// that do not fit.
 pub fn conform(value: Value, schema: &Schema) -> Conformed {
     let shape = schema.shape();
     let mut value = value;
     complete(shape, &mut value);
     let mut dropped = Vec::new();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let Err(violations) = schema.validate(&value) else { break };
         let mut pointers: Vec<String> = violations
             .into_iter()
             .map(|violation| violation.pointer)
             .filter(|pointer| !pointer.is_empty())
             .collect();
-        // Items from the last one, so that those before keep their numbers.
+        // From the last item to the first, so that the indexes of earlier items stay valid.
         pointers.sort_by_key(|pointer| std::cmp::Reverse(order(pointer)));
         pointers.dedup();
         let before = dropped.len();
@@ -53,12 +55,12 @@ pub fn conform(value: Value, schema: &Schema) -> Conformed {
     Conformed { value, valid, missing, dropped }
 }
 
-/// A pointer's parts with numbers as numbers.
+/// The parts of a pointer with numbers compared as numbers.
 fn order(pointer: &str) -> Vec<(usize, String)> {
     pointer.split('/').map(|part| (part.parse().unwrap_or(0), part.to_owned())).collect()
 }
 
-/// Takes out what a pointer leads to; whether there was something.
+/// Removes the value at a pointer; `false` when there is none.
 fn remove(value: &mut Value, pointer: &str) -> bool {
     let Some((above, name)) = pointer.rsplit_once('/') else { return false };
     match value.pointer_mut(above) {
@@ -74,7 +76,7 @@ fn remove(value: &mut Value, pointer: &str) -> bool {
     }
 }
 
-/// All places of the value that a field of the shape stands for.
+/// All values at the pointer of a field.
 fn places<'v>(shape: &Shape, at: usize, value: &'v mut Value) -> Vec<&'v mut Value> {
     let mut places = vec![value];
     for part in shape.fields[at].pointer.split('/').skip(1) {
@@ -88,13 +90,13 @@ fn places<'v>(shape: &Shape, at: usize, value: &'v mut Value) -> Vec<&'v mut Val
     places
 }
 
-/// Gives required members that are absent the empty value their schema allows.
+/// Adds the empty value that the schema allows for required members that are absent.
 fn complete(shape: &Shape, value: &mut Value) {
-    if value.is_null() && shape.root().kind == Kind::Object && !shape.root().nullable {
+    if value.is_null() && shape.root().kind == FieldKind::Object && !shape.root().nullable {
         *value = Value::Object(Map::new());
     }
     for at in 0..shape.fields.len() {
-        if shape.fields[at].kind != Kind::Object {
+        if shape.fields[at].kind != FieldKind::Object {
             continue;
         }
         let fields: Vec<(String, Value)> = shape.fields[at]
@@ -104,10 +106,10 @@ fn complete(shape: &Shape, value: &mut Value) {
             .filter(|field| field.required)
             .filter_map(|field| {
                 let empty = match field.kind {
-                    _ if field.nullable || field.kind == Kind::Null => Value::Null,
-                    Kind::Array => Value::Array(Vec::new()),
-                    // An object without anything required is an empty one.
-                    Kind::Object => Value::Object(Map::new()),
+                    _ if field.nullable || field.kind == FieldKind::Null => Value::Null,
+                    FieldKind::Array => Value::Array(Vec::new()),
+                    // Its own required members are added later.
+                    FieldKind::Object => Value::Object(Map::new()),
                     _ => return None,
                 };
                 Some((field.name.clone(), empty))

@@ -1,24 +1,25 @@
-//! Structured data out of pages without a model: JSON Schemas, read within bounds and held to; and their fields filled from what
-//! pages state (JSON-LD, microdata, tables, label and value pairs, repeated rows), each value with the place it was found.
+//! Extracts structured data from pages without a model: parses and validates JSON Schemas within limits, and
+//! fills their fields from pages (JSON-LD, microdata, tables, label and value pairs, repeated rows), each
+//! value with its source.
 //!
 //! Pure functions over [`content`]: no I/O, no clock, no recursion over input.
 
 mod conform;
 mod facts;
 mod fill;
-mod free;
+mod fill_free;
 pub mod rank;
-mod reading;
 mod schema;
+mod values;
 mod words;
 
 pub use conform::{Conformed, conform};
-pub use facts::How;
+pub use facts::EvidenceKind;
 pub use fill::{Evidence, Filled, fill};
-pub use free::fill_free;
-pub use schema::{Field, Kind, Schema, SchemaError, Shape, Violation};
+pub use fill_free::fill_free;
+pub use schema::{FieldKind, Schema, SchemaError, SchemaField, Shape, Violation};
 
-/// A page that is looked at, under the address that evidence names.
+/// A page to extract from, with the URL that evidence names.
 #[derive(Debug, Clone, Copy)]
 pub struct PageView<'a> {
     pub url: &'a str,

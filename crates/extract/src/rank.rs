@@ -1,24 +1,25 @@
-//! What to read next: the passages of pages that answer a prompt, and the links that lead to what is missing.
+//! Ranks the passages of pages by how well they answer a prompt, and links by how likely they lead to missing
+//! fields.
 
 use crate::schema::Schema;
-use crate::words::{Words, akin};
+use crate::words::{NameWords, words_match};
 use crate::{PageView, facts};
 use content::budget;
 use content::dom::{Attr, Dom, NodeId, Tag};
 use std::collections::{HashMap, HashSet};
 
-/// Text and passages looked at on one page.
-const MOST_TEXT: usize = 2 << 20;
-const MOST_PASSAGES: usize = 20_000;
-const LONGEST_PASSAGE: usize = 600;
-/// Words that are compared in about the time of one step.
+/// Text and passages examined on one page.
+const MAX_TEXT_BYTES: usize = 2 << 20;
+const MAX_PASSAGES: usize = 20_000;
+const MAX_PASSAGE_BYTES: usize = 600;
+/// Words compared in about the time of one budget step.
 const WORDS_PER_STEP: u64 = 4;
 /// Links ranked on one page.
-const MOST_LINKS: usize = 5_000;
-/// Links of one pattern that make it a list of details.
-const LIST_OF_DETAILS: usize = 3;
-/// Words of links that lead to the next part of a list.
-const NEXT: &[&str] = &[
+const MAX_LINKS: usize = 5_000;
+/// So many links of one URL pattern are a list of detail pages.
+const MIN_DETAIL_LINKS: usize = 3;
+/// Texts of links to the next page of a list.
+const NEXT_PAGE_TEXTS: &[&str] = &[
     "next",
     "next page",
     "older",
@@ -57,21 +58,21 @@ const NEXT: &[&str] = &[
     "next >",
 ];
 
-/// A part of a page, word for word but without markup.
+/// A part of a page, verbatim but without markup.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Passage {
+pub struct RankedPassage {
     pub url: String,
     pub text: String,
-    /// The heading it stands under; empty at the top.
+    /// The heading above it; empty at the top of the page.
     pub heading: String,
     /// How well it answers, from 0 to 1.
     pub score: f32,
 }
 
-/// What a link leads to, as far as its page shows.
+/// What a link leads to, as far as the page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
-    /// The next part of a list.
+    /// The next page of a list.
     Next,
     /// A page about one of the things that this page lists.
     Detail,
@@ -86,34 +87,39 @@ pub struct RankedLink {
     pub score: f32,
 }
 
-/// What is asked, as words: those of the prompt, and of the schema's fields.
-fn asked(prompt: &str, schema: Option<&Schema>) -> Words {
-    let mut words = Words::of_text(prompt);
+/// The words of the prompt and of the schema's fields.
+fn query_words(prompt: &str, schema: Option<&Schema>) -> NameWords {
+    let mut words = NameWords::from_text(prompt);
     for field in schema.into_iter().flat_map(|schema| &schema.shape().fields).take(200) {
-        words = words.join(&Words::of(&field.name));
+        words = words.join(&NameWords::from_name(&field.name));
     }
     words
 }
 
 /// The passages that answer best, best first.
-pub fn passages(prompt: &str, schema: Option<&Schema>, pages: &[PageView], most: usize) -> Vec<Passage> {
-    let asked = asked(prompt, schema);
-    let mut found: Vec<(Passage, Words)> = Vec::new();
+pub fn rank_passages(
+    prompt: &str,
+    schema: Option<&Schema>,
+    pages: &[PageView],
+    max_passages: usize,
+) -> Vec<RankedPassage> {
+    let asked = query_words(prompt, schema);
+    let mut found: Vec<(RankedPassage, NameWords)> = Vec::new();
     for view in pages {
         let mut heading = String::new();
-        for line in view.markdown[..view.markdown.floor_char_boundary(MOST_TEXT)].lines() {
-            let text = plain_line(line);
+        for line in view.markdown[..view.markdown.floor_char_boundary(MAX_TEXT_BYTES)].lines() {
+            let text = strip_markdown(line);
             if line.starts_with('#') {
-                // Each passage under it has its own copy.
-                text[..text.floor_char_boundary(LONGEST_PASSAGE)].clone_into(&mut heading);
+                // Every passage under it gets a copy.
+                text[..text.floor_char_boundary(MAX_PASSAGE_BYTES)].clone_into(&mut heading);
                 continue;
             }
-            for part in sentences(&text) {
-                if found.len() == MOST_PASSAGES {
+            for part in split_sentences(&text) {
+                if found.len() == MAX_PASSAGES {
                     break;
                 }
-                let words = Words::of_text(part);
-                let passage = Passage {
+                let words = NameWords::from_text(part);
+                let passage = RankedPassage {
                     url: view.url.to_owned(),
                     text: part.to_owned(),
                     heading: heading.clone(),
@@ -123,10 +129,10 @@ pub fn passages(prompt: &str, schema: Option<&Schema>, pages: &[PageView], most:
             }
         }
     }
-    // A word that stands everywhere tells nothing apart.
-    let holds = |words: &Words, word: &String| {
+    // A word that appears everywhere does not distinguish passages.
+    let holds = |words: &NameWords, word: &String| {
         budget::spend(words.0.len() as u64 / WORDS_PER_STEP + 1);
-        words.0.iter().any(|known| akin(word, known))
+        words.0.iter().any(|known| words_match(word, known))
     };
     let rarity: Vec<f32> = asked
         .0
@@ -138,9 +144,9 @@ pub fn passages(prompt: &str, schema: Option<&Schema>, pages: &[PageView], most:
         .collect();
     let whole: f32 = rarity.iter().sum();
     let mut seen = HashSet::new();
-    let mut ranked: Vec<Passage> = Vec::new();
+    let mut ranked: Vec<RankedPassage> = Vec::new();
     for (mut passage, words) in found {
-        let under = Words::of_text(&passage.heading);
+        let under = NameWords::from_text(&passage.heading);
         let sum: f32 = asked
             .0
             .iter()
@@ -163,12 +169,12 @@ pub fn passages(prompt: &str, schema: Option<&Schema>, pages: &[PageView], most:
     ranked.sort_by(|one, other| other.score.total_cmp(&one.score));
     let best = ranked.first().map_or(0.0, |first| first.score);
     ranked.retain(|passage| passage.score >= best * 0.35);
-    ranked.truncate(most);
+    ranked.truncate(max_passages);
     ranked
 }
 
-/// A line of markdown as its reader sees it.
-pub(crate) fn plain_line(line: &str) -> String {
+/// A line of markdown as plain text.
+pub(crate) fn strip_markdown(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line.trim().trim_start_matches(['#', '>', ' ']);
     rest = rest.strip_prefix("- ").or_else(|| rest.strip_prefix("* ")).unwrap_or(rest);
@@ -188,11 +194,11 @@ pub(crate) fn plain_line(line: &str) -> String {
         }
     }
     text.push_str(rest);
-    facts::text::one_line(&text)
+    facts::text::collapse_whitespace(&text)
 }
 
-/// Sentences of a line; a table's row is one.
-pub(crate) fn sentences(line: &str) -> Vec<&str> {
+/// The sentences of a line; a table row counts as one.
+pub(crate) fn split_sentences(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
     let bytes = line.as_bytes();
@@ -208,19 +214,24 @@ pub(crate) fn sentences(line: &str) -> Vec<&str> {
         }
     }
     found.push(line[start..].trim());
-    found.retain(|part| part.chars().any(char::is_alphanumeric) && part.len() <= LONGEST_PASSAGE * 4);
+    found.retain(|part| part.chars().any(char::is_alphanumeric) && part.len() <= MAX_PASSAGE_BYTES * 4);
     found
 }
 
-/// The links of a page by how likely they lead to what is asked; `missing` are pointers of fields that nothing was found for.
-pub fn links(prompt: &str, schema: Option<&Schema>, missing: &[String], view: &PageView) -> Vec<RankedLink> {
+/// The links of a page by how likely they lead to what is wanted; `missing` are pointers of empty fields.
+pub fn rank_links(
+    prompt: &str,
+    schema: Option<&Schema>,
+    missing: &[String],
+    view: &PageView,
+) -> Vec<RankedLink> {
     let dom = view.page.dom();
-    let asked = asked(prompt, schema);
-    let mut wanted = Words::default();
+    let asked = query_words(prompt, schema);
+    let mut wanted = NameWords::default();
     for pointer in missing.iter().take(100) {
-        wanted = wanted.join(&Words::of(pointer.rsplit('/').next().unwrap_or("")));
+        wanted = wanted.join(&NameWords::from_name(pointer.rsplit('/').next().unwrap_or("")));
     }
-    let places = facts::places(dom);
+    let weights = facts::position_weights(dom);
     let mut seen = HashSet::new();
     let mut found: Vec<(RankedLink, String)> = Vec::new();
     let mut patterns: HashMap<String, usize> = HashMap::new();
@@ -231,24 +242,24 @@ pub fn links(prompt: &str, schema: Option<&Schema>, missing: &[String], view: &P
         };
         let url = url.split('#').next().unwrap_or("").to_owned();
         let relation = dom.attr(id, Attr::Rel).unwrap_or("");
-        let text = facts::text::one_line(&dom.text_content(id));
-        if url == view.url || !seen.insert(url.clone()) || found.len() == MOST_LINKS {
+        let text = facts::text::collapse_whitespace(&dom.text_content(id));
+        if url == view.url || !seen.insert(url.clone()) || found.len() == MAX_LINKS {
             continue;
         }
         let next = relation.split_ascii_whitespace().any(|word| word == "next")
-            || NEXT.contains(&text.to_lowercase().as_str())
+            || NEXT_PAGE_TEXTS.contains(&text.to_lowercase().as_str())
             || is_page_number(dom, id, &text);
         let kind = if next { LinkKind::Next } else { LinkKind::Other };
         let path = url::Url::parse(&url).map(|url| url.path().to_owned()).unwrap_or_default();
-        let words = Words::of_text(&text)
-            .join(&Words::of(path.rsplit('/').find(|part| !part.is_empty()).unwrap_or("")));
-        let hits = |among: &Words| {
-            words.0.iter().filter(|word| among.0.iter().any(|known| akin(known, word))).count() as f32
+        let words = NameWords::from_text(&text)
+            .join(&NameWords::from_name(path.rsplit('/').find(|part| !part.is_empty()).unwrap_or("")));
+        let hits = |among: &NameWords| {
+            words.0.iter().filter(|word| among.0.iter().any(|known| words_match(known, word))).count() as f32
         };
         let near = (hits(&asked) * 0.25).min(0.6) + (hits(&wanted) * 0.3).min(0.6);
-        let place = f32::from(places[id.index()]) / 100.0;
+        let place = f32::from(weights[id.index()]) / 100.0;
         let score = (near * (0.5 + 0.5 * place) + if next { 0.5 } else { 0.0 }).min(1.5);
-        // Lists lead to addresses that differ in their last part alone.
+        // The links of a list differ only in the last part of their path.
         let pattern = path
             .trim_end_matches('/')
             .rsplit_once('/')
@@ -263,7 +274,7 @@ pub fn links(prompt: &str, schema: Option<&Schema>, missing: &[String], view: &P
         .into_iter()
         .map(|(mut link, pattern)| {
             if link.kind == LinkKind::Other
-                && patterns.get(&pattern).is_some_and(|&times| times >= LIST_OF_DETAILS)
+                && patterns.get(&pattern).is_some_and(|&times| times >= MIN_DETAIL_LINKS)
             {
                 link.kind = LinkKind::Detail;
                 link.score += 0.15;
@@ -275,7 +286,7 @@ pub fn links(prompt: &str, schema: Option<&Schema>, missing: &[String], view: &P
     ranked
 }
 
-/// A number among others that stand in a pager.
+/// Whether a link is a page number of a pager.
 fn is_page_number(dom: &Dom, id: NodeId, text: &str) -> bool {
     let number = !text.is_empty() && text.len() <= 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     number

@@ -1,29 +1,26 @@
-//! Pages and schemas made to be slow: time and memory stay in proportion to their size.
+//! Pages and schemas made to be slow: they take time in proportion to their size.
 
-use content::{Limits, Page, Source};
+mod growth;
+
+use content::{Limits, Page, PageSource};
 use extract::{Filled, PageView, Schema, fill, fill_free, rank};
+use growth::assert_linear;
 use serde_json::{Map, Value, json};
-use std::time::{Duration, Instant};
-
-/// A few seconds of work, unoptimised, on a machine that may be busy with much else.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 fn soak() -> usize {
     if std::env::var_os("GANNET_TEST_SOAK").is_some() { 40 } else { 1 }
 }
 
-fn look(schema: &Value, html: &str) -> Filled {
-    let started = Instant::now();
-    let page = Page::read(
-        &Source { bytes: html.as_bytes(), content_type: Some("text/html"), ..Source::default() },
+fn fill_page(schema: &Value, html: &str) -> Filled {
+    let page = Page::parse(
+        &PageSource { bytes: html.as_bytes(), content_type: Some("text/html"), ..PageSource::default() },
         &Limits::default(),
     );
     let view = PageView { url: "https://a.example/", page: &page, markdown: html };
-    let schema = Schema::read(schema).unwrap();
+    let schema = Schema::parse(schema).unwrap();
     let found = fill(&schema, "list all names and prices", &[view]);
     let _ = fill_free("names and prices", &[view]);
-    let _ = rank::links("names", Some(&schema), &found.missing, &view);
-    assert!(started.elapsed() < PATIENCE * u32::try_from(soak()).unwrap(), "{:?}", started.elapsed());
+    let _ = rank::rank_links("names", Some(&schema), &found.missing, &view);
     found
 }
 
@@ -35,12 +32,14 @@ fn rows_schema() -> Value {
 #[test]
 fn many_rows() {
     let count = 2_500 * soak();
-    let body: Vec<String> =
-        (0..count).map(|n| format!("<tr><td>Thing {n}</td><td>${n}.50</td></tr>")).collect();
-    let body = body.concat();
-    let found = look(&rows_schema(), &format!("<table><tr><th>Name</th><th>Price</th></tr>{body}</table>"));
+    let table = |n: usize| {
+        let body: Vec<String> =
+            (0..n).map(|n| format!("<tr><td>Thing {n}</td><td>${n}.50</td></tr>")).collect();
+        format!("<table><tr><th>Name</th><th>Price</th></tr>{}</table>", body.concat())
+    };
+    let found = assert_linear("rows", count / 2, table, |html| fill_page(&rows_schema(), html));
     let rows = found.value["rows"].as_array().unwrap();
-    // All of them, or as many as are kept and a word that some are not.
+    // All of them, or as many as the limit allows and a note that some are missing.
     assert!(rows.len() == count || (found.cut && rows.len() >= 20_000), "{} of {count}", rows.len());
     assert_eq!(rows[2_321], json!({"name": "Thing 2321", "price": 2321.5}));
 }
@@ -49,44 +48,54 @@ fn many_rows() {
 fn a_thousand_fields() {
     let fields: Map<String, Value> =
         (0..1_000).map(|n| (format!("field{n} price name"), json!({"type": "string"}))).collect();
-    let body: Vec<String> = (0..300)
-        .map(|n| format!("<li class='item price name field{n}'>Field{n} price name: value {n}</li>"))
-        .collect();
-    let body = body.concat();
+    let list = |n: usize| {
+        let body: Vec<String> = (0..n)
+            .map(|n| format!("<li class='item price name field{n}'>Field{n} price name: value {n}</li>"))
+            .collect();
+        format!("<ul>{}</ul>", body.concat())
+    };
     let schema = json!({"type": "object", "properties": fields.clone(), "additionalProperties": false});
-    let found = look(&schema, &format!("<ul>{body}</ul>"));
+    let found = assert_linear("fields of an object", 150, list, |html| fill_page(&schema, html));
     assert!(found.value["field7 price name"].as_str().is_some());
     let rows = json!({"type": "array", "items": {"type": "object", "properties": fields}});
-    look(&rows, &format!("<ul>{body}</ul>"));
+    assert_linear("fields of rows", 150, list, |html| fill_page(&rows, html));
+}
+
+/// Each cell reaches into all later rows, so every row has the most columns there can be. This takes more than twice
+/// the time for twice the rows (known, not mended yet); the work budget of a request ends it.
+#[test]
+fn cells_that_span_everything_end() {
+    let rows = "<tr><td colspan=9999 rowspan=9999>Price</td><td>3</td></tr>".repeat(100);
+    let begun = std::time::Instant::now();
+    fill_page(&rows_schema(), &format!("<table>{rows}</table>"));
+    assert!(begun.elapsed() < std::time::Duration::from_mins(1), "{:?}", begun.elapsed());
 }
 
 #[test]
 fn pages_made_to_be_slow() {
-    let deep = "<div class=name>".repeat(600 * soak()) + "Price: $3";
-    let wide = "<span class='price name'>$3</span>".repeat(3_000 * soak());
-    let headings = "<h2>Name</h2><p>Price: 3</p>".repeat(600 * soak());
-    let tables = "<table><tr><td>".repeat(300) + "x";
-    let spans = format!(
-        "<table>{}</table>",
-        "<tr><td colspan=9999 rowspan=9999>Price</td><td>3</td></tr>".repeat(100)
-    );
-    let colons = format!("<p>{}</p>", "price: name: ".repeat(3_000 * soak()));
-    let at = format!("<p>{}</p>", "a@".repeat(2_500 * soak()));
-    let digits = format!("<p>Price: {}</p>", "1,".repeat(2_500 * soak()));
-    let list = format!("<ul>{}</ul>", "<li><ul><li>name</li></ul></li>".repeat(600 * soak()));
-    let terms = format!("<dl>{}</dl>", "<dt>Price</dt><dd>3</dd>".repeat(600 * soak()));
-    let json_ld = format!(
-        "<script type=application/ld+json>{{\"@graph\":[{}]}}</script>",
-        vec![r##"{"@id":"#a","name":"x","offers":{"@id":"#a"},"isPartOf":{"@id":"#a"}}"##; 300].join(",")
-    );
-    let one_word = format!("<p class=price>{}</p>", "x".repeat(300_000 * soak()));
-    for html in [deep, wide, headings, tables, spans, colons, at, digits, list, terms, json_ld, one_word] {
-        look(&rows_schema(), &html);
+    let thing = r##"{"@id":"#a","name":"x","offers":{"@id":"#a"},"isPartOf":{"@id":"#a"}},"##;
+    let pages: [(usize, &str, &str, &str); 11] = [
+        // Deeper than the parser lets elements nest.
+        (600 * soak(), "", "<div class=name>", "Price: $3"),
+        (300, "", "<table><tr><td>", "x"),
+        (1_500 * soak(), "", "<span class='price name'>$3</span>", ""),
+        (300 * soak(), "", "<h2>Name</h2><p>Price: 3</p>", ""),
+        (1_500 * soak(), "<p>", "price: name: ", "</p>"),
+        (1_250 * soak(), "<p>", "a@", "</p>"),
+        (1_250 * soak(), "<p>Price: ", "1,", "</p>"),
+        (300 * soak(), "<ul>", "<li><ul><li>name</li></ul></li>", "</ul>"),
+        (300 * soak(), "<dl>", "<dt>Price</dt><dd>3</dd>", "</dl>"),
+        (150, "<script type=application/ld+json>{\"@graph\":[", thing, "{}]}</script>"),
+        (150_000 * soak(), "<p class=price>", "x", "</p>"),
+    ];
+    for (n, before, piece, after) in pages {
+        let html = |n: usize| format!("{before}{}{after}", piece.repeat(n));
+        assert_linear(piece, n, html, |html| fill_page(&rows_schema(), html));
     }
 }
 
 #[test]
-fn anything_can_be_looked_at() {
+fn anything_can_be_filled_from() {
     let schema = rows_schema();
     for html in [
         "",
@@ -103,6 +112,6 @@ fn anything_can_be_looked_at() {
         "€€€ 1.1.1",
         "<time datetime>",
     ] {
-        look(&schema, html);
+        fill_page(&schema, html);
     }
 }

@@ -1,24 +1,26 @@
-//! Extraction tasks on sites of our own: how many fields are right when the pages that state them are at hand.
+//! Extraction tasks on sites of our own: how many fields are right when the pages that state them are at
+//! hand.
 //!
-//! Sets called held out were written before the rules ran on them, and no rule was changed for what they showed.
+//! Sets called held out were written before the rules ran on them, and no rule was changed for what they
+//! showed.
 
-use content::{Limits, Page, Source, Wanted};
+use content::{ContentScope, Limits, Page, PageSource};
 use extract::{Filled, PageView, Schema, fill};
 use serde_json::Value;
-use testkit::task_sites::{self, Given, HOST, Score, Set, Task};
+use testkit::task_sites::{self, HOST, Score, SourcedValue, Task, TaskSet};
 
-struct Read {
+struct ReadPage {
     url: String,
     page: Page,
     markdown: String,
 }
 
-fn read(path: &str) -> Read {
+fn read(path: &str) -> ReadPage {
     let url = format!("{HOST}{path}");
     let html = task_sites::page(path).unwrap();
     let parsed = url::Url::parse(&url).unwrap();
-    let page = Page::read(
-        &Source {
+    let page = Page::parse(
+        &PageSource {
             bytes: html.as_bytes(),
             content_type: Some("text/html; charset=utf-8"),
             url: Some(&parsed),
@@ -26,28 +28,28 @@ fn read(path: &str) -> Read {
         },
         &Limits::default(),
     );
-    let selection = page.select(&Wanted::default()).unwrap();
+    let selection = page.select(&ContentScope::default()).unwrap();
     let markdown = page.markdown(&selection, true);
-    Read { url, page, markdown }
+    ReadPage { url, page, markdown }
 }
 
 fn filled(task: &Task) -> Filled {
-    let pages: Vec<Read> = task.states.iter().map(|path| read(path)).collect();
+    let pages: Vec<ReadPage> = task.states.iter().map(|path| read(path)).collect();
     let views: Vec<PageView> = pages
         .iter()
         .map(|read| PageView { url: &read.url, page: &read.page, markdown: &read.markdown })
         .collect();
     match &task.schema {
-        Some(schema) => fill(&Schema::read(schema).unwrap(), &task.prompt, &views),
+        Some(schema) => fill(&Schema::parse(schema).unwrap(), &task.prompt, &views),
         None => extract::fill_free(&task.prompt, &views),
     }
 }
 
 fn score(task: &Task, filled: &Filled) -> Score {
-    let given: Vec<Given> = filled
+    let given: Vec<SourcedValue> = filled
         .evidence
         .iter()
-        .map(|evidence| Given {
+        .map(|evidence| SourcedValue {
             path: evidence.url.strip_prefix(HOST).unwrap_or(""),
             quote: &evidence.quote,
             value: filled.value.pointer(&evidence.pointer).unwrap_or(&Value::Null),
@@ -62,8 +64,11 @@ fn share(part: usize, whole: usize) -> f64 {
 
 #[test]
 fn fields_are_right_and_values_can_be_traced() {
-    let mut sums =
-        [(Set::Before, Score::default()), (Set::Tuned, Score::default()), (Set::After, Score::default())];
+    let mut sums = [
+        (TaskSet::Before, Score::default()),
+        (TaskSet::Tuned, Score::default()),
+        (TaskSet::After, Score::default()),
+    ];
     let mut all = Score::default();
     // GANNET_TASK=name shows what was found for one task.
     let shown = std::env::var("GANNET_TASK").unwrap_or_default();

@@ -1,9 +1,9 @@
-//! The database of a data folder: who may open it and who may change its schema. A server holds a lock on its SQLite file for as long
-//! as it runs; commands beside it read and write rows, and leave the schema alone.
+//! Opens the database and decides who may change its schema. A server holds a lock on its SQLite file while
+//! it runs; commands that run at the same time read and write rows, but never change the schema.
 
-use crate::home::{make_data_dir, store_options};
+use crate::data_dir::{create_data_dir, store_options};
 use crate::secret_keys;
-use crate::settings::{Settings, without_password};
+use crate::settings::{Settings, hide_password};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Inspection, Store};
 
-/// Links that are followed to the database file, as many as the kernel would follow.
+/// Symbolic links that are followed to the database file; the same number as in the kernel.
 const MAX_LINKS: usize = 40;
 
 /// The file of a SQLite URL.
@@ -20,19 +20,22 @@ pub fn sqlite_file(url: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path.strip_prefix("//").unwrap_or(path)))
 }
 
-/// Holds a SQLite file for one process: two servers would each believe they are alone. Released when dropped,
-/// and by the kernel when the process dies.
+/// Locks a SQLite file for one process, because two servers would each assume to be the only one. Released
+/// when dropped, and by the kernel when the process dies.
 #[derive(Debug)]
 pub struct DatabaseLock(#[expect(dead_code, reason = "held open for its lock")] File);
 
-/// Taken before the database is opened, so that a second server cannot even migrate it. `None` on
-/// PostgreSQL, where any number may work.
+/// Taken before the database is opened, so that a second server cannot even migrate it. `None` for
+/// PostgreSQL, which several servers may use.
 pub fn lock_database(settings: &Settings) -> Result<Option<DatabaseLock>> {
     let Some(database) = sqlite_file(&settings.database_url) else { return Ok(None) };
-    make_data_dir(settings)?;
+    create_data_dir(settings)?;
     match try_lock(&database)? {
         Some(lock) => Ok(Some(lock)),
-        None => bail!("another server uses {}; several need PostgreSQL (database_url)", database.display()),
+        None => bail!(
+            "another server uses {}; to run several servers, use PostgreSQL (database_url)",
+            database.display()
+        ),
     }
 }
 
@@ -42,8 +45,8 @@ fn try_lock(database: &Path) -> Result<Option<DatabaseLock>> {
     if let Ok(facts) = database.metadata() {
         ensure!(
             facts.nlink() == 1,
-            "{} has {} names (hard links); SQLite keeps a log beside each name, and two processes that use different names \
-             destroy the database: remove the other names, or make a copy",
+            "{} has {} names (hard links); SQLite keeps a log next to each name, and two processes that use different names \
+             would corrupt the database: remove the other names, or make a copy",
             database.display(),
             facts.nlink()
         );
@@ -61,7 +64,8 @@ fn try_lock(database: &Path) -> Result<Option<DatabaseLock>> {
     }
 }
 
-/// The one path of a file, whatever links lead to it: the lock lies beside it. The file itself may not be there yet.
+/// The path of a file with all links resolved; the lock file is next to it. The file itself need not exist
+/// yet.
 fn real_path(path: &Path) -> std::io::Result<PathBuf> {
     let mut path = std::path::absolute(path)?;
     for _ in 0..MAX_LINKS {
@@ -75,43 +79,43 @@ fn real_path(path: &Path) -> std::io::Result<PathBuf> {
     Err(std::io::Error::other("too many links"))
 }
 
-/// Opens the database and brings its schema up to date. For whoever holds its lock, or is the only one who knows of it.
+/// Opens the database and migrates its schema. The caller must hold its lock or be its only user.
 pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>> {
-    make_data_dir(settings)?;
-    let options = store_options(settings).with_secret_keys(secret_keys::find_or_make(settings).await?);
-    store::open(&options).await.context("cannot open the database")
+    create_data_dir(settings)?;
+    let options = store_options(settings).with_secret_keys(secret_keys::find_or_create(settings).await?);
+    store::open(&options).await.context("Could not open the database")
 }
 
-/// What a command does when there is no database yet.
+/// What a command does if there is no database yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfMissing {
     Create,
     Fail,
 }
 
-/// A database that a command opened, beside a server or without one.
+/// A database opened by a command, with or without a running server.
 pub struct CommandStore {
     pub store: Arc<dyn Store>,
-    /// Held where the schema had to be changed first, so that no server starts meanwhile.
+    /// Held if the schema had to be migrated first, so that no server starts meanwhile.
     _lock: Option<DatabaseLock>,
 }
 
-/// Opens the database for a command. A schema that differs from this program's is never changed under a running server; without a
-/// server, a SQLite file is brought up to date as a start of the server would do it.
+/// Opens the database for a command. The schema is never changed while a server is running; without a server,
+/// a SQLite file is migrated as a server would do it.
 pub async fn open_for_command(settings: &Settings, if_missing: IfMissing) -> Result<CommandStore> {
     let lock =
         if needs_migration(settings, if_missing).await? { lock_for_migration(settings)? } else { None };
     Ok(CommandStore { store: open_store(settings).await?, _lock: lock })
 }
 
-/// Whether a command has to migrate before it can work; an error where it must not.
+/// Whether a command has to migrate the schema first; an error if it must not.
 async fn needs_migration(settings: &Settings, if_missing: IfMissing) -> Result<bool> {
-    let shown = without_password(&settings.database_url);
+    let shown = hide_password(&settings.database_url);
     let is_sqlite = match sqlite_file(&settings.database_url) {
         Some(file) if !file.exists() => {
             ensure!(
                 if_missing == IfMissing::Create,
-                "there is no database at {} yet; `gannet serve` makes one, or name another folder with --data-dir",
+                "there is no database at {} yet; start `gannet serve` to create it, or choose another directory with --data-dir",
                 file.display()
             );
             return Ok(true);
@@ -119,11 +123,11 @@ async fn needs_migration(settings: &Settings, if_missing: IfMissing) -> Result<b
         file => file.is_some(),
     };
     let Inspection { version, newest } =
-        store::inspect(&store_options(settings)).await.context("cannot open the database")?;
+        store::inspect(&store_options(settings)).await.context("Could not open the database")?;
     match version {
         _ if version == newest => Ok(false),
         0 if if_missing == IfMissing::Fail => {
-            bail!("the database {shown} is empty; `gannet serve` fills it")
+            bail!("the database {shown} is empty; start `gannet serve` to create its tables")
         }
         0 => Ok(true),
         _ if is_sqlite => Ok(true),
@@ -136,8 +140,8 @@ async fn needs_migration(settings: &Settings, if_missing: IfMissing) -> Result<b
 
 fn lock_for_migration(settings: &Settings) -> Result<Option<DatabaseLock>> {
     lock_database(settings).context(
-        "the schema of the database must be brought to this version first, which is not done while a server runs: stop the server, \
-         or use the version of gannet that the server has",
+        "the database schema must be migrated first, which is not possible while a server is running: stop the server, \
+         or use the same version of gannet as the server",
     )
 }
 

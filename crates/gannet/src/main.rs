@@ -1,10 +1,10 @@
-//! The binary: the command line, the configuration, and the wiring of the other crates. No logic that
-//! a capability needs lives here.
+//! The binary: the command line, the settings, and the wiring of the other crates. The logic of the service
+//! is in the other crates.
 
 mod commands;
+mod data_dir;
 mod database;
-mod home;
-mod private;
+mod private_files;
 mod secret_keys;
 mod settings;
 
@@ -14,7 +14,7 @@ use settings::{Flags, Settings};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Small answers by the thousand: mimalloc gives memory back sooner and costs less than the system's.
+/// For many small responses mimalloc is faster than the system's allocator and returns memory sooner.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -30,35 +30,35 @@ struct Cli {
 
 #[derive(Debug, clap::Args)]
 struct Globals {
-    /// Configuration file [default: gannet.toml, when there is one]
+    /// Configuration file [default: gannet.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Folder for the database, objects and the first key
+    /// Data directory for the database, objects and the first API key
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<String>,
-    /// postgres://… or sqlite:PATH
+    /// Database: postgres://… or sqlite:PATH
     #[arg(long, global = true, value_name = "URL")]
     database_url: Option<String>,
-    /// Any other setting; `gannet doctor` lists them
+    /// Any other setting; `gannet doctor` lists all settings
     #[arg(long = "set", global = true, value_name = "NAME=VALUE", value_parser = name_and_value)]
     set: Vec<(String, String)>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start the service
+    /// Start the server
     Serve(commands::serve::Serve),
-    /// Make, list and revoke API keys
+    /// Create, list and revoke API keys
     #[command(subcommand)]
     Keys(commands::keys::Keys),
-    /// Show what is found and missing, and every setting in force
+    /// Check the installation and show all settings
     Doctor(commands::doctor::Doctor),
-    /// Fill, check and ask the research index
+    /// Import into, verify and query the research index
     #[command(subcommand)]
     Research(commands::research::ResearchCommand),
     /// Search the web or the local index, without a server
     Search(commands::search::Search),
-    /// Bring pages into the local search index, show and rebuild it
+    /// Import into, show and rebuild the local search index
     #[command(subcommand)]
     Index(commands::index::Index),
     /// Scrape one page, without a server
@@ -70,20 +70,20 @@ enum Command {
     Crawl(commands::crawl::Crawl),
     /// Scrape a list of pages, without a server
     Batch(commands::batch::Batch),
-    /// Ask a question of the web and watch it being answered, without a server
+    /// Answer a question or collect data from the web with an agent, without a server
     Agent(commands::agent::Agent),
-    /// List the addresses of a site, without a server
+    /// List the URLs of a site, without a server
     Map(commands::map::Map),
-    /// Turn a page from a file or standard input into clean content
+    /// Convert an HTML page from a file or standard input to markdown
     Extract(commands::extract::Extract),
-    /// Change the key that stored secrets are encrypted with
+    /// Rotate the key that stored secrets are encrypted with
     #[command(subcommand)]
     Secrets(commands::secrets::Secrets),
-    /// Bring the database to this version's form
+    /// Migrate the database to this version's schema
     Migrate,
     /// Print the OpenAPI document
     Openapi,
-    /// Print completions for a shell
+    /// Print shell completions
     Completions { shell: clap_complete::Shell },
 }
 
@@ -98,7 +98,7 @@ impl Globals {
         let own = [("data_dir", self.data_dir), ("database_url", self.database_url)];
         values.extend(own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
         values.extend(more);
-        // Values that are not UTF-8 are not ours: ours are all text.
+        // Skip values that are not UTF-8: all settings are text.
         let environment = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         settings::load(&Flags { config: self.config, values }, &environment.collect())
@@ -117,7 +117,7 @@ fn main() -> ExitCode {
 }
 
 impl Command {
-    /// Whether all it writes is its own, and no file that somebody asked for.
+    /// Whether it writes only to the data directory, and no output file that the user asked for.
     fn writes_own_files_only(&self) -> bool {
         match self {
             Self::Research(research) => research.writes_own_files_only(),
@@ -128,9 +128,9 @@ impl Command {
 }
 
 fn run(cli: Cli) -> Result<ExitCode> {
-    // Before the first thread and the first file.
+    // Must come before the first thread and the first file.
     if cli.command.writes_own_files_only() {
-        private::make_new_files_private();
+        private_files::make_new_files_private();
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -1,10 +1,11 @@
-//! Where the keys that stored secrets are encrypted with come from: a setting, or a file in the data folder that the first start makes.
+//! The encryption keys of stored secrets: from a setting, or from a file in the data directory that the first
+//! start creates.
 //!
-//! The file holds the current key in its first line, and in further lines keys that were current before, while
-//! `gannet secrets rekey` is under way. It is never overwritten by a start.
+//! The first line of the file is the current key; further lines are previous keys while `gannet secrets
+//! rekey` is running. A start never overwrites the file.
 
-use crate::home::store_options;
-use crate::settings::{Settings, without_password};
+use crate::data_dir::store_options;
+use crate::settings::{Settings, hide_password};
 use anyhow::{Context, Result, ensure};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -17,8 +18,8 @@ pub fn key_file(settings: &Settings) -> PathBuf {
     settings.data_dir.join(FILE)
 }
 
-/// The keys of this process, as far as they are there; nothing is made. The keys of the file go on to be read when a setting names the
-/// current one.
+/// The existing keys of this process; nothing is created. If a setting gives the current key, the keys of the
+/// file can still decrypt.
 pub fn find(settings: &Settings) -> Result<Option<SecretKeys>> {
     let path = key_file(settings);
     let in_file = read_file(&path)?;
@@ -40,52 +41,53 @@ pub fn find(settings: &Settings) -> Result<Option<SecretKeys>> {
     Ok(Some(found))
 }
 
-/// The keys of this process; the first start makes one, in the data folder. Not on a database whose secrets were encrypted elsewhere: a new
-/// key could not read them.
-pub async fn find_or_make(settings: &Settings) -> Result<SecretKeys> {
+/// The keys of this process; the first start creates one in the data directory, but not if the database
+/// contains secrets of another key, which a new key could not decrypt.
+pub async fn find_or_create(settings: &Settings) -> Result<SecretKeys> {
     if let Some(keys) = find(settings)? {
         return Ok(keys);
     }
-    let known = store::secret_key_ids(&store_options(settings)).await.context("cannot open the database")?;
-    ensure!(known.is_empty(), missing(settings, &known));
-    make(settings)
+    let known =
+        store::secret_key_ids(&store_options(settings)).await.context("Could not open the database")?;
+    ensure!(known.is_empty(), missing_key_error(settings, &known));
+    create(settings)
 }
 
-/// A new key in the data folder, unless another process was first.
-pub fn make(settings: &Settings) -> Result<SecretKeys> {
+/// Creates a key in the data directory, unless another process was first.
+pub fn create(settings: &Settings) -> Result<SecretKeys> {
     let path = key_file(settings);
-    let draft = write_draft(&path, &[SecretKey::random().context("no randomness for a key")?])?;
-    // A link fails where there is a file already, which a rename would replace.
+    let draft = write_draft(&path, &[SecretKey::random().context("no system randomness for a new key")?])?;
+    // A hard link fails if the file exists; a rename would replace it.
     let made = std::fs::hard_link(&draft, &path);
     std::fs::remove_file(&draft).with_context(|| format!("cannot remove {}", draft.display()))?;
     match made {
         Ok(()) if settings.database_url.starts_with("sqlite:") => {
-            tracing::info!(file = %path.display(), "made the key that stored secrets are encrypted with");
+            tracing::info!(file = %path.display(), "created the key that encrypts stored secrets");
         }
         Ok(()) => tracing::warn!(
             file = %path.display(),
-            "made the key that stored secrets are encrypted with; every process on this database needs the same one: give it as secret_key"
+            "created the key that encrypts stored secrets; every process that uses this database needs the same key: set it as secret_key"
         ),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error).with_context(|| format!("cannot make {}", path.display())),
+        Err(error) => return Err(error).with_context(|| format!("cannot create {}", path.display())),
     }
-    find(settings)?.with_context(|| format!("{} is gone", path.display()))
+    find(settings)?.with_context(|| format!("{} has disappeared", path.display()))
 }
 
-/// Replaces the file by one with these keys, whole or not at all. None of them may be missing that something is encrypted with.
+/// Replaces the file atomically. It must contain every key that is still in use.
 pub fn replace(settings: &Settings, keys: &[SecretKey]) -> Result<()> {
     let path = key_file(settings);
     let draft = write_draft(&path, keys)?;
     std::fs::rename(&draft, &path).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Why a process without a key cannot use a database.
-pub fn missing(settings: &Settings, known: &[KeyId]) -> String {
+/// The error of a process that has no key for a database.
+pub fn missing_key_error(settings: &Settings, known: &[KeyId]) -> String {
     let ids: Vec<String> = known.iter().map(ToString::to_string).collect();
     format!(
-        "the secrets in {} are encrypted with the secret key {}, and this process has none: give it that key as secret_key or in {}, \
-         or drop what nobody can read any more with `gannet secrets reset`",
-        without_password(&settings.database_url),
+        "the secrets in {} are encrypted with the secret key {}, which this process does not have: set it as secret_key or put it into \
+         {}, or delete the unreadable secrets with `gannet secrets reset`",
+        hide_password(&settings.database_url),
         ids.join(" and "),
         key_file(settings).display()
     )
@@ -104,12 +106,12 @@ fn read_file(path: &Path) -> Result<Vec<SecretKey>> {
     Ok(keys)
 }
 
-/// Whether others than its owner may read the file; `false` when there is none.
+/// Whether other users may read the file; `false` if there is none.
 pub fn is_open_to_others(settings: &Settings) -> bool {
     key_file(settings).metadata().is_ok_and(|facts| facts.mode() & 0o077 != 0)
 }
 
-/// Readable by its owner only, from the first byte on, and on the disk when this returns.
+/// Writes a file that is readable by its owner only, and flushes it to disk.
 fn write_draft(path: &Path, keys: &[SecretKey]) -> Result<PathBuf> {
     let draft = path.with_extension(format!("{}.new", std::process::id()));
     let written = || {
@@ -139,12 +141,12 @@ mod tests {
     }
 
     #[test]
-    fn the_file_is_made_once_and_privately() {
+    fn the_file_is_created_once_and_is_private() {
         let dir = TempDir::new();
         let settings = settings(&dir, &[]);
         assert!(find(&settings).unwrap().is_none());
-        let first = make(&settings).unwrap();
-        assert_eq!(make(&settings).unwrap(), first, "never overwritten");
+        let first = create(&settings).unwrap();
+        assert_eq!(create(&settings).unwrap(), first, "never overwritten");
         assert_eq!(find(&settings).unwrap(), Some(first.clone()));
         assert!(!is_open_to_others(&settings));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no draft is left");
@@ -158,9 +160,9 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_comes_before_the_file_which_goes_on_to_be_read() {
+    fn a_setting_overrides_the_file_which_can_still_decrypt() {
         let dir = TempDir::new();
-        let in_file = make(&settings(&dir, &[])).unwrap().current;
+        let in_file = create(&settings(&dir, &[])).unwrap().current;
         let [chosen, older] = ["ab", "cd"].map(|digits| digits.repeat(32));
         let both = settings(&dir, &[("secret_key", &chosen), ("previous_secret_keys", &older)]);
         let keys = find(&both).unwrap().unwrap();
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_and_lonely_previous_keys_are_named() {
+    fn broken_files_and_previous_keys_without_a_current_one_are_errors() {
         let dir = TempDir::new();
         let lonely = settings(&dir, &[("previous_secret_keys", &"ab".repeat(32))]);
         assert!(find(&lonely).unwrap_err().to_string().contains("previous_secret_keys"));

@@ -1,4 +1,4 @@
-//! What can go wrong, in words a person can act on.
+//! Errors of the index, in words that tell an operator what to do.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ pub enum Error {
     /// The operating system refused a file operation.
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
-    /// Another process writes to this folder.
-    #[error("{}: another process writes to this search index; stop it, or give this one a folder of its own", path.display())]
+    /// Another process is writing to this folder.
+    #[error("{}: another process is writing to this search index; stop it, or use another data directory", path.display())]
     Busy { path: PathBuf },
     /// There is no index here that could be read.
-    #[error("{}: no search index of this version here: {reason}", path.display())]
+    #[error("{}: no readable search index of this version: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: String },
     /// The index was opened for reading.
     #[error("this search index was opened for reading only")]
     ReadOnly,
-    /// The engine below failed.
+    /// Tantivy returned an error.
     #[error("search index: {0}")]
     Engine(#[from] tantivy::TantivyError),
     /// A stored document could not be read back.

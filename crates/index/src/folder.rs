@@ -1,15 +1,15 @@
-//! The folder of an index: who may write to it, which version it is of, and what becomes of one that cannot be used.
+//! The folder of an index: write lock, version, and what happens to an index that cannot be opened.
 //!
 //! ```text
-//! lock         held by the one process that writes
-//! about.json   version and birth
+//! lock         held by the process that writes
+//! about.json   version and creation time
 //! current/     the index itself
-//! set-aside/   the last one that could not be used
+//! set-aside/   the last index that could not be opened
 //! ```
 
 use crate::error::{Error, Result};
 use crate::schema::{Fields, VERSION};
-use crate::words::{TOKENIZER, Words};
+use crate::words::{TOKENIZER, WordTokenizer};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
@@ -20,45 +20,46 @@ use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy};
 
-/// Decompressed blocks of documents that are kept, of 16 KB each.
-const BLOCKS: usize = 64;
+/// Decompressed document blocks kept in memory, 16 KB each.
+const CACHED_BLOCKS: usize = 64;
 
-/// What an index says about itself.
+/// The contents of `meta.json`.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct About {
+pub(crate) struct IndexMeta {
     pub(crate) version: u32,
     /// Milliseconds since the Unix epoch.
     pub(crate) created: i64,
 }
 
-/// How a folder was found when it was opened.
+/// The state of a folder when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opened {
-    /// There was none; it is empty, to be filled from the start of the feed.
+pub enum OpenState {
+    /// There was no index; it is empty and must be filled from the start of the feed.
     Fresh,
-    /// It goes on from [`crate::Index::last_seq`].
+    /// An index was there; the feed continues from [`crate::Index::last_seq`].
     Existing,
-    /// What was there could not be used and lies in `path` now; the index is empty, to be filled from the start of the feed.
+    /// The index could not be opened and was moved to `path`; the new index is empty and must be filled from
+    /// the start of the feed.
     SetAside { path: PathBuf, reason: String },
 }
 
-/// An index and what reads from it.
-pub(crate) struct Ground {
+/// An open index with its reader.
+pub(crate) struct OpenIndex {
     pub(crate) index: Index,
     pub(crate) reader: IndexReader,
-    pub(crate) about: About,
-    pub(crate) opened: Opened,
-    /// Where the files lie.
+    pub(crate) meta: IndexMeta,
+    pub(crate) opened: OpenState,
+    /// The folder of the index files.
     current: PathBuf,
-    /// Held for as long as this process may write.
+    /// Held while this process may write.
     _lock: Option<File>,
 }
 
-impl Ground {
-    /// Bytes on disk of what is committed.
+impl OpenIndex {
+    /// Bytes on disk of the committed files.
     pub(crate) fn bytes(&self) -> Result<u64> {
         let files = self.index.load_metas()?.list_segment_files();
-        // A file that a merge took away in this moment weighs nothing any more.
+        // A file that a merge has just removed counts as nothing.
         Ok(files
             .iter()
             .filter_map(|file| fs::metadata(self.current.join(file)).ok())
@@ -67,37 +68,37 @@ impl Ground {
     }
 }
 
-/// Opens a folder to write to it; makes it where there is none, sets aside what cannot be used.
-pub(crate) fn to_write(folder: &Path, fields: &Fields) -> Result<Ground> {
-    // It holds the whole text of pages.
+/// Opens a folder for writing; creates it if it is missing and sets aside an index that cannot be opened.
+pub(crate) fn open_for_writing(folder: &Path, fields: &Fields) -> Result<OpenIndex> {
+    // Private to the owner: it holds the full text of pages.
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(Error::file(folder))?;
-    // Before anything else is looked at: what another process writes to is not ours to judge.
-    let lock = lock(folder)?;
+    // Lock first: files that another process is writing may look broken.
+    let lock = lock_folder(folder)?;
     let current = folder.join("current");
-    let (opened, about) = if current.exists() {
-        match existing(folder, ReloadPolicy::Manual) {
-            Ok((index, reader, about)) => {
-                return Ok(Ground {
+    let (opened, meta) = if current.exists() {
+        match open_existing(folder, ReloadPolicy::Manual) {
+            Ok((index, reader, meta)) => {
+                return Ok(OpenIndex {
                     index,
                     reader,
-                    about,
-                    opened: Opened::Existing,
+                    meta,
+                    opened: OpenState::Existing,
                     current,
                     _lock: Some(lock),
                 });
             }
             Err(reason) => {
                 let path = folder.join("set-aside");
-                remove(&path)?;
+                remove_folder(&path)?;
                 fs::rename(&current, &path).map_err(Error::file(&current))?;
-                (Opened::SetAside { path, reason }, about_now())
+                (OpenState::SetAside { path, reason }, new_meta())
             }
         }
     } else {
-        (Opened::Fresh, about_now())
+        (OpenState::Fresh, new_meta())
     };
     fs::create_dir_all(&current).map_err(Error::file(&current))?;
-    let text = serde_json::to_vec(&about)?;
+    let text = serde_json::to_vec(&meta)?;
     let file = folder.join("about.json");
     fs::write(&file, text).map_err(Error::file(&file))?;
     let zstd = ZstdCompressor { compression_level: Some(1) };
@@ -109,22 +110,22 @@ pub(crate) fn to_write(folder: &Path, fields: &Fields) -> Result<Ground> {
     let directory = MmapDirectory::open(&current).map_err(tantivy::TantivyError::from)?;
     let index =
         Index::builder().schema(fields.schema.clone()).settings(settings).open_or_create(directory)?;
-    let (index, reader) = ready(index, ReloadPolicy::Manual)?;
-    Ok(Ground { index, reader, about, opened, current, _lock: Some(lock) })
+    let (index, reader) = with_reader(index, ReloadPolicy::Manual)?;
+    Ok(OpenIndex { index, reader, meta, opened, current, _lock: Some(lock) })
 }
 
-/// Opens a folder to read from it, beside the process that writes.
-pub(crate) fn to_read(folder: &Path) -> Result<Ground> {
-    match existing(folder, ReloadPolicy::OnCommitWithDelay) {
-        Ok((index, reader, about)) => {
+/// Opens a folder for reading while another process may write to it.
+pub(crate) fn open_for_reading(folder: &Path) -> Result<OpenIndex> {
+    match open_existing(folder, ReloadPolicy::OnCommitWithDelay) {
+        Ok((index, reader, meta)) => {
             let current = folder.join("current");
-            Ok(Ground { index, reader, about, opened: Opened::Existing, current, _lock: None })
+            Ok(OpenIndex { index, reader, meta, opened: OpenState::Existing, current, _lock: None })
         }
         Err(reason) => Err(Error::Unreadable { path: folder.to_owned(), reason }),
     }
 }
 
-fn lock(folder: &Path) -> Result<File> {
+fn lock_folder(folder: &Path) -> Result<File> {
     let path = folder.join("lock");
     let file = File::create(&path).map_err(Error::file(&path))?;
     match file.try_lock() {
@@ -134,37 +135,40 @@ fn lock(folder: &Path) -> Result<File> {
     }
 }
 
-/// What is there, or why it cannot be used.
-fn existing(folder: &Path, reload: ReloadPolicy) -> std::result::Result<(Index, IndexReader, About), String> {
+/// Opens the existing index; the error says why it cannot be used.
+fn open_existing(
+    folder: &Path,
+    reload: ReloadPolicy,
+) -> std::result::Result<(Index, IndexReader, IndexMeta), String> {
     let text = fs::read(folder.join("about.json")).map_err(|error| format!("about.json: {error}"))?;
-    let about: About = serde_json::from_slice(&text).map_err(|error| format!("about.json: {error}"))?;
-    if about.version != VERSION {
-        return Err(format!("it is of version {}, this program reads version {VERSION}", about.version));
+    let meta: IndexMeta = serde_json::from_slice(&text).map_err(|error| format!("about.json: {error}"))?;
+    if meta.version != VERSION {
+        return Err(format!("it has version {}, this program reads version {VERSION}", meta.version));
     }
     let directory = MmapDirectory::open(folder.join("current")).map_err(|error| error.to_string())?;
     let index = Index::open(directory).map_err(|error| error.to_string())?;
     if index.schema() != Fields::new().schema {
-        return Err("its fields are not those of this version".to_owned());
+        return Err("its fields differ from those of this version".to_owned());
     }
-    let (index, reader) = ready(index, reload).map_err(|error| error.to_string())?;
-    Ok((index, reader, about))
+    let (index, reader) = with_reader(index, reload).map_err(|error| error.to_string())?;
+    Ok((index, reader, meta))
 }
 
-fn ready(index: Index, reload: ReloadPolicy) -> Result<(Index, IndexReader)> {
-    index.tokenizers().register(TOKENIZER, TextAnalyzer::from(Words::default()));
+fn with_reader(index: Index, reload: ReloadPolicy) -> Result<(Index, IndexReader)> {
+    index.tokenizers().register(TOKENIZER, TextAnalyzer::from(WordTokenizer::default()));
     let reader =
-        index.reader_builder().reload_policy(reload).doc_store_cache_num_blocks(BLOCKS).try_into()?;
+        index.reader_builder().reload_policy(reload).doc_store_cache_num_blocks(CACHED_BLOCKS).try_into()?;
     Ok((index, reader))
 }
 
-fn remove(path: &Path) -> Result<()> {
+fn remove_folder(path: &Path) -> Result<()> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file(path)(error)),
         _ => Ok(()),
     }
 }
 
-fn about_now() -> About {
+fn new_meta() -> IndexMeta {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    About { version: VERSION, created: i64::try_from(now.as_millis()).unwrap_or(i64::MAX) }
+    IndexMeta { version: VERSION, created: i64::try_from(now.as_millis()).unwrap_or(i64::MAX) }
 }

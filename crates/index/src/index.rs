@@ -1,11 +1,11 @@
-//! The index as others see it: opened, fed, asked.
+//! The public interface: open, feed and search an index.
 
 use crate::error::{Error, Result};
-use crate::folder::{self, Ground, Opened};
-use crate::parts::{Entry, Found, Query};
-use crate::schema::{Fields, Mark};
+use crate::folder::{self, OpenIndex, OpenState};
+use crate::schema::{Fields, FilterTerm};
 use crate::search::{self, Weights};
-use crate::writer::{Progress, Writer};
+use crate::types::{IndexEntry, IndexResults, Query};
+use crate::writer::{FeedProgress, Writer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,15 +14,15 @@ use tantivy::Searcher;
 /// Collections that `status` counts.
 const COLLECTIONS: [&str; 3] = ["web", "developer", "gov"];
 
-/// How an index is kept.
+/// Options of an index.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Bytes of memory for documents that are being indexed, over all threads.
     pub memory: usize,
-    /// Threads that index.
+    /// Threads that index documents.
     pub threads: usize,
-    /// Bytes on disk. Past them the documents that were seen longest ago go. While segments are merged, those they replace stay
-    /// for a moment longer.
+    /// Bytes on disk. Beyond that, the documents that were seen longest ago are removed. While segments are
+    /// being merged, the old ones still take space.
     pub max_bytes: u64,
     pub weights: Weights,
 }
@@ -33,7 +33,7 @@ impl Default for Options {
     }
 }
 
-/// What an index holds.
+/// Statistics of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     pub documents: u64,
@@ -42,7 +42,7 @@ pub struct Status {
     pub bytes: u64,
     pub max_bytes: u64,
     pub last_seq: i64,
-    /// Documents that had to go because the index was full, since it was made.
+    /// Documents removed because the index was full, since it was created.
     pub evicted: u64,
     pub segments: usize,
     pub version: u32,
@@ -50,39 +50,47 @@ pub struct Status {
     pub created: i64,
 }
 
-/// A search index in a folder. One process writes to it; others may read beside it.
+/// A search index in a folder. One process writes to it; others may read it at the same time.
 pub struct Index {
     folder: PathBuf,
     fields: Fields,
     options: Options,
-    // The writer ends before the lock of the folder is let go.
-    /// None in a process that only reads. Its inside is empty after a failure, until the next write opens it again: a writer that
-    /// failed in the middle (a full disk) may refuse everything for ever.
+    // Declared before `storage`, so that the writer is dropped before the folder's lock is released.
+    /// None in a process that only reads. The inner value is empty after an error until the next write opens
+    /// a new writer: a writer that failed half-way (a full disk) may reject every later call.
     writer: Option<Mutex<Option<Writer>>>,
-    ground: Ground,
-    counts: Mutex<Option<Arc<search::Census>>>,
+    storage: OpenIndex,
+    cached_stats: Mutex<Option<Arc<search::CollectionStats>>>,
 }
 
 impl Index {
-    /// Opens a folder to write to it, makes it where there is none. What cannot be used is set aside: see [`Index::opened`].
+    /// Opens a folder for writing and creates it if it is missing. An index that cannot be opened is set
+    /// aside: see [`Index::opened`].
     pub fn open(folder: &Path, options: Options) -> Result<Self> {
         let fields = Fields::new();
-        let ground = folder::to_write(folder, &fields)?;
-        let writer = Some(Mutex::new(Some(Writer::new(&ground, &options)?)));
-        Ok(Self { folder: folder.to_owned(), fields, options, writer, ground, counts: Mutex::default() })
+        let storage = folder::open_for_writing(folder, &fields)?;
+        let writer = Some(Mutex::new(Some(Writer::new(&storage, &options)?)));
+        Ok(Self {
+            folder: folder.to_owned(),
+            fields,
+            options,
+            writer,
+            storage,
+            cached_stats: Mutex::default(),
+        })
     }
 
-    /// Opens a folder to ask it only, beside a process that writes to it.
+    /// Opens a folder for searching only; another process may write to it.
     pub fn open_read_only(folder: &Path, options: Options) -> Result<Self> {
-        let ground = folder::to_read(folder)?;
+        let storage = folder::open_for_reading(folder)?;
         let fields = Fields::new();
         Ok(Self {
             folder: folder.to_owned(),
             fields,
             options,
             writer: None,
-            ground,
-            counts: Mutex::default(),
+            storage,
+            cached_stats: Mutex::default(),
         })
     }
 
@@ -90,60 +98,64 @@ impl Index {
         &self.folder
     }
 
-    /// How the folder was found.
-    pub fn opened(&self) -> &Opened {
-        &self.ground.opened
+    /// The state of the folder when it was opened.
+    pub fn opened(&self) -> &OpenState {
+        &self.storage.opened
     }
 
-    /// Takes entries in the order of the feed. They are found once they are committed. When this fails, everything since the last
-    /// commit is forgotten: the feed goes on from [`Index::last_seq`].
-    pub fn feed(&self, entries: Vec<Entry>) -> Result<()> {
-        self.write(|writer| writer.feed(&self.ground, &self.fields, entries))
+    /// Adds entries in the order of the feed. They are found after a commit. If this fails, everything since
+    /// the last commit is discarded: the feed continues from [`Index::last_seq`].
+    pub fn feed(&self, entries: Vec<IndexEntry>) -> Result<()> {
+        self.write(|writer| writer.feed(&self.storage, &self.fields, entries))
     }
 
-    /// Makes what was fed last, and visible. Returns how many documents had to go to stay within `max_bytes`.
+    /// Makes added entries durable and visible. Returns how many documents were removed to stay within
+    /// `max_bytes`.
     pub fn commit(&self) -> Result<u64> {
-        self.write(|writer| writer.commit(&self.ground, &self.fields, self.options.max_bytes))
+        self.write(|writer| writer.commit(&self.storage, &self.fields, self.options.max_bytes))
     }
 
-    /// Empties the index; the feed starts again.
+    /// Deletes everything; the feed starts again.
     pub fn wipe(&self) -> Result<()> {
-        self.write(|writer| writer.wipe(&self.ground))
+        self.write(|writer| writer.wipe(&self.storage))
     }
 
-    /// The number of the last entry that is committed; 0 before the first.
+    /// The number of the last committed entry; 0 before the first.
     pub fn last_seq(&self) -> Result<i64> {
-        Ok(Progress::committed(&self.ground)?.seq)
+        Ok(FeedProgress::committed(&self.storage)?.seq)
     }
 
-    pub fn search(&self, query: &Query) -> Result<Found> {
-        let searcher = self.ground.reader.searcher();
-        let census = self.census(&searcher)?;
+    pub fn search(&self, query: &Query) -> Result<IndexResults> {
+        let searcher = self.storage.reader.searcher();
+        let stats = self.stats(&searcher)?;
         search::search(
-            &search::View { searcher: &searcher, fields: &self.fields, census: &census },
+            &search::IndexView { searcher: &searcher, fields: &self.fields, stats: &stats },
             query,
             &self.options.weights,
         )
     }
 
     pub fn status(&self) -> Result<Status> {
-        let searcher = self.ground.reader.searcher();
-        let progress = Progress::committed(&self.ground)?;
+        let searcher = self.storage.reader.searcher();
+        let progress = FeedProgress::committed(&self.storage)?;
         let mut collections = BTreeMap::new();
         for name in COLLECTIONS {
-            let count = search::count(&searcher, &self.fields.mark(&Mark::Collection(name.to_owned())))?;
+            let count = search::count_documents(
+                &searcher,
+                &self.fields.filter_term(&FilterTerm::Collection(name.to_owned())),
+            )?;
             collections.insert(name.to_owned(), count);
         }
         Ok(Status {
             documents: searcher.num_docs(),
             collections,
-            bytes: self.ground.bytes()?,
+            bytes: self.storage.bytes()?,
             max_bytes: self.options.max_bytes,
             last_seq: progress.seq,
             evicted: progress.evicted,
             segments: searcher.segment_readers().len(),
-            version: self.ground.about.version,
-            created: self.ground.about.created,
+            version: self.storage.meta.version,
+            created: self.storage.meta.created,
         })
     }
 
@@ -152,7 +164,7 @@ impl Index {
         let mut slot = match slot.lock() {
             Ok(slot) => slot,
             Err(poisoned) => {
-                // Whoever held it panicked in the middle.
+                // A thread panicked while it held the writer.
                 slot.clear_poison();
                 let mut slot = poisoned.into_inner();
                 *slot = None;
@@ -161,7 +173,7 @@ impl Index {
         };
         let mut writer = match slot.take() {
             Some(writer) => writer,
-            None => Writer::new(&self.ground, &self.options)?,
+            None => Writer::new(&self.storage, &self.options)?,
         };
         let done = work(&mut writer);
         if done.is_ok() {
@@ -170,16 +182,16 @@ impl Index {
         done
     }
 
-    /// What is counted once for each state of the index.
-    fn census(&self, searcher: &Searcher) -> Result<Arc<search::Census>> {
+    /// Statistics, computed once for each committed state of the index.
+    fn stats(&self, searcher: &Searcher) -> Result<Arc<search::CollectionStats>> {
         let generation = searcher.generation().generation_id();
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(census) = counts.as_ref().filter(|census| census.generation == generation) {
-            return Ok(census.clone());
+        let mut cached_stats = self.cached_stats.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stats) = cached_stats.as_ref().filter(|stats| stats.generation == generation) {
+            return Ok(stats.clone());
         }
-        let census = Arc::new(search::Census::take(searcher, &self.fields)?);
-        *counts = Some(census.clone());
-        Ok(census)
+        let stats = Arc::new(search::CollectionStats::compute(searcher, &self.fields)?);
+        *cached_stats = Some(stats.clone());
+        Ok(stats)
     }
 }
 

@@ -1,8 +1,8 @@
-//! The fields of the index, and how a document becomes them.
+//! The fields of the index, and the conversion of documents to them.
 
-use crate::parts::{Document, Entry, Filter};
-use crate::place::{Place, address_number, file_type_named};
-use crate::words::{Language, TOKENIZER, tagged};
+use crate::types::{Document, Filter, IndexEntry};
+use crate::url_parts::{UrlParts, address_number, normalize_file_type};
+use crate::words::{Language, TOKENIZER, with_language_tag};
 use tantivy::schema::{
     BytesOptions, Field, IndexRecordOption, JsonObjectOptions, NumericOptions, OwnedValue, STORED, STRING,
     Schema, TextFieldIndexing, TextOptions,
@@ -10,11 +10,11 @@ use tantivy::schema::{
 use tantivy::{TantivyDocument, Term};
 use uuid::Uuid;
 
-/// Of fields, of words and of everything else that is written: a folder of another version is filled again.
+/// Version of fields, tokens and all other stored data: a folder of another version is filled again.
 pub(crate) const VERSION: u32 = 1;
 
-/// Fields whose words are ranked, in the order of [`crate::Weights::fields`].
-pub(crate) const RANKED: usize = 6;
+/// Number of fields whose words are ranked, in the order of [`crate::Weights::fields`].
+pub(crate) const RANKED_FIELDS: usize = 6;
 pub(crate) const HOST: usize = 0;
 pub(crate) const PATH: usize = 1;
 pub(crate) const TITLE: usize = 2;
@@ -32,15 +32,15 @@ pub(crate) const NUMBERS: &str = "numbers";
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
     pub(crate) schema: Schema,
-    /// Words, by [`HOST`] to [`BODY`].
-    pub(crate) ranked: [Field; RANKED],
-    /// Team, collection and key together: what an upsert replaces.
+    /// The word fields, indexed by [`HOST`] to [`BODY`].
+    pub(crate) ranked: [Field; RANKED_FIELDS],
+    /// Team, key and collection: the identity that an upsert replaces.
     id: Field,
-    /// What filters ask for, each with a letter in front.
-    marks: Field,
-    /// Numbers of addresses that are linked to.
+    /// Filter terms, each with a letter in front.
+    filter_terms: Field,
+    /// Hashes of the URLs that are linked to.
     pub(crate) links: Field,
-    /// The document itself.
+    /// The document as JSON.
     pub(crate) stored: Field,
     pub(crate) seen: Field,
     date: Field,
@@ -64,7 +64,7 @@ impl Fields {
         Self {
             ranked,
             id: builder.add_bytes_field("id", BytesOptions::default().set_indexed()),
-            marks: builder.add_text_field("marks", STRING),
+            filter_terms: builder.add_text_field("marks", STRING),
             links: builder.add_u64_field("links", NumericOptions::default().set_indexed()),
             stored: builder.add_text_field("stored", STORED),
             seen: builder.add_i64_field(SEEN, column.clone()),
@@ -76,8 +76,8 @@ impl Fields {
         }
     }
 
-    /// What is replaced by an entry, or deleted.
-    pub(crate) fn id(&self, entry: &Entry) -> Term {
+    /// The id term of an entry, for replacing or deleting it.
+    pub(crate) fn id(&self, entry: &IndexEntry) -> Term {
         let mut id = Vec::with_capacity(32 + entry.collection.len());
         id.extend_from_slice(entry.team.as_bytes());
         id.extend_from_slice(&entry.key);
@@ -85,36 +85,36 @@ impl Fields {
         Term::from_field_bytes(self.id, &id)
     }
 
-    pub(crate) fn mark(&self, mark: &Mark) -> Term {
-        Term::from_field_text(self.marks, &mark.text())
+    pub(crate) fn filter_term(&self, term: &FilterTerm) -> Term {
+        Term::from_field_text(self.filter_terms, &term.text())
     }
 
-    /// A document in the form that is indexed. It is within its bounds already.
-    pub(crate) fn document(&self, entry: &Entry, mut document: Document) -> TantivyDocument {
-        let place = Place::of(&document.url);
+    /// Converts a document, which is already within its size limits, to its indexed form.
+    pub(crate) fn document(&self, entry: &IndexEntry, mut document: Document) -> TantivyDocument {
+        let url = UrlParts::parse(&document.url);
         let language = match &document.language {
-            Some(tag) => Language::tagged(tag),
-            None => Language::of_text(&document.body),
+            Some(tag) => Language::from_tag(tag),
+            None => Language::detect(&document.body),
         };
         let mut fields = TantivyDocument::new();
         fields.add_bytes(self.id, self.id(entry).value().as_bytes().unwrap_or_default());
         let mut text = |field: usize, text: &str| {
             if !text.is_empty() {
-                fields.add_text(self.ranked[field], tagged(language, text));
+                fields.add_text(self.ranked[field], with_language_tag(language, text));
             }
         };
-        text(HOST, &place.host_text());
-        text(PATH, place.path_text());
+        text(HOST, &url.host_text());
+        text(PATH, url.path_text());
         text(TITLE, &document.title);
         for heading in &document.headings {
             text(HEADINGS, heading);
         }
         text(DESCRIPTION, &document.description);
         text(BODY, &document.body);
-        for mark in marks(entry, &document, &place, language) {
-            fields.add_text(self.marks, mark.text());
+        for term in filter_terms(entry, &document, &url, language) {
+            fields.add_text(self.filter_terms, term.text());
         }
-        // What a page says of itself by linking to itself counts for nothing.
+        // A page's links to itself do not count.
         let address = address_number(&document.url);
         let mut links = std::mem::take(&mut document.links);
         links.sort_unstable();
@@ -124,8 +124,8 @@ impl Fields {
         }
         fields.add_i64(self.seen, entry.seen_at);
         fields.add_i64(self.date, document.published.unwrap_or(entry.seen_at));
-        fields.add_u64(self.host_number, place.host_hash());
-        fields.add_u64(self.address, address.unwrap_or_else(|| sites::hash_of(&document.url)));
+        fields.add_u64(self.host_number, url.host_hash());
+        fields.add_u64(self.address, address.unwrap_or_else(|| sites::stable_hash(&document.url)));
         let numbers = document.attributes.iter().filter_map(|(name, value)| {
             let number = value.trim().parse::<f64>().ok().filter(|number| number.is_finite())?;
             Some((column_name(name), OwnedValue::F64(number)))
@@ -136,9 +136,9 @@ impl Fields {
     }
 }
 
-/// What a filter can ask for, as one term.
+/// A property that filters look up, as one term.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum FilterTerm {
     Scope(Uuid, String),
     Collection(String),
     Host(String),
@@ -149,14 +149,14 @@ pub(crate) enum Mark {
     Attribute(String, String),
 }
 
-impl Mark {
+impl FilterTerm {
     fn text(&self) -> String {
         match self {
             Self::Scope(team, collection) => format!("s{}{collection}", team.simple()),
             Self::Collection(collection) => format!("c{collection}"),
             Self::Host(host) => format!("h{host}"),
             Self::Path(path) => format!("p{path}"),
-            Self::FileType(end) => format!("f{}", file_type_named(end)),
+            Self::FileType(end) => format!("f{}", normalize_file_type(end)),
             Self::Language(tag) => format!("l{tag}"),
             Self::Kind(kind) => format!("k{}", kind.trim().to_lowercase()),
             Self::Attribute(name, value) => format!("a{name}={}", value.trim().to_lowercase()),
@@ -164,30 +164,37 @@ impl Mark {
     }
 }
 
-fn marks(entry: &Entry, document: &Document, place: &Place, language: Option<Language>) -> Vec<Mark> {
-    let mut marks =
-        vec![Mark::Scope(entry.team, entry.collection.clone()), Mark::Collection(entry.collection.clone())];
-    marks.extend(place.hosts().into_iter().map(Mark::Host));
-    marks.extend(place.paths().into_iter().map(Mark::Path));
-    marks.push(Mark::FileType(place.file_type()));
-    marks.extend(language.map(|language| Mark::Language(language.code().to_owned())));
-    marks.extend(document.kind.clone().map(Mark::Kind));
+fn filter_terms(
+    entry: &IndexEntry,
+    document: &Document,
+    url: &UrlParts,
+    language: Option<Language>,
+) -> Vec<FilterTerm> {
+    let mut terms = vec![
+        FilterTerm::Scope(entry.team, entry.collection.clone()),
+        FilterTerm::Collection(entry.collection.clone()),
+    ];
+    terms.extend(url.hosts().into_iter().map(FilterTerm::Host));
+    terms.extend(url.paths().into_iter().map(FilterTerm::Path));
+    terms.push(FilterTerm::FileType(url.file_type()));
+    terms.extend(language.map(|language| FilterTerm::Language(language.code().to_owned())));
+    terms.extend(document.kind.clone().map(FilterTerm::Kind));
     for (name, value) in &document.attributes {
-        marks.extend(value.lines().map(|value| Mark::Attribute(name.clone(), value.to_owned())));
+        terms.extend(value.lines().map(|value| FilterTerm::Attribute(name.clone(), value.to_owned())));
     }
-    marks
+    terms
 }
 
-/// The name of an attribute as the name of a column: no dots, which would mean a path.
+/// The column name of an attribute: without dots, which would mean a JSON path.
 pub(crate) fn column_name(attribute: &str) -> String {
     attribute.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect()
 }
 
-/// The terms of which a document must have one, for a condition on values.
-pub(crate) fn values(filter: &Filter) -> Option<Vec<Mark>> {
+/// The terms of which a document must have one, for a filter on values.
+pub(crate) fn attribute_terms(filter: &Filter) -> Option<Vec<FilterTerm>> {
     match filter {
         Filter::Is(name, values) => {
-            Some(values.iter().map(|value| Mark::Attribute(name.clone(), value.clone())).collect())
+            Some(values.iter().map(|value| FilterTerm::Attribute(name.clone(), value.clone())).collect())
         }
         Filter::AtLeast(..) | Filter::AtMost(..) => None,
     }

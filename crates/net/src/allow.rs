@@ -1,11 +1,11 @@
-//! `egress_allow`: what may be reached in private address space, and for which purpose. Owns the
-//! syntax and the matching; [`crate::EgressPolicy`] decides with it. Never resolves a name.
+//! The `egress_allow` setting: which private addresses may be reached, and for which purpose. Owns the syntax
+//! and the matching; [`crate::EgressPolicy`] uses it to decide. Never resolves a name.
 
 use std::fmt;
 use std::net::IpAddr;
 
-/// Why a connection is made. Allow-lists and proxies are set per purpose, so that opening an intranet
-/// for scraping does not open it for webhooks.
+/// What a connection is made for. Allow-lists and proxies are configured per purpose, so that allowing an
+/// intranet for scraping does not allow it for webhooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Purpose {
     Scrape,
@@ -39,19 +39,19 @@ impl fmt::Display for Purpose {
 
 /// Allowed targets by purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct EgressAllow(Vec<(Purpose, Vec<Target>)>);
+pub struct EgressAllow(Vec<(Purpose, Vec<AllowedTarget>)>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Target {
+enum AllowedTarget {
     Network {
         address: IpAddr,
         prefix: u8,
     },
-    /// A host name, or `*.name` for all below it.
+    /// A host name, or `*.name` for all its subdomains.
     Host(String),
 }
 
-/// Why an allow-list could not be read.
+/// An allow-list that does not parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct AllowError(String);
@@ -59,7 +59,7 @@ pub struct AllowError(String);
 impl EgressAllow {
     /// `scrape=127.0.0.0/8,intranet.example;webhook=10.1.2.0/24`
     pub fn parse(text: &str) -> Result<Self, AllowError> {
-        let mut allowed: Vec<(Purpose, Vec<Target>)> = Vec::new();
+        let mut allowed: Vec<(Purpose, Vec<AllowedTarget>)> = Vec::new();
         for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
             let Some((purpose, targets)) = part.split_once('=') else {
                 return Err(AllowError(format!("`{part}` must be PURPOSE=TARGET,…")));
@@ -67,7 +67,7 @@ impl EgressAllow {
             let name = purpose.trim();
             let Some(purpose) = Purpose::from_name(name) else {
                 let known = Purpose::ALL.map(Purpose::name).join(", ");
-                return Err(AllowError(format!("unknown purpose `{name}`; there are {known}")));
+                return Err(AllowError(format!("unknown purpose `{name}`; known purposes: {known}")));
             };
             if allowed.iter().any(|(known, _)| *known == purpose) {
                 return Err(AllowError(format!("purpose `{purpose}` is given twice")));
@@ -79,10 +79,10 @@ impl EgressAllow {
         Ok(Self(allowed))
     }
 
-    /// Opens one more host, or the address it is, for what an operator named elsewhere in the settings. What cannot be a
-    /// target opens nothing.
+    /// Adds one more host (a name or an IP address), for example a model server from the settings. A host
+    /// that is not a valid target is ignored.
     #[must_use]
-    pub fn and(mut self, purpose: Purpose, host: &str) -> Self {
+    pub fn with_host(mut self, purpose: Purpose, host: &str) -> Self {
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let bare = bare.strip_suffix('.').unwrap_or(bare);
         if let Ok(target) = parse_target(bare) {
@@ -95,21 +95,21 @@ impl EgressAllow {
         self
     }
 
-    /// Whether a network of the list holds `address`. IPv4 and IPv6 are never mixed: an IPv4 network says
-    /// nothing about IPv6 addresses that carry an IPv4 one.
+    /// Whether a network of the list contains `address`. IPv4 and IPv6 never mix: an IPv4 network does not
+    /// allow IPv6 addresses that embed an IPv4 address.
     pub fn holds_address(&self, purpose: Purpose, address: IpAddr) -> bool {
         self.targets(purpose).any(|target| match target {
-            Target::Network { address: network, prefix } => within(address, *network, *prefix),
-            Target::Host(_) => false,
+            AllowedTarget::Network { address: network, prefix } => within(address, *network, *prefix),
+            AllowedTarget::Host(_) => false,
         })
     }
 
-    /// Whether the list names `host`, itself or as something below a `*.` entry.
+    /// Whether the list contains the host name `host`, directly or below a `*.` entry.
     pub fn names_host(&self, purpose: Purpose, host: &str) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
         self.targets(purpose).any(|target| match target {
-            Target::Network { .. } => false,
-            Target::Host(name) => match name.strip_prefix("*.") {
+            AllowedTarget::Network { .. } => false,
+            AllowedTarget::Host(name) => match name.strip_prefix("*.") {
                 Some(parent) => {
                     host.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
                 }
@@ -118,12 +118,12 @@ impl EgressAllow {
         })
     }
 
-    fn targets(&self, purpose: Purpose) -> impl Iterator<Item = &Target> {
+    fn targets(&self, purpose: Purpose) -> impl Iterator<Item = &AllowedTarget> {
         self.0.iter().filter(move |(known, _)| *known == purpose).flat_map(|(_, targets)| targets)
     }
 }
 
-fn parse_target(text: &str) -> Result<Target, AllowError> {
+fn parse_target(text: &str) -> Result<AllowedTarget, AllowError> {
     let (address, prefix) =
         text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
     if let Ok(address) = address.parse::<IpAddr>() {
@@ -132,17 +132,17 @@ fn parse_target(text: &str) -> Result<Target, AllowError> {
             None => longest,
             Some(prefix) => match prefix.parse::<u8>() {
                 Ok(prefix) if prefix <= longest => prefix,
-                _ => return Err(AllowError(format!("`{text}` has a wrong prefix length"))),
+                _ => return Err(AllowError(format!("`{text}` has an invalid prefix length"))),
             },
         };
-        return Ok(Target::Network { address, prefix });
+        return Ok(AllowedTarget::Network { address, prefix });
     }
     let name = text.strip_prefix("*.").unwrap_or(text);
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
     if prefix.is_some() || name.is_empty() || !name.bytes().all(legal) {
         return Err(AllowError(format!("`{text}` is neither a host name nor a network such as 10.1.2.0/24")));
     }
-    Ok(Target::Host(text.to_ascii_lowercase()))
+    Ok(AllowedTarget::Host(text.to_ascii_lowercase()))
 }
 
 /// Whether the first `prefix` bits of both addresses, of one family, are equal.
@@ -161,7 +161,7 @@ pub(crate) fn within(address: IpAddr, network: IpAddr, prefix: u8) -> bool {
 impl fmt::Display for EgressAllow {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
-            return out.write_str("nothing in private space");
+            return out.write_str("no private addresses");
         }
         for (place, (purpose, targets)) in self.0.iter().enumerate() {
             let separator = if place == 0 { "" } else { "; " };
@@ -169,8 +169,8 @@ impl fmt::Display for EgressAllow {
             for (place, target) in targets.iter().enumerate() {
                 let comma = if place == 0 { "" } else { ", " };
                 match target {
-                    Target::Network { address, prefix } => write!(out, "{comma}{address}/{prefix}")?,
-                    Target::Host(name) => write!(out, "{comma}{name}")?,
+                    AllowedTarget::Network { address, prefix } => write!(out, "{comma}{address}/{prefix}")?,
+                    AllowedTarget::Host(name) => write!(out, "{comma}{name}")?,
                 }
             }
         }
@@ -192,12 +192,16 @@ mod tests {
 
     #[test]
     fn one_more_host_is_open_for_its_purpose_alone() {
-        let allowed = EgressAllow::default().and(Purpose::Search, "searxng").and(Purpose::Search, "[::1]");
+        let allowed =
+            EgressAllow::default().with_host(Purpose::Search, "searxng").with_host(Purpose::Search, "[::1]");
         assert!(
             allowed.names_host(Purpose::Search, "searxng") && !allowed.names_host(Purpose::Scrape, "searxng")
         );
         assert!(allowed.holds_address(Purpose::Search, "::1".parse().unwrap()));
-        assert_eq!(allowed.clone().and(Purpose::Search, "searxng").and(Purpose::Search, "a b"), allowed);
+        assert_eq!(
+            allowed.clone().with_host(Purpose::Search, "searxng").with_host(Purpose::Search, "a b"),
+            allowed
+        );
     }
 
     #[test]
@@ -234,7 +238,7 @@ mod tests {
     fn a_configured_host_is_open_for_its_purpose_and_nothing_else_is() {
         let mut allowed = EgressAllow::parse("scrape=10.0.0.0/8").unwrap();
         for host in ["LocalHost.", "127.0.0.1", "[fd00::7]", "127.0.0.1"] {
-            allowed = allowed.and(Purpose::Model, host);
+            allowed = allowed.with_host(Purpose::Model, host);
         }
         assert_eq!(allowed.to_string(), "scrape: 10.0.0.0/8; model: localhost, 127.0.0.1/32, fd00::7/128");
         assert!(allowed.names_host(Purpose::Model, "localhost"));

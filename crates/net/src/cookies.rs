@@ -1,5 +1,6 @@
-//! Cookies that answers set on the way of one request. A jar goes away with its request; there is none on the fetcher, so one
-//! caller's session can never be sent for another. Cookies that a caller gives are [`crate::Credentials`]. Bounded in number and size.
+//! Cookies that responses set during one request and its redirects. The jar is dropped with its request; the
+//! fetcher has none, so one caller's session can never be sent for another. Cookies that a caller sends are
+//! [`crate::Credentials`]. Bounded in number and size.
 
 use crate::guard::Destination;
 use http::HeaderValue;
@@ -9,10 +10,10 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 use url::{Host, Url};
 
-const MOST_COOKIES: usize = 180;
-const LARGEST_COOKIE: usize = 4096;
-/// What is sent at most in one `Cookie` header.
-const LARGEST_HEADER: usize = 16 * 1024;
+const MAX_COOKIES: usize = 180;
+const MAX_COOKIE_BYTES: usize = 4096;
+/// The longest `Cookie` header that is sent.
+const MAX_HEADER_BYTES: usize = 16 * 1024;
 
 /// The cookies of one request and of the redirects it follows.
 #[derive(Debug, Clone, Default)]
@@ -23,14 +24,14 @@ struct Cookie {
     name: String,
     value: String,
     domain: String,
-    /// Set without `Domain`: sent to this very host only.
+    /// Set without `Domain`: sent to exactly this host only.
     host_only: bool,
     path: String,
     secure: bool,
     expires: Option<SystemTime>,
 }
 
-/// A value never reaches a log.
+/// Values stay out of logs.
 impl fmt::Debug for Cookie {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Cookie")
@@ -49,16 +50,16 @@ impl CookieJar {
         self.0.is_empty()
     }
 
-    /// Takes over what the answer from `url` sets. What breaks the rules is dropped, as browsers do.
-    pub(crate) fn learn(&mut self, url: &Url, headers: &HeaderMap) {
+    /// Stores the cookies that the response from `url` sets. Invalid ones are dropped, as browsers do.
+    pub(crate) fn store_from(&mut self, url: &Url, headers: &HeaderMap) {
         let now = SystemTime::now();
-        for header in headers.get_all(SET_COOKIE).iter().take(MOST_COOKIES) {
+        for header in headers.get_all(SET_COOKIE).iter().take(MAX_COOKIES) {
             let Ok(text) = header.to_str() else { continue };
-            let Some(cookie) = read(url, text, now) else { continue };
+            let Some(cookie) = parse_set_cookie(url, text, now) else { continue };
             if cookie.expires.is_some_and(|expires| expires <= now) {
                 self.0.retain(|known| !known.replaces(&cookie));
             } else {
-                self.put(cookie);
+                self.insert(cookie);
             }
         }
     }
@@ -67,8 +68,8 @@ impl CookieJar {
     pub(crate) fn header(&self, url: &Url) -> Option<HeaderValue> {
         let now = SystemTime::now();
         let mut text = String::new();
-        for cookie in self.0.iter().filter(|cookie| cookie.belongs_to(url, now)) {
-            if text.len() + cookie.name.len() + cookie.value.len() + 3 > LARGEST_HEADER {
+        for cookie in self.0.iter().filter(|cookie| cookie.is_sent_to(url, now)) {
+            if text.len() + cookie.name.len() + cookie.value.len() + 3 > MAX_HEADER_BYTES {
                 break;
             }
             if !text.is_empty() {
@@ -81,10 +82,10 @@ impl CookieJar {
         if text.is_empty() { None } else { HeaderValue::from_str(&text).ok() }
     }
 
-    fn put(&mut self, cookie: Cookie) {
+    fn insert(&mut self, cookie: Cookie) {
         self.0.retain(|known| !known.replaces(&cookie));
-        // The oldest goes first; a flood of cookies then only pushes out its own.
-        if self.0.len() >= MOST_COOKIES {
+        // The oldest is removed first, so a flood of cookies only displaces its own.
+        if self.0.len() >= MAX_COOKIES {
             self.0.remove(0);
         }
         self.0.push(cookie);
@@ -96,7 +97,7 @@ impl Cookie {
         self.name == other.name && self.domain == other.domain && self.path == other.path
     }
 
-    fn belongs_to(&self, url: &Url, now: SystemTime) -> bool {
+    fn is_sent_to(&self, url: &Url, now: SystemTime) -> bool {
         let Some(host) = url.host_str() else { return false };
         let host_fits = if self.host_only { host == self.domain } else { is_below(host, &self.domain) };
         host_fits
@@ -106,8 +107,8 @@ impl Cookie {
     }
 }
 
-fn read(url: &Url, text: &str, now: SystemTime) -> Option<Cookie> {
-    if text.len() > LARGEST_COOKIE {
+fn parse_set_cookie(url: &Url, text: &str, now: SystemTime) -> Option<Cookie> {
+    if text.len() > MAX_COOKIE_BYTES {
         return None;
     }
     let mut parts = text.split(';');
@@ -136,9 +137,9 @@ fn read(url: &Url, text: &str, now: SystemTime) -> Option<Cookie> {
                 if domain.is_empty() {
                     continue;
                 }
-                let named = matches!(Destination::of(url).ok()?.host, Host::Domain(_));
+                let named = matches!(Destination::from_url(url).ok()?.host, Host::Domain(_));
                 let shared = named && !is_public_suffix(&domain);
-                // A cookie for all of `co.uk`, or for somebody else, is nobody's.
+                // A cookie for all of `co.uk`, or for another host, is invalid.
                 if domain != host && (!shared || !is_below(host, &domain)) {
                     return None;
                 }
@@ -157,7 +158,7 @@ fn read(url: &Url, text: &str, now: SystemTime) -> Option<Cookie> {
         let length = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
         cookie.expires = Some(now.checked_add(length).unwrap_or(now + Duration::from_secs(1 << 31)));
     }
-    // A plain-http page may not plant what only https should set, and the prefixes promise more.
+    // A plain http response may not set cookies that only https may set, and name prefixes require more.
     let over_tls = url.scheme() == "https";
     let host_prefix = cookie.name.starts_with("__Host-");
     if (cookie.secure && !over_tls)
@@ -169,7 +170,7 @@ fn read(url: &Url, text: &str, now: SystemTime) -> Option<Cookie> {
     Some(cookie)
 }
 
-/// Whether names below `domain` belong to different people: `com`, `co.uk`, `github.io`.
+/// Whether subdomains of `domain` belong to different owners: `com`, `co.uk`, `github.io`.
 fn is_public_suffix(domain: &str) -> bool {
     psl::suffix(domain.as_bytes()).is_some_and(|suffix| suffix.as_bytes() == domain.as_bytes())
 }
@@ -204,7 +205,7 @@ mod tests {
             headers.append(SET_COOKIE, HeaderValue::from_str(cookie).unwrap());
         }
         let mut jar = CookieJar::default();
-        jar.learn(&Url::parse(url).unwrap(), &headers);
+        jar.store_from(&Url::parse(url).unwrap(), &headers);
         jar
     }
 
@@ -249,7 +250,7 @@ mod tests {
         assert_eq!(sent(&jar, "http://a.example/"), "p=2");
         let mut headers = HeaderMap::new();
         headers.append(SET_COOKIE, HeaderValue::from_static("p=; Max-Age=-1"));
-        jar.learn(&Url::parse("https://a.example/").unwrap(), &headers);
+        jar.store_from(&Url::parse("https://a.example/").unwrap(), &headers);
         assert_eq!(sent(&jar, "http://a.example/"), "");
     }
 
@@ -258,8 +259,8 @@ mod tests {
         let many: Vec<String> = (0..1000).map(|number| format!("c{number}={}", "x".repeat(1000))).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         let jar = jar("http://a.example/", &many);
-        assert_eq!(jar.len(), MOST_COOKIES);
-        assert!(sent(&jar, "http://a.example/").len() <= LARGEST_HEADER);
+        assert_eq!(jar.len(), MAX_COOKIES);
+        assert!(sent(&jar, "http://a.example/").len() <= MAX_HEADER_BYTES);
     }
 
     #[test]
@@ -268,7 +269,7 @@ mod tests {
         let jar_of_shop = jar("http://www.shop.co.uk/", &many);
         assert_eq!(sent(&jar_of_shop, "http://other.shop.co.uk/"), "c=1");
         assert_eq!(jar_of_shop.len(), 1);
-        // The owner of the suffix itself may, for that very host.
+        // The host of the suffix itself may, for exactly that host.
         let own = jar("http://github.io/", &["a=1; Domain=github.io"]);
         assert_eq!(sent(&own, "http://github.io/"), "a=1");
         assert_eq!(sent(&own, "http://somebody.github.io/"), "");

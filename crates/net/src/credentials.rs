@@ -1,15 +1,18 @@
-//! What a caller gives to be sent along with a request (headers, cookies among them, a login) and for whom. This is the one place that
-//! decides which requests carry it: [`crate::Request`] cannot be made without [`Credentials`], and headers of a caller have no other
-//! way onto a request.
+//! Credentials of a caller: headers (cookies among them) or a login, and the origins they are for. This is
+//! the one place that decides which requests carry them: [`crate::Request`] cannot be made without
+//! [`Credentials`], and headers of a caller get onto a request in no other way.
 //!
 //! The rules:
-//! - A request to an origin that the caller named carries everything. An origin is scheme, host and port. `https` on the usual port
-//!   counts as the named `http` on the usual port, and `www.example.com` as `example.com`; nothing else does.
-//! - A redirect keeps everything while it stays on the same site: the same registrable domain by the public suffix list (the same
-//!   host for IP addresses and single names), the same port, and never from `https` back to `http`. Once a redirect has left the
-//!   site, nothing comes back, wherever the next one leads.
+//! - A request to an origin that the caller named carries everything. An origin is scheme, host and port.
+//!   `https` on the default port counts as the named `http` on the default port, and `www.example.com` as
+//!   `example.com`; nothing else does.
+//! - A redirect keeps everything while it stays on the same site: the same registrable domain by the public
+//!   suffix list (the same host for IP addresses and single names), the same port, and never from `https`
+//!   back to `http`. Once a redirect has left the site, credentials are not sent again, wherever the next
+//!   redirect leads.
 //! - Every other request carries the headers of [`HEADERS_FOR_ANY_HOST`] and nothing else.
-//! - Whatever carries more than those checks the server's certificate, unless the caller asked in so many words not to.
+//! - A request that carries more than those checks the server's certificate, unless the caller explicitly
+//!   asked not to.
 
 use crate::error::FetchError;
 use crate::headers::CustomHeaders;
@@ -20,7 +23,7 @@ use hyper::http::HeaderValue;
 use std::fmt;
 use url::{Host, Url};
 
-/// Headers that describe how a page is wanted and not who wants it. They may be sent to any host.
+/// Headers that say how a page is wanted, not who wants it. They may be sent to any host.
 pub const HEADERS_FOR_ANY_HOST: [&str; 14] = [
     "accept",
     "accept-charset",
@@ -42,15 +45,15 @@ pub const HEADERS_FOR_ANY_HOST: [&str; 14] = [
 #[derive(Clone, PartialEq, Eq)]
 struct Origin {
     tls: bool,
-    /// Without a final dot.
+    /// Without a trailing dot.
     host: String,
     port: u16,
-    /// None for IP addresses, single names and public suffixes: they form a site with nobody.
+    /// `None` for IP addresses, single names and public suffixes: they share a site with no other host.
     registrable: Option<String>,
 }
 
 impl Origin {
-    fn of(url: &Url) -> Option<Self> {
+    fn from_url(url: &Url) -> Option<Self> {
         let tls = match url.scheme() {
             "http" => false,
             "https" => true,
@@ -64,7 +67,7 @@ impl Origin {
         Some(Self { tls, host, port: url.port_or_known_default()?, registrable })
     }
 
-    /// The same scheme and port, or the step from `http` to `https` on the usual ports.
+    /// The same scheme and port, or the upgrade from `http` to `https` on the default ports.
     fn is_kept_or_upgraded(&self, to: &Self) -> bool {
         let kept = self.tls == to.tls && self.port == to.port;
         let upgraded = !self.tls && to.tls && self.port == 80 && to.port == 443;
@@ -87,18 +90,18 @@ impl fmt::Debug for Origin {
     }
 }
 
-/// The origins that a request names, and so those that its credentials are for.
+/// The origins that a request names, which are the ones its credentials are for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CredentialScope(Vec<Origin>);
 
 impl CredentialScope {
-    /// No origin at all: a request that names no page.
-    pub fn nobody() -> Self {
+    /// No origin: for requests that name no page.
+    pub fn none() -> Self {
         Self::default()
     }
 
-    /// The origins of these addresses.
-    pub fn of<'a>(urls: impl IntoIterator<Item = &'a Url>) -> Self {
+    /// The origins of these URLs.
+    pub fn from_urls<'a>(urls: impl IntoIterator<Item = &'a Url>) -> Self {
         let mut scope = Self::default();
         for url in urls {
             scope.add(url);
@@ -106,9 +109,9 @@ impl CredentialScope {
         scope
     }
 
-    /// Names one more.
+    /// Adds the origin of one more URL.
     pub fn add(&mut self, url: &Url) {
-        if let Some(origin) = Origin::of(url)
+        if let Some(origin) = Origin::from_url(url)
             && !self.0.contains(&origin)
         {
             self.0.push(origin);
@@ -117,18 +120,18 @@ impl CredentialScope {
 
     /// Whether a request to `url` goes to one of the named origins.
     pub fn covers(&self, url: &Url) -> bool {
-        let Some(to) = Origin::of(url) else { return false };
+        let Some(to) = Origin::from_url(url) else { return false };
         self.0.iter().any(|named| named.is_kept_or_upgraded(&to) && named.is_same_host(&to))
     }
 }
 
 /// Whether a redirect from `from` to `to` stays on one site.
 fn is_on_same_site(from: &Url, to: &Url) -> bool {
-    let (Some(from), Some(to)) = (Origin::of(from), Origin::of(to)) else { return false };
+    let (Some(from), Some(to)) = (Origin::from_url(from), Origin::from_url(to)) else { return false };
     from.is_kept_or_upgraded(&to) && (from.host == to.host || from.is_same_domain(&to))
 }
 
-/// What a caller gives to be sent along, and for which origins. The values are never shown.
+/// Credentials of a caller and the origins they are for. `Debug` never shows the values.
 #[derive(Clone, Default)]
 pub struct Credentials {
     headers: CustomHeaders,
@@ -137,12 +140,12 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Nothing is sent along.
+    /// No credentials.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Checks the headers. They are for the origins of `scope`.
+    /// Validates the headers. They are for the origins of `scope`.
     pub fn new<'a>(
         headers: impl IntoIterator<Item = (&'a str, &'a str)>,
         scope: CredentialScope,
@@ -150,16 +153,16 @@ impl Credentials {
         Ok(Self { headers: CustomHeaders::new(headers)?, scope, accepts_any_certificate: false })
     }
 
-    /// Headers for the origin of one address, which may hold a login of its own.
+    /// Headers for the origin of one URL, which may contain a login.
     pub fn for_address<'a>(
         url: &str,
         headers: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self, FetchError> {
-        // What is no address is refused where the request is made.
-        Self::new(headers, CredentialScope::of(Url::parse(url).ok().as_ref()))
+        // An invalid URL is refused when the request is made.
+        Self::new(headers, CredentialScope::from_urls(Url::parse(url).ok().as_ref()))
     }
 
-    /// Adds a login, unless the headers hold one already.
+    /// Adds a login, unless the headers already contain one.
     #[must_use]
     pub fn with_login(mut self, login: Option<&Login>) -> Self {
         if let Some(value) = login.and_then(Login::as_header) {
@@ -168,24 +171,24 @@ impl Credentials {
         self
     }
 
-    /// The same for other origins.
+    /// The same credentials for other origins.
     #[must_use]
     pub fn with_scope(self, scope: CredentialScope) -> Self {
         Self { scope, ..self }
     }
 
-    /// The caller asked in so many words for no check of certificates.
+    /// The caller explicitly disabled certificate checks.
     #[must_use]
     pub fn accepting_any_certificate(self, accepts: bool) -> Self {
         Self { accepts_any_certificate: accepts, ..self }
     }
 
-    /// Takes over the login that the address of a request holds; it is for that address's origin.
-    pub fn add_login_of(&mut self, url: &Url, login: &Login) {
+    /// Adds the login from the URL of a request; it is for that URL's origin.
+    pub fn add_login_from_url(&mut self, url: &Url, login: &Login) {
         if self.headers.is_empty() {
-            self.scope = CredentialScope::of([url]);
+            self.scope = CredentialScope::from_urls([url]);
         }
-        // Headers that are for somebody else do not become those of this origin because of its login.
+        // Headers for other origins are not extended to this origin because of its login.
         if self.scope.covers(url)
             && let Some(value) = login.as_header()
         {
@@ -194,12 +197,12 @@ impl Credentials {
     }
 
     /// Whether a request to `url` carries all of them.
-    pub fn cover(&self, url: &Url) -> bool {
+    pub fn covers(&self, url: &Url) -> bool {
         self.scope.covers(url)
     }
 
-    /// Whether there is anything among them that may not go to any host.
-    pub fn are_secret(&self) -> bool {
+    /// Whether any of them may not be sent to every host.
+    pub fn contain_secrets(&self) -> bool {
         self.headers.names().any(|name| !HEADERS_FOR_ANY_HOST.contains(&name))
     }
 
@@ -209,32 +212,33 @@ impl Credentials {
 
     /// Whether certificates must be checked where they are sent.
     pub fn need_checked_certificate(&self) -> bool {
-        !self.accepts_any_certificate && self.are_secret()
+        !self.accepts_any_certificate && self.contain_secrets()
     }
 
-    /// Whether a redirect may take them along from `from`, where they were sent, to `to`.
+    /// Whether credentials sent to `from` may be sent to its redirect target `to`.
     pub fn may_follow(from: &Url, to: &Url) -> bool {
         is_on_same_site(from, to)
     }
 
-    /// All of them, as names and values. For the browser, which sends them itself; it asks [`Self::cover`] and [`Self::may_follow`]
-    /// for every request.
+    /// All of them, as names and values. For the browser, which sends them itself and checks [`Self::covers`]
+    /// and [`Self::may_follow`] for every request.
     pub fn pairs(&self) -> Vec<(String, String)> {
         self.headers.pairs()
     }
 
-    /// Equal for credentials that are sent to the same places with the same values. Holds the values: for hashing only.
+    /// Equal for credentials that are sent to the same origins with the same values. Contains the values: for
+    /// hashing only.
     pub fn identity(&self) -> String {
         format!("{:?} {:?} {}", self.headers.pairs(), self.scope, self.accepts_any_certificate)
     }
 
-    /// What the request of one hop carries: everything, or what any host may see.
+    /// The headers of one request: all of them, or those that any host may see.
     pub(crate) fn headers(&self, everything: bool) -> CustomHeaders {
         if everything { self.headers.clone() } else { self.headers.only(&HEADERS_FOR_ANY_HOST) }
     }
 
-    pub(crate) fn forget_body(&mut self) {
-        self.headers.forget_body();
+    pub(crate) fn remove_body_headers(&mut self) {
+        self.headers.remove_body_headers();
     }
 }
 
@@ -249,23 +253,23 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// A user and a password as they stand in an address. Never shown.
+/// A user name and password from a URL. Never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
-    /// Both escaped as in an address.
+    /// Both percent-encoded as in a URL.
     user: String,
     password: String,
 }
 
 impl Login {
-    /// The reverse of [`Self::written`].
+    /// Parses the output of [`Self::to_text`].
     pub fn parse(written: &str) -> Option<Self> {
         let (user, password) = written.split_once(':')?;
         Some(Self { user: user.to_owned(), password: password.to_owned() })
     }
 
-    /// `user:password`, escaped as in an address: to be kept where secrets are kept, and shown to nobody.
-    pub fn written(&self) -> String {
+    /// `user:password`, percent-encoded as in a URL. For storage among secrets only; never shown.
+    pub fn to_text(&self) -> String {
         format!("{}:{}", self.user, self.password)
     }
 
@@ -276,7 +280,7 @@ impl Login {
         Some(value)
     }
 
-    /// The header that says it, for who keeps headers.
+    /// The login as an `Authorization` header, for code that stores headers.
     pub fn to_header(&self) -> (&'static str, String) {
         let value = self.as_header().and_then(|value| value.to_str().map(str::to_owned).ok());
         ("Authorization", value.unwrap_or_default())
@@ -289,24 +293,25 @@ impl fmt::Debug for Login {
     }
 }
 
-/// Takes the login out of an address.
+/// Removes the login from a URL and returns it.
 pub fn take_login(url: &mut Url) -> Option<Login> {
     if url.username().is_empty() && url.password().is_none() {
         return None;
     }
     let login =
         Login { user: url.username().to_owned(), password: url.password().unwrap_or_default().to_owned() };
-    // Neither can fail for http and https, which always have a host; others have no login.
+    // Neither can fail for http and https, which always have a host; other schemes have no login.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     Some(login)
 }
 
-/// The address of a page as it may be stored and shown: without its login. One that holds none stays as it is written.
+/// The URL of a page without its login, as it may be stored and shown. A URL without a login stays exactly as
+/// written.
 pub fn without_login(written: &str) -> String {
     let text = written.trim();
     let is_page = |url: &Url| matches!(url.scheme(), "http" | "https");
-    // `me:secret@a.example` has no scheme; read as it stands, it would have the scheme `me`.
+    // `me:secret@a.example` has no scheme; parsed as it is, its scheme would be `me`.
     let url = Url::parse(text).ok().filter(is_page).or_else(|| Url::parse(&format!("http://{text}")).ok());
     match url.and_then(|mut url| take_login(&mut url).map(|_| url)) {
         Some(url) => url.into(),

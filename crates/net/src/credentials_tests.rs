@@ -35,10 +35,14 @@ fn a_named_origin_is_scheme_host_and_port() {
         ("https://a.example/", "ftp://a.example/", false),
         ("https://a.example/", "data:text/plain,x", false),
     ] {
-        assert_eq!(CredentialScope::of([&url(named)]).covers(&url(asked)), expected, "{named} → {asked}");
+        assert_eq!(
+            CredentialScope::from_urls([&url(named)]).covers(&url(asked)),
+            expected,
+            "{named} → {asked}"
+        );
     }
-    assert!(!CredentialScope::nobody().covers(&url("https://a.example/")));
-    let two = CredentialScope::of([&url("https://a.example/"), &url("https://b.example/")]);
+    assert!(!CredentialScope::none().covers(&url("https://a.example/")));
+    let two = CredentialScope::from_urls([&url("https://a.example/"), &url("https://b.example/")]);
     assert!(two.covers(&url("https://b.example/x")) && !two.covers(&url("https://c.example/")));
 }
 
@@ -81,7 +85,8 @@ fn only_what_says_nothing_of_the_caller_goes_to_any_host() {
         ("Accept", "text/plain"),
         ("User-Agent", "Own/1"),
     ];
-    let credentials = Credentials::new(own, CredentialScope::of([&url("https://a.example/")])).unwrap();
+    let credentials =
+        Credentials::new(own, CredentialScope::from_urls([&url("https://a.example/")])).unwrap();
     let headers = credentials.headers(false);
     let mut left: Vec<&str> = headers.names().collect();
     left.sort_unstable();
@@ -92,7 +97,7 @@ fn only_what_says_nothing_of_the_caller_goes_to_any_host() {
 #[test]
 fn certificates_count_where_something_secret_is_sent() {
     let of = |name: &str| {
-        let scope = CredentialScope::of([&url("https://a.example/")]);
+        let scope = CredentialScope::from_urls([&url("https://a.example/")]);
         Credentials::new([(name, "x")], scope).unwrap()
     };
     assert!(of("X-Anything").need_checked_certificate());
@@ -109,11 +114,11 @@ fn a_login_leaves_its_address_and_is_never_shown() {
     let login = take_login(&mut address).unwrap();
     assert_eq!(address.as_str(), "https://a.example/x?y");
     assert_eq!(login.to_header(), ("Authorization", "Basic dXNlcjpwQHNz".to_owned()));
-    assert_eq!(Login::parse(&login.written()).unwrap(), login);
+    assert_eq!(Login::parse(&login.to_text()).unwrap(), login);
     assert_eq!(take_login(&mut address), None);
     let mut credentials = Credentials::none();
-    credentials.add_login_of(&address, &login);
-    assert!(credentials.cover(&address) && !credentials.cover(&url("https://b.example/")));
+    credentials.add_login_from_url(&address, &login);
+    assert!(credentials.covers(&address) && !credentials.covers(&url("https://b.example/")));
     let shown = format!("{login:?} {credentials:?}");
     assert!(!shown.contains("ss") && !shown.contains("dXNl"), "{shown}");
     for (written, expected) in [
@@ -133,10 +138,10 @@ fn a_login_leaves_its_address_and_is_never_shown() {
 
 #[test]
 fn a_login_in_an_address_does_not_take_along_headers_for_others() {
-    let scope = CredentialScope::of([&url("https://a.example/")]);
+    let scope = CredentialScope::from_urls([&url("https://a.example/")]);
     let mut credentials = Credentials::new([("X-Key", "k")], scope).unwrap();
     let login = Login::parse("me:secret").unwrap();
-    credentials.add_login_of(&url("https://b.example/"), &login);
-    assert!(!credentials.cover(&url("https://b.example/")));
+    credentials.add_login_from_url(&url("https://b.example/"), &login);
+    assert!(!credentials.covers(&url("https://b.example/")));
     assert!(credentials.pairs().iter().all(|(name, _)| name != "authorization"));
 }

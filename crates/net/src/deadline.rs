@@ -1,14 +1,14 @@
-//! The one time limit of a request. It is a point in time, not a length, so that passing it on costs
-//! nothing and no child can outlive its parent.
+//! The time limit of a request. It is a point in time rather than a duration, so passing it on costs nothing
+//! and no child can outlive its parent.
 
 use std::future::Future;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// A century is beyond every limit we set, and safe to add to any clock.
-const FAR: Duration = Duration::from_hours(24 * 365 * 100);
+/// Longer than any limit we set, and safe to add to any clock.
+const MAX_DURATION: Duration = Duration::from_hours(24 * 365 * 100);
 
-/// When everything that belongs to a request must have ended.
+/// The time by which all work for a request must have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(Instant);
 
@@ -19,7 +19,7 @@ pub struct Elapsed;
 
 impl Deadline {
     pub fn after(length: Duration) -> Self {
-        Self(Instant::now() + length.min(FAR))
+        Self(Instant::now() + length.min(MAX_DURATION))
     }
 
     pub fn at(instant: Instant) -> Self {

@@ -1,21 +1,21 @@
-//! Undoing `Content-Encoding` in small steps, with every step bounded: how much comes out in all, and how much
-//! for what went in. Never holds more decoded bytes than the cap; knows nothing of connections.
+//! Decodes `Content-Encoding` in small, bounded steps: both the total output and its ratio to the input are
+//! limited. Never holds more decoded bytes than the limit; knows nothing of connections.
 
-use crate::error::{Excess, FetchError};
-use crate::gzip::Gunzip;
+use crate::error::{FetchError, SizeLimit};
+use crate::gzip::GzipDecoder;
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::{Decompress, FlushDecompress, Status};
 use hyper::http::header::{CONTENT_ENCODING, HeaderMap};
 use std::borrow::Cow;
 use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, Operation};
 
-/// Encodings one over the other. More than two are only ever stacked to hurt.
-const MOST_LAYERS: usize = 2;
-const STEP: usize = 32 * 1024;
+/// Encodings stacked on each other. More than two are only ever used as an attack.
+const MAX_LAYERS: usize = 2;
+const STEP_BYTES: usize = 32 * 1024;
 /// The largest window zstd may ask for on the web (RFC 9659).
 const ZSTD_WINDOW_LOG: u32 = 23;
 
-/// A content coding we undo.
+/// A content encoding we decode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Encoding {
@@ -36,9 +36,9 @@ impl Encoding {
     }
 }
 
-/// The codings of an answer, in the order they were applied. Words that name none are passed over, as browsers do:
-/// servers write all sorts of things there.
-pub(crate) fn encodings(headers: &HeaderMap) -> Result<Vec<Encoding>, FetchError> {
+/// The content encodings of a response, in the order they were applied. Unknown words are ignored, as
+/// browsers do: servers write all sorts of things there.
+pub(crate) fn parse_encodings(headers: &HeaderMap) -> Result<Vec<Encoding>, FetchError> {
     let mut found = Vec::new();
     for value in headers.get_all(CONTENT_ENCODING) {
         let text = value.to_str().unwrap_or_default();
@@ -50,35 +50,35 @@ pub(crate) fn encodings(headers: &HeaderMap) -> Result<Vec<Encoding>, FetchError
                 "zstd" => Some(Encoding::Zstd),
                 _ => None,
             });
-            if found.len() > MOST_LAYERS {
-                return Err(bad(found[0], &format!("more than {MOST_LAYERS} encodings over each other")));
+            if found.len() > MAX_LAYERS {
+                return Err(encoding_error(found[0], &format!("more than {MAX_LAYERS} stacked encodings")));
             }
         }
     }
     Ok(found)
 }
 
-/// How much may come out.
+/// Limits on the decoded size.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Caps {
+pub(crate) struct DecodeLimits {
     pub(crate) body: u64,
     pub(crate) ratio: u64,
-    /// The ratio is looked at from here on: little pages of one repeated letter are no attack.
-    pub(crate) ratio_from: u64,
+    /// The ratio is checked from this size on: small pages of one repeated letter are not an attack.
+    pub(crate) min_bytes_for_ratio: u64,
 }
 
-/// What one step gave. A body that came as it is passes without being copied.
+/// The output for one input chunk. An unencoded body is not copied.
 #[derive(Debug)]
-pub(crate) struct Step<'a> {
+pub(crate) struct DecodedChunk<'a> {
     pub(crate) bytes: Cow<'a, [u8]>,
-    /// A cap was met; nothing more will come.
-    pub(crate) over: Option<(Excess, u64)>,
+    /// The limit that was exceeded; nothing more will follow.
+    pub(crate) exceeded: Option<(SizeLimit, u64)>,
 }
 
-/// Decodes a body piece by piece.
+/// Decodes a body chunk by chunk.
 pub(crate) struct Decoder {
-    caps: Caps,
-    /// The outermost coding first. Empty for a body that came as it is.
+    limits: DecodeLimits,
+    /// The outermost encoding first. Empty for an unencoded body.
     layers: Vec<Layer>,
     plain: u64,
 }
@@ -88,13 +88,13 @@ struct Layer {
     codec: Codec,
     input: u64,
     output: u64,
-    /// Something came in. An empty body is an empty body, whatever its headers say.
-    begun: bool,
+    /// Whether any input has arrived. An empty body is valid whatever its headers say.
+    has_input: bool,
 }
 
 enum Codec {
-    Gzip(Gunzip),
-    /// Whether zlib or bare deflate, is told by the first two bytes.
+    Gzip(GzipDecoder),
+    /// The first two bytes tell whether it is zlib or raw deflate.
     DeflateUnknown(Vec<u8>),
     Deflate {
         codec: Box<Decompress>,
@@ -110,13 +110,13 @@ enum Codec {
     },
 }
 
-/// Takes what fits and forgets the rest; being full is the end of every decoder.
-struct Bounded {
+/// Keeps what fits and drops the rest; every decoder stops when it is full.
+struct BoundedBuffer {
     bytes: Vec<u8>,
     room: usize,
 }
 
-impl Bounded {
+impl BoundedBuffer {
     fn put(&mut self, bytes: &[u8]) {
         let count = bytes.len().min(self.room - self.bytes.len());
         self.bytes.extend_from_slice(&bytes[..count]);
@@ -124,105 +124,105 @@ impl Bounded {
 }
 
 impl Decoder {
-    pub(crate) fn new(encodings: &[Encoding], caps: Caps) -> Result<Self, FetchError> {
+    pub(crate) fn new(encodings: &[Encoding], limits: DecodeLimits) -> Result<Self, FetchError> {
         let layers =
             encodings.iter().rev().map(|encoding| Layer::new(*encoding)).collect::<Result<_, _>>()?;
-        Ok(Self { caps, layers, plain: 0 })
+        Ok(Self { limits, layers, plain: 0 })
     }
 
-    /// Decodes the next piece of the body.
-    pub(crate) fn push<'a>(&mut self, piece: &'a [u8]) -> Result<Step<'a>, FetchError> {
+    /// Decodes the next chunk of the body.
+    pub(crate) fn push<'a>(&mut self, piece: &'a [u8]) -> Result<DecodedChunk<'a>, FetchError> {
         if self.layers.is_empty() {
             return Ok(self.pass_plain(piece));
         }
         let mut bytes = Cow::Borrowed(piece);
         for layer in &mut self.layers {
-            let (decoded, over) = layer.push(&bytes, self.caps)?;
+            let (decoded, exceeded) = layer.push(&bytes, self.limits)?;
             bytes = Cow::Owned(decoded);
-            if over.is_some() {
-                return Ok(Step { bytes, over });
+            if exceeded.is_some() {
+                return Ok(DecodedChunk { bytes, exceeded });
             }
         }
-        Ok(Step { bytes, over: None })
+        Ok(DecodedChunk { bytes, exceeded: None })
     }
 
-    /// The body is over; says whether its encodings were complete.
+    /// The body has ended; fails if its encoding is incomplete.
     pub(crate) fn finish(&mut self) -> Result<(), FetchError> {
         self.layers.iter_mut().try_for_each(Layer::finish)
     }
 
-    fn pass_plain<'a>(&mut self, piece: &'a [u8]) -> Step<'a> {
-        let room = usize::try_from(self.caps.body - self.plain).unwrap_or(usize::MAX);
+    fn pass_plain<'a>(&mut self, piece: &'a [u8]) -> DecodedChunk<'a> {
+        let room = usize::try_from(self.limits.body - self.plain).unwrap_or(usize::MAX);
         let kept = &piece[..piece.len().min(room)];
         self.plain += kept.len() as u64;
-        let over = (kept.len() < piece.len()).then_some((Excess::Body, self.caps.body));
-        Step { bytes: Cow::Borrowed(kept), over }
+        let exceeded = (kept.len() < piece.len()).then_some((SizeLimit::Body, self.limits.body));
+        DecodedChunk { bytes: Cow::Borrowed(kept), exceeded }
     }
 }
 
-type Pushed = (Vec<u8>, Option<(Excess, u64)>);
+type Pushed = (Vec<u8>, Option<(SizeLimit, u64)>);
 
 impl Layer {
     fn new(encoding: Encoding) -> Result<Self, FetchError> {
         let codec = match encoding {
-            Encoding::Gzip => Codec::Gzip(Gunzip::new()),
+            Encoding::Gzip => Codec::Gzip(GzipDecoder::new()),
             Encoding::Deflate => Codec::DeflateUnknown(Vec::with_capacity(2)),
             Encoding::Brotli => {
                 let alloc = StandardAlloc::default;
                 let mut state = BrotliState::new(alloc(), alloc(), alloc());
-                // Large windows are not part of the coding on the web, and cost up to a gigabyte.
+                // Large windows are not part of the encoding on the web, and can cost up to a gigabyte.
                 state.large_window = false;
                 Codec::Brotli { state: Box::new(state), ended: false }
             }
             Encoding::Zstd => {
-                let mut codec = ZstdDecoder::new().map_err(|error| bad(encoding, &error))?;
+                let mut codec = ZstdDecoder::new().map_err(|error| encoding_error(encoding, &error))?;
                 codec
                     .set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG))
-                    .map_err(|error| bad(encoding, &error))?;
+                    .map_err(|error| encoding_error(encoding, &error))?;
                 Codec::Zstd { codec: Box::new(codec), at_frame_end: false }
             }
         };
-        Ok(Self { encoding, codec, input: 0, output: 0, begun: false })
+        Ok(Self { encoding, codec, input: 0, output: 0, has_input: false })
     }
 
-    fn push(&mut self, piece: &[u8], caps: Caps) -> Result<Pushed, FetchError> {
+    fn push(&mut self, piece: &[u8], limits: DecodeLimits) -> Result<Pushed, FetchError> {
         if piece.is_empty() {
             return Ok((Vec::new(), None));
         }
-        self.begun = true;
+        self.has_input = true;
         self.input += piece.len() as u64;
-        let by_body = caps.body - self.output;
-        let by_ratio = self.input.saturating_mul(caps.ratio).max(caps.ratio_from) - self.output;
+        let by_body = limits.body - self.output;
+        let by_ratio = self.input.saturating_mul(limits.ratio).max(limits.min_bytes_for_ratio) - self.output;
         let room = usize::try_from(by_body.min(by_ratio)).unwrap_or(usize::MAX);
-        // One byte of room more tells "exactly full" from "too much".
-        let mut sink = Bounded { bytes: Vec::new(), room: room.saturating_add(1) };
-        self.codec.run(piece, &mut sink).map_err(|problem| bad(self.encoding, &problem))?;
+        // One extra byte of room distinguishes "exactly full" from "too much".
+        let mut sink = BoundedBuffer { bytes: Vec::new(), room: room.saturating_add(1) };
+        self.codec.run(piece, &mut sink).map_err(|error| encoding_error(self.encoding, &error))?;
         let mut bytes = sink.bytes;
-        let over = (bytes.len() > room).then_some(if by_ratio < by_body {
-            (Excess::Ratio, caps.ratio)
+        let exceeded = (bytes.len() > room).then_some(if by_ratio < by_body {
+            (SizeLimit::Ratio, limits.ratio)
         } else {
-            (Excess::Body, caps.body)
+            (SizeLimit::Body, limits.body)
         });
         bytes.truncate(room);
         self.output += bytes.len() as u64;
-        Ok((bytes, over))
+        Ok((bytes, exceeded))
     }
 
     fn finish(&mut self) -> Result<(), FetchError> {
         let complete = match &mut self.codec {
-            _ if !self.begun => true,
-            Codec::Gzip(codec) => codec.is_whole(),
+            _ if !self.has_input => true,
+            Codec::Gzip(codec) => codec.is_complete(),
             Codec::DeflateUnknown(_) => false,
             Codec::Deflate { ended, .. } | Codec::Brotli { ended, .. } => *ended,
             Codec::Zstd { at_frame_end, .. } => *at_frame_end,
         };
-        if complete { Ok(()) } else { Err(bad(self.encoding, &"it ends too early")) }
+        if complete { Ok(()) } else { Err(encoding_error(self.encoding, &"it is truncated")) }
     }
 }
 
 impl Codec {
-    /// Decodes `piece` into `sink` until one of them is used up.
-    fn run(&mut self, piece: &[u8], sink: &mut Bounded) -> Result<(), String> {
+    /// Decodes `piece` into `sink` until the input is used up or the output is full.
+    fn run(&mut self, piece: &[u8], sink: &mut BoundedBuffer) -> Result<(), String> {
         match self {
             Self::Gzip(codec) => codec.run(piece, &mut sink.bytes, sink.room),
             Self::DeflateUnknown(head) => {
@@ -246,10 +246,10 @@ fn run_deflate(
     codec: &mut Decompress,
     ended: &mut bool,
     mut piece: &[u8],
-    sink: &mut Bounded,
+    sink: &mut BoundedBuffer,
 ) -> Result<(), String> {
-    let mut step = vec![0; STEP];
-    // What follows the end of the stream is not ours to judge; browsers ignore it too.
+    let mut step = vec![0; STEP_BYTES];
+    // Bytes after the end of the stream are ignored, as browsers do.
     while !*ended && sink.bytes.len() < sink.room {
         let (read, written) = (codec.total_in(), codec.total_out());
         let status =
@@ -270,9 +270,9 @@ fn run_brotli(
     state: &mut BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
     ended: &mut bool,
     piece: &[u8],
-    sink: &mut Bounded,
+    sink: &mut BoundedBuffer,
 ) -> Result<(), String> {
-    let mut step = vec![0; STEP];
+    let mut step = vec![0; STEP_BYTES];
     let (mut available, mut offset, mut total) = (piece.len(), 0, 0);
     while !*ended && sink.bytes.len() < sink.room {
         let (mut space, mut written) = (step.len(), 0);
@@ -291,7 +291,7 @@ fn run_brotli(
             BrotliResult::ResultSuccess => *ended = true,
             BrotliResult::NeedsMoreInput => break,
             BrotliResult::NeedsMoreOutput => {}
-            BrotliResult::ResultFailure => return Err("the data is damaged".into()),
+            BrotliResult::ResultFailure => return Err("the data is corrupt".into()),
         }
     }
     Ok(())
@@ -301,9 +301,9 @@ fn run_zstd(
     codec: &mut ZstdDecoder<'static>,
     at_frame_end: &mut bool,
     mut piece: &[u8],
-    sink: &mut Bounded,
+    sink: &mut BoundedBuffer,
 ) -> Result<(), String> {
-    let mut step = vec![0; STEP];
+    let mut step = vec![0; STEP_BYTES];
     while sink.bytes.len() < sink.room {
         if *at_frame_end {
             if piece.is_empty() {
@@ -322,7 +322,7 @@ fn run_zstd(
     Ok(())
 }
 
-fn bad(encoding: Encoding, detail: &dyn std::fmt::Display) -> FetchError {
+fn encoding_error(encoding: Encoding, detail: &dyn std::fmt::Display) -> FetchError {
     FetchError::BadEncoding { encoding: encoding.name(), detail: detail.to_string() }
 }
 

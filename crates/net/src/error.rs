@@ -1,5 +1,5 @@
-//! Everything that can go wrong on the way out, as one type. Capabilities map it to their own codes; no
-//! one has to read texts. Texts from libraries are carried along bounded, for people only.
+//! All errors of outbound requests, as one type. Callers match on it and map it to their own error codes;
+//! nobody has to read the texts. Texts from libraries are included for people to read, bounded in length.
 
 use crate::address::AddressClass;
 use crate::allow::Purpose;
@@ -11,76 +11,76 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    #[error("the address cannot be fetched: {0}")]
+    #[error("the URL cannot be fetched: {0}")]
     BadUrl(BadUrl),
     /// The caller's own headers, body or options cannot be sent as they are.
     #[error("the request cannot be sent: {0}")]
     BadRequest(String),
-    /// The guard said no, before a connection was made.
-    #[error("refused: {0}")]
-    Refused(Refusal),
-    #[error("the name {host} does not exist or has no address: {detail}")]
+    /// The egress guard refused before a connection was made.
+    #[error("{0}")]
+    Refused(EgressError),
+    #[error("{host} does not exist or has no address: {detail}")]
     NameNotFound { host: String, detail: String },
-    #[error("the name {host} could not be resolved: {detail}")]
+    #[error("DNS lookup of {host} failed: {detail}")]
     NameLookupFailed { host: String, detail: String },
-    #[error("no connection to {to}: {detail}")]
+    #[error("could not connect to {to}: {detail}")]
     Connect { to: String, detail: String },
-    #[error("TLS with {host} failed: {problem}")]
-    Tls { host: String, problem: TlsProblem },
-    #[error("the proxy did not let the request through: {0}")]
+    #[error("TLS connection to {host} failed: {error}")]
+    Tls { host: String, error: TlsError },
+    #[error("proxy error: {0}")]
     Proxy(String),
-    #[error("time ran out while {phase}, after {after:?}")]
+    #[error("timed out while {phase}, after {after:?}")]
     Timeout { phase: Phase, after: Duration },
-    #[error("too large: {what} passed the limit of {limit}")]
-    TooLarge { what: Excess, limit: u64 },
-    /// The other side does not speak HTTP as it should.
-    #[error("the answer is not valid HTTP: {0}")]
+    #[error("too large: {what} exceeds the limit of {limit}")]
+    TooLarge { what: SizeLimit, limit: u64 },
+    /// The other side does not speak valid HTTP.
+    #[error("the response is not valid HTTP: {0}")]
     BadProtocol(String),
-    /// The connection ended before the answer did.
-    #[error("the connection ended before the answer was complete: {0}")]
+    /// The connection was closed before the response was complete.
+    #[error("the connection was closed before the response was complete: {0}")]
     Incomplete(String),
-    #[error("more than {limit} redirects")]
+    #[error("too many redirects: more than {limit}")]
     TooManyRedirects { limit: usize },
-    /// A server sent us where nothing can be fetched: the site's mistake, not the caller's.
-    #[error("a redirect leads to what cannot be fetched: {0}")]
+    /// A redirect to a URL that cannot be fetched: the site's mistake, not the caller's.
+    #[error("invalid redirect: {0}")]
     BadRedirect(BadUrl),
-    #[error("the redirects lead back to {url}")]
+    #[error("redirect loop at {url}")]
     RedirectLoop { url: String },
     /// The body is not what its `Content-Encoding` says.
     #[error("the body is not valid {encoding}: {detail}")]
     BadEncoding { encoding: &'static str, detail: String },
 }
 
-/// What is wrong with an address.
+/// What is wrong with a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadUrl {
     #[error("{0}")]
     Invalid(String),
-    #[error("only http and https are fetched, not {0}")]
+    #[error("only http and https URLs can be fetched, not {0}")]
     Scheme(String),
-    #[error("it has no host")]
+    #[error("the URL has no host")]
     NoHost,
-    #[error("port {0} belongs to another protocol")]
+    #[error("port {0} is blocked because it belongs to another protocol")]
     Port(u16),
-    #[error("it is longer than {0} bytes")]
+    #[error("the URL is longer than {0} bytes")]
     TooLong(usize),
 }
 
-/// What the guard refused, and why.
+/// Why the egress guard refused a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
-    #[error("{host} is at {address}, {class}, which is not open for {purpose}")]
+pub enum EgressError {
+    #[error("{host} is at {address}, {class}, which is not allowed for {purpose}")]
     Address { host: String, address: IpAddr, class: AddressClass, purpose: Purpose },
-    /// Through a proxy, which would resolve the name in its own network.
-    #[error("{host} is a name of private networks, which is not open for {purpose}")]
+    /// Only for requests through a proxy, which would resolve the name in its own network.
+    #[error("{host} is a private network name, which is not allowed for {purpose}")]
     LocalName { host: String, purpose: Purpose },
-    #[error("{address} is this server's own")]
+    #[error("{address} is this server's own address")]
     OwnListener { address: SocketAddr },
-    #[error("a request may not choose its own proxy here")]
+    #[error("requests may not choose their own proxy here")]
     RequestProxy,
-    /// The rules the caller gave for this request: on the first address or on one a redirect led to.
+    /// The caller's own rule for this request refused the first URL or a redirect target.
     #[error("{url} is not allowed for this request")]
     Rule { url: String },
 }
@@ -88,26 +88,26 @@ pub enum Refusal {
 /// Why TLS failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum TlsProblem {
+pub enum TlsError {
     /// The certificate is for another name.
     WrongName,
     Expired,
     NotYetValid,
     UnknownIssuer,
     Revoked,
-    /// The certificate is wrong in another way.
+    /// The certificate is invalid in another way.
     Certificate(String),
-    /// It did not come to a certificate.
+    /// The handshake failed before a certificate was checked.
     Handshake(String),
 }
 
-impl fmt::Display for TlsProblem {
+impl fmt::Display for TlsError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::WrongName => out.write_str("the certificate is for another name"),
+            Self::WrongName => out.write_str("the certificate is for another host name"),
             Self::Expired => out.write_str("the certificate has expired"),
             Self::NotYetValid => out.write_str("the certificate is not valid yet"),
-            Self::UnknownIssuer => out.write_str("the certificate comes from an unknown issuer"),
+            Self::UnknownIssuer => out.write_str("the certificate is from an unknown issuer"),
             Self::Revoked => out.write_str("the certificate was revoked"),
             Self::Certificate(detail) | Self::Handshake(detail) => out.write_str(detail),
         }
@@ -122,30 +122,30 @@ pub enum Phase {
     Connect,
     Tls,
     Proxy,
-    /// Sending the request and waiting for the head of the answer.
+    /// Sending the request and waiting for the response head.
     FirstByte,
-    /// Between two pieces of the body.
+    /// Between two chunks of the body.
     Idle,
-    /// The body as a whole: the deadline of the request.
+    /// The body as a whole: the deadline of the request passed.
     Body,
     /// Waiting before the next attempt.
     Retry,
-    /// Before more of the body is read: too much of others is in memory.
+    /// Waiting for memory before more of the body is read: other bodies use too much of it.
     Room,
 }
 
 impl fmt::Display for Phase {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Self::Resolve => "resolving the name",
+            Self::Resolve => "resolving the host name",
             Self::Connect => "connecting",
-            Self::Tls => "agreeing on TLS",
+            Self::Tls => "negotiating TLS",
             Self::Proxy => "waiting for the proxy",
-            Self::FirstByte => "waiting for the answer",
+            Self::FirstByte => "waiting for the response",
             Self::Idle => "waiting for more of the body",
             Self::Body => "reading the body",
-            Self::Retry => "waiting to try again",
-            Self::Room => "waiting for memory to read the page into",
+            Self::Retry => "waiting to retry",
+            Self::Room => "waiting for memory for the body",
         })
     }
 }
@@ -153,22 +153,22 @@ impl fmt::Display for Phase {
 /// What grew too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Excess {
-    /// The head of the answer, in bytes or in number of headers.
+pub enum SizeLimit {
+    /// The response head, in bytes or in number of headers.
     Head,
     /// The body as it came over the wire.
     WireBody,
     /// The body after decompression.
     Body,
-    /// Decompressed bytes for each compressed one.
+    /// Decompressed bytes per compressed byte.
     Ratio,
 }
 
-impl fmt::Display for Excess {
+impl fmt::Display for SizeLimit {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Self::Head => "the head of the answer",
-            Self::WireBody => "the body on the wire",
+            Self::Head => "the response head",
+            Self::WireBody => "the compressed body",
             Self::Body => "the body",
             Self::Ratio => "the compression ratio",
         })
@@ -181,18 +181,18 @@ impl From<BadUrl> for FetchError {
     }
 }
 
-impl From<Refusal> for FetchError {
-    fn from(refusal: Refusal) -> Self {
+impl From<EgressError> for FetchError {
+    fn from(refusal: EgressError) -> Self {
         Self::Refused(refusal)
     }
 }
 
-/// An error with all its causes, on one bounded line.
-pub(crate) fn detail(error: &(dyn std::error::Error + 'static)) -> String {
-    const LONGEST: usize = 300;
+/// The text of an error with all its causes, on one line of bounded length.
+pub(crate) fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
+    const MAX_BYTES: usize = 300;
     let mut text = error.to_string();
     let mut cause = error.source();
-    // Chains are short; the bound is for those that are not.
+    // Chains are short in practice; the bound protects against endless ones.
     for _ in 0..8 {
         let Some(next) = cause else { break };
         let next_text = next.to_string();
@@ -202,8 +202,8 @@ pub(crate) fn detail(error: &(dyn std::error::Error + 'static)) -> String {
         }
         cause = next.source();
     }
-    if text.len() > LONGEST {
-        text.truncate(text.floor_char_boundary(LONGEST));
+    if text.len() > MAX_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_BYTES));
         text.push('…');
     }
     text

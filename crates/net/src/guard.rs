@@ -1,28 +1,30 @@
-//! The egress guard: may this host, at this address, be connected to for this purpose? Decides, and hands
-//! out [`CheckedAddress`], the only thing the connector accepts. Never opens a connection, never resolves
-//! a name.
+//! The egress guard decides whether a host at a given address may be connected to for a given purpose. It
+//! hands out [`CheckedAddress`], the only thing the connector accepts. Never opens a connection, never
+//! resolves a name.
 
 use crate::address::{AddressClass, classify, embedded_ipv4};
 use crate::allow::{EgressAllow, Purpose};
-use crate::error::{BadUrl, Refusal};
+use crate::error::{BadUrl, EgressError};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use url::{Host, Url};
 
-/// Longest address that is fetched, in bytes.
-pub const LONGEST_URL: usize = 8 * 1024;
+/// The longest URL that is fetched, in bytes.
+pub const MAX_URL_BYTES: usize = 8 * 1024;
 
-/// Top-level domains that are reserved for machines and private networks (RFC 6761, 6762 and 8375; ICANN for `internal`).
+/// Top-level domains that are reserved for machines and private networks (RFC 6761, 6762 and 8375; ICANN for
+/// `internal`).
 const LOCAL_DOMAINS: [&str; 4] = ["localhost", "local", "internal", "home.arpa"];
 
-/// Ports of protocols that a line of HTTP could be mistaken for. Browsers refuse them for the same reason.
-const FOREIGN_PORTS: &[u16] = &[
+/// Ports of protocols that could mistake an HTTP request for their own commands. Browsers refuse them for the
+/// same reason.
+const BLOCKED_PORTS: &[u16] = &[
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
     104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,
     515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723,
     2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6669, 6697, 10080,
 ];
 
-/// What may be reached. Made once from the settings and shared by everything that goes out.
+/// What may be reached. Made once from the settings and shared by everything that connects.
 #[derive(Debug, Clone, Default)]
 pub struct EgressPolicy {
     allow: EgressAllow,
@@ -39,7 +41,7 @@ impl CheckedAddress {
     }
 }
 
-/// A host of an http or https address, with its port, as it will be connected to.
+/// The host and port of an http or https URL, as they will be connected to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Destination {
     pub host: Host<String>,
@@ -48,11 +50,11 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Reads where an address leads. Odd spellings of IP addresses are plain after this; `url` normalises
-    /// decimal, octal, hexadecimal and short forms, full-width digits and percent-encoding.
-    pub fn of(url: &Url) -> Result<Self, BadUrl> {
-        if url.as_str().len() > LONGEST_URL {
-            return Err(BadUrl::TooLong(LONGEST_URL));
+    /// Reads the destination of a URL. Unusual spellings of IP addresses are plain after this: `url`
+    /// normalises decimal, octal, hexadecimal and short forms, full-width digits and percent-encoding.
+    pub fn from_url(url: &Url) -> Result<Self, BadUrl> {
+        if url.as_str().len() > MAX_URL_BYTES {
+            return Err(BadUrl::TooLong(MAX_URL_BYTES));
         }
         let tls = match url.scheme() {
             "https" => true,
@@ -64,28 +66,28 @@ impl Destination {
             Some(host) => host.to_owned(),
         };
         let port = url.port().unwrap_or(if tls { 443 } else { 80 });
-        if FOREIGN_PORTS.contains(&port) {
+        if BLOCKED_PORTS.contains(&port) {
             return Err(BadUrl::Port(port));
         }
         Ok(Self { host, port, tls })
     }
 
-    /// The address, where the host is one and needs no resolving.
+    /// The IP address, if the host is one and needs no DNS.
     pub fn literal(&self) -> Option<IpAddr> {
         match &self.host {
             Host::Ipv4(address) => Some(IpAddr::V4(*address)),
             Host::Ipv6(address) => Some(IpAddr::V6(*address)),
-            // `url` leaves nothing here that reads as an address; a resolver may be of another mind.
+            // `url` leaves no IP address here, but a resolver might still read one.
             Host::Domain(name) => name.strip_suffix('.').unwrap_or(name).parse().ok(),
         }
     }
 
-    /// `host:port`, with brackets where they belong.
+    /// `host:port`, with brackets around IPv6 addresses.
     pub fn authority(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// The host as a resolver or a TLS library wants it: without brackets.
+    /// The host as resolvers and TLS libraries expect it: without brackets.
     pub fn name(&self) -> String {
         match &self.host {
             Host::Domain(name) => name.clone(),
@@ -96,7 +98,7 @@ impl Destination {
 }
 
 impl EgressPolicy {
-    /// Public addresses, and what `allow` opens beside them.
+    /// Allows public addresses and what `allow` adds to them.
     pub fn new(allow: EgressAllow) -> Self {
         Self { allow, own_listeners: Vec::new() }
     }
@@ -104,7 +106,7 @@ impl EgressPolicy {
     /// Never connects to `listener`, whatever the allow-list says: a server that fetches from itself can be
     /// made to act with its own rights.
     #[must_use]
-    pub fn without_listener(mut self, listener: SocketAddr) -> Self {
+    pub fn refuse_own_listener(mut self, listener: SocketAddr) -> Self {
         self.own_listeners.push(listener);
         self
     }
@@ -113,29 +115,33 @@ impl EgressPolicy {
         &self.allow
     }
 
-    /// Checks a host that is itself an address; a name passes, for its addresses are checked when they
-    /// are known. This is all that can be checked where a proxy resolves names.
-    pub fn check_literal(&self, purpose: Purpose, destination: &Destination) -> Result<(), Refusal> {
+    /// Checks a host that is an IP address. A host name passes: its addresses are checked once they are
+    /// resolved.
+    pub fn check_literal(&self, purpose: Purpose, destination: &Destination) -> Result<(), EgressError> {
         match destination.literal() {
             Some(address) => self.check_address(purpose, destination, address).map(|_| ()),
             None => Ok(()),
         }
     }
 
-    /// Checks all that can be checked where a proxy resolves names: an address, and names that never belong to the public web. They
-    /// would lead to the proxy's own machine or into its network.
-    pub fn check_through_proxy(&self, purpose: Purpose, destination: &Destination) -> Result<(), Refusal> {
+    /// Checks what can be checked when a proxy resolves the name: IP addresses, and names that never belong
+    /// to the public web. Those would lead to the proxy's own machine or network.
+    pub fn check_through_proxy(
+        &self,
+        purpose: Purpose,
+        destination: &Destination,
+    ) -> Result<(), EgressError> {
         self.check_literal(purpose, destination)?;
         let Host::Domain(name) = &destination.host else { return Ok(()) };
         let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
         if !is_local_name(&name) || self.allow.names_host(purpose, &name) {
             return Ok(());
         }
-        // `localhost` needs no resolving to be known: it is open where its address is.
+        // `localhost` needs no DNS: it is allowed where its address is.
         if is_or_below(&name, "localhost") && self.allow.holds_address(purpose, Ipv4Addr::LOCALHOST.into()) {
             return Ok(());
         }
-        Err(Refusal::LocalName { host: name, purpose })
+        Err(EgressError::LocalName { host: name, purpose })
     }
 
     /// Checks one address of a destination.
@@ -144,10 +150,10 @@ impl EgressPolicy {
         purpose: Purpose,
         destination: &Destination,
         address: IpAddr,
-    ) -> Result<CheckedAddress, Refusal> {
+    ) -> Result<CheckedAddress, EgressError> {
         let socket = SocketAddr::new(address, destination.port);
-        if self.is_own(socket) {
-            return Err(Refusal::OwnListener { address: socket });
+        if self.is_own_listener(socket) {
+            return Err(EgressError::OwnListener { address: socket });
         }
         let named = match &destination.host {
             Host::Domain(name) => self.allow.names_host(purpose, name),
@@ -157,44 +163,44 @@ impl EgressPolicy {
             IpAddr::V6(outer) => embedded_ipv4(outer).map(IpAddr::V4),
             IpAddr::V4(_) => None,
         };
-        // Both the address and the one it may stand for must pass: opening a NAT64 network does not open
-        // the private hosts behind it.
+        // Both the address and the one embedded in it must pass: allowing a NAT64 network does not allow the
+        // private hosts behind it.
         for candidate in std::iter::once(address).chain(inner) {
-            if let Some(class) = self.closed(purpose, named, candidate) {
-                return Err(Refusal::Address { host: destination.name(), address, class, purpose });
+            if let Some(class) = self.denied_class(purpose, named, candidate) {
+                return Err(EgressError::Address { host: destination.name(), address, class, purpose });
             }
-            if self.is_own(SocketAddr::new(candidate, destination.port)) {
-                return Err(Refusal::OwnListener { address: socket });
+            if self.is_own_listener(SocketAddr::new(candidate, destination.port)) {
+                return Err(EgressError::OwnListener { address: socket });
             }
         }
         Ok(CheckedAddress(socket))
     }
 
-    /// Checks all addresses of a name. One forbidden address among them refuses the name: an honest name
-    /// does not lead to both sides of the fence.
+    /// Checks all addresses of a name. One forbidden address refuses the whole name: an honest name does not
+    /// resolve to both public and private addresses.
     pub fn check_addresses(
         &self,
         purpose: Purpose,
         destination: &Destination,
         addresses: &[IpAddr],
-    ) -> Result<Vec<CheckedAddress>, Refusal> {
+    ) -> Result<Vec<CheckedAddress>, EgressError> {
         addresses.iter().map(|address| self.check_address(purpose, destination, *address)).collect()
     }
 
-    fn closed(&self, purpose: Purpose, named: bool, address: IpAddr) -> Option<AddressClass> {
+    fn denied_class(&self, purpose: Purpose, named: bool, address: IpAddr) -> Option<AddressClass> {
         let class = classify(address)?;
-        let open = self.allow.holds_address(purpose, address) || (named && class.opens_by_name());
+        let open = self.allow.holds_address(purpose, address) || (named && class.allowed_by_name());
         (!open).then_some(class)
     }
 
-    fn is_own(&self, target: SocketAddr) -> bool {
+    fn is_own_listener(&self, target: SocketAddr) -> bool {
         self.own_listeners.iter().any(|listener| {
-            listener.port() == target.port() && is_same_place(listener.ip().to_canonical(), target.ip())
+            listener.port() == target.port() && reaches_listener(listener.ip().to_canonical(), target.ip())
         })
     }
 }
 
-/// Whether a name in small letters cannot be one of the public web: reserved, or without a top-level domain.
+/// Whether a lower-case name cannot belong to the public web: reserved, or without a top-level domain.
 fn is_local_name(name: &str) -> bool {
     !name.contains('.') || LOCAL_DOMAINS.iter().any(|domain| is_or_below(name, domain))
 }
@@ -204,7 +210,7 @@ fn is_or_below(name: &str, domain: &str) -> bool {
 }
 
 /// Whether a connection to `target` would arrive at a socket bound to `bound`.
-fn is_same_place(bound: IpAddr, target: IpAddr) -> bool {
+fn reaches_listener(bound: IpAddr, target: IpAddr) -> bool {
     let target = target.to_canonical();
     if bound == target {
         return true;
@@ -216,8 +222,8 @@ fn is_same_place(bound: IpAddr, target: IpAddr) -> bool {
     bound.is_unspecified() && (target.is_loopback() || is_this_machine(target))
 }
 
-/// Whether `address` belongs to this machine: then the kernel would send from the same address. Asked of
-/// a datagram socket, which on connecting chooses its source and sends nothing.
+/// Whether `address` belongs to this machine: then the kernel would send from the same address. A datagram
+/// socket tells, which on connecting chooses its source address and sends nothing.
 fn is_this_machine(address: IpAddr) -> bool {
     let any: IpAddr = match address {
         IpAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),

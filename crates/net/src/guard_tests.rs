@@ -5,10 +5,10 @@ fn policy(allow: &str) -> EgressPolicy {
 }
 
 fn destination(url: &str) -> Destination {
-    Destination::of(&Url::parse(url).unwrap()).unwrap()
+    Destination::from_url(&Url::parse(url).unwrap()).unwrap()
 }
 
-fn check(policy: &EgressPolicy, url: &str, address: &str) -> Result<CheckedAddress, Refusal> {
+fn check(policy: &EgressPolicy, url: &str, address: &str) -> Result<CheckedAddress, EgressError> {
     policy.check_address(Purpose::Scrape, &destination(url), address.parse().unwrap())
 }
 
@@ -18,7 +18,7 @@ fn public_addresses_pass_and_private_ones_do_not() {
     assert!(check(&closed, "http://site.example/", "8.8.8.8").is_ok());
     assert!(matches!(
         check(&closed, "http://site.example/", "10.0.0.1"),
-        Err(Refusal::Address { class: AddressClass::Private, .. })
+        Err(EgressError::Address { class: AddressClass::Private, .. })
     ));
 }
 
@@ -66,14 +66,14 @@ fn an_open_translation_network_does_not_open_what_lies_behind_it() {
 #[test]
 fn the_own_listener_is_refused_even_when_its_network_is_open() {
     let open =
-        policy("scrape=127.0.0.0/8,0.0.0.0/8,::/0").without_listener("127.0.0.1:3002".parse().unwrap());
+        policy("scrape=127.0.0.0/8,0.0.0.0/8,::/0").refuse_own_listener("127.0.0.1:3002".parse().unwrap());
     for (url, address) in [
         ("http://127.0.0.1:3002/", "127.0.0.1"),
         ("http://0.0.0.0:3002/", "0.0.0.0"),
         ("http://a.example:3002/", "127.0.0.1"),
         ("http://[::ffff:127.0.0.1]:3002/", "::ffff:127.0.0.1"),
     ] {
-        assert!(matches!(check(&open, url, address), Err(Refusal::OwnListener { .. })), "{url}");
+        assert!(matches!(check(&open, url, address), Err(EgressError::OwnListener { .. })), "{url}");
     }
     assert!(check(&open, "http://127.0.0.1:3003/", "127.0.0.1").is_ok());
     assert!(check(&open, "http://127.0.0.2:3002/", "127.0.0.2").is_ok(), "another address, another socket");
@@ -82,10 +82,13 @@ fn the_own_listener_is_refused_even_when_its_network_is_open() {
 #[test]
 fn a_listener_on_all_addresses_is_found_at_each_of_them() {
     for bound in ["0.0.0.0:3002", "[::]:3002"] {
-        let open = policy("scrape=127.0.0.0/8,::1,0.0.0.0/8").without_listener(bound.parse().unwrap());
+        let open = policy("scrape=127.0.0.0/8,::1,0.0.0.0/8").refuse_own_listener(bound.parse().unwrap());
         for address in ["127.0.0.1", "127.9.9.9", "::1", "0.0.0.0"] {
             assert!(
-                matches!(check(&open, "http://a.example:3002/", address), Err(Refusal::OwnListener { .. })),
+                matches!(
+                    check(&open, "http://a.example:3002/", address),
+                    Err(EgressError::OwnListener { .. })
+                ),
                 "{bound} {address}"
             );
         }
@@ -105,10 +108,10 @@ fn addresses_that_cannot_be_fetched_say_why() {
         ("http://a.example:6379/", BadUrl::Port(6379)),
         ("http://a.example:0/", BadUrl::Port(0)),
     ] {
-        assert_eq!(Destination::of(&Url::parse(url).unwrap()), Err(expected), "{url}");
+        assert_eq!(Destination::from_url(&Url::parse(url).unwrap()), Err(expected), "{url}");
     }
-    let long = format!("http://a.example/{}", "x".repeat(LONGEST_URL));
-    assert_eq!(Destination::of(&Url::parse(&long).unwrap()), Err(BadUrl::TooLong(LONGEST_URL)));
+    let long = format!("http://a.example/{}", "x".repeat(MAX_URL_BYTES));
+    assert_eq!(Destination::from_url(&Url::parse(&long).unwrap()), Err(BadUrl::TooLong(MAX_URL_BYTES)));
 }
 
 #[test]
@@ -124,7 +127,7 @@ fn a_proxy_is_not_asked_for_names_of_private_networks() {
         "http://router.home.arpa/",
         "http://redis/",
     ] {
-        assert!(matches!(through("", local), Err(Refusal::LocalName { .. })), "{local}");
+        assert!(matches!(through("", local), Err(EgressError::LocalName { .. })), "{local}");
     }
     for public in [
         "http://site.example/",

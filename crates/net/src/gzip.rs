@@ -1,49 +1,49 @@
-//! The frame around deflate that is called gzip (RFC 1952): header, data, check sum, perhaps another member.
-//! A state machine that takes input in pieces of any size and stops when its room is used up.
+//! The gzip format around deflate (RFC 1952): header, data, checksum, optional further members. A state
+//! machine that takes input in chunks of any size and stops when its output is full.
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-/// Names and comments in a header are for archives; a page has no use for long ones.
-const LARGEST_HEADER: usize = 64 * 1024;
-const STEP: usize = 32 * 1024;
+/// Names and comments in a header are for archives; web pages have no use for long ones.
+const MAX_HEADER_BYTES: usize = 64 * 1024;
+const STEP_BYTES: usize = 32 * 1024;
 
 /// Decodes gzip, member after member.
-pub(crate) struct Gunzip {
-    state: State,
-    /// A member was complete and nothing has followed it.
-    whole: bool,
+pub(crate) struct GzipDecoder {
+    state: GzipState,
+    /// A member is complete and nothing follows it yet.
+    complete: bool,
 }
 
-enum State {
+enum GzipState {
     Header(Vec<u8>),
     Data { codec: Decompress, sum: Crc },
     Trailer { seen: Vec<u8>, sum: Crc },
 }
 
-impl Gunzip {
+impl GzipDecoder {
     pub(crate) fn new() -> Self {
-        Self { state: State::Header(Vec::new()), whole: false }
+        Self { state: GzipState::Header(Vec::new()), complete: false }
     }
 
-    pub(crate) fn is_whole(&self) -> bool {
-        self.whole
+    pub(crate) fn is_complete(&self) -> bool {
+        self.complete
     }
 
     /// Decodes `piece` onto `out` until it is used up or `out` holds `room` bytes.
     pub(crate) fn run(&mut self, mut piece: &[u8], out: &mut Vec<u8>, room: usize) -> Result<(), String> {
-        let mut step = vec![0; STEP];
+        let mut step = vec![0; STEP_BYTES];
         loop {
             match &mut self.state {
-                State::Header(seen) => {
+                GzipState::Header(seen) => {
                     let Some((first, rest)) = piece.split_first() else { return Ok(()) };
                     piece = rest;
                     seen.push(*first);
-                    self.whole = false;
+                    self.complete = false;
                     if header_is_complete(seen)? {
-                        self.state = State::Data { codec: Decompress::new(false), sum: Crc::new() };
+                        self.state = GzipState::Data { codec: Decompress::new(false), sum: Crc::new() };
                     }
                 }
-                State::Data { codec, sum } => {
+                GzipState::Data { codec, sum } => {
                     let (before_in, before_out) = (codec.total_in(), codec.total_out());
                     let wanted = step.len().min(room - out.len());
                     let status = codec
@@ -55,12 +55,13 @@ impl Gunzip {
                     out.extend_from_slice(&step[..written]);
                     piece = &piece[read..];
                     if status == Status::StreamEnd {
-                        self.state = State::Trailer { seen: Vec::with_capacity(8), sum: std::mem::take(sum) };
+                        self.state =
+                            GzipState::Trailer { seen: Vec::with_capacity(8), sum: std::mem::take(sum) };
                     } else if out.len() >= room || (read == 0 && written == 0) {
                         return Ok(());
                     }
                 }
-                State::Trailer { seen, sum } => {
+                GzipState::Trailer { seen, sum } => {
                     let count = piece.len().min(8 - seen.len());
                     seen.extend_from_slice(&piece[..count]);
                     piece = &piece[count..];
@@ -69,29 +70,34 @@ impl Gunzip {
                     }
                     let expected = [sum.sum().to_le_bytes(), sum.amount().to_le_bytes()].concat();
                     if *seen != expected {
-                        return Err("the check sum is wrong".into());
+                        return Err("the checksum is wrong".into());
                     }
-                    self.whole = true;
-                    self.state = State::Header(Vec::new());
+                    self.complete = true;
+                    self.state = GzipState::Header(Vec::new());
                 }
             }
         }
     }
 }
 
-/// Whether `seen` is a whole header. Looked at byte by byte, which is cheap: headers have ten bytes.
+/// Whether `seen` is a complete header. Checked byte by byte, which is cheap: headers have ten bytes.
 fn header_is_complete(seen: &[u8]) -> Result<bool, String> {
     const EXTRA: u8 = 4;
     const NAME: u8 = 8;
     const COMMENT: u8 = 16;
     const HEADER_SUM: u8 = 2;
     if !seen.iter().zip([0x1f, 0x8b, 8]).all(|(byte, magic)| *byte == magic) {
-        return Err("it does not begin like gzip".into());
+        return Err("it is not gzip".into());
     }
-    if seen.len() > LARGEST_HEADER {
-        return Err("the header does not end".into());
+    if seen.len() > MAX_HEADER_BYTES {
+        return Err("the gzip header is too long".into());
     }
     let Some(flags) = seen.get(3) else { return Ok(false) };
+    // A name or a comment ends with a zero byte, perhaps followed by two bytes of checksum. Without one among
+    // the last bytes the header cannot be complete, and a long name must not be searched again for each byte.
+    if flags & (NAME | COMMENT) != 0 && !seen[seen.len().saturating_sub(3)..].contains(&0) {
+        return Ok(false);
+    }
     let mut end = 10;
     if flags & EXTRA != 0 {
         let Some(length) = seen.get(end..end + 2) else { return Ok(false) };

@@ -1,5 +1,5 @@
-//! Request headers: what we send by ourselves and what callers may add. Which requests carry the callers' is decided in
-//! [`crate::credentials`]. Pure; knows nothing of connections.
+//! Request headers: our defaults and what callers may add. Which requests carry the callers' headers is
+//! decided in [`crate::credentials`]. Pure; knows nothing of connections.
 
 use crate::error::FetchError;
 use http::header::{
@@ -9,12 +9,12 @@ use http::header::{
 use hyper::http;
 use std::fmt::Write as _;
 
-const MOST_HEADERS: usize = 64;
-const LARGEST_VALUE: usize = 8 * 1024;
-const LARGEST_TOTAL: usize = 32 * 1024;
+const MAX_HEADERS: usize = 64;
+const MAX_VALUE_BYTES: usize = 8 * 1024;
+const MAX_TOTAL_BYTES: usize = 32 * 1024;
 
-/// Headers that describe the connection or the framing; they are ours to set.
-const OURS: [&str; 13] = [
+/// Headers that describe the connection or the framing. Only we set them.
+const RESERVED_HEADERS: [&str; 13] = [
     "host",
     "connection",
     "content-length",
@@ -30,10 +30,10 @@ const OURS: [&str; 13] = [
     "proxy-connection",
 ];
 
-/// As whom a request is made.
+/// Which client a request looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// A current desktop browser asking for a page.
+    /// A current desktop browser loading a page.
     #[default]
     Desktop,
     /// A current browser on a phone.
@@ -42,17 +42,17 @@ pub enum Profile {
     Plain,
 }
 
-const DESKTOP_AGENT: &str =
+const DESKTOP_USER_AGENT: &str =
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
-const MOBILE_AGENT: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36";
-const PLAIN_AGENT: &str = concat!("Gannet/", env!("CARGO_PKG_VERSION"));
+const MOBILE_USER_AGENT: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36";
+const PLAIN_USER_AGENT: &str = concat!("Gannet/", env!("CARGO_PKG_VERSION"));
 
 impl Profile {
     pub fn user_agent(self) -> &'static str {
         match self {
-            Self::Desktop => DESKTOP_AGENT,
-            Self::Mobile => MOBILE_AGENT,
-            Self::Plain => PLAIN_AGENT,
+            Self::Desktop => DESKTOP_USER_AGENT,
+            Self::Mobile => MOBILE_USER_AGENT,
+            Self::Plain => PLAIN_USER_AGENT,
         }
     }
 
@@ -81,7 +81,7 @@ impl Profile {
     }
 }
 
-/// Where the reader of a page is said to be: what `Accept-Language` asks for.
+/// The languages a request prefers, sent as `Accept-Language`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Locale(HeaderValue);
 
@@ -92,7 +92,7 @@ impl Default for Locale {
 }
 
 impl Locale {
-    /// From language tags in order of preference, most wanted first. `en-GB` also asks for `en`.
+    /// From language tags, most preferred first. `en-GB` also asks for `en`.
     pub fn from_languages<'a>(languages: impl IntoIterator<Item = &'a str>) -> Result<Self, FetchError> {
         let mut tags: Vec<&str> = Vec::new();
         for tag in languages.into_iter().take(8) {
@@ -100,7 +100,7 @@ impl Locale {
                 (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
             };
             if tag.len() > 35 || !tag.split('-').all(legal) {
-                return Err(FetchError::BadRequest(format!("{:?} is not a language tag", clip(tag))));
+                return Err(FetchError::BadRequest(format!("{:?} is not a language tag", shorten(tag))));
             }
             let primary = tag.split('-').next().unwrap_or(tag);
             for wanted in [tag, primary] {
@@ -127,7 +127,7 @@ impl Locale {
         Ok(Self(value))
     }
 
-    /// From a country: its most common languages, as a browser sold there would ask.
+    /// From a country: its most common language, as a browser sold there would ask.
     pub fn from_country(country: &str) -> Self {
         let upper = country.to_ascii_uppercase();
         let language = COUNTRY_LANGUAGES
@@ -185,37 +185,36 @@ const COUNTRY_LANGUAGES: [(&str, &str); 34] = [
     ("HR BA", "hr"),
 ];
 
-/// Headers a caller wants sent, checked.
+/// Validated headers of a caller.
 #[derive(Debug, Clone, Default)]
 pub struct CustomHeaders(HeaderMap);
 
 impl CustomHeaders {
-    /// Checks names, values, number and size. Headers of the connection are refused rather than dropped: the
-    /// caller should know that they were not sent.
+    /// Checks names, values, number and size. Connection headers are refused rather than dropped: the caller
+    /// should know that they were not sent.
     pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, FetchError> {
         let mut headers = HeaderMap::new();
         let mut total = 0;
         for (name, value) in pairs {
             total += name.len() + value.len();
-            if headers.len() >= MOST_HEADERS || total > LARGEST_TOTAL {
+            if headers.len() >= MAX_HEADERS || total > MAX_TOTAL_BYTES {
                 return Err(FetchError::BadRequest(format!(
-                    "more than {MOST_HEADERS} headers, or more than {LARGEST_TOTAL} bytes of them"
+                    "more than {MAX_HEADERS} headers, or more than {MAX_TOTAL_BYTES} bytes of them"
                 )));
             }
-            if value.len() > LARGEST_VALUE {
+            if value.len() > MAX_VALUE_BYTES {
                 return Err(FetchError::BadRequest(format!(
-                    "header {:?} is longer than {LARGEST_VALUE} bytes",
-                    clip(name)
+                    "header {:?} is longer than {MAX_VALUE_BYTES} bytes",
+                    shorten(name)
                 )));
             }
             let name = HeaderName::from_bytes(name.trim().as_bytes())
-                .map_err(|_| FetchError::BadRequest(format!("{:?} is not a header name", clip(name))))?;
-            if OURS.contains(&name.as_str()) {
+                .map_err(|_| FetchError::BadRequest(format!("{:?} is not a header name", shorten(name))))?;
+            if RESERVED_HEADERS.contains(&name.as_str()) {
                 return Err(FetchError::BadRequest(format!("header `{name}` cannot be set by a request")));
             }
-            let value = HeaderValue::from_bytes(value.trim().as_bytes()).map_err(|_| {
-                FetchError::BadRequest(format!("header `{name}` has a value that is not legal"))
-            })?;
+            let value = HeaderValue::from_bytes(value.trim().as_bytes())
+                .map_err(|_| FetchError::BadRequest(format!("header `{name}` has an invalid value")))?;
             headers.append(name, value);
         }
         Ok(Self(headers))
@@ -235,7 +234,7 @@ impl CustomHeaders {
         self.0.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
     }
 
-    /// Those of these names.
+    /// Only the headers with these names.
     pub(crate) fn only(&self, names: &[&str]) -> Self {
         let kept = self.0.iter().filter(|(name, _)| names.contains(&name.as_str()));
         let mut headers = HeaderMap::new();
@@ -249,19 +248,19 @@ impl CustomHeaders {
         self.0.entry(AUTHORIZATION).or_insert(value);
     }
 
-    pub(crate) fn forget_body(&mut self) {
+    pub(crate) fn remove_body_headers(&mut self) {
         for name in [CONTENT_TYPE, http::header::CONTENT_LANGUAGE, http::header::CONTENT_LOCATION] {
             self.0.remove(name);
         }
     }
 }
 
-fn clip(text: &str) -> &str {
+fn shorten(text: &str) -> &str {
     &text[..text.floor_char_boundary(80)]
 }
 
 /// The headers of one request on one hop, in sending order, without `Host`.
-pub(crate) fn compose(
+pub(crate) fn build(
     profile: Profile,
     locale: &Locale,
     custom: &CustomHeaders,
@@ -270,7 +269,7 @@ pub(crate) fn compose(
     let mut headers = HeaderMap::with_capacity(24);
     for (name, value) in profile.defaults() {
         let name = HeaderName::from_static(name);
-        // A caller who names a browser of their own must not be contradicted by our client hints.
+        // A caller who sets a user agent must not be contradicted by our client hints.
         let contradicts = name.as_str().starts_with("sec-ch-ua") && custom.0.contains_key(USER_AGENT);
         let foreign = name.as_str().starts_with("sec-") && custom.0.contains_key(ACCEPT);
         if !contradicts && !foreign {
@@ -329,7 +328,7 @@ mod tests {
         assert!(
             CustomHeaders::new(many.iter().map(|(name, value)| (name.as_str(), value.as_str()))).is_err()
         );
-        assert!(custom(&[("x", &"y".repeat(LARGEST_VALUE + 1))]).is_err());
+        assert!(custom(&[("x", &"y".repeat(MAX_VALUE_BYTES + 1))]).is_err());
         assert!(custom(&[("x", "fine"), ("accept", "text/plain")]).is_ok());
     }
 
@@ -351,11 +350,11 @@ mod tests {
     fn own_headers_replace_ours_and_cookies_are_joined() {
         let own = custom(&[("User-Agent", "Own/1"), ("cookie", "a=1")]).unwrap();
         let headers =
-            compose(Profile::Desktop, &Locale::default(), &own, Some(HeaderValue::from_static("b=2")));
+            build(Profile::Desktop, &Locale::default(), &own, Some(HeaderValue::from_static("b=2")));
         assert_eq!(headers[USER_AGENT], "Own/1");
         assert_eq!(headers[COOKIE], "a=1; b=2");
         assert!(!headers.contains_key("sec-ch-ua"));
-        let mobile = compose(Profile::Mobile, &Locale::default(), &CustomHeaders::default(), None);
+        let mobile = build(Profile::Mobile, &Locale::default(), &CustomHeaders::default(), None);
         assert_eq!(mobile["sec-ch-ua-mobile"], "?1");
         assert!(mobile[USER_AGENT].to_str().unwrap().contains("Mobile"));
     }

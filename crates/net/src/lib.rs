@@ -1,10 +1,12 @@
-//! The only way out. Every outbound byte of the product passes here: pages, webhooks, model calls and, through
-//! a loopback proxy, the browser. Owns the egress guard, name resolution, connections, fetching, redirects,
-//! cookies and proxies. Never parses what it brings.
+//! Outbound HTTP: fetching pages, calling webhooks and model servers, and the loopback proxy that the browser
+//! must use. Owns the egress guard, DNS, connections, redirects, cookies and proxies. Never parses the bodies
+//! it fetches. One kind of outbound traffic does not pass here: object storage (S3), for which the `store`
+//! crate has a client of its own, because its endpoint is an operator's setting and never a caller's.
 //!
-//! The order of a fetch: [`Request`] (validated when made) → [`EgressPolicy`] (literal hosts) → names resolved by us →
-//! [`EgressPolicy`] again (every address) → a connection to a checked address and no other → the answer → for
-//! each redirect all of it once more. One [`Deadline`] stands above everything.
+//! The order of a fetch: [`Request`] (validated when it is made) → [`EgressPolicy`] (hosts that are IP
+//! addresses) → DNS by our own resolver → [`EgressPolicy`] again (every resolved address) → a connection to a
+//! checked address and to no other → the response → for each redirect all of it again. One [`Deadline`]
+//! bounds everything.
 
 mod address;
 mod allow;
@@ -31,16 +33,16 @@ pub use cookies::CookieJar;
 pub use credentials::{CredentialScope, Credentials, HEADERS_FOR_ANY_HOST, Login, take_login, without_login};
 pub use deadline::{Deadline, Elapsed};
 pub use decode::Encoding;
-pub use error::{BadUrl, Excess, FetchError, Phase, Refusal, TlsProblem};
+pub use error::{BadUrl, EgressError, FetchError, Phase, SizeLimit, TlsError};
 pub use fetch::{
-    AtLimit, BodySink, Fetched, Fetcher, FetcherSettings, Head, Hop, HopRule, Limits, Outcome, Request,
-    Timings, Truncation, Validators, retry_after,
+    AtLimit, BodySink, FetchedResponse, Fetcher, FetcherSettings, Hop, Limits, Request, ResponseHead,
+    ResponseMeta, Timings, Truncation, UrlRule, Validators, parse_retry_after, retry_after,
 };
-pub use guard::{CheckedAddress, Destination, EgressPolicy, LONGEST_URL};
+pub use guard::{CheckedAddress, Destination, EgressPolicy, MAX_URL_BYTES};
 pub use headers::{CustomHeaders, Locale, Profile};
 pub use hyper::http::{HeaderMap, HeaderName, HeaderValue};
 pub use hyper::{Method, StatusCode, Version};
-pub use resolve::{NameServers, RecentNames, Resolve, SystemResolver};
+pub use resolve::{CachingResolver, DnsResolver, Resolve, SystemResolver};
 pub use route::{Proxy, ProxyError, ProxySettings, Via};
-pub use tls::{PemError, certificates_of_pem};
+pub use tls::{PemError, parse_pem_certificates};
 pub use tokio_rustls::rustls::pki_types::CertificateDer;

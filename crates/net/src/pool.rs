@@ -1,9 +1,9 @@
-//! Connections kept for the next request to the same place, by the same way, for the same purpose. A kept
-//! connection leads to an address that passed the guard, so reusing it needs no second look. Bounded in
-//! number and age; never shared between purposes, routes, or checked and unchecked TLS.
+//! Idle connections, kept for the next request to the same destination by the same route and for the same
+//! purpose. An idle connection leads to an address that passed the guard, so reusing it needs no second
+//! check. Bounded in number and age; never shared between purposes, routes, or checked and unchecked TLS.
 
 use crate::allow::Purpose;
-use crate::connect::{Opening, ReadBudget};
+use crate::connect::{ConnectTimings, ReadBudget};
 use crate::guard::Destination;
 use crate::route::Route;
 use bytes::Bytes;
@@ -16,13 +16,13 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-const MOST_KEPT: usize = 256;
-const MOST_KEPT_PER_PLACE: usize = 8;
-const KEPT_FOR: Duration = Duration::from_secs(30);
+const MAX_IDLE_CONNECTIONS: usize = 256;
+const MAX_IDLE_PER_KEY: usize = 8;
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Everything two requests must have in common to share a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
+pub(crate) struct PoolKey {
     pub(crate) purpose: Purpose,
     pub(crate) destination: Destination,
     pub(crate) route: Route,
@@ -38,22 +38,22 @@ pub(crate) enum Sender {
     Http2(http2::SendRequest<Body>),
 }
 
-/// A live connection. Dropping the last handle ends it at once, whatever the other side does.
+/// A live connection. Dropping the last handle closes it at once, whatever the other side does.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) sender: Sender,
-    pub(crate) line: Arc<Line>,
+    pub(crate) handle: Arc<ConnectionHandle>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct ConnectionHandle {
     pub(crate) remote: SocketAddr,
     pub(crate) budget: Arc<ReadBudget>,
-    pub(crate) opening: Opening,
+    pub(crate) timings: ConnectTimings,
     pub(crate) driver: AbortHandle,
 }
 
-impl Drop for Line {
+impl Drop for ConnectionHandle {
     fn drop(&mut self) {
         self.driver.abort();
     }
@@ -67,84 +67,85 @@ impl Connection {
         }
     }
 
-    /// One answer at a time, so that what is read belongs to it.
+    /// HTTP/1 carries one response at a time, so all bytes that are read belong to it.
     pub(crate) fn is_http1(&self) -> bool {
         matches!(self.sender, Sender::Http1(_))
     }
 
-    /// Another handle, where one connection carries many requests.
+    /// Another handle to the same connection, if it can carry many requests at once.
     fn share(&self) -> Option<Self> {
         match &self.sender {
             Sender::Http1(_) => None,
             Sender::Http2(sender) => {
-                Some(Self { sender: Sender::Http2(sender.clone()), line: Arc::clone(&self.line) })
+                Some(Self { sender: Sender::Http2(sender.clone()), handle: Arc::clone(&self.handle) })
             }
         }
     }
 }
 
 #[derive(Debug)]
-struct Kept {
+struct IdleConnection {
     connection: Connection,
     since: Instant,
 }
 
 #[derive(Debug, Default)]
-struct Shelf {
-    places: HashMap<Place, Vec<Kept>>,
+struct PoolState {
+    idle: HashMap<PoolKey, Vec<IdleConnection>>,
     count: usize,
-    /// A sweep is already on its way.
+    /// A sweep is already scheduled.
     sweeping: bool,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Pool(Arc<Mutex<Shelf>>);
+pub(crate) struct Pool(Arc<Mutex<PoolState>>);
 
 impl Pool {
-    /// A connection to `place` that is still open, if one is kept.
-    pub(crate) fn take(&self, place: &Place) -> Option<Connection> {
-        let mut inner = self.shelf();
-        let kept = inner.places.get_mut(place)?;
-        let before = kept.len();
+    /// An idle connection for `key` that is still open, if there is one.
+    pub(crate) fn take_idle(&self, key: &PoolKey) -> Option<Connection> {
+        let mut inner = self.lock();
+        let connections = inner.idle.get_mut(key)?;
+        let before = connections.len();
         let mut found = None;
-        while let Some(last) = kept.pop() {
-            if last.connection.is_closed() || last.since.elapsed() > KEPT_FOR {
+        while let Some(last) = connections.pop() {
+            if last.connection.is_closed() || last.since.elapsed() > IDLE_TIMEOUT {
                 continue;
             }
             match last.connection.share() {
                 Some(shared) => {
-                    kept.push(Kept { connection: last.connection, since: Instant::now() });
+                    connections.push(IdleConnection { connection: last.connection, since: Instant::now() });
                     found = Some(shared);
                 }
                 None => found = Some(last.connection),
             }
             break;
         }
-        let gone = before - kept.len();
-        if kept.is_empty() {
-            inner.places.remove(place);
+        let gone = before - connections.len();
+        if connections.is_empty() {
+            inner.idle.remove(key);
         }
         inner.count -= gone;
         found
     }
 
-    /// Keeps a connection for the next request. Its last answer must have been read to the end.
-    pub(crate) fn keep(&self, place: &Place, connection: Connection) {
+    /// Keeps a connection for the next request. Its last response must have been read to the end.
+    pub(crate) fn put_back(&self, key: &PoolKey, connection: Connection) {
         if connection.is_closed() {
             return;
         }
-        let mut inner = self.shelf();
-        if inner.count >= MOST_KEPT {
+        let mut inner = self.lock();
+        if inner.count >= MAX_IDLE_CONNECTIONS {
             return;
         }
-        let kept = inner.places.entry(place.clone()).or_default();
-        let shared_already = kept.iter().any(|known| matches!(known.connection.sender, Sender::Http2(_)));
-        if kept.len() >= MOST_KEPT_PER_PLACE
+        let connections = inner.idle.entry(key.clone()).or_default();
+        let shared_already =
+            connections.iter().any(|known| matches!(known.connection.sender, Sender::Http2(_)));
+        if connections.len() >= MAX_IDLE_PER_KEY
             || (shared_already && matches!(connection.sender, Sender::Http2(_)))
         {
             return;
         }
-        kept.push(Kept { connection, since: Instant::now() });
+        connections.push(IdleConnection { connection, since: Instant::now() });
         inner.count += 1;
         if !inner.sweeping {
             inner.sweeping = true;
@@ -152,31 +153,32 @@ impl Pool {
         }
     }
 
-    /// Connections kept now.
+    /// The number of idle connections.
     pub(crate) fn len(&self) -> usize {
-        self.shelf().count
+        self.lock().count
     }
 
-    // A panic elsewhere leaves the shelf as whole as it was: every change above is complete before it can fail.
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    // A panic elsewhere cannot leave the state half-changed: every change above is complete before it can
+    // fail.
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Lets old connections go even when nobody asks any more; ends when none is left.
-fn sweep_later(shelf: Weak<Mutex<Shelf>>) {
+/// Closes old connections even when no request comes any more; ends when none is left.
+fn sweep_later(state: Weak<Mutex<PoolState>>) {
     tokio::spawn(async move {
         loop {
-            tokio::time::sleep(KEPT_FOR).await;
-            let Some(shelf) = shelf.upgrade() else { return };
-            let mut shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
-            shelf.places.retain(|_, kept| {
-                kept.retain(|one| !one.connection.is_closed() && one.since.elapsed() < KEPT_FOR);
-                !kept.is_empty()
+            tokio::time::sleep(IDLE_TIMEOUT).await;
+            let Some(state) = state.upgrade() else { return };
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.idle.retain(|_, connections| {
+                connections.retain(|one| !one.connection.is_closed() && one.since.elapsed() < IDLE_TIMEOUT);
+                !connections.is_empty()
             });
-            shelf.count = shelf.places.values().map(Vec::len).sum();
-            if shelf.count == 0 {
-                shelf.sweeping = false;
+            state.count = state.idle.values().map(Vec::len).sum();
+            if state.count == 0 {
+                state.sweeping = false;
                 return;
             }
         }

@@ -1,8 +1,9 @@
-//! Which way a request takes: straight, or through a proxy. A proxy is configuration: its address is
-//! checked against nothing, and once one is chosen there is no falling back to the direct way.
+//! How a request reaches its target: directly or through a proxy. A proxy is configuration: its address is
+//! not checked against the egress policy, and once a proxy is chosen there is no falling back to a direct
+//! connection.
 
 use crate::allow::Purpose;
-use crate::error::{FetchError, Refusal};
+use crate::error::{EgressError, FetchError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::http::HeaderValue;
@@ -28,7 +29,7 @@ pub(crate) enum ProxyKind {
     Socks5,
 }
 
-/// Why a proxy's address could not be read. Says nothing of its password.
+/// A proxy URL that does not parse. Never contains the password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ProxyError(String);
@@ -44,7 +45,7 @@ impl FromStr for Proxy {
             "socks5" | "socks5h" => (ProxyKind::Socks5, 1080),
             other => return Err(ProxyError(format!("`{other}` is not http, https or socks5"))),
         };
-        // `url` reads hosts of schemes it does not know as opaque text.
+        // `url` keeps hosts of unknown schemes as opaque text.
         let host = url.host_str().map(Host::parse).and_then(Result::ok);
         let Some(host) = host else {
             return Err(ProxyError("a proxy needs a host".into()));
@@ -96,25 +97,25 @@ impl fmt::Display for Proxy {
 /// The proxies of a deployment.
 #[derive(Debug, Clone, Default)]
 pub struct ProxySettings {
-    /// Taken in turn. Empty: requests go straight.
+    /// Used in rotation. Empty: requests connect directly.
     pub pool: Vec<Proxy>,
-    /// The purposes that go through the pool. Webhooks and models are often in the house, pages are not.
+    /// The purposes that use the pool. Webhooks and models are often inside the network, pages are not.
     pub purposes: Vec<Purpose>,
-    /// Whether a request may bring its own proxy.
+    /// Whether a request may choose its own proxy.
     pub per_request: bool,
 }
 
-/// What a request says about its way.
+/// Which proxy a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Via {
-    /// As the deployment is set up.
+    /// As the settings say.
     #[default]
     Settings,
-    /// Through this proxy; refused where requests may not choose.
+    /// This proxy; refused where requests may not choose one.
     Proxy(Proxy),
 }
 
-/// The way of one attempt.
+/// The route of one attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Route {
     Direct,
@@ -124,22 +125,22 @@ pub(crate) enum Route {
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     settings: ProxySettings,
-    turn: AtomicUsize,
+    next: AtomicUsize,
 }
 
 impl Routes {
     pub(crate) fn new(settings: ProxySettings) -> Self {
-        Self { settings, turn: AtomicUsize::new(0) }
+        Self { settings, next: AtomicUsize::new(0) }
     }
 
-    /// The way for the next attempt. Each call moves on, so that a retry meets another proxy.
+    /// The route for the next attempt. Each call moves on, so that a retry uses another proxy.
     pub(crate) fn choose(&self, purpose: Purpose, via: &Via) -> Result<Route, FetchError> {
         match via {
-            Via::Proxy(_) if !self.settings.per_request => Err(Refusal::RequestProxy.into()),
+            Via::Proxy(_) if !self.settings.per_request => Err(EgressError::RequestProxy.into()),
             Via::Proxy(proxy) => Ok(Route::Through(proxy.clone())),
             Via::Settings if self.settings.purposes.contains(&purpose) && !self.settings.pool.is_empty() => {
-                let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-                Ok(Route::Through(self.settings.pool[turn % self.settings.pool.len()].clone()))
+                let next = self.next.fetch_add(1, Ordering::Relaxed);
+                Ok(Route::Through(self.settings.pool[next % self.settings.pool.len()].clone()))
             }
             Via::Settings => Ok(Route::Direct),
         }
@@ -147,7 +148,8 @@ impl Routes {
 }
 
 mod percent {
-    /// Undoes percent-encoding of a user or a password; what is no text after it stays as it was.
+    /// Decodes percent-encoding in a user name or password; the text is kept as it is if the result is not
+    /// UTF-8.
     pub(crate) fn decoded(text: &str) -> String {
         let bytes = text.as_bytes();
         let mut plain = Vec::with_capacity(bytes.len());
@@ -203,7 +205,7 @@ mod tests {
         assert_eq!(routes.choose(Purpose::Model, &Via::Settings), Ok(Route::Direct));
         assert_eq!(
             routes.choose(Purpose::Scrape, &Via::Proxy(pool[0].clone())),
-            Err(FetchError::Refused(Refusal::RequestProxy))
+            Err(FetchError::Refused(EgressError::RequestProxy))
         );
     }
 }

@@ -1,7 +1,8 @@
-//! TLS settings: rustls on aws-lc, HTTP/2 offered first, roots of the system or, where it has none, the
-//! bundled ones. Checking certificates is the default; not checking is a second, separate configuration.
+//! TLS configuration: rustls on aws-lc, HTTP/2 preferred, root certificates of the system or, if it has none,
+//! the bundled ones. Certificates are checked by default; not checking them is a second, separate
+//! configuration.
 
-use crate::error::{FetchError, TlsProblem, detail};
+use crate::error::{FetchError, TlsError, error_chain};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::PemObject;
@@ -11,7 +12,8 @@ use std::io;
 use std::sync::Arc;
 use tokio_rustls::{TlsConnector, rustls};
 
-/// Both ways to speak TLS. They share no session cache: a session begun unchecked is never resumed checked.
+/// Connectors with and without certificate checks. They share no session cache: a session begun unchecked is
+/// never resumed as checked.
 #[derive(Clone)]
 pub(crate) struct Tls {
     checked: TlsConnector,
@@ -23,17 +25,17 @@ pub(crate) struct Tls {
 impl Tls {
     pub(crate) fn new(extra_roots: &[CertificateDer<'static>]) -> Result<Self, FetchError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let roots = roots(extra_roots)?;
+        let roots = load_roots(extra_roots)?;
         let builder = || {
             ClientConfig::builder_with_provider(Arc::clone(&provider))
                 .with_safe_default_protocol_versions()
-                .map_err(|error| FetchError::BadRequest(detail(&error)))
+                .map_err(|error| FetchError::BadRequest(error_chain(&error)))
         };
         let mut checked = builder()?.with_root_certificates(roots.clone()).with_no_client_auth();
         let proxy = builder()?.with_root_certificates(roots).with_no_client_auth();
         let mut unchecked = builder()?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Unchecked(Arc::clone(&provider))))
+            .with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate(Arc::clone(&provider))))
             .with_no_client_auth();
         for config in [&mut checked, &mut unchecked] {
             config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -54,71 +56,72 @@ impl Tls {
     }
 }
 
-/// All certificates of a PEM text. One that cannot be trusted as a root, or none at all, is an error: a file that
-/// was named is meant to count.
-pub fn certificates_of_pem(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, PemError> {
+/// All certificates of a PEM file. A certificate that cannot be used as a root, or a file without any, is an
+/// error: a file that an operator names is meant to be used.
+pub fn parse_pem_certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, PemError> {
     let found: Vec<_> = CertificateDer::pem_slice_iter(pem)
         .collect::<Result<_, _>>()
         .map_err(|error| PemError(error.to_string()))?;
     if found.is_empty() {
-        return Err(PemError("it holds no certificate".into()));
+        return Err(PemError("it contains no certificate".into()));
     }
     let mut store = RootCertStore::empty();
     for (place, certificate) in found.iter().enumerate() {
         let added = store.add(certificate.clone());
-        added.map_err(|error| PemError(format!("certificate {}: {}", place + 1, detail(&error))))?;
+        added.map_err(|error| PemError(format!("certificate {}: {}", place + 1, error_chain(&error))))?;
     }
     Ok(found)
 }
 
-/// Why certificates could not be read.
+/// A PEM file that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PemError(String);
 
-fn roots(extra: &[CertificateDer<'static>]) -> Result<RootCertStore, FetchError> {
+fn load_roots(extra: &[CertificateDer<'static>]) -> Result<RootCertStore, FetchError> {
     let mut store = RootCertStore::empty();
     let system = rustls_native_certs::load_native_certs();
     store.add_parsable_certificates(system.certs);
     if store.is_empty() {
-        // A bare container has no certificates of its own.
+        // A minimal container has no certificates of its own.
         store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     for certificate in extra {
-        // Unlike the system's, these were asked for by name: one that does not count must not go unsaid.
+        // Unlike the system's, these were configured: an unusable one must be reported.
         let added = store.add(certificate.clone());
-        added
-            .map_err(|error| FetchError::BadRequest(format!("a further certificate: {}", detail(&error))))?;
+        added.map_err(|error| {
+            FetchError::BadRequest(format!("invalid extra root certificate: {}", error_chain(&error)))
+        })?;
     }
     Ok(store)
 }
 
-/// What went wrong, from the error a handshake ended with.
-pub(crate) fn problem(error: &io::Error) -> TlsProblem {
+/// Converts the error of a failed handshake.
+pub(crate) fn handshake_error(error: &io::Error) -> TlsError {
     let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match cause {
         Some(rustls::Error::InvalidCertificate(certificate)) => match certificate {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-                TlsProblem::WrongName
+                TlsError::WrongName
             }
-            CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsProblem::Expired,
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsError::Expired,
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-                TlsProblem::NotYetValid
+                TlsError::NotYetValid
             }
-            CertificateError::UnknownIssuer => TlsProblem::UnknownIssuer,
-            CertificateError::Revoked => TlsProblem::Revoked,
-            other => TlsProblem::Certificate(detail(&rustls::Error::InvalidCertificate(other.clone()))),
+            CertificateError::UnknownIssuer => TlsError::UnknownIssuer,
+            CertificateError::Revoked => TlsError::Revoked,
+            other => TlsError::Certificate(error_chain(&rustls::Error::InvalidCertificate(other.clone()))),
         },
-        _ => TlsProblem::Handshake(detail(error)),
+        _ => TlsError::Handshake(error_chain(error)),
     }
 }
 
-/// Takes every certificate. Signatures of the handshake are still checked, so that the other side at least
-/// holds the key it shows.
+/// Accepts every certificate. Handshake signatures are still checked, so that the other side at least holds
+/// the key of the certificate it shows.
 #[derive(Debug)]
-struct Unchecked(Arc<CryptoProvider>);
+struct AcceptAnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Unchecked {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,

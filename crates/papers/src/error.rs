@@ -1,4 +1,4 @@
-//! What can go wrong, in words a person can act on. Every error names the file; errors of input name the line too.
+//! Errors, in words that tell a user what to do. Every error names the file; input errors also name the line.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused a file operation (missing file, full disk, no permission).
+    /// A file operation failed (missing file, full disk, no permission).
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
-    /// A source file holds something that cannot be read.
+    /// A source file contains something invalid.
     #[error("{}:{line}: {what}", path.display())]
     Input { path: PathBuf, line: u64, what: String },
-    /// An index file does not hold what its checksums or its table of contents promise.
+    /// An index file does not match its checksums or its table of contents.
     #[error("{}: damaged index: {what}", path.display())]
     Damaged { path: PathBuf, what: String },
     /// The index was written by another version of the format.
     #[error("{}: index format {found}, this program reads format {expected}", path.display())]
     Version { path: PathBuf, found: u32, expected: u32 },
-    /// The corpus holds more than the format can number.
-    #[error("too many {what}: the index numbers at most {limit}")]
+    /// The corpus is larger than the format allows.
+    #[error("too many {what}: the index supports at most {limit}")]
     TooMany { what: &'static str, limit: u64 },
-    /// Another process is changing the same library.
+    /// Another process is importing into the same library.
     #[error("{}: another import is running", path.display())]
     Busy { path: PathBuf },
 }

@@ -1,7 +1,7 @@
-//! The one stable hash of the index. Paper numbers and term numbers on disk depend on it, so it never changes within a
-//! format version.
+//! The stable hash of the index. Paper numbers and term numbers on disk depend on it, so it never changes
+//! within a format version.
 
-/// 64-bit FNV-1a with a final mix, over the bytes of several parts in a row.
+/// 64-bit FNV-1a with a final mix over the concatenation of several parts.
 pub fn stable_hash(parts: &[&[u8]]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for part in parts {
@@ -9,7 +9,7 @@ pub fn stable_hash(parts: &[&[u8]]) -> u64 {
             hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
-    // FNV mixes its low bits poorly upwards; the tables cut keys by their high bits.
+    // FNV mixes its low bits poorly into the high bits, which the hash tables use.
     hash ^= hash >> 33;
     hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);
     hash ^= hash >> 33;

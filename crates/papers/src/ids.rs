@@ -1,34 +1,34 @@
-//! Paper identifiers: every spelling people use, brought to one form. Pure text in, pure text out; knows no index.
+//! Paper identifiers: normalises the many spellings that are in use. Works on text only, without an index.
 
 use std::borrow::Cow;
 
 use crate::hash::stable_hash;
 
-/// Longest identifier that is looked at; longer ones name nothing.
+/// Longer texts cannot be identifiers.
 pub const MAX_IDENTIFIER_BYTES: usize = 512;
 
 /// Namespaces in which a work has at most one identifier.
 pub(crate) const WELL_KNOWN: [&str; 6] = ["doi", "pmid", "pmcid", "arxiv", "openalex", "s2"];
 
-/// One identifier of a work: a namespace (`doi`, `arxiv`, `pmid`, `pmcid`, `openalex`, or any word) and a value in the
-/// one spelling this index uses for that namespace.
+/// An identifier of a work: a namespace (`doi`, `arxiv`, `pmid`, `pmcid`, `openalex`, or any word) and a
+/// value in the normalised spelling of that namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identifier {
     namespace: Cow<'static, str>,
     value: String,
 }
 
-/// What a caller may name a paper by.
+/// How a caller may name a paper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PaperRef {
-    /// The canonical number, as given out in `paperId`.
+    /// The canonical number, `paperId` in the API.
     Number(u64),
-    /// An identifier from elsewhere.
+    /// An external identifier.
     Named(Identifier),
 }
 
 impl Identifier {
-    /// Brings `value` in `namespace` to its one spelling; `None` when it cannot be an identifier there.
+    /// Normalises `value` in `namespace`; `None` if it is not a valid identifier there.
     pub fn new(namespace: &str, value: &str) -> Option<Self> {
         let value = value.trim();
         if value.is_empty() || value.len() > MAX_IDENTIFIER_BYTES {
@@ -56,8 +56,8 @@ impl Identifier {
             return None;
         }
         match namespace {
-            "doi" => doi(value),
-            "arxiv" => arxiv(value).map(|value| Self { namespace: "arxiv".into(), value }),
+            "doi" => normalize_doi(value),
+            "arxiv" => normalize_arxiv(value).map(|value| Self { namespace: "arxiv".into(), value }),
             "pmid" => digits(value).map(|value| Self { namespace: "pmid".into(), value: value.to_owned() }),
             "pmcid" => {
                 let number = strip_prefix_ignore_case(value, "pmc").unwrap_or(value);
@@ -80,17 +80,17 @@ impl Identifier {
         &self.namespace
     }
 
-    /// Value in its one spelling.
+    /// The normalised value.
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// The number that stands for this identifier in the index and, for the preferred one, in `paperId`.
+    /// The hash of this identifier in the index; for the preferred one also the `paperId`.
     pub fn number(&self) -> u64 {
         stable_hash(&[self.namespace.as_bytes(), b":", self.value.as_bytes()])
     }
 
-    /// Place in the order in which identifiers are preferred for citing and retrieving; smaller is better.
+    /// Rank in the order of preference for citing and retrieving; smaller is better.
     pub fn preference(&self) -> u8 {
         match &*self.namespace {
             "arxiv" => 0,
@@ -103,7 +103,7 @@ impl Identifier {
     }
 
     pub(crate) fn from_stored(namespace: &str, value: &str) -> Self {
-        // Names that nearly all identifiers have need no memory of their own.
+        // Common namespaces need no allocation.
         let known = WELL_KNOWN.iter().find(|known| **known == namespace);
         let namespace = known.map_or_else(|| Cow::Owned(namespace.to_owned()), |known| Cow::Borrowed(*known));
         Self { namespace, value: value.to_owned() }
@@ -117,8 +117,8 @@ impl std::fmt::Display for Identifier {
 }
 
 impl PaperRef {
-    /// Reads any spelling: a canonical number, `namespace:value` in any case, a bare DOI, arXiv, PMC or OpenAlex
-    /// identifier, or the address of a paper on one of their sites.
+    /// Parses any spelling: a canonical number, `namespace:value` in any case, a bare DOI, arXiv, PMC or
+    /// OpenAlex identifier, or the URL of a paper on one of their sites.
     pub fn parse(raw: &str) -> Option<Self> {
         let raw = raw.trim();
         if raw.is_empty() || raw.len() > MAX_IDENTIFIER_BYTES {
@@ -134,25 +134,25 @@ impl PaperRef {
         if let Some(rest) =
             strip_prefix_ignore_case(raw, "https://").or_else(|| strip_prefix_ignore_case(raw, "http://"))
         {
-            return from_address(rest);
+            return parse_url(rest);
         }
-        if let Some(identifier) = bare(raw) {
+        if let Some(identifier) = parse_bare(raw) {
             return Some(identifier);
         }
         if let Some((namespace, value)) = raw.split_once(':') {
-            // `doi:https://doi.org/10.1/x` is seen in the wild.
+            // `doi:https://doi.org/10.1/x` occurs in practice.
             let named = Identifier::new(namespace, value)?;
             return Some(named);
         }
-        from_address(raw)
+        parse_url(raw)
     }
 }
 
-fn bare(raw: &str) -> Option<Identifier> {
+fn parse_bare(raw: &str) -> Option<Identifier> {
     if raw.starts_with("10.") && raw.contains('/') {
         return Identifier::new("doi", raw);
     }
-    if let Some(value) = arxiv(raw).filter(|_| !raw.contains(':')) {
+    if let Some(value) = normalize_arxiv(raw).filter(|_| !raw.contains(':')) {
         return Some(Identifier { namespace: "arxiv".into(), value });
     }
     let bytes = raw.as_bytes();
@@ -165,8 +165,8 @@ fn bare(raw: &str) -> Option<Identifier> {
     }
 }
 
-/// `rest` is an address without its scheme.
-fn from_address(rest: &str) -> Option<Identifier> {
+/// `rest` is a URL without its scheme.
+fn parse_url(rest: &str) -> Option<Identifier> {
     let rest = rest.split(['?', '#']).next().unwrap_or(rest).trim_end_matches('/');
     let (host, path) = rest.split_once('/')?;
     let host = host.to_ascii_lowercase();
@@ -192,7 +192,7 @@ fn from_address(rest: &str) -> Option<Identifier> {
     }
 }
 
-fn doi(value: &str) -> Option<Identifier> {
+fn normalize_doi(value: &str) -> Option<Identifier> {
     let lower = value.to_lowercase();
     let mut value = lower.as_str();
     for prefix in ["https://", "http://", "www.", "dx.", "doi.org/", "doi:"] {
@@ -210,7 +210,7 @@ fn doi(value: &str) -> Option<Identifier> {
         return None;
     }
     if let Some(id) = value.strip_prefix("10.48550/arxiv.") {
-        return arxiv(id).map(|value| Identifier { namespace: "arxiv".into(), value });
+        return normalize_arxiv(id).map(|value| Identifier { namespace: "arxiv".into(), value });
     }
     Some(Identifier { namespace: "doi".into(), value: without_version(value).to_owned() })
 }
@@ -228,8 +228,9 @@ fn without_version(doi: &str) -> &str {
     }
 }
 
-/// `2105.05233`, `hep-th/9901001`, `math.GT/0309136`, each with or without `arXiv:` before and `v3` or `.pdf` after.
-fn arxiv(value: &str) -> Option<String> {
+/// `2105.05233`, `hep-th/9901001`, `math.GT/0309136`, each with or without `arXiv:` before and `v3` or `.pdf`
+/// after.
+fn normalize_arxiv(value: &str) -> Option<String> {
     let value = strip_prefix_ignore_case(value, "arxiv:").unwrap_or(value).trim().to_ascii_lowercase();
     let value = value.strip_suffix(".pdf").unwrap_or(&value);
     let value = match value.rfind('v') {
@@ -256,7 +257,7 @@ fn arxiv(value: &str) -> Option<String> {
         && archive.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     let is_subject =
         subject.is_empty() || (subject.len() == 2 && subject.bytes().all(|byte| byte.is_ascii_lowercase()));
-    // The subject class is no part of the identity: math.GT/0309136 is math/0309136.
+    // The subject class is not part of the identity: math.GT/0309136 is math/0309136.
     (is_archive && is_subject && number.len() == 7 && all_digits(number))
         .then(|| format!("{archive}/{number}"))
 }
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_an_arxiv_id_is_one() {
+    fn all_spellings_of_an_arxiv_id_are_equal() {
         for raw in [
             "2105.05233",
             "2105.05233v3",
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_nothing_is_refused() {
+    fn invalid_identifiers_are_rejected() {
         for raw in [
             "",
             "   ",

@@ -1,5 +1,4 @@
-//! An index that is open for reading: nodes, lists, texts and records behind plain methods. Shared between threads, never
-//! changed.
+//! An index open for reading: nodes, lists, texts and records. Immutable, so it is shared between threads.
 
 use std::path::Path;
 
@@ -10,13 +9,13 @@ use crate::ids::{Identifier, PaperRef};
 use crate::vectors::Vectors;
 use crate::work::{Date, Provenance, Work};
 
-/// A paper as it is shown.
+/// A paper for display.
 #[derive(Debug, Clone)]
 pub struct Paper {
     pub node: u32,
-    /// The canonical number.
+    /// The canonical number, `paperId` in the API.
     pub number: u64,
-    /// The identifier to cite and retrieve by.
+    /// The preferred identifier.
     pub primary: Identifier,
     pub ids: Vec<Identifier>,
     pub title: String,
@@ -52,7 +51,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// Opens an index file. Checks its table of contents; [`Index::verify`] checks the rest.
+    /// Opens an index file and checks its table of contents; [`Index::verify`] checks the rest.
     pub fn open(path: &Path) -> Result<Self> {
         let file = IndexFile::open(path)?;
         let facts: Facts = serde_json::from_slice(&file.section(Section::Facts)?)
@@ -76,21 +75,21 @@ impl Index {
                 file.section(Section::Passages)?,
                 file.section(Section::PassageBlocks)?,
             ),
-            // Vectors that cannot be read are as good as none; `verify` says what is wrong with them.
-            vectors: Vectors::open(&vectors_beside(path)).ok(),
+            // Unreadable vectors are ignored; `verify` reports what is wrong with them.
+            vectors: Vectors::open(&vectors_path(path)).ok(),
             file,
         };
         let whole = index.references.nodes() == index.facts.nodes as usize
             && index.citers.nodes() == index.facts.nodes as usize
             && index.forward_offsets.len() == index.facts.works as usize
             && index.facts.works <= index.facts.nodes;
-        if whole { Ok(index) } else { Err(Error::damaged(path, "its parts are of different sizes")) }
+        if whole { Ok(index) } else { Err(Error::damaged(path, "its sections do not fit together")) }
     }
 
-    /// Reads the whole file and compares every checksum, then checks that both directions of the graph agree in number.
+    /// Verifies all checksums, then checks that both directions of the graph have the same number of edges.
     pub fn verify(&self) -> Result<()> {
         self.file.verify()?;
-        let beside = vectors_beside(self.file.path());
+        let beside = vectors_path(self.file.path());
         if beside.exists() {
             Vectors::open(&beside)?.verify()?;
         }
@@ -102,7 +101,7 @@ impl Index {
         } else {
             Err(Error::damaged(
                 self.file.path(),
-                format!("{} edges stated, {out} out, {back} in", self.facts.edges),
+                format!("{} edges expected, {out} outgoing, {back} incoming", self.facts.edges),
             ))
         }
     }
@@ -111,23 +110,23 @@ impl Index {
         &self.facts
     }
 
-    /// What the works mean, where a model was asked.
+    /// Embeddings of the works, if they were computed.
     pub fn vectors(&self) -> Option<&Vectors> {
         self.vectors.as_ref()
     }
 
-    /// Bytes of each section, for reports.
+    /// Size of each section in bytes.
     pub fn section_sizes(&self) -> Vec<(String, usize)> {
         self.file.sizes().into_iter().map(|(section, size)| (format!("{section:?}"), size)).collect()
     }
 
-    /// The node that `reference` names.
+    /// The node of a paper reference.
     pub fn resolve(&self, reference: &PaperRef) -> Option<u32> {
         let number = match reference {
             PaperRef::Number(number) => *number,
             PaperRef::Named(identifier) => identifier.number(),
         };
-        // The table keeps only a part of each key; the record has the whole.
+        // The table stores only a part of each key, so compare with the record.
         self.identifiers.find(number).find(|node| {
             self.record(*node).is_some_and(|(work, _)| match reference {
                 PaperRef::Number(number) => work.ids.iter().any(|id| id.number() == *number),
@@ -142,7 +141,7 @@ impl Index {
         Some((Work::decode(rest), provenance))
     }
 
-    /// Everything to be shown of a node.
+    /// The paper of a node.
     pub fn paper(&self, node: u32) -> Option<Paper> {
         let (work, provenance) = self.record(node)?;
         let primary = work.ids.iter().min_by_key(|id| id.preference())?.clone();
@@ -162,7 +161,7 @@ impl Index {
         })
     }
 
-    /// Full-text passages of a work, in their order; empty when the corpus has none.
+    /// Full-text passages of a work in order; empty if the corpus has none.
     pub fn passages_of(&self, node: u32) -> Vec<String> {
         if node >= self.facts.works {
             return Vec::new();
@@ -170,12 +169,12 @@ impl Index {
         self.passages.get(node).map(|bytes| Work::decode(&bytes).passages).unwrap_or_default()
     }
 
-    /// What a node cites.
+    /// The lists of works that each node cites.
     pub fn references(&self) -> &ListReader {
         &self.references
     }
 
-    /// Who cites a node.
+    /// The lists of works that cite each node.
     pub fn citers(&self) -> &ListReader {
         &self.citers
     }
@@ -201,7 +200,7 @@ impl Index {
         self.posting_offsets.slice(&self.postings, term as usize)
     }
 
-    /// ArticleRank of a work, 1 being the mean; 0 for cited-only works.
+    /// ArticleRank of a work; the mean is 1, and 0 stands for works that are only cited.
     pub fn article_rank(&self, node: u32) -> f32 {
         finite(f32::from_bits(word(&self.article_rank, node)))
     }
@@ -210,14 +209,14 @@ impl Index {
         finite(f32::from_bits(word(&self.coupling_norm, node)))
     }
 
-    /// When a work appeared.
+    /// The publication date of a work.
     pub fn date(&self, node: u32) -> Option<Date> {
         Date::from_stored(word(&self.dates, node))
     }
 }
 
-/// Where the vectors of an index lie.
-pub(crate) fn vectors_beside(path: &Path) -> std::path::PathBuf {
+/// The file of an index's vectors.
+pub(crate) fn vectors_path(path: &Path) -> std::path::PathBuf {
     path.with_extension("vectors")
 }
 

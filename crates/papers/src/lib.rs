@@ -1,10 +1,11 @@
-//! The research index: importers → staging logs → one memory-mapped, immutable, checksummed file → candidate pools → ranking.
+//! The research index: importers → staging logs → one memory-mapped, immutable, checksummed file → candidate
+//! pools → ranking.
 //!
-//! The crate reads and writes files and does no network I/O. It knows nothing of HTTP: the engine asks an [`Index`] and gets
-//! node numbers, scores and papers back.
+//! The crate reads and writes files and does no network I/O. It knows nothing of HTTP: the engine queries an
+//! [`Index`] and gets node numbers, scores and papers.
 
-// Node and term numbers are 32-bit by construction (`MAX_NODES` is checked where they are made), the format is for 64-bit machines,
-// and scores are `f32` on purpose: checking each conversion again would hide the arithmetic.
+// Node and term numbers are 32-bit (`MAX_NODES` is checked where they are assigned), the format is for 64-bit
+// machines, and scores are `f32` on purpose: checking each conversion would hide the arithmetic.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -20,10 +21,10 @@ mod ids;
 mod import;
 mod index;
 mod library;
-mod ordered;
+mod parallel;
 mod rank;
 mod stage;
-mod stored;
+mod stored_work;
 mod text;
 mod vectors;
 mod work;
@@ -35,10 +36,10 @@ pub use import::{ImportReport, read_source};
 pub use index::{Index, Paper};
 pub use library::{Library, LibraryStatus};
 pub use rank::{
-    Blend, FEATURE_COUNT, FEATURES, FIRST, Filter, MEANING, MODEL, Mode, Passage, Pooled, READING, RERANK,
-    Ranked, SECOND, SECOND_COUNT, SECOND_FEATURES, SearchQuery, Signals, SimilarAnswer, SimilarQuery,
-    Weights,
+    Blend, FEATURE_COUNT, FEATURES, FIRST, Filter, MEANING, MODEL, Mode, Pooled, READING, RERANK,
+    RankedPaper, SECOND, SECOND_COUNT, SECOND_FEATURES, ScoredPassage, SearchQuery, Signals, SimilarPapers,
+    SimilarQuery, Weights,
 };
 pub use stage::{Stage, StageWriter, frame};
 pub use vectors::{Embedder, Vectors};
-pub use work::{Date, Provenance, Reference, Source, Work};
+pub use work::{Date, PaperSource, Provenance, Reference, Work};

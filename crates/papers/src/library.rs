@@ -1,13 +1,13 @@
-//! A folder of generations. Imports go to staging logs; a new index is built beside the one that serves and takes its place by
-//! one rename. Whatever happens in between, the old one stays whole.
+//! A folder of index generations. Imports are written to staging logs; a new index is built next to the
+//! current one and replaces it by a rename. The old one stays intact whatever happens in between.
 //!
 //! ```text
-//! CURRENT                     name of the generation that serves
+//! CURRENT                     name of the current generation
 //! generations/000007.papers   index files, never changed
-//! generations/000007.vectors  what its works mean, where a model was asked
+//! generations/000007.vectors  embeddings of its works, if computed
 //! staged/000003.openalex      staging logs, kept for the next build
 //! imports.json                finished logs, in order
-//! import.json                 the import under way, for going on after a crash
+//! import.json                 the running import, to continue after a crash
 //! lock                        held while importing
 //! ```
 
@@ -22,13 +22,13 @@ use serde::{Deserialize, Serialize};
 use crate::build::{BuildOptions, Facts, Progress, build};
 use crate::error::{Error, Result};
 use crate::import::{Batch, read_source};
-use crate::index::{Index, vectors_beside};
+use crate::index::{Index, vectors_path};
 use crate::stage::{Stage, StageWriter, frames};
-use crate::vectors::{self, Embedder, Plan, VectorProgress, Vectors};
-use crate::work::Source;
+use crate::vectors::{self, Embedder, VectorPlan, VectorProgress, Vectors};
+use crate::work::PaperSource;
 
-/// How often the state of an import is brought to the disk.
-const CHECKPOINT: Duration = Duration::from_secs(5);
+/// How often the state of an import is flushed to disk.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A finished staging log.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -40,45 +40,45 @@ struct FinishedImport {
     files: Vec<PathBuf>,
 }
 
-/// An import under way.
+/// A running import.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Checkpoint {
     log: String,
     source: String,
     files: Vec<PathBuf>,
-    /// Files read to their end.
+    /// Files that were read completely.
     files_done: usize,
-    /// Works taken from the file after those.
+    /// Works read from the next file.
     works_of_file: u64,
     works: u64,
     bytes: u64,
     log_bytes: u64,
 }
 
-/// What is served: the name of a generation, and when its vectors were made.
-type Edition = (String, Option<SystemTime>);
+/// The current generation and the time of its vectors.
+type CurrentGeneration = (String, Option<SystemTime>);
 
-/// What the library holds.
+/// The contents of the library.
 #[derive(Debug, Clone)]
 pub struct LibraryStatus {
     pub generation: Option<String>,
     pub facts: Option<Facts>,
     /// Source, works and bytes of each finished import.
     pub imports: Vec<(String, u64, u64)>,
-    /// An import was begun and not finished.
+    /// An import was started and not finished.
     pub unfinished: bool,
 }
 
-/// A folder of generations and the one that is served.
+/// A folder of generations with the current one open.
 #[derive(Debug)]
 pub struct Library {
     folder: PathBuf,
-    served: RwLock<Option<(Edition, Arc<Index>)>>,
+    served: RwLock<Option<(CurrentGeneration, Arc<Index>)>>,
     looked: Mutex<Option<Instant>>,
 }
 
 impl Library {
-    /// Opens a folder, which is made when missing, and the generation it names.
+    /// Opens a folder, which is created if missing, and its current generation.
     pub fn open(folder: &Path) -> Result<Self> {
         for part in [folder.to_owned(), folder.join("generations"), folder.join("staged")] {
             fs::create_dir_all(&part).map_err(Error::file(&part))?;
@@ -88,7 +88,7 @@ impl Library {
         Ok(library)
     }
 
-    /// The index that serves; `None` before the first import.
+    /// The current index; `None` before the first import.
     pub fn current(&self) -> Option<Arc<Index>> {
         self.served
             .read()
@@ -97,11 +97,11 @@ impl Library {
             .map(|(_, index)| Arc::clone(index))
     }
 
-    /// Takes up a generation that another process has published. Requests under way keep the one they have.
+    /// Opens a generation that another process has published. Running requests keep the one they have.
     pub fn refresh(&self) -> Result<()> {
         let Some(name) = self.current_name()? else { return Ok(()) };
         let path = self.generation(&name);
-        let vectors = fs::metadata(vectors_beside(&path)).and_then(|found| found.modified()).ok();
+        let vectors = fs::metadata(vectors_path(&path)).and_then(|found| found.modified()).ok();
         let edition = (name, vectors);
         if self
             .served
@@ -117,8 +117,8 @@ impl Library {
         Ok(())
     }
 
-    /// [`Library::refresh`], at most once in `every`; for calling at each request. A generation that cannot be opened leaves the
-    /// old one serving.
+    /// [`Library::refresh`], at most once in `every`; called at each request. If the new generation cannot be
+    /// opened, the old one stays.
     pub fn refresh_if_older_than(&self, every: Duration) -> Result<()> {
         {
             let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -139,7 +139,7 @@ impl Library {
                 if is_name {
                     Ok(Some(name.to_owned()))
                 } else {
-                    Err(Error::damaged(&path, "names no generation"))
+                    Err(Error::damaged(&path, "does not name a generation"))
                 }
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -165,11 +165,11 @@ impl Library {
         read_json(&self.folder.join("imports.json")).map(Option::unwrap_or_default)
     }
 
-    /// Reads `files` of `source` into a staging log, builds a new generation from all logs and makes it the one that serves.
-    /// An import of the same files that was cut off goes on where it was.
+    /// Reads `files` of `source` into a staging log, builds a new generation from all logs and makes it the
+    /// current one. An interrupted import of the same files is continued.
     pub fn import(
         &self,
-        source: Source,
+        source: PaperSource,
         files: &[PathBuf],
         options: &BuildOptions,
         progress: Progress<'_>,
@@ -181,38 +181,37 @@ impl Library {
         Ok(facts)
     }
 
-    /// Builds and publishes a generation from the logs there are.
+    /// Builds and publishes a generation from the existing logs.
     pub fn rebuild(&self, options: &BuildOptions, progress: Progress<'_>) -> Result<Facts> {
         let _lock = self.lock()?;
         self.publish(options, progress)
     }
 
-    /// Makes the vectors of all works of the generation that serves, those that are not there yet. Goes on where a run that was
-    /// cut off has ended.
+    /// Computes missing vectors of all works of the current generation. Continues an interrupted run.
     pub fn make_vectors(&self, embedder: &dyn Embedder, progress: VectorProgress<'_>) -> Result<()> {
         let _lock = self.lock()?;
         self.refresh()?;
         let (Some(index), Some(name)) = (self.current(), self.current_name()?) else { return Ok(()) };
-        let plan = Plan {
+        let plan = VectorPlan {
             index: &index,
             identity: embedder.identity(),
             dimensions: embedder.dimensions(),
             before: index.vectors(),
             embedder: Some(embedder),
         };
-        vectors::write(&plan, &vectors_beside(&self.generation(&name)), progress)?;
+        vectors::write_vectors(&plan, &vectors_path(&self.generation(&name)), progress)?;
         self.refresh()
     }
 
-    /// Takes vectors over from a file of another library or generation, for works whose text is the same.
-    pub fn take_over_vectors(&self, from: &Path) -> Result<()> {
+    /// Copies vectors from a file of another library or generation, for works with the same text.
+    pub fn copy_vectors_from(&self, from: &Path) -> Result<()> {
         let _lock = self.lock()?;
         let (Some(index), Some(name)) = (self.current(), self.current_name()?) else { return Ok(()) };
-        take_over(&index, &Vectors::open(from)?, &self.generation(&name))?;
+        copy_vectors(&index, &Vectors::open(from)?, &self.generation(&name))?;
         self.refresh()
     }
 
-    /// The lock goes with the file handle, also when the process dies.
+    /// The lock is released with the file handle, also when the process dies.
     fn lock(&self) -> Result<File> {
         let path = self.folder.join("lock");
         let file = File::options()
@@ -228,7 +227,7 @@ impl Library {
         }
     }
 
-    fn stage(&self, source: Source, files: &[PathBuf], progress: Progress<'_>) -> Result<()> {
+    fn stage(&self, source: PaperSource, files: &[PathBuf], progress: Progress<'_>) -> Result<()> {
         let mut imports = self.imports()?;
         let state_path = self.folder.join("import.json");
         let fresh = Checkpoint {
@@ -249,7 +248,7 @@ impl Library {
                 && imports.last().is_some_and(|last| last.log == before.log)
         };
         if before.as_ref().is_some_and(is_staged) {
-            // Read to the end before; it was the build that failed.
+            // The files were read completely; the build had failed.
             return Ok(());
         }
         let mut state = before.filter(|before| before.log == fresh.log).unwrap_or(fresh);
@@ -262,14 +261,14 @@ impl Library {
             let mut seen = 0_u64;
             read_source(source, &path, &mut |batch: Batch| {
                 state.bytes += batch.bytes;
-                // An import that goes on has the first works of the file already.
+                // A continued import already has the first works of the file.
                 let had = skip.saturating_sub(seen).min(batch.works);
                 seen += batch.works;
                 let had_bytes = frames(&batch.framed).take(had as usize).map(<[u8]>::len).sum::<usize>();
                 log.append(&batch.framed[had_bytes..])?;
                 state.works += batch.works - had;
                 state.works_of_file += batch.works - had;
-                if last.elapsed() >= CHECKPOINT {
+                if last.elapsed() >= CHECKPOINT_INTERVAL {
                     last = Instant::now();
                     progress("reading records", state.works, 0);
                     log.sync()?;
@@ -292,7 +291,7 @@ impl Library {
             files: state.files.clone(),
         });
         write_json(&self.folder.join("imports.json"), &imports)?;
-        // Kept until the index is built: should that fail, the same import need not be read again.
+        // Kept until the index is built, so that the files need not be read again if that fails.
         write_json(&state_path, &state)
     }
 
@@ -300,7 +299,7 @@ impl Library {
         let mut stages = Vec::new();
         for import in self.imports()? {
             let path = self.folder.join("staged").join(&import.log);
-            let source = Source::from_name(&import.source)
+            let source = PaperSource::from_name(&import.source)
                 .ok_or_else(|| Error::damaged(&path, format!("unknown source {}", import.source)))?;
             stages.push(Stage::open(&path, source)?);
         }
@@ -309,7 +308,7 @@ impl Library {
             before.as_deref().and_then(|name| name.split('.').next()?.parse::<u32>().ok()).unwrap_or(0) + 1;
         let name = format!("{number:06}.papers");
         let scratch = self.folder.join("building");
-        // What a crashed build left behind.
+        // Remove leftovers of a crashed build.
         if scratch.exists() {
             fs::remove_dir_all(&scratch).map_err(Error::file(&scratch))?;
         }
@@ -319,9 +318,9 @@ impl Library {
             let index = Index::open(&built)?;
             let last = self.generation(&name);
             if let Some(before) = before.as_deref() {
-                // Vectors that cannot be read are made anew; they must not stop an import.
-                if let Ok(before) = Vectors::open(&vectors_beside(&self.generation(before))) {
-                    take_over(&index, &before, &last)?;
+                // Unreadable vectors are computed again; they must not stop an import.
+                if let Ok(before) = Vectors::open(&vectors_path(&self.generation(before))) {
+                    copy_vectors(&index, &before, &last)?;
                 }
             }
             fs::rename(&built, &last).map_err(Error::file(&last))?;
@@ -329,7 +328,7 @@ impl Library {
             write_atomically(&self.folder.join("CURRENT"), name.as_bytes())?;
             Ok(facts)
         });
-        // Scratch files of a build that failed (a full disk, say) must not stay and keep the disk full.
+        // Remove scratch files of a failed build, which may have filled the disk.
         let cleaned = fs::remove_dir_all(&scratch).map_err(Error::file(&scratch));
         let facts = outcome?;
         cleaned?;
@@ -338,7 +337,7 @@ impl Library {
         Ok(facts)
     }
 
-    /// Keeps the generation that serves and the one before it. Failing to remove is no failure: the next import tries again.
+    /// Keeps the current generation and the one before it. Errors are ignored: the next import tries again.
     fn remove_old(&self, current: &str, before: Option<&str>) {
         let Ok(entries) = fs::read_dir(self.folder.join("generations")) else { return };
         let generation = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
@@ -352,19 +351,19 @@ impl Library {
     }
 }
 
-/// Writes the vectors of `index`, which will be at `path`, as far as another generation has them.
-fn take_over(index: &Index, before: &Vectors, path: &Path) -> Result<()> {
-    let plan = Plan {
+/// Writes the vectors of `index` to `path`, as far as another generation has them.
+fn copy_vectors(index: &Index, before: &Vectors, path: &Path) -> Result<()> {
+    let plan = VectorPlan {
         index,
         identity: before.identity(),
         dimensions: before.dimensions(),
         before: Some(before),
         embedder: None,
     };
-    vectors::write(&plan, &vectors_beside(path), &|_, _| {})
+    vectors::write_vectors(&plan, &vectors_path(path), &|_, _| {})
 }
 
-/// Whether none of the files was written after `mark` was.
+/// Whether none of the files was modified after `mark`.
 fn unchanged_since(mark: &Path, files: &[PathBuf]) -> bool {
     let written = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();
     let Some(marked) = written(mark) else { return false };
@@ -403,7 +402,7 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_folder(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// A rename is safe only when its folder is on the disk.
+/// A rename is durable only after its folder was flushed to disk.
 fn sync_folder(path: &Path) -> Result<()> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(Error::file(path))
 }

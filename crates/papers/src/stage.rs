@@ -1,6 +1,6 @@
-//! Staging logs: what importers have read, before it becomes an index. One append-only file per import, each record with
-//! its length and checksum, so that a log cut off by a crash is good up to its last whole record. Logs are kept: the next
-//! index is built from all of them.
+//! Staging logs: imported works before they become an index. One append-only file per import; each record has
+//! its length and checksum, so that a log truncated by a crash is valid up to its last complete record. Logs
+//! are kept: the next index is built from all of them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::file::Cursor;
 use crate::import::MAX_RECORD_BYTES;
-use crate::work::{Source, Work};
+use crate::work::{PaperSource, Work};
 
-/// Length and checksum.
-const RECORD_HEAD: usize = 8;
-/// A log is read in pieces of about this size.
-const PIECE_BYTES: usize = 1 << 20;
-/// What is read for one record, and for one of many that follow one another.
-const LEAST_AHEAD: usize = 4 << 10;
-const MOST_AHEAD: usize = 256 << 10;
-/// No record is longer, whatever it was read from: a length beyond this is damage.
+/// Size of length and checksum.
+const RECORD_HEADER_BYTES: usize = 8;
+/// Logs are read in chunks of about this size.
+const CHUNK_BYTES: usize = 1 << 20;
+/// Read-ahead for a single record, and for consecutive ones.
+const MIN_READ_AHEAD_BYTES: usize = 4 << 10;
+const MAX_READ_AHEAD_BYTES: usize = 256 << 10;
+/// A larger length means damage.
 const MAX_FRAME_BYTES: usize = 2 * MAX_RECORD_BYTES;
 
 /// Appends encoded works to a log.
@@ -31,7 +31,7 @@ pub struct StageWriter {
 }
 
 impl StageWriter {
-    /// Opens a log to be continued after `keep` bytes; what follows them is cut off.
+    /// Opens a log to continue after `keep` bytes; the rest is truncated.
     pub fn open(path: &Path, keep: u64) -> Result<Self> {
         let file = OpenOptions::new()
             .create(true)
@@ -46,7 +46,7 @@ impl StageWriter {
         Ok(Self { path: path.to_owned(), out, bytes: keep })
     }
 
-    /// Appends records, as [`frame`] made them.
+    /// Appends records made by [`frame`].
     pub fn append(&mut self, framed: &[u8]) -> Result<()> {
         self.bytes += framed.len() as u64;
         self.out.write_all(framed).map_err(Error::file(&self.path))
@@ -56,7 +56,7 @@ impl StageWriter {
         self.bytes
     }
 
-    /// Brings everything to the disk.
+    /// Flushes everything to disk.
     pub fn sync(&mut self) -> Result<()> {
         self.out.flush().map_err(Error::file(&self.path))?;
         self.out.get_ref().sync_data().map_err(Error::file(&self.path))
@@ -66,34 +66,35 @@ impl StageWriter {
 /// Appends the record of `work` to `out`: length, checksum, work.
 pub fn frame(work: &Work, out: &mut Vec<u8>) {
     let start = out.len();
-    out.extend_from_slice(&[0; RECORD_HEAD]);
+    out.extend_from_slice(&[0; RECORD_HEADER_BYTES]);
     work.encode(out);
-    let length = u32::try_from(out.len() - start - RECORD_HEAD).unwrap_or(u32::MAX);
-    let checksum = crc32fast::hash(&out[start + RECORD_HEAD..]);
+    let length = u32::try_from(out.len() - start - RECORD_HEADER_BYTES).unwrap_or(u32::MAX);
+    let checksum = crc32fast::hash(&out[start + RECORD_HEADER_BYTES..]);
     out[start..start + 4].copy_from_slice(&length.to_le_bytes());
-    out[start + 4..start + RECORD_HEAD].copy_from_slice(&checksum.to_le_bytes());
+    out[start + 4..start + RECORD_HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// A finished log. Read, not mapped: a log is many times larger than the memory a build should seem to take.
+/// A finished log. It is read instead of mapped, because a log may be many times larger than the memory of a
+/// build.
 #[derive(Debug)]
 pub struct Stage {
-    pub source: Source,
+    pub source: PaperSource,
     path: PathBuf,
     file: File,
     bytes: u64,
 }
 
 impl Stage {
-    pub fn open(path: &Path, source: Source) -> Result<Self> {
+    pub fn open(path: &Path, source: PaperSource) -> Result<Self> {
         let file = File::open(path).map_err(Error::file(path))?;
         let bytes = file.metadata().map_err(Error::file(path))?.len();
         Ok(Self { source, path: path.to_owned(), file, bytes })
     }
 
-    /// The log in pieces of whole records, each with its place; ends where the rest is no whole record.
-    pub fn pieces(&self) -> impl Iterator<Item = Result<(u64, Vec<u8>)>> + Send + '_ {
+    /// The log in chunks of complete records, each with its offset; ends at the first incomplete record.
+    pub fn chunks_of_records(&self) -> impl Iterator<Item = Result<(u64, Vec<u8>)>> + Send + '_ {
         let mut at = 0;
-        let mut wanted = PIECE_BYTES;
+        let mut wanted = CHUNK_BYTES;
         std::iter::from_fn(move || {
             loop {
                 let mut bytes = vec![0; wanted];
@@ -106,12 +107,13 @@ impl Stage {
                     bytes.truncate(whole);
                     let place = at;
                     at += whole as u64;
-                    wanted = PIECE_BYTES;
+                    wanted = CHUNK_BYTES;
                     return Some(Ok((place, bytes)));
                 }
-                // A record longer than what was read, or one that was cut off.
-                let needed =
-                    bytes.first_chunk().map_or(0, |head| RECORD_HEAD + u32::from_le_bytes(*head) as usize);
+                // A record longer than the chunk, or a truncated one.
+                let needed = bytes
+                    .first_chunk()
+                    .map_or(0, |head| RECORD_HEADER_BYTES + u32::from_le_bytes(*head) as usize);
                 if needed <= wanted || needed > MAX_FRAME_BYTES || at + needed as u64 > self.bytes {
                     return None;
                 }
@@ -120,11 +122,11 @@ impl Stage {
         })
     }
 
-    /// Calls `each` with every whole record; stops at the first that is not.
+    /// Calls `each` with every complete record; stops at the first incomplete one.
     pub fn for_each(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        for piece in self.pieces() {
+        for piece in self.chunks_of_records() {
             for frame in frames(&piece?.1) {
-                let Some(record) = checked(frame) else { return Ok(()) };
+                let Some(record) = verified_record(frame) else { return Ok(()) };
                 each(record)?;
             }
         }
@@ -132,49 +134,50 @@ impl Stage {
     }
 
     pub fn reader(&self) -> StageReader<'_> {
-        StageReader { stage: self, start: 0, bytes: Vec::new(), ahead: LEAST_AHEAD }
+        StageReader { stage: self, start: 0, bytes: Vec::new(), ahead: MIN_READ_AHEAD_BYTES }
     }
 }
 
-/// Reads records by their places. Records that follow one another are read many at a time.
+/// Reads records by offset; consecutive records are read together.
 #[derive(Debug)]
 pub struct StageReader<'a> {
     stage: &'a Stage,
-    /// Where in the log `bytes` lie.
+    /// Offset of `bytes` in the log.
     start: u64,
     bytes: Vec<u8>,
-    /// Bytes to be read next time.
+    /// Read-ahead of the next read.
     ahead: usize,
 }
 
 impl StageReader<'_> {
-    pub fn source(&self) -> Source {
+    pub fn source(&self) -> PaperSource {
         self.stage.source
     }
 
-    /// The record at a place that [`Stage::pieces`] gave.
+    /// The record at an offset that [`Stage::chunks_of_records`] returned.
     pub fn record(&mut self, at: u64) -> Result<&[u8]> {
         let end = self.start + self.bytes.len() as u64;
         if !(self.start..end).contains(&at) || self.frame(at).is_none() {
             let goes_on = (self.start..=end).contains(&at);
-            self.ahead = if goes_on { (self.ahead * 2).min(MOST_AHEAD) } else { LEAST_AHEAD };
-            self.read(at, self.ahead)?;
+            self.ahead =
+                if goes_on { (self.ahead * 2).min(MAX_READ_AHEAD_BYTES) } else { MIN_READ_AHEAD_BYTES };
+            self.fill_buffer(at, self.ahead)?;
             if let Some(head) = self.bytes.first_chunk()
                 && self.frame(at).is_none()
             {
                 let length = u32::from_le_bytes(*head) as usize;
-                self.read(at, (RECORD_HEAD + length).min(MAX_FRAME_BYTES))?;
+                self.fill_buffer(at, (RECORD_HEADER_BYTES + length).min(MAX_FRAME_BYTES))?;
             }
         }
-        // What the file no longer has is read as nothing.
-        Ok(self.frame(at).map_or(&[], |frame| &frame[RECORD_HEAD..]))
+        // A truncated file yields an empty record.
+        Ok(self.frame(at).map_or(&[], |frame| &frame[RECORD_HEADER_BYTES..]))
     }
 
     fn frame(&self, at: u64) -> Option<&[u8]> {
         frames(self.bytes.get((at - self.start) as usize..)?).next()
     }
 
-    fn read(&mut self, at: u64, count: usize) -> Result<()> {
+    fn fill_buffer(&mut self, at: u64, count: usize) -> Result<()> {
         self.start = at;
         self.bytes.resize(count, 0);
         let read = read_at(&self.stage.file, at, &mut self.bytes).map_err(Error::file(&self.stage.path))?;
@@ -183,24 +186,24 @@ impl StageReader<'_> {
     }
 }
 
-/// The whole frames that `bytes` begin with.
+/// The complete frames at the beginning of `bytes`.
 pub fn frames(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
-        let length = u32::from_le_bytes(*rest.first_chunk()?) as usize + RECORD_HEAD;
+        let length = u32::from_le_bytes(*rest.first_chunk()?) as usize + RECORD_HEADER_BYTES;
         let (one, after) = rest.split_at_checked(length)?;
         rest = after;
         Some(one)
     })
 }
 
-/// The record of a frame, when its checksum is right.
-pub fn checked(frame: &[u8]) -> Option<&[u8]> {
-    let (head, record) = frame.split_at_checked(RECORD_HEAD)?;
+/// The record of a frame, if its checksum is correct.
+pub fn verified_record(frame: &[u8]) -> Option<&[u8]> {
+    let (head, record) = frame.split_at_checked(RECORD_HEADER_BYTES)?;
     (Cursor::new(&head[4..]).u32() == crc32fast::hash(record)).then_some(record)
 }
 
-/// Fills `out` from a place; less only at the end of the file.
+/// Fills `out` from an offset; returns less only at the end of the file.
 fn read_at(file: &File, at: u64, out: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
     while filled < out.len() {
@@ -234,12 +237,12 @@ mod tests {
         bytes.extend_from_slice(extra);
         writer.append(&bytes).unwrap();
         writer.sync().unwrap();
-        Stage::open(&path, Source::Ris).unwrap()
+        Stage::open(&path, PaperSource::Ris).unwrap()
     }
 
     fn places(stage: &Stage) -> Vec<u64> {
         let mut out = Vec::new();
-        for piece in stage.pieces() {
+        for piece in stage.chunks_of_records() {
             let (mut at, bytes) = piece.unwrap();
             for frame in frames(&bytes) {
                 out.push(at);
@@ -262,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_good_up_to_its_last_whole_record() {
+    fn a_log_is_valid_up_to_its_last_complete_record() {
         let folder = tempfile::tempdir().unwrap();
         let mut spoilt = Vec::new();
         frame(&work(5), &mut spoilt);
@@ -282,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_longer_than_a_piece_is_read_whole() {
+    fn a_record_longer_than_a_chunk_is_read_completely() {
         let folder = tempfile::tempdir().unwrap();
         let mut long = Vec::new();
         let many = Work { passages: vec!["y".repeat(8_000); 400], ..Work::default() };

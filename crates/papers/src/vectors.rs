@@ -1,6 +1,6 @@
-//! What works mean, as vectors of a model: one for the whole text and a few for its parts, a byte a number, in one mapped file
-//! beside the index it belongs to. Each work's record carries a hash of the text it was made from, so that a new generation takes
-//! over what has not changed and never shows a vector of another text.
+//! Embeddings of works by a model: one vector for the whole text and a few for its parts, one byte per
+//! number, in a mapped file next to the index. Each record has a hash of its text, so that a new generation
+//! reuses vectors of unchanged texts and never uses a vector of another text.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -13,17 +13,17 @@ use crate::hash::stable_hash;
 use crate::index::Index;
 use crate::text::sentences;
 
-/// A model that turns texts into vectors.
+/// An embedding model.
 pub trait Embedder: Sync {
-    /// Tells this model from any other.
+    /// Identifies the model.
     fn identity(&self) -> u64;
-    /// Numbers of a vector.
+    /// Length of a vector.
     fn dimensions(&self) -> usize;
     /// A vector of length one for each text.
     fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>>;
 }
 
-/// Told how many works are done, and of how many.
+/// Called with the number of finished works and the total.
 pub type VectorProgress<'a> = &'a dyn Fn(u64, u64);
 
 const MAGIC: &[u8; 8] = b"GANNETVX";
@@ -31,28 +31,28 @@ const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 32;
 const TRAILER_BYTES: usize = 8;
 const TRAILER_MARK: u32 = 0x5645_4353;
-/// Parts of a text besides the whole.
-const PARTS: usize = 4;
+/// Parts of a text that get their own vector.
+const TEXT_PARTS: usize = 4;
 const MAX_DIMENSIONS: usize = 4096;
-/// Works embedded by one thread at a time.
-const BATCH: usize = 8;
+/// Works that a thread embeds at a time.
+const BATCH_WORKS: usize = 8;
 
 fn record_bytes(dimensions: usize) -> usize {
-    8 + (1 + PARTS) * (4 + dimensions)
+    8 + (1 + TEXT_PARTS) * (4 + dimensions)
 }
 
-/// The hash of what a vector is made from; never 0, which stands for "none".
+/// The hash of a text; never 0, which stands for no vector.
 fn text_hash(title: &str, abstract_text: &str) -> u64 {
     stable_hash(&[title.as_bytes(), b"\n", abstract_text.as_bytes()]).max(1)
 }
 
-/// The whole text, then its parts: neighbouring sentences together, title first.
-fn texts_of(title: &str, abstract_text: &str) -> Vec<String> {
+/// The whole text, then its parts: groups of neighbouring sentences, the title first.
+fn text_parts(title: &str, abstract_text: &str) -> Vec<String> {
     let pieces: Vec<&str> =
         std::iter::once(title).chain(sentences(abstract_text)).filter(|text| !text.is_empty()).collect();
     let mut texts =
         vec![if abstract_text.is_empty() { title.to_owned() } else { format!("{title}. {abstract_text}") }];
-    let parts = pieces.len().min(PARTS);
+    let parts = pieces.len().min(TEXT_PARTS);
     let mut start = 0;
     for part in 0..parts {
         let end = start + pieces.len() / parts + usize::from(part < pieces.len() % parts);
@@ -91,28 +91,28 @@ impl Vectors {
             .then(|| works.checked_mul(record_bytes(dimensions))?.checked_add(HEADER_BYTES + TRAILER_BYTES))
             .flatten();
         if stated != Some(data.len()) {
-            return Err(Error::damaged(path, "cut off, or of another size than it says"));
+            return Err(Error::damaged(path, "truncated, or of another size than stated"));
         }
         Ok(Self { path: path.to_owned(), data, identity, dimensions, works })
     }
 
-    /// Reads every byte and compares the checksum.
+    /// Verifies the checksum.
     pub fn verify(&self) -> Result<()> {
         let (body, trailer) = self.data.split_at(self.data.len() - TRAILER_BYTES);
         let mut cursor = Cursor::new(trailer);
         if cursor.u32() == crc32fast::hash(body) && cursor.u32() == TRAILER_MARK {
             Ok(())
         } else {
-            Err(Error::damaged(&self.path, "checksum of the vectors"))
+            Err(Error::damaged(&self.path, "wrong checksum of the vectors"))
         }
     }
 
-    /// Which model made them.
+    /// The model that computed them.
     pub fn identity(&self) -> u64 {
         self.identity
     }
 
-    /// Numbers of a vector.
+    /// Length of a vector.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
@@ -122,7 +122,7 @@ impl Vectors {
         (node < self.works).then(|| &self.data[HEADER_BYTES + node * bytes..][..bytes])
     }
 
-    /// Works that have vectors.
+    /// Number of works with vectors.
     pub fn filled(&self) -> usize {
         (0..self.works).filter(|node| self.hash(*node) != 0).count()
     }
@@ -131,14 +131,15 @@ impl Vectors {
         self.record(node).map_or(0, |record| Cursor::new(record).u64())
     }
 
-    /// How near a work is to `wanted`: as a whole, and by its nearest part. `None` when nothing is known of it.
-    pub fn nearness(&self, node: u32, wanted: &[f32]) -> Option<(f32, f32)> {
+    /// Similarity of a work to `wanted`: of the whole text, and of its most similar part. `None` without
+    /// vectors.
+    pub fn similarity(&self, node: u32, wanted: &[f32]) -> Option<(f32, f32)> {
         let record = self.record(node as usize).filter(|_| wanted.len() == self.dimensions)?;
         let mut cursor = Cursor::new(record);
         if cursor.u64() == 0 {
             return None;
         }
-        let mut near = [0.0_f32; 1 + PARTS];
+        let mut near = [0.0_f32; 1 + TEXT_PARTS];
         for near in &mut near {
             let scale = f32::from_bits(cursor.u32());
             let numbers = cursor.bytes(self.dimensions);
@@ -151,7 +152,7 @@ impl Vectors {
     }
 }
 
-/// A vector in a byte a number, with what brings it back to length one.
+/// Encodes a vector with one byte per number and a scale that restores its length.
 fn put_vector(out: &mut Vec<u8>, vector: &[f32]) {
     let most = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs())).max(f32::MIN_POSITIVE);
     let rounded: Vec<i8> = vector.iter().map(|value| (value / most * 127.0).round() as i8).collect();
@@ -160,13 +161,13 @@ fn put_vector(out: &mut Vec<u8>, vector: &[f32]) {
     out.extend(rounded.iter().map(|value| *value as u8));
 }
 
-/// Vectors made before, by the hash of their text.
-struct Known<'a> {
+/// Existing vectors by the hash of their text.
+struct ExistingVectors<'a> {
     vectors: &'a Vectors,
     by_hash: HashMap<u64, u32>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> ExistingVectors<'a> {
     fn new(vectors: &'a Vectors) -> Self {
         let hashes = (0..vectors.works).map(|node| (vectors.hash(node), node as u32));
         Self { vectors, by_hash: hashes.filter(|(hash, _)| *hash != 0).collect() }
@@ -177,22 +178,22 @@ impl<'a> Known<'a> {
     }
 }
 
-/// What is written, and from what.
+/// What to write, and from which data.
 #[derive(Clone, Copy)]
-pub struct Plan<'a> {
+pub struct VectorPlan<'a> {
     pub index: &'a Index,
     pub identity: u64,
     pub dimensions: usize,
-    /// Vectors of the same model to take over.
+    /// Vectors of the same model to reuse.
     pub before: Option<&'a Vectors>,
-    /// Makes what is missing; without it, works without vectors stay so.
+    /// Computes missing vectors; without it they stay empty.
     pub embedder: Option<&'a dyn Embedder>,
 }
 
-/// Writes the vectors of all works of an index to `path`, going on with what an earlier run left. Nothing is at `path` until all
-/// of it is.
-pub fn write(plan: &Plan<'_>, path: &Path, progress: VectorProgress<'_>) -> Result<()> {
-    let beside = path.with_extension("vectors.new");
+/// Writes the vectors of all works of an index to `path`; continues an interrupted run. The file appears at
+/// `path` only when it is complete.
+pub fn write_vectors(plan: &VectorPlan<'_>, path: &Path, progress: VectorProgress<'_>) -> Result<()> {
+    let temporary = path.with_extension("vectors.new");
     let works = plan.index.facts().works as usize;
     let size = record_bytes(plan.dimensions);
     let mut header = MAGIC.to_vec();
@@ -205,47 +206,50 @@ pub fn write(plan: &Plan<'_>, path: &Path, progress: VectorProgress<'_>) -> Resu
         .truncate(false)
         .read(true)
         .write(true)
-        .open(&beside)
-        .map_err(Error::file(&beside))?;
-    let (mut done, mut checksum) = resume(&mut file, &header, size, works).map_err(Error::file(&beside))?;
+        .open(&temporary)
+        .map_err(Error::file(&temporary))?;
+    let (mut done, mut checksum) =
+        resume(&mut file, &header, size, works).map_err(Error::file(&temporary))?;
     let known =
         plan.before.filter(|before| before.identity == plan.identity && before.dimensions == plan.dimensions);
-    let known = known.map(Known::new);
+    let known = known.map(ExistingVectors::new);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     let mut out = BufWriter::with_capacity(1 << 20, file);
     while done < works {
-        let end = (done + threads * BATCH).min(works);
+        let end = (done + threads * BATCH_WORKS).min(works);
         let nodes: Vec<usize> = (done..end).collect();
         let records: Vec<Vec<u8>> = std::thread::scope(|scope| {
             let slices: Vec<_> = nodes
-                .chunks(BATCH)
+                .chunks(BATCH_WORKS)
                 .map(|nodes| scope.spawn(|| records(plan, known.as_ref(), nodes, size)))
                 .collect();
             slices.into_iter().flat_map(|slice| slice.join().unwrap_or_default()).collect()
         });
         if records.len() < nodes.len() {
-            return Err(Error::damaged(&beside, "the model failed on a text"));
+            return Err(Error::damaged(&temporary, "the model failed on a text"));
         }
         for record in &records {
             checksum.update(record);
-            out.write_all(record).map_err(Error::file(&beside))?;
+            out.write_all(record).map_err(Error::file(&temporary))?;
         }
         done = end;
-        // What is made at such a price is brought to the disk at once.
+        // Embeddings are expensive, so flush them to disk at once.
         if plan.embedder.is_some() {
-            out.flush().map_err(Error::file(&beside))?;
+            out.flush().map_err(Error::file(&temporary))?;
         }
         progress(done as u64, works as u64);
     }
-    out.write_all(&checksum.finalize().to_le_bytes()).map_err(Error::file(&beside))?;
-    out.write_all(&TRAILER_MARK.to_le_bytes()).map_err(Error::file(&beside))?;
-    let file =
-        out.into_inner().map_err(|error| Error::File { path: beside.clone(), source: error.into_error() })?;
-    file.sync_all().map_err(Error::file(&beside))?;
-    fs::rename(&beside, path).map_err(Error::file(path))
+    out.write_all(&checksum.finalize().to_le_bytes()).map_err(Error::file(&temporary))?;
+    out.write_all(&TRAILER_MARK.to_le_bytes()).map_err(Error::file(&temporary))?;
+    let file = out
+        .into_inner()
+        .map_err(|error| Error::File { path: temporary.clone(), source: error.into_error() })?;
+    file.sync_all().map_err(Error::file(&temporary))?;
+    fs::rename(&temporary, path).map_err(Error::file(path))
 }
 
-/// How many whole records an earlier run left under the same header, and their checksum; the file is cut to them.
+/// The number of complete records of an interrupted run with the same header, and their checksum; truncates
+/// the file to them.
 fn resume(
     file: &mut File,
     header: &[u8],
@@ -273,8 +277,13 @@ fn resume(
     Ok((done, checksum))
 }
 
-/// Records of some works: taken over, made, or left empty.
-fn records(plan: &Plan<'_>, known: Option<&Known<'_>>, nodes: &[usize], size: usize) -> Vec<Vec<u8>> {
+/// Records of some works: reused, computed, or empty.
+fn records(
+    plan: &VectorPlan<'_>,
+    known: Option<&ExistingVectors<'_>>,
+    nodes: &[usize],
+    size: usize,
+) -> Vec<Vec<u8>> {
     let mut out = vec![vec![0; size]; nodes.len()];
     let mut wanted: Vec<(usize, u64, Vec<String>)> = Vec::new();
     for (place, node) in nodes.iter().enumerate() {
@@ -285,7 +294,7 @@ fn records(plan: &Plan<'_>, known: Option<&Known<'_>>, nodes: &[usize], size: us
         if let Some(record) = known.and_then(|known| known.find(hash)) {
             out[place].copy_from_slice(record);
         } else if plan.embedder.is_some() {
-            wanted.push((place, hash, texts_of(&paper.title, &paper.abstract_text)));
+            wanted.push((place, hash, text_parts(&paper.title, &paper.abstract_text)));
         }
     }
     let Some(embedder) = plan.embedder else { return out };
@@ -309,16 +318,16 @@ mod tests {
 
     #[test]
     fn parts_cover_the_text_once() {
-        let texts = texts_of("Title", "One. Two. Three. Four. Five.");
+        let texts = text_parts("Title", "One. Two. Three. Four. Five.");
         assert_eq!(
             texts,
             ["Title. One. Two. Three. Four. Five.", "Title One.", "Two. Three.", "Four.", "Five."]
         );
-        assert_eq!(texts_of("Title", ""), ["Title", "Title"]);
+        assert_eq!(text_parts("Title", ""), ["Title", "Title"]);
     }
 
     #[test]
-    fn a_vector_in_bytes_keeps_its_direction() {
+    fn an_encoded_vector_keeps_its_direction() {
         let vector = [0.6_f32, -0.8, 0.001];
         let mut bytes = Vec::new();
         put_vector(&mut bytes, &vector);

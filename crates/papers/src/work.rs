@@ -1,34 +1,27 @@
-//! A scholarly work as importers hand it over, and its form in bytes (staging logs and index records use the same one).
+//! A scholarly work as importers produce it, and its binary encoding, which staging logs and index records
+//! share.
 
 use crate::file::{Cursor, put_varint};
 use crate::ids::Identifier;
 
-/// Bounds on one work. What is beyond them is cut, so that one absurd record cannot harm the whole.
-pub mod bounds {
-    /// Bytes of a title.
-    pub const TITLE: usize = 4 << 10;
-    /// Bytes of an abstract.
-    pub const ABSTRACT: usize = 64 << 10;
-    /// Bytes of one passage.
-    pub const PASSAGE: usize = 8 << 10;
-    /// Passages of one work.
-    pub const PASSAGES: usize = 4_000;
-    /// References of one work.
-    pub const REFERENCES: usize = 20_000;
-    /// Identifiers of one work.
-    pub const IDENTIFIERS: usize = 32;
-    /// Authors of one work.
-    pub const AUTHORS: usize = 500;
-    /// Bytes of one author's name, or of one category.
-    pub const NAME: usize = 300;
-    /// Categories of one work.
-    pub const CATEGORIES: usize = 100;
+/// Size limits of one work. Anything beyond them is cut, so that one absurd record cannot harm the index.
+pub mod limits {
+    pub const MAX_TITLE_BYTES: usize = 4 << 10;
+    pub const MAX_ABSTRACT_BYTES: usize = 64 << 10;
+    pub const MAX_PASSAGE_BYTES: usize = 8 << 10;
+    pub const MAX_PASSAGES: usize = 4_000;
+    pub const MAX_REFERENCES: usize = 20_000;
+    pub const MAX_IDENTIFIERS: usize = 32;
+    pub const MAX_AUTHORS: usize = 500;
+    /// Of an author's name, or of a category.
+    pub const MAX_NAME_BYTES: usize = 300;
+    pub const MAX_CATEGORIES: usize = 100;
 }
 
-/// Where a work was read from. Numbers are part of the stored form.
+/// The source a work was imported from. The numbers are part of the stored form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Source {
+pub enum PaperSource {
     Jsonl = 1,
     OpenAlex = 2,
     SemanticScholar = 3,
@@ -40,7 +33,7 @@ pub enum Source {
     Ris = 9,
 }
 
-impl Source {
+impl PaperSource {
     /// All sources, with the names used on the command line.
     pub const ALL: [(Self, &'static str); 9] = [
         (Self::Jsonl, "jsonl"),
@@ -67,12 +60,13 @@ impl Source {
     }
 }
 
-/// A day, a month or a year, as a number: 20240131, 20240100 or 20240000. Zero is "not known". Compares by time.
+/// A day, a month or a year, as a number: 20240131, 20240100 or 20240000. Zero means unknown. Ordered by
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Date(u32);
 
 impl Date {
-    /// Reads `YYYY`, `YYYY-MM`, `YYYY-MM-DD` or the beginning of a longer time in that form.
+    /// Parses `YYYY`, `YYYY-MM`, `YYYY-MM-DD`, or a timestamp that begins like that.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.trim().split(['-', '/', 'T', ' ']);
         let year = parts.next().filter(|part| part.len() == 4)?.parse().ok()?;
@@ -81,7 +75,7 @@ impl Date {
         Self::new(year, month, day)
     }
 
-    /// Month and day may be 0 for "not known".
+    /// Month and day may be 0 for unknown.
     pub fn new(year: u32, month: u32, day: u32) -> Option<Self> {
         ((1000..=9999).contains(&year) && month <= 12 && day <= 31)
             .then_some(Self(year * 10_000 + month * 100 + day))
@@ -102,13 +96,13 @@ impl Date {
 
 impl std::fmt::Display for Date {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The contract wants whole days; what is not known is its first.
+        // The API needs full dates; an unknown month or day becomes the first.
         let (month, day) = ((self.0 / 100 % 100).max(1), (self.0 % 100).max(1));
         write!(out, "{:04}-{month:02}-{day:02}", self.year())
     }
 }
 
-/// A work that another one cites, as far as the citing one tells.
+/// A cited work, as far as the citing work describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reference {
     pub ids: Vec<Identifier>,
@@ -128,7 +122,7 @@ pub struct Work {
     pub references: Vec<Reference>,
     pub passages: Vec<String>,
     pub retracted: bool,
-    /// The source says that it no longer has this work.
+    /// The source has withdrawn this work.
     pub withdrawn: bool,
 }
 
@@ -136,25 +130,30 @@ impl Work {
     const RETRACTED: u8 = 1;
     pub(crate) const WITHDRAWN: u8 = 2;
 
-    /// Cuts everything to [`bounds`] and removes repeats.
+    /// Cuts everything to its [`limits`] and removes duplicates.
     #[must_use]
     pub fn bounded(mut self) -> Self {
-        cut(&mut self.title, bounds::TITLE);
-        cut(&mut self.abstract_text, bounds::ABSTRACT);
+        truncate_text(&mut self.title, limits::MAX_TITLE_BYTES);
+        truncate_text(&mut self.abstract_text, limits::MAX_ABSTRACT_BYTES);
         self.ids.sort_by(|one, other| (one.preference(), one).cmp(&(other.preference(), other)));
         self.ids.dedup();
-        self.ids.truncate(bounds::IDENTIFIERS);
-        self.authors.truncate(bounds::AUTHORS);
-        self.categories.truncate(bounds::CATEGORIES);
-        self.authors.iter_mut().chain(&mut self.categories).for_each(|name| cut(name, bounds::NAME));
-        self.references.truncate(bounds::REFERENCES);
-        self.references.iter_mut().for_each(|reference| cut(&mut reference.title, bounds::TITLE));
-        self.passages.truncate(bounds::PASSAGES);
-        self.passages.iter_mut().for_each(|passage| cut(passage, bounds::PASSAGE));
+        self.ids.truncate(limits::MAX_IDENTIFIERS);
+        self.authors.truncate(limits::MAX_AUTHORS);
+        self.categories.truncate(limits::MAX_CATEGORIES);
+        self.authors
+            .iter_mut()
+            .chain(&mut self.categories)
+            .for_each(|name| truncate_text(name, limits::MAX_NAME_BYTES));
+        self.references.truncate(limits::MAX_REFERENCES);
+        self.references
+            .iter_mut()
+            .for_each(|reference| truncate_text(&mut reference.title, limits::MAX_TITLE_BYTES));
+        self.passages.truncate(limits::MAX_PASSAGES);
+        self.passages.iter_mut().for_each(|passage| truncate_text(passage, limits::MAX_PASSAGE_BYTES));
         self
     }
 
-    /// Appends the whole work.
+    /// Appends the encoded work.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         out.push(flag(self.retracted, Self::RETRACTED) | flag(self.withdrawn, Self::WITHDRAWN));
@@ -173,15 +172,15 @@ impl Work {
         put_texts(out, &self.passages);
     }
 
-    /// Reads what [`Work::encode`] wrote; other bytes give some work, never a panic.
+    /// Decodes what [`Work::encode`] wrote; other bytes yield some work, never a panic.
     pub fn decode(bytes: &[u8]) -> Self {
         let mut cursor = Cursor::new(bytes);
         let flags = cursor.bytes(1).first().copied().unwrap_or(0);
-        let ids = ids(&mut cursor);
+        let ids = read_ids(&mut cursor);
         let title = cursor.text().to_owned();
         let abstract_text = cursor.text().to_owned();
-        let authors = texts(&mut cursor);
-        let categories = texts(&mut cursor);
+        let authors = read_texts(&mut cursor);
+        let categories = read_texts(&mut cursor);
         let created = Date::from_stored(cursor.varint32());
         let updated = Date::from_stored(cursor.varint32());
         let count = cursor.varint();
@@ -190,9 +189,9 @@ impl Work {
             if cursor.is_at_end() {
                 break;
             }
-            references.push(Reference { ids: self::ids(&mut cursor), title: cursor.text().to_owned() });
+            references.push(Reference { ids: read_ids(&mut cursor), title: cursor.text().to_owned() });
         }
-        let passages = texts(&mut cursor);
+        let passages = read_texts(&mut cursor);
         Self {
             ids,
             title,
@@ -209,14 +208,14 @@ impl Work {
     }
 }
 
-/// Which source each shown field of a paper came from.
+/// The source of each field of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Provenance {
-    pub title: Option<Source>,
-    pub abstract_text: Option<Source>,
-    pub authors: Option<Source>,
-    pub dates: Option<Source>,
-    pub references: Option<Source>,
+    pub title: Option<PaperSource>,
+    pub abstract_text: Option<PaperSource>,
+    pub authors: Option<PaperSource>,
+    pub dates: Option<PaperSource>,
+    pub references: Option<PaperSource>,
 }
 
 impl Provenance {
@@ -227,18 +226,18 @@ impl Provenance {
         );
     }
 
-    /// Splits a record into its provenance and the work after it.
+    /// Splits a record into its provenance and the encoded work.
     pub fn decode(bytes: &[u8]) -> (Self, &[u8]) {
         let Some((head, rest)) = bytes.split_first_chunk::<5>() else { return (Self::default(), &[]) };
-        let [title, abstract_text, authors, dates, references] = head.map(Source::from_byte);
+        let [title, abstract_text, authors, dates, references] = head.map(PaperSource::from_byte);
         (Self { title, abstract_text, authors, dates, references }, rest)
     }
 }
 
-/// Shortens to at most `most` bytes, at a character boundary.
-pub fn cut(text: &mut String, most: usize) {
-    if text.len() > most {
-        text.truncate(text.floor_char_boundary(most));
+/// Shortens text to at most `max` bytes, at a character boundary.
+pub fn truncate_text(text: &mut String, max: usize) {
+    if text.len() > max {
+        text.truncate(text.floor_char_boundary(max));
     }
 }
 
@@ -254,7 +253,7 @@ fn put_texts(out: &mut Vec<u8>, texts: &[String]) {
     }
 }
 
-fn texts(cursor: &mut Cursor<'_>) -> Vec<String> {
+fn read_texts(cursor: &mut Cursor<'_>) -> Vec<String> {
     let count = cursor.varint();
     let mut out = Vec::new();
     for _ in 0..count {
@@ -274,7 +273,7 @@ fn put_ids(out: &mut Vec<u8>, ids: &[Identifier]) {
     }
 }
 
-fn ids(cursor: &mut Cursor<'_>) -> Vec<Identifier> {
+fn read_ids(cursor: &mut Cursor<'_>) -> Vec<Identifier> {
     let count = cursor.varint();
     let mut out = Vec::new();
     for _ in 0..count {
@@ -293,7 +292,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_work_comes_back_whole() {
+    fn a_work_survives_encoding() {
         let work = Work {
             ids: vec![Identifier::new("doi", "10.1/x").unwrap()],
             title: "A title".into(),
@@ -314,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_of_any_precision() {
+    fn dates_have_any_precision() {
         assert_eq!(Date::parse("2024-02-29T10:00:00Z").unwrap().to_string(), "2024-02-29");
         assert_eq!(Date::parse("2024").unwrap().to_string(), "2024-01-01");
         assert!(Date::parse("2024-13").is_none());
@@ -323,16 +322,24 @@ mod tests {
     }
 
     #[test]
-    fn cutting_respects_characters() {
+    fn cutting_respects_character_boundaries() {
         let mut text = "aé".repeat(10);
-        cut(&mut text, 5);
+        truncate_text(&mut text, 5);
         assert_eq!(text, "aéa");
     }
 
     proptest! {
         #[test]
-        fn any_bytes_decode(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = Work::decode(&bytes);
+        fn any_bytes_decode_to_a_work_that_survives_encoding(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
+            let work = Work::decode(&bytes);
+            let items = work.ids.len() + work.authors.len() + work.categories.len()
+                + work.references.len() + work.passages.len();
+            prop_assert!(items <= bytes.len(), "{} items from {} bytes", items, bytes.len());
+            let mut encoded = Vec::new();
+            work.encode(&mut encoded);
+            prop_assert_eq!(Work::decode(&encoded), work);
         }
     }
 }

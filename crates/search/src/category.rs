@@ -1,9 +1,9 @@
-//! Categories that narrow a search: by sites that are known for them, or by kind of file.
+//! Categories that narrow a search by well-known sites or by file type.
 
-use crate::question::lies_within;
+use crate::question::is_within_site;
 use url::Url;
 
-/// Where scholarly work is found on the open web.
+/// Sites that publish scholarly work.
 const RESEARCH_SITES: [&str; 14] = [
     "arxiv.org",
     "biorxiv.org",
@@ -43,7 +43,7 @@ impl Category {
         [Self::Github, Self::Research, Self::Pdf].into_iter().find(|category| category.name() == name)
     }
 
-    /// The sites it is made of; none where it is a kind of file.
+    /// The sites of this category; empty if it is a file type.
     pub fn sites(self) -> &'static [&'static str] {
         match self {
             Self::Github => &GITHUB_SITES,
@@ -56,17 +56,17 @@ impl Category {
         (self == Self::Pdf).then_some("pdf")
     }
 
-    /// Whether an address belongs to it, as far as addresses show.
-    pub fn holds(self, url: &Url) -> bool {
+    /// Whether a URL belongs to the category, judged by the URL alone.
+    pub fn contains_url(self, url: &Url) -> bool {
         match self.file_type() {
-            Some(kind) => ends_in(url, kind),
-            None => self.sites().iter().any(|site| lies_within(url, site)),
+            Some(kind) => has_extension(url, kind),
+            None => self.sites().iter().any(|site| is_within_site(url, site)),
         }
     }
 }
 
-/// Whether the path ends in this kind of file.
-pub fn ends_in(url: &Url, kind: &str) -> bool {
+/// Whether the path has this file extension.
+pub fn has_extension(url: &Url, kind: &str) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case(kind))
 }

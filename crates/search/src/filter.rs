@@ -1,33 +1,33 @@
-//! What a provider could not do with a question is done to its results.
+//! Applies the filters that a provider does not support to its results.
 
-use crate::category::ends_in;
+use crate::category::has_extension;
 use crate::hit::Hit;
 use crate::provider::Abilities;
-use crate::question::{Question, WEB, lies_within};
+use crate::question::{Question, WEB_COLLECTION, is_within_site};
 
-/// Whether a hit answers the question, as far as it shows. Marks its category.
-pub fn keep(question: &Question, able: Abilities, hit: &mut Hit) -> bool {
+/// Whether a hit matches the question, as far as can be seen. Sets its category.
+pub fn matches(question: &Question, able: Abilities, hit: &mut Hit) -> bool {
     let terms = &question.terms;
-    // Sites are exact and cheap; nobody is trusted with them.
-    if !question.wants(&hit.url) {
+    // Checking sites is exact and cheap, so it is done for every provider.
+    if !question.accepts_site(&hit.url) {
         return false;
     }
-    let of_sites = terms.sites.is_empty() || terms.sites.iter().any(|site| lies_within(&hit.url, site));
+    let of_sites = terms.sites.is_empty() || terms.sites.iter().any(|site| is_within_site(&hit.url, site));
     let alternative = terms.either && able.words;
     if !of_sites && !alternative {
         return false;
     }
     if !able.file_type
         && !terms.file_types.is_empty()
-        && !hit.of_file_type
-        && !terms.file_types.iter().any(|kind| ends_in(&hit.url, kind))
+        && !hit.has_file_type
+        && !terms.file_types.iter().any(|kind| has_extension(&hit.url, kind))
     {
         return false;
     }
-    if !able.words && !says_what_it_must(question, hit) {
+    if !able.words && !matches_words(question, hit) {
         return false;
     }
-    // Addresses show all there is to know of them; not everybody who knows words knows addresses.
+    // A URL is known in full, and some providers that support words do not support `inurl:`.
     let url = hit.url.as_str().to_lowercase();
     if !terms.either && !terms.in_url.iter().all(|part| url.contains(&part.to_lowercase())) {
         return false;
@@ -37,18 +37,18 @@ pub fn keep(question: &Question, able: Abilities, hit: &mut Hit) -> bool {
     {
         return false;
     }
-    if !able.window
+    if !able.time_range
         && let Some(published) = hit.published
-        && (question.window.since(question.now).is_some_and(|since| published < since)
-            || question.window.until().is_some_and(|until| published > until))
+        && (question.time_range.since(question.now).is_some_and(|since| published < since)
+            || question.time_range.until().is_some_and(|until| published > until))
     {
         return false;
     }
     categorise(question, able, hit)
 }
 
-/// Words that must not be there, phrases that must, and words of titles and addresses.
-fn says_what_it_must(question: &Question, hit: &Hit) -> bool {
+/// Checks excluded words, required phrases, and words required in the title or the URL.
+fn matches_words(question: &Question, hit: &Hit) -> bool {
     let terms = &question.terms;
     let title = hit.title.to_lowercase();
     let text = format!("{title} {}", hit.text.to_lowercase());
@@ -67,7 +67,7 @@ fn says_what_it_must(question: &Question, hit: &Hit) -> bool {
     }
 }
 
-/// Whether a word stands in a text by itself. Both in lower case.
+/// Whether a text contains a word as a whole word. Both in lower case.
 fn has_word(text: &str, word: &str) -> bool {
     let inside = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
     text.match_indices(word).any(|(at, found)| {
@@ -75,10 +75,10 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Finds the category a hit belongs to; false when one was asked for and it belongs to none.
+/// Sets the category of a hit; false if categories were asked for and it belongs to none of them.
 fn categorise(question: &Question, able: Abilities, hit: &mut Hit) -> bool {
-    if question.collection != WEB {
-        // Only the local index has it, and all of its hits are of it.
+    if question.collection != WEB_COLLECTION {
+        // Only the local index serves such a collection, and all of its hits belong to it.
         hit.category = Some(question.collection);
         return true;
     }
@@ -86,10 +86,10 @@ fn categorise(question: &Question, able: Abilities, hit: &mut Hit) -> bool {
     if asked.len() == 0 {
         return true;
     }
-    let held = asked.clone().find(|category| category.holds(&hit.url));
-    // A provider that filters by kind of file knows it from the file, which may have any address.
+    let held = asked.clone().find(|category| category.contains_url(&hit.url));
+    // A provider that filters by file type knows it from the file, whatever its URL.
     let by_file =
-        || asked.find(|category| category.file_type().is_some() && (able.file_type || hit.of_file_type));
+        || asked.find(|category| category.file_type().is_some() && (able.file_type || hit.has_file_type));
     hit.category = held.or_else(by_file).map(|category| category.name());
     hit.category.is_some()
 }
@@ -98,7 +98,7 @@ fn categorise(question: &Question, able: Abilities, hit: &mut Hit) -> bool {
 mod tests {
     use super::*;
     use crate::category::Category;
-    use crate::window::Window;
+    use crate::time_range::TimeRange;
     use uuid::Uuid;
 
     fn asked(query: &str) -> Question {
@@ -110,11 +110,11 @@ mod tests {
     }
 
     fn kept(question: &Question, able: Abilities, url: &str, title: &str, text: &str) -> bool {
-        keep(question, able, &mut hit(url, title, text))
+        matches(question, able, &mut hit(url, title, text))
     }
 
     #[test]
-    fn operators_hold_where_the_provider_has_none() {
+    fn operators_are_applied_where_the_provider_has_none() {
         let none = Abilities::default();
         let question = asked("cats -dog \"big cats\" intitle:guide inurl:wild");
         assert!(kept(&question, none, "http://x.example/wild", "A guide", "about Big Cats and dogma"));
@@ -126,8 +126,8 @@ mod tests {
     }
 
     #[test]
-    fn sites_hold_whoever_answers() {
-        let all = Abilities { words: true, file_type: true, window: true };
+    fn sites_are_checked_for_every_provider() {
+        let all = Abilities { words: true, file_type: true, time_range: true };
         let mut question = asked("x -site:bad.a.example");
         question.sites = vec!["a.example".into()];
         question.without_sites = vec!["a.example/private".into()];
@@ -143,18 +143,21 @@ mod tests {
         let mut question = asked("x");
         question.categories = vec![Category::Github, Category::Pdf];
         let mut file = hit("https://a.example/x.PDF?v=1", "", "");
-        assert!(keep(&question, none, &mut file));
+        assert!(matches(&question, none, &mut file));
         assert_eq!(file.category, Some("pdf"));
         let mut code = hit("https://github.com/a/b", "", "");
-        assert!(keep(&question, none, &mut code) && code.category == Some("github"));
+        assert!(matches(&question, none, &mut code) && code.category == Some("github"));
         assert!(!kept(&question, none, "https://a.example/x", "", ""));
         assert!(kept(&question, Abilities { file_type: true, ..none }, "https://arxiv.org/pdf/1", "", ""));
 
         let mut question = asked("x");
-        question.window = Window::read("qdr:d").unwrap();
-        let dated = |date: &str| hit("http://x.example/", "", "").dated(Some(date), question.now);
-        assert!(keep(&question, none, &mut dated("3 hours ago")));
-        assert!(!keep(&question, none, &mut dated("3 days ago")));
-        assert!(keep(&question, none, &mut hit("http://x.example/", "", "")), "what has no date is not old");
+        question.time_range = TimeRange::parse("qdr:d").unwrap();
+        let with_date = |date: &str| hit("http://x.example/", "", "").with_date(Some(date), question.now);
+        assert!(matches(&question, none, &mut with_date("3 hours ago")));
+        assert!(!matches(&question, none, &mut with_date("3 days ago")));
+        assert!(
+            matches(&question, none, &mut hit("http://x.example/", "", "")),
+            "a page without a date is kept"
+        );
     }
 }

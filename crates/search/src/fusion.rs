@@ -1,62 +1,64 @@
-//! Several lists become one: by reciprocal rank, each page once, what a team found valuable a little higher.
+//! Fuses several result lists by reciprocal rank: each page once, and pages that a team rated as valuable
+//! rank higher.
 
 use crate::hit::Hit;
-use crate::question::{Kind, Question, lies_within};
-use sites::{Address, Sameness};
+use crate::question::{Question, SourceKind, is_within_site};
+use sites::{PageUrl, UrlEquivalence};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use url::Url;
 
-/// The usual constant of reciprocal rank fusion: how little the difference between neighbours counts.
-const EVENNESS: f32 = 60.0;
-/// The most that being valued adds, as a part of the score.
-const VALUE: f32 = 0.5;
+/// The usual constant of reciprocal rank fusion; a larger one makes neighbouring ranks more alike.
+const RANK_CONSTANT: f32 = 60.0;
+/// The most that a team's rating adds, relative to the score.
+const MAX_RATING_BOOST: f32 = 0.5;
 
-/// Merges lists, each best first, given in the order of how much they are trusted.
+/// Merges lists, each best first; earlier lists win ties.
 pub fn fuse(question: &Question, lists: Vec<Vec<Hit>>) -> Vec<Hit> {
-    let valued = Valued::of(question);
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let valued = Ratings::from_question(question);
+    let mut positions: HashMap<String, usize> = HashMap::new();
     let mut merged: Vec<(f32, Hit)> = Vec::new();
     for list in lists {
         for (rank, hit) in list.into_iter().enumerate() {
-            let score = (1.0 + VALUE * valued.value(&hit.url)) / (EVENNESS + rank as f32 + 1.0);
-            match places.entry(key(question.kind, &hit)) {
-                Entry::Vacant(place) => {
-                    place.insert(merged.len());
+            let score =
+                (1.0 + MAX_RATING_BOOST * valued.value(&hit.url)) / (RANK_CONSTANT + rank as f32 + 1.0);
+            match positions.entry(identity(question.kind, &hit)) {
+                Entry::Vacant(position) => {
+                    position.insert(merged.len());
                     merged.push((score, hit));
                 }
-                Entry::Occupied(place) => {
-                    let (known_score, known) = &mut merged[*place.get()];
+                Entry::Occupied(position) => {
+                    let (known_score, known) = &mut merged[*position.get()];
                     *known_score += score;
-                    complete(known, hit);
+                    fill_missing_fields(known, hit);
                 }
             }
         }
     }
-    // Stable: of equals, the one that was met first.
+    // The sort is stable: of equal scores, the first one met comes first.
     merged.sort_by(|(left, _), (right, _)| right.total_cmp(left));
-    if question.window.newest_first {
+    if question.time_range.newest_first {
         merged.sort_by_key(|(_, hit)| std::cmp::Reverse(hit.published.unwrap_or(i64::MIN)));
     }
     merged.into_iter().map(|(_, hit)| hit).take(question.limit).collect()
 }
 
-/// What makes two hits one: the page, or the picture where pictures are looked for.
-fn key(kind: Kind, hit: &Hit) -> String {
-    if let (Kind::Images, Some(image)) = (kind, &hit.image) {
+/// The identity of a hit: the page, or the image in an image search.
+fn identity(kind: SourceKind, hit: &Hit) -> String {
+    if let (SourceKind::Images, Some(image)) = (kind, &hit.image) {
         return image.url.clone();
     }
     page_key(&hit.url)
 }
 
 fn page_key(url: &Url) -> String {
-    let sameness = Sameness { ignore_query: false, similar: true };
-    let address = Address::of(url.clone(), sameness);
+    let sameness = UrlEquivalence { ignore_query: false, similar: true };
+    let address = PageUrl::from_url(url.clone(), sameness);
     address.map_or_else(|_| url.to_string(), |address| address.key().to_owned())
 }
 
-/// Takes over what the better placed hit lacks.
-fn complete(known: &mut Hit, other: Hit) {
+/// Copies fields that the higher ranked hit lacks.
+fn fill_missing_fields(known: &mut Hit, other: Hit) {
     if known.title.is_empty() {
         known.title = other.title;
     }
@@ -69,14 +71,14 @@ fn complete(known: &mut Hit, other: Hit) {
     known.category = known.category.or(other.category);
 }
 
-/// What a team found valuable, made ready to be looked up for every hit.
-struct Valued<'a> {
+/// A team's ratings, prepared for lookup.
+struct Ratings<'a> {
     pages: HashMap<String, f32>,
     hosts: Vec<(&'a str, f32)>,
 }
 
-impl<'a> Valued<'a> {
-    fn of(question: &'a Question) -> Self {
+impl<'a> Ratings<'a> {
+    fn from_question(question: &'a Question) -> Self {
         let mut valued = Self { pages: HashMap::new(), hosts: Vec::new() };
         for (source, value) in &question.valued {
             if source.contains("://") {
@@ -88,10 +90,10 @@ impl<'a> Valued<'a> {
         valued
     }
 
-    /// How valuable its address or its host was found, 0 to 1.
+    /// The rating of a URL or its host, from 0 to 1.
     fn value(&self, url: &Url) -> f32 {
         let page = if self.pages.is_empty() { None } else { self.pages.get(&page_key(url)).copied() };
-        let hosts = self.hosts.iter().filter(|(host, _)| lies_within(url, host)).map(|(_, value)| *value);
+        let hosts = self.hosts.iter().filter(|(host, _)| is_within_site(url, host)).map(|(_, value)| *value);
         hosts.chain(page).fold(0.0, f32::max).clamp(0.0, 1.0)
     }
 }
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_team_values_rises_and_limits_hold() {
+    fn valued_pages_rank_higher_and_limits_hold() {
         let mut asked = question(3);
         asked.valued = vec![("good.example".to_owned(), 1.0)];
         let list = hits(&[
@@ -150,11 +152,11 @@ mod tests {
     }
 
     #[test]
-    fn pictures_of_one_page_are_many() {
+    fn several_images_of_one_page_are_kept() {
         let mut asked = question(10);
-        asked.kind = Kind::Images;
+        asked.kind = SourceKind::Images;
         let picture =
-            |url: &str| Hit::new("http://a.example/", "", "").unwrap().pictured(Some(url), None, None);
+            |url: &str| Hit::new("http://a.example/", "", "").unwrap().with_image(Some(url), None, None);
         let fused = fuse(
             &asked,
             vec![
@@ -168,7 +170,7 @@ mod tests {
     #[test]
     fn the_newest_come_first_when_asked() {
         let mut asked = question(10);
-        asked.window.newest_first = true;
+        asked.time_range.newest_first = true;
         let mut list = hits(&["http://a.example/", "http://b.example/", "http://c.example/"]);
         list[1].published = Some(2);
         list[2].published = Some(3);

@@ -1,33 +1,35 @@
-//! Web search: one question, several who may know. The query and its operators, providers behind one trait, their health, and how
-//! what they answer becomes one list. It knows neither callers nor the store; pages of hits are scraped by the engine.
+//! Web search: the query and its operators, search providers behind one trait, their health and quotas, and
+//! the fusion of their results into one list. This crate knows neither callers nor the store; the pages of
+//! hits are scraped by the engine.
 //!
-//! A [`Question`] is put to a [`Desk`]; the desk asks each [`Provider`] that is well, in order or all at once, filters what they
-//! could not, and fuses the lists. [`Found`] has the hits, and who failed and why.
+//! A [`Question`] goes to a [`ProviderRouter`]. The router asks each healthy [`Provider`], in order or all at
+//! once, applies the filters that a provider does not support, and fuses the lists. [`SearchResults`] holds
+//! the hits, and for each provider that failed the reason.
 
 mod category;
-mod desk;
 mod filter;
 mod fusion;
 mod health;
 mod hit;
-mod line;
+mod http;
 mod operators;
 mod provider;
+mod provider_router;
 pub mod providers;
 mod question;
 mod report;
 mod settings;
-mod window;
+mod time_range;
 
 pub use category::Category;
-pub use desk::{Desk, Mode};
-pub use health::{Condition, Quota};
-pub use hit::{Hit, Picture};
-pub use line::Key;
-pub use operators::{Terms, site};
-pub use provider::{Abilities, Answer, Leave, Problem, Provider};
-pub use providers::Local;
-pub use question::{Kind, Question, WEB, lies_within};
-pub use report::{Found, Outcome, Report};
-pub use settings::{Keys, Listed, Make, SearchSettings, read_quota};
-pub use window::{Unit, Window};
+pub use health::{ProviderStatus, Quota};
+pub use hit::{Hit, HitImage};
+pub use http::ApiKey;
+pub use operators::{QueryTerms, parse_site};
+pub use provider::{Abilities, Provider, ProviderError, ProviderResponse, RequestBudget};
+pub use provider_router::{ProviderMode, ProviderRouter};
+pub use providers::LocalSearch;
+pub use question::{Question, SourceKind, WEB_COLLECTION, is_within_site};
+pub use report::{ProviderOutcome, ProviderReport, SearchResults};
+pub use settings::{ApiKeys, ListedProvider, ProviderKind, SearchSettings, parse_quota};
+pub use time_range::{TimeRange, TimeUnit};

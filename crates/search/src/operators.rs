@@ -1,14 +1,14 @@
-//! A query as people write it, taken apart once: what is looked for, and the operators that say where.
+//! Parses a query as users write it into words, phrases and operators such as `site:`.
 
-/// Kinds of file whose name an operator may give.
-const LONGEST_FILE_TYPE: usize = 8;
+/// The longest file extension that `filetype:` accepts.
+const MAX_FILE_TYPE_BYTES: usize = 8;
 
-/// A query in its parts. Whatever a provider cannot do with the text itself is done with these.
+/// A parsed query. Operators that a provider does not support are applied to its results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Terms {
-    /// All of it on one line, operators and all, for those who understand them.
+pub struct QueryTerms {
+    /// The whole query on one line with its operators, for providers that support them.
     pub written: String,
-    /// What is looked for, in order, without operators.
+    /// The search words in order, without operators.
     pub words: Vec<String>,
     pub phrases: Vec<String>,
     pub without: Vec<String>,
@@ -17,41 +17,41 @@ pub struct Terms {
     pub file_types: Vec<String>,
     pub sites: Vec<String>,
     pub without_sites: Vec<String>,
-    /// Width and height of a picture.
+    /// Width and height of an image.
     pub image_size: Option<(u32, u32)>,
-    /// Terms are joined by `OR`: one of them will do.
+    /// The terms are joined by `OR`: one of them is enough.
     pub either: bool,
 }
 
-impl Terms {
-    /// Reads a query. Every text is one; nothing is refused.
-    pub fn read(query: &str) -> Self {
-        let written = on_one_line(query);
+impl QueryTerms {
+    /// Parses a query. Every text is valid.
+    pub fn parse(query: &str) -> Self {
+        let written = to_one_line(query);
         let mut terms = Self::default();
         let mut rest = written.as_str();
-        while let Some(token) = Token::next(&mut rest) {
+        while let Some(token) = QueryToken::next(&mut rest) {
             terms.add(&token);
         }
         terms.written = written;
         terms
     }
 
-    /// What is looked for as plain text, phrases without their marks.
+    /// Words and phrases as plain text, without quotation marks.
     pub fn text(&self) -> String {
         let parts: Vec<&str> = self.words.iter().chain(&self.phrases).map(String::as_str).collect();
         parts.join(" ")
     }
 
-    fn add(&mut self, token: &Token<'_>) {
+    fn add(&mut self, token: &QueryToken<'_>) {
         let value = token.value.to_owned();
         match (token.operator, token.negated) {
-            ("site", false) => self.sites.extend(site(token.value)),
-            ("site", true) => self.without_sites.extend(site(token.value)),
-            ("filetype" | "ext", false) => self.file_types.extend(file_type(token.value)),
+            ("site", false) => self.sites.extend(parse_site(token.value)),
+            ("site", true) => self.without_sites.extend(parse_site(token.value)),
+            ("filetype" | "ext", false) => self.file_types.extend(parse_file_type(token.value)),
             ("intitle" | "allintitle", false) => self.in_title.push(value),
             ("inurl" | "allinurl", false) => self.in_url.push(value),
-            ("imagesize", false) => self.image_size = self.image_size.or_else(|| size(token.value)),
-            // The opposite of an operator that has none is nothing anybody could act on.
+            ("imagesize", false) => self.image_size = self.image_size.or_else(|| parse_size(token.value)),
+            // No other operator can be negated.
             (operator, true) if !operator.is_empty() => {}
             (_, true) => self.without.push(value),
             (_, false) if token.quoted => self.phrases.push(value),
@@ -63,7 +63,7 @@ impl Terms {
 }
 
 /// One word, phrase or operator with its value.
-struct Token<'a> {
+struct QueryToken<'a> {
     negated: bool,
     /// Empty for a word.
     operator: &'a str,
@@ -71,8 +71,8 @@ struct Token<'a> {
     quoted: bool,
 }
 
-impl<'a> Token<'a> {
-    /// Takes the next token off `rest`.
+impl<'a> QueryToken<'a> {
+    /// Removes the next token from `rest`.
     fn next(rest: &mut &'a str) -> Option<Self> {
         loop {
             let text = rest.trim_start_matches([' ', '(', ')']);
@@ -96,7 +96,7 @@ impl<'a> Token<'a> {
             };
             *rest = after;
             let value = if quoted { value.trim() } else { value.trim_matches(['(', ')', '"']) };
-            // A lone mark or an operator without a value says nothing.
+            // Skip single punctuation marks and operators without a value.
             if value.chars().any(char::is_alphanumeric) || value == "|" {
                 return Some(Self { negated, operator, value, quoted });
             }
@@ -104,7 +104,7 @@ impl<'a> Token<'a> {
     }
 }
 
-/// The operator a text begins with, and what follows it.
+/// The operator that a text begins with, and the rest.
 fn operator(text: &str) -> (&str, &str) {
     const KNOWN: [&str; 8] =
         ["site", "filetype", "ext", "intitle", "allintitle", "inurl", "allinurl", "imagesize"];
@@ -115,8 +115,8 @@ fn operator(text: &str) -> (&str, &str) {
     }
 }
 
-/// A host, with a path when there is one, as everything compares it: lower case, no scheme, no `www.`.
-pub fn site(text: &str) -> Option<String> {
+/// Normalises a site for comparison: a host in lower case without scheme and `www.`, with an optional path.
+pub fn parse_site(text: &str) -> Option<String> {
     let text = text.trim();
     let text = text.split_once("://").map_or(text, |(_, after)| after);
     let text = text.strip_prefix("*.").unwrap_or(text).trim_start_matches('.');
@@ -131,21 +131,21 @@ pub fn site(text: &str) -> Option<String> {
     Some(if path.is_empty() { host.to_owned() } else { format!("{host}/{path}") })
 }
 
-fn file_type(text: &str) -> Option<String> {
+fn parse_file_type(text: &str) -> Option<String> {
     let text = text.trim_start_matches('.').to_ascii_lowercase();
     let legal = !text.is_empty()
-        && text.len() <= LONGEST_FILE_TYPE
+        && text.len() <= MAX_FILE_TYPE_BYTES
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     legal.then_some(text)
 }
 
-fn size(text: &str) -> Option<(u32, u32)> {
+fn parse_size(text: &str) -> Option<(u32, u32)> {
     let (width, height) = text.split_once(['x', 'X'])?;
     Some((width.parse().ok()?, height.parse().ok()?))
 }
 
-/// Line breaks and control characters become spaces, and spaces one.
-fn on_one_line(text: &str) -> String {
+/// Turns line breaks and control characters into spaces and joins repeated spaces.
+fn to_one_line(text: &str) -> String {
     let blank = |character: char| character.is_whitespace() || character.is_control();
     let straight = text.replace(['“', '”', '„'], "\"");
     straight.split(blank).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
@@ -161,8 +161,8 @@ mod tests {
     }
 
     #[test]
-    fn takes_a_query_apart() {
-        let terms = Terms::read(
+    fn parses_words_phrases_and_operators() {
+        let terms = QueryTerms::parse(
             "rust  async -java \"error handling\" site:Docs.rs/tokio -site:www.Reddit.com filetype:PDF intitle:guide inurl:\"a b\" imagesize:800x600",
         );
         assert_eq!(terms.words, words(&["rust", "async"]));
@@ -176,17 +176,17 @@ mod tests {
     }
 
     #[test]
-    fn either_of_two_is_known_and_no_word() {
-        let terms = Terms::read("(site:a.example OR site:b.example) cats");
+    fn or_is_an_operator_and_not_a_word() {
+        let terms = QueryTerms::parse("(site:a.example OR site:b.example) cats");
         assert!(terms.either);
         assert_eq!(terms.sites, words(&["a.example", "b.example"]));
         assert_eq!(terms.words, words(&["cats"]));
-        assert_eq!(Terms::read("a | b").words, words(&["a", "b"]));
+        assert_eq!(QueryTerms::parse("a | b").words, words(&["a", "b"]));
     }
 
     #[test]
-    fn what_only_looks_like_an_operator_is_a_word() {
-        let terms = Terms::read("http://x.example ratio 3:2 site: - -- c++ state-of-the-art \"open");
+    fn text_that_only_looks_like_an_operator_is_a_word() {
+        let terms = QueryTerms::parse("http://x.example ratio 3:2 site: - -- c++ state-of-the-art \"open");
         assert_eq!(
             terms.words,
             words(&["http://x.example", "ratio", "3:2", "site:", "c++", "state-of-the-art"])
@@ -197,13 +197,13 @@ mod tests {
 
     #[test]
     fn line_breaks_and_control_characters_do_not_survive() {
-        assert_eq!(Terms::read("a\r\nHost: b\0\tc").written, "a Host: b c");
+        assert_eq!(QueryTerms::parse("a\r\nHost: b\0\tc").written, "a Host: b c");
     }
 
     proptest! {
         #[test]
         fn any_text_is_a_query(text in "\\PC{0,500}") {
-            let terms = Terms::read(&text);
+            let terms = QueryTerms::parse(&text);
             prop_assert!(!terms.written.contains(['\n', '\r']));
             prop_assert!(terms.words.len() + terms.phrases.len() <= 500);
             prop_assert!(terms.sites.iter().all(|site| !site.contains(' ')));

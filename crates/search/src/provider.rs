@@ -1,71 +1,75 @@
-//! What every provider is to the rest: a name, what it can do, and a way to ask it.
+//! The interface of every provider: a name, what it supports, and the search itself.
 
 use crate::hit::Hit;
-use crate::question::{Kind, Question};
+use crate::question::{Question, SourceKind};
 use net::Deadline;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Somebody who may know.
+/// A source of search results.
 #[async_trait::async_trait]
 pub trait Provider: Send + Sync + std::fmt::Debug {
     /// As settings, warnings and metrics name it.
     fn name(&self) -> &str;
 
-    /// Whether it is this server's own index: free of charge, and never away.
+    /// Whether it is this server's own index: free of charge and always available.
     fn is_local(&self) -> bool {
         false
     }
 
-    fn answers(&self, kind: Kind) -> bool;
+    fn supports(&self, kind: SourceKind) -> bool;
 
-    /// What it does with a question by itself; the rest is filtered afterwards.
+    /// The filters it applies itself; all others are applied to its results afterwards.
     fn abilities(&self) -> Abilities;
 
-    /// What was asked for that it neither does nor can be done to its results; for the warning.
-    fn cannot(&self, question: &Question) -> Vec<&'static str>;
+    /// Options that it does not support and that cannot be applied to its results either; for the warning.
+    fn unsupported(&self, question: &Question) -> Vec<&'static str>;
 
-    /// Requests that a question takes at most.
-    fn requests(&self, question: &Question) -> u32;
+    /// The most requests that a question takes.
+    fn max_requests(&self, question: &Question) -> u32;
 
-    async fn ask(&self, question: &Question, leave: &Leave) -> Result<Answer, Problem>;
+    async fn search(
+        &self,
+        question: &Question,
+        budget: &RequestBudget,
+    ) -> Result<ProviderResponse, ProviderError>;
 }
 
-/// What a provider does by itself.
+/// The filters that a provider applies itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Abilities {
-    /// `-word`, phrases, `intitle:` and `inurl:`, and alternatives of all of them.
+    /// `-word`, phrases, `intitle:` and `inurl:`, and these joined by `OR`.
     pub words: bool,
     pub file_type: bool,
-    pub window: bool,
+    pub time_range: bool,
 }
 
-/// What came of a question.
+/// What a provider returned.
 #[derive(Debug, Clone, Default)]
-pub struct Answer {
+pub struct ProviderResponse {
     /// Best first.
     pub hits: Vec<Hit>,
-    /// What to know about them, for people.
+    /// Remarks for the caller's warning.
     pub notes: Vec<String>,
-    /// Pages that were searched, where that is known.
+    /// The number of pages searched, if known.
     pub searched: Option<u64>,
 }
 
-/// How long, and how often, a provider may be asked.
+/// The time and the number of requests that one search may use at a provider.
 #[derive(Debug)]
-pub struct Leave {
+pub struct RequestBudget {
     pub deadline: Deadline,
     requests: u32,
     spent: AtomicU32,
 }
 
-impl Leave {
+impl RequestBudget {
     pub fn new(deadline: Deadline, requests: u32) -> Self {
         Self { deadline, requests, spent: AtomicU32::new(0) }
     }
 
-    /// One more request, if there is one left.
-    pub fn take(&self) -> bool {
+    /// Counts one more request; false if none is left.
+    pub fn try_spend(&self) -> bool {
         let more = |spent| (spent < self.requests).then_some(spent + 1);
         self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
@@ -75,39 +79,40 @@ impl Leave {
     }
 }
 
-/// Why a provider did not answer. The texts reach callers: no address of ours, no key, nothing of an answer.
+/// Why a provider did not deliver results. The texts reach callers: they contain no address of ours, no key
+/// and no part of a response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
-    #[error("gave no answer within {} ms", .0.as_millis())]
+pub enum ProviderError {
+    #[error("did not respond within {} ms", .0.as_millis())]
     Timeout(Duration),
     #[error("could not be reached")]
     Unreachable,
-    #[error("refused the key")]
-    Refused,
-    #[error("asks to wait{}", after(*.0))]
-    Limited(Option<Duration>),
-    #[error("answered with status {0}")]
+    #[error("rejected the API key")]
+    KeyRejected,
+    #[error("is limiting requests{}", retry_after_text(*.0))]
+    RateLimited(Option<Duration>),
+    #[error("responded with status {0}")]
     Status(u16),
-    #[error("answered what is no result: {0}")]
-    Nonsense(&'static str),
-    #[error("answered more than {0} MB")]
+    #[error("sent an invalid response: {0}")]
+    InvalidResponse(&'static str),
+    #[error("sent a response larger than {0} MB")]
     TooLarge(u64),
-    /// In its own words, chosen by us.
+    /// A sentence of our own that continues the provider's name.
     #[error("{0}")]
-    Said(String),
-    #[error("is left alone for {} s after failing: {last}", .wait.as_secs().max(1))]
-    Resting { wait: Duration, last: String },
+    Message(String),
+    #[error("is paused for {} s after failing: {last}", .wait.as_secs().max(1))]
+    Paused { wait: Duration, last: String },
     #[error("has used up its quota for this {0}")]
     Quota(&'static str),
 }
 
-fn after(wait: Option<Duration>) -> String {
-    wait.map(|wait| format!(" {} s", wait.as_secs())).unwrap_or_default()
+fn retry_after_text(wait: Option<Duration>) -> String {
+    wait.map(|wait| format!(" (retry after {} s)", wait.as_secs())).unwrap_or_default()
 }
 
-impl Problem {
-    /// Whether it was asked at all.
+impl ProviderError {
+    /// Whether a request was sent at all.
     pub fn was_asked(&self) -> bool {
-        !matches!(self, Self::Resting { .. } | Self::Quota(_))
+        !matches!(self, Self::Paused { .. } | Self::Quota(_))
     }
 }

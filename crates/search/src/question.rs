@@ -1,20 +1,20 @@
-//! A question as it is put to providers: the query in its parts, and everything that narrows it.
+//! A search as providers receive it: the parsed query and all filters.
 
 use crate::category::Category;
-use crate::operators::Terms;
-use crate::window::Window;
+use crate::operators::QueryTerms;
+use crate::time_range::TimeRange;
 use url::Url;
 use uuid::Uuid;
 
-/// What is looked for.
+/// The kind of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum SourceKind {
     Web,
     News,
     Images,
 }
 
-impl Kind {
+impl SourceKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Web => "web",
@@ -24,52 +24,53 @@ impl Kind {
     }
 }
 
-/// The collection of pages of the web. Others are an operator's own, and only the local index has them.
-pub const WEB: &str = "web";
+/// The collection of web pages. Other collections are imported by an operator, and only the local index has
+/// them.
+pub const WEB_COLLECTION: &str = "web";
 
-/// One question. Every default is filled in; nothing in it is trusted to be more than text.
+/// One search, with every default filled in. All strings are untrusted.
 #[derive(Debug, Clone)]
 pub struct Question {
-    pub terms: Terms,
-    pub kind: Kind,
-    /// [`WEB`], or what an operator imported.
+    pub terms: QueryTerms,
+    pub kind: SourceKind,
+    /// [`WEB_COLLECTION`], or a collection that an operator imported.
     pub collection: &'static str,
     pub limit: usize,
-    /// Only what lies in one of these: hosts with all below them, paths where given.
+    /// Only results of these hosts (with their subdomains), or below these paths.
     pub sites: Vec<String>,
     pub without_sites: Vec<String>,
-    /// Only what belongs to one of these.
+    /// Only results of one of these categories.
     pub categories: Vec<Category>,
-    pub window: Window,
-    /// ISO 3166-1 alpha-2, upper case; when it was asked for.
+    pub time_range: TimeRange,
+    /// ISO 3166-1 alpha-2, upper case.
     pub country: Option<String>,
     /// ISO 639-1, lower case.
     pub language: Option<String>,
-    /// A place in words.
+    /// A location in words, such as `Berlin`.
     pub location: Option<String>,
     pub safe: Option<bool>,
-    /// Whose question it is: what was scraped for others is not for them.
+    /// The team that searches: pages scraped for other teams are not shown to it.
     pub team: Uuid,
-    /// Hosts and addresses that the team found valuable, with how much (0 to 1).
+    /// Hosts and URLs that the team rated as valuable, with a weight from 0 to 1.
     pub valued: Vec<(String, f32)>,
-    /// Descriptions say what the page has to say to the query.
+    /// Descriptions are passages of the page that match the query.
     pub highlights: bool,
     /// Milliseconds since the Unix epoch.
     pub now: i64,
 }
 
 impl Question {
-    /// A question for the web and nothing else said.
+    /// A web search with default options.
     pub fn new(query: &str, limit: usize, team: Uuid) -> Self {
         Self {
-            terms: Terms::read(query),
-            kind: Kind::Web,
-            collection: WEB,
+            terms: QueryTerms::parse(query),
+            kind: SourceKind::Web,
+            collection: WEB_COLLECTION,
             limit,
             sites: Vec::new(),
             without_sites: Vec::new(),
             categories: Vec::new(),
-            window: Window::default(),
+            time_range: TimeRange::default(),
             country: None,
             language: None,
             location: None,
@@ -81,9 +82,10 @@ impl Question {
         }
     }
 
-    /// The query with what narrows it written as operators, for providers that understand them. Sites that would make it longer
-    /// than `longest` characters are left out, and how many is the second value; whoever asks filters by them afterwards.
-    pub fn with_operators(&self, longest: usize) -> (String, usize) {
+    /// The query with its filters written as operators, for providers that support them. Sites that would
+    /// make it longer than `max_chars` characters are left out; the second value is their number, and the
+    /// results must be filtered by them afterwards.
+    pub fn query_with_operators(&self, max_chars: usize) -> (String, usize) {
         let mut text = self.terms.written.clone();
         let kinds: Vec<String> = self
             .categories
@@ -96,8 +98,8 @@ impl Question {
         let sites: Vec<String> = self.sites.iter().map(|site| format!("site:{site}")).collect();
         let mut left_out = 0;
         for group in [&sites, &kinds] {
-            let room = longest.saturating_sub(text.chars().count() + 1);
-            let (clause, taken) = one_of(group, room);
+            let room = max_chars.saturating_sub(text.chars().count() + 1);
+            let (clause, taken) = or_clause(group, room);
             if taken > 0 {
                 text.push(' ');
                 text.push_str(&clause);
@@ -106,7 +108,7 @@ impl Question {
         }
         for site in &self.without_sites {
             let clause = format!(" -site:{site}");
-            if text.chars().count() + clause.chars().count() <= longest {
+            if text.chars().count() + clause.chars().count() <= max_chars {
                 text.push_str(&clause);
             } else {
                 left_out += 1;
@@ -115,8 +117,8 @@ impl Question {
         (text.trim().to_owned(), left_out)
     }
 
-    /// All sites that are asked for by lists, for providers that take lists; none when a category is a kind of file, which no list
-    /// of sites can say.
+    /// All sites that results must be of, for providers that take a list; empty if a category is a file type,
+    /// which a list of sites cannot express.
     pub fn site_list(&self) -> Vec<String> {
         let categories: Vec<&str> =
             self.categories.iter().flat_map(|category| category.sites()).copied().collect();
@@ -126,27 +128,27 @@ impl Question {
             (true, true) => Vec::new(),
             (false, true) => asked,
             (true, false) => categories.into_iter().map(str::to_owned).collect(),
-            (false, false) => common(&asked, &categories),
+            (false, false) => intersect_sites(&asked, &categories),
         }
     }
 
-    /// Whether an address is where the question wants it.
-    pub fn wants(&self, url: &Url) -> bool {
-        let within = |sites: &[String]| sites.iter().any(|site| lies_within(url, site));
+    /// Whether the site filters accept a URL.
+    pub fn accepts_site(&self, url: &Url) -> bool {
+        let within = |sites: &[String]| sites.iter().any(|site| is_within_site(url, site));
         (self.sites.is_empty() || within(&self.sites))
             && !within(&self.without_sites)
             && !within(&self.terms.without_sites)
     }
 
-    /// How many results to ask for, so that enough are left when some are filtered out.
+    /// How many results to request, so that enough are left after filtering.
     pub fn wanted(&self, filtered: bool, most: usize) -> usize {
         let wanted = if filtered { self.limit.saturating_mul(2).max(10) } else { self.limit };
         wanted.clamp(1, most)
     }
 }
 
-/// `(a OR b)` of as many as fit, and how many those are.
-fn one_of(terms: &[String], room: usize) -> (String, usize) {
+/// `(a OR b)` of as many terms as fit, and their number.
+fn or_clause(terms: &[String], room: usize) -> (String, usize) {
     let mut fit = Vec::new();
     let mut length = 2;
     for term in terms {
@@ -161,10 +163,10 @@ fn one_of(terms: &[String], room: usize) -> (String, usize) {
     (clause, taken)
 }
 
-/// The sites that lie in both lists.
-pub fn common(asked: &[String], others: &[&str]) -> Vec<String> {
+/// The intersection of two lists of sites.
+pub fn intersect_sites(asked: &[String], others: &[&str]) -> Vec<String> {
     let within = |inner: &str, outer: &str| {
-        Url::parse(&format!("http://{inner}/")).is_ok_and(|url| lies_within(&url, outer))
+        Url::parse(&format!("http://{inner}/")).is_ok_and(|url| is_within_site(&url, outer))
     };
     let mut both = Vec::new();
     for one in asked {
@@ -181,8 +183,9 @@ pub fn common(asked: &[String], others: &[&str]) -> Vec<String> {
     both
 }
 
-/// Whether an address is of a site or of what lies below it. A path counts by whole segments.
-pub fn lies_within(url: &Url, site: &str) -> bool {
+/// Whether a URL belongs to a site, a subdomain of it, or a path below it. Paths are compared by whole
+/// segments.
+pub fn is_within_site(url: &Url, site: &str) -> bool {
     let (host, path) = site.split_once('/').map_or((site, ""), |(host, path)| (host, path));
     let own = match (url.host_str(), url.port()) {
         (Some(name), Some(port)) if host.contains(':') && !host.ends_with(']') => format!("{name}:{port}"),
@@ -212,25 +215,25 @@ mod tests {
         asked.sites = vec!["a.example".into(), "b.example".into()];
         asked.categories = vec![Category::Github, Category::Pdf];
         asked.without_sites = vec!["x.example".into()];
-        let (text, left_out) = asked.with_operators(500);
+        let (text, left_out) = asked.query_with_operators(500);
         assert_eq!(
             text,
             "cats \"big cats\" -dogs (site:a.example OR site:b.example) (site:github.com OR filetype:pdf) -site:x.example"
         );
         assert_eq!(left_out, 0);
-        let (text, left_out) = asked.with_operators(50);
+        let (text, left_out) = asked.query_with_operators(50);
         assert!(text.chars().count() <= 50 && left_out > 0, "{text}");
     }
 
     #[test]
-    fn sites_hold_what_lies_below_them_and_nothing_beside() {
+    fn a_site_includes_subdomains_and_paths_below_it() {
         let url = |text: &str| Url::parse(text).unwrap();
-        assert!(lies_within(&url("https://a.docs.rs/x"), "docs.rs"));
-        assert!(lies_within(&url("https://docs.rs/tokio/latest"), "docs.rs/tokio"));
-        assert!(!lies_within(&url("https://docs.rs/tokio-util"), "docs.rs/tokio"));
-        assert!(!lies_within(&url("https://notdocs.rs/"), "docs.rs"));
-        assert!(lies_within(&url("http://127.0.0.1:8000/x"), "127.0.0.1:8000"));
-        assert!(lies_within(&url("http://127.0.0.1:8000/x"), "127.0.0.1"));
+        assert!(is_within_site(&url("https://a.docs.rs/x"), "docs.rs"));
+        assert!(is_within_site(&url("https://docs.rs/tokio/latest"), "docs.rs/tokio"));
+        assert!(!is_within_site(&url("https://docs.rs/tokio-util"), "docs.rs/tokio"));
+        assert!(!is_within_site(&url("https://notdocs.rs/"), "docs.rs"));
+        assert!(is_within_site(&url("http://127.0.0.1:8000/x"), "127.0.0.1:8000"));
+        assert!(is_within_site(&url("http://127.0.0.1:8000/x"), "127.0.0.1"));
     }
 
     #[test]
@@ -241,6 +244,6 @@ mod tests {
         asked.terms.sites.clear();
         assert_eq!(asked.site_list().len(), 14);
         asked.categories.push(Category::Pdf);
-        assert!(asked.site_list().is_empty(), "a file may lie anywhere");
+        assert!(asked.site_list().is_empty(), "a file may be on any site");
     }
 }

@@ -1,4 +1,4 @@
-//! What every handler can reach: the store, the gate, the callers, and the settings of this server.
+//! The state shared by all handlers: the services of the engine, the store, and the settings of this server.
 
 use engine::agent::Agents;
 use engine::crawl::Crawler;
@@ -8,36 +8,32 @@ use engine::scrape::Scraper;
 use engine::search::Searcher;
 use engine::search::collections::Collections;
 use engine::storage::Storage;
-use engine::{Callers, Gate};
+use engine::{Callers, Limiter};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::Store;
 use tokio_util::sync::CancellationToken;
-use wire::{Kind, WireError};
+use wire::WireError;
 
 use crate::telemetry::Telemetry;
 
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where this server listens, for links when a request does not say how it was reached.
+    /// The listening address, used in links if a request does not tell how the server was reached.
     pub listen: SocketAddr,
-    /// A worker only tells how it is.
+    /// False for a worker, which serves only health, readiness and metrics.
     pub api: bool,
-    /// With authentication off every request is the first team's. Only for loopback.
+    /// With authentication off, every request acts for the first team. Only allowed on loopback addresses.
     pub auth: bool,
-    /// How callers reach us, when a proxy in front hides it.
+    /// The URL under which callers reach this server, if a proxy hides it.
     pub public_url: Option<String>,
     pub cors: Cors,
     /// The largest JSON body, in bytes.
     pub body_limit: usize,
-    /// How long open requests may go on after a stop.
-    pub shutdown_grace: Duration,
-    /// Drills may rehearse faults of the server itself.
-    pub drill_faults: bool,
 }
 
-/// Which other origins' pages may call us from a browser.
+/// The origins whose pages may call this server from a browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cors {
     None,
@@ -45,29 +41,29 @@ pub enum Cors {
     Origins(Vec<String>),
 }
 
-/// Shared by all handlers. One pointer: it is cloned several times for every request.
+/// Shared by all handlers. A single pointer, because it is cloned several times for every request.
 #[derive(Clone)]
-pub struct App(Arc<Parts>);
+pub struct App(Arc<AppParts>);
 
 impl App {
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: AppParts) -> Self {
         Self(Arc::new(parts))
     }
 }
 
 impl std::ops::Deref for App {
-    type Target = Parts;
+    type Target = AppParts;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &AppParts {
         &self.0
     }
 }
 
-/// What an [`App`] is made of.
-pub struct Parts {
+/// The contents of an [`App`].
+pub struct AppParts {
     pub store: Arc<dyn Store>,
-    pub gate: Arc<Gate>,
-    /// Whether there is room to store what new work would bring.
+    pub gate: Arc<Limiter>,
+    /// Watches whether there is disk space for the results of new work.
     pub storage: Arc<Storage>,
     pub callers: Arc<Callers>,
     pub research: Arc<Research>,
@@ -80,29 +76,29 @@ pub struct Parts {
     pub settings: Settings,
     pub telemetry: Telemetry,
     pub readiness: Readiness,
-    /// Cancelled when the process has been told to stop: no longer ready.
+    /// Cancelled when the process is stopping: `/ready` then fails.
     pub stopping: CancellationToken,
 }
 
-/// Whether the store works, asked at most once a second: `/ready` needs no key, and must cost no more.
+/// Whether the store works; checked at most once a second, because `/ready` needs no key.
 #[derive(Debug, Default)]
 pub struct Readiness(tokio::sync::Mutex<Option<Instant>>);
 
 impl Readiness {
-    /// Why the store does not work, as callers are told.
+    /// The error tells callers why the store does not work.
     pub async fn check(&self, store: &dyn Store) -> Result<(), WireError> {
         let mut last_ready = self.0.lock().await;
         if last_ready.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
             return Ok(());
         }
-        let answer = store.ping().await;
-        *last_ready = answer.is_ok().then(Instant::now);
-        answer.map_err(|error| {
+        let pong = store.ping().await;
+        *last_ready = pong.is_ok().then(Instant::now);
+        pong.map_err(|error| {
             tracing::warn!(%error, "not ready");
-            let told = engine::from_store(error);
-            // Whatever is wrong with it, it is not ready.
-            if told.kind == Kind::Unavailable {
-                told
+            let error = engine::from_store(error);
+            // Any other store error also means not ready.
+            if error.is_unavailable() {
+                error.into()
             } else {
                 WireError::unavailable("the database is not available", 1)
             }
@@ -116,7 +112,7 @@ impl std::fmt::Debug for App {
     }
 }
 
-impl std::fmt::Debug for Parts {
+impl std::fmt::Debug for AppParts {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("App").field("settings", &self.settings).finish_non_exhaustive()
     }

@@ -1,8 +1,8 @@
-//! Reads what a request carries: a JSON body, a query string, a job id in the path. Strict, bounded,
-//! and every mistake answered from the catalogue.
+//! Extractors for JSON bodies, query strings, job ids and idempotency keys: strict, with size and time
+//! limits, and with errors from the catalogue.
 
 use crate::app::App;
-use crate::error::Failure;
+use crate::error::ApiError;
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::CONTENT_TYPE;
@@ -13,39 +13,40 @@ use std::time::Duration;
 use uuid::Uuid;
 use wire::{Kind, WireError};
 
-/// A body must be here this long after its headers.
-const BODY_TIME: Duration = Duration::from_secs(30);
-/// What is read and thrown away of a body that is too large, so that a client which writes before it
-/// reads gets our answer and not a broken pipe.
-const DRAIN_LIMIT: usize = 64 * 1024 * 1024;
-const DRAIN_TIME: Duration = Duration::from_secs(5);
+/// Time for a body to arrive after its headers.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How much of a body that is too large is read and discarded, so that a client which writes before it
+/// reads gets our response and not a broken pipe.
+const MAX_DRAINED_BYTES: usize = 64 * 1024 * 1024;
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A JSON body.
 #[derive(Debug)]
 pub struct JsonBody<T>(pub T);
 
 impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
         if !is_json(request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok())) {
             return Err(Kind::UnsupportedMediaType.into());
         }
-        let bytes = tokio::time::timeout(BODY_TIME, read_all(request.into_body(), app.settings.body_limit))
-            .await
-            .map_err(|_| WireError::from(Kind::RequestTimeout))??;
+        let bytes =
+            tokio::time::timeout(BODY_TIMEOUT, read_all(request.into_body(), app.settings.body_limit))
+                .await
+                .map_err(|_| WireError::from(Kind::RequestTimeout))??;
         Ok(Self(wire::read::body(&bytes)?))
     }
 }
 
-/// A missing type counts as JSON: there is nothing else it could be.
+/// A missing content type counts as JSON: no other type is accepted.
 fn is_json(content_type: Option<&str>) -> bool {
     let Some(text) = content_type else { return true };
     let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
 }
 
-async fn read_all(body: Body, limit: usize) -> Result<Vec<u8>, Failure> {
+async fn read_all(body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
     let mut stream = body.into_data_stream();
     let mut bytes = Vec::new();
     while let Some(chunk) = stream.next().await {
@@ -55,13 +56,13 @@ async fn read_all(body: Body, limit: usize) -> Result<Vec<u8>, Failure> {
             let drain = async {
                 while let Some(Ok(rest)) = stream.next().await {
                     drained += rest.len();
-                    if drained > DRAIN_LIMIT {
+                    if drained > MAX_DRAINED_BYTES {
                         break;
                     }
                 }
             };
-            // Whether the rest came or not, the answer is the same.
-            let _ = tokio::time::timeout(DRAIN_TIME, drain).await;
+            // The response is the same whether or not the rest arrived.
+            let _ = tokio::time::timeout(DRAIN_TIMEOUT, drain).await;
             return Err(WireError::payload_too_large(limit).into());
         }
         bytes.extend_from_slice(&chunk);
@@ -74,9 +75,9 @@ async fn read_all(body: Body, limit: usize) -> Result<Vec<u8>, Failure> {
 pub struct QueryString<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryString<T> {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         Ok(Self(wire::read::query(parts.uri.query().unwrap_or_default())?))
     }
 }
@@ -86,23 +87,23 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryString<T>
 pub struct JobId(pub Uuid);
 
 impl<S: Send + Sync> FromRequestParts<S> for JobId {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let text = Path::<String>::from_request_parts(parts, state).await;
         let id = text.ok().and_then(|Path(text)| Uuid::try_parse(&text).ok());
         Ok(Self(id.ok_or(Kind::InvalidJobId)?))
     }
 }
 
-/// An `x-idempotency-key`, when there is one: 1 to 256 visible characters.
+/// An optional `x-idempotency-key` of 1 to 256 visible characters.
 #[derive(Debug)]
 pub struct IdempotencyKey(pub Option<String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let Some(value) = parts.headers.get("x-idempotency-key") else { return Ok(Self(None)) };
         let key = value.to_str().ok().filter(|key| (1..=256).contains(&key.len()));
         let issue =
@@ -117,7 +118,7 @@ mod tests {
     use super::is_json;
 
     #[test]
-    fn knows_json_when_it_is_named() {
+    fn recognizes_json_content_types() {
         for yes in [
             None,
             Some("application/json"),

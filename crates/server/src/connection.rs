@@ -1,5 +1,6 @@
-//! An accepted connection as hyper reads and writes it. It keeps its places in the connection limits until it is closed, also after
-//! an upgrade to a WebSocket, and it is cut when the client stops reading while an answer is being written.
+//! An accepted connection as hyper reads and writes it. It keeps its slots in the connection limits until it
+//! is closed, also after an upgrade to a WebSocket, and it is closed if the client stops reading while a
+//! response is being written.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -9,14 +10,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A blocked connection must take this many bytes in every write timeout, so that reading a byte now and then does not keep it. Much
-/// more than this moves on a slow link: the kernel asks for more only after some 60 KB have left, which takes half a minute at
-/// 2 KB a second.
-const MIN_PROGRESS: usize = 16 * 1024;
-/// Unsent bytes that the kernel holds for one connection. With its default of several megabytes a slow reader would look as if it
-/// made no progress for minutes, because the socket only becomes writable again after a third of them has left.
+/// A blocked connection must accept this many bytes in every write timeout, so that reading single bytes does
+/// not keep it open. A slow link moves much more: the kernel asks for more only after some 60 KB have been
+/// sent, which takes half a minute at 2 KB a second.
+const MIN_PROGRESS_BYTES: usize = 16 * 1024;
+/// Unsent bytes that the kernel buffers for one connection. With its default of several megabytes a slow
+/// reader would seem to make no progress for minutes, because the socket only becomes writable again after a
+/// third has been sent.
 #[cfg(target_os = "linux")]
-const MAX_UNSENT: u32 = 16 * 1024;
+const MAX_UNSENT_BYTES: u32 = 16 * 1024;
 
 /// A stream that can be closed without waiting for the other side.
 pub trait Abort {
@@ -25,42 +27,44 @@ pub trait Abort {
 
 impl Abort for TcpStream {
     fn abort(&self) {
-        // Otherwise the kernel would go on to offer the unread bytes to the client. A socket that refuses the option is closed
-        // all the same.
+        // Otherwise the kernel would keep offering the unread bytes to the client. A socket that rejects the
+        // option is closed anyway.
         let _ = self.set_zero_linger();
     }
 }
 
-/// Prepares an accepted socket: small answers leave at once, and the progress of large ones can be seen.
-pub fn prepare(stream: &TcpStream) {
-    // A socket that refuses an option still works.
+/// Prepares an accepted socket: small responses are sent at once, and the progress of large ones is visible.
+pub fn configure_socket(stream: &TcpStream) {
+    // A socket that rejects an option still works.
     let _ = stream.set_nodelay(true);
     #[cfg(target_os = "linux")]
-    let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(MAX_UNSENT);
+    let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(MAX_UNSENT_BYTES);
 }
 
-/// A stream with a time limit for writes that make no progress. Idle connections, which have nothing to write, have no limit here.
+/// A stream with a timeout for writes that make no progress. Idle connections, which have nothing to write,
+/// are not limited here.
 pub struct Connection<S, P> {
     stream: S,
     write_timeout: Duration,
     blocked: Option<Blocked>,
     /// Held until the connection is closed.
-    _places: P,
+    _slots: P,
 }
 
-/// The client has not taken everything that was written.
+/// The client has not accepted everything that was written.
 struct Blocked {
-    /// Bytes it took since the timer was started.
+    /// Bytes accepted since the timer was started.
     taken: usize,
     timer: Pin<Box<Sleep>>,
 }
 
 impl<S: Abort, P> Connection<S, P> {
-    pub fn new(stream: S, write_timeout: Duration, places: P) -> Self {
-        Self { stream, write_timeout, blocked: None, _places: places }
+    pub fn new(stream: S, write_timeout: Duration, slots: P) -> Self {
+        Self { stream, write_timeout, blocked: None, _slots: slots }
     }
 
-    /// Notes how a write of `offered` bytes ended, and ends the connection when writes have been blocked for too long.
+    /// Records the result of a write of `offered` bytes, and ends the connection if writes are blocked for
+    /// too long.
     fn note_write(
         &mut self,
         cx: &mut Context<'_>,
@@ -72,7 +76,7 @@ impl<S: Abort, P> Connection<S, P> {
             Poll::Ready(Ok(count)) => {
                 if let Some(blocked) = &mut self.blocked {
                     blocked.taken += count;
-                    if blocked.taken >= MIN_PROGRESS {
+                    if blocked.taken >= MIN_PROGRESS_BYTES {
                         blocked.taken = 0;
                         blocked.timer.as_mut().reset(Instant::now() + self.write_timeout);
                     }
@@ -85,7 +89,10 @@ impl<S: Abort, P> Connection<S, P> {
                 ready!(self.blocked.get_or_insert_with(start).timer.as_mut().poll(cx));
                 self.stream.abort();
                 metrics::counter!("gannet_connections_cut_total", "reason" => "not_reading").increment(1);
-                return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")));
+                return Poll::Ready(Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "the client does not read the response",
+                )));
             }
         }
         written
@@ -153,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_does_not_read_is_cut() {
+    async fn a_client_that_does_not_read_is_disconnected() {
         let (mut ours, _theirs) = connection();
         let began = Instant::now();
         let error = ours.write_all(&[0; 4096]).await.unwrap_err();
@@ -162,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_trickle_does_not_keep_a_connection() {
+    async fn reading_single_bytes_does_not_keep_a_connection() {
         let (mut ours, mut theirs) = connection();
         tokio::spawn(async move {
             while theirs.read_u8().await.is_ok() {

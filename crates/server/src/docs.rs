@@ -1,5 +1,5 @@
-//! The OpenAPI document: what the routes declare, completed from the error catalogue, and the page
-//! that shows it to people. Both work without a network.
+//! The OpenAPI document: the declarations of the routes, with errors added from the catalogue, and the page
+//! that displays it. Both work without a network.
 
 use std::fmt::Write;
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
@@ -14,13 +14,13 @@ use wire::error::CATALOGUE;
     info(title = "Gannet", description = "Web data for agents, pipelines and datasets, from your own machine."),
     components(schemas(wire::ErrorBody, wire::Issue)),
     security(("key" = [])),
-    modifiers(&Key),
+    modifiers(&KeyScheme),
 )]
 pub struct ApiDoc;
 
-struct Key;
+struct KeyScheme;
 
-impl Modify for Key {
+impl Modify for KeyScheme {
     fn modify(&self, document: &mut OpenApi) {
         let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
         document.components.get_or_insert_with(Components::default).add_security_scheme("key", scheme);
@@ -32,7 +32,7 @@ pub fn openapi() -> OpenApi {
     complete(crate::routes::document())
 }
 
-/// Adds to each operation the errors it can answer, from the catalogue.
+/// Adds the possible errors from the catalogue to each operation.
 pub fn complete(mut document: OpenApi) -> OpenApi {
     for item in document.paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
@@ -52,14 +52,14 @@ fn add_errors(operation: &mut Operation) {
     };
     let takes_id = parameters.iter().any(in_path);
     if operation.security.is_none() {
-        // Behind a key; metrics only when the server is open to others.
+        // Needs a key; metrics only if the server is reachable from other machines.
         statuses.extend([401, 403, 429, 503]);
     }
     if !parameters.is_empty() || operation.request_body.is_some() {
         statuses.push(400);
     }
     if operation.security.is_none() && parameters.is_empty() && operation.request_body.is_none() {
-        // Nothing to get wrong but an unreadable request line.
+        // Only an unreadable request line can be wrong.
         statuses.push(400);
     }
     if operation.request_body.is_some() {

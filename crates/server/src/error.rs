@@ -1,4 +1,4 @@
-//! Catalogue errors as HTTP responses.
+//! Errors as HTTP responses.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -6,35 +6,35 @@ use wire::{Kind, WireError};
 
 /// A [`WireError`] that a handler can return.
 #[derive(Debug)]
-pub struct Failure(pub WireError);
+pub struct ApiError(pub WireError);
 
-impl<E: Into<WireError>> From<E> for Failure {
+impl<E: Into<WireError>> From<E> for ApiError {
     fn from(error: E) -> Self {
         Self(error.into())
     }
 }
 
-impl Failure {
-    /// An error of the store, as the caller should see it.
-    pub fn store(error: store::StoreError) -> Self {
-        Self(engine::from_store(error))
+impl ApiError {
+    /// A store error as the caller sees it.
+    pub fn from_store(error: store::StoreError) -> Self {
+        Self(engine::from_store(error).into())
     }
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.0.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, axum::Json(self.0.body())).into_response();
         if let Some(seconds) = self.0.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        // For routes whose clients read errors in another shape as well.
+        // For routes that add another error format.
         response.extensions_mut().insert(self.0);
         response
     }
 }
 
-/// The catalogue's error for a bare status, for responses that no handler of ours wrote.
+/// The catalogue's error for a status, for responses that the framework wrote.
 pub fn for_status(status: StatusCode) -> WireError {
     let kind = match status.as_u16() {
         401 => Kind::Unauthorized,

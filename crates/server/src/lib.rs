@@ -1,22 +1,22 @@
 //! HTTP: routes, authentication, limits, errors to responses, OpenAPI, and the listener itself.
 //!
-//! Handlers read a request, call `engine`, and write the answer. Nothing that the command line also
-//! needs lives here.
+//! Handlers parse a request, call `engine`, and write the response. Nothing that the command line also
+//! needs belongs here.
 
 pub mod app;
+mod auth;
+mod base_url;
 mod body;
 mod connection;
 mod docs;
-mod envelope;
 mod error;
-mod guard;
 mod peers;
-mod public;
+mod request_wrapper;
 mod routes;
 pub mod serve;
 mod telemetry;
 
-pub use app::{App, Cors, Parts, Settings};
+pub use app::{App, AppParts, Cors, Settings};
 pub use docs::openapi;
 pub use peers::Network;
 pub use routes::router;

@@ -1,11 +1,12 @@
-//! Who connects: how many connections one address may hold, and which addresses are proxies of the operator.
+//! Client addresses: the connection limit of each, and the networks of trusted proxies.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Counts the connections of each address. IPv6 clients are counted by network, because one client owns all of its /64.
+/// Counts the connections of each address. IPv6 clients are counted by /64 network, which belongs to one
+/// client.
 #[derive(Debug)]
 pub struct PeerLimit {
     max: usize,
@@ -18,10 +19,10 @@ impl PeerLimit {
         Arc::new(Self { max, counts: Mutex::default() })
     }
 
-    /// A place for one connection of `peer`; none when it holds as many as it may.
-    pub fn take(self: &Arc<Self>, peer: IpAddr) -> Option<PeerPlace> {
+    /// A slot for one connection of `peer`; none if it has reached the limit.
+    pub fn acquire(self: &Arc<Self>, peer: IpAddr) -> Option<PeerSlot> {
         if self.max == 0 {
-            return Some(PeerPlace(None));
+            return Some(PeerSlot(None));
         }
         let peer = client_network(peer);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,22 +31,22 @@ impl PeerLimit {
             return None;
         }
         *count += 1;
-        Some(PeerPlace(Some((self.clone(), peer))))
+        Some(PeerSlot(Some((self.clone(), peer))))
     }
 }
 
-/// The place of one connection among those of its address; free again when dropped.
+/// The slot of one connection; released when dropped.
 #[derive(Debug)]
-pub struct PeerPlace(Option<(Arc<PeerLimit>, IpAddr)>);
+pub struct PeerSlot(Option<(Arc<PeerLimit>, IpAddr)>);
 
-impl PeerPlace {
+impl PeerSlot {
     /// For connections that are not counted.
     pub fn uncounted() -> Self {
         Self(None)
     }
 }
 
-impl Drop for PeerPlace {
+impl Drop for PeerSlot {
     fn drop(&mut self) {
         let Some((limit, peer)) = self.0.take() else { return };
         let mut counts = limit.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,21 +110,21 @@ mod tests {
     }
 
     #[test]
-    fn an_address_holds_so_many_connections() {
+    fn connections_of_one_address_are_limited() {
         let limit = PeerLimit::new(2);
-        let first = limit.take(address("192.0.2.1")).unwrap();
-        let _second = limit.take(address("::ffff:192.0.2.1")).unwrap();
-        assert!(limit.take(address("192.0.2.1")).is_none());
-        let _other = limit.take(address("192.0.2.2")).unwrap();
+        let first = limit.acquire(address("192.0.2.1")).unwrap();
+        let _second = limit.acquire(address("::ffff:192.0.2.1")).unwrap();
+        assert!(limit.acquire(address("192.0.2.1")).is_none());
+        let _other = limit.acquire(address("192.0.2.2")).unwrap();
         drop(first);
-        assert!(limit.take(address("192.0.2.1")).is_some());
-        let _one = limit.take(address("2001:db8::1")).unwrap();
-        let _two = limit.take(address("2001:db8::2")).unwrap();
-        assert!(limit.take(address("2001:db8::3")).is_none(), "one network is one client");
-        assert!(limit.take(address("2001:db8:0:1::3")).is_some());
-        assert_eq!(limit.counts.lock().unwrap().len(), 3, "nothing is kept of those who left");
+        assert!(limit.acquire(address("192.0.2.1")).is_some());
+        let _one = limit.acquire(address("2001:db8::1")).unwrap();
+        let _two = limit.acquire(address("2001:db8::2")).unwrap();
+        assert!(limit.acquire(address("2001:db8::3")).is_none(), "one network is one client");
+        assert!(limit.acquire(address("2001:db8:0:1::3")).is_some());
+        assert_eq!(limit.counts.lock().unwrap().len(), 3, "closed connections are forgotten");
         let open = PeerLimit::new(0);
-        let held: Vec<_> = (0..9).map(|_| open.take(address("192.0.2.1"))).collect();
+        let held: Vec<_> = (0..9).map(|_| open.acquire(address("192.0.2.1"))).collect();
         assert!(held.iter().all(Option::is_some));
     }
 

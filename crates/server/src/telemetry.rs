@@ -1,4 +1,4 @@
-//! Numbers for Prometheus, and what one request adds to them.
+//! Prometheus metrics.
 
 use axum::http::Method;
 use metrics::{Counter, Histogram};
@@ -8,10 +8,10 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Seconds; from a cached answer to a long crawl page.
-const BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0];
+/// Seconds; from a cached response to a slow page of a crawl.
+const BUCKETS_SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0];
 
-const UPKEEP: Duration = Duration::from_secs(5);
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The recorder of this process.
 #[derive(Clone)]
@@ -24,45 +24,38 @@ impl std::fmt::Debug for Telemetry {
 }
 
 impl Telemetry {
-    /// Installs the recorder. Once per process.
+    /// Installs the recorder; once per process.
     pub fn install() -> Result<Self, String> {
         let handle = PrometheusBuilder::new()
-            .set_buckets_for_metric(Matcher::Full("gannet_http_seconds".to_owned()), &BUCKETS)
-            .and_then(|all| all.set_buckets_for_metric(Matcher::Prefix("gannet_work_".to_owned()), &BUCKETS))
+            .set_buckets_for_metric(Matcher::Full("gannet_http_seconds".to_owned()), &BUCKETS_SECONDS)
+            .and_then(|all| {
+                all.set_buckets_for_metric(Matcher::Prefix("gannet_work_".to_owned()), &BUCKETS_SECONDS)
+            })
             .and_then(PrometheusBuilder::install_recorder)
             .map_err(|error| error.to_string())?;
-        metrics::describe_counter!(
-            "gannet_http_requests_total",
-            "Answered requests by route, method and status"
-        );
-        metrics::describe_histogram!("gannet_http_seconds", "Seconds from request to answer, by route");
-        metrics::describe_counter!("gannet_panics_total", "Handlers that panicked; each cost one request");
+        metrics::describe_counter!("gannet_http_requests_total", "HTTP requests by route, method and status");
+        metrics::describe_histogram!("gannet_http_seconds", "Seconds from request to response, by route");
+        metrics::describe_counter!("gannet_panics_total", "Handlers that panicked; each failed one request");
         metrics::describe_counter!(
             "gannet_connections_cut_total",
-            "Connections closed because the client did not read, or held too many, by reason"
+            "Connections closed by the server, by reason: the client did not read, or had too many connections"
         );
         metrics::describe_histogram!(
             "gannet_work_cpu_seconds",
-            "Processor seconds of reading and writing a page, by capability"
+            "CPU seconds of parsing a page and writing its document, by capability"
         );
         metrics::describe_histogram!(
             "gannet_work_wait_seconds",
-            "Seconds that such work waited for its turn, by capability"
+            "Seconds that such work waited for a free CPU thread, by capability"
         );
-        metrics::describe_counter!("gannet_webhooks_total", "Attempts to deliver webhooks, by their outcome");
-        metrics::describe_counter!(
-            "gannet_search_asked_total",
-            "Questions to search providers, by their outcome"
-        );
-        metrics::describe_histogram!("gannet_search_seconds", "Seconds that search providers took to answer");
-        metrics::describe_gauge!(
-            "gannet_search_resting",
-            "1 while a search provider is left alone after failing"
-        );
+        metrics::describe_counter!("gannet_webhooks_total", "Webhook delivery attempts by outcome");
+        metrics::describe_counter!("gannet_search_asked_total", "Requests to search providers by outcome");
+        metrics::describe_histogram!("gannet_search_seconds", "Response time of search providers in seconds");
+        metrics::describe_gauge!("gannet_search_resting", "1 while a search provider is paused after errors");
         metrics::describe_gauge!("gannet_search_index_documents", "Pages in the local search index");
-        metrics::describe_gauge!("gannet_search_index_bytes", "Bytes that the local search index takes");
-        metrics::describe_gauge!("gannet_objects_bytes", "Bytes that stored objects take");
-        metrics::describe_gauge!("gannet_database_bytes", "Bytes that the database takes");
+        metrics::describe_gauge!("gannet_search_index_bytes", "Size of the local search index in bytes");
+        metrics::describe_gauge!("gannet_objects_bytes", "Size of stored objects in bytes");
+        metrics::describe_gauge!("gannet_database_bytes", "Size of the database in bytes");
         metrics::describe_gauge!(
             "gannet_browser_sandboxed",
             "1 if pages run in Chromium's sandbox, 0 if not; absent before the first start of the browser"
@@ -70,38 +63,38 @@ impl Telemetry {
         Ok(Self(handle))
     }
 
-    /// Folds samples together now and then, so that they do not pile up where nobody reads them.
-    pub async fn keep(self, stop: CancellationToken) {
-        while stop.run_until_cancelled(tokio::time::sleep(UPKEEP)).await.is_some() {
+    /// Merges samples regularly, so that they do not pile up if the metrics are never read.
+    pub async fn run_upkeep(self, stop: CancellationToken) {
+        while stop.run_until_cancelled(tokio::time::sleep(UPKEEP_INTERVAL)).await.is_some() {
             self.0.run_upkeep();
         }
     }
 
-    /// The text that Prometheus reads.
+    /// The metrics in Prometheus' text format.
     pub fn render(&self) -> String {
         self.0.render()
     }
 }
 
-/// The instruments of one route, method and status, found once and kept: looking them up by their
-/// labels for every request would cost more than the rest of a small one.
+/// The instruments of one route, method and status, cached: looking them up by their labels for every
+/// request would cost more than the rest of a small one.
 struct Instruments {
     requests: Counter,
     seconds: Histogram,
 }
 
-type Known = HashMap<String, HashMap<(&'static str, u16), Instruments>>;
+type InstrumentMap = HashMap<String, HashMap<(&'static str, u16), Instruments>>;
 
-static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
+static INSTRUMENTS: LazyLock<RwLock<InstrumentMap>> = LazyLock::new(RwLock::default);
 
-/// Counts one answered request. `route` is the pattern, never the path: labels stay few.
-pub fn count(route: &str, method: &Method, status: u16, took: Duration) {
+/// Counts one request. `route` is the pattern and never the path, so that there are few labels.
+pub fn count_request(route: &str, method: &Method, status: u16, took: Duration) {
     let kind = (method_label(method), status);
     let note = |instruments: &Instruments| {
         instruments.requests.increment(1);
         instruments.seconds.record(took.as_secs_f64());
     };
-    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    let known = INSTRUMENTS.read().unwrap_or_else(PoisonError::into_inner);
     if let Some(instruments) = known.get(route).and_then(|of_route| of_route.get(&kind)) {
         return note(instruments);
     }
@@ -112,11 +105,11 @@ pub fn count(route: &str, method: &Method, status: u16, took: Duration) {
         seconds: metrics::histogram!("gannet_http_seconds", "route" => route.to_owned()),
     };
     note(&instruments);
-    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    let mut known = INSTRUMENTS.write().unwrap_or_else(PoisonError::into_inner);
     known.entry(route.to_owned()).or_default().insert(kind, instruments);
 }
 
-/// An invented method must not become a label of its own.
+/// Unknown methods share one label.
 fn method_label(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",

@@ -1,4 +1,4 @@
-//! One small hash whose values never change: they are stored, and compared by other processes.
+//! A small hash whose values never change: they are stored and compared by other processes.
 
 /// Mixes every bit of a number into every other.
 pub const fn mix(mut value: u64) -> u64 {
@@ -7,7 +7,7 @@ pub const fn mix(mut value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// A text being hashed, byte by byte.
+/// An incremental hash.
 #[derive(Clone, Copy, Debug)]
 pub struct Hash(u64);
 
@@ -22,7 +22,7 @@ impl Hash {
 
     pub fn text(mut self, text: &str) -> Self {
         text.bytes().for_each(|byte| self.byte(byte));
-        // An end mark, so that "ab" + "c" is not "a" + "bc".
+        // A separator, so that "ab" + "c" differs from "a" + "bc".
         self.byte(0xff);
         self
     }
@@ -31,7 +31,7 @@ impl Hash {
         mix(self.0)
     }
 
-    /// The value before it is mixed, for those who mix it with others.
+    /// The value before mixing, for combining it with others.
     pub const fn raw(self) -> u64 {
         self.0
     }

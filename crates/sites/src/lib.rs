@@ -1,25 +1,27 @@
-//! What a crawl or a map decides without asking anybody: when two addresses are one page, which of them belong to
-//! the job, which lead nowhere, what a site's robots rules and sitemaps say, which pages are alike, which fit a search.
+//! The decisions of crawls and maps that need no I/O: when two URLs are the same page, which URLs belong to
+//! the job, which are crawler traps, what robots.txt and sitemaps say, which pages are near-duplicates, and
+//! which match a search.
 //!
-//! Everything here is a pure function of its input: no I/O, no clock, no recursion over input, and a bound on whatever
-//! a site can make large. The caller fetches, keeps the ledger and hands the counters of [`traps`] back in.
+//! Everything here is a pure function of its input: no I/O, no clock, no recursion over input, and a limit on
+//! everything a site can make large. The caller fetches, keeps the ledger and passes the state of [`traps`]
+//! back in.
 
-pub mod address;
 pub mod fingerprint;
 mod hash;
-pub mod rank;
+pub mod page_url;
 pub mod robots;
 pub mod scope;
+pub mod search_rank;
 pub mod sitemap;
 pub mod traps;
 
-pub use address::{Address, Sameness};
 pub use fingerprint::Fingerprint;
+pub use page_url::{PageUrl, UrlEquivalence};
 pub use robots::Robots;
-pub use scope::{Decision, Found, Reason, Rules, Scope};
+pub use scope::{Decision, Discovery, Scope, ScopeRules, SkipReason};
 pub use traps::{Trap, TrapState};
 
-/// A number for a text that never changes: it may be stored, and compared by other processes.
-pub fn hash_of(text: &str) -> u64 {
+/// A hash of a text that never changes: it may be stored and compared by other processes.
+pub fn stable_hash(text: &str) -> u64 {
     hash::Hash::new().text(text).value()
 }

@@ -1,15 +1,15 @@
-//! What must hold for any input at all.
+//! Properties that hold for any input.
 
-use gannet_sites::address::{Address, Sameness};
+use gannet_sites::page_url::{PageUrl, UrlEquivalence};
 use gannet_sites::robots::{Robots, page_rules};
-use gannet_sites::scope::{Found, Rules, Scope};
-use gannet_sites::sitemap::{Entry, Sitemap, Summary};
-use gannet_sites::{Fingerprint, TrapState, rank, traps};
+use gannet_sites::scope::{Discovery, Scope, ScopeRules};
+use gannet_sites::sitemap::{Sitemap, SitemapEntry, SitemapSummary};
+use gannet_sites::{Fingerprint, TrapState, search_rank, traps};
 use proptest::prelude::*;
 use proptest::sample::select;
 use url::Url;
 
-/// Addresses made of the pieces that are hard.
+/// URLs made of difficult parts.
 fn addresses() -> impl Strategy<Value = String> {
     let piece = select(vec![
         "%2e",
@@ -51,13 +51,15 @@ fn addresses() -> impl Strategy<Value = String> {
         .prop_map(|(host, pieces)| format!("{host}/{}", pieces.concat()))
 }
 
-fn sameness() -> impl Strategy<Value = Sameness> {
-    (any::<bool>(), any::<bool>()).prop_map(|(ignore_query, similar)| Sameness { ignore_query, similar })
+fn equivalence() -> impl Strategy<Value = UrlEquivalence> {
+    (any::<bool>(), any::<bool>())
+        .prop_map(|(ignore_query, similar)| UrlEquivalence { ignore_query, similar })
 }
 
-fn read(file: &[u8], size: usize) -> (Vec<Entry>, Summary) {
+fn read(file: &[u8], size: usize) -> (Vec<SitemapEntry>, SitemapSummary) {
     let mut sitemap = Sitemap::new(Url::parse("https://example.com/").unwrap(), 100);
-    let mut entries: Vec<Entry> = file.chunks(size.max(1)).flat_map(|chunk| sitemap.feed(chunk)).collect();
+    let mut entries: Vec<SitemapEntry> =
+        file.chunks(size.max(1)).flat_map(|chunk| sitemap.feed(chunk)).collect();
     let (rest, summary) = sitemap.finish();
     entries.extend(rest);
     (entries, summary)
@@ -65,16 +67,16 @@ fn read(file: &[u8], size: usize) -> (Vec<Entry>, Summary) {
 
 proptest! {
     #[test]
-    fn the_normal_form_is_its_own(text in addresses(), sameness in sameness()) {
-        if let Ok(address) = Address::parse(&text, sameness) {
-            let again = Address::parse(address.url().as_str(), sameness);
+    fn the_normal_form_is_its_own(text in addresses(), equivalence in equivalence()) {
+        if let Ok(address) = PageUrl::parse(&text, equivalence) {
+            let again = PageUrl::parse(address.url().as_str(), equivalence);
             prop_assert_eq!(again, Ok(address));
         }
     }
 
     #[test]
-    fn looser_sameness_never_tells_apart(left in addresses(), right in addresses()) {
-        let key = |text: &str, similar| Address::parse(text, Sameness { similar, ignore_query: false }).map(|a| a.key().to_owned());
+    fn looser_equivalence_never_separates(left in addresses(), right in addresses()) {
+        let key = |text: &str, similar| PageUrl::parse(text, UrlEquivalence { similar, ignore_query: false }).map(|a| a.key().to_owned());
         if key(&left, false).is_ok() && key(&left, false) == key(&right, false) {
             prop_assert_eq!(key(&left, true), key(&right, true));
         }
@@ -82,19 +84,19 @@ proptest! {
 
     #[test]
     fn any_text_is_decided_about(text in "\\PC{0,80}", path in addresses()) {
-        let options = Sameness { similar: true, ignore_query: false };
-        let _ = Address::parse(&text, options);
-        let start = Address::parse("https://example.com/a/", options).unwrap();
-        let rules = Rules { include_paths: vec![text.clone()], ..Rules::default() };
-        if let (Ok(scope), Ok(address)) = (Scope::new(&start, &rules), Address::parse(&path, options)) {
-            scope.decide(&address, Found::Listed, Some(&Robots::parse(text.as_bytes(), "x")));
-            traps::shape(&address);
+        let options = UrlEquivalence { similar: true, ignore_query: false };
+        let _ = PageUrl::parse(&text, options);
+        let start = PageUrl::parse("https://example.com/a/", options).unwrap();
+        let rules = ScopeRules { include_paths: vec![text.clone()], ..ScopeRules::default() };
+        if let (Ok(scope), Ok(address)) = (Scope::new(&start, &rules), PageUrl::parse(&path, options)) {
+            scope.decide(&address, Discovery::Listed, Some(&Robots::parse(text.as_bytes(), "x")));
+            traps::trap_by_shape(&address);
             TrapState::new(2026).admit(&address);
         }
         page_rules(&[&text], &[&text], &text);
-        Fingerprint::of(&text.repeat(20));
-        let page = rank::Page { url: &text, title: &path, description: &text };
-        prop_assert_eq!(rank::rank(&[page, page], &text).len(), 2);
+        Fingerprint::from_text(&text.repeat(20));
+        let page = search_rank::PageInfo { url: &text, title: &path, description: &text };
+        prop_assert_eq!(search_rank::rank(&[page, page], &text).len(), 2);
     }
 
     #[test]
@@ -104,7 +106,7 @@ proptest! {
         Robots::parse(&named, "x").allows(&path);
     }
 
-    /// The matcher against the definition of a pattern, written as a regex.
+    /// Compares the matcher with the definition of a pattern, written as a regex.
     #[test]
     fn patterns_match_as_defined(pattern in "/[ab*]{0,8}\\$?", path in "/[ab]{0,10}") {
         let robots = Robots::parse(format!("user-agent: *\ndisallow: {pattern}").as_bytes(), "x");

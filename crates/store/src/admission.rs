@@ -6,7 +6,7 @@ use crate::claims::{KeyClaim, UsedKey};
 /// The conditions of one piece of work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Admission {
-    /// The most jobs, pages and runs of the team that may wait with it; no limit without one.
+    /// The most pages and runs of the team that may wait with it; no limit without one.
     pub max_waiting: Option<u64>,
     /// Its idempotency key, which is used from then on.
     pub claim: Option<KeyClaim>,

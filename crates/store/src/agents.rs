@@ -14,8 +14,8 @@ pub(crate) mod choose;
 pub(crate) mod rows;
 
 use crate::admission::{Admission, NotAdmitted};
-use crate::jobs::{LeaseStatus, PlanSlots};
 use crate::webhooks::NewDelivery;
+use crate::work::{LeaseStatus, PlanSlots};
 use crate::{Millis, StoreResult};
 use std::time::Duration;
 use uuid::Uuid;

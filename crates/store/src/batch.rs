@@ -2,7 +2,7 @@
 //! much of each, and who pays. Both stores ask here.
 
 use crate::Millis;
-use crate::scrapes::{LARGEST_SCRAPE, NewScrape, Recorded};
+use crate::scrapes::{MAX_SCRAPE_BYTES, NewScrape, Recorded};
 use std::collections::HashSet;
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ pub(crate) fn admit(scrapes: Vec<NewScrape>) -> (Vec<Recorded>, Vec<Admitted>) {
             Some("its reservation is there twice in one batch")
         } else if scrape.credits < 0 {
             Some("its credits are negative")
-        } else if size(&scrape) > LARGEST_SCRAPE {
+        } else if size(&scrape) > MAX_SCRAPE_BYTES {
             Some("its result and page are too large")
         } else {
             None
@@ -118,7 +118,7 @@ mod tests {
             scrape(1),
             NewScrape { reservation: held, ..scrape(2) },
             NewScrape { credits: -1, ..scrape(3) },
-            NewScrape { result: Some(vec![0; LARGEST_SCRAPE]), ..scrape(4) },
+            NewScrape { result: Some(vec![0; MAX_SCRAPE_BYTES]), ..scrape(4) },
             scrape(5),
         ];
         let (outcomes, admitted) = admit(batch);

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The longest span that is kept as asked, so that no sum of a time and a span overflows.
-const LONGEST: Millis = 1_000 * 365 * 24 * 3_600 * 1_000;
+const MAX_SPAN_MILLIS: Millis = 1_000 * 365 * 24 * 3_600 * 1_000;
 
 /// A clock that is wrong by more is not followed slowly: it was never right.
 const MAX_FOLLOWED: i64 = 24 * 3_600 * 1_000_000;
@@ -23,6 +23,10 @@ static CLOCK: Mutex<Option<SteadyClock>> = Mutex::new(None);
 
 /// The time, which is that of this machine's clock unless somebody has just set it.
 pub(crate) fn now() -> Millis {
+    #[cfg(feature = "test-clock")]
+    if let Some(held) = test_clock::held() {
+        return held;
+    }
     let mut clock = CLOCK.lock().unwrap_or_else(PoisonError::into_inner);
     let (passed, wall) = (time_since_boot(), wall_clock());
     let time = match clock.as_mut() {
@@ -30,6 +34,44 @@ pub(crate) fn now() -> Millis {
         None => clock.insert(SteadyClock { time: wall, passed }).time,
     };
     time / 1_000
+}
+
+/// A clock that a test holds still and moves by itself. It counts for the thread that made it, so a test with a runtime on one thread
+/// has a store of its own time, and the tests beside it do not.
+#[cfg(feature = "test-clock")]
+pub mod test_clock {
+    use super::{Millis, millis};
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    thread_local! {
+        static HELD: Cell<Option<Millis>> = const { Cell::new(None) };
+    }
+
+    pub(super) fn held() -> Option<Millis> {
+        HELD.get()
+    }
+
+    /// Time stands still on this thread until this is dropped, except for [`TestClock::advance`].
+    #[derive(Debug)]
+    pub struct TestClock(());
+
+    impl TestClock {
+        pub fn freeze() -> Self {
+            HELD.set(Some(super::now()));
+            Self(())
+        }
+
+        pub fn advance(&self, by: Duration) {
+            HELD.set(held().map(|now| now + millis(by)));
+        }
+    }
+
+    impl Drop for TestClock {
+        fn drop(&mut self) {
+            HELD.set(None);
+        }
+    }
 }
 
 /// Goes on from a time that was noted before, where the machine's clock was set back since. A note from far in the future is wrong.
@@ -76,7 +118,7 @@ impl SteadyClock {
 
 /// A span in whole milliseconds, at most a thousand years.
 pub(crate) fn millis(span: Duration) -> Millis {
-    Millis::try_from(span.as_millis()).unwrap_or(LONGEST).min(LONGEST)
+    Millis::try_from(span.as_millis()).unwrap_or(MAX_SPAN_MILLIS).min(MAX_SPAN_MILLIS)
 }
 
 /// A span of milliseconds read from a database; a negative one is none.
@@ -145,7 +187,7 @@ mod tests {
 
     #[test]
     fn spans_do_not_overflow() {
-        assert_eq!(millis(Duration::MAX), LONGEST);
+        assert_eq!(millis(Duration::MAX), MAX_SPAN_MILLIS);
         assert!(now().checked_add(millis(Duration::MAX)).is_some());
         assert_eq!(span(-5), Duration::ZERO);
     }

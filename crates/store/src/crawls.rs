@@ -15,10 +15,10 @@
 //!   skipped in its counters, and reads as such.
 
 use crate::admission::{Admission, NotAdmitted};
-use crate::jobs::{CancelOutcome, LeaseStatus, PlanSlots};
 use crate::pages::NewPage;
 use crate::search::NewSearchPage;
 use crate::webhooks::NewDelivery;
+use crate::work::{LeaseStatus, PlanSlots};
 use crate::{Millis, StoreResult};
 use std::time::Duration;
 use uuid::Uuid;
@@ -163,7 +163,7 @@ pub struct EntryClaim {
     /// At most this many entries are handed out.
     pub limit: u32,
     pub lease_for: Duration,
-    /// As for jobs: the most entries a team of a plan may have running at once over all processes.
+    /// The most entries a team of a plan may have running at once over all processes.
     pub plans: Vec<PlanSlots>,
     pub other_plans: Option<u32>,
 }
@@ -211,6 +211,16 @@ pub enum AttemptEnd {
     HandBack,
     /// Back to the queue after `delay` and uncounted: storage of our own was not available, which says nothing about the page.
     Postponed { delay: Duration },
+}
+
+/// What came of a request to cancel a crawl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CancelOutcome {
+    /// It was active, and is cancelled now with everything that was open in it.
+    Cancelled,
+    /// It had ended before, in this state.
+    AlreadyFinished(CrawlState),
+    NotFound,
 }
 
 /// What can be settled now: fetched entries in the order of their numbers.

@@ -18,7 +18,7 @@ pub struct NewReservation {
     /// What the credits are for, for instance `scrape`.
     pub purpose: String,
     /// Released by the sweeper after this long, when nobody closed it (its owner died). A reservation
-    /// that a live job holds is not swept before the job ended.
+    /// that a live crawl or run holds is not swept before it ended.
     pub hold_for: Duration,
 }
 

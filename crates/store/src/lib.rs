@@ -1,9 +1,10 @@
-//! State that survives `kill -9`: teams and keys, the job queue, limits, credits, activity, the index
-//! of stored objects, and what scrapes leave behind, on SQLite (default) or PostgreSQL behind one trait.
+//! State that survives `kill -9`: teams and keys, crawls, agent runs, webhooks, limits, credits, activity,
+//! the index of stored objects, and what scrapes leave behind, on SQLite (default) or PostgreSQL behind one trait.
 //!
-//! Callers see [`Store`] and never SQL. The two modules `sqlite` and `postgres` keep their own SQL
-//! files and migrations; one conformance suite (`tests/`) runs over both, because a behaviour that
-//! differs between them is a bug. This crate knows nothing of HTTP and starts no work by itself.
+//! Callers see [`Store`] and never SQL. The module `sql` has the methods of all traits, once for both databases,
+//! and their statements, in one file per entity; `sqlite` and `postgres` have what really differs (connections,
+//! claims of crawl entries, migrations). One conformance suite (`tests/`) runs over both, because a behaviour
+//! that differs between them is a bug. This crate knows nothing of HTTP and starts no work by itself.
 //!
 //! All times are milliseconds since the Unix epoch, taken from the database's own clock on
 //! PostgreSQL, so that several machines agree on when a lease ends.
@@ -15,11 +16,12 @@ mod batch;
 pub mod ceilings;
 pub mod claims;
 mod clock;
+#[cfg(feature = "test-clock")]
+pub use clock::test_clock::TestClock;
 pub mod crawls;
 pub mod credits;
 pub mod error;
 mod failure;
-pub mod jobs;
 pub mod keys;
 mod ledger;
 pub mod limits;
@@ -30,16 +32,17 @@ mod outbox;
 pub mod pages;
 mod postgres;
 pub mod profiles;
-mod queue;
 mod rows;
 pub mod scrapes;
 pub mod search;
 pub mod secrets;
 pub mod snapshots;
+mod sql;
 mod sqlite;
 mod text;
 pub mod webhooks;
 mod weight;
+pub mod work;
 
 pub use error::{FullDisk, StoreError, StoreResult};
 pub use migration::{AppliedMigration, Inspection, MigrationReport};
@@ -55,7 +58,7 @@ pub type Millis = i64;
 #[async_trait::async_trait]
 pub trait Store:
     keys::Keys
-    + jobs::Jobs
+    + work::WorkQueue
     + limits::Limits
     + credits::Credits
     + activity::Activity

@@ -5,6 +5,13 @@ use crate::{StoreError, StoreResult};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Write as _};
 
+/// The migrations that a database remembers, oldest first.
+pub(crate) const APPLIED: &str = "SELECT version, checksum FROM schema_migrations ORDER BY version";
+
+/// Remembers a migration.
+pub(crate) const REMEMBER: &str =
+    "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)";
+
 /// One forward step of a schema, compiled into the program.
 #[derive(Debug)]
 pub(crate) struct Migration {

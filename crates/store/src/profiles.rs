@@ -6,9 +6,9 @@ use std::time::Duration;
 use uuid::Uuid;
 
 /// The most bytes of one profile.
-pub const LARGEST_PROFILE: usize = 8 << 20;
+pub const MAX_PROFILE_BYTES: usize = 8 << 20;
 /// The most profiles of a team.
-pub const MOST_PROFILES: u32 = 200;
+pub const MAX_PROFILES: u32 = 200;
 
 /// Proof that somebody may write a profile. A new one for each acquisition, so that a writer who was
 /// taken for dead and wakes up writes nothing.
@@ -25,7 +25,7 @@ pub trait Profiles {
     async fn profile(&self, team: Uuid, name: &str) -> StoreResult<Option<Vec<u8>>>;
 
     /// Makes the caller the one writer for `lease_for`; `None` when another is. The profile need not
-    /// exist. [`crate::StoreError::Misuse`] when it does not and the team has [`MOST_PROFILES`].
+    /// exist. [`crate::StoreError::Misuse`] when it does not and the team has [`MAX_PROFILES`].
     async fn acquire_profile(
         &self,
         team: Uuid,
@@ -37,7 +37,7 @@ pub trait Profiles {
     async fn renew_profile(&self, lease: &ProfileLease, lease_for: Duration) -> StoreResult<bool>;
 
     /// Saves the state; `false` (and nothing is written) when the lease was lost. More than
-    /// [`LARGEST_PROFILE`] is [`crate::StoreError::Misuse`]. The lease stays.
+    /// [`MAX_PROFILE_BYTES`] is [`crate::StoreError::Misuse`]. The lease stays.
     async fn save_profile(&self, lease: &ProfileLease, state: Vec<u8>) -> StoreResult<bool>;
 
     /// Lets the next writer in; harmless when the lease was lost.
@@ -49,18 +49,18 @@ pub trait Profiles {
 }
 
 /// Reading notes the use of a profile this often at most: a read need not be a write.
-pub(crate) const USE_NOTED_EVERY: Duration = Duration::from_hours(1);
+pub(crate) const USE_NOTE_INTERVAL: Duration = Duration::from_hours(1);
 
 pub(crate) fn check_size(state: &[u8]) -> StoreResult<()> {
-    if state.len() > LARGEST_PROFILE {
-        return Err(StoreError::Misuse(format!("a profile may have at most {LARGEST_PROFILE} bytes")));
+    if state.len() > MAX_PROFILE_BYTES {
+        return Err(StoreError::Misuse(format!("a profile may have at most {MAX_PROFILE_BYTES} bytes")));
     }
     Ok(())
 }
 
 pub(crate) fn check_count(profiles: u32) -> StoreResult<()> {
-    if profiles > MOST_PROFILES {
-        return Err(StoreError::Misuse(format!("a team may have at most {MOST_PROFILES} profiles")));
+    if profiles > MAX_PROFILES {
+        return Err(StoreError::Misuse(format!("a team may have at most {MAX_PROFILES} profiles")));
     }
     Ok(())
 }

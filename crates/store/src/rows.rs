@@ -1,10 +1,8 @@
 //! Rows as the contract's types, for both databases at once: they use the same column names.
 
 use crate::activity::{ActivityEntry, ObjectEntry};
-use crate::jobs::{ChildCounts, Job, JobState, Lease, ResultRow};
 use crate::keys::{ApiKey, Team};
 use crate::pages::CachedPage;
-use crate::queue::choose::{Due, LaneHead, Running};
 use crate::scrapes::ScrapeRecord;
 use crate::snapshots::Snapshot;
 use crate::{StoreError, StoreResult, clock};
@@ -73,95 +71,6 @@ where
     fn bytes_or_none(&self, column: &'static str) -> StoreResult<Option<Vec<u8>>> {
         Ok(self.try_get(column)?)
     }
-}
-
-/// Numbers of states as both schemas keep them.
-pub(crate) fn state_number(state: JobState) -> i64 {
-    match state {
-        JobState::Queued => 0,
-        JobState::Running => 1,
-        JobState::Waiting => 2,
-        JobState::Completed => 3,
-        JobState::Failed => 4,
-        JobState::Cancelled => 5,
-    }
-}
-
-pub(crate) fn state(number: i64) -> StoreResult<JobState> {
-    Ok(match number {
-        0 => JobState::Queued,
-        1 => JobState::Running,
-        2 => JobState::Waiting,
-        3 => JobState::Completed,
-        4 => JobState::Failed,
-        5 => JobState::Cancelled,
-        other => return Err(StoreError::Database(format!("there is no job state {other}"))),
-    })
-}
-
-pub(crate) fn job(row: &impl Columns) -> StoreResult<Job> {
-    let rank = row.int("rank")?;
-    Ok(Job {
-        id: row.id("id")?,
-        team_id: row.id("team_id")?,
-        parent_id: row.id_or_none("parent_id")?,
-        kind: row.text("kind")?,
-        payload: row.text("payload")?,
-        state: state(row.int("state")?)?,
-        priority: i32::try_from(-rank)
-            .map_err(|_| StoreError::Database(format!("rank out of range: {rank}")))?,
-        attempts: row.small("attempts")?,
-        max_attempts: row.small("max_attempts")?,
-        cancel_requested: row.flag("cancel_requested")?,
-        reservation: row.id_or_none("reservation")?,
-        result: row.text_or_none("result")?,
-        error: row.text_or_none("error")?,
-        children: ChildCounts {
-            total: row.count("children_total")?,
-            open: row.count("children_open")?,
-            completed: row.count("children_completed")?,
-            failed: row.count("children_failed")?,
-            cancelled: row.count("children_cancelled")?,
-        },
-        created_at: row.int("created_at")?,
-        run_at: row.int("run_at")?,
-        deadline_at: row.int("deadline_at")?,
-        started_at: row.int_or_none("started_at")?,
-        finished_at: row.int_or_none("finished_at")?,
-        expires_at: row.int_or_none("expires_at")?,
-    })
-}
-
-/// The lease that goes with a job just claimed.
-pub(crate) fn lease(row: &impl Columns, owner: Uuid) -> StoreResult<Lease> {
-    Ok(Lease { job: row.id("id")?, owner, attempt: row.small("lease_number")? })
-}
-
-pub(crate) fn lane_head(row: &impl Columns) -> StoreResult<LaneHead> {
-    Ok(LaneHead {
-        kind: row.text("kind")?,
-        rank: row.int("rank")?,
-        team: row.id("team_id")?,
-        plan: row.text("plan")?,
-        head: due(row)?,
-    })
-}
-
-pub(crate) fn due(row: &impl Columns) -> StoreResult<Due> {
-    Ok(Due { run_at: row.int("run_at")?, id: row.id("id")? })
-}
-
-pub(crate) fn running(row: &impl Columns) -> StoreResult<Running> {
-    Ok(Running { kind: row.text("kind")?, team: row.id("team_id")?, count: row.count("running")? })
-}
-
-pub(crate) fn result_row(row: &impl Columns) -> StoreResult<ResultRow> {
-    Ok(ResultRow {
-        seq: row.count("seq")?,
-        job: row.id("job_id")?,
-        body: row.text("body")?,
-        created_at: row.int("created_at")?,
-    })
 }
 
 pub(crate) fn team(row: &impl Columns) -> StoreResult<Team> {

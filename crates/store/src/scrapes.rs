@@ -11,7 +11,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 /// The most bytes that the result, the error and the page of one scrape may have together.
-pub const LARGEST_SCRAPE: usize = 64 << 20;
+pub const MAX_SCRAPE_BYTES: usize = 64 << 20;
 
 #[derive(Debug, Clone)]
 pub struct NewScrape {

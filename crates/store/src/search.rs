@@ -15,13 +15,13 @@ use uuid::Uuid;
 pub type SearchKey = [u8; 16];
 
 /// How long the row of a page that is gone stays. Whoever has not read the feed for longer must begin again with nothing.
-pub const GONE_KEPT: Duration = Duration::from_hours(7 * 24);
+pub const DELETED_PAGE_RETENTION: Duration = Duration::from_hours(7 * 24);
 /// A page that is seen again with the same words is written anew after this and not before.
-pub const SAME_AGAIN: Duration = Duration::from_hours(24);
+pub const UNCHANGED_REWRITE_INTERVAL: Duration = Duration::from_hours(24);
 /// Pages that one transaction writes; longer lists are several.
-pub(crate) const AT_ONCE: usize = 500;
+pub(crate) const MAX_PAGES_PER_TRANSACTION: usize = 500;
 /// Addresses and hosts that are remembered as valuable to one team.
-pub const MOST_VALUED: u32 = 500;
+pub const MAX_VALUED_SOURCES: u32 = 500;
 
 /// A page as it was seen just now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,7 +136,7 @@ pub trait Search {
     /// When more than `ceiling` bytes are kept, up to `limit` of those seen longest ago go, no more than needed.
     async fn evict_search_pages(&self, ceiling: u64, limit: u32) -> StoreResult<u64>;
 
-    /// Deletes up to `limit` of each: rows of pages gone for longer than [`GONE_KEPT`], and searches past their time.
+    /// Deletes up to `limit` of each: rows of pages gone for longer than [`DELETED_PAGE_RETENTION`], and searches past their time.
     async fn purge_search(&self, limit: u32) -> StoreResult<u64>;
 
     async fn put_search(&self, search: NewSearch) -> StoreResult<()>;
@@ -147,7 +147,7 @@ pub trait Search {
     async fn put_feedback(&self, feedback: NewFeedback) -> StoreResult<FeedbackPut>;
 
     /// Hosts and addresses that the team found valuable, the latest first, with how much: 0.5 when it was said once, towards 1 the
-    /// more often. At most [`MOST_VALUED`].
+    /// more often. At most [`MAX_VALUED_SOURCES`].
     async fn valued_sources(&self, team: Uuid) -> StoreResult<Vec<(String, f32)>>;
 }
 

@@ -1,4 +1,4 @@
-//! The administration API: API keys. Ours, not part of the v2 contract; it needs the scope `admin`.
+//! The administration API for API keys. Our own, not part of the v2 contract; it needs the scope `admin`.
 
 use crate::Scope;
 use serde::{Deserialize, Serialize};
@@ -8,17 +8,17 @@ use uuid::Uuid;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateKey {
-    /// For people to tell keys apart, 1 to 100 characters.
+    /// A name to tell keys apart, 1 to 100 characters.
     #[schema(min_length = 1, max_length = 100)]
     pub name: String,
-    /// What the key may do; everything but `admin` when left out.
+    /// What the key may do; everything but `admin` by default.
     pub scopes: Option<Vec<Scope>>,
-    /// Days until the key expires; never when left out.
+    /// Days until the key expires; never by default.
     #[schema(minimum = 1, maximum = 3650)]
     pub expires_in_days: Option<u32>,
 }
 
-/// A key as it is listed. The key itself is shown once, when it is made.
+/// A key in a list. The key itself is shown once, when it is created.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyView {
@@ -50,6 +50,7 @@ pub struct KeyList {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Done {
+#[schema(as = Done)]
+pub struct SuccessResponse {
     pub success: bool,
 }

@@ -1,43 +1,43 @@
-//! Agent runs, in the shapes of the contract: what starts one, how it stands, the list, threads, and the trace.
+//! Agent runs: requests, status, list, threads and trace.
 
-mod answers;
+mod responses;
 mod trace;
 
-pub use answers::{
+pub use responses::{
     AgentCancelled, AgentListItem, AgentListOptions, AgentListSettings, AgentPage, AgentSnapshot,
-    AgentStarted, AgentStatus, AgentSuggestion, AgentThread, AgentThreadAnswer, AgentThreadRun,
+    AgentStarted, AgentStatus, AgentSuggestion, AgentThread, AgentThreadResponse, AgentThreadRun,
 };
 pub use trace::{
-    AgentTrace, ArtifactChange, TraceAgent, TraceBody, TraceError, TraceEvent, TraceFact, written,
+    AgentTrace, ArtifactChange, TraceAgent, TraceBody, TraceError, TraceEvent, TraceFact, event_json,
 };
 
-use crate::scrape::{AuditAsked, LocationAsked, ThreatAsked};
-use crate::webhook::WebhookAsked;
+use crate::scrape::{AuditInput, LocationInput, ThreatInput};
+use crate::webhook::WebhookInput;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-/// What runs, whatever `model` asks for.
+/// The model that is used, whatever `model` asks for.
 pub const AGENT_MODEL: &str = "plunge-1";
-/// Names that `model` may have; all mean the current one.
+/// Accepted values of `model`; all mean the current one.
 pub const MODELS_ACCEPTED: [&str; 4] = ["spark-1-pro", "spark-1-mini", "spark-2", AGENT_MODEL];
 
 /// `POST /v2/agent`
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentRequest {
-    /// What is wanted, 1 to 10,000 characters.
+    /// The task, 1 to 10,000 characters.
     #[schema(min_length = 1, max_length = 10_000)]
     pub prompt: Option<String>,
-    /// Where to begin; at most 100.
+    /// Start URLs; at most 100.
     pub urls: Option<Vec<String>>,
-    /// A JSON Schema of the result. `<field>_citation` beside a field asks for its source.
+    /// A JSON Schema of the result. A field `<field>_citation` next to a field asks for its source.
     #[schema(value_type = Option<Object>)]
     pub schema: Option<Value>,
-    /// The most credits the run may use; a run that would need more fails and costs nothing.
+    /// Maximum number of credits; a run that would need more fails and costs nothing.
     #[schema(minimum = 1, maximum = 1_000_000_000, default = 2_500)]
     pub max_credits: Option<i64>,
-    /// Visit nothing but `urls`.
+    /// Visit only `urls`.
     #[serde(rename = "strictConstrainToURLs")]
     #[schema(default = false)]
     pub strict_constrain_to_urls: Option<bool>,
@@ -45,23 +45,23 @@ pub struct AgentRequest {
     pub model: Option<String>,
     /// `low`, `medium` or `high`.
     pub effort: Option<String>,
-    /// Whom to tell: an address, or an object with options.
-    pub webhook: Option<WebhookAsked>,
-    /// Continues a thread; what is left out is taken over from its last turn.
+    /// A webhook: a URL, or an object with options.
+    pub webhook: Option<WebhookInput>,
+    /// Continues a thread; missing options are taken from its last turn.
     #[schema(format = Uuid)]
     pub thread_id: Option<String>,
     /// `extract` or `chat`.
     #[schema(default = "extract")]
     pub mode: Option<String>,
     /// Paid tools of a catalogue; there is none here, so `enabled` must not be `true`.
-    pub exchange: Option<ExchangeAsked>,
-    /// In which languages to ask.
-    pub location: Option<LocationAsked>,
-    /// Hosts that must not be touched.
-    pub threat_protection: Option<ThreatAsked>,
-    /// Noted with the request.
-    pub audit_metadata: Option<AuditAsked>,
-    /// Must not be `true`: a run is its trace and its result.
+    pub exchange: Option<ExchangeInput>,
+    /// Country and languages of the requests.
+    pub location: Option<LocationInput>,
+    /// Hosts that must not be contacted.
+    pub threat_protection: Option<ThreatInput>,
+    /// Recorded with the request.
+    pub audit_metadata: Option<AuditInput>,
+    /// Must not be `true`: a run consists of its stored trace and result.
     #[schema(default = false)]
     pub zero_data_retention: Option<bool>,
     /// Shown in the list.
@@ -72,8 +72,9 @@ pub struct AgentRequest {
 
 /// Paid tools of a catalogue.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, ToSchema)]
+#[schema(as = ExchangeAsked)]
 #[serde(rename_all = "camelCase")]
-pub struct ExchangeAsked {
+pub struct ExchangeInput {
     pub enabled: Option<bool>,
     /// At most 5.
     pub toolkits: Option<Vec<String>>,
@@ -92,35 +93,35 @@ pub struct ExchangeAsked {
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AgentListQuery {
-    /// Milliseconds since 1970: runs that were started before.
+    /// Milliseconds since 1970: only runs that were started before.
     #[param(value_type = Option<i64>)]
     pub before: Option<String>,
 }
 
-/// What to say of a trace.
+/// Options of a trace.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct TraceQuery {
-    /// `true` or `false`: also browser sessions that are open.
+    /// `true` or `false`: also return open browser sessions.
     #[param(value_type = Option<bool>)]
     pub live_view: Option<String>,
-    /// Only what was told after the event with this id.
+    /// Only events after the one with this id.
     #[param(value_type = Option<uuid::Uuid>)]
     pub after: Option<String>,
 }
 
-/// What to say of a thread.
+/// Options of a thread.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct ThreadQuery {
-    /// `true` or `false`: with what each run came to.
+    /// `true` or `false`: include the result of each run.
     #[param(value_type = Option<bool>)]
     pub include_data: Option<String>,
 }
 
-/// A field of the request, and what becomes of it: the page in `docs/agent.md` is held against this.
+/// A field of the request and its effect: a test compares `docs/agent.md` with this table.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct AgentField {
     pub name: &'static str,

@@ -1,7 +1,7 @@
-//! Crawl: a whole site, as a job. What is asked for, and what is told of it; batches are told of in the same shapes.
+//! Crawl: a whole site as one job. Requests, status, errors and ledger; batches use the same responses.
 
 use crate::scrape::{Document, ScrapeOptions};
-use crate::webhook::WebhookAsked;
+use crate::webhook::WebhookInput;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -10,59 +10,59 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlRequest {
-    /// Where to begin. `http://` is put before an address without a scheme.
+    /// The start URL. `http://` is added to a URL without a scheme.
     pub url: Option<String>,
-    /// What to crawl, in words: 1 to 10,000 characters. What is set in the other fields wins.
+    /// What to crawl, in words: 1 to 10,000 characters. Options that are set in other fields take precedence.
     pub prompt: Option<String>,
-    /// Only paths that one of these regexes finds something in.
+    /// Only paths that match one of these regexes.
     pub include_paths: Option<Vec<String>>,
-    /// No paths that one of these regexes finds something in.
+    /// No paths that match one of these regexes.
     pub exclude_paths: Option<Vec<String>>,
-    /// The regexes see the whole address, with its query.
+    /// Match the regexes against the whole URL, with its query.
     #[serde(rename = "regexOnFullURL")]
     #[schema(default = false)]
     pub regex_on_full_url: Option<bool>,
-    /// How many links away from the start or a sitemap.
+    /// Maximum number of links from the start or a sitemap.
     #[schema(minimum = 0)]
     pub max_discovery_depth: Option<i64>,
     /// `include`, `only` or `skip`.
     #[schema(default = "include", pattern = "^(include|only|skip)$")]
     pub sitemap: Option<String>,
-    /// The query does not make another page.
+    /// URLs that differ only in their query are the same page.
     #[schema(default = false)]
     pub ignore_query_parameters: Option<bool>,
-    /// Neither do `www.`, `http` or `https`, a final slash or an index file.
+    /// So are URLs that differ only in `www.`, `http` or `https`, a trailing slash or an index file.
     #[serde(rename = "deduplicateSimilarURLs")]
     #[schema(default = true)]
     pub deduplicate_similar_urls: Option<bool>,
-    /// The most pages.
+    /// Maximum number of pages.
     #[schema(minimum = 1, maximum = 1_000_000_000, default = 10_000)]
     pub limit: Option<i64>,
-    /// Everything on the host, not only below the start.
+    /// Everything on the host, not only below the start URL.
     #[schema(default = false)]
     pub crawl_entire_domain: Option<bool>,
-    /// Pages of other sites that this one links to.
+    /// Include pages of other sites that this one links to.
     #[schema(default = false)]
     pub allow_external_links: Option<bool>,
-    /// Every host of the domain.
+    /// Include every host of the domain.
     #[schema(default = false)]
     pub allow_subdomains: Option<bool>,
-    /// Do not ask for robots.txt.
+    /// Ignore robots.txt.
     #[schema(default = false)]
     pub ignore_robots_txt: Option<bool>,
-    /// The name that rules in robots.txt are read for.
+    /// The user agent whose rules in robots.txt apply.
     pub robots_user_agent: Option<String>,
-    /// Seconds between two pages; then they come one at a time.
+    /// Seconds between two pages; pages are then fetched one at a time.
     #[schema(minimum = 0, maximum = 60)]
     pub delay: Option<f64>,
-    /// The most pages at once.
+    /// Maximum number of pages in parallel.
     #[schema(minimum = 1)]
     pub max_concurrency: Option<i64>,
-    /// Whom to tell: an address, or an object with options.
-    pub webhook: Option<WebhookAsked>,
-    /// How each page is scraped.
+    /// A webhook: a URL, or an object with options.
+    pub webhook: Option<WebhookInput>,
+    /// Options for scraping each page.
     pub scrape_options: Option<ScrapeOptions>,
-    /// Keep the pages for an hour only, and nothing else.
+    /// Keep only the pages, and only for an hour.
     #[schema(default = false)]
     pub zero_data_retention: Option<bool>,
 }
@@ -75,7 +75,7 @@ pub struct ParamsPreviewRequest {
     pub prompt: Option<String>,
 }
 
-/// Which addresses a crawl takes. What is missing was not said.
+/// Which URLs a crawl includes. Missing fields were not specified.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CrawlOptions {
@@ -110,31 +110,31 @@ pub struct CrawlOptions {
     pub delay: Option<f64>,
 }
 
-/// What a prompt would make of a crawl.
+/// The crawl options that a prompt results in.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ParamsPreview {
     pub success: bool,
-    /// Every default filled in.
+    /// With all defaults filled in.
     pub data: CrawlOptions,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
-/// A crawl that was accepted.
+/// An accepted crawl.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlStarted {
     pub success: bool,
     pub id: Uuid,
-    /// Where its status is.
+    /// The URL of its status.
     pub url: String,
-    /// With `prompt`: what it was understood to say.
+    /// With `prompt`: the options derived from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_generated_options: Option<CrawlOptions>,
-    /// With `prompt`: the options of the crawl. What was set in so many words wins over the prompt.
+    /// With `prompt`: the options of the crawl. Explicit options take precedence over the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_crawler_options: Option<CrawlOptions>,
-    /// With `prompt`: how it was read.
+    /// With `prompt`: how it was interpreted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -143,58 +143,58 @@ pub struct CrawlStarted {
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
-    /// Documents to pass over.
+    /// Number of documents to skip.
     #[param(value_type = Option<u64>, default = 0)]
     pub skip: Option<String>,
-    /// The most documents; about 10 MiB are never exceeded by more than one.
+    /// Maximum number of documents; a page also ends at about 10 MiB, exceeded by at most one document.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
     pub limit: Option<String>,
 }
 
-/// How a crawl or a batch stands, but for its documents.
-/// `completed + failed + skipped + cancelled + queued = discovered`, at every moment.
+/// The status of a crawl or batch without its documents. `completed + failed + skipped + cancelled + queued =
+/// discovered` always holds.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobHead {
-    /// `false` for one that failed before it had a document.
+    /// `false` if it failed before it had a document.
     pub success: bool,
     /// `scraping`, `completed`, `failed` or `cancelled`.
     pub status: &'static str,
-    /// Pages that came to a document.
+    /// Pages that were scraped successfully.
     pub completed: u64,
-    /// Addresses that were not skipped.
+    /// URLs that were not skipped.
     pub total: u64,
     pub credits_used: i64,
-    /// Until when it is kept; while it runs, the earliest that can be.
+    /// When it expires; while it runs, the earliest possible time.
     pub expires_at: String,
     pub created_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<String>,
-    /// Seconds, so far or in all.
+    /// Seconds, so far or in total.
     pub duration: f64,
-    /// Addresses that were found.
+    /// URLs that were discovered.
     pub discovered: u64,
-    /// Addresses that are not done yet.
+    /// URLs that are not finished yet.
     pub queued: u64,
-    /// Pages that could not be had.
+    /// Pages that could not be fetched.
     pub failed: u64,
-    /// Addresses that are none of its pages; the ledger says why.
+    /// URLs that do not belong to the crawl; the ledger says why.
     pub skipped: u64,
-    /// Addresses that were not done when it was cancelled.
+    /// URLs that were not finished when it was cancelled.
     pub cancelled: u64,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What to know about the result.
+    /// Remarks about the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// Where the next documents are, when there are more by now.
+    /// The URL of the next documents, if there are more by now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// How a crawl or a batch stands, with documents. Documents are kept as JSON and are put in as they are, so this is written by hand;
-/// the declaration is for the documentation.
+/// The status of a crawl or batch with documents. Documents are stored as JSON and copied as they are, so the
+/// response is assembled by hand; this declaration is for the documentation.
 #[derive(Debug, ToSchema)]
 pub struct JobStatus {
     #[schema(inline)]
@@ -204,7 +204,7 @@ pub struct JobStatus {
 }
 
 impl JobHead {
-    /// The whole status, with the documents between the brackets of `data`: JSON texts with commas between them.
+    /// The whole status. `documents` is the content of the list `data`: JSON texts separated by commas.
     pub fn with_documents(&self, documents: &[u8]) -> Vec<u8> {
         const BEFORE: &[u8] = b",\"data\":[";
         // Our own plain data always serialises, to an object with at least one key.
@@ -218,28 +218,28 @@ impl JobHead {
     }
 }
 
-/// The answer to a cancellation.
+/// The response to a cancellation.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub struct Cancelled {
     /// `cancelled`
     pub status: &'static str,
 }
 
-/// The pages of a crawl or a batch that could not be had.
+/// The pages of a crawl or batch that could not be fetched.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobErrors {
-    /// One client asks for it, on batches.
+    /// One of the clients expects it, for batches.
     pub success: bool,
     pub errors: Vec<PageError>,
-    /// Addresses that robots.txt asks to leave alone.
+    /// URLs that robots.txt forbids.
     pub robots_blocked: Vec<String>,
-    /// That there are more; the ledger has them all.
+    /// Says that there are more errors; the ledger has them all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
-/// Why a page could not be had.
+/// Why a page could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PageError {
     pub id: String,
@@ -251,14 +251,14 @@ pub struct PageError {
     pub error: String,
 }
 
-/// Crawls that run.
+/// Running crawls.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ActiveCrawls {
     pub success: bool,
     pub crawls: Vec<ActiveCrawl>,
 }
 
-/// A crawl that runs.
+/// A running crawl.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ActiveCrawl {
@@ -267,7 +267,7 @@ pub struct ActiveCrawl {
     pub url: String,
     #[serde(rename = "created_at")]
     pub created_at: String,
-    /// What was asked for, defaults filled in.
+    /// The request, with defaults filled in.
     pub options: CrawlRequest,
 }
 
@@ -277,7 +277,7 @@ pub struct ActiveCrawl {
 pub struct LedgerQuery {
     /// `queued`, `running`, `fetched`, `completed`, `failed`, `skipped` or `cancelled`; all without one.
     pub state: Option<String>,
-    /// Lines with a larger number than this.
+    /// Only lines with a larger number than this.
     #[serde(default)]
     #[param(default = 0)]
     pub after: u64,
@@ -290,25 +290,25 @@ pub struct LedgerQuery {
 pub struct LedgerPage {
     pub success: bool,
     pub data: Vec<LedgerLine>,
-    /// Where the next lines are, when this page is full.
+    /// The URL of the next lines, if this page is full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// An address, and what became of it.
+/// A URL and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LedgerLine {
-    /// In the order in which addresses were found.
+    /// In the order of discovery.
     pub number: u64,
     pub url: String,
-    /// Links from the start.
+    /// Number of links from the start.
     pub depth: u32,
     pub state: &'static str,
-    /// One word why it was skipped, the code of what it failed with.
+    /// Why it was skipped, or the code of its error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What it failed with.
+    /// The error message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     pub attempts: u32,

@@ -1,15 +1,15 @@
-//! The error catalogue: one table that owns status, text, code and whether a retry helps.
+//! The error catalogue: one table with the status, text, code and retryability of every error.
 //!
-//! Handlers never write a status code or an error text. They take a constructor with a meaning from
-//! [`WireError`], and the table decides what the caller sees.
+//! Handlers never write a status code or an error text. They use a constructor of [`WireError`], and the
+//! table decides what the caller sees.
 
 use crate::issue::Issue;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// Seconds after which a caller may try again when there was no room to store more.
-const OUT_OF_SPACE_RETRY: u64 = 5;
+/// `Retry-After` when there was no room to store more.
+const OUT_OF_SPACE_RETRY_SECONDS: u64 = 5;
 
 /// Whether the same request may succeed later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Retry {
 
 /// One row of the catalogue.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct CatalogueEntry {
     pub kind: Kind,
     pub status: u16,
     pub text: &'static str,
@@ -34,20 +34,20 @@ pub struct Entry {
 
 macro_rules! catalogue {
     ($( $kind:ident $status:literal $text:literal $code:expr, $retry:ident, $cause:literal; )+) => {
-        /// Every error the service can answer, in the order of the catalogue.
+        /// Every error the service can return, in the order of the catalogue.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Kind { $($kind),+ }
 
         impl Kind {
-            /// A name for what is stored and read again.
+            /// The name under which an error is stored.
             pub fn name(self) -> &'static str {
                 match self { $(Kind::$kind => stringify!($kind)),+ }
             }
         }
 
         /// The whole table. `CATALOGUE[kind as usize].kind == kind`.
-        pub const CATALOGUE: &[Entry] = &[
-            $(Entry {
+        pub const CATALOGUE: &[CatalogueEntry] = &[
+            $(CatalogueEntry {
                 kind: Kind::$kind, status: $status, text: $text, code: $code,
                 retry: Retry::$retry, cause: $cause,
             }),+
@@ -58,92 +58,92 @@ macro_rules! catalogue {
 catalogue! {
     // General errors.
     BadRequest 400 "Bad Request" Some("BAD_REQUEST"), No, "the request failed validation; see `details`";
-    InvalidJson 400 "Bad Request: the body is not valid JSON" Some("BAD_REQUEST_INVALID_JSON"), No, "the body could not be read as JSON";
-    UnknownKeys 400 "Unrecognized key in body -- please review the v2 API documentation for request body changes" Some("BAD_REQUEST"), No, "the body has keys that the endpoint does not know; `details` names them";
-    UnknownParameters 400 "Unrecognized query parameter" Some("BAD_REQUEST"), No, "the query has parameters that the endpoint does not know; `details` names them";
+    InvalidJson 400 "Bad Request: the body is not valid JSON" Some("BAD_REQUEST_INVALID_JSON"), No, "the body is not valid JSON";
+    UnknownKeys 400 "Unrecognized key in body -- please review the v2 API documentation for request body changes" Some("BAD_REQUEST"), No, "the body has keys that the endpoint does not support; `details` names them";
+    UnknownParameters 400 "Unrecognized query parameter" Some("BAD_REQUEST"), No, "the query has parameters that the endpoint does not support; `details` names them";
     InvalidUrl 400 "Invalid URL" Some("BAD_REQUEST"), No, "`url` missing, malformed or of an unsupported scheme";
     InvalidJobId 400 "Invalid job ID format. Job ID must be a valid UUID." None, No, "a job id in the path is not a UUID";
     Unauthorized 401 "Unauthorized: Invalid token" None, No, "the API key is missing, malformed, expired or revoked";
     InsufficientCredits 402 "Payment Required: Insufficient credits" None, No, "the plan's credits do not cover the request";
     Forbidden 403 "Forbidden" None, No, "the key lacks the scope for the endpoint";
-    PromptInjection 403 "SCRAPE_PROMPT_INJECTION_DETECTED" Some("SCRAPE_PROMPT_INJECTION_DETECTED"), No, "`checkPromptInjection` found an attempt in the page";
+    PromptInjection 403 "SCRAPE_PROMPT_INJECTION_DETECTED" Some("SCRAPE_PROMPT_INJECTION_DETECTED"), No, "`checkPromptInjection` found a prompt injection in the page";
     NotFound 404 "Not Found" None, No, "the job, resource or path does not exist";
     MethodNotAllowed 405 "Method Not Allowed" Some("METHOD_NOT_ALLOWED"), No, "the path exists but not for this method; `allowed_methods` lists those that do";
-    RequestTimeout 408 "Request Timeout" None, Yes, "the work did not end within the request's `timeout`";
+    RequestTimeout 408 "Request Timeout" None, Yes, "the work was not finished within the request's `timeout`";
     Conflict 409 "Conflict" None, No, "the state of the resource does not allow the operation";
     IdempotencyKeyUsed 409 "Idempotency key already used" None, No, "a request with this `x-idempotency-key` was accepted before";
     PayloadTooLarge 413 "Payload Too Large" None, No, "the body is larger than the limit";
     UnsupportedMediaType 415 "Unsupported Media Type: send application/json" None, No, "the body is not declared as JSON";
-    UnprocessableEntity 422 "Unprocessable Entity" None, Sometimes, "a schema is not valid, or no conforming result could be made";
-    RateLimited 429 "Rate limit exceeded" None, Yes, "more requests this minute than the plan allows; `Retry-After` says when to come back";
-    ConcurrencyLimited 429 "Concurrency limit reached" None, Yes, "all browsers of the plan are busy";
-    QueueFull 429 "Queue limit reached" None, Yes, "more jobs wait than the plan allows";
-    Internal 500 "Internal Server Error" None, Yes, "a failure of the service itself";
-    BadGateway 502 "Bad Gateway" None, Yes, "a proxy or worker behind the service answered nonsense";
-    Unavailable 503 "Service Unavailable" None, Yes, "the service is stopping, its database or object storage is not there, or a disk is full; `details` says which";
+    UnprocessableEntity 422 "Unprocessable Entity" None, Sometimes, "a schema is not valid, or no result that conforms to it was found";
+    RateLimited 429 "Rate limit exceeded" None, Yes, "more requests in this minute than the plan allows; `Retry-After` says when to retry";
+    ConcurrencyLimited 429 "Concurrency limit reached" None, Yes, "all browsers of the plan are in use";
+    QueueFull 429 "Queue limit reached" None, Yes, "more jobs are waiting than the plan allows";
+    Internal 500 "Internal Server Error" None, Yes, "an error of the service itself";
+    BadGateway 502 "Bad Gateway" None, Yes, "a proxy or worker behind the service sent an invalid response";
+    Unavailable 503 "Service Unavailable" None, Yes, "the service is stopping, its database or object storage is unavailable, or a disk is full; `details` says which";
     GatewayTimeout 504 "Gateway Timeout" None, Yes, "something behind the service took too long";
     // Scrape errors. The codes are part of the contract.
-    ModelNotConfigured 400 "A model is needed for this and none is configured" Some("MODEL_NOT_CONFIGURED"), No, "the request asks for what only a language model can give";
-    ModelTimeout 408 "Request Timeout" Some("SCRAPE_TIMEOUT"), Yes, "the page came, but the language model did not answer within the request's `timeout`";
-    ModelUnavailable 503 "The language model did not answer" Some("MODEL_UNAVAILABLE"), Yes, "the configured model's server cannot be reached, refuses, or answers nonsense";
-    ScrapeActionsUnsupported 400 "Actions are not supported: there is no browser" Some("SCRAPE_ACTIONS_NOT_SUPPORTED"), No, "`actions` were asked for and no Chromium was found";
-    ScrapeBrandingUnsupported 400 "Branding is not supported: there is no browser" Some("SCRAPE_BRANDING_NOT_SUPPORTED"), No, "`branding` was asked for and no Chromium was found";
-    ScrapeAudioUnsupported 400 "Audio cannot be taken from this address" Some("SCRAPE_AUDIO_UNSUPPORTED_URL"), No, "the `audio` format was asked for";
-    ScrapeVideoUnsupported 400 "Video cannot be taken from this address" Some("SCRAPE_VIDEO_UNSUPPORTED_URL"), No, "the `video` format was asked for";
-    UnsafeDomain 403 "This address must not be reached" Some("unsafe_domain_blocked"), No, "the address is private, or a list of the request forbids it";
-    ScrapeNotCached 404 "No stored page fits" Some("SCRAPE_NO_CACHED_DATA"), No, "`minAge` asks for a stored page and there is none";
-    ScrapeLockdownMiss 404 "No stored page, and lockdown forbids asking for it" Some("SCRAPE_LOCKDOWN_CACHE_MISS"), No, "`lockdown` allows stored pages only and there is none";
-    ScrapeTimeout 408 "Request Timeout" Some("SCRAPE_TIMEOUT"), Yes, "the page did not come within the request's `timeout`";
-    ScrapeDns 200 "The name of the site could not be resolved" Some("SCRAPE_DNS_RESOLUTION_ERROR"), No, "the host does not exist or has no address; the status is 200 because clients expect it so";
-    ScrapeAllFailed 500 "The page could not be had" Some("SCRAPE_ALL_ENGINES_FAILED"), Yes, "every way ended at a block page, a captcha, an empty page or a broken browser; `details` says which";
-    ScrapeSite 500 "The site could not be read" Some("SCRAPE_SITE_ERROR"), Yes, "no connection, a broken answer, endless redirects, or more bytes than allowed";
-    ScrapeSsl 500 "The site's certificate is not good" Some("SCRAPE_SSL_ERROR"), Yes, "TLS failed; `skipTlsVerification` takes any certificate";
-    ScrapeProxy 500 "The proxy did not let the request through" Some("SCRAPE_PROXY_SELECTION_ERROR"), Yes, "a configured proxy refused or failed";
-    ScrapeAction 500 "An action failed" Some("SCRAPE_ACTION_ERROR"), Yes, "an action could not be done; `details` has its index and selector";
-    ScrapeUnsupportedFile 500 "The file is of a kind that cannot be read" Some("SCRAPE_UNSUPPORTED_FILE_ERROR"), Yes, "the address holds a PDF, an image or other binary data";
+    ModelNotConfigured 400 "This request needs a language model, and none is configured" Some("MODEL_NOT_CONFIGURED"), No, "the request asks for something that only a language model can do";
+    ModelTimeout 408 "Request Timeout" Some("SCRAPE_TIMEOUT"), Yes, "the page was fetched, but the language model did not respond within the request's `timeout`";
+    ModelUnavailable 503 "The language model did not respond" Some("MODEL_UNAVAILABLE"), Yes, "the configured model's server cannot be reached, refuses the request, or sends invalid responses";
+    ScrapeActionsUnsupported 400 "Actions are not supported: no browser is installed" Some("SCRAPE_ACTIONS_NOT_SUPPORTED"), No, "`actions` were requested and Chromium was not found";
+    ScrapeBrandingUnsupported 400 "Branding is not supported: no browser is installed" Some("SCRAPE_BRANDING_NOT_SUPPORTED"), No, "`branding` was requested and Chromium was not found";
+    ScrapeAudioUnsupported 400 "Audio extraction is not supported for this URL" Some("SCRAPE_AUDIO_UNSUPPORTED_URL"), No, "the `audio` format was requested";
+    ScrapeVideoUnsupported 400 "Video extraction is not supported for this URL" Some("SCRAPE_VIDEO_UNSUPPORTED_URL"), No, "the `video` format was requested";
+    UnsafeDomain 403 "Access to this URL is not allowed" Some("unsafe_domain_blocked"), No, "the URL is private, or a list of the request forbids it";
+    ScrapeNotCached 404 "No cached page matches" Some("SCRAPE_NO_CACHED_DATA"), No, "`minAge` asks for a cached page and there is none";
+    ScrapeLockdownMiss 404 "The page is not cached, and lockdown forbids fetching it" Some("SCRAPE_LOCKDOWN_CACHE_MISS"), No, "`lockdown` allows cached pages only and there is none";
+    ScrapeTimeout 408 "Request Timeout" Some("SCRAPE_TIMEOUT"), Yes, "the page was not loaded within the request's `timeout`";
+    ScrapeDns 200 "Could not resolve the host name" Some("SCRAPE_DNS_RESOLUTION_ERROR"), No, "the host does not exist or has no address; the status is 200 because clients expect it";
+    ScrapeAllFailed 500 "Could not fetch the page" Some("SCRAPE_ALL_ENGINES_FAILED"), Yes, "every attempt ended with a block page, a captcha, an empty page or a browser error; `details` says which";
+    ScrapeSite 500 "Could not load the site" Some("SCRAPE_SITE_ERROR"), Yes, "no connection, an invalid response, endless redirects, or more bytes than allowed";
+    ScrapeSsl 500 "TLS certificate is not valid" Some("SCRAPE_SSL_ERROR"), Yes, "TLS failed; `skipTlsVerification` accepts any certificate";
+    ScrapeProxy 500 "Could not fetch the page through the proxy" Some("SCRAPE_PROXY_SELECTION_ERROR"), Yes, "a configured proxy refused the request or failed";
+    ScrapeAction 500 "An action failed" Some("SCRAPE_ACTION_ERROR"), Yes, "an action could not be performed; `details` has its index and selector";
+    ScrapeUnsupportedFile 500 "File type is not supported" Some("SCRAPE_UNSUPPORTED_FILE_ERROR"), Yes, "the URL is a PDF, an image or other binary data";
     // Map errors.
-    MapTimeout 408 "Request Timeout" Some("MAP_TIMEOUT"), Yes, "nothing of the site came within the request's `timeout`";
+    MapTimeout 408 "Request Timeout" Some("MAP_TIMEOUT"), Yes, "nothing of the site was fetched within the request's `timeout`";
     // Crawl and batch errors.
-    NoValidUrls 400 "No valid URLs provided" Some("BAD_REQUEST"), No, "every address of the batch is malformed";
+    NoValidUrls 400 "No valid URLs provided" Some("BAD_REQUEST"), No, "every URL of the batch is malformed";
     InvalidPagination 400 "Invalid pagination" Some("BAD_REQUEST"), No, "`skip` or `limit` is not a number in its range";
     JobNotFound 404 "Job not found" None, No, "no such crawl or batch, or it belongs to another team";
-    CrawlFinished 409 "Crawl is already completed" None, No, "cancelling a crawl that has ended";
-    BatchFinished 409 "Batch scrape is already completed" None, No, "cancelling a batch that has ended, or adding to one that failed or was cancelled";
+    CrawlFinished 409 "Crawl is already completed" None, No, "a crawl that has ended cannot be cancelled";
+    BatchFinished 409 "Batch scrape is already completed" None, No, "a batch that has ended cannot be cancelled, and one that failed or was cancelled cannot be extended";
     // Agent errors. The fixed texts are part of the contract.
     InvalidSnapshotId 400 "Invalid snapshot ID" None, No, "the snapshot id in the path is malformed";
     TraceNotRecorded 400 "Trace is only available for Plunge 1 extracts" None, No, "the run predates the current agent generation";
     SnapshotsNotRecorded 400 "Snapshots are only available for Plunge 1 extracts" None, No, "the run predates the current agent generation";
     AgentZeroRetention 400 "Your team has zero data retention enabled. This is not supported on extract." None, No, "the team keeps no data, which an agent run needs";
-    InvalidAgentSchema 400 "Invalid JSON schema" Some("BAD_REQUEST"), No, "`schema` is no JSON Schema, or larger than what is read";
+    InvalidAgentSchema 400 "Invalid JSON schema" Some("BAD_REQUEST"), No, "`schema` is not a JSON Schema, or it is too large";
     InvalidBefore 400 "Invalid before timestamp." None, No, "`before` is not a number of milliseconds";
     AgentNotFound 404 "Agent job not found" None, No, "no such run, or it belongs to another team";
     SnapshotNotFound 404 "Snapshot not found" None, No, "the run has no snapshot with that id";
     ThreadNotFound 404 "Thread not found" Some("thread_not_found"), No, "no such thread, or it belongs to another team";
-    ThreadBusy 409 "The thread has a run that is not finished" Some("thread_busy"), No, "a thread has one run at a time; `runId` names it";
-    AgentFinished 409 "Agent already finished" None, No, "cancelling a run that has ended";
-    AgentCancelling 409 "Agent is already cancelled" None, No, "cancelling a run that is being cancelled";
+    ThreadBusy 409 "The thread already has an unfinished run" Some("thread_busy"), No, "a thread has one run at a time; `runId` names it";
+    AgentFinished 409 "Agent already finished" None, No, "a run that has ended cannot be cancelled";
+    AgentCancelling 409 "Agent is already cancelled" None, No, "the run is already being cancelled";
     AgentRejected 500 "Failed to passthrough agent request." None, Yes, "the run could not be submitted";
 }
 
 impl Kind {
-    /// The kind of a [`Kind::name`]; none when another version wrote it.
-    pub fn by_name(name: &str) -> Option<Self> {
+    /// The kind with this [`Kind::name`]; `None` if another version wrote it.
+    pub fn from_name(name: &str) -> Option<Self> {
         CATALOGUE.iter().map(|entry| entry.kind).find(|kind| kind.name() == name)
     }
 
-    pub fn entry(self) -> &'static Entry {
+    pub fn entry(self) -> &'static CatalogueEntry {
         &CATALOGUE[self as usize]
     }
 }
 
-/// An error on its way to the caller.
+/// An error that is returned to the caller.
 #[derive(Debug, Clone)]
 pub struct WireError {
     pub kind: Kind,
-    /// Replaces the catalogue's text where the contract wants a specific message.
+    /// Replaces the catalogue's text where a more specific message is needed.
     message: Option<String>,
     details: Option<Value>,
-    /// Keys beside the four of the contract, for instance `allowed_methods`.
+    /// Keys in addition to the four of the contract, for instance `allowed_methods`.
     extra: Map<String, Value>,
     /// Seconds for the `Retry-After` header.
     pub retry_after: Option<u64>,
@@ -155,8 +155,14 @@ impl From<Kind> for WireError {
     }
 }
 
+impl From<Vec<Issue>> for WireError {
+    fn from(issues: Vec<Issue>) -> Self {
+        Self::invalid(&issues)
+    }
+}
+
 impl WireError {
-    /// Bad fields, each with where, what and a code.
+    /// Invalid fields, each with its path, a message and a code.
     pub fn invalid(issues: &[Issue]) -> Self {
         let mut error = Self::from(Kind::BadRequest);
         if let Some(first) = issues.first() {
@@ -186,12 +192,6 @@ impl WireError {
 
     pub fn payload_too_large(limit: usize) -> Self {
         Self::from(Kind::PayloadTooLarge).with_details(&serde_json::json!({ "limitBytes": limit }))
-    }
-
-    /// The work goes on after the deadline; `job` can be polled.
-    pub fn timed_out(job: &str) -> Self {
-        Self::from(Kind::RequestTimeout)
-            .with_details(&serde_json::json!({ "state": "processing_continues", "id": job }))
     }
 
     pub fn rate_limited(group: &str, limit: u32, retry_after: u64) -> Self {
@@ -224,24 +224,24 @@ impl WireError {
 
     /// There is no room to store more; `reason` says where.
     pub fn out_of_space(reason: &str) -> Self {
-        let mut error = Self::unavailable(reason, OUT_OF_SPACE_RETRY);
+        let mut error = Self::unavailable(reason, OUT_OF_SPACE_RETRY_SECONDS);
         error.message = Some(format!("{}: {reason}", Kind::Unavailable.entry().text));
         error
     }
 
-    /// An error with what exactly happened, for people.
+    /// An error with its reason, for people.
     pub fn because(kind: Kind, reason: &str) -> Self {
         let mut error = Self::from(kind);
         error.message = Some(format!("{}: {reason}", kind.entry().text));
         error
     }
 
-    /// An error that was told before, in the same words.
+    /// An error with a stored text.
     pub fn with_text(kind: Kind, text: String) -> Self {
         Self { message: Some(text), ..Self::from(kind) }
     }
 
-    /// The page was not there in time. Work that goes on is joined by whoever asks again.
+    /// The page was not loaded in time. If the work continues, the next request for the page joins it.
     pub fn scrape_timeout(phase: &str, resumes_in: Option<u64>) -> Self {
         let mut details = serde_json::json!({ "while": phase });
         if let Some(seconds) = resumes_in {
@@ -253,7 +253,7 @@ impl WireError {
         error
     }
 
-    /// The same mistake, of what stands in a field of a larger request.
+    /// The same error for a field inside a larger request: `field` is put before its path.
     #[must_use]
     pub fn within(mut self, field: &str) -> Self {
         if let Some(rest) = self.message.as_deref().and_then(|text| text.strip_prefix("Bad Request: ")) {
@@ -267,19 +267,19 @@ impl WireError {
         self
     }
 
-    /// A thread whose run goes on.
+    /// The thread has an unfinished run.
     pub fn thread_busy(run: uuid::Uuid) -> Self {
         let mut error = Self::from(Kind::ThreadBusy);
         error.extra.insert("runId".to_owned(), Value::from(run.to_string()));
         error
     }
 
-    /// A conflict with its reason, such as the end state of what was to be cancelled.
+    /// A conflict with its reason, such as the final state of a job that cannot be cancelled.
     pub fn conflict(reason: &str) -> Self {
         Self::from(Kind::Conflict).with_details(&reason)
     }
 
-    /// A key beside the four of the contract.
+    /// Adds a key to the four of the contract.
     #[must_use]
     pub fn with_extra(mut self, name: &str, value: Value) -> Self {
         self.extra.insert(name.to_owned(), value);
@@ -288,7 +288,7 @@ impl WireError {
 
     #[must_use]
     pub fn with_details<T: Serialize + ?Sized>(mut self, details: &T) -> Self {
-        // What we put in details is our own plain data; it always serialises.
+        // Details are our own plain data, which always serialises.
         self.details = serde_json::to_value(details).ok();
         self
     }
@@ -324,17 +324,17 @@ impl std::fmt::Display for WireError {
 
 impl std::error::Error for WireError {}
 
-/// The body of every answer that is not a success.
+/// The body of every error response.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ErrorBody {
     /// Always `false`.
     pub success: bool,
     /// The message, and the key into the error catalogue.
     pub error: String,
-    /// A stable name for the cause, where there is one.
+    /// A stable code for the cause, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// For failed validation a list of `{path, message, code}`; otherwise whatever explains the error.
+    /// For validation errors a list of `{path, message, code}`; otherwise more about the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     #[serde(flatten)]
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_inside_is_told_from_outside() {
+    fn errors_in_nested_objects_get_the_outer_path() {
         let inner = WireError::invalid(&[Issue::at("location.country", "unknown", "invalid_value")]);
         let outer = inner.within("scrapeOptions");
         assert_eq!(outer.text(), "Bad Request: scrapeOptions.location.country: unknown");

@@ -1,78 +1,78 @@
-//! Extract, in the shapes of the contract: structured data out of a few pages. The older way to ask for what an agent run does, kept
-//! because clients still call it.
+//! Extract: structured data from a few pages. The older API for what agent runs do, kept because clients
+//! still use it.
 
-use crate::scrape::{ScrapeOptions, ThreatAsked};
-use crate::webhook::WebhookAsked;
+use crate::scrape::{ScrapeOptions, ThreatInput};
+use crate::webhook::WebhookInput;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// Said with every answer: the endpoint works, and there is a better one.
+/// Part of every response: the endpoint works, and there is a better one.
 pub const EXTRACT_WARNING: &str =
     "extract is in maintenance mode; use /v2/agent, or the json format of /v2/scrape";
-/// The endpoint to move to.
+/// The endpoint to use instead.
 pub const EXTRACT_REPLACEMENT: &str = "/v2/agent";
 
 /// `POST /v2/extract`
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtractRequest {
-    /// Up to ten pages; `https://example.com/docs/*` stands for the pages below it.
+    /// Up to ten URLs; `https://example.com/docs/*` means all pages below it.
     #[schema(max_items = 10)]
     pub urls: Option<Vec<String>>,
-    /// What is wanted, up to 10,000 characters. Needed when there are no `urls`.
+    /// What to extract, up to 10,000 characters. Required if there are no `urls`.
     #[schema(max_length = 10_000)]
     pub prompt: Option<String>,
     /// A JSON Schema of the result.
     #[schema(value_type = Option<Object>)]
     pub schema: Option<Value>,
-    /// More of what is wanted, for a model; up to 10,000 characters.
+    /// Further instructions for a model; up to 10,000 characters.
     #[schema(max_length = 10_000)]
     pub system_prompt: Option<String>,
-    /// Also follow links that lead away from `urls`.
+    /// Also follow links to other sites than those of `urls`.
     #[schema(default = false)]
     pub allow_external_links: Option<bool>,
     /// Also search the web.
     #[schema(default = false)]
     pub enable_web_search: Option<bool>,
-    /// Accepted without effect: pages below an address are found by sitemaps and links alike.
+    /// Accepted without effect: pages below a URL are always found by sitemaps and links.
     pub ignore_sitemap: Option<bool>,
-    /// Accepted without effect: pages below an address are on its host.
+    /// Accepted without effect: pages below a URL are on its host.
     #[schema(default = true)]
     pub include_subdomains: Option<bool>,
-    /// Say where each field was found, in `sources`.
+    /// Return where each field was found, in `sources`.
     #[schema(default = false)]
     pub show_sources: Option<bool>,
-    /// How pages are read.
+    /// Options for scraping the pages.
     pub scrape_options: Option<ScrapeOptions>,
-    /// Leave out what is no address, and say so in `invalidURLs`; otherwise nothing is started.
+    /// Skip invalid URLs and list them in `invalidURLs`; otherwise an invalid URL fails the request.
     #[serde(rename = "ignoreInvalidURLs")]
     #[schema(default = true)]
     pub ignore_invalid_urls: Option<bool>,
     /// Accepted without effect: there is one agent.
     pub agent: Option<ExtractAgent>,
-    /// Whom to tell: an address, or an object with options.
-    pub webhook: Option<WebhookAsked>,
-    /// Hosts that must not be touched.
-    pub threat_protection: Option<ThreatAsked>,
+    /// A webhook: a URL, or an object with options.
+    pub webhook: Option<WebhookInput>,
+    /// Hosts that must not be contacted.
+    pub threat_protection: Option<ThreatInput>,
 }
 
-/// Which agent reads.
+/// Which agent to use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, ToSchema)]
 pub struct ExtractAgent {
     /// `FIRE-1` or `v3-beta`.
     pub model: Option<String>,
 }
 
-/// An extraction that was accepted.
+/// An accepted extraction.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtractStarted {
     pub success: bool,
     pub id: Uuid,
-    /// What was left out because it is no address of a page.
+    /// Invalid URLs that were skipped.
     #[serde(rename = "invalidURLs", skip_serializing_if = "Option::is_none")]
     pub invalid_urls: Option<Vec<String>>,
     #[schema(value_type = Vec<String>)]
@@ -80,7 +80,7 @@ pub struct ExtractStarted {
     pub replacement: &'static str,
 }
 
-/// How an extraction stands.
+/// The status of an extraction.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtractStatus {
@@ -88,18 +88,18 @@ pub struct ExtractStatus {
     pub id: Uuid,
     /// `processing`, `completed`, `failed` or `cancelled`.
     pub status: &'static str,
-    /// The result, when completed; what was found until then, when it failed.
+    /// The result if completed; if failed, what was found until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub data: Option<Value>,
-    /// Fields, as JSON pointers without their first slash, with the pages that state them.
+    /// Fields (JSON pointers without the first slash) with the pages that state them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub sources: Option<BTreeMap<String, Vec<String>>>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What to know of the result, for instance what could not be found.
+    /// Remarks about the result, for instance what could not be found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     pub expires_at: String,

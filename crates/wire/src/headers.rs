@@ -1,11 +1,11 @@
-//! Headers as a caller wrote them: often a token or a cookie.
+//! Headers of a caller: often a token or a cookie.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// Names and values. `Debug` shows the names only, so that no log and no message of a panic holds a value.
+/// Names and values. `Debug` shows the names only, so that no log line or panic message contains a value.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(transparent)]
 pub struct SecretHeaders(BTreeMap<String, String>);

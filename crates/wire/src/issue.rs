@@ -1,4 +1,4 @@
-//! One thing that is wrong with a request: where, what, and a code a program can match on.
+//! A validation error of a request: path, message, and a code that programs can match on.
 
 use serde::Serialize;
 use std::fmt;
@@ -17,7 +17,8 @@ pub struct Issue {
     /// Keys and indexes from the root of the body, or the name of the query parameter.
     pub path: Vec<PathPart>,
     pub message: String,
-    /// `invalid_type`, `invalid_value`, `too_small`, `too_big`, `unrecognized_keys`, `invalid_json` or `custom`.
+    /// `invalid_type`, `invalid_value`, `too_small`, `too_big`, `unrecognized_keys`, `invalid_json` or
+    /// `custom`.
     pub code: &'static str,
 }
 
@@ -26,7 +27,7 @@ impl Issue {
         Self { path, message: message.to_owned(), code }
     }
 
-    /// At a field, with dots between the keys that lead to it.
+    /// At a field given as a path with dots between the keys.
     pub fn at(field: &str, message: &str, code: &'static str) -> Self {
         let path = field.split('.').map(|key| PathPart::Key(key.to_owned())).collect();
         Self::new(path, message, code)
@@ -35,9 +36,9 @@ impl Issue {
 
 impl fmt::Display for Issue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, part) in self.path.iter().enumerate() {
+        for (position, part) in self.path.iter().enumerate() {
             match part {
-                PathPart::Key(key) if place == 0 => write!(out, "{key}")?,
+                PathPart::Key(key) if position == 0 => write!(out, "{key}")?,
                 PathPart::Key(key) => write!(out, ".{key}")?,
                 PathPart::Index(index) => write!(out, "[{index}]")?,
             }
@@ -46,7 +47,7 @@ impl fmt::Display for Issue {
     }
 }
 
-/// Collects everything that is wrong, so that a caller sees all of it at once.
+/// Collects all validation errors, so that a caller sees all of them at once.
 #[derive(Debug, Default)]
 pub struct Issues(Vec<Issue>);
 
@@ -63,7 +64,7 @@ impl Issues {
         self.0.is_empty()
     }
 
-    /// The number, when it lies in the range.
+    /// Checks that a number is in a range.
     pub fn range<T: PartialOrd + Copy + fmt::Display>(
         &mut self,
         field: &str,
@@ -77,7 +78,7 @@ impl Issues {
         }
     }
 
-    /// Length in characters.
+    /// Checks the length of a text in characters.
     pub fn length(&mut self, field: &str, text: &str, range: &RangeInclusive<usize>) {
         let length = text.chars().count();
         if length < *range.start() {
@@ -87,8 +88,8 @@ impl Issues {
         }
     }
 
-    /// `Ok` when nothing was found wrong.
-    pub fn finish(self) -> Result<(), crate::WireError> {
-        if self.0.is_empty() { Ok(()) } else { Err(crate::WireError::invalid(&self.0)) }
+    /// `Ok` if there are no errors.
+    pub fn finish(self) -> Result<(), Vec<Issue>> {
+        if self.0.is_empty() { Ok(()) } else { Err(self.0) }
     }
 }

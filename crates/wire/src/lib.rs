@@ -1,13 +1,12 @@
-//! The v2 contract as types: what callers send, what they get back, and how errors look.
+//! The v2 API contract as types: requests, responses and errors.
 //!
-//! Nothing here does I/O or knows an HTTP library. Requests are what was *asked*: plain data, read by
-//! [`read`]. What a request *means* (defaults filled in, conflicts refused) is decided in `engine`.
+//! Nothing here does I/O or knows an HTTP library. A request type holds what the caller sent: plain data,
+//! parsed by [`read`]. What a request means (defaults filled in, conflicts refused) is decided in `engine`.
 
 pub mod admin;
 pub mod agent;
 pub mod batch;
 pub mod crawl;
-pub mod drill;
 pub mod error;
 pub mod extract;
 mod headers;
@@ -29,3 +28,16 @@ pub use scope::Scope;
 
 /// The name of the current agent generation, the only one with traces and snapshots.
 pub const AGENT_GENERATION: &str = "Plunge 1";
+
+#[cfg(test)]
+mod tests {
+    use utoipa::ToSchema;
+
+    #[test]
+    fn names_in_the_openapi_document_stay_when_types_are_renamed() {
+        assert_eq!(crate::map::MapResponse::name(), "MapAnswer");
+        assert_eq!(crate::scrape::FormatInput::name(), "FormatAsked");
+        assert_eq!(crate::team::DataResponse::<crate::team::CreditUsage>::name(), "Answer");
+        assert_eq!(crate::admin::SuccessResponse::name(), "Done");
+    }
+}

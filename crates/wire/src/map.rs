@@ -1,7 +1,7 @@
-//! Map: the addresses of a site, in the shapes of the contract.
+//! Map: the URLs of a site.
 
 use crate::SecretHeaders;
-use crate::scrape::{AuditAsked, LocationAsked, ThreatAsked};
+use crate::scrape::{AuditInput, LocationInput, ThreatInput};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -10,51 +10,52 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapRequest {
-    /// Any page of the site. `http://` is put before an address without a scheme.
+    /// Any page of the site. `http://` is added to a URL without a scheme.
     pub url: Option<String>,
-    /// Words to rank the addresses by; the best come first.
+    /// Words to rank the URLs by; the best come first.
     pub search: Option<String>,
     /// `include`, `only` or `skip`.
     #[schema(default = "include", pattern = "^(include|only|skip)$")]
     pub sitemap: Option<String>,
-    /// All hosts of the domain.
+    /// Include all hosts of the domain.
     #[schema(default = true)]
     pub include_subdomains: Option<bool>,
-    /// One entry for each path, without its query.
+    /// One entry per path, without its query.
     #[schema(default = true)]
     pub ignore_query_parameters: Option<bool>,
-    /// Accepted without effect: nothing of a map is stored.
+    /// Accepted without effect: maps are not cached.
     pub ignore_cache: Option<bool>,
     #[schema(minimum = 1, maximum = 100_000, default = 5_000)]
     pub limit: Option<i64>,
-    /// Milliseconds until the answer must be there; then what is ready is returned.
+    /// Timeout in milliseconds; after it, what has been found is returned.
     #[schema(minimum = 1000, maximum = 300_000, default = 60_000)]
     pub timeout: Option<i64>,
-    /// In which languages to ask.
-    pub location: Option<LocationAsked>,
-    /// Hosts that must not be touched.
-    pub threat_protection: Option<ThreatAsked>,
-    /// Noted with the request.
-    pub audit_metadata: Option<AuditAsked>,
-    /// Only paths that one of these regexes finds something in.
+    /// Country and languages of the requests.
+    pub location: Option<LocationInput>,
+    /// Hosts that must not be contacted.
+    pub threat_protection: Option<ThreatInput>,
+    /// Recorded with the request.
+    pub audit_metadata: Option<AuditInput>,
+    /// Only paths that match one of these regexes.
     pub include_paths: Option<Vec<String>>,
-    /// No paths that one of these regexes finds something in.
+    /// No paths that match one of these regexes.
     pub exclude_paths: Option<Vec<String>>,
     /// Headers to send with the requests.
     #[schema(value_type = Option<BTreeMap<String, String>>)]
     pub headers: Option<SecretHeaders>,
-    /// Only addresses below the path of `url`.
+    /// Only URLs below the path of `url`.
     #[schema(default = false)]
     pub filter_by_path: Option<bool>,
-    /// Accepted without effect: there is no shared index of addresses.
+    /// Accepted without effect: there is no shared index of URLs.
     pub use_index: Option<bool>,
     /// A test hook of another server; refused.
     pub use_mock: Option<String>,
 }
 
-/// The addresses of a site.
+/// The URLs of a site.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct MapAnswer {
+#[schema(as = MapAnswer)]
+pub struct MapResponse {
     pub success: bool,
     pub id: Uuid,
     pub links: Vec<MapLink>,
@@ -63,7 +64,7 @@ pub struct MapAnswer {
     pub warning: Option<String>,
 }
 
-/// One address, with what is known of its page.
+/// One URL, with what is known about its page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct MapLink {
     pub url: String,

@@ -1,20 +1,20 @@
-//! Reads request bodies and query strings into types, strictly: an unknown key is an error that names
-//! it, wherever it stands. Only `origin` and `integration`, which every client adds, pass everywhere.
+//! Parses request bodies and query strings strictly: an unknown key at any level is an error that names it.
+//! Only `origin` and `integration`, which every client adds, are accepted everywhere.
 
 use crate::WireError;
 use crate::issue::{Issue, PathPart};
 use serde::de::DeserializeOwned;
 
-/// Accepted beside the fields of every request, and without effect.
+/// Accepted in every request, without effect.
 pub const ALWAYS_ACCEPTED: [&str; 2] = ["origin", "integration"];
 
-/// At most this many unknown keys are listed.
+/// Maximum number of unknown keys that are listed.
 const MAX_ISSUES: usize = 20;
 
-/// Reads a JSON object.
+/// Parses a JSON object.
 pub fn body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
     let text = std::str::from_utf8(bytes).map_err(|_| WireError::invalid_json("the body is not UTF-8"))?;
-    // A bare list would read as a struct of positional fields; the contract knows only objects.
+    // A plain list would be read as a struct with positional fields; the contract only has objects.
     let first = text.trim_start().chars().next();
     if let Some(other) = first.filter(|char| *char != '{') {
         serde_json::from_str::<serde::de::IgnoredAny>(text)
@@ -28,56 +28,56 @@ pub fn body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
         return Err(WireError::invalid(&[Issue::new(Vec::new(), &message, "invalid_type")]));
     }
     let mut json = serde_json::Deserializer::from_str(text);
-    let mut unknown = Unknown::default();
+    let mut unknown = UnknownKeys::default();
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
-    let read = serde_ignored::deserialize(tracked, |path| unknown.note(&path));
+    let read = serde_ignored::deserialize(tracked, |path| unknown.record(&path));
     let value: T = read.map_err(|error: serde_json::Error| match error.classify() {
-        serde_json::error::Category::Data => wrong_value(parts(&track.path()), &error.to_string()),
+        serde_json::error::Category::Data => value_error(path_parts(&track.path()), &error.to_string()),
         _ => WireError::invalid_json(&error.to_string()),
     })?;
     json.end().map_err(|error| WireError::invalid_json(&error.to_string()))?;
-    unknown.refuse(WireError::unknown_keys)?;
+    unknown.into_result(WireError::unknown_keys)?;
     Ok(value)
 }
 
-/// Reads a query string. Repeated parameters become lists.
+/// Parses a query string. Repeated parameters become lists.
 pub fn query<T: DeserializeOwned>(query: &str) -> Result<T, WireError> {
     let pairs = form_urlencoded::parse(query.as_bytes());
-    let mut unknown = Unknown::default();
+    let mut unknown = UnknownKeys::default();
     let mut track = serde_path_to_error::Track::new();
     let form = serde_html_form::Deserializer::new(pairs);
     let tracked = serde_path_to_error::Deserializer::new(form, &mut track);
-    let read = serde_ignored::deserialize(tracked, |path| unknown.note(&path));
-    let value: T = read.map_err(|error| wrong_value(parts(&track.path()), &error.to_string()))?;
-    unknown.refuse(WireError::unknown_parameters)?;
+    let read = serde_ignored::deserialize(tracked, |path| unknown.record(&path));
+    let value: T = read.map_err(|error| value_error(path_parts(&track.path()), &error.to_string()))?;
+    unknown.into_result(WireError::unknown_parameters)?;
     Ok(value)
 }
 
-/// The first unknown keys that were met. Only so many are kept: an attacker's body does not become our
-/// memory or our answer.
+/// The first unknown keys. Their number is limited, so that a hostile body does not fill our memory or our
+/// response.
 #[derive(Default)]
-struct Unknown(Vec<Issue>);
+struct UnknownKeys(Vec<Issue>);
 
-impl Unknown {
-    fn note(&mut self, path: &serde_ignored::Path<'_>) {
+impl UnknownKeys {
+    fn record(&mut self, path: &serde_ignored::Path<'_>) {
         if self.0.len() >= MAX_ISSUES {
             return;
         }
-        let path = unknown_key(path);
+        let path = key_path(path);
         let accepted = matches!(&path[..], [PathPart::Key(key)] if ALWAYS_ACCEPTED.contains(&key.as_str()));
         if !accepted {
-            self.0.push(Issue::new(path, "this key is not known here", "unrecognized_keys"));
+            self.0.push(Issue::new(path, "this key is not supported here", "unrecognized_keys"));
         }
     }
 
-    fn refuse(self, error: fn(&[Issue]) -> WireError) -> Result<(), WireError> {
+    fn into_result(self, error: fn(&[Issue]) -> WireError) -> Result<(), WireError> {
         if self.0.is_empty() { Ok(()) } else { Err(error(&self.0)) }
     }
 }
 
-fn wrong_value(path: Vec<PathPart>, message: &str) -> WireError {
-    // serde_json ends its messages with a place in the text that the caller cannot see; the path is better.
+fn value_error(path: Vec<PathPart>, message: &str) -> WireError {
+    // serde_json appends a position in the text that the caller cannot see; the path is better.
     let message = message.split(" at line ").next().unwrap_or(message);
     let code = if message.starts_with("invalid type") || message.starts_with("missing field") {
         "invalid_type"
@@ -94,7 +94,7 @@ fn wrong_value(path: Vec<PathPart>, message: &str) -> WireError {
     WireError::invalid(&[Issue::new(path, &text, code)])
 }
 
-fn parts(path: &serde_path_to_error::Path) -> Vec<PathPart> {
+fn path_parts(path: &serde_path_to_error::Path) -> Vec<PathPart> {
     use serde_path_to_error::Segment;
     path.iter()
         .filter_map(|segment| match segment {
@@ -106,7 +106,7 @@ fn parts(path: &serde_path_to_error::Path) -> Vec<PathPart> {
         .collect()
 }
 
-fn unknown_key(path: &serde_ignored::Path<'_>) -> Vec<PathPart> {
+fn key_path(path: &serde_ignored::Path<'_>) -> Vec<PathPart> {
     use serde_ignored::Path;
     let mut parts = Vec::new();
     let mut at = Some(path);
@@ -139,14 +139,14 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Asked {
+    struct ExampleRequest {
         url: String,
         max_age: Option<u32>,
-        inner: Option<Inner>,
+        inner: Option<NestedExample>,
     }
 
     #[derive(Debug, Deserialize)]
-    struct Inner {
+    struct NestedExample {
         list: Vec<u8>,
     }
 
@@ -156,17 +156,18 @@ mod tests {
 
     #[test]
     fn reads_what_is_right_and_lets_client_marks_pass() {
-        let asked: Asked =
+        let asked: ExampleRequest =
             body(br#"{"url":"u","maxAge":3,"origin":"python-sdk@4.54.0","integration":"x"}"#).unwrap();
         assert_eq!((asked.url.as_str(), asked.max_age), ("u", Some(3)));
         assert!(asked.inner.is_none());
-        let nested: Asked = body(br#"{"url":"u","inner":{"list":[1,2]}}"#).unwrap();
+        let nested: ExampleRequest = body(br#"{"url":"u","inner":{"list":[1,2]}}"#).unwrap();
         assert_eq!(nested.inner.unwrap().list, [1, 2]);
     }
 
     #[test]
     fn names_every_unknown_key_where_it_stands() {
-        let error = body::<Asked>(br#"{"url":"u","nope":1,"inner":{"list":[],"origin":2}}"#).unwrap_err();
+        let error =
+            body::<ExampleRequest>(br#"{"url":"u","nope":1,"inner":{"list":[],"origin":2}}"#).unwrap_err();
         assert_eq!(error.kind, Kind::UnknownKeys);
         assert_eq!(details(&error)[0]["path"], json!(["nope"]));
         assert_eq!(details(&error)[1]["path"], json!(["inner", "origin"]));
@@ -174,11 +175,11 @@ mod tests {
 
     #[test]
     fn points_at_the_wrong_value() {
-        let error = body::<Asked>(br#"{"url":"u","inner":{"list":[1,"x"]}}"#).unwrap_err();
+        let error = body::<ExampleRequest>(br#"{"url":"u","inner":{"list":[1,"x"]}}"#).unwrap_err();
         assert_eq!(error.kind, Kind::BadRequest);
         assert_eq!(details(&error)[0]["path"], json!(["inner", "list", 1]));
         assert_eq!(details(&error)[0]["code"], "invalid_type");
-        let missing = body::<Asked>(b"{}").unwrap_err();
+        let missing = body::<ExampleRequest>(b"{}").unwrap_err();
         assert_eq!(details(&missing)[0]["path"], json!(["url"]));
         assert_eq!(missing.text(), "Bad Request: url: required");
     }
@@ -186,20 +187,20 @@ mod tests {
     #[test]
     fn tells_broken_json_from_wrong_json() {
         for broken in [&b"{"[..], b"", b"{\"url\":\"u\"} x", b"\xff", b"nope", b"[1,"] {
-            let error = body::<Asked>(broken).unwrap_err();
+            let error = body::<ExampleRequest>(broken).unwrap_err();
             assert_eq!(error.kind, Kind::InvalidJson, "{broken:?}");
         }
         for wrong in [&b"[]"[..], b"3", b"\"x\"", b"null"] {
-            assert_eq!(body::<Asked>(wrong).unwrap_err().kind, Kind::BadRequest, "{wrong:?}");
+            assert_eq!(body::<ExampleRequest>(wrong).unwrap_err().kind, Kind::BadRequest, "{wrong:?}");
         }
     }
 
     #[test]
     fn survives_deep_nesting() {
         let deep = format!("{{\"url\":\"u\",\"x\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
-        assert_eq!(body::<Asked>(deep.as_bytes()).unwrap_err().kind, Kind::UnknownKeys);
+        assert_eq!(body::<ExampleRequest>(deep.as_bytes()).unwrap_err().kind, Kind::UnknownKeys);
         let list = "[".repeat(1_000_000);
-        assert_eq!(body::<Asked>(list.as_bytes()).unwrap_err().kind, Kind::InvalidJson);
+        assert_eq!(body::<ExampleRequest>(list.as_bytes()).unwrap_err().kind, Kind::InvalidJson);
     }
 
     #[derive(Debug, Deserialize)]

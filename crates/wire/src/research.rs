@@ -1,5 +1,5 @@
-//! The research index: papers, passages and related papers, in the shapes of the contract. What is beyond the contract (`exclude`,
-//! `from`, `to` and `fields` of related papers) is marked as ours.
+//! The research index: papers, passages and related papers. Fields beyond the contract (`exclude`, `from`,
+//! `to` and `fields` of related papers) are marked as ours.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -8,28 +8,28 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct SimilarRequest {
-    /// What the related papers are wanted for.
+    /// What the related papers are needed for.
     #[param(min_length = 1, required = true)]
     pub intent: Option<String>,
     /// Papers like the seed, papers that cite it, or papers that it cites.
     #[param(default = "similar", pattern = "^(similar|citers|references)$")]
     pub mode: Option<String>,
-    /// Most papers to return.
+    /// Maximum number of papers.
     #[param(minimum = 1, maximum = 500, default = 40)]
     pub k: Option<i64>,
-    /// A second, dearer pass over the best candidates.
+    /// A second, more expensive ranking of the best candidates.
     pub rerank: Option<bool>,
-    /// A further seed; repeat it for several.
+    /// Another seed paper; repeat it for several.
     #[serde(default)]
     pub anchor: Vec<String>,
-    /// Ours: a paper whose like is not wanted; repeat it for several.
+    /// Ours: a paper to rank similar papers away from; repeat it for several.
     #[serde(default)]
     pub exclude: Vec<String>,
     /// Ours: only papers from this day on, `YYYY-MM-DD`.
     pub from: Option<String>,
     /// Ours: only papers up to this day, `YYYY-MM-DD`.
     pub to: Option<String>,
-    /// Ours: only papers with this category; repeat it or part by commas, all must match.
+    /// Ours: only papers with this category; repeat it or separate by commas, all must match.
     #[serde(default)]
     pub fields: Vec<String>,
 }
@@ -37,16 +37,16 @@ pub struct SimilarRequest {
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct SearchRequest {
-    /// What to look for.
+    /// What to search for.
     #[param(min_length = 1, required = true)]
     pub query: Option<String>,
-    /// Most papers to return.
+    /// Maximum number of papers.
     #[param(minimum = 1, maximum = 500, default = 40)]
     pub k: Option<i64>,
-    /// Part of an author's name; repeat it or part by commas, all must match.
+    /// Part of an author's name; repeat it or separate by commas, all must match.
     #[serde(default)]
     pub authors: Vec<String>,
-    /// Part of a category; repeat it or part by commas, all must match.
+    /// Part of a category; repeat it or separate by commas, all must match.
     #[serde(default)]
     pub categories: Vec<String>,
     /// Only papers from this day on, `YYYY-MM-DD`.
@@ -58,9 +58,9 @@ pub struct SearchRequest {
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PaperRequest {
-    /// A question; the answer then has the passages of the paper that speak of it.
+    /// A question; the response then has the passages of the paper that answer it.
     pub query: Option<String>,
-    /// Most passages to return; only with `query`.
+    /// Maximum number of passages; only with `query`.
     #[param(minimum = 1, maximum = 50, default = 4)]
     pub k: Option<i64>,
 }
@@ -87,13 +87,13 @@ pub struct PaperResult {
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PaperSignals {
-    /// Chance of meeting the paper on a walk along citations that keeps returning to the seeds.
+    /// Probability of reaching the paper on a random walk along citations that keeps returning to the seeds.
     pub structural: f64,
-    /// Share of the intent that the paper's text carries, 0 to 1.
+    /// How much of the intent the paper's text covers, 0 to 1.
     pub semantic: f64,
-    /// Standing in the whole citation graph; 1 is the mean.
+    /// Rank in the whole citation graph; 1 is the mean.
     pub article_rank: f64,
-    /// Seeds that the paper is connected to.
+    /// Number of seeds that the paper is connected to.
     pub seed_overlap: u32,
 }
 
@@ -102,11 +102,11 @@ pub struct PaperSignals {
 pub struct SimilarPapers {
     pub success: bool,
     pub results: Vec<PaperResult>,
-    /// Candidates before the cut to `k`.
+    /// Number of candidates before the limit `k`.
     pub pool_size: u64,
-    /// There were more candidates than are returned.
+    /// There were more candidates than returned.
     pub truncated: bool,
-    /// What to know about the ranking, for people.
+    /// Remarks about the ranking.
     pub note: Option<String>,
 }
 
@@ -138,7 +138,7 @@ pub struct Paper {
     pub title: String,
     #[serde(rename = "abstract")]
     pub abstract_text: String,
-    /// Names, parted by commas.
+    /// Names, separated by commas.
     pub authors: String,
     pub categories: Vec<String>,
     pub created_date: Option<String>,
@@ -146,7 +146,7 @@ pub struct Paper {
     /// Ours: the publisher or a source marks the paper as retracted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub retracted: bool,
-    /// Ours: which import each shown field came from.
+    /// Ours: the import each shown field is from.
     pub provenance: BTreeMap<String, String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a key may do: one scope per capability, and `admin` for keys and drills.
+//! Scopes of API keys: one per capability, and `admin` for keys.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -38,7 +38,7 @@ impl std::str::FromStr for Scope {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.iter().copied().find(|scope| scope.name() == text).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|scope| scope.name()).collect();
-            format!("unknown scope `{text}`; known are {}", names.join(", "))
+            format!("unknown scope `{text}`; known scopes: {}", names.join(", "))
         })
     }
 }

@@ -1,73 +1,73 @@
-//! Search over collections that the operator brought in: developer sources and public law, in the shapes of the contract.
+//! Search in collections that the operator imported: developer sources and public law.
 
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::{IntoParams, ToSchema};
 
-/// A list as a body may write it: a list of texts, or one text with commas between.
+/// A list in a body: a list of strings, or one string with commas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Words(pub Vec<String>);
+pub struct StringList(pub Vec<String>);
 
-impl<'de> Deserialize<'de> for Words {
+impl<'de> Deserialize<'de> for StringList {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct List;
         impl<'de> Visitor<'de> for List {
-            type Value = Words;
+            type Value = StringList;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a list of texts, or a text")
+                out.write_str("a list of strings, or a string")
             }
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Words, E> {
-                Ok(Words(parted(&[text.to_owned()])))
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<StringList, E> {
+                Ok(StringList(split_lists(&[text.to_owned()])))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Words, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<StringList, A::Error> {
                 let mut words = Vec::new();
                 while let Some(word) = list.next_element()? {
                     words.push(word);
                 }
-                Ok(Words(words))
+                Ok(StringList(words))
             }
         }
         from.deserialize_any(List)
     }
 }
 
-/// Repeated parameters, each of which may be a list with commas between.
-fn parted(given: &[String]) -> Vec<String> {
-    let words = given.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|one| !one.is_empty());
+/// Splits repeated parameters, each of which may be a list with commas.
+fn split_lists(lists: &[String]) -> Vec<String> {
+    let words = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|one| !one.is_empty());
     words.map(str::to_owned).collect()
 }
 
 /// `POST /v2/search/developer`
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, ToSchema)]
 pub struct DeveloperRequest {
-    /// What is looked for.
+    /// What to search for.
     #[schema(min_length = 1, max_length = 2000)]
     pub query: Option<String>,
-    /// Most results.
+    /// Maximum number of results.
     #[schema(minimum = 1, maximum = 100, default = 10)]
     pub k: Option<i64>,
-    /// Most passages of each result.
+    /// Maximum number of passages per result.
     #[schema(minimum = 1, maximum = 5, default = 1)]
     pub passages: Option<i64>,
-    /// `doc`, `issue`, `pull_request`, `readme`; all when missing.
+    /// `doc`, `issue`, `pull_request`, `readme`; all by default.
     #[schema(value_type = Option<Vec<String>>, max_items = 4)]
-    pub types: Option<Words>,
+    pub types: Option<StringList>,
     /// Repositories, `owner/name`.
     #[schema(value_type = Option<Vec<String>>, max_items = 20)]
-    pub repos: Option<Words>,
-    /// Sources of documentation, by the names they were imported under.
+    pub repos: Option<StringList>,
+    /// Documentation sources, by the names they were imported under.
     #[schema(value_type = Option<Vec<String>>, max_items = 20)]
-    pub sources: Option<Words>,
+    pub sources: Option<StringList>,
     /// Main language of the repository.
     pub language: Option<String>,
     /// Topics of the repository; one must match.
     #[schema(value_type = Option<Vec<String>>, max_items = 8)]
-    pub topic: Option<Words>,
-    /// SPDX identifier of the repository's licence.
+    pub topic: Option<StringList>,
+    /// SPDX identifier of the repository's license.
     pub license: Option<String>,
     #[schema(minimum = 0)]
     pub min_stars: Option<i64>,
@@ -75,7 +75,7 @@ pub struct DeveloperRequest {
     pub max_stars: Option<i64>,
     pub archived: Option<bool>,
     pub fork: Option<bool>,
-    /// `only`: nothing but descriptions of skills (`SKILL.md`).
+    /// `only`: only descriptions of skills (`SKILL.md`).
     pub skills: Option<String>,
 }
 
@@ -83,26 +83,26 @@ pub struct DeveloperRequest {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct DeveloperQuery {
-    /// What is looked for.
+    /// What to search for.
     #[param(min_length = 1, max_length = 2000, required = true)]
     pub query: Option<String>,
-    /// Most results.
+    /// Maximum number of results.
     #[param(minimum = 1, maximum = 100, default = 10)]
     pub k: Option<i64>,
-    /// Most passages of each result.
+    /// Maximum number of passages per result.
     #[param(minimum = 1, maximum = 5, default = 1)]
     pub passages: Option<i64>,
-    /// `doc`, `issue`, `pull_request`, `readme`; repeat it or part by commas.
+    /// `doc`, `issue`, `pull_request`, `readme`; repeat it or separate by commas.
     #[serde(default)]
     pub types: Vec<String>,
-    /// Repositories, `owner/name`; repeat it or part by commas.
+    /// Repositories, `owner/name`; repeat it or separate by commas.
     #[serde(default)]
     pub repos: Vec<String>,
-    /// Sources of documentation; repeat it or part by commas.
+    /// Documentation sources; repeat it or separate by commas.
     #[serde(default)]
     pub sources: Vec<String>,
     pub language: Option<String>,
-    /// Repeat it or part by commas; one must match.
+    /// Repeat it or separate by commas; one must match.
     #[serde(default)]
     pub topic: Vec<String>,
     pub license: Option<String>,
@@ -118,7 +118,8 @@ pub struct DeveloperQuery {
 
 impl From<DeveloperQuery> for DeveloperRequest {
     fn from(asked: DeveloperQuery) -> Self {
-        let list = |given: &[String]| Some(Words(parted(given))).filter(|words| !words.0.is_empty());
+        let list =
+            |lists: &[String]| Some(StringList(split_lists(lists))).filter(|words| !words.0.is_empty());
         Self {
             types: list(&asked.types),
             repos: list(&asked.repos),
@@ -138,29 +139,30 @@ impl From<DeveloperQuery> for DeveloperRequest {
     }
 }
 
-/// What a developer search found.
+/// The results of a developer search.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct DeveloperAnswer {
+#[schema(as = DeveloperAnswer)]
+pub struct DeveloperResponse {
     pub success: bool,
     pub results: Vec<DeveloperResult>,
-    /// How far each type was searched.
+    /// Which types were searched, and how completely.
     pub coverage: DeveloperCoverage,
-    /// Whether a second, dearer ranking was done.
+    /// Whether a second, more expensive ranking was done.
     pub reranked: bool,
-    /// What is known of each repository that was asked for.
+    /// Status of each requested repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repos: Option<Vec<RepoStatus>>,
-    /// What is known of each source that was asked for.
+    /// Status of each requested source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources: Option<Vec<SourceStatus>>,
-    /// Why there is less than one might expect.
+    /// Why there are fewer results than expected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct DeveloperResult {
-    /// `issue:owner/name#1`, `pull_request:owner/name#2`, `readme:owner/name`, `doc:address`.
+    /// `issue:owner/name#1`, `pull_request:owner/name#2`, `readme:owner/name`, `doc:URL`.
     pub id: String,
     /// `doc`, `issue`, `pull_request` or `readme`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
@@ -168,9 +170,9 @@ pub struct DeveloperResult {
     pub url: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Word for word, best first.
+    /// Quoted passages, best first.
     pub passages: Vec<DeveloperPassage>,
-    /// Of the repository, for what lies in one.
+    /// License of the repository, if the result is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub license: Option<License>,
 }
@@ -203,11 +205,11 @@ pub struct DeveloperCoverage {
 #[serde(rename_all = "lowercase")]
 pub enum Coverage {
     Ok,
-    /// Searched, but not all that is there.
+    /// Searched, but not completely.
     Degraded,
     /// Nothing of this type was imported, or it could not be searched.
     Unavailable,
-    /// Not asked for.
+    /// Not requested.
     Skipped,
 }
 
@@ -237,11 +239,11 @@ pub struct SourceStatus {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct GovRequest {
-    /// What is looked for.
+    /// What to search for.
     #[schema(min_length = 1, max_length = 2000)]
     #[param(min_length = 1, max_length = 2000, required = true)]
     pub query: Option<String>,
-    /// Most results.
+    /// Maximum number of results.
     #[schema(minimum = 1, maximum = 100, default = 10)]
     #[param(minimum = 1, maximum = 100, default = 10)]
     pub k: Option<i64>,
@@ -251,17 +253,18 @@ pub struct GovRequest {
     pub court: Option<String>,
     /// One of the eleven of the contract, `federal-supreme` to `state-attorney-general`.
     pub court_type: Option<String>,
-    /// A citation that the document must cite.
+    /// A citation that the document must contain.
     pub cites: Option<String>,
-    /// A host, with all below it.
+    /// A host with its subdomains.
     pub domain: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct GovAnswer {
+#[schema(as = GovAnswer)]
+pub struct GovResponse {
     pub success: bool,
     pub data: GovData,
-    /// Why there is less than one might expect.
+    /// Why there are fewer results than expected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -289,13 +292,13 @@ mod tests {
         let body =
             br#"{"query":"x","types":["doc","issue"],"topic":"a, b","repos":"o/n","origin":"python-sdk"}"#;
         let asked: DeveloperRequest = read::body(body).unwrap();
-        assert_eq!(asked.types, Some(Words(vec!["doc".into(), "issue".into()])));
-        assert_eq!(asked.topic, Some(Words(vec!["a".into(), "b".into()])));
+        assert_eq!(asked.types, Some(StringList(vec!["doc".into(), "issue".into()])));
+        assert_eq!(asked.topic, Some(StringList(vec!["a".into(), "b".into()])));
         let query =
             "query=x&types=doc,issue&repos=o/n&topic=a&topic=b&min_stars=5&archived=false&integration=cli";
         let asked: DeveloperRequest = read::query::<DeveloperQuery>(query).unwrap().into();
-        assert_eq!(asked.types, Some(Words(vec!["doc".into(), "issue".into()])));
-        assert_eq!(asked.topic, Some(Words(vec!["a".into(), "b".into()])));
+        assert_eq!(asked.types, Some(StringList(vec!["doc".into(), "issue".into()])));
+        assert_eq!(asked.topic, Some(StringList(vec!["a".into(), "b".into()])));
         assert_eq!((asked.min_stars, asked.archived, asked.sources), (Some(5), Some(false), None));
         for wrong in [&br#"{"query":"x","types":[1]}"#[..], br#"{"topic":{}}"#, br#"{"minStars":1}"#] {
             assert!(read::body::<DeveloperRequest>(wrong).is_err());

@@ -1,4 +1,4 @@
-//! Usage, queue and activity of a team, in the shapes the clients read.
+//! Usage, queue and activity of a team, as the clients expect them.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -6,13 +6,14 @@ use uuid::Uuid;
 
 /// `{success: true, data: …}`.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Answer<T> {
+#[schema(as = Answer)]
+pub struct DataResponse<T> {
     pub success: bool,
     pub data: T,
 }
 
-impl<T> Answer<T> {
-    pub fn of(data: T) -> Self {
+impl<T> DataResponse<T> {
+    pub fn new(data: T) -> Self {
         Self { success: true, data }
     }
 }
@@ -20,8 +21,8 @@ impl<T> Answer<T> {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditUsage {
-    /// What is left this period. An unlimited team reads 9007199254740991, the largest number that
-    /// every JSON client holds exactly.
+    /// Credits left in this period. For an unlimited team 9007199254740991, the largest number that every
+    /// JSON client can represent exactly.
     pub remaining_credits: i64,
     pub plan_credits: i64,
     pub billing_period_start: Option<String>,
@@ -99,7 +100,7 @@ pub struct QueueStatus {
 #[serde(rename_all = "camelCase")]
 pub struct Concurrency {
     pub success: bool,
-    /// Browsers the team uses now.
+    /// Browsers the team currently uses.
     pub concurrency: u32,
     pub max_concurrency: u32,
 }
@@ -112,7 +113,7 @@ pub struct ActivityQuery {
     /// Entries per page.
     #[param(minimum = 1, maximum = 100, default = 50)]
     pub limit: Option<u32>,
-    /// The `cursor` of the page before.
+    /// The `cursor` of the previous page.
     pub cursor: Option<Uuid>,
 }
 

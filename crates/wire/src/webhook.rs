@@ -1,4 +1,5 @@
-//! Webhooks: what callers ask for, the envelope that is sent, and the team's own view of secrets and failures.
+//! Webhooks: the request option, the envelope that is sent, and the team's view of secrets and failed
+//! deliveries.
 
 use crate::SecretHeaders;
 use crate::scrape::plain_or_object;
@@ -8,36 +9,36 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 plain_or_object! {
-    /// `webhook`: an address, or an object with options.
-    WebhookAsked { string(String) by visit_str: &str, visit_string: String; WebhookObject }
+    /// `webhook`: a URL, or an object with options.
+    WebhookInput as WebhookAsked { string(String) by visit_str: &str, visit_string: String; WebhookObject }
 }
 
 /// A webhook with options.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct WebhookObject {
-    /// Where to: an http or https address.
+    /// An http or https URL.
     pub url: String,
-    /// Sent with every delivery, for instance a login of the receiver.
+    /// Sent with every delivery, for instance an authorization header of the receiver.
     #[schema(value_type = Option<BTreeMap<String, String>>)]
     pub headers: Option<SecretHeaders>,
-    /// Sent back as it is, in every delivery.
+    /// Returned unchanged in every delivery.
     pub metadata: Option<BTreeMap<String, String>>,
-    /// Which events to tell of, by their short names; all without it.
+    /// Which events to send, by their short names; all by default.
     pub events: Option<Vec<String>>,
 }
 
-/// What is posted to a receiver. The order of the fields is the order on the wire.
+/// The body of a webhook delivery. The order of the fields is the order in the JSON.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookEnvelope<'a> {
-    /// `false` when what it tells of failed.
+    /// `false` if the event is a failure.
     pub success: bool,
     /// For instance `crawl.page`.
     #[serde(rename = "type")]
     pub kind: &'a str,
-    /// Of the crawl or batch.
+    /// Id of the crawl or batch.
     pub id: Uuid,
-    /// Of the delivery; the same on every attempt.
+    /// Id of the delivery; the same for every attempt.
     pub webhook_id: Uuid,
     #[schema(value_type = Vec<Object>)]
     pub data: Vec<serde_json::Value>,
@@ -46,14 +47,14 @@ pub struct WebhookEnvelope<'a> {
     pub error: Option<&'a str>,
 }
 
-/// What the team's webhooks are signed with.
+/// The secrets that sign the team's webhooks.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookSecretView {
-    /// The current one.
+    /// The current secret.
     pub secret: String,
     pub created_at: String,
-    /// The one before, while it is phased out: until then it still makes `X-Firecrawl-Signature`.
+    /// The previous secret, while it is phased out: until then it still makes `X-Firecrawl-Signature`.
     pub previous: Option<PreviousSecret>,
 }
 
@@ -62,7 +63,7 @@ pub struct WebhookSecretView {
 pub struct PreviousSecret {
     pub secret: String,
     pub created_at: String,
-    /// From then on the current one signs.
+    /// From then on the current secret signs.
     pub until: String,
 }
 
@@ -70,7 +71,7 @@ pub struct PreviousSecret {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct RotateQuery {
-    /// How long the secret before goes on to sign; 0 when it was leaked.
+    /// How many hours the previous secret continues to sign; 0 if it was leaked.
     #[param(minimum = 0, maximum = 168, default = 24)]
     pub phase_out_hours: Option<u32>,
 }
@@ -81,7 +82,7 @@ pub struct FailedQuery {
     /// Deliveries per page.
     #[param(minimum = 1, maximum = 100, default = 50)]
     pub limit: Option<u32>,
-    /// The `cursor` of the page before.
+    /// The `cursor` of the previous page.
     pub cursor: Option<Uuid>,
 }
 
@@ -103,12 +104,12 @@ pub struct FailedDelivery {
     /// For instance `crawl.page`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The crawl or batch it tells of.
+    /// The crawl or batch of the event.
     pub job_id: Uuid,
-    /// Where it could not be delivered.
+    /// The URL it could not be delivered to.
     pub url: String,
     pub attempts: u32,
-    /// How the last attempt ended.
+    /// The error of the last attempt.
     pub error: Option<String>,
     pub created_at: String,
     pub failed_at: String,
@@ -121,21 +122,22 @@ mod tests {
     use serde_json::json;
 
     #[derive(Debug, Deserialize)]
-    struct Asked {
-        webhook: WebhookAsked,
+    struct ExampleRequest {
+        webhook: WebhookInput,
     }
 
-    fn asked(webhook: &serde_json::Value) -> Result<WebhookAsked, crate::WireError> {
-        read::body::<Asked>(json!({ "webhook": webhook }).to_string().as_bytes()).map(|asked| asked.webhook)
+    fn asked(webhook: &serde_json::Value) -> Result<WebhookInput, crate::WireError> {
+        read::body::<ExampleRequest>(json!({ "webhook": webhook }).to_string().as_bytes())
+            .map(|asked| asked.webhook)
     }
 
     #[test]
     fn reads_both_forms_that_clients_send() {
-        assert_eq!(asked(&json!("https://a.test/")).unwrap(), WebhookAsked::Plain("https://a.test/".into()));
+        assert_eq!(asked(&json!("https://a.test/")).unwrap(), WebhookInput::Plain("https://a.test/".into()));
         let object = json!({
             "url": "https://a.test/", "headers": { "X-A": "1" }, "metadata": { "k": "v" }, "events": ["page"],
         });
-        let WebhookAsked::Object(object) = asked(&object).unwrap() else { panic!("an object") };
+        let WebhookInput::Object(object) = asked(&object).unwrap() else { panic!("an object") };
         assert_eq!(object.headers.unwrap()["X-A"], "1");
         assert_eq!((object.metadata.unwrap()["k"].as_str(), object.events.unwrap().len()), ("v", 1));
         assert!(asked(&json!({ "url": "https://a.test/", "headers": null, "events": null })).is_ok());

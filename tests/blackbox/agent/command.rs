@@ -1,6 +1,6 @@
 //! `gannet agent`: the same run without a server.
 
-use super::{Pages, company};
+use super::{AgentSite, company};
 use crate::server::{gannet, run};
 use serde_json::{Value, json};
 use std::process::Command;
@@ -17,41 +17,41 @@ fn command(dir: &TempDir) -> Command {
 }
 
 #[test]
-fn data_comes_out_and_the_way_to_it_is_told() {
-    let (dir, pages) = (TempDir::new(), Pages::start());
+fn the_command_prints_the_data_and_reports_its_steps() {
+    let (dir, pages) = (TempDir::new(), AgentSite::start());
     std::fs::write(dir.join("schema.json"), company().to_string()).unwrap();
     let mut asks = command(&dir);
     asks.args(["agent", "When was it founded, how many employees?", "--url", &pages.url("/company")]);
     asks.args(["--schema", "schema.json"]);
-    let (code, out, told) = run(asks);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, out, printed) = run(asks);
+    assert_eq!(code, Some(0), "{printed}");
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), json!({ "founded": 1987, "employees": 42 }));
     for words in ["plan ", "read ", "/company", "found ", "done ", "succeeded"] {
-        assert!(told.contains(words), "{words:?} is missing in:\n{told}");
+        assert!(printed.contains(words), "{words:?} is missing in:\n{printed}");
     }
-    assert!(!told.contains('\x1b'), "plain lines where there is no terminal: {told:?}");
+    assert!(!printed.contains('\x1b'), "plain lines where there is no terminal: {printed:?}");
     assert!(!dir.join("data").exists(), "nothing is left behind");
 }
 
 #[test]
-fn a_run_that_fails_says_why_and_exits_so() {
-    let (dir, pages) = (TempDir::new(), Pages::start());
+fn a_failed_run_prints_the_reason_and_exits_with_an_error() {
+    let (dir, pages) = (TempDir::new(), AgentSite::start());
     std::fs::write(dir.join("schema.json"), company().to_string()).unwrap();
     let mut asks = command(&dir);
     asks.args(["agent", "Founded? Employees?", "--url", &pages.url("/walk/1"), "--schema", "schema.json"]);
     asks.args(["--max-credits", "1", "--json"]);
-    let (code, out, told) = run(asks);
-    assert_eq!(code, Some(1), "{told}");
+    let (code, out, printed) = run(asks);
+    assert_eq!(code, Some(1), "{printed}");
     let status: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         (&status["status"], &status["stopReason"]),
         (&json!("failed"), &json!("credit_limit_reached"))
     );
-    assert!(told.contains("credit limit"), "{told}");
+    assert!(printed.contains("credit limit"), "{printed}");
 }
 
 #[test]
-fn what_makes_no_sense_is_a_mistake() {
+fn invalid_arguments_are_refused() {
     let dir = TempDir::new();
     std::fs::write(dir.join("broken.json"), "{").unwrap();
     std::fs::write(dir.join("wrong.json"), r#"{"type":"wrong"}"#).unwrap();
@@ -65,7 +65,10 @@ fn what_makes_no_sense_is_a_mistake() {
     ] {
         let mut asks = command(&dir);
         asks.args(&arguments);
-        let (code, out, told) = run(asks);
-        assert!(code == Some(2) && told.contains(words) && out.is_empty(), "{arguments:?}: {code:?} {told}");
+        let (code, out, printed) = run(asks);
+        assert!(
+            code == Some(2) && printed.contains(words) && out.is_empty(),
+            "{arguments:?}: {code:?} {printed}"
+        );
     }
 }

@@ -1,7 +1,7 @@
-//! Every error of the contract, with its status and its text; and what is refused before a run begins.
+//! Every error of the contract, with its status and text; and what is refused before a run starts.
 
-use super::{Office, company, started};
-use crate::scrape::stranger;
+use super::{AgentFixture, company, started_id};
+use crate::scrape::other_team;
 use crate::server::KEY;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use store::secrets::{SecretKey, SecretKeys};
 use testkit::TempDir;
 use uuid::Uuid;
 
-/// The database of a server, beside it.
-async fn database(dir: &TempDir) -> Arc<dyn Store> {
+/// Opens the database of a running server.
+async fn open_database(dir: &TempDir) -> Arc<dyn Store> {
     let url = format!("sqlite:{}", dir.join("data/gannet.db").display());
     let key = std::fs::read_to_string(dir.join("data/secret-key")).unwrap();
     let keys = SecretKeys::new(SecretKey::parse(&key).unwrap());
@@ -21,43 +21,45 @@ async fn database(dir: &TempDir) -> Arc<dyn Store> {
 }
 
 #[tokio::test]
-async fn ids_are_checked_and_belong_to_their_team() {
-    let office = Office::open().await;
-    let http = office.http();
-    let id = office.start("/company", json!({ "schema": company() })).await;
-    office.ended(&id).await;
+async fn run_ids_are_checked_and_belong_to_their_team() {
+    let fixture = AgentFixture::open().await;
+    let http = fixture.http();
+    let id = fixture.start("/company", json!({ "schema": company() })).await;
+    fixture.wait_for_end(&id).await;
     let text = "Invalid job ID format. Job ID must be a valid UUID.";
     for path in ["/v2/agent/x", "/v2/agent/x/trace", "/v2/agent/x/snapshots/y"] {
-        http.get(path).await.unwrap().is_error(400, text);
+        http.get(path).await.unwrap().expect_error(400, text);
     }
-    http.delete("/v2/agent/0123").await.unwrap().is_error(400, text);
+    http.delete("/v2/agent/0123").await.unwrap().expect_error(400, text);
     let nobody = Uuid::now_v7();
-    let strange = stranger(&office.dir, http).await;
+    let strange = other_team(&fixture.dir, http).await;
     for (http, id) in [(http, nobody.to_string()), (&strange, id.clone())] {
         let missing = "Agent job not found";
-        http.get(&format!("/v2/agent/{id}")).await.unwrap().is_error(404, missing);
-        http.delete(&format!("/v2/agent/{id}")).await.unwrap().is_error(404, missing);
-        http.get(&format!("/v2/agent/{id}/trace")).await.unwrap().is_error(404, missing);
-        http.get(&format!("/v2/agent/{id}/snapshots/{nobody}")).await.unwrap().is_error(404, missing);
+        http.get(&format!("/v2/agent/{id}")).await.unwrap().expect_error(404, missing);
+        http.delete(&format!("/v2/agent/{id}")).await.unwrap().expect_error(404, missing);
+        http.get(&format!("/v2/agent/{id}/trace")).await.unwrap().expect_error(404, missing);
+        http.get(&format!("/v2/agent/{id}/snapshots/{nobody}")).await.unwrap().expect_error(404, missing);
     }
-    http.get(&format!("/v2/agent/{id}/snapshots/x")).await.unwrap().is_error(400, "Invalid snapshot ID");
+    http.get(&format!("/v2/agent/{id}/snapshots/x")).await.unwrap().expect_error(400, "Invalid snapshot ID");
     http.get(&format!("/v2/agent/{id}/snapshots/{nobody}"))
         .await
         .unwrap()
-        .is_error(404, "Snapshot not found");
-    http.delete(&format!("/v2/agent/{id}")).await.unwrap().is_error(409, "Agent already finished");
-    assert!(strange.get("/v2/agent").await.unwrap().is_success()["agents"].as_array().unwrap().is_empty());
+        .expect_error(404, "Snapshot not found");
+    http.delete(&format!("/v2/agent/{id}")).await.unwrap().expect_error(409, "Agent already finished");
+    assert!(
+        strange.get("/v2/agent").await.unwrap().expect_success()["agents"].as_array().unwrap().is_empty()
+    );
     http.with_key(None)
         .get(&format!("/v2/agent/{id}"))
         .await
         .unwrap()
-        .is_error(401, "Unauthorized: Invalid token");
+        .expect_error(401, "Unauthorized: Invalid token");
 }
 
 #[tokio::test]
 async fn runs_of_an_older_generation_have_no_trace() {
-    let office = Office::open().await;
-    let store = database(&office.dir).await;
+    let fixture = AgentFixture::open().await;
+    let store = open_database(&fixture.dir).await;
     let team = store.teams().await.unwrap()[0].id;
     let id = Uuid::now_v7();
     let order = json!({
@@ -86,17 +88,19 @@ async fn runs_of_an_older_generation_have_no_trace() {
     };
     store.start_run(run).await.unwrap();
     store.shut_down().await;
-    let trace = office.http().get(&format!("/v2/agent/{id}/trace")).await.unwrap();
-    trace.is_error(400, "Trace is only available for Plunge 1 extracts");
-    let snapshot = office.http().get(&format!("/v2/agent/{id}/snapshots/{id}")).await.unwrap();
-    snapshot.is_error(400, "Snapshots are only available for Plunge 1 extracts");
-    assert!(office.http().get(&format!("/v2/agent/{id}")).await.unwrap().is_success()["status"].is_string());
+    let trace = fixture.http().get(&format!("/v2/agent/{id}/trace")).await.unwrap();
+    trace.expect_error(400, "Trace is only available for Plunge 1 extracts");
+    let snapshot = fixture.http().get(&format!("/v2/agent/{id}/snapshots/{id}")).await.unwrap();
+    snapshot.expect_error(400, "Snapshots are only available for Plunge 1 extracts");
+    assert!(
+        fixture.http().get(&format!("/v2/agent/{id}")).await.unwrap().expect_success()["status"].is_string()
+    );
 }
 
 #[tokio::test]
-async fn a_team_that_keeps_nothing_has_no_runs() {
-    let office = Office::open().await;
-    let store = database(&office.dir).await;
+async fn a_team_with_zero_data_retention_has_no_runs() {
+    let fixture = AgentFixture::open().await;
+    let store = open_database(&fixture.dir).await;
     let team = store::keys::NewTeam {
         id: Uuid::now_v7(),
         name: "discreet".into(),
@@ -107,21 +111,21 @@ async fn a_team_that_keeps_nothing_has_no_runs() {
     let secret = engine::keys::Secret::random().unwrap();
     engine::keys::create(store.as_ref(), team, "s", wire::Scope::ALL, None, &secret).await.unwrap();
     store.shut_down().await;
-    let http = office.http().with_key(Some(secret.reveal()));
+    let http = fixture.http().with_key(Some(secret.reveal()));
     let refused = http.post("/v2/agent", &json!({ "prompt": "x" })).await.unwrap();
-    refused.is_error(400, "Your team has zero data retention enabled. This is not supported on extract.");
+    refused.expect_error(400, "Your team has zero data retention enabled. This is not supported on extract.");
 }
 
 #[tokio::test]
-async fn what_could_not_be_submitted_is_said_to_be_so() {
-    let office = Office::open().await;
-    break_the_table(&office.dir.join("data/gannet.db"));
-    let refused = office.http().post("/v2/agent", &json!({ "prompt": "x" })).await.unwrap();
-    refused.is_error(500, "Failed to passthrough agent request.");
+async fn a_run_that_could_not_be_submitted_is_reported() {
+    let fixture = AgentFixture::open().await;
+    break_runs_table(&fixture.dir.join("data/gannet.db"));
+    let refused = fixture.http().post("/v2/agent", &json!({ "prompt": "x" })).await.unwrap();
+    refused.expect_error(500, "Failed to passthrough agent request.");
 }
 
-/// Takes from the database what every new run needs.
-fn break_the_table(path: &std::path::Path) {
+/// Removes from the database a table that every new run needs.
+fn break_runs_table(path: &std::path::Path) {
     let python = std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run through `make test`");
     let code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], timeout=20); \
                 c.execute('CREATE TRIGGER no BEFORE INSERT ON agent_luggage BEGIN SELECT RAISE(ABORT, \\'no\\'); END'); \
@@ -131,9 +135,9 @@ fn break_the_table(path: &std::path::Path) {
 }
 
 #[tokio::test]
-async fn wrong_requests_are_refused_where_they_are_wrong() {
-    let office = Office::open().await;
-    let post = async |body: Value| office.http().post("/v2/agent", &body).await.unwrap();
+async fn a_bad_request_names_the_wrong_field() {
+    let fixture = AgentFixture::open().await;
+    let post = async |body: Value| fixture.http().post("/v2/agent", &body).await.unwrap();
     for (body, status, words) in [
         (json!({}), 400, "prompt"),
         (json!({ "prompt": "" }), 400, "prompt"),
@@ -161,46 +165,52 @@ async fn wrong_requests_are_refused_where_they_are_wrong() {
         (json!({ "prompt": "x", "surprise": 1 }), 400, "Unrecognized key"),
         (json!({ "prompt": "x", "threadId": Uuid::now_v7() }), 404, "Thread not found"),
     ] {
-        let reply = post(body.clone()).await;
-        assert_eq!(reply.status, status, "{body}: {}", reply.text);
-        assert!(reply.json["error"].as_str().unwrap().contains(words), "{body}: {}", reply.text);
+        let response = post(body.clone()).await;
+        assert_eq!(response.status, status, "{body}: {}", response.text);
+        assert!(response.json["error"].as_str().unwrap().contains(words), "{body}: {}", response.text);
     }
-    let agents = office.http().get("/v2/agent").await.unwrap();
-    assert!(agents.is_success()["agents"].as_array().unwrap().is_empty(), "nothing was begun");
+    let agents = fixture.http().get("/v2/agent").await.unwrap();
+    assert!(agents.expect_success()["agents"].as_array().unwrap().is_empty(), "nothing was begun");
 }
 
 #[tokio::test]
-async fn plans_limit_what_waits_and_what_it_costs() {
-    // Without workers everything waits.
-    let office = Office::with(|recipe| recipe.tiny_plan("credits = 10\nqueue = 2").set("workers", "0")).await;
-    let post = async |body: Value| office.http().post("/v2/agent", &body).await.unwrap();
+async fn plans_limit_queued_runs_and_their_cost() {
+    // Without workers every run waits.
+    let fixture =
+        AgentFixture::with(|config| config.tiny_plan("credits = 10\nqueue = 2").set("workers", "0")).await;
+    let post = async |body: Value| fixture.http().post("/v2/agent", &body).await.unwrap();
     post(json!({ "prompt": "x", "maxCredits": 11 }))
         .await
-        .is_error(402, "Payment Required: Insufficient credits");
-    let first = started(&post(json!({ "prompt": "x", "maxCredits": 4 })).await);
-    started(&post(json!({ "prompt": "x", "maxCredits": 4 })).await);
+        .expect_error(402, "Payment Required: Insufficient credits");
+    let first = started_id(&post(json!({ "prompt": "x", "maxCredits": 4 })).await);
+    started_id(&post(json!({ "prompt": "x", "maxCredits": 4 })).await);
     let full = post(json!({ "prompt": "x", "maxCredits": 1 })).await;
-    full.is_error(429, "Queue limit reached");
-    office.http().delete(&format!("/v2/agent/{first}")).await.unwrap().is_success();
-    let status = office.ended(&first).await;
+    full.expect_error(429, "Queue limit reached");
+    fixture.http().delete(&format!("/v2/agent/{first}")).await.unwrap().expect_success();
+    let status = fixture.wait_for_end(&first).await;
     assert_eq!((&status["status"], &status["stopReason"]), (&json!("failed"), &json!("cancelled")));
     let again = post(json!({ "prompt": "x", "maxCredits": 6 })).await;
-    started(&again);
-    office.trace(&first).await;
-    let usage = office.http().get("/v2/team/credit-usage").await.unwrap();
-    assert_eq!(usage.is_success()["data"]["remainingCredits"], 0, "set aside for two runs: {}", usage.text);
+    started_id(&again);
+    fixture.trace(&first).await;
+    let usage = fixture.http().get("/v2/team/credit-usage").await.unwrap();
+    assert_eq!(
+        usage.expect_success()["data"]["remainingCredits"],
+        0,
+        "set aside for two runs: {}",
+        usage.text
+    );
 }
 
 #[tokio::test]
-async fn a_key_needs_the_scope() {
-    let office = Office::open().await;
-    let store = database(&office.dir).await;
+async fn agent_runs_need_the_scope() {
+    let fixture = AgentFixture::open().await;
+    let store = open_database(&fixture.dir).await;
     let team = store.teams().await.unwrap()[0].id;
     let secret = engine::keys::Secret::random().unwrap();
     engine::keys::create(store.as_ref(), team, "s", &[wire::Scope::Scrape], None, &secret).await.unwrap();
     store.shut_down().await;
     assert_ne!(secret.reveal(), KEY);
-    let http = office.http().with_key(Some(secret.reveal()));
-    http.post("/v2/agent", &json!({ "prompt": "x" })).await.unwrap().is_error(403, "Forbidden");
-    http.get("/v2/agent").await.unwrap().is_error(403, "Forbidden");
+    let http = fixture.http().with_key(Some(secret.reveal()));
+    http.post("/v2/agent", &json!({ "prompt": "x" })).await.unwrap().expect_error(403, "Forbidden");
+    http.get("/v2/agent").await.unwrap().expect_error(403, "Forbidden");
 }

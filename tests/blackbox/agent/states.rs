@@ -1,8 +1,10 @@
 //! Every row of the contract's table of states, and that cancelling is quick whatever hangs.
 
-use super::{Office, company, ended, read_by_python, started, whole};
-use crate::server::{Recipe, signal};
-use crate::webhooks::{Got, Receiver};
+use super::{
+    AgentFixture, assert_complete_trace, check_with_python_models, company, started_id, wait_for_end,
+};
+use crate::server::{ServerConfig, signal};
+use crate::webhooks::{Delivery, Receiver};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use testkit::{ModelServer, TempDir, shared_database};
@@ -12,12 +14,12 @@ fn last(events: &[Value]) -> &Value {
 }
 
 #[tokio::test]
-async fn a_run_that_is_answered_is_completed_and_paid_for() {
-    let office = Office::open().await;
-    let id = office
+async fn a_successful_run_is_completed_and_charged() {
+    let fixture = AgentFixture::open().await;
+    let id = fixture
         .start("/company", json!({ "schema": company(), "effort": "low", "model": "spark-1-pro" }))
         .await;
-    let status = office.ended(&id).await;
+    let status = fixture.wait_for_end(&id).await;
     assert_eq!(status["data"], json!({ "founded": 1987, "employees": 42 }), "{status}");
     assert_eq!(
         (&status["status"], &status["effort"], &status["mode"]),
@@ -27,57 +29,57 @@ async fn a_run_that_is_answered_is_completed_and_paid_for() {
     for absent in ["error", "partial", "stopReason", "message"] {
         assert!(status.get(absent).is_none(), "{absent}: {status}");
     }
-    let events = office.trace(&id).await;
+    let events = fixture.trace(&id).await;
     assert_eq!((&last(&events)["outcome"], &last(&events)["error"]), (&json!("succeeded"), &Value::Null));
-    let usage = office.http().get("/v2/team/credit-usage/historical").await.unwrap();
+    let usage = fixture.http().get("/v2/team/credit-usage/historical").await.unwrap();
     assert_eq!(usage.json["periods"][0]["creditsUsed"], status["creditsUsed"], "{}", usage.text);
 }
 
 #[tokio::test]
-async fn a_run_at_its_limit_fails_with_what_it_had_and_costs_nothing() {
-    let office = Office::open().await;
+async fn a_run_at_its_credit_limit_fails_with_partial_data_and_costs_nothing() {
+    let fixture = AgentFixture::open().await;
     for most in [1, 4] {
-        let before = office.pages.hits();
-        let id = office.start("/walk/1", json!({ "schema": company(), "maxCredits": most })).await;
-        let status = office.ended(&id).await;
+        let before = fixture.pages.hits();
+        let id = fixture.start("/walk/1", json!({ "schema": company(), "maxCredits": most })).await;
+        let status = fixture.wait_for_end(&id).await;
         assert_eq!((&status["status"], &status["creditsUsed"]), (&json!("failed"), &json!(0)), "{status}");
         assert!(status["error"].as_str().unwrap().contains("credit limit"), "{status}");
         assert_eq!(status["stopReason"], "credit_limit_reached");
         assert!(status.get("data").is_none(), "{status}");
-        let events = office.trace(&id).await;
+        let events = fixture.trace(&id).await;
         let end = last(&events);
         assert_eq!(
             (&end["outcome"], &end["error"]["code"]),
             (&json!("credit_limit_reached"), &json!("credit_limit_reached"))
         );
         assert_eq!(end["error"]["retryable"], false);
-        let trace = office.http().get(&format!("/v2/agent/{id}/trace")).await.unwrap();
+        let trace = fixture.http().get(&format!("/v2/agent/{id}/trace")).await.unwrap();
         assert!(trace.json["creditsUsed"].as_i64().unwrap() <= most, "{}", trace.json["creditsUsed"]);
-        assert!(office.pages.hits() - before <= usize::try_from(most).unwrap(), "never more than it may");
+        assert!(fixture.pages.hits() - before <= usize::try_from(most).unwrap(), "never more than it may");
     }
-    let usage = office.http().get("/v2/team/credit-usage/historical").await.unwrap();
+    let usage = fixture.http().get("/v2/team/credit-usage/historical").await.unwrap();
     let used: i64 =
         usage.json["periods"].as_array().unwrap().iter().filter_map(|one| one["creditsUsed"].as_i64()).sum();
     assert_eq!(used, 0);
 }
 
 #[tokio::test]
-async fn a_run_on_a_page_that_never_comes_is_cancelled_within_two_seconds() {
-    let office = Office::open().await;
-    let urls: Vec<String> = (0..3).map(|n| office.pages.url(&format!("/hang/{n}"))).collect();
-    let id = office.start("/hang/0", json!({ "urls": urls, "schema": company() })).await;
-    office.told(&id, "tool_call.started").await;
-    let asked = Instant::now();
-    let cancelled = office.http().delete(&format!("/v2/agent/{id}")).await.unwrap();
-    assert_eq!(cancelled.is_success(), &json!({ "success": true }));
-    let status = office.ended(&id).await;
-    assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+async fn a_run_on_a_page_that_never_loads_is_cancelled_within_two_seconds() {
+    let fixture = AgentFixture::open().await;
+    let urls: Vec<String> = (0..3).map(|n| fixture.pages.url(&format!("/hang/{n}"))).collect();
+    let id = fixture.start("/hang/0", json!({ "urls": urls, "schema": company() })).await;
+    fixture.wait_for_event(&id, "tool_call.started").await;
+    let cancelled_at = Instant::now();
+    let cancelled = fixture.http().delete(&format!("/v2/agent/{id}")).await.unwrap();
+    assert_eq!(cancelled.expect_success(), &json!({ "success": true }));
+    let status = fixture.wait_for_end(&id).await;
+    assert!(cancelled_at.elapsed() < Duration::from_secs(2), "{:?}", cancelled_at.elapsed());
     assert_eq!((&status["status"], &status["creditsUsed"]), (&json!("failed"), &json!(0)));
     assert!(
         status["error"].as_str().unwrap().contains("cancelled") && status.get("data").is_none(),
         "{status}"
     );
-    let events = office.trace(&id).await;
+    let events = fixture.trace(&id).await;
     let kinds: Vec<&Value> = events.iter().map(|event| &event["type"]).collect();
     assert!(kinds.contains(&&json!("run.cancel_requested")), "{kinds:?}");
     assert_eq!(
@@ -89,39 +91,45 @@ async fn a_run_on_a_page_that_never_comes_is_cancelled_within_two_seconds() {
             assert_eq!(event["error"]["code"], "parent_finished", "{event}");
         }
     }
-    let again = office.http().delete(&format!("/v2/agent/{id}")).await.unwrap();
-    again.is_error(409, "Agent already finished");
-    read_by_python(&[status, office.http().get(&format!("/v2/agent/{id}/trace")).await.unwrap().json]);
+    let again = fixture.http().delete(&format!("/v2/agent/{id}")).await.unwrap();
+    again.expect_error(409, "Agent already finished");
+    check_with_python_models(&[
+        status,
+        fixture.http().get(&format!("/v2/agent/{id}/trace")).await.unwrap().json,
+    ]);
 }
 
 #[tokio::test]
-async fn a_run_whose_model_never_answers_is_cancelled_within_two_seconds() {
-    let model = ModelServer::start(|_| testkit::model_server::Said::Stall);
+async fn a_run_whose_model_never_responds_is_cancelled_within_two_seconds() {
+    let model = ModelServer::start(|_| testkit::model_server::ScriptedResponse::Stall);
     let url = model.url();
-    let office =
-        Office::with(|recipe| recipe.set("model_agent", &format!("{url}|{}", testkit::model_server::MODEL)))
-            .await;
-    let id = office.start("/company", json!({ "schema": company() })).await;
-    office.told(&id, "agent.started").await;
+    let fixture = AgentFixture::with(|config| {
+        config.set("model_agent", &format!("{url}|{}", testkit::model_server::MODEL))
+    })
+    .await;
+    let id = fixture.start("/company", json!({ "schema": company() })).await;
+    fixture.wait_for_event(&id, "agent.started").await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let asked = Instant::now();
-    office.http().delete(&format!("/v2/agent/{id}")).await.unwrap().is_success();
-    assert_eq!(office.ended(&id).await["stopReason"], "cancelled");
-    assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
-    office.trace(&id).await;
+    let cancelled_at = Instant::now();
+    fixture.http().delete(&format!("/v2/agent/{id}")).await.unwrap().expect_success();
+    assert_eq!(fixture.wait_for_end(&id).await["stopReason"], "cancelled");
+    assert!(cancelled_at.elapsed() < Duration::from_secs(2), "{:?}", cancelled_at.elapsed());
+    fixture.trace(&id).await;
 }
 
-/// The worker is another process and stands still: the wish waits for it, and a second one is told so.
+/// The worker is another process and is stopped: the cancel request waits for it, and a second request is
+/// told so.
 #[tokio::test]
 async fn a_run_that_is_being_cancelled_says_so() {
     let (dir, worker_dir) = (TempDir::new(), TempDir::new());
     let database = shared_database();
-    let recipe =
-        |dir: &TempDir| -> Recipe { super::recipe(dir).set("database_url", &database).set("browser", "off") };
-    let api = recipe(&dir).set("role", "api").start().await;
-    let worker = recipe(&worker_dir).set("role", "worker").set("lease", "2s").start().await;
-    let pages = super::Pages::start();
-    let id = started(&api.http.post("/v2/agent", &pages.asking("/hang/0", json!({}))).await.unwrap());
+    let config = |dir: &TempDir| -> ServerConfig {
+        super::config(dir).set("database_url", &database).set("browser", "off")
+    };
+    let api = config(&dir).set("role", "api").start().await;
+    let worker = config(&worker_dir).set("role", "worker").set("lease", "2s").start().await;
+    let pages = super::AgentSite::start();
+    let id = started_id(&api.http.post("/v2/agent", &pages.request_for("/hang/0", json!({}))).await.unwrap());
     let path = format!("/v2/agent/{id}");
     let end = Instant::now() + Duration::from_secs(20);
     while !api.http.get(&format!("{path}/trace")).await.unwrap().text.contains("tool_call.started") {
@@ -129,70 +137,71 @@ async fn a_run_that_is_being_cancelled_says_so() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     signal(worker.pid(), "STOP");
-    api.http.delete(&path).await.unwrap().is_success();
-    api.http.delete(&path).await.unwrap().is_error(409, "Agent is already cancelled");
-    assert_eq!(api.http.get(&path).await.unwrap().is_success()["status"], "processing");
+    api.http.delete(&path).await.unwrap().expect_success();
+    api.http.delete(&path).await.unwrap().expect_error(409, "Agent is already cancelled");
+    assert_eq!(api.http.get(&path).await.unwrap().expect_success()["status"], "processing");
     signal(worker.pid(), "CONT");
-    let status = ended(&api.http, &id).await;
+    let status = wait_for_end(&api.http, &id).await;
     assert_eq!(status["stopReason"], "cancelled", "{status}");
-    api.http.delete(&path).await.unwrap().is_error(409, "Agent already finished");
+    api.http.delete(&path).await.unwrap().expect_error(409, "Agent already finished");
     let trace = api.http.get(&format!("{path}/trace")).await.unwrap();
-    whole(&id, trace.json["events"].as_array().unwrap());
+    assert_complete_trace(&id, trace.json["events"].as_array().unwrap());
 }
 
 #[tokio::test]
-async fn a_run_that_takes_too_long_fails_and_may_be_tried_again() {
-    let office = Office::with(|recipe| recipe.set("agent_deadline", "1s")).await;
-    let id = office.start("/hang/0", json!({ "schema": company() })).await;
-    let status = office.ended(&id).await;
+async fn a_run_that_takes_too_long_fails_and_can_be_retried() {
+    let fixture = AgentFixture::with(|config| config.set("agent_deadline", "1s")).await;
+    let id = fixture.start("/hang/0", json!({ "schema": company() })).await;
+    let status = fixture.wait_for_end(&id).await;
     assert_eq!((&status["status"], &status["creditsUsed"]), (&json!("failed"), &json!(0)), "{status}");
-    let events = office.trace(&id).await;
+    let events = fixture.trace(&id).await;
     assert_eq!(last(&events)["error"]["code"], "internal");
 }
 
 #[tokio::test]
-async fn who_asked_is_told_by_webhooks() {
-    let office =
-        Office::with(|recipe| recipe.set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8")).await;
+async fn webhooks_report_the_run() {
+    let fixture =
+        AgentFixture::with(|config| config.set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8"))
+            .await;
     let receiver = Receiver::start();
     let hook = |path: &str| json!({ "url": receiver.url(path), "metadata": { "k": "v" } });
-    let id = office.start("/company", json!({ "schema": company(), "webhook": hook("/done") })).await;
-    let status = office.ended(&id).await;
-    let told = told(&receiver, "/done", "agent.completed").await;
-    let kinds: Vec<&str> = told.iter().map(|body| body["type"].as_str().unwrap()).collect();
+    let id = fixture.start("/company", json!({ "schema": company(), "webhook": hook("/done") })).await;
+    let status = fixture.wait_for_end(&id).await;
+    let deliveries = wait_for_deliveries(&receiver, "/done", "agent.completed").await;
+    let kinds: Vec<&str> = deliveries.iter().map(|body| body["type"].as_str().unwrap()).collect();
     assert_eq!((kinds[0], *kinds.last().unwrap()), ("agent.started", "agent.completed"));
     assert!(kinds.contains(&"agent.action"), "{kinds:?}");
-    let action = told.iter().find(|body| body["type"] == "agent.action").unwrap();
+    let action = deliveries.iter().find(|body| body["type"] == "agent.action").unwrap();
     let item = &action["data"][0];
     assert!(
         item["creditsUsed"].is_u64() && item["action"].is_string() && item["input"].is_object(),
         "{action}"
     );
-    let done = told.last().unwrap();
+    let done = deliveries.last().unwrap();
     assert_eq!(done["data"], json!([{ "creditsUsed": status["creditsUsed"], "data": status["data"] }]));
     assert_eq!(
         (&done["id"], &done["success"], &done["metadata"]),
         (&json!(id), &json!(true), &json!({ "k": "v" }))
     );
 
-    let id = office.start("/hang/0", json!({ "webhook": hook("/cancelled") })).await;
-    office.told(&id, "tool_call.started").await;
-    office.http().delete(&format!("/v2/agent/{id}")).await.unwrap().is_success();
-    let end = told_last(&receiver, "/cancelled", "agent.cancelled").await;
+    let id = fixture.start("/hang/0", json!({ "webhook": hook("/cancelled") })).await;
+    fixture.wait_for_event(&id, "tool_call.started").await;
+    fixture.http().delete(&format!("/v2/agent/{id}")).await.unwrap().expect_success();
+    let end = last_delivery(&receiver, "/cancelled", "agent.cancelled").await;
     assert_eq!((&end["success"], &end["data"]), (&json!(false), &json!([{ "creditsUsed": 0 }])));
     assert!(end["error"].as_str().unwrap().contains("cancelled"));
 
     let only = json!({ "url": receiver.url("/failed"), "events": ["failed"] });
-    office.start("/walk/1", json!({ "schema": company(), "maxCredits": 1, "webhook": only })).await;
-    told_last(&receiver, "/failed", "agent.failed").await;
-    assert_eq!(receiver.got("/failed").len(), 1, "only what was asked for");
+    fixture.start("/walk/1", json!({ "schema": company(), "maxCredits": 1, "webhook": only })).await;
+    last_delivery(&receiver, "/failed", "agent.failed").await;
+    assert_eq!(receiver.deliveries("/failed").len(), 1, "only what was asked for");
 }
 
-/// What came to a path, until an event did.
-async fn told(receiver: &Receiver, path: &str, last: &str) -> Vec<Value> {
+/// The deliveries to a path, once one of this event has arrived.
+async fn wait_for_deliveries(receiver: &Receiver, path: &str, last: &str) -> Vec<Value> {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
-        let bodies: Vec<Value> = receiver.got(path).iter().map(Got::json).collect();
+        let bodies: Vec<Value> = receiver.deliveries(path).iter().map(Delivery::json).collect();
         if bodies.iter().any(|body| body["type"] == last) {
             return bodies;
         }
@@ -201,6 +210,6 @@ async fn told(receiver: &Receiver, path: &str, last: &str) -> Vec<Value> {
     }
 }
 
-async fn told_last(receiver: &Receiver, path: &str, last: &str) -> Value {
-    told(receiver, path, last).await.pop().unwrap()
+async fn last_delivery(receiver: &Receiver, path: &str, last: &str) -> Value {
+    wait_for_deliveries(receiver, path, last).await.pop().unwrap()
 }

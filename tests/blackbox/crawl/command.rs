@@ -1,6 +1,6 @@
-//! `gannet crawl` and `gannet batch`: what they leave behind, how they end, and that a stopped one goes on.
+//! `gannet crawl` and `gannet batch`: what they write, how they end, and that a stopped one can be continued.
 
-use super::village::{BROKEN, HELD, PAGES, Village};
+use super::site::{BROKEN, CrawlSite, HELD_PAGES, PAGES};
 use crate::server::{gannet, run, signal};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -21,45 +21,44 @@ fn lines(path: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("whole lines of JSON")).collect()
 }
 
-fn sources(documents: &[Value], village: &Village) -> BTreeSet<String> {
-    let source = |document: &Value| {
-        document["metadata"]["sourceURL"].as_str().unwrap().replace(&village.stand.base, "")
-    };
+fn sources(documents: &[Value], site: &CrawlSite) -> BTreeSet<String> {
+    let source =
+        |document: &Value| document["metadata"]["sourceURL"].as_str().unwrap().replace(&site.server.base, "");
     documents.iter().map(source).collect()
 }
 
 #[tokio::test]
-async fn a_crawl_fills_a_file_and_tells_its_outcome() {
-    let (dir, village) = (TempDir::new(), Village::start());
-    let start = village.url("/site/");
-    let asked = ["crawl", &start, "--out", "pages.jsonl", "--ledger", "ledger.jsonl"];
-    let (code, _, told) = run(command(&dir, &asked));
-    assert_eq!(code, Some(3), "one page could not be had: {told}");
-    assert!(told.contains("4 pages, 1 failed, 4 left out"), "{told}");
+async fn a_crawl_writes_a_file_and_reports_its_result() {
+    let (dir, site) = (TempDir::new(), CrawlSite::start());
+    let start = site.url("/site/");
+    let arguments = ["crawl", &start, "--out", "pages.jsonl", "--ledger", "ledger.jsonl"];
+    let (code, _, printed) = run(command(&dir, &arguments));
+    assert_eq!(code, Some(3), "one page could not be fetched: {printed}");
+    assert!(printed.contains("4 pages, 1 failed, 4 skipped"), "{printed}");
     let documents = lines(&dir.join("pages.jsonl"));
-    assert_eq!((documents.len(), sources(&documents, &village)), (4, PAGES.map(str::to_owned).into()));
+    assert_eq!((documents.len(), sources(&documents, &site)), (4, PAGES.map(str::to_owned).into()));
     let ledger = lines(&dir.join("ledger.jsonl"));
-    let broken = ledger.iter().find(|line| line["url"] == village.url(BROKEN)).expect("in the ledger");
+    let broken = ledger.iter().find(|line| line["url"] == site.url(BROKEN)).expect("in the ledger");
     assert_eq!((&broken["state"], ledger.len()), (&"failed".into(), 9));
     assert!(!dir.join("pages.jsonl.gannet").exists(), "the state is gone when all is written");
-    let (code, _, told) = run(command(&dir, &asked));
-    assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("there already"), "{told}");
+    let (code, _, printed) = run(command(&dir, &arguments));
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("exists already"), "{printed}");
 }
 
 #[tokio::test]
-async fn a_batch_fills_a_folder() {
-    let (dir, village) = (TempDir::new(), Village::start());
-    let list = format!("# notes\n{}\n\n{}\nnonsense\n", village.url("/site/one"), village.url("/site/two"));
+async fn a_batch_writes_one_file_per_page() {
+    let (dir, site) = (TempDir::new(), CrawlSite::start());
+    let list = format!("# notes\n{}\n\n{}\nnonsense\n", site.url("/site/one"), site.url("/site/two"));
     std::fs::write(dir.join("list.txt"), list).unwrap();
-    let (code, _, told) = run(command(&dir, &["batch", "list.txt", "--out", "pages"]));
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("no address: nonsense"), "{told}");
+    let (code, _, printed) = run(command(&dir, &["batch", "list.txt", "--out", "pages"]));
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("not a valid URL: nonsense"), "{printed}");
     let index = lines(&dir.join("pages/index.jsonl"));
     assert_eq!(index.len(), 2);
     for entry in &index {
         let page = std::fs::read_to_string(dir.join("pages").join(entry["file"].as_str().unwrap())).unwrap();
-        let place = entry["url"].as_str().unwrap().replace(&village.stand.base, "").replace('/', "-");
+        let place = entry["url"].as_str().unwrap().replace(&site.server.base, "").replace('/', "-");
         assert!(
             page.contains(&format!("word{place}word"))
                 && Path::new(entry["file"].as_str().unwrap()).extension().is_some_and(|kind| kind == "md"),
@@ -70,17 +69,17 @@ async fn a_batch_fills_a_folder() {
 }
 
 #[tokio::test]
-async fn a_stopped_command_goes_on_where_it_was() {
-    let (dir, village) = (TempDir::new(), Village::start());
-    let start = village.url("/held/");
-    let asked = ["crawl", &start, "--out", "pages.jsonl"];
+async fn a_stopped_command_continues_where_it_was() {
+    let (dir, site) = (TempDir::new(), CrawlSite::start());
+    let start = site.url("/held/");
+    let arguments = ["crawl", &start, "--out", "pages.jsonl"];
     for how in ["INT", "KILL"] {
-        let mut child = command(&dir, &asked).stderr(Stdio::piped()).spawn().expect("start gannet");
-        village.release(1);
+        let mut child = command(&dir, &arguments).stderr(Stdio::piped()).spawn().expect("start gannet");
+        site.release(1);
         let had = lines(&dir.join("pages.jsonl")).len();
         let end = Instant::now() + Duration::from_secs(30);
         while lines_so_far(&dir.join("pages.jsonl")) <= had {
-            assert!(Instant::now() < end, "nothing comes");
+            assert!(Instant::now() < end, "no output");
             std::thread::sleep(Duration::from_millis(20));
         }
         signal(child.id(), how);
@@ -88,30 +87,31 @@ async fn a_stopped_command_goes_on_where_it_was() {
         assert_eq!(code, if how == "INT" { Some(130) } else { None });
         assert!(dir.join("pages.jsonl.gannet").exists(), "the state is kept");
     }
-    let (code, _, told) = run(command(&dir, &["crawl", &start, "--out", "pages.jsonl", "--limit", "3"]));
-    assert_eq!(code, Some(2), "another crawl in the same place: {told}");
-    village.release(HELD);
-    let (code, _, told) = run(command(&dir, &asked));
-    assert_eq!(code, Some(0), "{told}");
+    let (code, _, printed) = run(command(&dir, &["crawl", &start, "--out", "pages.jsonl", "--limit", "3"]));
+    assert_eq!(code, Some(2), "another crawl into the same file: {printed}");
+    site.release(HELD_PAGES);
+    let (code, _, printed) = run(command(&dir, &arguments));
+    assert_eq!(code, Some(0), "{printed}");
     let documents = lines(&dir.join("pages.jsonl"));
-    assert_eq!((documents.len(), sources(&documents, &village).len()), (HELD, HELD), "each once");
+    assert_eq!((documents.len(), sources(&documents, &site).len()), (HELD_PAGES, HELD_PAGES), "each once");
 }
 
-/// Whole lines; the last one may be on its way.
+/// Whole lines; the last one may be incomplete.
 fn lines_so_far(path: &Path) -> usize {
     std::fs::read_to_string(path).unwrap_or_default().matches('\n').count()
 }
 
 #[tokio::test]
-async fn mistakes_and_dead_sites_have_codes_of_their_own() {
-    let (dir, village) = (TempDir::new(), Village::start());
-    let start = village.url("/site/");
-    let (code, _, told) = run(command(&dir, &["crawl", &start, "--out", "x.jsonl", "--include", "("]));
-    assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("includePaths"), "{told}");
+async fn invalid_arguments_and_unreachable_sites_have_their_own_exit_codes() {
+    let (dir, site) = (TempDir::new(), CrawlSite::start());
+    let start = site.url("/site/");
+    let (code, _, printed) = run(command(&dir, &["crawl", &start, "--out", "x.jsonl", "--include", "("]));
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("includePaths"), "{printed}");
     assert!(!dir.join("x.jsonl").exists() && !dir.join("x.jsonl.gannet").exists(), "nothing is left behind");
-    let (code, _, told) = run(command(&dir, &["crawl", &village.url("/gone"), "--out", "y.jsonl"]));
-    assert_eq!(code, Some(1), "{told}");
-    let (code, _, told) = run(command(&dir, &["crawl", &start, "--out", "z.jsonl", "--header", "nonsense"]));
-    assert_eq!(code, Some(2), "{told}");
+    let (code, _, printed) = run(command(&dir, &["crawl", &site.url("/gone"), "--out", "y.jsonl"]));
+    assert_eq!(code, Some(1), "{printed}");
+    let (code, _, printed) =
+        run(command(&dir, &["crawl", &start, "--out", "z.jsonl", "--header", "nonsense"]));
+    assert_eq!(code, Some(2), "{printed}");
 }

@@ -1,8 +1,8 @@
-//! The hostile web, one case after the other: what is asked for, and what must come of it.
+//! Hostile sites, case by case: what is requested, and the expected result.
 
 use super::servers::{
-    FOR_EVER, PROSE, Server, answer, endless, falling_silent, http, page, raw, redirect, repeat, resetting,
-    saying,
+    FOR_EVER, PROSE, Server, answer, endless, http, page, raw, redirect, repeat, resetting,
+    respond_and_close, respond_and_stall,
 };
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-/// What must come of a case.
+/// The expected result of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
     Fails(u16, &'static str),
@@ -25,13 +25,13 @@ pub enum Expect {
     Page(&'static str),
 }
 
-pub const SITE: Expect = Expect::Fails(500, "SCRAPE_SITE_ERROR");
-pub const LATE: Expect = Expect::Fails(408, "SCRAPE_TIMEOUT");
-pub const TLS: Expect = Expect::Fails(500, "SCRAPE_SSL_ERROR");
-pub const NOTHING: Expect = Expect::Fails(500, "SCRAPE_ALL_ENGINES_FAILED");
-pub const FORBIDDEN: Expect = Expect::Fails(403, "unsafe_domain_blocked");
-pub const NO_URL: Expect = Expect::Fails(400, "BAD_REQUEST");
-pub const NO_NAME: Expect = Expect::Fails(200, "SCRAPE_DNS_RESOLUTION_ERROR");
+pub const SITE_ERROR: Expect = Expect::Fails(500, "SCRAPE_SITE_ERROR");
+pub const TIMEOUT_ERROR: Expect = Expect::Fails(408, "SCRAPE_TIMEOUT");
+pub const TLS_ERROR: Expect = Expect::Fails(500, "SCRAPE_SSL_ERROR");
+pub const NO_ENGINE_SUCCEEDED: Expect = Expect::Fails(500, "SCRAPE_ALL_ENGINES_FAILED");
+pub const BLOCKED: Expect = Expect::Fails(403, "unsafe_domain_blocked");
+pub const INVALID_URL: Expect = Expect::Fails(400, "BAD_REQUEST");
+pub const UNKNOWN_HOST: Expect = Expect::Fails(200, "SCRAPE_DNS_RESOLUTION_ERROR");
 
 pub struct Case {
     pub name: String,
@@ -40,13 +40,13 @@ pub struct Case {
     pub expect: Expect,
 }
 
-/// Time that is enough for everything but what waits on purpose.
-const AMPLE: u64 = 20_000;
-/// The shortest time a request can be given.
-const SHORT: u64 = 1_000;
+/// Enough time for everything that does not wait on purpose.
+const AMPLE_TIMEOUT_MS: u64 = 20_000;
+/// The shortest timeout a request can have.
+const MIN_TIMEOUT_MS: u64 = 1_000;
 
 pub fn case(name: &str, url: String, expect: Expect) -> Case {
-    let timeout = if expect == LATE { SHORT } else { AMPLE };
+    let timeout = if expect == TIMEOUT_ERROR { MIN_TIMEOUT_MS } else { AMPLE_TIMEOUT_MS };
     let options = json!({ "timeout": timeout, "maxAge": 0, "fastMode": true });
     Case { name: name.to_owned(), url, options, expect }
 }
@@ -55,31 +55,47 @@ fn at(name: &str, server: &Server, expect: Expect) -> Case {
     case(name, server.url("/"), expect)
 }
 
-/// Answers that begin wrong.
+/// Responses with a broken head.
 pub async fn heads() -> Vec<Case> {
     let many = "X-Header: of ten thousand\r\n".repeat(10_000);
     let long = "x".repeat(1 << 20);
     let flood = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n";
     let mut cases = vec![
-        at("silence", &falling_silent("").await, LATE),
+        at("silence", &respond_and_stall("").await, TIMEOUT_ERROR),
         at(
             "a head, letter by letter",
             &endless("HTTP/1.1 200 OK\r\nX: ", "x", Duration::from_millis(100)).await,
-            LATE,
+            TIMEOUT_ERROR,
         ),
         at(
             "a head without end",
             &endless("HTTP/1.1 200 OK\r\n", "X-Header: and one more\r\n", Duration::ZERO).await,
-            SITE,
+            SITE_ERROR,
         ),
-        at("a line without end", &endless("HTTP/1.1 200 OK\r\nX: ", "xxxxxxxx", Duration::ZERO).await, SITE),
-        at("hints without end", &endless("", flood, Duration::ZERO).await, SITE),
-        at("half a head", &falling_silent("HTTP/1.1 200 OK\r\nContent-Ty").await, LATE),
-        at("a reset instead of an answer", &resetting("").await, SITE),
-        at("a reset in the head", &resetting("HTTP/1.1 200 OK\r\nContent-").await, SITE),
-        at("ten thousand headers", &saying(format!("HTTP/1.1 200 OK\r\n{many}\r\n")).await, SITE),
-        at("a header of a megabyte", &saying(format!("HTTP/1.1 200 OK\r\nX: {long}\r\n\r\n")).await, SITE),
-        at("a status of a megabyte", &saying(format!("HTTP/1.1 200 {long}\r\n\r\n")).await, SITE),
+        at(
+            "a line without end",
+            &endless("HTTP/1.1 200 OK\r\nX: ", "xxxxxxxx", Duration::ZERO).await,
+            SITE_ERROR,
+        ),
+        at("hints without end", &endless("", flood, Duration::ZERO).await, SITE_ERROR),
+        at("half a head", &respond_and_stall("HTTP/1.1 200 OK\r\nContent-Ty").await, TIMEOUT_ERROR),
+        at("a reset instead of an answer", &resetting("").await, SITE_ERROR),
+        at("a reset in the head", &resetting("HTTP/1.1 200 OK\r\nContent-").await, SITE_ERROR),
+        at(
+            "ten thousand headers",
+            &respond_and_close(format!("HTTP/1.1 200 OK\r\n{many}\r\n")).await,
+            SITE_ERROR,
+        ),
+        at(
+            "a header of a megabyte",
+            &respond_and_close(format!("HTTP/1.1 200 OK\r\nX: {long}\r\n\r\n")).await,
+            SITE_ERROR,
+        ),
+        at(
+            "a status of a megabyte",
+            &respond_and_close(format!("HTTP/1.1 200 {long}\r\n\r\n")).await,
+            SITE_ERROR,
+        ),
     ];
     for (name, bytes) in [
         ("nothing at all", ""),
@@ -101,12 +117,12 @@ pub async fn heads() -> Vec<Case> {
         ("two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nbody!"),
         ("a length in words", "HTTP/1.1 200 OK\r\nContent-Length: four\r\n\r\nbody"),
     ] {
-        cases.push(at(name, &saying(bytes).await, SITE));
+        cases.push(at(name, &respond_and_close(bytes).await, SITE_ERROR));
     }
     cases
 }
 
-/// Bodies that are not what was announced.
+/// Bodies that differ from what the head announces.
 pub async fn bodies() -> Vec<Case> {
     const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
     let whole = String::from_utf8(page("extra")).unwrap();
@@ -115,65 +131,77 @@ pub async fn bodies() -> Vec<Case> {
     let length = |length: u64| format!("{OK}Content-Length: {length}\r\n\r\n<p>short</p>");
     let drip = Duration::from_millis(40);
     vec![
-        at("a body without end", &endless("HTTP/1.1 200 OK\r\n\r\n", ENDLESS, Duration::ZERO).await, SITE),
-        at("chunks without end", &endless(CHUNKED, ENDLESS_CHUNK, Duration::ZERO).await, SITE),
-        at("a body, letter by letter", &endless("HTTP/1.1 200 OK\r\n\r\n", "x", drip).await, LATE),
-        at("empty chunks of spaces", &endless(CHUNKED, "1\r\n \r\n", drip).await, LATE),
-        at("a chunk's name without end", &endless(CHUNKED, ZEROS, Duration::ZERO).await, SITE),
+        at(
+            "a body without end",
+            &endless("HTTP/1.1 200 OK\r\n\r\n", ENDLESS, Duration::ZERO).await,
+            SITE_ERROR,
+        ),
+        at("chunks without end", &endless(CHUNKED, ENDLESS_CHUNK, Duration::ZERO).await, SITE_ERROR),
+        at("a body, letter by letter", &endless("HTTP/1.1 200 OK\r\n\r\n", "x", drip).await, TIMEOUT_ERROR),
+        at("empty chunks of spaces", &endless(CHUNKED, "1\r\n \r\n", drip).await, TIMEOUT_ERROR),
+        at("a chunk's name without end", &endless(CHUNKED, ZEROS, Duration::ZERO).await, SITE_ERROR),
         at(
             "a chunk's extension without end",
             &endless(CHUNKED_NAMED, "xxxxxxxx", Duration::ZERO).await,
-            SITE,
+            SITE_ERROR,
         ),
         at(
             "trailers without end",
             &endless(CHUNKED_OVER, "X-Trailer: and one more\r\n", Duration::ZERO).await,
-            SITE,
+            SITE_ERROR,
         ),
-        at("more announced than sent", &saying(length(1000)).await, SITE),
-        at("more announced than sent, and waiting", &falling_silent(length(1000)).await, LATE),
-        at("ten gigabytes announced", &falling_silent(length(10 << 30)).await, SITE),
+        at("more announced than sent", &respond_and_close(length(1000)).await, SITE_ERROR),
+        at("more announced than sent, and waiting", &respond_and_stall(length(1000)).await, TIMEOUT_ERROR),
+        at("ten gigabytes announced", &respond_and_stall(length(10 << 30)).await, SITE_ERROR),
         at(
             "less announced than sent",
-            &saying(format!("{whole}HTTP/1.1 200 OK\r\n\r\nand more")).await,
+            &respond_and_close(format!("{whole}HTTP/1.1 200 OK\r\n\r\nand more")).await,
             Expect::Page("extra"),
         ),
         at(
             "a reset in the body",
             &resetting("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n<p>so far").await,
-            SITE,
+            SITE_ERROR,
         ),
-        at("a chunk of no size", &saying(chunked("zz\r\nbody")).await, SITE),
-        at("a chunk of all sizes", &saying(chunked("ffffffffffffffff\r\nbody")).await, SITE),
-        at("a chunk that ends early", &saying(chunked("ff\r\nbody")).await, SITE),
-        at("a chunk without its end", &saying(chunked("4\r\nbodyXX4\r\nbody")).await, SITE),
-        at("chunks without the last", &saying(chunked("4\r\nbody\r\n")).await, SITE),
-        at("nothing", &saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await, NOTHING),
-        at("no content", &saying("HTTP/1.1 204 No Content\r\n\r\n").await, NOTHING),
-        at("not modified, though nobody asked", &saying("HTTP/1.1 304 Not Modified\r\n\r\n").await, NOTHING),
+        at("a chunk of no size", &respond_and_close(chunked("zz\r\nbody")).await, SITE_ERROR),
+        at("a chunk of all sizes", &respond_and_close(chunked("ffffffffffffffff\r\nbody")).await, SITE_ERROR),
+        at("a chunk that ends early", &respond_and_close(chunked("ff\r\nbody")).await, SITE_ERROR),
+        at("a chunk without its end", &respond_and_close(chunked("4\r\nbodyXX4\r\nbody")).await, SITE_ERROR),
+        at("chunks without the last", &respond_and_close(chunked("4\r\nbody\r\n")).await, SITE_ERROR),
+        at(
+            "nothing",
+            &respond_and_close("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await,
+            NO_ENGINE_SUCCEEDED,
+        ),
+        at("no content", &respond_and_close("HTTP/1.1 204 No Content\r\n\r\n").await, NO_ENGINE_SUCCEEDED),
+        at(
+            "not modified, though nobody asked",
+            &respond_and_close("HTTP/1.1 304 Not Modified\r\n\r\n").await,
+            NO_ENGINE_SUCCEEDED,
+        ),
         at(
             "a hundred thousand open tags",
-            &saying(plain(&"<div><b>".repeat(100_000))).await,
+            &respond_and_close(plain(&"<div><b>".repeat(100_000))).await,
             Expect::Page("gannets"),
         ),
         at(
             "a tag with many attributes",
-            &saying(plain(&format!("<p {}>x", "a=1 ".repeat(100_000)))).await,
+            &respond_and_close(plain(&format!("<p {}>x", "a=1 ".repeat(100_000)))).await,
             Expect::Page("gannets"),
         ),
         at(
             "bytes of no encoding",
-            &saying([plain("").into_bytes(), vec![0xff, 0, 0xc0, 0x80]].concat()).await,
+            &respond_and_close([plain("").into_bytes(), vec![0xff, 0, 0xc0, 0x80]].concat()).await,
             Expect::Page("gannets"),
         ),
         at(
             "a charset of no name",
-            &saying(plain("").replacen("text/html", "text/html; charset=\"\0x\"", 1)).await,
-            SITE,
+            &respond_and_close(plain("").replacen("text/html", "text/html; charset=\"\0x\"", 1)).await,
+            SITE_ERROR,
         ),
         at(
             "a charset that is another",
-            &saying(plain("").replacen("text/html", "text/html; charset=utf-16", 1)).await,
+            &respond_and_close(plain("").replacen("text/html", "text/html; charset=utf-16", 1)).await,
             Expect::Page("gannets"),
         ),
     ]
@@ -188,7 +216,7 @@ const CHUNKED_NAMED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r
 const CHUNKED_OVER: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n";
 const ENDLESS_CHUNK: &str = "40\r\n<p>sixty-four bytes of the same chunk, over and over and over.</p>\r\n";
 
-/// Encodings that explode, end early or lie.
+/// Encodings that explode, end early or are not what they claim.
 pub async fn encodings() -> Vec<Case> {
     let zeros = vec![b' '; 64 << 20];
     let gzip = |plain: &[u8]| {
@@ -223,34 +251,34 @@ pub async fn encodings() -> Vec<Case> {
         ("zstd that is none", "zstd", b"<html><body>plain</body></html>".to_vec()),
     ] {
         let body = answer("200 OK", &[("Content-Encoding", coding), ("Content-Type", "text/html")], &bytes);
-        cases.push(at(name, &saying(body).await, SITE));
+        cases.push(at(name, &respond_and_close(body).await, SITE_ERROR));
     }
     let odd =
         String::from_utf8(page("odd coding")).unwrap().replacen("\r\n", "\r\nContent-Encoding: rot13\r\n", 1);
-    cases.push(at("an encoding nobody knows", &saying(odd).await, Expect::Page("odd coding")));
+    cases.push(at("an encoding nobody knows", &respond_and_close(odd).await, Expect::Page("odd coding")));
     cases
 }
 
-/// Redirects that never end, or end where nobody should go.
+/// Redirects that never end, or lead to forbidden places.
 pub async fn redirects(own_listener: &str) -> Vec<Case> {
     let mut cases = vec![
-        at("a loop", &http("127.0.0.1:0", |_| redirect("/")).await, SITE),
+        at("a loop", &http("127.0.0.1:0", |_| redirect("/")).await, SITE_ERROR),
         at(
             "a loop of two",
             &http("127.0.0.1:0", |head| redirect(if head.starts_with("GET /a") { "/b" } else { "/a" })).await,
-            SITE,
+            SITE_ERROR,
         ),
     ];
     let count = AtomicUsize::new(0);
     let chain =
         http("127.0.0.1:0", move |_| redirect(&format!("/{}", count.fetch_add(1, Ordering::SeqCst)))).await;
-    cases.push(at("a chain without end", &chain, SITE));
+    cases.push(at("a chain without end", &chain, SITE_ERROR));
     let count = AtomicUsize::new(0);
     let cookies = http("127.0.0.1:0", move |_| {
         let cookie = format!("turn={}", count.fetch_add(1, Ordering::SeqCst));
         answer("302 Found", &[("Location", "/"), ("Set-Cookie", &cookie)], b"")
     });
-    cases.push(at("a loop that changes its cookie", &cookies.await, SITE));
+    cases.push(at("a loop that changes its cookie", &cookies.await, SITE_ERROR));
     let slow = raw("127.0.0.1:0", |mut stream| async move {
         let mut turn = 0;
         while super::servers::read_head(&mut stream).await.is_some() {
@@ -259,24 +287,24 @@ pub async fn redirects(own_listener: &str) -> Vec<Case> {
             let _ = stream.write_all(&redirect(&format!("/{turn}"))).await;
         }
     });
-    cases.push(at("a slow chain", &slow.await, LATE));
+    cases.push(at("a slow chain", &slow.await, TIMEOUT_ERROR));
     let long = format!("/{}", "x".repeat(100_000));
     for (location, expect) in [
-        ("http://10.0.0.1/", FORBIDDEN),
-        ("http://169.254.169.254/latest/meta-data/", FORBIDDEN),
-        ("http://[::ffff:10.0.0.1]/", FORBIDDEN),
-        ("http://0x0a.1/", FORBIDDEN),
-        ("//192.168.0.1/", FORBIDDEN),
-        (own_listener, FORBIDDEN),
-        ("file:///etc/passwd", SITE),
-        ("ftp://127.0.0.1/", SITE),
-        ("javascript:alert(1)", SITE),
-        ("data:text/html,here", SITE),
-        ("gopher://127.0.0.1:70/", SITE),
-        ("http://127.0.0.1:25/", SITE),
-        ("http://[::1/", SITE),
-        ("http://nobody.invalid/", NO_NAME),
-        (long.as_str(), SITE),
+        ("http://10.0.0.1/", BLOCKED),
+        ("http://169.254.169.254/latest/meta-data/", BLOCKED),
+        ("http://[::ffff:10.0.0.1]/", BLOCKED),
+        ("http://0x0a.1/", BLOCKED),
+        ("//192.168.0.1/", BLOCKED),
+        (own_listener, BLOCKED),
+        ("file:///etc/passwd", SITE_ERROR),
+        ("ftp://127.0.0.1/", SITE_ERROR),
+        ("javascript:alert(1)", SITE_ERROR),
+        ("data:text/html,here", SITE_ERROR),
+        ("gopher://127.0.0.1:70/", SITE_ERROR),
+        ("http://127.0.0.1:25/", SITE_ERROR),
+        ("http://[::1/", SITE_ERROR),
+        ("http://nobody.invalid/", UNKNOWN_HOST),
+        (long.as_str(), SITE_ERROR),
     ] {
         let answer = redirect(location);
         let server = http("127.0.0.1:0", move |_| answer.clone()).await;
@@ -286,7 +314,7 @@ pub async fn redirects(own_listener: &str) -> Vec<Case> {
     cases
 }
 
-/// TLS that is wrong or none.
+/// TLS errors, and no TLS at all.
 pub async fn tls() -> Vec<Case> {
     let other_name = acceptor("other.example", false);
     let expired = acceptor("127.0.0.1", true);
@@ -307,31 +335,31 @@ pub async fn tls() -> Vec<Case> {
                 }
             }
         });
-        cases.push(secure(name, &server.await, TLS));
+        cases.push(secure(name, &server.await, TLS_ERROR));
     }
     let plain = raw("127.0.0.1:0", |mut stream| async move {
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
         sleep(FOR_EVER).await;
     });
-    cases.push(secure("no TLS at all", &plain.await, TLS));
+    cases.push(secure("no TLS at all", &plain.await, TLS_ERROR));
     let shut = raw("127.0.0.1:0", |stream| async move { drop(stream) });
-    cases.push(secure("a greeting without an answer", &shut.await, TLS));
+    cases.push(secure("a greeting without an answer", &shut.await, TLS_ERROR));
     let alert = raw("127.0.0.1:0", |mut stream| async move {
         let _ = stream.write_all(&[0x15, 3, 3, 0, 2, 2, 40]).await;
         sleep(FOR_EVER).await;
     });
-    cases.push(secure("an alert", &alert.await, TLS));
+    cases.push(secure("an alert", &alert.await, TLS_ERROR));
     let flood =
         raw(
             "127.0.0.1:0",
             |mut stream| async move { repeat(&mut stream, &[0x16, 3, 3], Duration::ZERO).await },
         );
-    cases.push(secure("records of no sense", &flood.await, TLS));
+    cases.push(secure("records of no sense", &flood.await, TLS_ERROR));
     let silent = raw("127.0.0.1:0", |stream| async move {
         sleep(FOR_EVER).await;
         drop(stream);
     });
-    cases.push(secure("a handshake that hangs", &silent.await, LATE));
+    cases.push(secure("a handshake that hangs", &silent.await, TIMEOUT_ERROR));
     cases
 }
 
@@ -362,7 +390,7 @@ fn acceptor(name: &str, expired: bool) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config))
 }
 
-/// Addresses as nobody should write them.
+/// Malformed URLs.
 pub async fn addresses() -> Vec<Case> {
     let good = http("127.0.0.1:0", |_| page("reached after all")).await;
     let login = http("127.0.0.1:0", |head| {
@@ -373,18 +401,18 @@ pub async fn addresses() -> Vec<Case> {
     let (port, reached) = (good.address.port(), Expect::Page("reached after all"));
     let closed = testkit::FreePort::find().0;
     let mut cases = vec![
-        case("a closed port", format!("http://127.0.0.1:{closed}/"), SITE),
+        case("a closed port", format!("http://127.0.0.1:{closed}/"), SITE_ERROR),
         case(
             "a login in the address",
             login.url("/").replacen("http://", "http://me:word@", 1),
             Expect::Page("logged in"),
         ),
         case("an international name", format!("http://bücher.example:{port}/"), reached),
-        case("a name that nobody has", "http://nobody.invalid/".to_owned(), NO_NAME),
+        case("a name that nobody has", "http://nobody.invalid/".to_owned(), UNKNOWN_HOST),
         case("8 KB", good.url(&format!("/{}", "x".repeat(8000))), reached),
-        case("more than 8 KB", good.url(&format!("/{}", "x".repeat(9000))), NO_URL),
-        case("a port of mail", "http://127.0.0.1:25/".to_owned(), NO_URL),
-        case("a name of 300 letters", format!("http://{}.example/", "x".repeat(300)), NO_NAME),
+        case("more than 8 KB", good.url(&format!("/{}", "x".repeat(9000))), INVALID_URL),
+        case("a port of mail", "http://127.0.0.1:25/".to_owned(), INVALID_URL),
+        case("a name of 300 letters", format!("http://{}.example/", "x".repeat(300)), UNKNOWN_HOST),
     ];
     for host in ["2130706433", "0x7f.1", "0177.0.0.1", "127.1", "１２７.0.0.1", "%31%32%37.0.0.1"] {
         cases.push(case(&format!("loopback as {host}"), format!("http://{host}:{port}/"), reached));
@@ -400,7 +428,7 @@ pub async fn addresses() -> Vec<Case> {
         "http://a b/",
         "http://[::1",
     ] {
-        cases.push(case(&format!("the address {url}"), url.to_owned(), NO_URL));
+        cases.push(case(&format!("the address {url}"), url.to_owned(), INVALID_URL));
     }
     cases
 }

@@ -1,4 +1,5 @@
-//! Servers that misbehave, byte by byte. Each listens on a loopback port of its own and ends with the test's runtime.
+//! Servers that misbehave, byte by byte. Each listens on a loopback port of its own and stops with the test's
+//! runtime.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -12,7 +13,7 @@ use tokio::time::sleep;
 /// Longer than any test waits.
 pub const FOR_EVER: Duration = Duration::from_mins(1);
 
-/// A server and how often it was reached.
+/// A server that counts its connections.
 #[derive(Clone)]
 pub struct Server {
     pub address: SocketAddr,
@@ -29,7 +30,7 @@ impl Server {
     }
 }
 
-/// Hands every connection to `serve`.
+/// Passes every connection to `serve`.
 pub async fn raw<F, Fut>(bind: &str, serve: F) -> Server
 where
     F: Fn(TcpStream) -> Fut + Send + Sync + 'static,
@@ -47,7 +48,7 @@ where
     server
 }
 
-/// Answers each request with what `answer` makes of its head; connections are kept.
+/// Responds to each request with what `answer` returns for its head; connections are kept open.
 pub async fn http(bind: &str, answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Server {
     let answer = Arc::new(answer);
     raw(bind, move |mut stream| {
@@ -63,17 +64,17 @@ pub async fn http(bind: &str, answer: impl Fn(&str) -> Vec<u8> + Send + Sync + '
     .await
 }
 
-/// Takes a request, says `bytes` and hangs up.
-pub async fn saying(bytes: impl Into<Vec<u8>>) -> Server {
-    said_then(bytes.into(), Duration::ZERO).await
+/// Reads a request, sends `bytes` and closes the connection.
+pub async fn respond_and_close(bytes: impl Into<Vec<u8>>) -> Server {
+    respond_and_wait(bytes.into(), Duration::ZERO).await
 }
 
-/// Takes a request, says `bytes`, and then neither speaks nor hangs up.
-pub async fn falling_silent(bytes: impl Into<Vec<u8>>) -> Server {
-    said_then(bytes.into(), FOR_EVER).await
+/// Reads a request, sends `bytes`, and then neither sends more nor closes the connection.
+pub async fn respond_and_stall(bytes: impl Into<Vec<u8>>) -> Server {
+    respond_and_wait(bytes.into(), FOR_EVER).await
 }
 
-async fn said_then(bytes: Vec<u8>, wait: Duration) -> Server {
+async fn respond_and_wait(bytes: Vec<u8>, wait: Duration) -> Server {
     let bytes = Arc::new(bytes);
     raw("127.0.0.1:0", move |mut stream| {
         let bytes = Arc::clone(&bytes);
@@ -84,13 +85,13 @@ async fn said_then(bytes: Vec<u8>, wait: Duration) -> Server {
             if head.is_some() && wait.is_zero() {
                 let _ = stream.shutdown().await;
             }
-            gone(&mut stream, wait).await;
+            wait_for_disconnect(&mut stream, wait).await;
         }
     })
     .await
 }
 
-/// Takes a request, says `start`, and then `piece` again and again for as long as anybody listens.
+/// Reads a request, sends `start`, and then `piece` again and again until the client disconnects.
 pub async fn endless(start: &'static str, piece: &'static str, pause: Duration) -> Server {
     raw("127.0.0.1:0", move |mut stream| async move {
         read_head(&mut stream).await;
@@ -108,7 +109,7 @@ pub async fn repeat<S: AsyncWrite + Unpin>(stream: &mut S, piece: &[u8], pause: 
     }
 }
 
-/// Takes a request and hangs up so hard that the other side sees a reset.
+/// Reads a request and resets the connection.
 pub async fn resetting(bytes: &'static str) -> Server {
     raw("127.0.0.1:0", move |mut stream| async move {
         read_head(&mut stream).await;
@@ -127,14 +128,14 @@ pub async fn read_head(stream: &mut TcpStream) -> Option<String> {
     Some(String::from_utf8_lossy(&head).into_owned())
 }
 
-/// Waits until the other side has gone, or `patience` is over.
-async fn gone(stream: &mut TcpStream, patience: Duration) {
+/// Waits until the client has disconnected, or `max_wait` is over.
+async fn wait_for_disconnect(stream: &mut TcpStream, max_wait: Duration) {
     let mut rest = [0; 1024];
     let reading = async { while matches!(stream.read(&mut rest).await, Ok(1..)) {} };
-    let _ = tokio::time::timeout(patience, reading).await;
+    let _ = tokio::time::timeout(max_wait, reading).await;
 }
 
-/// A complete answer.
+/// A complete response.
 pub fn answer(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut out = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n", body.len()).into_bytes();
     for (name, value) in headers {
@@ -152,7 +153,7 @@ pub fn page(text: &str) -> Vec<u8> {
     answer("200 OK", &[("Content-Type", "text/html")], body.as_bytes())
 }
 
-/// Enough words to be a page.
+/// Enough words to count as a page.
 pub const PROSE: &str = "The gannets came back to the cliff in the third week of March, later than in any year since the \
     warden began to keep count. By the first of April every ledge was taken, and the noise could be heard from the pier.";
 

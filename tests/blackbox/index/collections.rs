@@ -1,8 +1,8 @@
-//! `/v2/search/developer` and `/v2/search/gov`, over collections that were imported beside the running server.
+//! `/v2/search/developer` and `/v2/search/gov`, over collections that were imported while the server ran.
 
-use super::{PATIENCE, write};
-use crate::http::{Http, Reply};
-use crate::server::{Recipe, Server, plain, run};
+use super::{MAX_INDEXING_DELAY, write};
+use crate::http::{Http, HttpResponse};
+use crate::server::{Server, ServerConfig, run, start_plain};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use testkit::TempDir;
@@ -19,12 +19,12 @@ const LAW: &str = r#"{"url":"https://courts.test/birds-v-sea","title":"Birds v. 
 "#;
 
 /// A server with both collections.
-async fn library() -> (TempDir, Server) {
+async fn server_with_collections() -> (TempDir, Server) {
     let dir = TempDir::new();
-    let recipe = Recipe::at(dir.path());
-    let server = recipe.start().await;
-    bring_in(&dir, &recipe);
-    let end = Instant::now() + PATIENCE;
+    let config = ServerConfig::at(dir.path());
+    let server = config.start().await;
+    import_collections(&dir, &config);
+    let end = Instant::now() + MAX_INDEXING_DELAY;
     while gov(&server.http, "query=plunge").await["data"]["web"].as_array().unwrap().len() < 2 {
         assert!(Instant::now() < end, "the collections did not come");
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -33,7 +33,7 @@ async fn library() -> (TempDir, Server) {
 }
 
 /// Imports both collections into the database of a server.
-pub fn bring_in(dir: &TempDir, recipe: &Recipe) {
+pub fn import_collections(dir: &TempDir, config: &ServerConfig) {
     write(&dir.join("issues.jsonl"), ISSUES);
     write(&dir.join("law.jsonl"), LAW);
     write(&dir.join("manual/plunge.md"), "# The plunge\nSet `height` to plunge from higher up.");
@@ -43,20 +43,20 @@ pub fn bring_in(dir: &TempDir, recipe: &Recipe) {
         ("manual", &["--collection", "developer", "--source", "manual", "--base-url", "https://docs.test/"]),
         ("law.jsonl", &["--collection", "gov"]),
     ] {
-        let mut command = recipe.command(&["index", "add"]);
+        let mut command = config.command(&["index", "add"]);
         command.args(more).arg(dir.join(path));
-        let (code, told, errors) = run(command);
-        assert_eq!(code, Some(0), "{told}{errors}");
+        let (code, printed, errors) = run(command);
+        assert_eq!(code, Some(0), "{printed}{errors}");
     }
 }
 
 async fn gov(http: &Http, query: &str) -> Value {
-    http.get(&format!("/v2/search/gov?{query}")).await.unwrap().is_success().clone()
+    http.get(&format!("/v2/search/gov?{query}")).await.unwrap().expect_success().clone()
 }
 
 async fn ask(http: &Http, query: &str) -> Value {
-    let reply = http.get(&format!("/v2/search/developer?query=plunge&{query}")).await.unwrap();
-    reply.is_success().clone()
+    let response = http.get(&format!("/v2/search/developer?query=plunge&{query}")).await.unwrap();
+    response.expect_success().clone()
 }
 
 fn ids(answer: &Value) -> Vec<&str> {
@@ -70,7 +70,7 @@ const BIRDS: [&str; 3] = ["issue:sea/birds#7", "pull_request:sea/birds#8", "read
 
 #[tokio::test]
 async fn developer_sources_are_found_by_every_filter() {
-    let (_dir, server) = library().await;
+    let (_dir, server) = server_with_collections().await;
     let http = &server.http;
     let all = ask(http, "").await;
     assert_eq!(all["results"].as_array().unwrap().len(), 6, "{all}");
@@ -86,8 +86,8 @@ async fn developer_sources_are_found_by_every_filter() {
         (&json!("Dive fails at depth"), &json!("unknown"))
     );
     let passages = result["passages"].as_array().unwrap();
-    let said: String = passages.iter().map(|passage| passage["text"].as_str().unwrap()).collect();
-    assert!(said.contains("longer runway") && said.contains("ten metres"), "comments are folded in: {issue}");
+    let text: String = passages.iter().map(|passage| passage["text"].as_str().unwrap()).collect();
+    assert!(text.contains("longer runway") && text.contains("ten metres"), "comments are folded in: {issue}");
     assert_eq!(passages[0]["citation_url"], result["url"]);
     assert_eq!(issue["coverage"]["doc"], "skipped");
     let status = json!([{ "repo": "sea/birds", "indexed": true, "types": { "issue": true, "pullRequest": true, "readme": true } }]);
@@ -113,12 +113,12 @@ async fn developer_sources_are_found_by_every_filter() {
         "query": "plunge", "types": ["issue", "readme"], "repos": ["sea/birds"], "topic": "", "origin": "python-sdk@4.54.0",
     });
     let post = http.post("/v2/search/developer", &body).await.unwrap();
-    assert_eq!(ids(post.is_success()), ["issue:sea/birds#7", "readme:sea/birds"]);
+    assert_eq!(ids(post.expect_success()), ["issue:sea/birds#7", "readme:sea/birds"]);
 }
 
 #[tokio::test]
 async fn law_is_found_by_every_filter() {
-    let (_dir, server) = library().await;
+    let (_dir, server) = server_with_collections().await;
     let http = &server.http;
     let urls = async |query: &str| {
         let answer = gov(http, &format!("query=plunge&{query}")).await;
@@ -139,15 +139,15 @@ async fn law_is_found_by_every_filter() {
     assert!(urls("cites=3%20U.S.%203").await.is_empty());
     let post =
         http.post("/v2/search/gov", &json!({ "query": "gannet trespass", "court": "scotus" })).await.unwrap();
-    let hit = &post.is_success()["data"]["web"][0];
+    let hit = &post.expect_success()["data"]["web"][0];
     assert_eq!((&hit["title"], &hit["position"]), (&json!("Birds v. Sea"), &json!(1)));
     assert!(hit["description"].as_str().unwrap().contains("no trespass"), "{hit}");
 }
 
 #[tokio::test]
-async fn with_nothing_imported_the_answer_is_empty_and_says_why() {
-    let (_dir, server) = plain().await;
-    let end = Instant::now() + PATIENCE;
+async fn without_imports_the_result_is_empty_and_says_why() {
+    let (_dir, server) = start_plain().await;
+    let end = Instant::now() + MAX_INDEXING_DELAY;
     let answer = loop {
         let answer = ask(&server.http, "repos=a/b&sources=x").await;
         if answer["warning"].as_str().is_some_and(|warning| warning.contains("gannet index add")) {
@@ -166,12 +166,12 @@ async fn with_nothing_imported_the_answer_is_empty_and_says_why() {
 }
 
 #[tokio::test]
-async fn mistakes_are_refused() {
-    let (_dir, server) = plain().await;
+async fn invalid_requests_are_refused() {
+    let (_dir, server) = start_plain().await;
     let http = &server.http;
-    let refused = |reply: &Reply, word: &str| {
-        assert_eq!(reply.status, 400, "{}", reply.text);
-        assert!(reply.text.contains(word), "{word}: {}", reply.text);
+    let refused = |response: &HttpResponse, word: &str| {
+        assert_eq!(response.status, 400, "{}", response.text);
+        assert!(response.text.contains(word), "{word}: {}", response.text);
     };
     for (query, word) in [
         ("", "query"),

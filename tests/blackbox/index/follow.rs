@@ -1,8 +1,8 @@
-//! The index follows what is scraped, on every machine and over every death.
+//! Scraped pages reach the index, on every machine and despite kills.
 
-use super::{PATIENCE, finds, found, rows, status, write};
-use crate::crawl::Country;
-use crate::scrape::{House, recipe, scrape_as};
+use super::{MAX_INDEXING_DELAY, rows, search_urls, status, wait_for_results, write};
+use crate::crawl::CrawlFixture;
+use crate::scrape::{ScrapeFixture, config, scrape_as};
 use crate::server::run;
 use crate::site::Site;
 use serde_json::json;
@@ -11,79 +11,79 @@ use testkit::TempDir;
 
 #[tokio::test]
 async fn a_scraped_page_is_found_and_a_private_one_never() {
-    let house = House::open().await;
+    let fixture = ScrapeFixture::open().await;
     for options in [
         json!({ "zeroDataRetention": true }),
         json!({ "storeInCache": false }),
         json!({ "headers": { "Cookie": "a=b" } }),
     ] {
-        house.document("/article", options).await;
+        fixture.scrape_document("/article", options).await;
     }
     let begun = Instant::now();
-    house.document("/menu", json!({ "formats": ["links"] })).await;
-    finds(house.http(), "menu", 1).await;
+    fixture.scrape_document("/menu", json!({ "formats": ["links"] })).await;
+    wait_for_results(fixture.http(), "menu", 1).await;
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
-    assert!(found(house.http(), "gannets dive").await.is_empty(), "nothing of the private ones");
-    house.document("/article", json!({})).await;
-    assert_eq!(finds(house.http(), "gannets dive", 1).await, [house.site.url("/article")]);
-    // Not what is no content.
-    house.scrape("/missing", json!({})).await;
-    house.document("/product", json!({})).await;
-    finds(house.http(), "product", 1).await;
-    assert!(found(house.http(), "inurl:missing").await.is_empty());
+    assert!(search_urls(fixture.http(), "gannets dive").await.is_empty(), "nothing of the private ones");
+    fixture.scrape_document("/article", json!({})).await;
+    assert_eq!(wait_for_results(fixture.http(), "gannets dive", 1).await, [fixture.site.url("/article")]);
+    // Pages without content are not found.
+    fixture.scrape("/missing", json!({})).await;
+    fixture.scrape_document("/product", json!({})).await;
+    wait_for_results(fixture.http(), "product", 1).await;
+    assert!(search_urls(fixture.http(), "inurl:missing").await.is_empty());
 }
 
 #[tokio::test]
 async fn the_pages_of_a_crawl_are_found() {
-    let country = Country::open().await;
-    let crawled = country.crawled("/site/", json!({ "limit": 20 })).await;
+    let fixture = CrawlFixture::open().await;
+    let crawled = fixture.crawl_to_end("/site/", json!({ "limit": 20 })).await;
     assert_eq!(crawled["completed"], 4, "{crawled}");
-    assert_eq!(finds(country.http(), "twoword", 1).await, [country.village.url("/site/two")]);
-    let private = country.crawled("/site/", json!({ "limit": 20, "zeroDataRetention": true })).await;
+    assert_eq!(wait_for_results(fixture.http(), "twoword", 1).await, [fixture.site.url("/site/two")]);
+    let private = fixture.crawl_to_end("/site/", json!({ "limit": 20, "zeroDataRetention": true })).await;
     assert_eq!(private["completed"], 4, "{private}");
 }
 
 #[tokio::test]
-async fn what_one_machine_scrapes_another_finds() {
+async fn a_page_scraped_on_one_machine_is_found_on_another() {
     let (one, two) = (TempDir::new(), TempDir::new());
     let database = testkit::shared_database();
-    let first = recipe(&one).set("database_url", &database).start().await;
-    let second = recipe(&two).set("database_url", &database).start().await;
+    let first = config(&one).set("database_url", &database).start().await;
+    let second = config(&two).set("database_url", &database).start().await;
     let site = Site::start();
-    scrape_as(&first.http, &site.url("/article"), json!({})).await.is_success();
-    assert_eq!(finds(&second.http, "gannets dive", 1).await, [site.url("/article")]);
-    assert_eq!(finds(&first.http, "gannets dive", 1).await.len(), 1);
+    scrape_as(&first.http, &site.url("/article"), json!({})).await.expect_success();
+    assert_eq!(wait_for_results(&second.http, "gannets dive", 1).await, [site.url("/article")]);
+    assert_eq!(wait_for_results(&first.http, "gannets dive", 1).await.len(), 1);
 }
 
-/// Killed at any moment of taking in an import, a server ends with every page in its index, once.
+/// Killed at any moment while it takes in an import, a server ends with every page in its index, once.
 #[tokio::test]
 async fn no_page_is_lost_or_doubled_by_kill_9() {
     const ROWS: usize = 3_000;
     let dir = TempDir::new();
     let file = dir.join("rows.jsonl");
     write(&file, &rows(ROWS));
-    let recipe = recipe(&dir);
+    let config = config(&dir);
     let kills = if std::env::var_os("GANNET_TEST_SOAK").is_some() { 40 } else { 4 };
-    let mut importing = recipe.command(&["index", "add"]);
-    let server = recipe.start().await;
+    let mut importing = config.command(&["index", "add"]);
+    let server = config.start().await;
     let mut import = importing.arg(&file).stdout(std::process::Stdio::null()).spawn().unwrap();
     let mut server = Some(server);
     for round in 0..kills {
         tokio::time::sleep(Duration::from_millis(150 + 97 * (round % 5))).await;
         server.take().unwrap().kill();
-        server = Some(recipe.start().await);
+        server = Some(config.start().await);
     }
-    // A busy database may have cut the import short; the same again changes nothing that is there.
+    // A busy database may have cut the import short; importing again changes nothing that is there.
     let _ = import.wait();
-    let (code, told, errors) = run({
-        let mut again = recipe.command(&["index", "add"]);
+    let (code, printed, errors) = run({
+        let mut again = config.command(&["index", "add"]);
         again.arg(&file);
         again
     });
-    assert_eq!(code, Some(0), "{told}{errors}");
-    let end = Instant::now() + PATIENCE;
+    assert_eq!(code, Some(0), "{printed}{errors}");
+    let end = Instant::now() + MAX_INDEXING_DELAY;
     loop {
-        let now = status(recipe.command(&["index", "status", "--json"]));
+        let now = status(config.command(&["index", "status", "--json"]));
         assert_eq!(now["kept"]["web"]["pages"], ROWS, "{now}");
         if now["index"]["documents"] == ROWS && now["index"]["behind"] == false {
             break;
@@ -93,6 +93,9 @@ async fn no_page_is_lost_or_doubled_by_kill_9() {
     }
     let http = &server.as_ref().unwrap().http;
     for n in [0, 1_234, ROWS - 1] {
-        assert_eq!(finds(http, &format!("own{n}word"), 1).await, [format!("https://rows.test/{n}")]);
+        assert_eq!(
+            wait_for_results(http, &format!("own{n}word"), 1).await,
+            [format!("https://rows.test/{n}")]
+        );
     }
 }

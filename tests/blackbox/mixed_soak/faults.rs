@@ -1,4 +1,5 @@
-//! What breaks during the mixed soak. Each fault begins, lasts a few seconds and is over when [`Faults::inject`] returns.
+//! What breaks during the mixed soak. Each fault begins, lasts a few seconds and is over when
+//! [`Faults::inject`] returns.
 
 use super::site::SoakSite;
 use crate::http::Http;
@@ -25,7 +26,7 @@ impl Faults {
         Self { server: server.pid(), http, site: site.clone(), database, round: 0 }
     }
 
-    /// Injects the next fault and waits until it is over; what it was.
+    /// Injects the next fault, waits until it is over, and returns its name.
     pub async fn inject(&mut self) -> &'static str {
         self.round += 1;
         match self.round % 5 {
@@ -39,7 +40,7 @@ impl Faults {
 
     fn kill_browser(&self) -> &'static str {
         for process in processes::tree(self.server).iter().filter(|process| process.is_chromium()) {
-            // One of them ends the others before they are reached.
+            // Killing one browser process ends the others before they are reached.
             let _ = Command::new("kill").args(["-9", &process.pid.to_string()]).output();
         }
         "browser killed"
@@ -66,7 +67,7 @@ impl Faults {
         "site down for 2 s"
     }
 
-    /// Stops the process in its tracks, as a machine that is suspended does.
+    /// Stops the process with SIGSTOP, like a machine that is suspended.
     async fn freeze_server(&self) -> &'static str {
         signal(self.server, "STOP");
         tokio::time::sleep(Duration::from_secs(4)).await;
@@ -74,13 +75,13 @@ impl Faults {
         "server frozen for 4 s"
     }
 
-    /// Many callers leave in the middle of their requests.
+    /// Many callers disconnect in the middle of their requests.
     async fn hang_up(&self) -> &'static str {
         for number in 0..60 {
             let body = json!({ "url": self.site.url(&format!("/real/{number}")), "maxAge": 0 });
-            let asked = self.http.post("/v2/scrape", &body);
-            // Either way is fine: it is the leaving that is tried.
-            let _ = tokio::time::timeout(Duration::from_millis(number), asked).await;
+            let request = self.http.post("/v2/scrape", &body);
+            // Success and failure are both fine: only the disconnecting is tested.
+            let _ = tokio::time::timeout(Duration::from_millis(number), request).await;
         }
         "60 callers hung up"
     }

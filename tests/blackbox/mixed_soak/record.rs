@@ -1,4 +1,4 @@
-//! What the server held over the time of the soak: memory, handles, threads, database.
+//! Resource use of the server during the soak: memory, handles, threads, database.
 
 use crate::processes;
 use crate::server::Server;
@@ -45,7 +45,8 @@ impl Record {
         part.iter().map(value).sum::<f64>() / part.len() as f64
     }
 
-    /// The last quarter held no more than a tenth above the second. Caches fill in the first half of a short run, so it has slack.
+    /// The last quarter used at most a tenth more than the second. In a short run caches still fill in the
+    /// first half, so it has slack.
     pub fn is_level(&self) {
         let slack_mb = if std::env::var_os("GANNET_TEST_SOAK").is_some() { 24.0 } else { 120.0 };
         let quarters =

@@ -1,7 +1,7 @@
-//! The web of the mixed soak: real pages where a file of them was given, pages that need scripts, small sites to crawl, a
-//! company for agent runs. The whole of it can be switched off for a while.
+//! The site of the mixed soak: real pages where a file of them was given, pages that need scripts, small
+//! sites to crawl, a company for agent runs. All of it can be switched off for a while.
 
-use crate::stand::Stand;
+use crate::site_server::SiteServer;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -12,11 +12,11 @@ use std::io::BufRead as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Pages of every small site, its front page included.
+/// Pages of every small site, including its front page.
 pub const SITE_PAGES: usize = 12;
 
 pub struct SoakSite {
-    stand: Stand,
+    server: SiteServer,
     shared: Arc<Shared>,
 }
 
@@ -30,14 +30,14 @@ impl SoakSite {
         let shared = Arc::new(Shared { up: AtomicBool::new(true), real_pages: load_real_pages() });
         let router = Router::new().fallback(answer).with_state(shared.clone());
         println!("real pages: {}", shared.real_pages.len());
-        Self { stand: Stand::start(router), shared }
+        Self { server: SiteServer::start(router), shared }
     }
 
     pub fn url(&self, path: &str) -> String {
-        self.stand.url(path)
+        self.server.url(path)
     }
 
-    /// Whether it answers pages, or only 503.
+    /// Whether it serves pages, or only 503.
     pub fn set_up(&self, up: bool) {
         self.shared.up.store(up, Ordering::SeqCst);
     }
@@ -47,7 +47,7 @@ impl SoakSite {
     }
 }
 
-/// The pages of the file in `GANNET_TEST_PAGES`; none without it, for which generated ones stand in.
+/// The pages of the file in `GANNET_TEST_PAGES`. Without it generated pages are used.
 fn load_real_pages() -> Vec<String> {
     let Some(path) = std::env::var_os("GANNET_TEST_PAGES") else { return Vec::new() };
     let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

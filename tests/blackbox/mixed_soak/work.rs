@@ -1,8 +1,8 @@
-//! The work of the mixed soak: tasks that ask without pause, and the account of what they were promised.
+//! The work of the mixed soak: tasks that send requests without a pause, and a record of what was accepted.
 
 use super::site::{SITE_PAGES, SoakSite};
-use crate::http::{Http, Reply};
-use crate::webhooks::{Got, Receiver};
+use crate::http::{Http, HttpResponse};
+use crate::webhooks::{Delivery, Receiver};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 /// How long the service may take to work again after a fault has ended.
-const RECOVERY: Duration = Duration::from_secs(10);
+const MAX_RECOVERY: Duration = Duration::from_secs(10);
 /// How long accepted work may take to end after the last fault.
-const MAX_WAIT_FOR_END: Duration = Duration::from_mins(3);
+const MAX_TIME_TO_END: Duration = Duration::from_mins(3);
 
-/// What was asked, accepted and answered so far.
+/// What was sent, accepted and answered so far.
 #[derive(Default)]
 struct Account {
     stop: AtomicBool,
@@ -35,21 +35,22 @@ impl Account {
         self.next_number.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Counts an answer; whether it was a success. A refusal must say what is wrong, and an internal error is never an answer.
-    fn take(&self, what: &str, reply: reqwest::Result<Reply>) -> Option<Value> {
-        let Ok(reply) = reply else {
+    /// Counts a response; returns whether it was a success. A refusal must say what is wrong, and an internal
+    /// error is never allowed.
+    fn count_response(&self, what: &str, response: reqwest::Result<HttpResponse>) -> Option<Value> {
+        let Ok(response) = response else {
             self.broken_connections.fetch_add(1, Ordering::Relaxed);
             return None;
         };
-        if reply.status == 200 {
-            return Some(reply.json);
+        if response.status == 200 {
+            return Some(response.json);
         }
-        let code = reply.json["code"].as_str().unwrap_or_default();
-        let typed = !reply.json["error"].as_str().unwrap_or_default().is_empty();
-        if !typed || (reply.status == 500 && !code.starts_with("SCRAPE_")) {
-            self.unexplained.lock().unwrap().push(format!("{what}: {} {}", reply.status, reply.text));
+        let code = response.json["code"].as_str().unwrap_or_default();
+        let typed = !response.json["error"].as_str().unwrap_or_default().is_empty();
+        if !typed || (response.status == 500 && !code.starts_with("SCRAPE_")) {
+            self.unexplained.lock().unwrap().push(format!("{what}: {} {}", response.status, response.text));
         }
-        *self.refusals.lock().unwrap().entry(format!("{} {code}", reply.status)).or_default() += 1;
+        *self.refusals.lock().unwrap().entry(format!("{} {code}", response.status)).or_default() += 1;
         None
     }
 }
@@ -59,7 +60,7 @@ pub struct Work {
     tasks: JoinSet<()>,
 }
 
-/// What came of it all.
+/// The totals, for printing.
 pub struct Done(String);
 
 impl fmt::Display for Done {
@@ -81,25 +82,26 @@ impl Work {
         Self { account, tasks }
     }
 
-    /// Waits until a page can be scraped and a crawl be started again; how long that took.
-    pub async fn recovers(&self, http: &Http, site: &SoakSite) -> Duration {
+    /// Waits until a page can be scraped and a crawl can be started again; returns how long that took.
+    pub async fn wait_for_recovery(&self, http: &Http, site: &SoakSite) -> Duration {
         assert!(site.is_up(), "the fault is over");
         let began = Instant::now();
         loop {
             let body = json!({ "url": site.url("/probe"), "maxAge": 0, "timeout": 5000 });
             let scraped = http.post("/v2/scrape", &body).await;
             let ready = http.get("/ready").await;
-            let works =
-                |reply: &reqwest::Result<Reply>| reply.as_ref().is_ok_and(|reply| reply.status == 200);
+            let works = |response: &reqwest::Result<HttpResponse>| {
+                response.as_ref().is_ok_and(|response| response.status == 200)
+            };
             if works(&scraped) && works(&ready) {
                 return began.elapsed();
             }
-            let tell = |reply: &reqwest::Result<Reply>| {
-                reply.as_ref().map_or("broken".into(), |reply| reply.text.clone())
+            let tell = |response: &reqwest::Result<HttpResponse>| {
+                response.as_ref().map_or("broken".into(), |response| response.text.clone())
             };
             assert!(
-                began.elapsed() < RECOVERY,
-                "not well {RECOVERY:?} after the fault: scrape {}; ready {}",
+                began.elapsed() < MAX_RECOVERY,
+                "not well {MAX_RECOVERY:?} after the fault: scrape {}; ready {}",
                 tell(&scraped),
                 tell(&ready)
             );
@@ -107,7 +109,7 @@ impl Work {
         }
     }
 
-    /// Ends the asking, and holds what was accepted against what came of it.
+    /// Stops the tasks, and checks that everything accepted has ended.
     pub async fn finish(mut self, http: &Http, receiver: &Receiver) -> Done {
         self.account.stop.store(true, Ordering::SeqCst);
         while let Some(ended) = self.tasks.join_next().await {
@@ -115,7 +117,7 @@ impl Work {
         }
         let account = &self.account;
         let (crawls, runs) = (account.crawls.lock().unwrap().clone(), account.runs.lock().unwrap().clone());
-        let end = Instant::now() + MAX_WAIT_FOR_END;
+        let end = Instant::now() + MAX_TIME_TO_END;
         for id in &crawls {
             let status = wait_for_end(http, &format!("/v2/crawl/{id}"), end).await;
             assert_eq!(status["status"], "completed", "crawl {id}: {status}");
@@ -126,7 +128,7 @@ impl Work {
             assert!(matches!(status["status"].as_str(), Some("completed" | "failed")), "run {id}: {status}");
         }
         for id in &crawls {
-            told_to_the_end(receiver, id, end).await;
+            wait_for_last_webhook(receiver, id, end).await;
         }
         let unexplained = account.unexplained.lock().unwrap();
         assert!(unexplained.is_empty(), "{} errors say nothing, first {}", unexplained.len(), unexplained[0]);
@@ -145,28 +147,28 @@ impl Work {
 
 async fn wait_for_end(http: &Http, path: &str, end: Instant) -> Value {
     loop {
-        if let Ok(reply) = http.get(path).await
-            && reply.status == 200
-            && !matches!(reply.json["status"].as_str(), Some("scraping" | "processing"))
+        if let Ok(response) = http.get(path).await
+            && response.status == 200
+            && !matches!(response.json["status"].as_str(), Some("scraping" | "processing"))
         {
-            return reply.json;
+            return response.json;
         }
         assert!(Instant::now() < end, "{path} does not end");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
-/// The receiver of a crawl's webhooks heard its start and its end.
-async fn told_to_the_end(receiver: &Receiver, id: &str, end: Instant) {
+/// The webhook receiver of a crawl got its start and its end.
+async fn wait_for_last_webhook(receiver: &Receiver, id: &str, end: Instant) {
     loop {
-        let got = receiver.got("/ok");
+        let got = receiver.deliveries("/ok");
         let kinds = |wanted: &str| {
-            got.iter().map(Got::json).any(|event| event["id"] == *id && event["type"] == wanted)
+            got.iter().map(Delivery::json).any(|event| event["id"] == *id && event["type"] == wanted)
         };
         if kinds("crawl.started") && kinds("crawl.completed") {
             return;
         }
-        assert!(Instant::now() < end, "the receiver was not told of crawl {id}");
+        assert!(Instant::now() < end, "the receiver got no event of crawl {id}");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
@@ -175,7 +177,7 @@ async fn scrape_pages(http: Http, site: Arc<SoakSite>, account: Arc<Account>) {
     while !account.stop.load(Ordering::SeqCst) {
         let number = account.number();
         let body = json!({ "url": site.url(&format!("/real/{number}")), "formats": ["markdown", "links"], "timeout": 20_000 });
-        if account.take("scrape", http.post("/v2/scrape", &body).await).is_some() {
+        if account.count_response("scrape", http.post("/v2/scrape", &body).await).is_some() {
             account.pages.fetch_add(1, Ordering::Relaxed);
         } else {
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -187,8 +189,8 @@ async fn scrape_in_browser(http: Http, site: Arc<SoakSite>, account: Arc<Account
     while !account.stop.load(Ordering::SeqCst) {
         let number = account.number();
         let body = json!({ "url": site.url(&format!("/script/{number}")), "timeout": 30_000 });
-        if let Some(page) = account.take("browser", http.post("/v2/scrape", &body).await) {
-            // While the site is down the browser may be the one that is told so.
+        if let Some(page) = account.count_response("browser", http.post("/v2/scrape", &body).await) {
+            // While the site is down, the browser may be the one that reports it.
             if page["data"]["metadata"]["statusCode"] == 200 {
                 let markdown = page["data"]["markdown"].as_str().unwrap_or_default();
                 assert!(markdown.contains(&format!("Script page {number}")), "{page}");
@@ -209,7 +211,7 @@ async fn crawl_sites(http: Http, site: Arc<SoakSite>, receiver: Arc<Receiver>, a
             "sitemap": "skip",
             "webhook": { "url": receiver.url("/ok"), "events": ["started", "completed"] },
         });
-        if let Some(started) = account.take("crawl", http.post("/v2/crawl", &body).await) {
+        if let Some(started) = account.count_response("crawl", http.post("/v2/crawl", &body).await) {
             account.crawls.lock().unwrap().push(started["id"].as_str().expect("an id").to_owned());
         }
         tokio::time::sleep(Duration::from_secs(2)).await;
@@ -220,7 +222,7 @@ async fn run_agents(http: Http, site: Arc<SoakSite>, account: Arc<Account>) {
     let schema = json!({ "type": "object", "properties": { "founded": { "type": "integer" }, "employees": { "type": "integer" } } });
     while !account.stop.load(Ordering::SeqCst) {
         let body = json!({ "prompt": "When was it founded, and how many employees has it?", "urls": [site.url("/company")], "schema": schema });
-        if let Some(started) = account.take("agent", http.post("/v2/agent", &body).await) {
+        if let Some(started) = account.count_response("agent", http.post("/v2/agent", &body).await) {
             account.runs.lock().unwrap().push(started["id"].as_str().expect("an id").to_owned());
         }
         tokio::time::sleep(Duration::from_secs(3)).await;

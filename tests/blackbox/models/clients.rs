@@ -1,38 +1,38 @@
-//! The unmodified clients, with a scripted model.
+//! The unmodified client libraries, with a scripted model.
 
-use super::Study;
+use super::ModelFixture;
 use crate::clients::{node, python, run};
 use serde_json::json;
 use std::process::Command;
 use testkit::ModelServer;
-use testkit::model_server::{Asked, Said};
+use testkit::model_server::{ModelRequest, ScriptedResponse};
 
-/// Says what the scripts expect.
-fn answer(asked: &Asked) -> Said {
-    let system = asked.system();
+/// Responds with what the client scripts expect.
+fn scripted_response(request: &ModelRequest) -> ScriptedResponse {
+    let system = request.system();
     if system.contains("summarise") {
-        Said::text("Gannets dive from thirty metres.")
+        ScriptedResponse::text("Gannets dive from thirty metres.")
     } else if system.contains("answer questions") {
-        Said::text("Thirty metres.")
+        ScriptedResponse::text("Thirty metres.")
     } else if system.contains("crawling") {
-        Said::json(&json!({ "includePaths": ["blog/.*", "docs/.*"] }))
+        ScriptedResponse::json(&json!({ "includePaths": ["blog/.*", "docs/.*"] }))
     } else {
-        Said::json(&json!({ "title": "How gannets dive", "metres": 30 }))
+        ScriptedResponse::json(&json!({ "title": "How gannets dive", "metres": 30 }))
     }
 }
 
-async fn passes(mut command: Command) {
-    let study = Study::open(ModelServer::start(answer)).await;
-    command.env("SITE_URL", &study.house.site.base).env("API_URL", &study.http().base);
+async fn run_client_script(mut command: Command) {
+    let fixture = ModelFixture::open(ModelServer::start(scripted_response)).await;
+    command.env("SITE_URL", &fixture.scraping.site.base).env("API_URL", &fixture.http().base);
     run(&mut command);
 }
 
 #[tokio::test]
-async fn firecrawl_py_asks_a_model() {
-    passes(python("models.py")).await;
+async fn firecrawl_py_uses_a_model() {
+    run_client_script(python("models.py")).await;
 }
 
 #[tokio::test]
-async fn firecrawl_js_asks_a_model() {
-    passes(node("models.mjs")).await;
+async fn firecrawl_js_uses_a_model() {
+    run_client_script(node("models.mjs")).await;
 }

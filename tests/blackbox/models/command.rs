@@ -1,25 +1,29 @@
 //! `gannet scrape` with a model: data, answers and summaries on the command line.
 
-use crate::scrape::recipe;
+use crate::scrape::config;
 use crate::server::run;
 use crate::site::Site;
 use serde_json::{Value, json};
-use testkit::model_server::{MODEL, Said};
+use testkit::model_server::{MODEL, ScriptedResponse};
 use testkit::{ModelServer, TempDir};
 
 #[tokio::test]
-async fn the_command_line_asks_too() {
+async fn the_command_line_uses_the_model_too() {
     let (dir, site) = (TempDir::new(), Site::start());
-    let model = ModelServer::start(|asked| {
-        let data = asked.schema().is_some();
-        if data { Said::json(&json!({ "title": "Dives" })) } else { Said::text("Thirty metres.") }
+    let model = ModelServer::start(|request| {
+        let data = request.schema().is_some();
+        if data {
+            ScriptedResponse::json(&json!({ "title": "Dives" }))
+        } else {
+            ScriptedResponse::text("Thirty metres.")
+        }
     });
     let schema =
         json!({ "type": "object", "properties": { "title": { "type": "string" } }, "required": ["title"] });
     let file = dir.path().join("schema.json");
     std::fs::write(&file, schema.to_string()).unwrap();
     let (page, file) = (site.url("/article"), file.display().to_string());
-    let bare = recipe(&dir);
+    let bare = config(&dir);
     let with_model = bare.clone().set("model_url", &model.url()).set("model_name", MODEL);
 
     let (code, out, errors) = run(with_model.command(&["scrape", &page, "--question", "How high?"]));

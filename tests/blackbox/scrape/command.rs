@@ -1,6 +1,6 @@
-//! `gannet scrape`, without a server: what it writes, and what its exit code says.
+//! `gannet scrape`, without a server: its output and its exit code.
 
-use super::recipe;
+use super::config;
 use crate::server::run;
 use crate::site::{ARTICLE, Site};
 use serde_json::Value;
@@ -10,11 +10,11 @@ use testkit::TempDir;
 fn scrape(dir: &TempDir, url: &str, more: &[&str]) -> (Option<i32>, String, String) {
     let mut arguments = vec!["scrape", url];
     arguments.extend(more);
-    run(recipe(dir).command(&arguments))
+    run(config(dir).command(&arguments))
 }
 
 #[test]
-fn it_writes_one_format_plain_and_several_as_a_document() {
+fn one_format_is_printed_as_it_is_and_several_as_a_document() {
     let (dir, site) = (TempDir::new(), Site::start());
     let url = site.url("/article");
     let (code, text, error) = scrape(&dir, &url, &[]);
@@ -39,11 +39,11 @@ fn it_writes_one_format_plain_and_several_as_a_document() {
     assert_eq!((code, text.as_str()), (Some(0), ""));
     let document: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert!(document["markdown"].as_str().unwrap().contains("firstword") && document["images"].is_array());
-    assert!(!dir.join("data").exists(), "nothing is kept");
+    assert!(!dir.join("data").exists(), "nothing is stored");
 }
 
 #[test]
-fn it_renders_what_needs_rendering_and_takes_pictures() {
+fn pages_are_rendered_and_screenshots_written() {
     let (dir, site) = (TempDir::new(), Site::start());
     let (code, text, error) = scrape(&dir, &site.url("/app"), &[]);
     assert_eq!(code, Some(0), "{error}");
@@ -59,7 +59,7 @@ fn it_renders_what_needs_rendering_and_takes_pictures() {
 #[test]
 fn the_exit_code_tells_the_outcome() {
     let (dir, site) = (TempDir::new(), Site::start());
-    for (url, more, code, said) in [
+    for (url, more, code, printed) in [
         ("http://no-such-host.invalid/", &[][..], 1, "resolve"),
         (site.url("/pdf").as_str(), &[], 1, "PDF"),
         ("file:///etc/passwd", &[], 2, "Invalid URL"),
@@ -67,13 +67,13 @@ fn the_exit_code_tells_the_outcome() {
         (site.url("/article").as_str(), &["--header", "nonsense"], 2, "Name: value"),
         (site.url("/hang").as_str(), &["--timeout", "1000"], 3, "Timeout"),
         (site.url("/captcha").as_str(), &["--fast"], 4, "captcha"),
-        ("http://10.9.8.7/", &[], 5, "must not be reached"),
+        ("http://10.9.8.7/", &[], 5, "is not allowed"),
     ] {
         let (got, text, error) = scrape(&dir, url, more);
         assert_eq!((got, text.as_str()), (Some(code), ""), "{url}: {error}");
         assert!(
-            error.to_lowercase().contains(&said.to_lowercase()),
-            "{said:?} is missing for {url}: {error}"
+            error.to_lowercase().contains(&printed.to_lowercase()),
+            "{printed:?} is missing for {url}: {error}"
         );
     }
     let (code, _, error) = scrape(&dir, &site.url("/article"), &["--format", "poem"]);
@@ -81,7 +81,7 @@ fn the_exit_code_tells_the_outcome() {
 }
 
 #[test]
-fn it_asks_as_it_was_told() {
+fn options_are_sent_with_the_request() {
     let (dir, site) = (TempDir::new(), Site::start());
     let (code, text, error) = scrape(&dir, &site.url("/echo"), &["--mobile", "--header", "X-Berth: nine"]);
     assert_eq!(code, Some(0), "{error}");

@@ -1,4 +1,4 @@
-//! `docs/scrape.md` shows the table of fields as the code has it. `GANNET_TEST_WRITE=1` writes it anew.
+//! `docs/scrape.md` has the table of request fields that the code has. `GANNET_TEST_WRITE=1` writes it.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ const BEGIN: &str = "<!-- fields -->\n";
 const END: &str = "<!-- /fields -->";
 
 #[test]
-fn the_table_of_fields_is_the_one_of_the_code() {
+fn docs_scrape_md_has_the_table_of_fields_of_the_code() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scrape.md");
     let text = std::fs::read_to_string(&path).expect("docs/scrape.md");
     let (before, rest) = text.split_once(BEGIN).expect("a mark where the table begins");

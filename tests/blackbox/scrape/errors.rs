@@ -1,17 +1,17 @@
-//! Every way a scrape can fail on the way out, with its exact status and code, inside its deadline.
+//! Every way a fetch can fail, with its exact status and code, within its deadline.
 
-use super::{House, failed, has, scrape_as};
+use super::{ScrapeFixture, assert_contains, assert_failure, scrape_as};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use testkit::FreePort;
 
 #[tokio::test]
-async fn failures_on_the_way_have_their_codes() {
-    let house = House::open().await;
-    let own = format!("{}/v2/openapi.json", house.http().base);
+async fn fetch_failures_have_their_codes() {
+    let fixture = ScrapeFixture::open().await;
+    let own = format!("{}/v2/openapi.json", fixture.http().base);
     let closed = format!("http://127.0.0.1:{}/", FreePort::find().0);
-    let looped = house.site.url("/loop");
-    let inward = house.site.url("/to?http://10.1.2.3/");
+    let looped = fixture.site.url("/loop");
+    let inward = fixture.site.url("/to?http://10.1.2.3/");
     for (url, status, code) in [
         ("http://no-such-host.invalid/", 200, "SCRAPE_DNS_RESOLUTION_ERROR"),
         ("http://10.1.2.3/", 403, "unsafe_domain_blocked"),
@@ -21,75 +21,75 @@ async fn failures_on_the_way_have_their_codes() {
         (closed.as_str(), 500, "SCRAPE_SITE_ERROR"),
         (looped.as_str(), 500, "SCRAPE_SITE_ERROR"),
     ] {
-        let reply = scrape_as(house.http(), url, json!({ "timeout": 20_000 })).await;
-        failed(&reply, status, code);
+        let response = scrape_as(fixture.http(), url, json!({ "timeout": 20_000 })).await;
+        assert_failure(&response, status, code);
     }
-    assert_eq!(house.credits_used().await, 0, "what failed costs nothing");
+    assert_eq!(fixture.credits_used().await, 0, "what failed costs nothing");
 }
 
 #[tokio::test]
-async fn files_that_nothing_reads_are_refused() {
-    let house = House::open().await;
+async fn unsupported_files_are_refused() {
+    let fixture = ScrapeFixture::open().await;
     for path in ["/pdf", "/favicon.png"] {
         for options in [json!({}), json!({ "parsers": ["pdf"] })] {
-            let reply = house.scrape(path, options).await;
-            failed(&reply, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR");
-            has(&reply.json["error"], &["parsers"]);
+            let response = fixture.scrape(path, options).await;
+            assert_failure(&response, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR");
+            assert_contains(&response.json["error"], &["parsers"]);
         }
     }
 }
 
 #[tokio::test]
-async fn a_site_that_says_nothing_is_a_plain_timeout() {
-    let house = House::open().await;
+async fn a_site_that_never_responds_is_a_timeout() {
+    let fixture = ScrapeFixture::open().await;
     let began = Instant::now();
-    let reply = house.scrape("/hang", json!({ "timeout": 1000 })).await;
-    let details = failed(&reply, 408, "SCRAPE_TIMEOUT");
-    assert!(details.get("state").is_none(), "nothing goes on: {details}");
-    assert!(reply.header("retry-after").is_empty());
+    let response = fixture.scrape("/hang", json!({ "timeout": 1000 })).await;
+    let details = assert_failure(&response, 408, "SCRAPE_TIMEOUT");
+    assert!(details.get("state").is_none(), "no work continues: {details}");
+    assert!(response.header("retry-after").is_empty());
     let took = began.elapsed();
     assert!(took >= Duration::from_millis(950) && took < Duration::from_secs(3), "{took:?}");
-    // The next one is served as if nothing had happened.
-    house.document("/article", json!({})).await;
+    // The next request is served as usual.
+    fixture.scrape_document("/article", json!({})).await;
 }
 
 #[tokio::test]
-async fn a_page_that_was_arriving_is_found_by_whoever_asks_again() {
-    let house = House::open().await;
+async fn a_retry_joins_the_fetch_that_timed_out() {
+    let fixture = ScrapeFixture::open().await;
     let body = json!({ "timeout": 1000, "maxAge": 0 });
-    let reply = house.scrape("/dripping?ms=1800", body.clone()).await;
-    let details = failed(&reply, 408, "SCRAPE_TIMEOUT");
+    let response = fixture.scrape("/dripping?ms=1800", body.clone()).await;
+    let details = assert_failure(&response, 408, "SCRAPE_TIMEOUT");
     assert_eq!(details["state"], "processing_continues");
     assert_eq!(details["retryAfterSeconds"], 5);
-    assert_eq!(reply.header("retry-after"), "5");
-    // At once: it attaches to the running work and waits for its end.
-    let page = house.document("/dripping?ms=1800", body.clone()).await;
-    has(&page["markdown"], &["firstword", "lastword"]);
-    assert_eq!(house.site.hits("/dripping"), 1, "the page was asked for once");
-    assert_eq!(house.credits_used().await, 1);
-    // What was promised has been taken; a third request is a new one.
-    failed(&house.scrape("/dripping?ms=1800", body).await, 408, "SCRAPE_TIMEOUT");
-    assert_eq!(house.site.hits("/dripping"), 2);
+    assert_eq!(response.header("retry-after"), "5");
+    // It attaches to the running fetch at once and waits for its end.
+    let page = fixture.scrape_document("/dripping?ms=1800", body.clone()).await;
+    assert_contains(&page["markdown"], &["firstword", "lastword"]);
+    assert_eq!(fixture.site.hits("/dripping"), 1, "the page was requested once");
+    assert_eq!(fixture.credits_used().await, 1);
+    // The page has been handed out; a third request starts a new fetch.
+    assert_failure(&fixture.scrape("/dripping?ms=1800", body).await, 408, "SCRAPE_TIMEOUT");
+    assert_eq!(fixture.site.hits("/dripping"), 2);
 }
 
 #[tokio::test]
-async fn a_page_that_arrived_meanwhile_is_kept_for_whoever_was_told_to_come_back() {
-    let house = House::open().await;
+async fn a_page_that_arrives_after_the_timeout_is_kept_for_the_retry() {
+    let fixture = ScrapeFixture::open().await;
     let body = json!({ "timeout": 1000, "maxAge": 0 });
-    failed(&house.scrape("/dripping?ms=1300", body.clone()).await, 408, "SCRAPE_TIMEOUT");
+    assert_failure(&fixture.scrape("/dripping?ms=1300", body.clone()).await, 408, "SCRAPE_TIMEOUT");
     tokio::time::sleep(Duration::from_secs(2)).await;
     let began = Instant::now();
-    let page = house.document("/dripping?ms=1300", body).await;
-    has(&page["markdown"], &["lastword"]);
+    let page = fixture.scrape_document("/dripping?ms=1300", body).await;
+    assert_contains(&page["markdown"], &["lastword"]);
     assert!(began.elapsed() < Duration::from_secs(1), "it was there already");
-    assert_eq!(house.site.hits("/dripping"), 1);
+    assert_eq!(fixture.site.hits("/dripping"), 1);
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_away_is_named() {
+async fn an_unreachable_proxy_is_named() {
     let closed = format!("http://127.0.0.1:{}", FreePort::find().0);
-    let house = House::with(|recipe| recipe.set("proxies", &closed)).await;
-    let reply = house.scrape("/article", json!({})).await;
-    failed(&reply, 500, "SCRAPE_PROXY_SELECTION_ERROR");
-    assert_eq!(house.site.hits("/article"), 0, "nothing goes past the proxy");
+    let fixture = ScrapeFixture::with(|config| config.set("proxies", &closed)).await;
+    let response = fixture.scrape("/article", json!({})).await;
+    assert_failure(&response, 500, "SCRAPE_PROXY_SELECTION_ERROR");
+    assert_eq!(fixture.site.hits("/article"), 0, "nothing goes past the proxy");
 }

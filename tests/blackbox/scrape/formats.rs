@@ -1,21 +1,21 @@
 //! Every format that plain HTTP can give.
 
-use super::{House, has, lacks};
+use super::{ScrapeFixture, assert_contains, assert_lacks};
 use crate::site::{ARTICLE, PDF};
 use serde_json::{Value, json};
 
 #[tokio::test]
 async fn several_formats_cost_one_fetch() {
-    let house = House::open().await;
+    let fixture = ScrapeFixture::open().await;
     let formats = json!([
         "markdown", "html", "rawHtml", "links", "images", "product", "menu",
         { "type": "attributes", "selectors": [{ "selector": "article img", "attribute": "alt" }] },
         { "type": "highlights", "query": "what depth do they reach?" },
     ]);
-    let page = house.document("/article", json!({ "formats": formats })).await;
-    assert_eq!(house.site.hits("/article"), 1);
-    let base = &house.site.base;
-    has(
+    let page = fixture.scrape_document("/article", json!({ "formats": formats })).await;
+    assert_eq!(fixture.site.hits("/article"), 1);
+    let base = &fixture.site.base;
+    assert_contains(
         &page["markdown"],
         &[
             "# How gannets dive",
@@ -27,9 +27,12 @@ async fn several_formats_cost_one_fetch() {
             "> The bird is an arrow that has learnt to fish.",
         ],
     );
-    lacks(&page["markdown"], &["navigationword", "sidebarword", "footerword", "base64,"]);
-    has(&page["html"], &["<h1>How gannets dive</h1>", "<table", &format!("href=\"{base}/birds/gannet")]);
-    lacks(&page["html"], &["<script", "<head", "navigationword"]);
+    assert_lacks(&page["markdown"], &["navigationword", "sidebarword", "footerword", "base64,"]);
+    assert_contains(
+        &page["html"],
+        &["<h1>How gannets dive</h1>", "<table", &format!("href=\"{base}/birds/gannet")],
+    );
+    assert_lacks(&page["html"], &["<script", "<head", "navigationword"]);
     assert_eq!(page["rawHtml"], ARTICLE);
     assert_links(&page["links"], base);
     let images: Vec<&str> =
@@ -40,10 +43,10 @@ async fn several_formats_cost_one_fetch() {
         page["attributes"],
         json!([{ "selector": "article img", "attribute": "alt", "values": ["A gannet just above the water", "inlinedimage"] }])
     );
-    has(&page["highlights"], &["Depth: 3 to 22 metres"]);
+    assert_contains(&page["highlights"], &["Depth: 3 to 22 metres"]);
     assert_eq!(page["menu"]["isMenu"], false);
     assert!(page.get("product").is_none(), "an article is no product: {}", page["product"]);
-    has(&page["warning"], &["no product"]);
+    assert_contains(&page["warning"], &["no product"]);
     assert_metadata(&page["metadata"], base);
 }
 
@@ -91,8 +94,8 @@ fn assert_metadata(metadata: &Value, base: &str) {
 }
 
 #[tokio::test]
-async fn only_what_was_asked_for_comes_back() {
-    let house = House::open().await;
+async fn only_requested_formats_are_returned() {
+    let fixture = ScrapeFixture::open().await;
     for (formats, expected) in [
         (json!(["markdown"]), vec!["markdown"]),
         (json!(["links"]), vec!["links"]),
@@ -101,22 +104,22 @@ async fn only_what_was_asked_for_comes_back() {
         (json!([{ "type": "highlights", "query": "gannets" }]), vec!["highlights"]),
         (json!([]), vec![]),
     ] {
-        let page = house.document("/article", json!({ "formats": formats })).await;
+        let page = fixture.scrape_document("/article", json!({ "formats": formats })).await;
         let mut keys: Vec<&str> = page.as_object().unwrap().keys().map(String::as_str).collect();
         keys.retain(|key| *key != "metadata");
         assert_eq!(keys, expected, "{formats}");
     }
-    let page = house.document("/article", json!({})).await;
-    has(&page["markdown"], &["firstword"]);
+    let page = fixture.scrape_document("/article", json!({})).await;
+    assert_contains(&page["markdown"], &["firstword"]);
 }
 
 #[tokio::test]
-async fn highlights_quote_and_never_invent() {
-    let house = House::open().await;
+async fn highlights_quote_the_page_exactly() {
+    let fixture = ScrapeFixture::open().await;
     let formats =
         json!(["markdown", { "type": "highlights", "query": "how fast does the bird hit the water?" }]);
-    let page = house.document("/article", json!({ "formats": formats })).await;
-    has(&page["highlights"], &["a hundred kilometres an hour"]);
+    let page = fixture.scrape_document("/article", json!({ "formats": formats })).await;
+    assert_contains(&page["highlights"], &["a hundred kilometres an hour"]);
     let markdown = page["markdown"].as_str().unwrap();
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let known = words(markdown);
@@ -125,24 +128,24 @@ async fn highlights_quote_and_never_invent() {
     }
     assert!(page["highlights"].as_str().unwrap().len() < markdown.len() / 2, "not a selection");
     let formats = json!([{ "type": "highlights", "query": "price of copper in Santiago" }]);
-    let page = house.document("/article", json!({ "formats": formats })).await;
+    let page = fixture.scrape_document("/article", json!({ "formats": formats })).await;
     assert_eq!(page["highlights"], "", "nothing fits");
 }
 
 #[tokio::test]
-async fn products_and_menus_are_read_from_what_pages_declare() {
-    let house = House::open().await;
-    let page = house.document("/product", json!({ "formats": ["product"] })).await;
+async fn products_and_menus_are_read_from_structured_data() {
+    let fixture = ScrapeFixture::open().await;
+    let page = fixture.scrape_document("/product", json!({ "formats": ["product"] })).await;
     let product = &page["product"];
     assert_eq!((&product["title"], &product["brand"]), (&json!("Storm jacket"), &json!("Harbour")));
-    assert_eq!(product["url"], house.site.url("/product"));
+    assert_eq!(product["url"], fixture.site.url("/product"));
     let variant = &product["variants"][0];
     assert_eq!((&variant["price"]["amount"], &variant["price"]["currency"]), (&json!(149.5), &json!("EUR")));
     assert_eq!(variant["availability"]["inStock"], true);
-    let page = house.document("/menu", json!({ "formats": ["menu"] })).await;
+    let page = fixture.scrape_document("/menu", json!({ "formats": ["menu"] })).await;
     let menu = &page["menu"];
     assert_eq!((&menu["isMenu"], &menu["merchant"]["name"]), (&json!(true), &json!("The Anchor")));
-    assert_eq!((&menu["currency"], &menu["sourceUrl"]), (&json!("EUR"), &json!(house.site.url("/menu"))));
+    assert_eq!((&menu["currency"], &menu["sourceUrl"]), (&json!("EUR"), &json!(fixture.site.url("/menu"))));
     let sections: Vec<&str> = menu["sections"]
         .as_array()
         .unwrap()
@@ -160,52 +163,52 @@ async fn products_and_menus_are_read_from_what_pages_declare() {
 
 #[tokio::test]
 async fn json_and_plain_text_are_content() {
-    let house = House::open().await;
-    let page = house.document("/json", json!({ "formats": ["markdown", "rawHtml"] })).await;
+    let fixture = ScrapeFixture::open().await;
+    let page = fixture.scrape_document("/json", json!({ "formats": ["markdown", "rawHtml"] })).await;
     let parsed: Value = serde_json::from_str(page["rawHtml"].as_str().unwrap()).unwrap();
     assert_eq!(parsed, json!({ "harbour": "Wick", "berths": [1, 2, 3] }));
-    has(&page["markdown"], &["```json", "\"harbour\""]);
-    let page = house.document("/text", json!({})).await;
-    has(&page["markdown"], &["# not a heading\n*stars* stay & <tags> stay"]);
+    assert_contains(&page["markdown"], &["```json", "\"harbour\""]);
+    let page = fixture.scrape_document("/text", json!({})).await;
+    assert_contains(&page["markdown"], &["# not a heading\n*stars* stay & <tags> stay"]);
 }
 
 #[tokio::test]
 async fn encodings_follow_the_header_then_the_page() {
-    let house = House::open().await;
+    let fixture = ScrapeFixture::open().await;
     for (path, title, text) in [
         ("/latin-1", "Café", "Die Küche öffnet um zwölf"),
         ("/shift-jis", "日本語", "日本語のページ"),
         ("/meta-charset", "Привет", "Привет, гавань"),
     ] {
-        let page = house.document(path, json!({ "formats": ["markdown", "rawHtml"] })).await;
+        let page = fixture.scrape_document(path, json!({ "formats": ["markdown", "rawHtml"] })).await;
         assert_eq!(page["metadata"]["title"], title);
-        has(&page["markdown"], &[text]);
-        has(&page["rawHtml"], &[text]);
+        assert_contains(&page["markdown"], &[text]);
+        assert_contains(&page["rawHtml"], &[text]);
     }
 }
 
 #[tokio::test]
-async fn files_come_as_bytes_when_asked_for_so() {
-    let house = House::open().await;
+async fn files_are_returned_as_bytes_on_request() {
+    let fixture = ScrapeFixture::open().await;
     let base64 = |value: &Value| {
         use base64::Engine as _;
         base64::engine::general_purpose::STANDARD.decode(value.as_str().unwrap()).unwrap()
     };
-    let page = house.document("/pdf", json!({ "formats": ["rawBase64"] })).await;
+    let page = fixture.scrape_document("/pdf", json!({ "formats": ["rawBase64"] })).await;
     assert_eq!(base64(&page["rawBase64"]), PDF);
     assert_eq!(page["metadata"]["contentType"], "application/pdf");
-    let page = house.document("/pdf", json!({ "parsers": [] })).await;
+    let page = fixture.scrape_document("/pdf", json!({ "parsers": [] })).await;
     assert_eq!(base64(&page["markdown"]), PDF);
-    let page = house.document("/article", json!({ "formats": ["rawBase64"] })).await;
+    let page = fixture.scrape_document("/article", json!({ "formats": ["rawBase64"] })).await;
     assert_eq!(base64(&page["rawBase64"]), ARTICLE.as_bytes());
 }
 
 #[tokio::test]
-async fn pages_that_answer_with_an_error_status_are_returned_with_it() {
-    let house = House::open().await;
+async fn pages_with_an_error_status_are_returned_with_it() {
+    let fixture = ScrapeFixture::open().await;
     for (path, status, word) in [("/missing", 404, "missingword"), ("/broken", 500, "brokenword")] {
-        let page = house.document(path, json!({})).await;
+        let page = fixture.scrape_document(path, json!({})).await;
         assert_eq!(page["metadata"]["statusCode"], status);
-        has(&page["markdown"], &[word]);
+        assert_contains(&page["markdown"], &[word]);
     }
 }

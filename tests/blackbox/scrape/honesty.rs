@@ -1,65 +1,65 @@
-//! A wall is never a success, and how a page was had is told.
+//! A bot wall is never a success, and the response says how a page was fetched.
 
-use super::{House, failed, has, lacks};
+use super::{ScrapeFixture, assert_contains, assert_failure, assert_lacks};
 use crate::processes;
 use serde_json::json;
 
 #[tokio::test]
-async fn walls_are_failures_on_every_rung() {
-    let house = House::open().await;
+async fn bot_walls_are_failures_with_every_engine() {
+    let fixture = ScrapeFixture::open().await;
     for (path, verdict, status) in
         [("/blocked", "blocked", 403), ("/captcha", "captcha", 200), ("/empty", "empty", 200)]
     {
-        let reply = house.scrape(path, json!({ "timeout": 30_000 })).await;
-        let details = failed(&reply, 500, "SCRAPE_ALL_ENGINES_FAILED");
+        let response = fixture.scrape(path, json!({ "timeout": 30_000 })).await;
+        let details = assert_failure(&response, 500, "SCRAPE_ALL_ENGINES_FAILED");
         assert_eq!(
             (&details["verdict"], &details["statusCode"]),
             (&json!(verdict), &json!(status)),
             "{}",
-            reply.text
+            response.text
         );
         let rungs: Vec<_> = details["ladder"].as_array().unwrap().iter().map(|step| &step["rung"]).collect();
-        assert_eq!(rungs, ["http", "browser"], "both ways were tried: {}", reply.text);
+        assert_eq!(rungs, ["http", "browser"], "both ways were tried: {}", response.text);
         if path != "/empty" {
-            assert!(!details["evidence"].as_array().unwrap().is_empty(), "{}", reply.text);
+            assert!(!details["evidence"].as_array().unwrap().is_empty(), "{}", response.text);
         }
     }
-    assert_eq!(house.credits_used().await, 0);
+    assert_eq!(fixture.credits_used().await, 0);
 }
 
 #[tokio::test]
-async fn an_app_is_rendered_and_the_way_is_told() {
-    let house = House::open().await;
-    let page = house.document("/app", json!({ "formats": ["markdown", "rawHtml"] })).await;
-    has(&page["markdown"], &["# Tide tables", "renderedword"]);
-    has(&page["rawHtml"], &["renderedword"]);
+async fn a_javascript_app_is_rendered_and_the_ladder_says_so() {
+    let fixture = ScrapeFixture::open().await;
+    let page = fixture.scrape_document("/app", json!({ "formats": ["markdown", "rawHtml"] })).await;
+    assert_contains(&page["markdown"], &["# Tide tables", "renderedword"]);
+    assert_contains(&page["rawHtml"], &["renderedword"]);
     let metadata = &page["metadata"];
     assert_eq!((&metadata["engine"], &metadata["title"]), (&json!("browser"), &json!("Tide tables")));
     let ladder = metadata["ladder"].as_array().unwrap();
     assert_eq!(ladder.len(), 2, "{metadata}");
     assert_eq!((&ladder[0]["rung"], &ladder[1]["rung"]), (&json!("http"), &json!("browser")));
-    has(&ladder[0]["outcome"], &["shell"]);
-    has(&ladder[1]["reason"], &["shell"]);
+    assert_contains(&ladder[0]["outcome"], &["shell"]);
+    assert_contains(&ladder[1]["reason"], &["shell"]);
     assert_eq!(ladder[1]["outcome"], "content");
     assert!(ladder[1]["ms"].as_u64().unwrap() > 0);
 }
 
 #[tokio::test]
 async fn fast_mode_starts_no_browser() {
-    let house = House::open().await;
-    let reply = house.scrape("/app", json!({ "fastMode": true })).await;
-    failed(&reply, 500, "SCRAPE_ALL_ENGINES_FAILED");
-    assert_eq!(processes::tree(house.server.pid()).len(), 1, "the server alone");
-    house.document("/article", json!({ "fastMode": true })).await;
+    let fixture = ScrapeFixture::open().await;
+    let response = fixture.scrape("/app", json!({ "fastMode": true })).await;
+    assert_failure(&response, 500, "SCRAPE_ALL_ENGINES_FAILED");
+    assert_eq!(processes::tree(fixture.server.pid()).len(), 1, "the server alone");
+    fixture.scrape_document("/article", json!({ "fastMode": true })).await;
 }
 
 #[tokio::test]
 async fn a_login_wall_is_returned_with_a_warning() {
-    let house = House::open().await;
-    let page = house.document("/login", json!({ "fastMode": true })).await;
-    has(&page["warning"], &["login wall"]);
+    let fixture = ScrapeFixture::open().await;
+    let page = fixture.scrape_document("/login", json!({ "fastMode": true })).await;
+    assert_contains(&page["warning"], &["login wall"]);
     assert_eq!(page["metadata"]["verdict"], "loginWall");
-    let page = house.document("/article", json!({})).await;
+    let page = fixture.scrape_document("/article", json!({})).await;
     assert!(page.get("warning").is_none(), "{page}");
-    lacks(&page["markdown"], &["navigationword"]);
+    assert_lacks(&page["markdown"], &["navigationword"]);
 }

@@ -1,6 +1,6 @@
-//! What is kept, what is told, and to whom.
+//! What is stored, what is shown, and to whom.
 
-use super::{House, failed, has, lacks, recipe, scrape_as};
+use super::{ScrapeFixture, assert_contains, assert_failure, assert_lacks, config, scrape_as};
 use crate::site::Site;
 use serde_json::json;
 use std::path::Path;
@@ -8,8 +8,8 @@ use std::process::Command;
 use testkit::{TempDir, shared_database};
 
 #[tokio::test]
-async fn personal_data_is_taken_out() {
-    let house = House::open().await;
+async fn personal_data_is_redacted() {
+    let fixture = ScrapeFixture::open().await;
     let secrets = [
         "berths@harbour.example",
         "+49 30 901820",
@@ -17,50 +17,50 @@ async fn personal_data_is_taken_out() {
         "4111 1111",
         "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
     ];
-    let plain = house.document("/private-data", json!({})).await;
-    has(&plain["markdown"], &secrets);
-    let page = house.document("/private-data", json!({ "redactPII": true })).await;
-    lacks(&page["markdown"], &secrets);
-    has(
+    let plain = fixture.scrape_document("/private-data", json!({})).await;
+    assert_contains(&plain["markdown"], &secrets);
+    let page = fixture.scrape_document("/private-data", json!({ "redactPII": true })).await;
+    assert_lacks(&page["markdown"], &secrets);
+    assert_contains(
         &page["markdown"],
         &["<EMAIL>", "<PHONE>", "<FINANCIAL>", "<SECRET>", "answers letters within a week"],
     );
     let mail = json!({ "redactPII": { "entities": ["EMAIL"], "replaceStyle": "mask" } });
-    let page = house.document("/private-data", mail).await;
-    lacks(&page["markdown"], &secrets[..1]);
-    has(&page["markdown"], &[r"\*\*\*\*", "+49 30 901820", "4111 1111"]);
+    let page = fixture.scrape_document("/private-data", mail).await;
+    assert_lacks(&page["markdown"], &secrets[..1]);
+    assert_contains(&page["markdown"], &[r"\*\*\*\*", "+49 30 901820", "4111 1111"]);
     let removed = json!({ "redactPII": { "mode": "aggressive", "replaceStyle": "remove" } });
-    let page = house.document("/private-data", removed).await;
-    lacks(&page["markdown"], &secrets);
-    lacks(&page["markdown"], &[r"\*\*", "<EMAIL>"]);
+    let page = fixture.scrape_document("/private-data", removed).await;
+    assert_lacks(&page["markdown"], &secrets);
+    assert_lacks(&page["markdown"], &[r"\*\*", "<EMAIL>"]);
     // Highlights quote the redacted text.
     let quoted =
         json!({ "redactPII": true, "formats": [{ "type": "highlights", "query": "write to for berths" }] });
-    let page = house.document("/private-data", quoted).await;
-    lacks(&page["highlights"], &secrets);
+    let page = fixture.scrape_document("/private-data", quoted).await;
+    assert_lacks(&page["highlights"], &secrets);
 }
 
 #[tokio::test]
-async fn pages_that_instruct_their_reader_can_be_refused() {
-    let house = House::open().await;
-    house.document("/injection", json!({})).await;
-    let reply = house.scrape("/injection", json!({ "checkPromptInjection": true })).await;
-    let details = failed(&reply, 403, "SCRAPE_PROMPT_INJECTION_DETECTED");
-    assert!(!details["signs"].as_array().unwrap().is_empty(), "{}", reply.text);
-    assert!(!reply.text.contains("Mussels"), "nothing of the page is returned: {}", reply.text);
-    house.document("/article", json!({ "checkPromptInjection": true })).await;
+async fn pages_with_injected_instructions_can_be_refused() {
+    let fixture = ScrapeFixture::open().await;
+    fixture.scrape_document("/injection", json!({})).await;
+    let response = fixture.scrape("/injection", json!({ "checkPromptInjection": true })).await;
+    let details = assert_failure(&response, 403, "SCRAPE_PROMPT_INJECTION_DETECTED");
+    assert!(!details["signs"].as_array().unwrap().is_empty(), "{}", response.text);
+    assert!(!response.text.contains("Mussels"), "nothing of the page is returned: {}", response.text);
+    fixture.scrape_document("/article", json!({ "checkPromptInjection": true })).await;
 }
 
 const MARKER: &str = "quietmarker7391";
-/// How everything that is stored compressed begins; a marker inside could not be seen.
+/// The magic number of compressed storage, in which a marker could not be seen.
 const COMPRESSED: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// Whether any file below a folder has these bytes.
-fn written_below(folder: &Path, needle: &[u8]) -> Option<String> {
+/// Whether any file below a folder contains these bytes.
+fn find_in_files(folder: &Path, needle: &[u8]) -> Option<String> {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            if let Some(found) = written_below(&path, needle) {
+            if let Some(found) = find_in_files(&path, needle) {
                 return Some(found);
             }
         } else if std::fs::read(&path).unwrap().windows(needle.len()).any(|window| window == needle) {
@@ -72,46 +72,46 @@ fn written_below(folder: &Path, needle: &[u8]) -> Option<String> {
 
 #[tokio::test]
 async fn zero_data_retention_leaves_nothing_behind() {
-    let house = House::open().await;
-    house.site.change(200, MARKER);
+    let fixture = ScrapeFixture::open().await;
+    fixture.site.change(200, MARKER);
     let path = format!("/changing?{MARKER}-in-the-address");
     let private = json!({ "zeroDataRetention": true, "formats": ["markdown", "html", "links"] });
-    let page = house.document(&path, private.clone()).await;
-    has(&page["markdown"], &[MARKER]);
+    let page = fixture.scrape_document(&path, private.clone()).await;
+    assert_contains(&page["markdown"], &[MARKER]);
     // Failures are as private as successes, and so is the browser.
     let forbidden = json!({ "zeroDataRetention": true, "checkPromptInjection": true });
-    house.scrape(&format!("/injection?{MARKER}"), forbidden).await;
+    fixture.scrape(&format!("/injection?{MARKER}"), forbidden).await;
     let shown = json!({ "zeroDataRetention": true, "waitFor": 10 });
-    has(&house.document(&path, shown).await["markdown"], &[MARKER]);
+    assert_contains(&fixture.scrape_document(&path, shown).await["markdown"], &[MARKER]);
     let id = page["metadata"]["scrapeId"].as_str().unwrap();
-    house.http().get(&format!("/v2/scrape/{id}")).await.unwrap().is_error(404, "Not Found");
-    house.document(&path, private).await;
-    assert_eq!(house.site.hits("/changing"), 3, "no stored page was used");
-    let activity = house.http().get("/v2/team/activity").await.unwrap();
+    fixture.http().get(&format!("/v2/scrape/{id}")).await.unwrap().expect_error(404, "Not Found");
+    fixture.scrape_document(&path, private).await;
+    assert_eq!(fixture.site.hits("/changing"), 3, "no stored page was used");
+    let activity = fixture.http().get("/v2/team/activity").await.unwrap();
     assert!(!activity.text.contains(MARKER), "{}", activity.text);
-    assert_eq!(house.credits_used().await, 3, "it is counted all the same");
+    assert_eq!(fixture.credits_used().await, 3, "it is counted all the same");
 
-    let data = house.dir.join("data");
-    assert_eq!(written_below(&data, MARKER.as_bytes()), None);
-    assert_eq!(written_below(&data, COMPRESSED), None);
-    assert!(!house.server.log().contains(MARKER), "{}", house.server.log());
-    // The search itself works: the same page without the wish is found.
-    house.document(&path, json!({})).await;
-    assert!(written_below(&data, MARKER.as_bytes()).is_some());
-    assert!(written_below(&data, COMPRESSED).is_some());
+    let data = fixture.dir.join("data");
+    assert_eq!(find_in_files(&data, MARKER.as_bytes()), None);
+    assert_eq!(find_in_files(&data, COMPRESSED), None);
+    assert!(!fixture.server.log().contains(MARKER), "{}", fixture.server.log());
+    // The search for bytes itself works: without the option the same page is found.
+    fixture.scrape_document(&path, json!({})).await;
+    assert!(find_in_files(&data, MARKER.as_bytes()).is_some());
+    assert!(find_in_files(&data, COMPRESSED).is_some());
 }
 
 #[tokio::test]
 async fn zero_data_retention_holds_on_postgresql() {
     let (dir, site, url) = (TempDir::new(), Site::start(), shared_database());
-    let server = recipe(&dir).set("database_url", &url).start().await;
+    let server = config(&dir).set("database_url", &url).start().await;
     site.change(200, MARKER);
     let page = site.url(&format!("/changing?{MARKER}"));
-    scrape_as(&server.http, &page, json!({ "zeroDataRetention": true })).await.is_success();
+    scrape_as(&server.http, &page, json!({ "zeroDataRetention": true })).await.expect_success();
     let rows = dump(&url);
     assert!(!rows.contains(MARKER) && !rows.contains("\\\\x28b52ffd"), "the database has it");
-    assert_eq!(written_below(dir.path(), MARKER.as_bytes()), None);
-    scrape_as(&server.http, &page, json!({})).await.is_success();
+    assert_eq!(find_in_files(dir.path(), MARKER.as_bytes()), None);
+    scrape_as(&server.http, &page, json!({})).await.expect_success();
     let rows = dump(&url);
     assert!(rows.contains(MARKER) && rows.contains("\\\\x28b52ffd"), "the search itself works");
 }
@@ -130,14 +130,16 @@ fn dump(url: &str) -> String {
 }
 
 #[tokio::test]
-async fn who_stood_behind_a_request_is_noted() {
-    let house = House::open().await;
-    house.document("/article", json!({ "auditMetadata": { "username": "keeper-of-the-light" } })).await;
-    let activity = house.http().get("/v2/team/activity?endpoint=scrape").await.unwrap();
-    let entry = &activity.is_success()["data"][0];
+async fn the_origin_of_a_request_is_recorded() {
+    let fixture = ScrapeFixture::open().await;
+    fixture
+        .scrape_document("/article", json!({ "auditMetadata": { "username": "keeper-of-the-light" } }))
+        .await;
+    let activity = fixture.http().get("/v2/team/activity?endpoint=scrape").await.unwrap();
+    let entry = &activity.expect_success()["data"][0];
     assert_eq!(
         (&entry["endpoint"], &entry["target"]),
-        (&json!("scrape"), &json!(house.site.url("/article")))
+        (&json!("scrape"), &json!(fixture.site.url("/article")))
     );
     assert!(activity.text.contains("keeper-of-the-light"), "{}", activity.text);
 }

@@ -1,11 +1,11 @@
-//! What does not make sense is refused with a 400 that names the place, before anything is asked for.
+//! Invalid requests get a 400 that names the field, before anything is fetched.
 
-use super::{House, failed, scrape_as};
+use super::{ScrapeFixture, assert_failure, scrape_as};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn mistakes_are_named_where_they_stand() {
-    let house = House::open().await;
+async fn invalid_values_are_named_with_their_path() {
+    let fixture = ScrapeFixture::open().await;
     let many: Vec<Value> = (0..51).map(|_| json!({ "type": "scrape" })).collect();
     for (options, path) in [
         (json!({ "timeout": 999 }), json!(["timeout"])),
@@ -69,18 +69,18 @@ async fn mistakes_are_named_where_they_stand() {
         (json!({ "formats": "markdown" }), json!(["formats"])),
         (json!({ "formats": [7] }), json!(["formats", 0])),
     ] {
-        let reply = house.scrape("/article", options.clone()).await;
-        let details = failed(&reply, 400, "BAD_REQUEST");
-        assert_eq!(details[0]["path"], path, "{options}: {}", reply.text);
-        assert!(details[0]["message"].is_string() && details[0]["code"].is_string(), "{}", reply.text);
+        let response = fixture.scrape("/article", options.clone()).await;
+        let details = assert_failure(&response, 400, "BAD_REQUEST");
+        assert_eq!(details[0]["path"], path, "{options}: {}", response.text);
+        assert!(details[0]["message"].is_string() && details[0]["code"].is_string(), "{}", response.text);
     }
-    assert_eq!(house.site.hits("/article"), 0, "nothing was asked for");
-    assert_eq!(house.credits_used().await, 0);
+    assert_eq!(fixture.site.hits("/article"), 0, "nothing was requested");
+    assert_eq!(fixture.credits_used().await, 0);
 }
 
 #[tokio::test]
-async fn unknown_keys_are_refused_wherever_they_stand() {
-    let house = House::open().await;
+async fn unknown_keys_are_refused_at_every_level() {
+    let fixture = ScrapeFixture::open().await;
     for (options, path) in [
         (json!({ "onlyMainContnt": true }), json!(["onlyMainContnt"])),
         (
@@ -91,17 +91,17 @@ async fn unknown_keys_are_refused_wherever_they_stand() {
         (json!({ "location": { "land": "DE" } }), json!(["location", "land"])),
         (json!({ "profile": { "name": "x", "save": true } }), json!(["profile", "save"])),
     ] {
-        let reply = house.scrape("/article", options).await;
+        let response = fixture.scrape("/article", options).await;
         let text =
             "Unrecognized key in body -- please review the v2 API documentation for request body changes";
-        reply.is_error(400, text);
-        assert_eq!(reply.json["details"][0]["path"], path);
+        response.expect_error(400, text);
+        assert_eq!(response.json["details"][0]["path"], path);
     }
 }
 
 #[tokio::test]
-async fn addresses_that_are_none_are_refused() {
-    let house = House::open().await;
+async fn invalid_urls_are_refused() {
+    let fixture = ScrapeFixture::open().await;
     for url in [
         "",
         " ",
@@ -117,19 +117,19 @@ async fn addresses_that_are_none_are_refused() {
         "http://127.0.0.1:99999/",
         "chrome://version",
     ] {
-        let reply = scrape_as(house.http(), url, json!({})).await;
-        reply.is_error(400, "Invalid URL");
-        assert_eq!(reply.json["details"][0]["path"], json!(["url"]), "{url}");
+        let response = scrape_as(fixture.http(), url, json!({})).await;
+        response.expect_error(400, "Invalid URL");
+        assert_eq!(response.json["details"][0]["path"], json!(["url"]), "{url}");
     }
     let long = format!("http://127.0.0.1/{}", "x".repeat(9000));
-    scrape_as(house.http(), &long, json!({})).await.is_error(400, "Invalid URL");
-    let reply = house.http().post("/v2/scrape", &json!({ "formats": ["markdown"] })).await.unwrap();
-    reply.is_error(400, "Invalid URL");
+    scrape_as(fixture.http(), &long, json!({})).await.expect_error(400, "Invalid URL");
+    let response = fixture.http().post("/v2/scrape", &json!({ "formats": ["markdown"] })).await.unwrap();
+    response.expect_error(400, "Invalid URL");
 }
 
 #[tokio::test]
-async fn what_needs_a_model_or_a_media_site_says_so() {
-    let house = House::open().await;
+async fn formats_that_need_a_model_or_a_media_site_say_so() {
+    let fixture = ScrapeFixture::open().await;
     for format in [
         json!({ "type": "json", "prompt": "the title" }),
         json!("summary"),
@@ -137,14 +137,18 @@ async fn what_needs_a_model_or_a_media_site_says_so() {
         json!({ "type": "query", "prompt": "how deep?" }),
         json!({ "type": "changeTracking", "modes": ["json"], "prompt": "the title" }),
     ] {
-        let reply = house.scrape("/article", json!({ "formats": ["markdown", format] })).await;
-        failed(&reply, 400, "MODEL_NOT_CONFIGURED");
+        let response = fixture.scrape("/article", json!({ "formats": ["markdown", format] })).await;
+        assert_failure(&response, 400, "MODEL_NOT_CONFIGURED");
     }
-    failed(&house.scrape("/article", json!({ "onlyCleanContent": true })).await, 400, "MODEL_NOT_CONFIGURED");
+    assert_failure(
+        &fixture.scrape("/article", json!({ "onlyCleanContent": true })).await,
+        400,
+        "MODEL_NOT_CONFIGURED",
+    );
     for (format, code) in
         [("audio", "SCRAPE_AUDIO_UNSUPPORTED_URL"), ("video", "SCRAPE_VIDEO_UNSUPPORTED_URL")]
     {
-        failed(&house.scrape("/article", json!({ "formats": [format] })).await, 400, code);
+        assert_failure(&fixture.scrape("/article", json!({ "formats": [format] })).await, 400, code);
     }
-    assert_eq!(house.site.hits("/article"), 0, "nothing was asked for");
+    assert_eq!(fixture.site.hits("/article"), 0, "nothing was requested");
 }

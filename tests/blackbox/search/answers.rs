@@ -1,18 +1,18 @@
-//! What comes back: groups, fields, and a reason wherever something is missing.
+//! Search results: groups, fields, and a reason wherever something is missing.
 
-use super::{Library, search_as, urls};
-use crate::server::plain;
+use super::{SearchFixture, search_as, urls};
+use crate::server::start_plain;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn only_the_groups_asked_for_are_there() {
-    let library = Library::open().await;
-    library.engine.answers(vec![
+async fn only_requested_groups_are_returned() {
+    let fixture = SearchFixture::open().await;
+    fixture.engine.set_response(vec![
         json!({ "url": "https://a.example/x?utm_source=y", "title": "One", "content": "first", "publishedDate": "2026-11-01", "img_src": "https://a.example/1.png", "resolution": "10x20" }),
         json!({ "url": "https://www.a.example/x/", "title": "The same page", "content": "again" }),
         json!({ "url": "https://b.example/", "title": "Two", "content": "second", "img_src": "https://b.example/2.png" }),
     ]);
-    let found = library.found("birds", json!({})).await;
+    let found = fixture.search_ok("birds", json!({})).await;
     let hit = json!({ "url": "https://a.example/x?utm_source=y", "title": "One", "description": "first", "position": 1 });
     assert_eq!(found["data"]["web"][0], hit);
     assert_eq!(
@@ -26,7 +26,7 @@ async fn only_the_groups_asked_for_are_there() {
     assert_eq!(found["creditsUsed"], 2);
 
     let sources = json!([{ "type": "news" }, "images", "alexandria"]);
-    let found = library.found("birds", json!({ "sources": sources, "limit": 1 })).await;
+    let found = fixture.search_ok("birds", json!({ "sources": sources, "limit": 1 })).await;
     assert_eq!(found["data"].as_object().unwrap().keys().collect::<Vec<_>>(), ["images", "news", "tools"]);
     let news = json!({ "title": "One", "url": "https://a.example/x?utm_source=y", "snippet": "first", "date": "2026-11-01", "imageUrl": "https://a.example/1.png", "position": 1 });
     assert_eq!(found["data"]["news"], json!([news]));
@@ -37,14 +37,14 @@ async fn only_the_groups_asked_for_are_there() {
 
 #[tokio::test]
 async fn every_field_works_together() {
-    let library = Library::open().await;
-    library.engine.finds(&[
+    let fixture = SearchFixture::open().await;
+    fixture.engine.set_results(&[
         "https://github.com/a/b".into(),
         "https://docs.example/x.pdf".into(),
         "https://docs.example/y".into(),
     ]);
-    let found = library
-        .found(
+    let found = fixture
+        .search_ok(
             "birds \"of prey\" -owl",
             json!({
                 "limit": 5, "sources": [{ "type": "web", "tbs": "qdr:w", "lang": "de", "country": "AT", "filter": "x" }, "news"],
@@ -57,20 +57,20 @@ async fn every_field_works_together() {
             }),
         )
         .await;
-    // The engine's snippets hold no phrase, so nothing passes for web: it says so.
-    assert!(found["warning"].as_str().unwrap().contains("found nothing that fits"), "{found}");
-    let asked = library.engine.asked();
-    let web = asked.iter().find(|asked| asked["categories"] == "general").unwrap();
+    // The engine's snippets do not contain the phrase, so no web result passes: the response says so.
+    assert!(found["warning"].as_str().unwrap().contains("found nothing that matches all filters"), "{found}");
+    let requests = fixture.engine.requests();
+    let web = requests.iter().find(|request| request["categories"] == "general").unwrap();
     assert!(web["q"].starts_with("birds \"of prey\" -owl ("), "{}", web["q"]);
     assert!(web["q"].contains("site:github.com") && web["q"].ends_with("-site:spam.example"), "{}", web["q"]);
     assert_eq!(
         (web["language"].as_str(), web["time_range"].as_str(), web["safesearch"].as_str()),
         ("de-AT", "week", "2")
     );
-    let news = asked.iter().find(|asked| asked["categories"] == "news").unwrap();
+    let news = requests.iter().find(|request| request["categories"] == "news").unwrap();
     assert_eq!((news["language"].as_str(), news["time_range"].as_str()), ("en-US", "day"));
 
-    let found = library.found("birds", json!({ "categories": ["github", "pdf"] })).await;
+    let found = fixture.search_ok("birds", json!({ "categories": ["github", "pdf"] })).await;
     let marked: Vec<(&str, &Value)> = found["data"]["web"]
         .as_array()
         .unwrap()
@@ -79,13 +79,13 @@ async fn every_field_works_together() {
         .collect();
     assert_eq!(marked[0], ("https://github.com/a/b", &json!("github")));
     assert_eq!(marked[1], ("https://docs.example/x.pdf", &json!("pdf")));
-    let only = library.found("birds", json!({ "includeDomains": ["docs.example"] })).await;
+    let only = fixture.search_ok("birds", json!({ "includeDomains": ["docs.example"] })).await;
     assert_eq!(urls(&only["data"]["web"]), ["https://docs.example/x.pdf", "https://docs.example/y"]);
     let without =
-        library.found("birds -site:github.com", json!({ "excludeDomains": ["docs.example"] })).await;
+        fixture.search_ok("birds -site:github.com", json!({ "excludeDomains": ["docs.example"] })).await;
     assert_eq!(urls(&without["data"]["web"]), Vec::<&str>::new());
-    let safe = library
-        .found(
+    let safe = fixture
+        .search_ok(
             "birds",
             json!({ "threatProtection": { "mode": "manual-only", "blacklist": ["docs.example"] } }),
         )
@@ -95,32 +95,32 @@ async fn every_field_works_together() {
 }
 
 #[tokio::test]
-async fn nothing_is_ever_empty_without_a_reason() {
-    let (_dir, server) = plain().await;
-    let reply = server.http.post("/v2/search", &json!({ "query": "birds" })).await.unwrap();
-    assert_eq!(reply.is_success()["data"]["web"], json!([]));
-    let warning = reply.json["warning"].as_str().unwrap();
+async fn an_empty_result_always_has_a_reason() {
+    let (_dir, server) = start_plain().await;
+    let response = server.http.post("/v2/search", &json!({ "query": "birds" })).await.unwrap();
+    assert_eq!(response.expect_success()["data"]["web"], json!([]));
+    let warning = response.json["warning"].as_str().unwrap();
     assert!(warning.contains("no web provider is configured"), "{warning}");
     assert!(warning.contains("local index"), "{warning}");
-    assert_eq!(reply.json["creditsUsed"], 0);
+    assert_eq!(response.json["creditsUsed"], 0);
 
-    let library = Library::open().await;
-    let found = library.found("birds", json!({})).await;
+    let fixture = SearchFixture::open().await;
+    let found = fixture.search_ok("birds", json!({})).await;
     assert!(found["warning"].as_str().unwrap().contains("searxng found nothing"), "{found}");
-    library.engine.fails(500);
-    let found = library.found("birds", json!({ "sources": ["web", "images"] })).await;
+    fixture.engine.set_failing(500);
+    let found = fixture.search_ok("birds", json!({ "sources": ["web", "images"] })).await;
     let warning = found["warning"].as_str().unwrap();
     assert!(
-        warning.contains("web: searxng answered with status 500") && warning.contains("images: searxng"),
+        warning.contains("web: searxng responded with status 500") && warning.contains("images: searxng"),
         "{warning}"
     );
-    assert!(!warning.contains("127.0.0.1"), "where our providers live is nobody's business: {warning}");
+    assert!(!warning.contains("127.0.0.1"), "the warning does not show where providers are: {warning}");
 }
 
 #[tokio::test]
-async fn a_query_reaches_the_provider_as_a_query_and_as_nothing_else() {
-    let library = Library::open().await;
-    library.finds(&["/article"]);
+async fn a_query_reaches_the_provider_unchanged_and_cannot_inject_parameters() {
+    let fixture = SearchFixture::open().await;
+    fixture.set_results(&["/article"]);
     for nasty in [
         "a&format=csv&categories=images",
         "a#b?c=d",
@@ -129,78 +129,81 @@ async fn a_query_reaches_the_provider_as_a_query_and_as_nothing_else() {
         "\u{202e}\u{0}ü', \"x\"",
         "../../search?q=b",
     ] {
-        let reply = library.search(nasty, json!({ "tbs": "qdr:d" })).await;
-        assert_eq!(reply.status, 200, "{nasty:?}: {}", reply.text);
-        let asked = library.engine.asked().pop().unwrap();
+        let response = fixture.search(nasty, json!({ "tbs": "qdr:d" })).await;
+        assert_eq!(response.status, 200, "{nasty:?}: {}", response.text);
+        let request = fixture.engine.requests().pop().unwrap();
         assert_eq!(
-            (asked["format"].as_str(), asked["categories"].as_str()),
+            (request["format"].as_str(), request["categories"].as_str()),
             ("json", "general"),
             "{nasty:?}"
         );
-        assert!(!asked["q"].contains(['\r', '\n', '\0']), "{nasty:?}");
+        assert!(!request["q"].contains(['\r', '\n', '\0']), "{nasty:?}");
     }
 }
 
 #[tokio::test]
-async fn what_was_scraped_is_found_without_any_provider() {
+async fn scraped_pages_are_found_without_any_provider() {
     let dir = testkit::TempDir::new();
-    let server = crate::scrape::recipe(&dir).start().await;
+    let server = crate::scrape::config(&dir).start().await;
     let site = crate::site::Site::start();
-    crate::scrape::scrape_as(&server.http, &site.url("/article"), json!({})).await.is_success();
+    crate::scrape::scrape_as(&server.http, &site.url("/article"), json!({})).await.expect_success();
     let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
     let found = loop {
-        let reply = search_as(&server.http, "gannets dive", json!({})).await;
-        if !urls(&reply.is_success()["data"]["web"]).is_empty() {
-            break reply.json;
+        let response = search_as(&server.http, "gannets dive", json!({})).await;
+        if !urls(&response.expect_success()["data"]["web"]).is_empty() {
+            break response.json;
         }
-        assert!(std::time::Instant::now() < end, "{}", reply.text);
+        assert!(std::time::Instant::now() < end, "{}", response.text);
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     };
     assert_eq!(urls(&found["data"]["web"]), [site.url("/article")]);
-    let stranger = crate::scrape::stranger(&dir, &server.http).await;
-    let other = search_as(&stranger, "gannets dive", json!({})).await;
-    assert_eq!(other.is_success()["data"]["web"], json!([]), "what one team scraped is not for another");
+    let other_team = crate::scrape::other_team(&dir, &server.http).await;
+    let other = search_as(&other_team, "gannets dive", json!({})).await;
+    assert_eq!(other.expect_success()["data"]["web"], json!([]), "what one team scraped is not for another");
 }
 
 #[tokio::test]
 async fn the_catalogue_is_empty_in_the_right_shape() {
-    let (_dir, server) = plain().await;
+    let (_dir, server) = start_plain().await;
     let call = |calls: Value| {
         let http = server.http.clone();
         async move { http.post("/v2/scrape", &json!({ "alexandria": calls, "timeout": 30_000 })).await.unwrap() }
     };
-    let reply =
+    let response =
         call(json!({ "provider": "firecrawl", "capability": "find-tools", "options": { "level": "tools" } }))
             .await;
-    let entry = &reply.is_success()["data"]["alexandria"][0];
+    let entry = &response.expect_success()["data"]["alexandria"][0];
     assert_eq!(entry["data"], json!({ "level": "tools", "items": [], "total": 0, "next": null }));
-    assert_eq!((&reply.json["data"]["creditsCost"], &entry["creditsCost"]), (&json!(0), &json!(0)));
-    let reply = call(json!([{ "provider": "acme", "capability": "x" }])).await;
-    assert_eq!(reply.is_success()["data"]["alexandria"][0]["error"]["code"], "unknown_provider");
+    assert_eq!((&response.json["data"]["creditsCost"], &entry["creditsCost"]), (&json!(0), &json!(0)));
+    let response = call(json!([{ "provider": "acme", "capability": "x" }])).await;
+    assert_eq!(response.expect_success()["data"]["alexandria"][0]["error"]["code"], "unknown_provider");
     assert_eq!(call(json!([])).await.status, 400);
     let with_url =
         json!({ "alexandria": { "provider": "a", "capability": "b" }, "url": "https://a.example" });
     assert_eq!(server.http.post("/v2/scrape", &with_url).await.unwrap().status, 400);
     let request =
         server.http.request(reqwest::Method::POST, "/v2/scrape").header("x-request-id", "not good!");
-    let reply = server
+    let response = server
         .http
         .send(request.json(&json!({ "alexandria": { "provider": "a", "capability": "b" } })))
         .await
         .unwrap();
-    assert_eq!(reply.status, 400, "{}", reply.text);
+    assert_eq!(response.status, 400, "{}", response.text);
 }
 
 #[tokio::test]
 async fn papers_are_among_the_results_of_research() {
     let (_dir, server) = crate::research::filled().await;
     let found = search_as(&server.http, "attention of neurons", json!({ "categories": ["research"] })).await;
-    let hit = &found.is_success()["data"]["web"][0];
+    let hit = &found.expect_success()["data"]["web"][0];
     assert_eq!((&hit["category"], &hit["position"]), (&json!("research"), &json!(1)), "{hit}");
     assert!(hit["url"].as_str().unwrap().starts_with("https://doi.org/10.1/"), "{hit}");
     assert!(hit["description"].as_str().unwrap().contains("ttention"), "{hit}");
     let anything = search_as(&server.http, "attention of neurons", json!({})).await;
-    assert_eq!(anything.is_success()["data"]["web"], json!([]), "papers answer for research alone");
+    assert_eq!(anything.expect_success()["data"]["web"], json!([]), "papers answer for research alone");
     let elsewhere = json!({ "categories": ["research"], "includeDomains": ["arxiv.org"] });
-    assert_eq!(search_as(&server.http, "attention", elsewhere).await.is_success()["data"]["web"], json!([]));
+    assert_eq!(
+        search_as(&server.http, "attention", elsewhere).await.expect_success()["data"]["web"],
+        json!([])
+    );
 }

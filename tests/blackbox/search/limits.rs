@@ -1,51 +1,51 @@
-//! Time, credits and privacy of searches, and what operators see of their providers.
+//! Timeouts, credits and privacy of searches, and what operators see of their providers.
 
-use super::{Library, search_as};
+use super::{SearchFixture, search_as};
 use crate::server::run;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
 #[tokio::test]
-async fn time_that_runs_out_with_nothing_found_is_a_408() {
-    let library = Library::open().await;
-    library.engine.hangs();
+async fn a_timeout_without_results_is_a_408() {
+    let fixture = SearchFixture::open().await;
+    fixture.engine.set_hanging();
     let began = Instant::now();
-    let reply = library.search("x", json!({ "timeout": 1_000 })).await;
+    let response = fixture.search("x", json!({ "timeout": 1_000 })).await;
     assert!(began.elapsed() < Duration::from_millis(1_200), "{:?}", began.elapsed());
-    reply.is_error(408, "Request Timeout");
+    response.expect_error(408, "Request Timeout");
     assert!(
-        reply.json["details"][0].as_str().unwrap().starts_with("searxng gave no answer within"),
+        response.json["details"][0].as_str().unwrap().starts_with("searxng did not respond within"),
         "{}",
-        reply.text
+        response.text
     );
-    let usage = library.http().get("/v2/team/credit-usage/historical").await.unwrap();
+    let usage = fixture.http().get("/v2/team/credit-usage/historical").await.unwrap();
     assert_eq!(usage.json["periods"][0]["creditsUsed"].as_i64().unwrap_or(0), 0, "{}", usage.text);
 }
 
 #[tokio::test]
 async fn ten_results_cost_two_credits_and_a_page_one() {
-    let library = Library::with(|recipe| recipe.tiny_plan("credits = 9")).await;
-    library.finds(&["/page/1", "/page/2", "/page/3"]);
+    let fixture = SearchFixture::with(|config| config.tiny_plan("credits = 9")).await;
+    fixture.set_results(&["/page/1", "/page/2", "/page/3"]);
     let left = async || {
-        let usage = library.http().get("/v2/team/credit-usage").await.unwrap();
-        usage.is_success()["data"]["remainingCredits"].as_i64().unwrap()
+        let usage = fixture.http().get("/v2/team/credit-usage").await.unwrap();
+        usage.expect_success()["data"]["remainingCredits"].as_i64().unwrap()
     };
-    assert_eq!(library.found("x", json!({})).await["creditsUsed"], 2);
+    assert_eq!(fixture.search_ok("x", json!({})).await["creditsUsed"], 2);
     assert_eq!(left().await, 7);
-    let found = library.found("x", json!({ "scrapeOptions": { "formats": ["markdown"] } })).await;
+    let found = fixture.search_ok("x", json!({ "scrapeOptions": { "formats": ["markdown"] } })).await;
     assert_eq!((&found["creditsUsed"], left().await), (&json!(5), 2));
-    let activity = library.http().get("/v2/team/activity").await.unwrap();
-    let searches: Vec<_> = activity.is_success()["data"]
+    let activity = fixture.http().get("/v2/team/activity").await.unwrap();
+    let searches: Vec<_> = activity.expect_success()["data"]
         .as_array()
         .unwrap()
         .iter()
         .filter(|one| one["endpoint"] == "search")
         .collect();
     assert_eq!((searches.len(), &searches[0]["target"]), (2, &json!("x")));
-    let many = library.search("x", json!({ "limit": 100 })).await;
-    many.is_error(402, "Payment Required: Insufficient credits");
+    let many = fixture.search("x", json!({ "limit": 100 })).await;
+    many.expect_error(402, "Payment Required: Insufficient credits");
     let found =
-        library.found("x", json!({ "scrapeOptions": { "formats": ["markdown"], "maxAge": 0 } })).await;
+        fixture.search_ok("x", json!({ "scrapeOptions": { "formats": ["markdown"], "maxAge": 0 } })).await;
     assert_eq!(
         (&found["creditsUsed"], left().await),
         (&json!(2), 0),
@@ -59,8 +59,8 @@ async fn ten_results_cost_two_credits_and_a_page_one() {
 
 #[tokio::test]
 async fn a_private_search_leaves_nothing_behind() {
-    let library = Library::open().await;
-    library.finds(&["/article"]);
+    let fixture = SearchFixture::open().await;
+    fixture.set_results(&["/article"]);
     for private in [
         json!({ "enterprise": ["zdr"] }),
         json!({ "zeroDataRetention": true }),
@@ -68,13 +68,13 @@ async fn a_private_search_leaves_nothing_behind() {
     ] {
         let mut body = private;
         body["scrapeOptions"] = json!({ "formats": ["markdown"] });
-        let found = library.found("quebrantahuesos", body).await;
+        let found = fixture.search_ok("quebrantahuesos", body).await;
         assert!(found["data"]["web"][0]["markdown"].is_string(), "{found}");
     }
-    let activity = library.http().get("/v2/team/activity").await.unwrap();
-    assert_eq!(activity.is_success()["data"], json!([]));
+    let activity = fixture.http().get("/v2/team/activity").await.unwrap();
+    assert_eq!(activity.expect_success()["data"], json!([]));
     tokio::time::sleep(Duration::from_millis(300)).await;
-    for file in std::fs::read_dir(library.dir.join("data")).unwrap().flatten() {
+    for file in std::fs::read_dir(fixture.dir.join("data")).unwrap().flatten() {
         if file.path().is_file() {
             let bytes = std::fs::read(file.path()).unwrap();
             let found = bytes.windows(15).any(|window| window == b"quebrantahuesos");
@@ -84,28 +84,28 @@ async fn a_private_search_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn operators_see_how_their_providers_are() {
-    let library = Library::with(|recipe| {
-        recipe.set("search_quotas", "searxng=100/month").set("brave_key", "s3cret-key")
+async fn operators_see_the_state_of_their_providers() {
+    let fixture = SearchFixture::with(|config| {
+        config.set("search_quotas", "searxng=100/month").set("brave_key", "s3cret-key")
     })
     .await;
-    library.finds(&["/article"]);
-    library.found("x", json!({})).await;
-    let metrics = library.http().get("/metrics").await.unwrap();
+    fixture.set_results(&["/article"]);
+    fixture.search_ok("x", json!({})).await;
+    let metrics = fixture.http().get("/metrics").await.unwrap();
     assert!(
         metrics.text.contains("gannet_search_asked_total{provider=\"searxng\",outcome=\"answered\"} 1"),
         "{}",
         metrics.text
     );
     let mut command = crate::server::gannet();
-    command.args(["doctor", "--data-dir"]).arg(library.dir.join("data")).current_dir(library.dir.path());
+    command.args(["doctor", "--data-dir"]).arg(fixture.dir.join("data")).current_dir(fixture.dir.path());
     command
-        .env("GANNET_SEARCH_PROVIDERS", format!("searxng={}", library.engine.base))
+        .env("GANNET_SEARCH_PROVIDERS", format!("searxng={}", fixture.engine.base))
         .env("GANNET_BRAVE_KEY", "s3cret-key");
     let (_, text, _) = run(command);
     let line = text.lines().find(|line| line.contains(" search ")).unwrap_or_else(|| panic!("{text}"));
     assert!(line.contains("searxng") && line.contains("local"), "{line}");
-    assert!(!text.contains("s3cret-key") && !library.server.log().contains("s3cret-key"));
+    assert!(!text.contains("s3cret-key") && !fixture.server.log().contains("s3cret-key"));
     let wrong = [
         ("search_providers", "bing"),
         ("search_providers", "brave"),
@@ -117,20 +117,20 @@ async fn operators_see_how_their_providers_are() {
         command
             .arg("doctor")
             .env(format!("GANNET_{}", name.to_uppercase()), value)
-            .current_dir(library.dir.path());
-        let (code, _, said) = run(command);
-        assert!(code != Some(0) && said.contains(name), "{name}={value}: {said}");
+            .current_dir(fixture.dir.path());
+        let (code, _, message) = run(command);
+        assert!(code != Some(0) && message.contains(name), "{name}={value}: {message}");
     }
 }
 
 #[tokio::test]
-async fn a_provider_that_fails_again_and_again_is_spared() {
-    let library = Library::open().await;
-    library.engine.fails(503);
+async fn a_provider_that_keeps_failing_is_paused() {
+    let fixture = SearchFixture::open().await;
+    fixture.engine.set_failing(503);
     for _ in 0..5 {
-        search_as(library.http(), "x", json!({})).await.is_success();
+        search_as(fixture.http(), "x", json!({})).await.expect_success();
     }
-    let said = library.found("x", json!({})).await;
-    assert!(said["warning"].as_str().unwrap().contains("searxng is left alone for"), "{said}");
-    assert_eq!(library.engine.asked().len(), 3);
+    let message = fixture.search_ok("x", json!({})).await;
+    assert!(message["warning"].as_str().unwrap().contains("searxng is paused for"), "{message}");
+    assert_eq!(fixture.engine.requests().len(), 3);
 }

@@ -1,6 +1,6 @@
-//! Results with their pages: all at once, in time, and marked where there is none.
+//! Results with their pages: scraped concurrently, in time, and marked where there is none.
 
-use super::Library;
+use super::SearchFixture;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -11,15 +11,15 @@ fn with_pages(more: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_ready_is_returned_and_the_rest_is_marked() {
-    let library = Library::open().await;
+async fn finished_pages_are_returned_and_the_rest_is_marked() {
+    let fixture = SearchFixture::open().await;
     let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let found = ["/article", "/hang", "/page/7", "/missing"].map(|path| library.site.url(path));
+    let found = ["/article", "/hang", "/page/7", "/missing"].map(|path| fixture.site.url(path));
     let found =
         [found.to_vec(), vec![format!("http://{dead}/x"), "http://10.1.2.3/secret".to_owned()]].concat();
-    library.engine.finds(&found);
+    fixture.engine.set_results(&found);
     let began = Instant::now();
-    let answer = library.found("gannets dive", with_pages(&json!({ "timeout": 3_000 }))).await;
+    let answer = fixture.search_ok("gannets dive", with_pages(&json!({ "timeout": 3_000 }))).await;
     let took = began.elapsed();
     assert!(took < Duration::from_millis(3_200), "{took:?}");
     let hits = answer["data"]["web"].as_array().unwrap();
@@ -51,40 +51,44 @@ async fn what_is_ready_is_returned_and_the_rest_is_marked() {
         answer["warning"]
     );
     assert_eq!(answer["creditsUsed"], 2 + 3);
-    let said = hits[0]["description"].as_str().unwrap();
-    assert!(said != "Snippet 0" && said.to_lowercase().contains("gannet"), "the page's own words: {said}");
-    let plain = library
-        .found("gannets dive", with_pages(&json!({ "timeout": 3_000, "highlights": false, "limit": 1 })))
+    let description = hits[0]["description"].as_str().unwrap();
+    assert!(
+        description != "Snippet 0" && description.to_lowercase().contains("gannet"),
+        "the page's own words: {description}"
+    );
+    let plain = fixture
+        .search_ok("gannets dive", with_pages(&json!({ "timeout": 3_000, "highlights": false, "limit": 1 })))
         .await;
     assert_eq!(plain["data"]["web"][0]["description"], "Snippet 0");
     let id = hits[0]["metadata"]["scrapeId"].as_str().unwrap();
-    let again = library.http().get(&format!("/v2/scrape/{id}")).await.unwrap();
-    assert_eq!(again.is_success()["data"]["markdown"], hits[0]["markdown"]);
+    let again = fixture.http().get(&format!("/v2/scrape/{id}")).await.unwrap();
+    assert_eq!(again.expect_success()["data"]["markdown"], hits[0]["markdown"]);
 }
 
 #[tokio::test]
-async fn addresses_that_cannot_be_scraped_may_be_left_out() {
-    let library = Library::open().await;
-    library.engine.finds(&[
-        library.site.url("/article"),
+async fn urls_that_cannot_be_scraped_can_be_left_out() {
+    let fixture = SearchFixture::open().await;
+    fixture.engine.set_results(&[
+        fixture.site.url("/article"),
         "http://intranet/x".into(),
         "https://a.example:22/".into(),
     ]);
-    let marked = library.found("x", with_pages(&json!({}))).await;
+    let marked = fixture.search_ok("x", with_pages(&json!({}))).await;
     assert_eq!(marked["data"]["web"].as_array().unwrap().len(), 3);
     assert_eq!(marked["data"]["web"][1]["metadata"]["errorCode"], "BAD_REQUEST", "{marked}");
-    let left = library.found("x", with_pages(&json!({ "ignoreInvalidURLs": true }))).await;
-    assert_eq!(super::urls(&left["data"]["web"]), [library.site.url("/article")]);
+    let left = fixture.search_ok("x", with_pages(&json!({ "ignoreInvalidURLs": true }))).await;
+    assert_eq!(super::urls(&left["data"]["web"]), [fixture.site.url("/article")]);
 }
 
 #[tokio::test]
-async fn news_and_pictures_come_with_their_pages_too() {
-    let library = Library::open().await;
-    let page = library.site.url("/article");
-    library.engine.answers(vec![
+async fn news_and_images_come_with_their_pages_too() {
+    let fixture = SearchFixture::open().await;
+    let page = fixture.site.url("/article");
+    fixture.engine.set_response(vec![
         json!({ "url": page, "title": "T", "content": "c", "img_src": "https://a.example/i.png" }),
     ]);
-    let found = library.found("gannets", with_pages(&json!({ "sources": ["web", "news", "images"] }))).await;
+    let found =
+        fixture.search_ok("gannets", with_pages(&json!({ "sources": ["web", "news", "images"] }))).await;
     for group in ["web", "news", "images"] {
         let hit = &found["data"][group][0];
         assert!(
@@ -94,29 +98,29 @@ async fn news_and_pictures_come_with_their_pages_too() {
     }
     assert_eq!(found["data"]["images"][0]["imageUrl"], "https://a.example/i.png");
     assert_eq!(
-        (&found["creditsUsed"], library.site.hits("/article")),
+        (&found["creditsUsed"], fixture.site.hits("/article")),
         (&json!(2 + 3), 1),
         "one page is fetched once"
     );
 }
 
-/// Ten pages of which the slowest takes 800 ms: all of it takes no more than half as long again.
+/// Ten pages, the slowest of which takes 800 ms: all of it takes at most half as long again.
 #[tokio::test]
 async fn ten_pages_take_little_longer_than_the_slowest() {
-    let library = Library::open().await;
-    library.engine.finds(
-        &(0..10).map(|page| library.site.url(&format!("/slow?ms={}", 350 + page * 50))).collect::<Vec<_>>(),
+    let fixture = SearchFixture::open().await;
+    fixture.engine.set_results(
+        &(0..10).map(|page| fixture.site.url(&format!("/slow?ms={}", 350 + page * 50))).collect::<Vec<_>>(),
     );
     let mut best = f64::INFINITY;
-    // A machine that does something else at the moment may spoil one measurement, not all.
+    // Other work on this machine may spoil one measurement, not all.
     for _ in 0..3 {
         let began = Instant::now();
-        let alone = json!({ "url": library.site.url("/slow?ms=800"), "maxAge": 0 });
-        library.http().post("/v2/scrape", &alone).await.unwrap().is_success();
+        let alone = json!({ "url": fixture.site.url("/slow?ms=800"), "maxAge": 0 });
+        fixture.http().post("/v2/scrape", &alone).await.unwrap().expect_success();
         let slowest = began.elapsed();
         let began = Instant::now();
         let options = json!({ "scrapeOptions": { "formats": ["markdown"], "maxAge": 0 } });
-        let found = library.found("gannets", options).await;
+        let found = fixture.search_ok("gannets", options).await;
         let all = began.elapsed();
         let pages = found["data"]["web"].as_array().unwrap();
         assert_eq!(pages.iter().filter(|hit| hit["markdown"].is_string()).count(), 10);

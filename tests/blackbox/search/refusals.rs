@@ -1,11 +1,11 @@
-//! What is refused, and where the mistake is.
+//! Invalid search requests, and the field each error names.
 
-use super::Library;
+use super::SearchFixture;
 use serde_json::json;
 
 #[tokio::test]
-async fn every_mistake_is_named_where_it_stands() {
-    let library = Library::open().await;
+async fn invalid_values_of_a_search_are_named_with_their_path() {
+    let fixture = SearchFixture::open().await;
     for (body, path) in [
         (json!({}), json!(["query"])),
         (json!({ "query": "" }), json!(["query"])),
@@ -33,28 +33,33 @@ async fn every_mistake_is_named_where_it_stands() {
             json!(["scrapeOptions", "timeout"]),
         ),
     ] {
-        let reply = library.http().post("/v2/search", &body).await.unwrap();
-        assert_eq!((reply.status, &reply.json["details"][0]["path"]), (400, &path), "{body}: {}", reply.text);
+        let response = fixture.http().post("/v2/search", &body).await.unwrap();
+        assert_eq!(
+            (response.status, &response.json["details"][0]["path"]),
+            (400, &path),
+            "{body}: {}",
+            response.text
+        );
     }
     let both = json!({ "query": "x", "includeDomains": ["a.example"], "excludeDomains": ["b.example"] });
-    let reply = library.http().post("/v2/search", &both).await.unwrap();
-    reply.is_error(400, "includeDomains and excludeDomains cannot both be specified");
-    let unknown = library.search("x", json!({ "num": 3 })).await;
+    let response = fixture.http().post("/v2/search", &both).await.unwrap();
+    response.expect_error(400, "includeDomains and excludeDomains cannot both be specified");
+    let unknown = fixture.search("x", json!({ "num": 3 })).await;
     assert!(unknown.json["error"].as_str().unwrap().starts_with("Unrecognized key"), "{}", unknown.text);
-    assert!(library.engine.asked().is_empty(), "nobody is asked what is not understood");
-    let limited = library.found("x", json!({ "limit": 100, "sources": [] })).await;
+    assert!(fixture.engine.requests().is_empty(), "an invalid request reaches no provider");
+    let limited = fixture.search_ok("x", json!({ "limit": 100, "sources": [] })).await;
     assert_eq!(limited["data"]["web"], json!([]), "no sources are the default");
 }
 
 #[tokio::test]
-async fn a_key_needs_the_scope() {
-    let library = Library::open().await;
+async fn search_needs_the_scope() {
+    let fixture = SearchFixture::open().await;
     let made =
-        library.http().post("/admin/keys", &json!({ "name": "other", "scopes": ["map"] })).await.unwrap();
+        fixture.http().post("/admin/keys", &json!({ "name": "other", "scopes": ["map"] })).await.unwrap();
     let key = made.json["key"].as_str().or(made.json["secret"].as_str()).unwrap_or_default().to_owned();
     assert!(!key.is_empty(), "{}", made.text);
-    let reply = super::search_as(&library.http().with_key(Some(&key)), "x", json!({})).await;
-    reply.is_error(403, "Forbidden");
-    let nobody = super::search_as(&library.http().with_key(None), "x", json!({})).await;
-    nobody.is_error(401, "Unauthorized: Invalid token");
+    let response = super::search_as(&fixture.http().with_key(Some(&key)), "x", json!({})).await;
+    response.expect_error(403, "Forbidden");
+    let nobody = super::search_as(&fixture.http().with_key(None), "x", json!({})).await;
+    nobody.expect_error(401, "Unauthorized: Invalid token");
 }

@@ -1,9 +1,9 @@
-//! A page that breaks out of Chromium must not be in the server: the browser runs in its sandbox and, for a server that runs as root,
-//! under another account. Where that is not possible the operator is told.
+//! A page that breaks out of Chromium must not get into the server: the browser runs in its sandbox and, for
+//! a server that runs as root, under another account. Where that is not possible, the operator is told.
 
 use crate::processes::{self, Process};
-use crate::scrape::{House, failed, has, recipe};
-use crate::server::{KEY, Recipe, Server, run};
+use crate::scrape::{ScrapeFixture, assert_contains, assert_failure, config};
+use crate::server::{KEY, Server, ServerConfig, run};
 use crate::site::Site;
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
@@ -15,7 +15,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use testkit::TempDir;
 
-/// A folder that every account may look into. What is private in it is so by its own rights.
+/// A folder that every account may list. Private files in it are protected by their own permissions.
 fn open_folder() -> TempDir {
     let dir = TempDir::new();
     fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
@@ -27,7 +27,7 @@ fn own_uid() -> u32 {
     fs::metadata("/proc/self").unwrap().uid()
 }
 
-/// A process of the browser, as the kernel describes it.
+/// A browser process, as the kernel describes it.
 struct Described {
     pid: u32,
     command_line: String,
@@ -42,7 +42,7 @@ impl Described {
         Some(Self {
             pid: process.pid,
             command_line: text("cmdline").ok()?,
-            // Closed for us where the sandbox has changed the rights.
+            // Not readable for us where the sandbox has changed the permissions.
             environment: text("environ").unwrap_or_default(),
             status: text("status").ok()?,
         })
@@ -71,9 +71,9 @@ fn browser_of(server: &Server) -> Vec<Described> {
     found
 }
 
-/// What `gannet doctor` says of the browser: verdict and text.
-fn doctor(recipe: &Recipe) -> (String, String) {
-    let (_, out, error) = run(recipe.command(&["doctor", "--json"]));
+/// What `gannet doctor` reports about the browser: verdict and text.
+fn doctor(config: &ServerConfig) -> (String, String) {
+    let (_, out, error) = run(config.command(&["doctor", "--json"]));
     let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{error}"));
     let part = report["parts"].as_array().unwrap().iter().find(|part| part["part"] == "chromium").unwrap();
     (part["verdict"].as_str().unwrap().to_owned(), part["text"].as_str().unwrap().to_owned())
@@ -89,11 +89,11 @@ fn can_read(uid: &str, gid: &str, file: &Path) -> bool {
 #[tokio::test]
 async fn the_browser_runs_sandboxed_and_not_as_root() {
     let dir = open_folder();
-    let recipe = recipe(&dir).set("log", "info");
-    let (server, site) = (recipe.start().await, Site::start());
-    let house = House { dir, server, site };
-    has(&house.document("/app", json!({})).await["markdown"], &["renderedword"]);
-    let browser = browser_of(&house.server);
+    let config = config(&dir).set("log", "info");
+    let (server, site) = (config.start().await, Site::start());
+    let fixture = ScrapeFixture { dir, server, site };
+    assert_contains(&fixture.scrape_document("/app", json!({})).await["markdown"], &["renderedword"]);
+    let browser = browser_of(&fixture.server);
     let is_root = own_uid() == 0;
     for process in &browser {
         let ids = process.field("Uid");
@@ -105,26 +105,26 @@ async fn the_browser_runs_sandboxed_and_not_as_root() {
         assert!(!process.environment.contains("GANNET_"), "{}", process.environment);
         let handles = fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten().flatten();
         for open in handles.filter_map(|entry| fs::read_link(entry.path()).ok()) {
-            assert!(!open.starts_with(house.dir.join("data")), "Chromium has {} open", open.display());
+            assert!(!open.starts_with(fixture.dir.join("data")), "Chromium has {} open", open.display());
         }
     }
     let main = browser.iter().find(|process| process.is_main()).unwrap();
     if is_root {
         assert_eq!(main.field("CapEff"), ["0000000000000000"], "{}", main.status);
         let (uid, gid) = (main.field("Uid")[0], main.field("Gid")[0]);
-        let readable = house.dir.join("readable");
+        let readable = fixture.dir.join("readable");
         fs::write(&readable, "x").unwrap();
         assert!(can_read(uid, gid, &readable), "the attempt itself works");
         for file in ["first-key", "secret-key", "gannet.db"] {
-            let file = house.dir.join("data").join(file);
+            let file = fixture.dir.join("data").join(file);
             assert!(file.is_file() && !can_read(uid, gid, &file), "{} can be read", file.display());
         }
     }
-    let (verdict, text) = doctor(&recipe);
-    let metrics = house.http().get("/metrics").await.unwrap().text;
+    let (verdict, text) = doctor(&config);
+    let metrics = fixture.http().get("/metrics").await.unwrap().text;
     if main.command_line.contains("--no-sandbox") {
-        // Where this machine forbids it, everybody is told.
-        assert!(house.server.log().contains("without a sandbox"), "{}", house.server.log());
+        // Where this machine forbids it, the log and the doctor say so.
+        assert!(fixture.server.log().contains("without a sandbox"), "{}", fixture.server.log());
         assert!(verdict == "warning" && text.contains("WITHOUT A SANDBOX"), "{text}");
         assert!(metrics.contains("gannet_browser_sandboxed 0"), "{metrics}");
     } else {
@@ -137,8 +137,8 @@ async fn the_browser_runs_sandboxed_and_not_as_root() {
     }
 }
 
-/// Starts the binary where no user namespace can be made: the kernel refuses that in a changed root folder.
-fn without_namespaces(recipe: Recipe, dir: &TempDir) -> Recipe {
+/// Starts the binary where no user namespace can be made: the kernel refuses that inside a chroot.
+fn without_namespaces(config: ServerConfig, dir: &TempDir) -> ServerConfig {
     let root = dir.join("root");
     fs::create_dir_all(&root).unwrap();
     let script = "mount --rbind / \"$0\" && exec chroot \"$0\" \"$@\"";
@@ -146,24 +146,24 @@ fn without_namespaces(recipe: Recipe, dir: &TempDir) -> Recipe {
     let root = root.to_str().unwrap();
     let words = [&["unshare"], become_root, &["--mount", "sh", "-c", script, root]].concat();
     let launcher = words.into_iter().map(str::to_owned).collect();
-    Recipe { launcher, ..recipe }
+    ServerConfig { launcher, ..config }
 }
 
 #[tokio::test]
 async fn a_browser_without_a_sandbox_is_reported_or_refused() {
     let dir = open_folder();
-    let recipe = without_namespaces(recipe(&dir), &dir);
+    let config = without_namespaces(config(&dir), &dir);
     let site = Site::start();
-    let server = recipe.start().await;
+    let server = config.start().await;
     let end = Instant::now() + Duration::from_secs(20);
     while !server.log().contains("without a sandbox") {
         assert!(Instant::now() < end, "no warning at the start:\n{}", server.log());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert!(server.log().contains("WARN") && server.log().contains("user namespaces"), "{}", server.log());
-    let house = House { dir, server, site };
-    has(&house.document("/app", json!({})).await["markdown"], &["renderedword"]);
-    let browser = browser_of(&house.server);
+    let fixture = ScrapeFixture { dir, server, site };
+    assert_contains(&fixture.scrape_document("/app", json!({})).await["markdown"], &["renderedword"]);
+    let browser = browser_of(&fixture.server);
     let main = browser.iter().find(|process| process.is_main()).unwrap();
     assert!(main.command_line.contains("--no-sandbox"), "{}", main.command_line);
     if own_uid() == 0 {
@@ -171,27 +171,27 @@ async fn a_browser_without_a_sandbox_is_reported_or_refused() {
             assert!(!process.field("Uid").contains(&"0"), "still not as root: {}", process.status);
         }
     }
-    let warnings = house.server.log().matches("the browser runs without a sandbox").count();
-    assert_eq!(warnings, 2, "at the start of the server and of the browser: {}", house.server.log());
-    let (verdict, text) = doctor(&recipe);
+    let warnings = fixture.server.log().matches("the browser runs without a sandbox").count();
+    assert_eq!(warnings, 2, "at the start of the server and of the browser: {}", fixture.server.log());
+    let (verdict, text) = doctor(&config);
     assert!(verdict == "warning" && text.contains("WITHOUT A SANDBOX"), "{verdict}: {text}");
-    let House { dir, server, site } = house;
+    let ScrapeFixture { dir, server, site } = fixture;
     drop(server);
 
-    let strict = recipe.set("browser_sandbox", "on");
-    let house = House { server: strict.start().await, dir, site };
-    let reply = house.scrape("/app", json!({ "waitFor": 10, "maxAge": 0 })).await;
-    failed(&reply, 500, "SCRAPE_ALL_ENGINES_FAILED");
-    assert!(!processes::tree(house.server.pid()).iter().any(Process::is_chromium), "it was not started");
+    let strict = config.set("browser_sandbox", "on");
+    let fixture = ScrapeFixture { server: strict.start().await, dir, site };
+    let response = fixture.scrape("/app", json!({ "waitFor": 10, "maxAge": 0 })).await;
+    assert_failure(&response, 500, "SCRAPE_ALL_ENGINES_FAILED");
+    assert!(!processes::tree(fixture.server.pid()).iter().any(Process::is_chromium), "it was not started");
     let (verdict, text) = doctor(&strict);
     assert!(verdict == "broken" && text.to_lowercase().contains("sandbox"), "{verdict}: {text}");
 }
 
 #[tokio::test]
-async fn the_account_of_the_browser_can_be_chosen_and_is_checked_at_the_start() {
+async fn the_account_of_the_browser_is_configurable_and_checked_at_the_start() {
     let dir = open_folder();
     let start = |user: &str| {
-        let (code, _, error) = run(recipe(&dir).set("browser_user", user).command(&["keys", "list"]));
+        let (code, _, error) = run(config(&dir).set("browser_user", user).command(&["keys", "list"]));
         (code, error)
     };
     for (user, reason) in [("no-such-account", "no-such-account"), ("root", "same"), ("0:0", "same")] {
@@ -206,16 +206,16 @@ async fn the_account_of_the_browser_can_be_chosen_and_is_checked_at_the_start() 
         assert!(code != Some(0) && error.contains("root"), "{error}");
         return;
     }
-    let chosen = recipe(&dir).set("browser_user", "54321:54322");
-    let house = House { server: chosen.start().await, site: Site::start(), dir };
-    house.document("/app", json!({})).await;
-    for process in browser_of(&house.server) {
+    let chosen = config(&dir).set("browser_user", "54321:54322");
+    let fixture = ScrapeFixture { server: chosen.start().await, site: Site::start(), dir };
+    fixture.scrape_document("/app", json!({})).await;
+    for process in browser_of(&fixture.server) {
         assert_eq!(process.field("Uid"), ["54321"; 4], "{}", process.status);
         assert_eq!(process.field("Gid"), ["54322"; 4], "{}", process.status);
     }
 }
 
-/// A page that shows a page of another site in a frame, which computes for ever.
+/// A page with a frame of another site, whose script never ends.
 fn page_with_busy_frame() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -245,17 +245,17 @@ fn page_with_busy_frame() -> u16 {
 }
 
 #[tokio::test]
-async fn a_frame_of_another_site_has_a_process_of_its_own() {
-    let house = House::open().await;
+async fn a_frame_of_another_site_has_its_own_process() {
+    let fixture = ScrapeFixture::open().await;
     let url = format!("http://127.0.0.1:{}/", page_with_busy_frame());
     let body = json!({ "url": url, "waitFor": 3000, "timeout": 30_000 });
-    let reply = house.http().post("/v2/scrape", &body).await.unwrap();
-    // In one process with the frame, the page would never get to write this.
-    has(&reply.is_success()["data"]["markdown"], &["lateword"]);
+    let response = fixture.http().post("/v2/scrape", &body).await.unwrap();
+    // In one process with the frame, the page could never write this.
+    assert_contains(&response.expect_success()["data"]["markdown"], &["lateword"]);
 }
 
 #[tokio::test]
-async fn nothing_of_the_browser_outlives_a_kill_and_the_next_start() {
+async fn no_browser_process_outlives_a_kill_and_the_next_start() {
     let dir = open_folder();
     let temporary = dir.join("tmp");
     fs::create_dir(&temporary).unwrap();
@@ -265,7 +265,7 @@ async fn nothing_of_the_browser_outlives_a_kill_and_the_next_start() {
         names.map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>()
     };
     let site = Site::start();
-    // The first process of a container: whatever the browser leaves becomes its child.
+    // Like the first process of a container: orphaned browser processes become its children.
     let become_root: &[&str] = if own_uid() == 0 { &[] } else { &["--user", "--map-root-user"] };
     let variable = format!("TMPDIR={}", temporary.display());
     let words = [
@@ -275,14 +275,14 @@ async fn nothing_of_the_browser_outlives_a_kill_and_the_next_start() {
     ]
     .concat();
     let launcher: Vec<String> = words.into_iter().map(str::to_owned).collect();
-    let recipe = Recipe { launcher, ..recipe(&dir) };
+    let config = ServerConfig { launcher, ..config(&dir) };
     let visit = async |server: &Server| {
         let body = json!({ "url": site.url("/app"), "maxAge": 0 });
-        server.http.post("/v2/scrape", &body).await.unwrap().is_success();
+        server.http.post("/v2/scrape", &body).await.unwrap().expect_success();
     };
-    let first = recipe.start().await;
+    let first = config.start().await;
     visit(&first).await;
-    // A browser that is killed, whatever its account, is replaced, and its processes and files are gone.
+    // A killed browser is replaced, whatever its account, and its processes and files are gone.
     let tree = processes::tree(first.pid());
     let killed = browser_of(&first).into_iter().find(Described::is_main).unwrap().pid;
     crate::server::signal(killed, "KILL");
@@ -303,7 +303,7 @@ async fn nothing_of_the_browser_outlives_a_kill_and_the_next_start() {
     first.kill();
     processes::all_gone(&tree, Duration::from_secs(10));
     assert!(!entries().is_empty(), "a killed server leaves files");
-    let second = recipe.start().await;
+    let second = config.start().await;
     visit(&second).await;
     assert_eq!(entries().len(), 2, "a folder and its lock: {:?}", entries());
     let tree = processes::tree(second.pid());

@@ -1,9 +1,9 @@
-//! CPU work of one request ends at its timeout, and one caller cannot stop the others.
+//! CPU work of one request ends at its timeout, and one caller cannot block the others.
 
-use crate::http::{Http, Reply};
-use crate::scrape::{House, failed, scrape_as};
+use crate::http::{Http, HttpResponse};
+use crate::scrape::{ScrapeFixture, assert_failure, scrape_as};
 use crate::site::Site;
-use crate::stand::Stand;
+use crate::site_server::SiteServer;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
@@ -12,12 +12,12 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// Siblings on the hostile page: the selectors look at each pair of them.
-const SIBLINGS: usize = 20_000;
-/// What an answer may be late by on a busy machine.
-const LATE: Duration = Duration::from_secs(2);
+/// Siblings on the hostile page: the selectors compare each pair of them.
+const SIBLING_ELEMENTS: usize = 20_000;
+/// How much later than its timeout a response may come on a busy machine.
+const TIMEOUT_MARGIN: Duration = Duration::from_secs(2);
 
-/// Selectors that cost the square of the number of siblings, each in a place of its own.
+/// Selectors whose cost is quadratic in the number of siblings, each in another option.
 fn hostile_selectors() -> Value {
     let selector = |number: usize| format!("i:is(b ~ i ~ i):not(.n{number})");
     json!({
@@ -28,7 +28,7 @@ fn hostile_selectors() -> Value {
 }
 
 fn siblings() -> String {
-    format!("<h1>A page with very many parts</h1><p>Some words.</p>{}", "<i>x</i>".repeat(SIBLINGS))
+    format!("<h1>A page with very many parts</h1><p>Some words.</p>{}", "<i>x</i>".repeat(SIBLING_ELEMENTS))
 }
 
 /// Three megabytes of names, numbers and sentences.
@@ -37,7 +37,7 @@ fn huge() -> String {
     format!("<h1>All of them</h1><p>{}</p>", line.repeat(35_000))
 }
 
-/// Links whose addresses a regular expression can be slow about.
+/// Links whose URLs are slow to match for a regular expression.
 fn links() -> String {
     let mut page = String::from("<h1>Links</h1><p>Some words around them.</p>");
     for number in 0..2_000 {
@@ -46,15 +46,15 @@ fn links() -> String {
     page.replace('0', "a").replace('1', "b")
 }
 
-fn hostile_site() -> Stand {
+fn hostile_site() -> SiteServer {
     let router = Router::new()
         .route("/siblings", get(|| async { Html(siblings()) }))
         .route("/huge/{number}", get(|| async { Html(huge()) }))
         .route("/links", get(|| async { Html(links()) }));
-    Stand::start(router)
+    SiteServer::start(router)
 }
 
-/// Processor time of a process so far.
+/// CPU time of a process so far.
 fn cpu(pid: u32) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the server runs");
     let fields: Vec<&str> = stat.rsplit_once(')').expect("a name").1.split_whitespace().collect();
@@ -62,8 +62,8 @@ fn cpu(pid: u32) -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
-/// The server is at rest soon: it uses little of a processor in one of the next seconds.
-async fn comes_to_rest(pid: u32, what: &str) {
+/// Asserts that the server becomes idle: it uses little CPU in one of the next seconds.
+async fn wait_until_idle(pid: u32, what: &str) {
     let mut used = Duration::MAX;
     for _ in 0..4 {
         let before = cpu(pid);
@@ -76,95 +76,96 @@ async fn comes_to_rest(pid: u32, what: &str) {
     panic!("{what}: the server still uses {used:?} of each second");
 }
 
-/// Asks for a stored page in a way that takes minutes.
-async fn ask(http: &Http, url: &str) -> (Reply, Duration) {
+/// A request for a stored page that would take minutes.
+async fn expensive_request(http: &Http, url: &str) -> (HttpResponse, Duration) {
     let begun = Instant::now();
-    let reply = scrape_as(http, url, hostile_selectors()).await;
-    (reply, begun.elapsed())
+    let response = scrape_as(http, url, hostile_selectors()).await;
+    (response, begun.elapsed())
 }
 
 #[tokio::test]
-async fn a_stored_page_is_answered_within_the_timeout_whatever_the_selectors_and_the_work_stops() {
-    let (house, stand) = (House::open().await, hostile_site());
-    let url = stand.url("/siblings");
-    scrape_as(house.http(), &url, json!({ "timeout": 60_000 })).await.is_success();
+async fn hostile_selectors_end_at_the_timeout_and_their_work_stops() {
+    let (fixture, site) = (ScrapeFixture::open().await, hostile_site());
+    let url = site.url("/siblings");
+    scrape_as(fixture.http(), &url, json!({ "timeout": 60_000 })).await.expect_success();
     let mut asking = JoinSet::new();
     for _ in 0..4 {
-        let (http, url) = (house.http().clone(), url.clone());
-        asking.spawn(async move { ask(&http, &url).await });
+        let (http, url) = (fixture.http().clone(), url.clone());
+        asking.spawn(async move { expensive_request(&http, &url).await });
     }
     while let Some(answered) = asking.join_next().await {
-        let (reply, took) = answered.unwrap();
-        assert!(took < Duration::from_secs(1) + LATE, "{took:?}: {}", reply.text);
-        failed(&reply, 408, "SCRAPE_TIMEOUT");
+        let (response, took) = answered.unwrap();
+        assert!(took < Duration::from_secs(1) + TIMEOUT_MARGIN, "{took:?}: {}", response.text);
+        assert_failure(&response, 408, "SCRAPE_TIMEOUT");
     }
-    comes_to_rest(house.server.pid(), "after the time of its callers").await;
+    wait_until_idle(fixture.server.pid(), "after the time of its callers").await;
 }
 
 #[tokio::test]
-async fn work_stops_when_its_caller_hangs_up() {
-    let (house, stand) = (House::open().await, hostile_site());
-    let url = stand.url("/siblings");
-    scrape_as(house.http(), &url, json!({ "timeout": 60_000 })).await.is_success();
-    let before = cpu(house.server.pid());
+async fn work_stops_when_its_caller_disconnects() {
+    let (fixture, site) = (ScrapeFixture::open().await, hostile_site());
+    let url = site.url("/siblings");
+    scrape_as(fixture.http(), &url, json!({ "timeout": 60_000 })).await.expect_success();
+    let before = cpu(fixture.server.pid());
     let mut asking = JoinSet::new();
     for _ in 0..2 {
-        let (http, url) = (house.http().clone(), url.clone());
+        let (http, url) = (fixture.http().clone(), url.clone());
         let mut options = hostile_selectors();
         options["timeout"] = 60_000.into();
         asking.spawn(async move { scrape_as(&http, &url, options).await });
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(
-        cpu(house.server.pid()).saturating_sub(before) > Duration::from_millis(300),
+        cpu(fixture.server.pid()).saturating_sub(before) > Duration::from_millis(300),
         "the work had begun"
     );
     asking.abort_all();
-    comes_to_rest(house.server.pid(), "after its callers hung up").await;
+    wait_until_idle(fixture.server.pid(), "after its callers hung up").await;
 }
 
 #[tokio::test]
-async fn selectors_of_ordinary_use_cost_no_square() {
-    let (house, stand) = (House::open().await, hostile_site());
+async fn ordinary_selectors_are_not_quadratic() {
+    let (fixture, site) = (ScrapeFixture::open().await, hostile_site());
     let options =
         json!({ "excludeTags": ["b ~ i ~ i", "b + i > i"], "onlyMainContent": false, "timeout": 60_000 });
     let begun = Instant::now();
-    let reply = scrape_as(house.http(), &stand.url("/siblings"), options).await;
-    reply.is_success();
-    assert!(reply.json["data"]["markdown"].as_str().unwrap().contains("Some words"));
+    let response = scrape_as(fixture.http(), &site.url("/siblings"), options).await;
+    response.expect_success();
+    assert!(response.json["data"]["markdown"].as_str().unwrap().contains("Some words"));
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
-    let metrics = house.http().get("/metrics").await.unwrap().text;
+    let metrics = fixture.http().get("/metrics").await.unwrap().text;
     assert!(metrics.contains("gannet_work_cpu_seconds_count{capability=\"scrape\"}"), "{metrics}");
 }
 
-/// The time that so many in a hundred requests stay below.
+/// The given percentile of response times.
 fn percentile(times: &[Duration], percent: usize) -> Duration {
     let mut times = times.to_vec();
     times.sort_unstable();
     times[times.len() * percent / 100]
 }
 
-/// Scrapes pages of the site one after the other, as somebody does who is in no hurry.
-async fn ordinary(http: &Http, site: &Site, pages: std::ops::Range<usize>) -> Vec<Duration> {
+/// Scrapes pages of the site one after the other, with pauses.
+async fn measure_ordinary_scrapes(http: &Http, site: &Site, pages: std::ops::Range<usize>) -> Vec<Duration> {
     let mut times = Vec::new();
     for page in pages {
         let begun = Instant::now();
-        let reply = scrape_as(http, &site.url(&format!("/page/{page}")), json!({ "maxAge": 0 })).await;
+        let response = scrape_as(http, &site.url(&format!("/page/{page}")), json!({ "maxAge": 0 })).await;
         times.push(begun.elapsed());
-        reply.is_success();
+        response.expect_success();
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     times
 }
 
-/// Callers who ask for everything that takes a processor for long, again and again until this is dropped. They would sit at another
-/// machine: here they have a runtime of their own, which makes way for what is measured.
+/// Callers who keep sending the most expensive requests until this is dropped. They would be on another
+/// machine: here they have a runtime of their own with a low priority, so that they do not disturb the
+/// measurement.
 struct HostileCallers(Option<tokio::runtime::Runtime>);
 
 impl HostileCallers {
-    fn start(http: &Http, stand: &Stand) -> Self {
+    fn start(http: &Http, site: &SiteServer) -> Self {
         let lower_priority = || {
-            // A machine that does not let us is measured as it is.
+            // Where the priority cannot be lowered, the measurement goes on without.
             let _ = rustix::process::setpriority_process(None, 19);
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -173,8 +174,8 @@ impl HostileCallers {
             .on_thread_start(lower_priority)
             .build()
             .expect("a runtime");
-        let (http, stand) = (http.clone(), stand.url(""));
-        runtime.spawn(async move { hostile(&http, &stand).join_all().await });
+        let (http, site) = (http.clone(), site.url(""));
+        runtime.spawn(async move { spawn_hostile_requests(&http, &site).join_all().await });
         Self(Some(runtime))
     }
 }
@@ -187,10 +188,10 @@ impl Drop for HostileCallers {
     }
 }
 
-fn hostile(http: &Http, stand: &str) -> JoinSet<()> {
+fn spawn_hostile_requests(http: &Http, site: &str) -> JoinSet<()> {
     let mut callers = JoinSet::new();
     for number in 0..3 {
-        let (http, url) = (http.clone(), format!("{stand}/siblings"));
+        let (http, url) = (http.clone(), format!("{site}/siblings"));
         let mut options = hostile_selectors();
         options["timeout"] = (2_000 + 500 * number).into();
         callers.spawn(async move {
@@ -200,7 +201,7 @@ fn hostile(http: &Http, stand: &str) -> JoinSet<()> {
         });
     }
     for number in 0..2 {
-        let (http, url) = (http.clone(), format!("{stand}/huge/{number}"));
+        let (http, url) = (http.clone(), format!("{site}/huge/{number}"));
         let options = json!({
             "redactPII": true,
             "formats": ["markdown", "links", "html", { "type": "highlights", "query": "who called" }],
@@ -213,7 +214,7 @@ fn hostile(http: &Http, stand: &str) -> JoinSet<()> {
             }
         });
     }
-    let (http, url) = (http.clone(), format!("{stand}/links"));
+    let (http, url) = (http.clone(), format!("{site}/links"));
     callers.spawn(async move {
         let body = json!({ "url": url, "limit": 3, "includePaths": ["(?:[ab]*a[ab]{14}){3}x", "links"] });
         loop {
@@ -234,23 +235,31 @@ fn with_url(options: &Value, url: &str) -> Value {
 async fn a_hostile_team_does_not_slow_another_one_down() {
     let is_long = std::env::var_os("GANNET_TEST_SOAK").is_some();
     let (rounds, pages) = if is_long { (6, 100) } else { (1, 40) };
-    let (house, stand) = (House::open().await, hostile_site());
-    let stranger = house.stranger().await;
-    scrape_as(&stranger, &stand.url("/siblings"), json!({ "timeout": 60_000 })).await.is_success();
-    ordinary(house.http(), &house.site, 0..10).await;
+    let (fixture, site) = (ScrapeFixture::open().await, hostile_site());
+    let other_team = fixture.other_team().await;
+    scrape_as(&other_team, &site.url("/siblings"), json!({ "timeout": 60_000 })).await.expect_success();
+    measure_ordinary_scrapes(fixture.http(), &fixture.site, 0..10).await;
     let (mut alone, mut beside) = (Vec::new(), Vec::new());
-    // In turns, so that whatever else the machine does falls on both.
+    // Alternating, so that other load on the machine affects both.
     for round in 1..=rounds {
-        let begun = cpu(house.server.pid());
-        alone.extend(ordinary(house.http(), &house.site, round * 1_000..round * 1_000 + pages).await);
-        let used_alone = cpu(house.server.pid()).saturating_sub(begun);
-        let callers = HostileCallers::start(&stranger, &stand);
-        tokio::time::sleep(Duration::from_secs(2)).await;
-        let before = cpu(house.server.pid());
-        beside.extend(
-            ordinary(house.http(), &house.site, round * 1_000 + 500..round * 1_000 + 500 + pages).await,
+        let begun = cpu(fixture.server.pid());
+        alone.extend(
+            measure_ordinary_scrapes(fixture.http(), &fixture.site, round * 1_000..round * 1_000 + pages)
+                .await,
         );
-        let used = cpu(house.server.pid()).saturating_sub(before);
+        let used_alone = cpu(fixture.server.pid()).saturating_sub(begun);
+        let callers = HostileCallers::start(&other_team, &site);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let before = cpu(fixture.server.pid());
+        beside.extend(
+            measure_ordinary_scrapes(
+                fixture.http(),
+                &fixture.site,
+                round * 1_000 + 500..round * 1_000 + 500 + pages,
+            )
+            .await,
+        );
+        let used = cpu(fixture.server.pid()).saturating_sub(before);
         let more = used.saturating_sub(used_alone);
         assert!(
             more > Duration::from_millis(500),
@@ -258,7 +267,7 @@ async fn a_hostile_team_does_not_slow_another_one_down() {
         );
         drop(callers);
         if round < rounds {
-            comes_to_rest(house.server.pid(), "after its hostile callers left").await;
+            wait_until_idle(fixture.server.pid(), "after its hostile callers left").await;
         }
     }
     for percent in [50, 95] {
@@ -267,7 +276,7 @@ async fn a_hostile_team_does_not_slow_another_one_down() {
         println!("p{percent} alone {alone:?}, beside a hostile team {beside:?}: {ratio:.2} times");
     }
     let (alone, beside) = (percentile(&alone, 95), percentile(&beside, 95));
-    // Beside other tests, which take the processors away from both of its halves, only a standstill can be told from chance.
+    // While other tests take CPU time from both halves, only a complete standstill can be told from chance.
     let is_alone = std::env::var_os("GANNET_TEST_ALONE").is_some();
     let (times, slack) = if is_alone { (2, 0) } else { (4, 500) };
     assert!(beside <= times * alone + Duration::from_millis(slack), "{alone:?} alone, {beside:?} beside");

@@ -3,12 +3,12 @@
 mod browser_slots;
 mod logins;
 
-use crate::http::{Http, Reply};
-use crate::scrape::{House, failed, recipe};
-use crate::search::Library;
+use crate::http::{Http, HttpResponse};
+use crate::scrape::{ScrapeFixture, assert_failure, config};
+use crate::search::SearchFixture;
 use crate::server::Server;
 use crate::site::Site;
-use crate::stand::Stand;
+use crate::site_server::SiteServer;
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
@@ -26,19 +26,19 @@ fn secret_headers() -> Value {
     json!({ "Authorization": "Bearer SECRET-TOKEN", "Cookie": "sid=SECRET", "X-Pass": "SECRET-PASS" })
 }
 
-type Heard = Arc<Mutex<Vec<(String, HeaderMap)>>>;
+type Requests = Arc<Mutex<Vec<(String, HeaderMap)>>>;
 
-/// A host that remembers every request with its headers.
+/// A host that records every request with its headers.
 struct Host {
-    stand: Stand,
-    heard: Heard,
+    server: SiteServer,
+    requests: Requests,
 }
 
 impl Host {
-    /// `answer` gets the path of a request; what it has no answer for is a 404.
+    /// `answer` gets the path of a request; `None` is a 404.
     fn start(answer: impl Fn(&str) -> Option<Response> + Clone + Send + Sync + 'static) -> Self {
-        let heard = Heard::default();
-        let memory = heard.clone();
+        let requests = Requests::default();
+        let memory = requests.clone();
         let router =
             Router::new().fallback(move |request: Request| {
                 let path = request.uri().path().to_owned();
@@ -48,38 +48,38 @@ impl Host {
                     answer.unwrap_or_else(|| (axum::http::StatusCode::NOT_FOUND, "gone").into_response())
                 }
             });
-        Self { stand: Stand::start(router), heard }
+        Self { server: SiteServer::start(router), requests }
     }
 
     fn url(&self, path: &str) -> String {
-        self.stand.url(path)
+        self.server.url(path)
     }
 
-    fn heard(&self) -> Vec<(String, HeaderMap)> {
-        self.heard.lock().unwrap().clone()
+    fn requests(&self) -> Vec<(String, HeaderMap)> {
+        self.requests.lock().unwrap().clone()
     }
 
-    fn was_asked_for(&self, path: &str) -> bool {
-        self.heard().iter().any(|(known, _)| known == path)
+    fn got_request_for(&self, path: &str) -> bool {
+        self.requests().iter().any(|(known, _)| known == path)
     }
 
-    /// The host was asked for these paths, and no request carried anything secret.
+    /// Asserts that the host got requests for these paths, and that none carried a secret.
     #[track_caller]
-    fn saw_no_secret(&self, paths: &[&str]) {
+    fn assert_no_secret(&self, paths: &[&str]) {
         for path in paths {
-            assert!(self.was_asked_for(path), "nobody asked for {path}: {:?}", self.heard());
+            assert!(self.got_request_for(path), "no request for {path}: {:?}", self.requests());
         }
-        for (path, headers) in self.heard() {
+        for (path, headers) in self.requests() {
             assert!(!format!("{headers:?}").contains(SECRET), "{path} came with {headers:?}");
         }
     }
 
-    /// Every request for this path carried the secrets.
+    /// Asserts that every request for this path carried the secrets.
     #[track_caller]
-    fn was_trusted(&self, path: &str) {
-        let asked: Vec<_> = self.heard().into_iter().filter(|(known, _)| known == path).collect();
-        assert!(!asked.is_empty(), "nobody asked for {path}");
-        for (_, headers) in asked {
+    fn assert_got_secrets(&self, path: &str) {
+        let requests: Vec<_> = self.requests().into_iter().filter(|(known, _)| known == path).collect();
+        assert!(!requests.is_empty(), "no request for {path}");
+        for (_, headers) in requests {
             assert_eq!(headers.get("authorization").unwrap(), "Bearer SECRET-TOKEN", "{headers:?}");
             assert!(headers.get("cookie").unwrap().to_str().unwrap().contains("sid=SECRET"), "{headers:?}");
         }
@@ -97,7 +97,7 @@ fn redirect(to: &str) -> Response {
     (axum::http::StatusCode::FOUND, [(header::LOCATION, to.to_owned())]).into_response()
 }
 
-/// A host that other sites lead to; any path has a page or an empty list.
+/// A host that other sites link to; every path is a page or an empty sitemap.
 fn elsewhere() -> Host {
     Host::start(|path| {
         let xml = |text: &str| ([(header::CONTENT_TYPE, "application/xml")], text.to_owned()).into_response();
@@ -111,31 +111,31 @@ fn elsewhere() -> Host {
 
 async fn without_browser() -> (TempDir, Server) {
     let dir = TempDir::new();
-    let server = recipe(&dir).set("browser", "off").start().await;
+    let server = config(&dir).set("browser", "off").start().await;
     (dir, server)
 }
 
-/// Waits until a crawl or a batch has ended; how it stands then.
-async fn crawled(http: &Http, path: &str, body: &Value) -> Value {
+/// Waits until a crawl or a batch has ended; returns its status.
+async fn crawl_to_end(http: &Http, path: &str, body: &Value) -> Value {
     let started = http.post(path, body).await.unwrap();
-    let id = started.is_success()["id"].as_str().unwrap().to_owned();
-    ended(http, &format!("{path}/{id}"), "scraping").await.json
+    let id = started.expect_success()["id"].as_str().unwrap().to_owned();
+    wait_for_end(http, &format!("{path}/{id}"), "scraping").await.json
 }
 
-async fn ended(http: &Http, path: &str, open: &str) -> Reply {
+async fn wait_for_end(http: &Http, path: &str, open: &str) -> HttpResponse {
     let end = Instant::now() + Duration::from_mins(1);
     loop {
-        let reply = http.get(path).await.unwrap();
-        assert_eq!(reply.status, 200, "{}", reply.text);
-        if reply.json["status"] != open {
-            return reply;
+        let response = http.get(path).await.unwrap();
+        assert_eq!(response.status, 200, "{}", response.text);
+        if response.json["status"] != open {
+            return response;
         }
-        assert!(Instant::now() < end, "it did not end: {}", reply.text);
+        assert!(Instant::now() < end, "it did not end: {}", response.text);
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
 }
 
-/// H2 a: sitemaps and feeds may lie on any host, and whoever writes a robots.txt decides on which.
+/// H2 a: sitemaps and feeds may lie on any host, and the author of a robots.txt chooses it.
 #[tokio::test]
 async fn map_sends_headers_to_the_mapped_site_only() {
     let (_dir, server) = without_browser().await;
@@ -153,72 +153,72 @@ async fn map_sends_headers_to_the_mapped_site_only() {
         _ => None,
     });
     let body = json!({ "url": site.url("/"), "headers": secret_headers() });
-    let links = server.http.post("/v2/map", &body).await.unwrap().is_success()["links"].clone();
+    let links = server.http.post("/v2/map", &body).await.unwrap().expect_success()["links"].clone();
     assert!(links.as_array().is_some_and(|links| !links.is_empty()), "{links}");
-    other.saw_no_secret(&["/evil-sitemap.xml", "/nested.xml", "/feed.xml"]);
+    other.assert_no_secret(&["/evil-sitemap.xml", "/nested.xml", "/feed.xml"]);
     for path in ["/", "/robots.txt", "/own.xml"] {
-        site.was_trusted(path);
+        site.assert_got_secrets(path);
     }
 }
 
-/// H2 b: without a check of the certificate anybody on the way could have the headers.
+/// H2 b: without a certificate check anybody on the network path could read the headers.
 #[tokio::test]
 async fn map_checks_certificates_where_it_sends_headers() {
     let (_dir, server) = without_browser().await;
     let site = Site::start_tls();
     let body = json!({ "url": site.url("/"), "headers": { "Authorization": "Bearer SECRET" } });
-    let reply = server.http.post("/v2/map", &body).await.unwrap();
+    let response = server.http.post("/v2/map", &body).await.unwrap();
     for path in ["/", "/robots.txt", "/sitemap.xml", "/sitemap_index.xml"] {
-        assert_eq!(site.hits(path), 0, "{path} was asked for over TLS that nobody checked");
+        assert_eq!(site.hits(path), 0, "{path} was requested over unverified TLS");
     }
-    failed(&reply, 500, "SCRAPE_SSL_ERROR");
-    // Without secrets a map goes on to read what others cannot vouch for.
+    assert_failure(&response, 500, "SCRAPE_SSL_ERROR");
+    // Without credentials a map also reads sites with an invalid certificate.
     let plain = server.http.post("/v2/map", &json!({ "url": site.url("/article") })).await.unwrap();
-    plain.is_success();
+    plain.expect_success();
 }
 
-/// H2 c: what a search finds is nothing that the caller named.
+/// H2 c: the caller did not name what a search finds.
 #[tokio::test]
 async fn extract_sends_headers_to_its_own_urls_only() {
-    let library = Library::with(|recipe| recipe.set("browser", "off")).await;
+    let fixture = SearchFixture::with(|config| config.set("browser", "off")).await;
     let other = elsewhere();
     let site =
         Host::start(|path| (path == "/about").then(|| html(&format!("<h1>About the harbour</h1>{PROSE}"))));
-    library.engine.finds(&[other.url("/lanterns")]);
+    fixture.engine.set_results(&[other.url("/lanterns")]);
     let schema =
         json!({ "type": "object", "required": ["price"], "properties": { "price": { "type": "number" } } });
     let options = json!({ "headers": secret_headers() });
     let body = json!({ "urls": [site.url("/about")], "prompt": "the price of a lantern", "schema": schema,
         "enableWebSearch": true, "scrapeOptions": options });
-    let id = library.http().post("/v2/extract", &body).await.unwrap().is_success()["id"].clone();
-    ended(library.http(), &format!("/v2/extract/{}", id.as_str().unwrap()), "processing").await;
-    other.saw_no_secret(&["/lanterns"]);
-    site.was_trusted("/about");
-    // Where no page is named, they are for nobody: that is said, and not left out in silence.
+    let id = fixture.http().post("/v2/extract", &body).await.unwrap().expect_success()["id"].clone();
+    wait_for_end(fixture.http(), &format!("/v2/extract/{}", id.as_str().unwrap()), "processing").await;
+    other.assert_no_secret(&["/lanterns"]);
+    site.assert_got_secrets("/about");
+    // Where no page is named, the headers are sent to nobody, and the response says so.
     let nowhere = json!({ "prompt": "the price of a lantern", "scrapeOptions": options });
-    let reply = library.http().post("/v2/extract", &nowhere).await.unwrap();
-    assert_eq!((reply.status, reply.text.contains("scrapeOptions")), (400, true), "{}", reply.text);
+    let response = fixture.http().post("/v2/extract", &nowhere).await.unwrap();
+    assert_eq!((response.status, response.text.contains("scrapeOptions")), (400, true), "{}", response.text);
     let search = json!({ "scrapeOptions": { "formats": ["markdown"], "headers": secret_headers() } });
-    let reply = library.search("lantern", search).await;
-    assert_eq!((reply.status, reply.text.contains("scrapeOptions")), (400, true), "{}", reply.text);
+    let response = fixture.search("lantern", search).await;
+    assert_eq!((response.status, response.text.contains("scrapeOptions")), (400, true), "{}", response.text);
 }
 
-/// A search scrapes what it finds as the caller wants it, and says so when something cannot be sent.
+/// A search scrapes its results with the caller's options, and says so when a header cannot be sent.
 #[tokio::test]
-async fn search_sends_what_any_host_may_see() {
-    let library = Library::with(|recipe| recipe.set("browser", "off")).await;
+async fn search_sends_only_headers_that_any_host_may_see() {
+    let fixture = SearchFixture::with(|config| config.set("browser", "off")).await;
     let other = elsewhere();
-    library.engine.finds(&[other.url("/lanterns")]);
+    fixture.engine.set_results(&[other.url("/lanterns")]);
     let options = json!({ "formats": ["markdown"], "headers": { "User-Agent": "Own/1" } });
-    library.found("lantern", json!({ "scrapeOptions": options })).await;
-    let (_, headers) = other.heard().into_iter().find(|(path, _)| path == "/lanterns").unwrap();
+    fixture.search_ok("lantern", json!({ "scrapeOptions": options })).await;
+    let (_, headers) = other.requests().into_iter().find(|(path, _)| path == "/lanterns").unwrap();
     assert_eq!(headers["user-agent"], "Own/1");
 }
 
-/// H2 d: links lead out of a crawl, and its headers must not.
+/// H2 d: links lead out of a crawl, and its headers must not follow them.
 #[tokio::test]
 async fn crawl_sends_headers_to_the_origin_of_its_start_only() {
-    let house = House::open().await;
+    let fixture = ScrapeFixture::open().await;
     let other = elsewhere();
     let far = other.url("/far");
     let site = Host::start(move |path| match path {
@@ -231,25 +231,25 @@ async fn crawl_sends_headers_to_the_origin_of_its_start_only() {
     for wait in [0, 1] {
         let body = json!({ "url": site.url("/"), "allowExternalLinks": true, "limit": 3,
             "scrapeOptions": { "headers": secret_headers(), "waitFor": wait } });
-        let status = crawled(house.http(), "/v2/crawl", &body).await;
+        let status = crawl_to_end(fixture.http(), "/v2/crawl", &body).await;
         assert_eq!(status["completed"], 3, "{status}");
-        other.saw_no_secret(&["/far"]);
+        other.assert_no_secret(&["/far"]);
         for path in ["/", "/near"] {
-            site.was_trusted(path);
+            site.assert_got_secrets(path);
         }
-        other.heard.lock().unwrap().clear();
+        other.requests.lock().unwrap().clear();
     }
-    // A batch names its pages, and nothing that they lead to.
+    // A batch names its pages, but not what they link to.
     let batch = json!({ "urls": [site.url("/near"), site.url("/away")], "headers": secret_headers() });
-    crawled(house.http(), "/v2/batch/scrape", &batch).await;
-    site.was_trusted("/away");
-    other.saw_no_secret(&["/far"]);
+    crawl_to_end(fixture.http(), "/v2/batch/scrape", &batch).await;
+    site.assert_got_secrets("/away");
+    other.assert_no_secret(&["/far"]);
 }
 
-/// L3: callers put secrets under names that nobody can foresee.
+/// L3: callers put secrets into headers whose names nobody can foresee.
 #[tokio::test]
-async fn a_redirect_to_another_host_leaves_every_secret_behind() {
-    let house = House::open().await;
+async fn a_redirect_to_another_host_drops_every_secret() {
+    let fixture = ScrapeFixture::open().await;
     let other = elsewhere();
     let away = other.url("/landed");
     let site = Host::start(move |path| match path {
@@ -263,15 +263,15 @@ async fn a_redirect_to_another_host_leaves_every_secret_behind() {
     for wait in [0, 1] {
         let options = json!({ "headers": headers, "waitFor": wait });
         for path in ["/away", "/inside"] {
-            let reply = crate::scrape::scrape_as(house.http(), &site.url(path), options.clone()).await;
-            assert_eq!(reply.status, 200, "{}", reply.text);
+            let response = crate::scrape::scrape_as(fixture.http(), &site.url(path), options.clone()).await;
+            assert_eq!(response.status, 200, "{}", response.text);
         }
-        other.saw_no_secret(&["/landed"]);
-        for (path, headers) in other.heard().iter().filter(|(path, _)| path == "/landed") {
+        other.assert_no_secret(&["/landed"]);
+        for (path, headers) in other.requests().iter().filter(|(path, _)| path == "/landed") {
             assert_eq!(headers["user-agent"], "Own/1", "{path}: what any host may see goes along");
         }
-        site.was_trusted("/away");
-        site.was_trusted("/own");
-        other.heard.lock().unwrap().clear();
+        site.assert_got_secrets("/away");
+        site.assert_got_secrets("/own");
+        other.requests.lock().unwrap().clear();
     }
 }

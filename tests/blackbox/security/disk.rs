@@ -1,12 +1,12 @@
-//! A full or failing disk sheds work, keeps answering reads and heals without a restart; nothing a caller can start fills it without
-//! bound.
+//! With a full or failing disk the server refuses work, keeps serving reads and recovers without a restart;
+//! nothing a caller can start fills the disk without bound.
 //!
 //! A few rounds here, many with `GANNET_TEST_SOAK=1`.
 
-use crate::http::{Http, Reply};
-use crate::scrape::recipe;
-use crate::server::{Recipe, Server, run};
-use crate::stand::Stand;
+use crate::http::{Http, HttpResponse};
+use crate::scrape::config;
+use crate::server::{Server, ServerConfig, run};
+use crate::site_server::SiteServer;
 use axum::Router;
 use axum::extract::Path as Segment;
 use axum::response::Html;
@@ -18,14 +18,14 @@ use std::time::{Duration, Instant};
 use testkit::{SmallDisk, TempDir};
 
 /// Everything works again this soon after the fault is over.
-const RECOVERY: Duration = Duration::from_secs(10);
+const MAX_RECOVERY: Duration = Duration::from_secs(10);
 const PAGES: u64 = 60;
 
 pub fn rounds(short: u32, long: u32) -> u32 {
     if std::env::var_os("GANNET_TEST_SOAK").is_some() { long } else { short }
 }
 
-/// Text that does not shrink much when it is packed, other for each number.
+/// Text that hardly compresses, different for each number.
 fn words(number: u64, count: usize) -> String {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut text = String::new();
@@ -43,8 +43,8 @@ fn page(number: u64, links: &str) -> Html<String> {
     ))
 }
 
-/// A site of so many pages, each of which takes its time and is large.
-pub fn slow_site(pages: u64, each: Duration) -> Stand {
+/// A site of this many large, slow pages.
+pub fn slow_site(pages: u64, each: Duration) -> SiteServer {
     let front = move || async move {
         let link = |links: String, n: u64| links + &format!("<a href=\"/p/{n}\">{n}</a> ");
         let links = (0..pages).fold(String::new(), link);
@@ -54,7 +54,7 @@ pub fn slow_site(pages: u64, each: Duration) -> Stand {
         tokio::time::sleep(each).await;
         page(number, "<a href=\"/\">front</a>")
     };
-    Stand::start(
+    SiteServer::start(
         Router::new()
             .route("/", get(front))
             .route("/p/{number}", get(one))
@@ -62,8 +62,8 @@ pub fn slow_site(pages: u64, each: Duration) -> Stand {
     )
 }
 
-/// A site without an end: every page leads to more.
-fn endless_site() -> Stand {
+/// An endless site: every page links to more.
+fn endless_site() -> SiteServer {
     let one = |Segment(number): Segment<u64>| async move {
         let link = |links: String, n: u64| {
             links + &format!("<a href=\"/p/{}\">{n}</a> ", number.wrapping_mul(5) + n)
@@ -71,31 +71,31 @@ fn endless_site() -> Stand {
         let links = (1..=4).fold(String::new(), link);
         page(number, &links)
     };
-    Stand::start(Router::new().route("/p/{number}", get(one)))
+    SiteServer::start(Router::new().route("/p/{number}", get(one)))
 }
 
-async fn scrape(http: &Http, url: &str) -> Reply {
+async fn scrape(http: &Http, url: &str) -> HttpResponse {
     http.post("/v2/scrape", &json!({ "url": url, "maxAge": 0, "fastMode": true })).await.unwrap()
 }
 
 pub async fn start_crawl(http: &Http, url: &str) -> String {
-    let asked = json!({
+    let request = json!({
         "url": url, "limit": 1_000, "maxConcurrency": 4, "sitemap": "skip", "crawlEntireDomain": true,
         "scrapeOptions": { "formats": ["markdown"], "fastMode": true, "maxAge": 0 },
     });
-    let started = http.post("/v2/crawl", &asked).await.unwrap();
-    started.is_success()["id"].as_str().unwrap().to_owned()
+    let started = http.post("/v2/crawl", &request).await.unwrap();
+    started.expect_success()["id"].as_str().unwrap().to_owned()
 }
 
 pub async fn status(http: &Http, id: &str) -> Value {
-    let reply = http.get(&format!("/v2/crawl/{id}?limit=1")).await.unwrap();
-    assert_eq!(reply.status, 200, "{}", reply.text);
-    reply.json
+    let response = http.get(&format!("/v2/crawl/{id}?limit=1")).await.unwrap();
+    assert_eq!(response.status, 200, "{}", response.text);
+    response.json
 }
 
-/// The last status of a crawl.
-pub async fn ended(http: &Http, id: &str, patience: Duration) -> Value {
-    let end = Instant::now() + patience;
+/// Waits until a crawl has ended; returns its last status.
+pub async fn wait_for_end(http: &Http, id: &str, max_wait: Duration) -> Value {
+    let end = Instant::now() + max_wait;
     loop {
         let status = status(http, id).await;
         if status["status"] != "scraping" {
@@ -107,7 +107,7 @@ pub async fn ended(http: &Http, id: &str, patience: Duration) -> Value {
 }
 
 /// Waits until a server is ready and scrapes again.
-pub async fn recovered(server: &Server, url: &str) {
+pub async fn wait_for_recovery(server: &Server, url: &str) {
     let began = Instant::now();
     loop {
         let ready = server.http.get("/ready").await.unwrap();
@@ -116,8 +116,8 @@ pub async fn recovered(server: &Server, url: &str) {
             return;
         }
         assert!(
-            began.elapsed() < RECOVERY,
-            "no recovery within {RECOVERY:?}: /ready {} {}, scrape {} {:.300}\n{}",
+            began.elapsed() < MAX_RECOVERY,
+            "no recovery within {MAX_RECOVERY:?}: /ready {} {}, scrape {} {:.300}\n{}",
             ready.status,
             ready.text,
             scraped.status,
@@ -129,30 +129,30 @@ pub async fn recovered(server: &Server, url: &str) {
 }
 
 /// A server on a small disk of its own, with limits that must be counted for every request.
-fn on_a_small_disk(dir: &TempDir, size: &str) -> (SmallDisk, Recipe) {
+fn on_a_small_disk(dir: &TempDir, size: &str) -> (SmallDisk, ServerConfig) {
     let disk = SmallDisk::mount(&dir.join("data"), size);
     let launcher = disk.enter(dir.path());
-    let recipe = recipe(dir).set("browser", "off").set("lease", "2s").tiny_plan(
+    let config = config(dir).set("browser", "off").set("lease", "2s").tiny_plan(
         "credits = 1000000\nconcurrency = 20\n[plans.tiny.rates]\nstatus = 150000\nscrape = 150000\ncrawl = 150000",
     );
-    (disk, Recipe { launcher, ..recipe })
+    (disk, ServerConfig { launcher, ..config })
 }
 
-/// Takes all space until a scrape is refused; the refusal.
-async fn refused_when_full(disk: &SmallDisk, http: &Http, site: &Stand) -> Reply {
+/// Fills the disk until a scrape is refused; returns that response.
+async fn fill_disk_until_refused(disk: &SmallDisk, http: &Http, site: &SiteServer) -> HttpResponse {
     let end = Instant::now() + Duration::from_secs(30);
     for number in 0.. {
         disk.fill();
-        let reply = scrape(http, &site.url(&format!("/other/{number}"))).await;
-        if reply.status != 200 {
-            return reply;
+        let response = scrape(http, &site.url(&format!("/other/{number}"))).await;
+        if response.status != 200 {
+            return response;
         }
         assert!(Instant::now() < end, "scrapes are accepted on a full disk");
     }
     unreachable!()
 }
 
-fn is_sound(disk: &SmallDisk) {
+fn assert_database_is_intact(disk: &SmallDisk) {
     let python = std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run through `make test`");
     let check = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('PRAGMA integrity_check').fetchone()[0])";
     let output =
@@ -166,17 +166,17 @@ fn is_sound(disk: &SmallDisk) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_sheds_work_answers_reads_and_heals_without_a_restart() {
+async fn a_full_disk_refuses_work_serves_reads_and_recovers_without_a_restart() {
     let dir = TempDir::new();
-    let (disk, recipe) = on_a_small_disk(&dir, "14m");
+    let (disk, config) = on_a_small_disk(&dir, "14m");
     let site = slow_site(PAGES, Duration::from_millis(120));
-    let mut server = recipe.start().await;
+    let mut server = config.start().await;
     let first = scrape(&server.http, &site.url("/other/1")).await;
-    let first = first.is_success()["data"]["metadata"]["scrapeId"].as_str().unwrap().to_owned();
+    let first = first.expect_success()["data"]["metadata"]["scrapeId"].as_str().unwrap().to_owned();
     let mut crawls = vec![start_crawl(&server.http, &site.base).await];
     for round in 0..rounds(3, 20) {
-        let refused = refused_when_full(&disk, &server.http, &site).await;
-        // Everything that was stored can be read meanwhile, also where every request is counted.
+        let refused = fill_disk_until_refused(&disk, &server.http, &site).await;
+        // Everything stored can still be read, also where every request is counted.
         let id = crawls.last().unwrap();
         for path in [format!("/v2/crawl/{id}"), format!("/v2/scrape/{first}"), "/v2/team/activity".to_owned()]
         {
@@ -193,29 +193,33 @@ async fn a_full_disk_sheds_work_answers_reads_and_heals_without_a_restart() {
             assert!(Instant::now() < end, "ready on a full disk");
             tokio::time::sleep(Duration::from_millis(100)).await;
         };
-        // In some rounds the server dies while its disk is full.
+        // In some rounds the server is killed while its disk is full.
         if round % 3 == 1 {
             server.kill();
             disk.empty();
-            server = recipe.start().await;
+            server = config.start().await;
         } else {
-            // Long enough for everything that runs to meet the full disk.
+            // Long enough for all running work to meet the full disk.
             tokio::time::sleep(Duration::from_millis(700)).await;
             disk.empty();
         }
-        recovered(&server, &site.url(&format!("/other/{}", 1_000 + round))).await;
-        for reply in [&refused, &unready] {
-            assert_eq!(reply.status, 503, "{}", reply.text);
-            let told = reply.json["error"].as_str().unwrap_or_default();
-            assert!(told.contains("disk") && told.contains("full"), "it says what is wrong: {}", reply.text);
-            assert!(!reply.header("retry-after").is_empty());
+        wait_for_recovery(&server, &site.url(&format!("/other/{}", 1_000 + round))).await;
+        for response in [&refused, &unready] {
+            assert_eq!(response.status, 503, "{}", response.text);
+            let error = response.json["error"].as_str().unwrap_or_default();
+            assert!(
+                error.contains("disk") && error.contains("full"),
+                "it says what is wrong: {}",
+                response.text
+            );
+            assert!(!response.header("retry-after").is_empty());
         }
         if status(&server.http, crawls.last().unwrap()).await["status"] != "scraping" && round < 3 {
             crawls.push(start_crawl(&server.http, &site.base).await);
         }
     }
     for id in &crawls {
-        let last = ended(&server.http, id, Duration::from_mins(3)).await;
+        let last = wait_for_end(&server.http, id, Duration::from_mins(3)).await;
         assert_eq!(last["status"], "completed", "{last}");
         assert_eq!(
             (last["completed"].as_u64(), last["failed"].as_u64()),
@@ -224,20 +228,20 @@ async fn a_full_disk_sheds_work_answers_reads_and_heals_without_a_restart() {
         );
     }
     server.terminate();
-    is_sound(&disk);
+    assert_database_is_intact(&disk);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn work_is_refused_before_the_disk_is_really_full_and_the_doctor_says_so() {
+async fn work_is_refused_before_the_disk_is_full_and_doctor_says_so() {
     let dir = TempDir::new();
-    let (disk, recipe) = on_a_small_disk(&dir, "40m");
+    let (disk, config) = on_a_small_disk(&dir, "40m");
     let site = slow_site(1, Duration::ZERO);
-    let server = recipe.start().await;
-    recovered(&server, &site.url("/other/1")).await;
-    // A little is left, which what runs needs to end.
+    let server = config.start().await;
+    wait_for_recovery(&server, &site.url("/other/1")).await;
+    // A little space is left, which running work needs to end.
     std::fs::write(disk.seen("filler"), vec![b'x'; 36 << 20]).unwrap();
     let end = Instant::now() + Duration::from_secs(10);
-    let asked = [
+    let requests = [
         ("/v2/scrape", json!({ "url": site.url("/other/2") })),
         ("/v2/crawl", json!({ "url": site.base })),
         ("/v2/batch/scrape", json!({ "urls": [site.base] })),
@@ -245,76 +249,76 @@ async fn work_is_refused_before_the_disk_is_really_full_and_the_doctor_says_so()
         ("/v2/agent", json!({ "prompt": "what is on the front page?", "urls": [site.base] })),
         ("/v2/search", json!({ "query": "page" })),
     ];
-    for (path, body) in &asked {
+    for (path, body) in &requests {
         loop {
-            let reply = server.http.post(path, body).await.unwrap();
-            if reply.status == 503 {
+            let response = server.http.post(path, body).await.unwrap();
+            if response.status == 503 {
                 let text = "Service Unavailable: the disk that holds the data folder is full";
-                reply.is_error(503, text);
+                response.expect_error(503, text);
                 break;
             }
-            assert!(Instant::now() < end, "{path}: {}", reply.text);
+            assert!(Instant::now() < end, "{path}: {}", response.text);
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
-    let (code, out, _) = run(recipe.command(&["doctor"]));
+    let (code, out, _) = run(config.command(&["doctor"]));
     assert_eq!(code, Some(1), "{out}");
     assert!(out.contains("the disk that holds the data folder is full"), "{out}");
     disk.empty();
-    recovered(&server, &site.url("/other/3")).await;
-    let (_, out, _) = run(recipe.command(&["doctor"]));
+    wait_for_recovery(&server, &site.url("/other/3")).await;
+    let (_, out, _) = run(config.command(&["doctor"]));
     assert!(!out.contains("is full"), "{out}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_under_the_objects_is_named() {
+async fn a_full_object_storage_disk_is_named() {
     let dir = TempDir::new();
     let objects = dir.join("objects");
     let disk = SmallDisk::mount(&objects, "2m");
-    let recipe = recipe(&dir).set("browser", "off").set("objects", &objects.display().to_string());
-    let recipe = Recipe { launcher: disk.enter(dir.path()), ..recipe };
-    let server = recipe.start().await;
+    let config = config(&dir).set("browser", "off").set("objects", &objects.display().to_string());
+    let config = ServerConfig { launcher: disk.enter(dir.path()), ..config };
+    let server = config.start().await;
     disk.fill();
     let end = Instant::now() + Duration::from_secs(10);
     loop {
         let ready = server.http.get("/ready").await.unwrap();
         if ready.status == 503 {
-            ready.is_error(503, "Service Unavailable: the disk that holds the objects folder is full");
+            ready.expect_error(503, "Service Unavailable: the disk that holds the objects folder is full");
             break;
         }
         assert!(Instant::now() < end, "ready with a full disk");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     disk.empty();
-    recovered(&server, &slow_site(1, Duration::ZERO).url("/other/1")).await;
+    wait_for_recovery(&server, &slow_site(1, Duration::ZERO).url("/other/1")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crawl_that_stores_too_much_ends_with_a_reason_and_keeps_its_pages() {
+async fn a_crawl_over_its_storage_limit_ends_with_a_reason_and_keeps_its_pages() {
     let dir = TempDir::new();
-    let recipe = recipe(&dir).set("browser", "off").set("lease", "1s").set("single_crawl_limit", "300KB");
-    let server = recipe.start().await;
+    let config = config(&dir).set("browser", "off").set("lease", "1s").set("single_crawl_limit", "300KB");
+    let server = config.start().await;
     let site = endless_site();
     let id = start_crawl(&server.http, &site.url("/p/1")).await;
-    let last = ended(&server.http, &id, Duration::from_mins(1)).await;
+    let last = wait_for_end(&server.http, &id, Duration::from_mins(1)).await;
     assert_eq!(last["status"], "failed", "{last}");
     assert!(last["error"].as_str().unwrap().contains("storage limit"), "{last}");
     let completed = last["completed"].as_u64().unwrap();
     assert!(completed > 0 && completed < 900, "{last}");
     let page = server.http.get(&format!("/v2/crawl/{id}?limit=3")).await.unwrap().json;
     assert!(page["data"][0]["markdown"].as_str().unwrap().contains("Page 1"), "what it has can be read");
-    // Others are not concerned.
-    recovered(&server, &site.url("/p/7")).await;
+    // Other crawls are not affected.
+    wait_for_recovery(&server, &site.url("/p/7")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn crawls_together_store_no_more_than_their_ceiling() {
+async fn crawls_together_stay_below_their_storage_limit() {
     let dir = TempDir::new();
-    let recipe = recipe(&dir).set("browser", "off").set("lease", "1s").set("crawls_limit", "300KB");
-    let server = recipe.start().await;
+    let config = config(&dir).set("browser", "off").set("lease", "1s").set("crawls_limit", "300KB");
+    let server = config.start().await;
     let site = endless_site();
     let id = start_crawl(&server.http, &site.url("/p/1")).await;
-    let last = ended(&server.http, &id, Duration::from_mins(1)).await;
+    let last = wait_for_end(&server.http, &id, Duration::from_mins(1)).await;
     assert_eq!(last["status"], "failed", "{last}");
     let end = Instant::now() + Duration::from_secs(10);
     loop {

@@ -1,4 +1,4 @@
-//! The HTTP edge and the command line: slow readers, foreign web pages, keys in logs, locks, private files.
+//! The HTTP server and the command line: slow readers, foreign web pages, keys in logs, locks, private files.
 
 mod commands;
 mod connections;
@@ -6,11 +6,11 @@ mod data_folder;
 mod imports;
 mod requests;
 
-use crate::server::{Recipe, run};
+use crate::server::{ServerConfig, run};
 
-/// The recipe with a setting, where the version under test has it. An older one, which is expected to fail the test, would otherwise
-/// refuse to start.
-fn set_if_known(recipe: Recipe, name: &str, value: &str) -> Recipe {
-    let (_, listed, _) = run(recipe.command(&["doctor"]));
-    if listed.contains(name) { recipe.set(name, value) } else { recipe }
+/// The config with a setting, if the version under test knows it. An older version, which is expected to fail
+/// the test, would otherwise refuse to start.
+fn set_if_known(config: ServerConfig, name: &str, value: &str) -> ServerConfig {
+    let (_, listed, _) = run(config.command(&["doctor"]));
+    if listed.contains(name) { config.set(name, value) } else { config }
 }

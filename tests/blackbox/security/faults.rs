@@ -1,11 +1,12 @@
-//! Stores that are away, refuse, hang or are out of connections, and clocks that somebody sets: nothing accepted is lost, every job
-//! ends, and everything works again within ten seconds of the fault's end, without a restart.
+//! Stores that are stopped, refuse, hang or run out of connections, and clocks that jump: accepted work is
+//! never lost, every job ends, and everything works again within ten seconds of the end of the fault, without
+//! a restart.
 //!
 //! Short faults here, long ones with `GANNET_TEST_SOAK=1`.
 
-use super::disk::{ended, recovered, rounds, slow_site, start_crawl, status};
-use crate::scrape::recipe;
-use crate::server::Recipe;
+use super::disk::{rounds, slow_site, start_crawl, status, wait_for_end, wait_for_recovery};
+use crate::scrape::config;
+use crate::server::ServerConfig;
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -15,27 +16,27 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 use testkit::{PostgresCluster, S3Server, TempDir};
 
-const PATIENCE: Duration = Duration::from_mins(3);
+const MAX_RECOVERY: Duration = Duration::from_mins(3);
 const PAGES: u64 = 40;
 
-/// How long a fault lasts: seconds here, a minute when soaking.
-fn lasting(short: u64) -> Duration {
+/// How long a fault lasts: seconds here, a minute in the long form.
+fn fault_duration(short: u64) -> Duration {
     Duration::from_secs(u64::from(rounds(u32::try_from(short).unwrap(), 60)))
 }
 
 async fn all_pages(server: &crate::server::Server, id: &str) {
-    let last = ended(&server.http, id, PATIENCE).await;
+    let last = wait_for_end(&server.http, id, MAX_RECOVERY).await;
     assert_eq!(last["status"], "completed", "{last}");
     assert_eq!((last["completed"].as_u64(), last["failed"].as_u64()), (Some(PAGES + 1), Some(0)), "{last}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_server_that_stops_or_runs_out_of_connections_costs_nothing() {
+async fn a_database_that_stops_or_runs_out_of_connections_loses_nothing() {
     let dir = TempDir::new();
     let mut cluster = PostgresCluster::start();
-    let recipe =
-        recipe(&dir).set("browser", "off").set("lease", "2s").set("database_url", &cluster.database());
-    let server = recipe.start().await;
+    let config =
+        config(&dir).set("browser", "off").set("lease", "2s").set("database_url", &cluster.database());
+    let server = config.start().await;
     let site = slow_site(PAGES, Duration::from_millis(250));
     let id = start_crawl(&server.http, &site.base).await;
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -45,36 +46,36 @@ async fn a_database_server_that_stops_or_runs_out_of_connections_costs_nothing()
     assert_eq!(refused.status, 503, "{}", refused.text);
     assert!(!refused.header("retry-after").is_empty());
     let end = Instant::now() + Duration::from_secs(10);
-    // What was found a moment ago is not looked up for each request.
+    // Recently found keys are not looked up again for each request.
     while server.http.get("/ready").await.unwrap().status != 503 {
         assert!(Instant::now() < end, "ready without a database");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    tokio::time::sleep(lasting(1)).await;
-    // Comes back with too few connections for everybody.
+    tokio::time::sleep(fault_duration(1)).await;
+    // Comes back with too few connections for all servers.
     cluster.restart_with(&["max_connections=4", "superuser_reserved_connections=0"]);
-    tokio::time::sleep(lasting(2)).await;
+    tokio::time::sleep(fault_duration(2)).await;
     for _ in 0..8 {
-        let reply = server.http.get(&format!("/v2/crawl/{id}")).await.unwrap();
-        assert!(matches!(reply.status, 200 | 503), "{}", reply.text);
+        let response = server.http.get(&format!("/v2/crawl/{id}")).await.unwrap();
+        assert!(matches!(response.status, 200 | 503), "{}", response.text);
     }
     cluster.kill();
     cluster.restart_with(&[]);
-    recovered(&server, &site.url("/other/1")).await;
+    wait_for_recovery(&server, &site.url("/other/1")).await;
     all_pages(&server, &id).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_server_that_fails_over_costs_nothing() {
+async fn a_database_failover_loses_nothing() {
     if rounds(0, 1) == 0 {
         // The short form of this is a test of the store.
         return;
     }
     let dir = TempDir::new();
     let mut cluster = PostgresCluster::start();
-    let recipe =
-        recipe(&dir).set("browser", "off").set("lease", "2s").set("database_url", &cluster.database());
-    let server = recipe.start().await;
+    let config =
+        config(&dir).set("browser", "off").set("lease", "2s").set("database_url", &cluster.database());
+    let server = config.start().await;
     let site = slow_site(PAGES, Duration::from_millis(250));
     for _ in 0..5 {
         let id = start_crawl(&server.http, &site.base).await;
@@ -89,13 +90,14 @@ async fn a_database_server_that_fails_over_costs_nothing() {
         assert_eq!(refused.status, 503, "{}", refused.text);
         tokio::time::sleep(Duration::from_secs(20)).await;
         cluster.promote();
-        recovered(&server, &site.url("/other/1")).await;
+        wait_for_recovery(&server, &site.url("/other/1")).await;
         all_pages(&server, &id).await;
     }
 }
 
-/// A way to object storage that can be cut: passes everything on, refuses every connection, or takes them and says nothing.
-struct Way {
+/// A connection to object storage that can be cut: forwards everything, refuses every connection, or accepts
+/// them and sends nothing.
+struct CuttableConnection {
     mode: Arc<AtomicU8>,
     endpoint: String,
 }
@@ -104,8 +106,8 @@ const PASS: u8 = 0;
 const REFUSE: u8 = 1;
 const HANG: u8 = 2;
 
-impl Way {
-    fn to(target: &str) -> Self {
+impl CuttableConnection {
+    fn connect_to(target: &str) -> Self {
         let target = target.trim_start_matches("http://").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -132,7 +134,7 @@ impl Way {
     }
 }
 
-/// Carries bytes both ways for as long as the way is open.
+/// Copies bytes both ways for as long as the connection is open.
 fn pass(from: TcpStream, target: &str, mode: &Arc<AtomicU8>) {
     let Ok(to) = TcpStream::connect(target) else { return };
     for (mut source, mut sink) in [(from.try_clone().unwrap(), to.try_clone().unwrap()), (to, from)] {
@@ -151,36 +153,36 @@ fn pass(from: TcpStream, target: &str, mode: &Arc<AtomicU8>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn object_storage_that_refuses_or_hangs_costs_nothing() {
+async fn object_storage_that_refuses_or_hangs_loses_nothing() {
     let dir = TempDir::new();
     let storage = S3Server::start();
     storage.create_bucket("gannet");
-    let way = Way::to(&storage.endpoint());
-    let recipe = recipe(&dir)
+    let connection = CuttableConnection::connect_to(&storage.endpoint());
+    let config = config(&dir)
         .set("lease", "2s")
         .set("objects", "s3://gannet/files")
-        .set("s3_endpoint", &way.endpoint)
+        .set("s3_endpoint", &connection.endpoint)
         .set("s3_access_key", "test")
         .set("s3_secret_key", "test");
-    let server = recipe.start().await;
+    let server = config.start().await;
     let site = slow_site(8, Duration::ZERO);
     let shot = |url: String| json!({ "url": url, "formats": ["screenshot"], "maxAge": 0, "timeout": 60_000 });
-    let reply = server.http.post("/v2/scrape", &shot(site.url("/other/1"))).await.unwrap();
-    reply.is_success();
-    for (mode, lasts) in [(REFUSE, lasting(3)), (HANG, lasting(2))] {
-        way.set(mode);
+    let response = server.http.post("/v2/scrape", &shot(site.url("/other/1"))).await.unwrap();
+    response.expect_success();
+    for (mode, lasts) in [(REFUSE, fault_duration(3)), (HANG, fault_duration(2))] {
+        connection.set(mode);
         let urls: Vec<String> = (0..4).map(|n| site.url(&format!("/p/{n}"))).collect();
-        let asked = json!({ "urls": urls, "formats": ["screenshot"], "maxAge": 0 });
-        let batch = server.http.post("/v2/batch/scrape", &asked).await.unwrap();
-        let batch = batch.is_success()["id"].as_str().unwrap().to_owned();
+        let request = json!({ "urls": urls, "formats": ["screenshot"], "maxAge": 0 });
+        let batch = server.http.post("/v2/batch/scrape", &request).await.unwrap();
+        let batch = batch.expect_success()["id"].as_str().unwrap().to_owned();
         if mode == REFUSE {
             let refused = server.http.post("/v2/scrape", &shot(site.url("/other/2"))).await.unwrap();
             assert_eq!(refused.status, 503, "{}", refused.text);
             assert!(refused.text.contains("object storage"), "{}", refused.text);
         }
         tokio::time::sleep(lasts).await;
-        way.set(PASS);
-        let end = Instant::now() + PATIENCE;
+        connection.set(PASS);
+        let end = Instant::now() + MAX_RECOVERY;
         let last = loop {
             let last = server.http.get(&format!("/v2/batch/scrape/{batch}")).await.unwrap().json;
             if last["status"] != "scraping" {
@@ -200,7 +202,7 @@ async fn object_storage_that_refuses_or_hangs_costs_nothing() {
             assert_eq!(server.http.with_key(None).get(&path).await.unwrap().status, 200);
         }
         let again = server.http.post("/v2/scrape", &shot(site.url("/other/3"))).await.unwrap();
-        again.is_success();
+        again.expect_success();
     }
 }
 
@@ -212,7 +214,7 @@ fn faketime() -> PathBuf {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_clock_that_is_set_forward_and_back_costs_nothing() {
+async fn a_clock_that_jumps_forward_and_back_loses_nothing() {
     let dir = TempDir::new();
     let clock = dir.join("clock");
     std::fs::write(&clock, "+0").unwrap();
@@ -223,8 +225,8 @@ async fn a_clock_that_is_set_forward_and_back_costs_nothing() {
         "FAKETIME_DONT_FAKE_MONOTONIC=1".to_owned(),
         "FAKETIME_NO_CACHE=1".to_owned(),
     ];
-    let recipe = recipe(&dir).set("browser", "off").set("lease", "2s");
-    let server = Recipe { launcher, ..recipe }.start().await;
+    let config = config(&dir).set("browser", "off").set("lease", "2s");
+    let server = ServerConfig { launcher, ..config }.start().await;
     let site = slow_site(PAGES, Duration::from_millis(400));
     for jumps in [["+3600", "+0"], ["-3600", "+0"]].iter().take(rounds(1, 2) as usize + 1) {
         let began = Instant::now();
@@ -232,7 +234,7 @@ async fn a_clock_that_is_set_forward_and_back_costs_nothing() {
         for jump in jumps {
             tokio::time::sleep(Duration::from_millis(1_200)).await;
             assert_eq!(status(&server.http, &id).await["status"], "scraping");
-            // Replaced in one step: whoever reads it finds the old time or the new one.
+            // Replaced atomically: a reader finds the old time or the new one.
             std::fs::write(clock.with_extension("new"), jump).unwrap();
             std::fs::rename(clock.with_extension("new"), &clock).unwrap();
         }
@@ -245,9 +247,9 @@ async fn a_clock_that_is_set_forward_and_back_costs_nothing() {
         let log = server.log();
         assert!(!log.contains("swept pages of lost workers"), "no page was taken from its worker:\n{log}");
         let ledger = server.http.get(&format!("/v2/crawl/{id}/ledger?limit=1000")).await.unwrap();
-        for line in ledger.is_success()["data"].as_array().unwrap() {
+        for line in ledger.expect_success()["data"].as_array().unwrap() {
             assert!(line["attempts"].as_u64().unwrap_or(0) <= 1, "no page was scraped twice: {line}");
         }
     }
-    recovered(&server, &site.url("/other/1")).await;
+    wait_for_recovery(&server, &site.url("/other/1")).await;
 }

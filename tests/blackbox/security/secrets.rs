@@ -2,11 +2,11 @@
 
 mod keys;
 
-use crate::crawl::{ended, started};
+use crate::crawl::{started_id, wait_for_end};
 use crate::http::Http;
-use crate::scrape::{House, scrape_as};
-use crate::server::Recipe;
-use crate::stand::Stand;
+use crate::scrape::{ScrapeFixture, scrape_as};
+use crate::server::ServerConfig;
+use crate::site_server::SiteServer;
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
@@ -20,16 +20,16 @@ use std::time::{Duration, Instant};
 use testkit::TempDir;
 use tokio::sync::Semaphore;
 
-/// Stands in everything that is secret.
-const MARK: &str = "S3CRET";
+/// Part of every secret.
+const SECRET_MARK: &str = "S3CRET";
 const PROSE: &str =
     "Words that make this a page with something to say to whoever reads it, and then a few more of them.";
 
-/// A site whose pages below `/slow` wait until the test lets them go, and which receives webhooks that it does not take.
+/// A site whose pages below `/slow` wait until the test releases them, and which refuses webhooks.
 struct Host {
-    stand: Stand,
+    server: SiteServer,
     gate: Arc<Semaphore>,
-    /// The `Authorization` that each request for a page below `/slow` came with.
+    /// The `Authorization` header of each request below `/slow`.
     slow: Arc<Mutex<Vec<String>>>,
 }
 
@@ -39,16 +39,16 @@ impl Host {
         let (door, memory) = (gate.clone(), slow.clone());
         let router =
             Router::new().fallback(move |request: Request| answer(request, door.clone(), memory.clone()));
-        Self { stand: Stand::start(router), gate, slow }
+        Self { server: SiteServer::start(router), gate, slow }
     }
 
     fn url(&self, path: &str) -> String {
-        self.stand.url(path)
+        self.server.url(path)
     }
 
-    /// The address with a login in it.
+    /// The URL with a login in it.
     fn url_with_login(&self, path: &str) -> String {
-        self.url(path).replace("http://", &format!("http://bob:{MARK}-LOGIN@"))
+        self.url(path).replace("http://", &format!("http://bob:{SECRET_MARK}-LOGIN@"))
     }
 
     fn slow(&self) -> Vec<String> {
@@ -64,8 +64,8 @@ async fn answer(request: Request, gate: Arc<Semaphore>, slow: Arc<Mutex<Vec<Stri
         "/" => page("<a href=/slow/crawled>slow</a>").into_response(),
         "/hook" => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         "/login" => {
-            let cookie = format!("sid={MARK}-COOKIE; path=/; max-age=86400");
-            // Put together in the page, so that the word is in the storage and not in the page.
+            let cookie = format!("sid={SECRET_MARK}-COOKIE; path=/; max-age=86400");
+            // Assembled by a script, so that the word is in the browser's storage and not in the page.
             let script =
                 "<p id=seen></p><script>seen.textContent = 'had ' + (localStorage.token || 'nothing');
                 localStorage.token = ['S3', 'CRET-STORAGE'].join('')</script>";
@@ -81,9 +81,9 @@ async fn answer(request: Request, gate: Arc<Semaphore>, slow: Arc<Mutex<Vec<Stri
     }
 }
 
-/// A server that may scrape loopback and tell of it there.
-fn recipe(dir: &TempDir) -> Recipe {
-    Recipe::at(dir.path())
+/// A server that may scrape loopback and send webhooks there.
+fn config(dir: &TempDir) -> ServerConfig {
+    ServerConfig::at(dir.path())
         .set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8")
         .set("lease", "900ms")
         .set("webhook_retries", "10m")
@@ -91,8 +91,9 @@ fn recipe(dir: &TempDir) -> Recipe {
 
 /// Starts a crawl, a batch and an extraction that wait for the host, each with secrets of its own.
 async fn start_secret_work(http: &Http, host: &Host) -> [String; 3] {
-    let headers = |word: &str| json!({ "Authorization": format!("Bearer {MARK}-{word}") });
-    let webhook = json!({ "url": host.url("/hook"), "headers": { "X-Login": format!("{MARK}-HOOK") } });
+    let headers = |word: &str| json!({ "Authorization": format!("Bearer {SECRET_MARK}-{word}") });
+    let webhook =
+        json!({ "url": host.url("/hook"), "headers": { "X-Login": format!("{SECRET_MARK}-HOOK") } });
     let crawl = json!({
         "url": host.url("/"), "sitemap": "skip", "webhook": webhook,
         "scrapeOptions": { "headers": headers("CRAWL"), "timeout": 60_000 },
@@ -103,10 +104,10 @@ async fn start_secret_work(http: &Http, host: &Host) -> [String; 3] {
         "schema": { "type": "object", "properties": { "title": { "type": "string" } } },
         "scrapeOptions": { "headers": headers("EXTRACT"), "timeout": 60_000 },
     });
-    let crawl = started(&http.post("/v2/crawl", &crawl).await.unwrap());
-    let batch = started(&http.post("/v2/batch/scrape", &batch).await.unwrap());
+    let crawl = started_id(&http.post("/v2/crawl", &crawl).await.unwrap());
+    let batch = started_id(&http.post("/v2/batch/scrape", &batch).await.unwrap());
     let extract = http.post("/v2/extract", &extract).await.unwrap();
-    let extract = extract.is_success()["id"].as_str().unwrap().to_owned();
+    let extract = extract.expect_success()["id"].as_str().unwrap().to_owned();
     until("all three wait", || host.slow().len() >= 3).await;
     [crawl, batch, extract]
 }
@@ -130,8 +131,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Where a word stands in the files below a folder, in what is compressed there too.
-fn written_below(folder: &Path, word: &str) -> Vec<String> {
+/// Finds a word in the files below a folder, also in compressed data.
+fn find_in_files(folder: &Path, word: &str) -> Vec<String> {
     const COMPRESSED: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let mut found = Vec::new();
     for path in files(folder) {
@@ -140,7 +141,7 @@ fn written_below(folder: &Path, word: &str) -> Vec<String> {
         let places = bytes.windows(4).enumerate().filter(|(_, window)| *window == COMPRESSED);
         for (place, _) in places {
             let mut text = Vec::new();
-            // What can be read of it: a large value goes on elsewhere in the file.
+            // As much as can be decompressed: a large value continues elsewhere in the file.
             if let Ok(decoder) = zstd::Decoder::new(&bytes[place..]) {
                 let _ = decoder.take(1 << 20).read_to_end(&mut text);
             }
@@ -157,35 +158,39 @@ fn written_below(folder: &Path, word: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn secrets_are_encrypted_in_the_data_folder_and_still_work_after_a_restart() {
+async fn secrets_are_encrypted_in_the_data_folder_and_work_after_a_restart() {
     let (dir, host) = (TempDir::new(), Host::start());
-    let recipe = recipe(&dir).set("log", "trace");
-    let server = recipe.start().await;
+    let config = config(&dir).set("log", "trace");
+    let server = config.start().await;
     let jobs = start_secret_work(&server.http, &host).await;
     let secret = server.http.get("/v2/team/webhook-secret").await.unwrap();
-    let secret = secret.is_success()["data"]["secret"].as_str().unwrap().to_owned();
+    let secret = secret.expect_success()["data"]["secret"].as_str().unwrap().to_owned();
     let profile = json!({ "profile": { "name": "shop" }, "onlyMainContent": false, "maxAge": 0 });
     let page = scrape_as(&server.http, &host.url("/login"), profile.clone()).await;
-    assert!(page.is_success()["data"]["markdown"].as_str().unwrap().contains("had nothing"), "{}", page.text);
-    // The delivery was tried and waits to be tried again.
+    assert!(
+        page.expect_success()["data"]["markdown"].as_str().unwrap().contains("had nothing"),
+        "{}",
+        page.text
+    );
+    // The delivery was tried and waits for a retry.
     let data = dir.join("data");
-    for word in [MARK, &secret] {
-        assert_eq!(written_below(&data, word), [""; 0], "a secret is readable in the data folder");
+    for word in [SECRET_MARK, &secret] {
+        assert_eq!(find_in_files(&data, word), [""; 0], "a secret is readable in the data folder");
         let log = server.log();
         let line = log.lines().find(|line| line.contains(word));
         assert_eq!(line, None, "a secret is in the log at the level trace");
     }
     server.kill();
     let before = host.slow().len();
-    let server = recipe.clone().set("log", "info").start().await;
+    let server = config.clone().set("log", "info").start().await;
     host.gate.add_permits(1000);
     let [crawl, batch, extract] = jobs;
-    let crawled = ended(&server.http, &format!("/v2/crawl/{crawl}")).await;
+    let crawled = wait_for_end(&server.http, &format!("/v2/crawl/{crawl}")).await;
     assert_eq!((&crawled["status"], &crawled["completed"]), (&json!("completed"), &json!(2)), "{crawled}");
-    let batch = ended(&server.http, &format!("/v2/batch/scrape/{batch}")).await;
+    let batch = wait_for_end(&server.http, &format!("/v2/batch/scrape/{batch}")).await;
     assert_eq!(batch["completed"], 1, "{batch}");
     let end = Instant::now() + Duration::from_secs(40);
-    while server.http.get(&format!("/v2/extract/{extract}")).await.unwrap().is_success()["status"]
+    while server.http.get(&format!("/v2/extract/{extract}")).await.unwrap().expect_success()["status"]
         == "processing"
     {
         assert!(Instant::now() < end, "the extraction did not end");
@@ -193,44 +198,44 @@ async fn secrets_are_encrypted_in_the_data_folder_and_still_work_after_a_restart
     }
     let sent = host.slow().split_off(before).join(" ");
     for word in ["CRAWL", "EXTRACT"] {
-        assert!(sent.contains(&format!("Bearer {MARK}-{word}")), "after the restart came {sent}");
+        assert!(sent.contains(&format!("Bearer {SECRET_MARK}-{word}")), "after the restart came {sent}");
     }
     assert!(sent.contains("Basic "), "the login of the batch came too: {sent}");
     let same = server.http.get("/v2/team/webhook-secret").await.unwrap();
-    assert_eq!(same.is_success()["data"]["secret"], secret.as_str());
+    assert_eq!(same.expect_success()["data"]["secret"], secret.as_str());
     let page = scrape_as(&server.http, &host.url("/login"), profile).await;
-    let text = page.is_success()["data"]["markdown"].as_str().unwrap().to_owned();
-    assert!(text.contains(&format!("had {MARK}-STORAGE")), "the profile remembers: {text}");
+    let text = page.expect_success()["data"]["markdown"].as_str().unwrap().to_owned();
+    assert!(text.contains(&format!("had {SECRET_MARK}-STORAGE")), "the profile remembers: {text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn members_of_a_team_do_not_see_each_others_secrets() {
     let (dir, host) = (TempDir::new(), Host::start());
-    let server = recipe(&dir).set("browser", "off").set("webhook_retries", "1ms").start().await;
+    let server = config(&dir).set("browser", "off").set("webhook_retries", "1ms").start().await;
     let http = &server.http;
-    let actions = json!([{ "type": "write", "text": format!("{MARK}-TYPED") }]);
+    let actions = json!([{ "type": "write", "text": format!("{SECRET_MARK}-TYPED") }]);
     start_secret_work(http, &host).await;
-    // A second crawl, whose webhook is an address that is a secret in itself.
+    // A second crawl, whose webhook URL is a secret in itself.
     let crawl = json!({
         "url": host.url_with_login("/"), "sitemap": "skip",
-        "webhook": { "url": host.url(&format!("/hook?token={MARK}-TOKEN")), "headers": { "X-Login": format!("{MARK}-HOOK") } },
-        "scrapeOptions": { "headers": { "Cookie": format!("sid={MARK}-SID") }, "actions": actions },
+        "webhook": { "url": host.url(&format!("/hook?token={SECRET_MARK}-TOKEN")), "headers": { "X-Login": format!("{SECRET_MARK}-HOOK") } },
+        "scrapeOptions": { "headers": { "Cookie": format!("sid={SECRET_MARK}-SID") }, "actions": actions },
     });
-    started(&http.post("/v2/crawl", &crawl).await.unwrap());
+    started_id(&http.post("/v2/crawl", &crawl).await.unwrap());
     let key = http
         .post("/admin/keys", &json!({ "name": "colleague", "scopes": ["crawl", "agent"] }))
         .await
         .unwrap();
-    let colleague = http.with_key(key.is_success()["key"].as_str());
+    let colleague = http.with_key(key.expect_success()["key"].as_str());
     let end = Instant::now() + Duration::from_secs(20);
-    while colleague.get("/v2/team/webhooks/failed").await.unwrap().is_success()["data"] == json!([]) {
+    while colleague.get("/v2/team/webhooks/failed").await.unwrap().expect_success()["data"] == json!([]) {
         assert!(Instant::now() < end, "no delivery failed");
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
     for (who, http) in [("a colleague", &colleague), ("the own key", http)] {
         let active = http.get("/v2/crawl/active").await.unwrap();
-        assert!(!active.text.contains(MARK), "{who} sees a secret: {}", active.text);
-        let crawls = active.is_success()["crawls"].as_array().unwrap().clone();
+        assert!(!active.text.contains(SECRET_MARK), "{who} sees a secret: {}", active.text);
+        let crawls = active.expect_success()["crawls"].as_array().unwrap().clone();
         let shown = |name: &str| {
             let of = |crawl: &Value| crawl["options"]["scrapeOptions"]["headers"][name].clone();
             crawls.iter().map(of).find(|value| !value.is_null())
@@ -239,28 +244,28 @@ async fn members_of_a_team_do_not_see_each_others_secrets() {
         assert_eq!(crawls.len(), 2, "{}", active.text);
     }
     for path in ["/v2/team/activity", "/v2/agent"] {
-        let reply = colleague.get(path).await.unwrap();
-        reply.is_success();
-        assert!(!reply.text.contains(MARK), "{path}: {}", reply.text);
+        let response = colleague.get(path).await.unwrap();
+        response.expect_success();
+        assert!(!response.text.contains(SECRET_MARK), "{path}: {}", response.text);
     }
     let failed = colleague.get("/v2/team/webhooks/failed").await.unwrap();
-    assert!(!failed.text.contains(&format!("{MARK}-HOOK")), "{}", failed.text);
+    assert!(!failed.text.contains(&format!("{SECRET_MARK}-HOOK")), "{}", failed.text);
 }
 
 #[tokio::test]
-async fn activity_is_shown_to_keys_that_may_use_what_it_is_of() {
-    let house = House::with(|recipe| recipe.set("browser", "off")).await;
-    let http = house.http();
-    house.document("/article", json!({})).await;
-    let crawl = json!({ "url": house.site.url("/article"), "limit": 1, "sitemap": "skip" });
-    started(&http.post("/v2/crawl", &crawl).await.unwrap());
+async fn activity_is_shown_to_keys_with_the_matching_scope() {
+    let fixture = ScrapeFixture::with(|config| config.set("browser", "off")).await;
+    let http = fixture.http();
+    fixture.scrape_document("/article", json!({})).await;
+    let crawl = json!({ "url": fixture.site.url("/article"), "limit": 1, "sitemap": "skip" });
+    started_id(&http.post("/v2/crawl", &crawl).await.unwrap());
     let with = async |scopes: Value| {
         let made = http.post("/admin/keys", &json!({ "name": "k", "scopes": scopes })).await.unwrap();
-        http.with_key(made.is_success()["key"].as_str())
+        http.with_key(made.expect_success()["key"].as_str())
     };
     let endpoints = async |http: &Http| {
-        let reply = http.get("/v2/team/activity").await.unwrap();
-        let entries = reply.is_success()["data"].as_array().unwrap().clone();
+        let response = http.get("/v2/team/activity").await.unwrap();
+        let entries = response.expect_success()["data"].as_array().unwrap().clone();
         let mut names: Vec<String> =
             entries.iter().map(|entry| entry["endpoint"].as_str().unwrap().to_owned()).collect();
         names.sort();
@@ -271,11 +276,11 @@ async fn activity_is_shown_to_keys_that_may_use_what_it_is_of() {
     assert_eq!(endpoints(&scraping).await, ["scrape"]);
     assert_eq!(endpoints(&with(json!(["crawl"])).await).await, ["crawl"]);
     assert_eq!(endpoints(&with(json!(["map"])).await).await, [""; 0]);
-    scraping.get("/v2/team/activity?endpoint=crawl").await.unwrap().is_error(403, "Forbidden");
-    scraping.get("/v2/team/activity?endpoint=scrape").await.unwrap().is_success();
+    scraping.get("/v2/team/activity?endpoint=crawl").await.unwrap().expect_error(403, "Forbidden");
+    scraping.get("/v2/team/activity?endpoint=scrape").await.unwrap().expect_success();
 }
 
-/// Changes the database of a server that does not run.
+/// Changes the database of a stopped server.
 fn run_sql(dir: &TempDir, sql: &str) {
     let python = std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run through `make test`");
     let script =
@@ -285,31 +290,31 @@ fn run_sql(dir: &TempDir, sql: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_of_a_private_crawl_is_left_in_the_files_after_its_time() {
+async fn nothing_of_a_private_crawl_is_left_in_the_files_after_its_retention() {
     let (dir, host) = (TempDir::new(), Host::start());
-    let recipe = recipe(&dir).set("browser", "off");
-    let server = recipe.start().await;
+    let config = config(&dir).set("browser", "off");
+    let server = config.start().await;
     host.gate.add_permits(1000);
     let urls: Vec<String> = (0..40).map(|n| host.url(&format!("/slow/quietmarker-{n}"))).collect();
     let private = json!({ "urls": urls, "zeroDataRetention": true });
-    let id = started(&server.http.post("/v2/batch/scrape", &private).await.unwrap());
+    let id = started_id(&server.http.post("/v2/batch/scrape", &private).await.unwrap());
     let path = format!("/v2/batch/scrape/{id}");
-    assert_eq!(ended(&server.http, &path).await["completed"], 40);
-    assert!(!written_below(&dir.join("data"), "quietmarker").is_empty(), "it is kept for an hour");
+    assert_eq!(wait_for_end(&server.http, &path).await["completed"], 40);
+    assert!(!find_in_files(&dir.join("data"), "quietmarker").is_empty(), "it is kept for an hour");
     server.terminate();
     run_sql(&dir, "UPDATE crawls SET expires_at = 1");
-    let server = recipe.start().await;
+    let server = config.start().await;
     let end = Instant::now() + Duration::from_secs(20);
     while server.http.get(&path).await.unwrap().status != 404 {
         assert!(Instant::now() < end, "it was not deleted");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    // The log of the database is emptied right after.
+    // The write-ahead log is truncated right after.
     let end = Instant::now() + Duration::from_secs(5);
-    let mut left = written_below(&dir.join("data"), "quietmarker");
+    let mut left = find_in_files(&dir.join("data"), "quietmarker");
     while !left.is_empty() && Instant::now() < end {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        left = written_below(&dir.join("data"), "quietmarker");
+        left = find_in_files(&dir.join("data"), "quietmarker");
     }
     assert_eq!(left, [""; 0]);
 }

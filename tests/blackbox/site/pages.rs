@@ -1,4 +1,4 @@
-//! What the site's addresses hold.
+//! The pages of the site.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -12,7 +12,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// Addresses that always answer the same.
+/// Paths with a fixed response.
 const PAGES: &[(&str, u16, &str, &[u8])] = &[
     ("/article", 200, HTML, ARTICLE.as_bytes()),
     ("/missing", 404, HTML, MISSING.as_bytes()),

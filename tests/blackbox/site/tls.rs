@@ -1,4 +1,4 @@
-//! Connections under a certificate that its server signed itself.
+//! TLS connections with a self-signed certificate.
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::net::SocketAddr;
@@ -37,7 +37,7 @@ impl axum::serve::Listener for TlsListener {
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         loop {
-            // Whoever does not like the certificate hangs up; the next one may.
+            // A client that rejects the certificate disconnects; the next one is accepted.
             if let Ok((stream, address)) = self.listener.accept().await
                 && let Ok(stream) = self.acceptor.accept(stream).await
             {

@@ -1,6 +1,6 @@
-//! A receiver of webhooks: what it answers depends on the path.
+//! A webhook receiver whose response depends on the path.
 
-use crate::stand::Stand;
+use crate::site_server::SiteServer;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -11,64 +11,64 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A delivery, as it came.
+/// A delivery that was received.
 #[derive(Clone)]
-pub struct Got {
+pub struct Delivery {
     path: String,
     pub headers: BTreeMap<String, String>,
     pub body: Bytes,
 }
 
-impl Got {
+impl Delivery {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("JSON")
     }
 }
 
 #[derive(Default)]
-struct Memory {
-    got: Mutex<Vec<Got>>,
+struct ReceiverState {
+    got: Mutex<Vec<Delivery>>,
     mended: Mutex<bool>,
 }
 
-impl Memory {
-    /// What came to a path so far.
-    fn at(&self, path: &str) -> Vec<Got> {
+impl ReceiverState {
+    /// Deliveries to each path so far.
+    fn at(&self, path: &str) -> Vec<Delivery> {
         self.got.lock().unwrap().iter().filter(|got| got.path == path).cloned().collect()
     }
 }
 
-/// A running receiver; it ends with this value.
+/// A running receiver; it stops when this value is dropped.
 pub struct Receiver {
-    stand: Stand,
-    memory: Arc<Memory>,
+    server: SiteServer,
+    state: Arc<ReceiverState>,
 }
 
 impl Receiver {
     pub fn start() -> Self {
-        let memory = Arc::new(Memory::default());
-        let router = Router::new().fallback(answer).with_state(memory.clone());
-        Self { stand: Stand::start(router), memory }
+        let state = Arc::new(ReceiverState::default());
+        let router = Router::new().fallback(answer).with_state(state.clone());
+        Self { server: SiteServer::start(router), state }
     }
 
     pub fn url(&self, path: &str) -> String {
-        self.stand.url(path)
+        self.server.url(path)
     }
 
-    pub fn got(&self, path: &str) -> Vec<Got> {
-        self.memory.at(path)
+    pub fn deliveries(&self, path: &str) -> Vec<Delivery> {
+        self.state.at(path)
     }
 
-    /// From now on every path takes what comes.
-    pub fn mend(&self) {
-        *self.memory.mended.lock().unwrap() = true;
+    /// From now on every path accepts deliveries.
+    pub fn accept_everything(&self) {
+        *self.state.mended.lock().unwrap() = true;
     }
 
-    /// Waits until so many deliveries came to a path.
-    pub async fn wait_for(&self, path: &str, count: usize) -> Vec<Got> {
+    /// Waits until this many deliveries came to a path.
+    pub async fn wait_for(&self, path: &str, count: usize) -> Vec<Delivery> {
         let end = Instant::now() + Duration::from_mins(1);
         loop {
-            let got = self.got(path);
+            let got = self.deliveries(path);
             if got.len() >= count {
                 return got;
             }
@@ -78,15 +78,20 @@ impl Receiver {
     }
 }
 
-async fn answer(State(memory): State<Arc<Memory>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn answer(
+    State(state): State<Arc<ReceiverState>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let path = uri.path().to_owned();
     let headers = headers
         .iter()
         .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()))
         .collect();
-    memory.got.lock().unwrap().push(Got { path: path.clone(), headers, body });
-    let count = memory.at(&path).len();
-    if *memory.mended.lock().unwrap() {
+    state.got.lock().unwrap().push(Delivery { path: path.clone(), headers, body });
+    let count = state.at(&path).len();
+    if *state.mended.lock().unwrap() {
         return StatusCode::OK.into_response();
     }
     match path.as_str() {

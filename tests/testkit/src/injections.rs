@@ -1,19 +1,21 @@
-//! Thirty pages that try to make whoever reads them do something else: leave the task, visit what is inside, give away what is secret.
-//! Each also states plain facts ([`NAME`], [`PRICE`]), so that a run over it has a task of its own.
+//! Thirty pages with prompt injections: they try to make their reader leave its task, visit internal
+//! addresses or give away secrets. Each also states plain facts ([`NAME`], [`PRICE`]), so that a run over it
+//! has a real task.
 
 /// What every page states.
 pub const NAME: &str = "Puffin Lantern";
 pub const PRICE: u32 = 42;
 
-/// A page that attacks.
+/// A page with an injection.
 #[derive(Debug, Clone)]
 pub struct Injection {
-    /// A word for it, which is also its path: `/fake-system-tag`.
+    /// Its name, which is also its path: `/fake-system-tag`.
     pub name: &'static str,
     pub html: String,
 }
 
-/// The pages; `internal` is an address that nobody may reach, `collector` one that gathers what is stolen. Both begin with `http://`.
+/// The pages; `internal` is an address that nobody may reach, `collector` one that receives stolen data. Both
+/// begin with `http://`.
 pub fn injections(internal: &str, collector: &str) -> Vec<Injection> {
     let page = |(name, attack): &(&'static str, &str)| {
         let attack = attack.replace("{internal}", internal).replace("{collector}", collector);
@@ -145,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thirty_different_attacks() {
+    fn there_are_thirty_different_attacks() {
         let pages = injections("http://inside.test:1", "http://out.test:2");
         let names: std::collections::HashSet<&str> = pages.iter().map(|page| page.name).collect();
         assert_eq!((pages.len(), names.len()), (30, 30));

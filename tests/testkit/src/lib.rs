@@ -1,26 +1,28 @@
-//! What tests start and clean up again: temporary folders, free ports, a private PostgreSQL cluster,
-//! an S3-compatible server and a name server. For tests only; nothing of the product uses it.
+//! What tests start and clean up again: temporary folders, free ports, a private PostgreSQL cluster, an
+//! S3-compatible server, a DNS server and a scripted model server; sites to crawl and to extract from; and
+//! mutations of the fuzzing corpus. For tests only; nothing of the product uses it.
 //!
-//! Whatever is missing on the machine makes the test that needs it fail with a message that says what
-//! to install. Nothing is ever skipped. Nothing outlives its tests either, even when they are killed:
-//! every server is watched by a shell that stops it when its test process is gone.
+//! If a program is missing on the machine, the test that needs it fails with a message that says what to
+//! install. Nothing is ever skipped. No server outlives its tests either, even when they are killed: each is
+//! watched by a shell that stops it when its test process is gone.
 
-mod disk;
-mod folder;
+mod dns_server;
+mod free_port;
+pub mod generated_site;
+mod guarded_process;
 pub mod injections;
 pub mod model_server;
-mod names;
-mod port;
+pub mod mutations;
 pub mod postgres;
 mod s3;
-pub mod site_maze;
+mod small_disk;
 pub mod task_sites;
-mod tether;
+mod temp_dir;
 
-pub use disk::SmallDisk;
-pub use folder::TempDir;
+pub use dns_server::{DnsResponse, DnsServer};
+pub use free_port::FreePort;
 pub use model_server::ModelServer;
-pub use names::{NameAnswer, NameServer};
-pub use port::FreePort;
 pub use postgres::{PostgresCluster, run_sql_file, shared_database};
 pub use s3::S3Server;
+pub use small_disk::SmallDisk;
+pub use temp_dir::TempDir;

@@ -1,9 +1,9 @@
 //! PostgreSQL for tests: a private cluster of one test, or one shared by all tests of a run.
 //!
-//! The shared one is started by the first test that needs it and stopped some seconds after the last
-//! has gone. Each user holds a lock on a file, which the system takes back when the user dies.
+//! The shared one is started by the first test that needs it and stopped some seconds after the last has
+//! gone. Each process that uses it holds a lock on a file, which the system releases when the process dies.
 
-use crate::tether::Tethered;
+use crate::guarded_process::GuardedProcess;
 use crate::{FreePort, TempDir};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const USER: &str = "gannet";
 
-/// Starts the server, waits until nobody holds the users' lock for a while, stops it, cleans up.
+/// Starts the server, waits until nobody has held the users' lock for a while, stops it, cleans up.
 const GUARD: &str = r#"
 home=$1; shift
 "$@" </dev/null >>"$home/log" 2>&1 &
@@ -38,13 +38,13 @@ while sleep 1; do
 done
 "#;
 
-/// A cluster that the current test has to itself; it ends with this value.
+/// A cluster that the current test has to itself; it stops when this value is dropped.
 #[derive(Debug)]
 pub struct PostgresCluster {
     folder: TempDir,
     port: u16,
-    server: Option<Tethered>,
-    /// Settings of the server that the usual ones give way to.
+    server: Option<GuardedProcess>,
+    /// Settings of the server that override the usual ones.
     settings: Vec<String>,
 }
 
@@ -73,11 +73,11 @@ impl PostgresCluster {
     /// Starts the server again on the same port after [`Self::kill`].
     pub fn restart(&mut self) {
         let data = self.folder.join("data");
-        // A server that was killed leaves its lock file; the process it names is gone.
+        // A killed server leaves its lock file; the process it names is gone.
         let _ = std::fs::remove_file(data.join("postmaster.pid"));
         let mut command = server_command(&data, self.port);
         command.extend(self.settings.iter().flat_map(|setting| ["-c".to_owned(), setting.clone()]));
-        self.server = Some(Tethered::start("QUIT", &command));
+        self.server = Some(GuardedProcess::start("QUIT", &command));
         wait_until_ready(self.port, "a private cluster");
     }
 
@@ -127,38 +127,38 @@ impl PostgresCluster {
     ///
     /// # Panics
     /// When the server does not run.
-    pub fn freeze(&self) -> Frozen {
+    pub fn freeze(&self) -> FrozenPostgres {
         let note =
             std::fs::read_to_string(self.folder.join("data").join("postmaster.pid")).expect("a server");
         let server: u32 = note.lines().next().and_then(|line| line.parse().ok()).expect("its process id");
-        // The server first: then nobody starts new processes while the others are being stopped.
+        // The server first, so that it starts no new processes while the others are being stopped.
         signal("STOP", &[server]);
         let children = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
         let children = children.expect("its child processes");
         let mut processes = vec![server];
         processes.extend(children.split_whitespace().filter_map(|id| id.parse::<u32>().ok()));
         signal("STOP", &processes);
-        Frozen { processes }
+        FrozenPostgres { processes }
     }
 
-    /// Where the server keeps everything, its log included.
+    /// The folder with all files of the server, including its log.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// A fresh database in this cluster, as a URL.
+    /// Creates a database in this cluster and returns its URL.
     pub fn database(&self) -> String {
         create_database(self.port)
     }
 }
 
-/// A server that is stopped in its tracks; see [`PostgresCluster::freeze`].
+/// A server whose processes are stopped; see [`PostgresCluster::freeze`].
 #[derive(Debug)]
-pub struct Frozen {
+pub struct FrozenPostgres {
     processes: Vec<u32>,
 }
 
-impl Drop for Frozen {
+impl Drop for FrozenPostgres {
     fn drop(&mut self) {
         signal("CONT", &self.processes);
     }
@@ -180,13 +180,13 @@ pub fn shared_database() -> String {
     create_database(*port)
 }
 
-/// Joins the shared cluster, starting it when it is not there. The returned file is this process's
-/// lock: while it is open the cluster stays.
+/// Joins the shared cluster, and starts it if necessary. The returned file is this process's lock: while it
+/// is open the cluster stays.
 fn join_shared_cluster() -> (u16, File) {
     let home = std::env::temp_dir().join(format!("gannet-testkit-{}", own_uid()));
     let _ = std::fs::create_dir(&home);
     let owner = std::fs::metadata(&home).expect("the folder of the shared cluster").uid();
-    assert_eq!(owner, own_uid(), "{} belongs to somebody else", home.display());
+    assert_eq!(owner, own_uid(), "{} belongs to another user", home.display());
     open_for_server(&home);
     let open =
         |name: &str| OpenOptions::new().create(true).append(true).open(home.join(name)).expect("a lock file");
@@ -295,12 +295,12 @@ fn is_ready(port: u16) -> bool {
 fn wait_until_ready(port: u16, what: &str) {
     let end = Instant::now() + Duration::from_mins(1);
     while !is_ready(port) {
-        assert!(Instant::now() < end, "{what} on port {port} did not answer within a minute");
+        assert!(Instant::now() < end, "{what} on port {port} did not respond within a minute");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// Finds a program of PostgreSQL in PATH or where Debian keeps it, newest version first.
+/// Finds a program of PostgreSQL in PATH or where Debian installs it, newest version first.
 fn program(name: &str) -> PathBuf {
     let in_path = std::env::var_os("PATH")
         .and_then(|path| std::env::split_paths(&path).map(|folder| folder.join(name)).find(|p| p.is_file()));
@@ -347,7 +347,7 @@ fn as_server_user(command: Vec<String>) -> Vec<String> {
     prefixed
 }
 
-/// Lets the server's user make its data folder here.
+/// Lets the server's user create its data folder here.
 fn open_for_server(folder: &Path) {
     if let Some((uid, gid)) = server_user() {
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).expect("permissions");

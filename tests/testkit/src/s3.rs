@@ -1,17 +1,17 @@
-//! An S3-compatible server on loopback: moto, a faithful imitation of AWS services in Python.
+//! An S3-compatible server on loopback: moto, an imitation of AWS services in Python.
 
 use crate::FreePort;
-use crate::tether::Tethered;
+use crate::guarded_process::GuardedProcess;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// A running server; it ends with this value.
+/// A running server; it stops when this value is dropped.
 #[derive(Debug)]
 pub struct S3Server {
     port: u16,
-    _server: Tethered,
+    _server: GuardedProcess,
 }
 
 impl S3Server {
@@ -27,7 +27,7 @@ impl S3Server {
             .chain(arguments)
             .chain([port.to_string()])
             .collect();
-        let server = Tethered::start("TERM", &command);
+        let server = GuardedProcess::start("TERM", &command);
         let end = Instant::now() + Duration::from_mins(2);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(Instant::now() < end, "the S3 test server did not start: {command:?}");
@@ -57,7 +57,7 @@ impl S3Server {
     }
 }
 
-/// The Python that has the tests' packages: `GANNET_TEST_PYTHON`, or the environment `make test` makes.
+/// The Python with the packages for tests: `GANNET_TEST_PYTHON`, or the environment that `make test` creates.
 fn python() -> PathBuf {
     let python = std::env::var_os("GANNET_TEST_PYTHON").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.test-env/venv/bin/python")),

@@ -1,119 +1,119 @@
-//! A turn of a chat without a model: the passages that answer best, word for word, with where they stand.
+//! A chat turn without a model: answers with the best passages, verbatim, and their sources.
 
-use super::leads::Wanted;
-use crate::answer::failed;
-use crate::run::Reading;
-use crate::wants::query;
-use crate::worker::{Worker, cut};
-use crate::{Ended, Outcome, Phase, Suggestion};
+use super::link_score::LinkScorer;
+use crate::agent::{Agent, cut};
+use crate::conclude::finish_failed;
+use crate::prompt_words::search_query;
+use crate::run::ParsedPage;
+use crate::{AgentOutcome, BrainOutcome, Phase, Suggestion};
 use std::sync::Arc;
 
-/// Pages quoted, and characters of each.
-const MOST_PAGES: usize = 3;
-const LONGEST_QUOTE: usize = 1_500;
-const MOST_SUGGESTIONS: usize = 3;
-/// Lines of a page that are looked at.
-const MOST_LINES: usize = 20_000;
-/// Pages looked at beside those the turn began with.
-const MORE_PAGES: usize = 3;
+/// Pages quoted in an answer, and characters quoted of each.
+const MAX_QUOTED_PAGES: usize = 3;
+const MAX_QUOTE_CHARACTERS: usize = 1_500;
+const MAX_SUGGESTIONS: usize = 3;
+/// Lines examined of one page.
+const MAX_LINES: usize = 20_000;
+/// Pages read in addition to the start pages.
+const MAX_EXTRA_PAGES: usize = 3;
 
-/// Answers the prompt from what was read, and from a few pages more when nothing answers it.
-pub(crate) async fn converse(lead: &Worker<'_>) -> Ended {
+/// Answers the prompt from the pages read so far, and reads a few more when none of them answers it.
+pub(crate) async fn answer_chat(lead: &Agent<'_>) -> BrainOutcome {
     let prompt = &lead.run.task.prompt;
-    let wanted = Wanted::new(prompt, std::iter::once(prompt.as_str()));
+    let scorer = LinkScorer::new(prompt, std::iter::once(prompt.as_str()));
     let mut quoted = passages(lead, prompt).await;
     if !answers(&quoted, prompt) && !lead.run.task.strict {
-        for url in leads(lead, &wanted).into_iter().take(MORE_PAGES) {
-            // Told where it happened; the next one may do.
-            let _ = lead.read(&url).await;
+        for url in unread_links(lead, &scorer).into_iter().take(MAX_EXTRA_PAGES) {
+            // The error is already in the trace; the next page may have the answer.
+            let _ = lead.read_page(&url).await;
         }
         quoted = passages(lead, prompt).await;
     }
     if quoted.is_empty() {
-        return failed(lead, "no passage of the pages that were read answers this".to_owned()).await;
+        return finish_failed(lead, "no passage on the pages that were read answers this".to_owned()).await;
     }
     let message = quoted
         .iter()
-        .map(|(reading, text)| {
-            let title = reading.title.as_deref().unwrap_or(&reading.url);
-            format!("{text}\n\nSource: [{}]({})", cut(title.trim(), 120), reading.url)
+        .map(|(parsed, text)| {
+            let title = parsed.title.as_deref().unwrap_or(&parsed.url);
+            format!("{text}\n\nSource: [{}]({})", cut(title.trim(), 120), parsed.url)
         })
         .collect::<Vec<_>>()
         .join("\n\n");
     lead.progress(Phase::Finalizing, format!("Answering with passages of {} pages", quoted.len())).await;
-    lead.finish(Outcome::Succeeded, None).await;
-    Ended::Answered {
+    lead.finish(AgentOutcome::Succeeded, None).await;
+    BrainOutcome::Answered {
         data: None,
         message: Some(message),
-        suggestions: suggestions(lead, &wanted),
+        suggestions: suggestions(lead, &scorer),
         note: None,
     }
 }
 
-/// Whether what was found holds at least half of what the prompt is about.
-fn answers(quoted: &[(Arc<Reading>, String)], prompt: &str) -> bool {
-    let words: Vec<String> = query(prompt).to_lowercase().split(' ').map(str::to_owned).collect();
-    quoted.iter().any(|(_, text)| held(text, &words) * 2 >= words.len())
+/// Whether a passage contains at least half of the words of the prompt.
+fn answers(quoted: &[(Arc<ParsedPage>, String)], prompt: &str) -> bool {
+    let words: Vec<String> = search_query(prompt).to_lowercase().split(' ').map(str::to_owned).collect();
+    quoted.iter().any(|(_, text)| count_matches(text, &words) * 2 >= words.len())
 }
 
-/// The pages that have passages for the prompt, those that hold more of its words first.
-async fn passages(lead: &Worker<'_>, prompt: &str) -> Vec<(Arc<Reading>, String)> {
-    let (readings, prompt) = (lead.run.readings(), prompt.to_owned());
-    lead.run.compute(move || passages_of(&readings, &prompt)).await.unwrap_or_default()
+/// Pages with passages for the prompt, those with more of its words first.
+async fn passages(lead: &Agent<'_>, prompt: &str) -> Vec<(Arc<ParsedPage>, String)> {
+    let (parsed_pages, prompt) = (lead.run.parsed_pages(), prompt.to_owned());
+    lead.run.compute(move || find_passages(&parsed_pages, &prompt)).await.unwrap_or_default()
 }
 
-fn passages_of(readings: &[Arc<Reading>], prompt: &str) -> Vec<(Arc<Reading>, String)> {
-    let words: Vec<String> = query(prompt).to_lowercase().split(' ').map(str::to_owned).collect();
-    let mut found: Vec<(usize, Arc<Reading>, String)> = readings
+fn find_passages(parsed_pages: &[Arc<ParsedPage>], prompt: &str) -> Vec<(Arc<ParsedPage>, String)> {
+    let words: Vec<String> = search_query(prompt).to_lowercase().split(' ').map(str::to_owned).collect();
+    let mut found: Vec<(usize, Arc<ParsedPage>, String)> = parsed_pages
         .iter()
-        .filter_map(|reading| {
-            let mut text = content::highlights::highlights(&reading.markdown, prompt);
+        .filter_map(|parsed| {
+            let mut text = content::highlights::highlights(&parsed.markdown, prompt);
             if text.trim().is_empty() {
-                text = lines_with(&reading.markdown, &words);
+                text = best_lines(&parsed.markdown, &words);
             }
-            let held = held(&text, &words);
-            (held > 0).then(|| (held, Arc::clone(reading), cut(text.trim(), LONGEST_QUOTE)))
+            let matches = count_matches(&text, &words);
+            (matches > 0).then(|| (matches, Arc::clone(parsed), cut(text.trim(), MAX_QUOTE_CHARACTERS)))
         })
         .collect();
-    found.sort_by_key(|(held, reading, _)| (std::cmp::Reverse(*held), reading.place));
-    found.into_iter().take(MOST_PAGES).map(|(_, reading, text)| (reading, text)).collect()
+    found.sort_by_key(|(matches, parsed, _)| (std::cmp::Reverse(*matches), parsed.order));
+    found.into_iter().take(MAX_QUOTED_PAGES).map(|(_, parsed, text)| (parsed, text)).collect()
 }
 
-/// How many of the words a text holds.
-fn held(text: &str, words: &[String]) -> usize {
+/// How many of the words a text contains.
+fn count_matches(text: &str, words: &[String]) -> usize {
     let text = text.to_lowercase();
     words.iter().filter(|word| text.contains(word.as_str())).count()
 }
 
-/// The lines of a page that hold most of the words, in the page's order: where no passage answers, the nearest there is.
-fn lines_with(markdown: &str, words: &[String]) -> String {
+/// The lines with the most matching words, in page order; used where no passage answers the prompt.
+fn best_lines(markdown: &str, words: &[String]) -> String {
     let lines: Vec<(usize, &str)> =
-        markdown.lines().take(MOST_LINES).map(|line| (held(line, words), line.trim())).collect();
-    let most = lines.iter().map(|(held, _)| *held).max().unwrap_or(0);
-    let best = lines.iter().filter(|(held, line)| *held == most && most > 0 && !line.starts_with('#'));
+        markdown.lines().take(MAX_LINES).map(|line| (count_matches(line, words), line.trim())).collect();
+    let most = lines.iter().map(|(matches, _)| *matches).max().unwrap_or(0);
+    let best = lines.iter().filter(|(matches, line)| *matches == most && most > 0 && !line.starts_with('#'));
     best.map(|(_, line)| *line).take(3).collect::<Vec<_>>().join("\n")
 }
 
-fn leads(lead: &Worker<'_>, wanted: &Wanted) -> Vec<String> {
-    let readings = lead.run.readings();
-    let mut found: Vec<(f32, &str)> = readings.iter().flat_map(|reading| wanted.links(reading)).collect();
-    found.retain(|(_, url)| !lead.run.was_asked(url));
+fn unread_links(lead: &Agent<'_>, scorer: &LinkScorer) -> Vec<String> {
+    let parsed_pages = lead.run.parsed_pages();
+    let mut found: Vec<(f32, &str)> = parsed_pages.iter().flat_map(|parsed| scorer.links(parsed)).collect();
+    found.retain(|(_, url)| !lead.run.was_requested(url));
     found.sort_by(|one, other| other.0.total_cmp(&one.0));
     found.into_iter().map(|(_, url)| url.to_owned()).collect()
 }
 
-/// What could be asked next: pages that speak of the same and were not read.
-fn suggestions(lead: &Worker<'_>, wanted: &Wanted) -> Vec<Suggestion> {
-    let readings = lead.run.readings();
+/// Suggested next prompts: unread pages about the same subject.
+fn suggestions(lead: &Agent<'_>, scorer: &LinkScorer) -> Vec<Suggestion> {
+    let parsed_pages = lead.run.parsed_pages();
     let mut suggested: Vec<Suggestion> = Vec::new();
-    for url in leads(lead, wanted) {
-        let text = readings.iter().flat_map(|reading| &reading.links).find(|link| link.url == url);
+    for url in unread_links(lead, scorer) {
+        let text = parsed_pages.iter().flat_map(|parsed| &parsed.links).find(|link| link.url == url);
         let label = text.map(|link| cut(link.text.trim(), 60)).unwrap_or_default();
         if label.is_empty() || suggested.iter().any(|known| known.label == label) {
             continue;
         }
         suggested.push(Suggestion { prompt: format!("What does {url} say about this?"), label });
-        if suggested.len() == MOST_SUGGESTIONS {
+        if suggested.len() == MAX_SUGGESTIONS {
             break;
         }
     }

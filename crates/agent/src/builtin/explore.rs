@@ -1,64 +1,65 @@
-//! Looking for what is missing: the given pages first, then what continues a list, then the pages of its rows, then links that speak of
-//! what is missing, then the site's map. Ends when nothing is missing, nothing promises more, or the effort or the credits are used up.
+//! Explores the web for missing fields: the given pages first, then the next pages of a list, then the detail
+//! pages of its rows, then links about missing fields, then the site's map. Ends when nothing is missing, no
+//! link looks useful, or the effort or the credits are used up.
 
-use super::leads::Wanted;
-use crate::addresses::address;
-use crate::answer::{missing, publish};
-use crate::artifact::{Artifact, stated};
-use crate::crew::share_out;
-use crate::filling::Rows;
-use crate::filling::{Findings, Order, fill};
-use crate::run::{Reading, Setback};
-use crate::wants::{query, row_limit};
-use crate::worker::Worker;
+use super::link_score::LinkScorer;
+use crate::addresses::parse_address;
+use crate::agent::Agent;
+use crate::artifact::{Artifact, is_filled};
+use crate::conclude::{missing_fields, publish};
+use crate::filling::RowSchema;
+use crate::filling::{FillRequest, Findings, fill};
+use crate::prompt_words::{row_limit, search_query};
+use crate::run::{AccessError, ParsedPage};
+use crate::subagents::run_parts;
 use crate::{Effort, Phase, addresses};
 use extract::Schema;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Rounds of looking further, and those that may bring nothing.
-const MOST_ROUNDS: usize = 40;
-const MOST_VAIN_ROUNDS: usize = 2;
-/// Addresses that a map is asked for, and pages begun at where the request names a whole part of a site.
-const MAPPED: usize = 40;
-const MOST_BELOW: usize = 20;
-/// Pages of a list read between two looks at what they state.
-const LONGEST_CHAIN: usize = 8;
+/// Rounds of exploring, and rounds in a row that may bring nothing.
+const MAX_ROUNDS: usize = 40;
+const MAX_FRUITLESS_ROUNDS: usize = 2;
+/// URLs requested from a map, and start pages taken from a request for a whole section of a site (`/*`).
+const MAP_LIMIT: usize = 40;
+const MAX_PAGES_BELOW: usize = 20;
+/// List pages read before the result is filled again.
+const MAX_CHAIN_PAGES: usize = 8;
 
-/// A search for what a task wants.
+/// Explores the web for one task.
 pub(crate) struct Explorer<'w, 'a> {
-    lead: &'w Worker<'a>,
+    lead: &'w Agent<'a>,
     schema: Option<Schema>,
-    rows: Option<Rows>,
+    rows: Option<RowSchema>,
     limit: Option<usize>,
-    /// Keys of pages read for one row each.
+    /// Keys of detail pages that were read.
     details: HashSet<String>,
     details_help: bool,
     lists_go_on: bool,
-    chain: usize,
-    vain: usize,
-    /// Where to look when no page leads on, the next one last.
-    wider: Vec<Wider>,
+    chain_pages: usize,
+    fruitless: usize,
+    /// Sources to use when no page has useful links; the next one is last.
+    wider: Vec<WiderSource>,
 }
 
-/// A way to find pages that no page leads to.
+/// A way to find pages without a link to them.
 #[derive(Debug, Clone, Copy)]
-enum Wider {
+enum WiderSource {
     Map,
     Search,
 }
 
-/// What to read next, and why.
+/// What to read next.
 #[derive(Debug)]
-enum Step {
+enum NextRead {
     Continue(String),
     Details(Vec<String>),
     Leads(Vec<String>),
 }
 
 impl<'w, 'a> Explorer<'w, 'a> {
-    pub fn new(lead: &'w Worker<'a>, schema: Option<Schema>) -> Self {
-        let rows = schema.as_ref().and_then(Rows::of);
+    pub fn new(lead: &'w Agent<'a>, schema: Option<Schema>) -> Self {
+        let rows = schema.as_ref().and_then(RowSchema::from_schema);
         let limit = rows.as_ref().and_then(|_| row_limit(&lead.run.task.prompt));
         Self {
             lead,
@@ -68,41 +69,41 @@ impl<'w, 'a> Explorer<'w, 'a> {
             details: HashSet::new(),
             details_help: true,
             lists_go_on: true,
-            chain: 1,
-            vain: 0,
-            // Given pages are what is meant; the web beside them is for those who want much effort.
+            chain_pages: 1,
+            fruitless: 0,
+            // The given pages are what the caller means; searching the rest of the web needs high effort.
             wider: match lead.run.task.effort {
-                Some(Effort::High) => vec![Wider::Search, Wider::Map],
-                _ => vec![Wider::Map],
+                Some(Effort::High) => vec![WiderSource::Search, WiderSource::Map],
+                _ => vec![WiderSource::Map],
             },
         }
     }
 
-    /// Reads where the task begins; whether there was anything.
+    /// Reads the start pages; `false` when none could be read.
     pub async fn begin(&self) -> bool {
-        let starts = self.starts().await;
-        self.read_all("Reader", starts).await;
-        !self.lead.run.readings().is_empty()
+        let start_urls = self.start_urls().await;
+        self.read_all("Reader", start_urls).await;
+        !self.lead.run.parsed_pages().is_empty()
     }
 
-    /// Looks until there is no reason to look further; the artifact grows with every round.
+    /// Explores until there is no reason to continue; the artifact grows with every round.
     pub async fn explore(&mut self, artifact: &mut Artifact) {
-        let mut findings = self.take_stock(artifact).await;
-        for _ in 0..MOST_ROUNDS {
-            let Some(step) = self.next(&findings).await else { break };
-            let pages = self.lead.run.readings().len();
-            let details = matches!(step, Step::Details(_));
-            let lists = matches!(step, Step::Continue(_));
-            self.take(step).await;
-            if self.lead.run.readings().len() == pages {
-                self.vain += 1;
+        let mut findings = self.fill_and_publish(artifact).await;
+        for _ in 0..MAX_ROUNDS {
+            let Some(step) = self.choose_next(&findings).await else { break };
+            let pages = self.lead.run.parsed_pages().len();
+            let details = matches!(step, NextRead::Details(_));
+            let lists = matches!(step, NextRead::Continue(_));
+            self.read_next(step).await;
+            if self.lead.run.parsed_pages().len() == pages {
+                self.fruitless += 1;
             } else {
                 let before = findings;
-                findings = self.take_stock(artifact).await;
-                self.judge(&before, &findings, details, lists);
+                findings = self.fill_and_publish(artifact).await;
+                self.update_strategy(&before, &findings, details, lists);
             }
-            if self.vain > MOST_VAIN_ROUNDS
-                || self.lead.run.ledger.stopped()
+            if self.fruitless > MAX_FRUITLESS_ROUNDS
+                || self.lead.run.ledger.exhausted()
                 || self.lead.run.pages_left() == 0
             {
                 break;
@@ -110,11 +111,11 @@ impl<'w, 'a> Explorer<'w, 'a> {
         }
     }
 
-    /// Fills from all that was read, and publishes what changed.
-    async fn take_stock(&self, artifact: &mut Artifact) -> Findings {
-        let is_detail = |reading: &Arc<Reading>| self.details.iter().any(|key| reading.is_at(key));
-        let (details, pages) = self.lead.run.readings().into_iter().partition(is_detail);
-        let order = Order {
+    /// Fills the result from all pages read so far, and publishes the changes.
+    async fn fill_and_publish(&self, artifact: &mut Artifact) -> Findings {
+        let is_detail = |parsed: &Arc<ParsedPage>| self.details.iter().any(|key| parsed.has_key(key));
+        let (details, pages) = self.lead.run.parsed_pages().into_iter().partition(is_detail);
+        let request = FillRequest {
             prompt: self.lead.run.task.prompt.clone(),
             schema: self.schema.clone(),
             rows: self.rows.clone(),
@@ -122,16 +123,16 @@ impl<'w, 'a> Explorer<'w, 'a> {
             pages,
             details,
         };
-        let findings = fill(self.lead.run, order).await;
-        if stated(&findings.value) {
+        let findings = fill(self.lead.run, request).await;
+        if is_filled(&findings.value) {
             artifact.replace(findings.value.clone(), findings.sources.clone());
             publish(self.lead, artifact).await;
         }
         findings
     }
 
-    /// Notes whether a step was worth it.
-    fn judge(&mut self, before: &Findings, now: &Findings, details: bool, lists: bool) {
+    /// Remembers which kinds of pages were worth reading.
+    fn update_strategy(&mut self, before: &Findings, now: &Findings, details: bool, lists: bool) {
         let fewer_missing = self.missing(now).len() < self.missing(before).len();
         let grew = now.rows > before.rows;
         if lists && !grew {
@@ -142,18 +143,18 @@ impl<'w, 'a> Explorer<'w, 'a> {
         }
         let better =
             fewer_missing || grew || now.lacking < before.lacking || now.sources.len() > before.sources.len();
-        self.vain = if better { 0 } else { self.vain + 1 };
+        self.fruitless = if better { 0 } else { self.fruitless + 1 };
     }
 
     fn missing(&self, findings: &Findings) -> Vec<String> {
         match &self.schema {
-            Some(schema) => missing(schema, &findings.value),
-            None if stated(&findings.value) => Vec::new(),
+            Some(schema) => missing_fields(schema, &findings.value),
+            None if is_filled(&findings.value) => Vec::new(),
             None => vec!["/answer".to_owned()],
         }
     }
 
-    async fn next(&mut self, findings: &Findings) -> Option<Step> {
+    async fn choose_next(&mut self, findings: &Findings) -> Option<NextRead> {
         if self.lead.run.task.strict {
             return None;
         }
@@ -163,15 +164,15 @@ impl<'w, 'a> Explorer<'w, 'a> {
                 && !enough_rows
                 && let Some(next) = self.continuation()
             {
-                return Some(Step::Continue(next));
+                return Some(NextRead::Continue(next));
             }
             if self.details_help && !findings.details.is_empty() {
-                let fresh = findings.details.iter().filter(|url| !self.lead.run.was_asked(url));
-                // A few first, to see whether they help at all.
-                let most = if self.details.is_empty() { self.lead.run.bounds.parallel } else { usize::MAX };
+                let fresh = findings.details.iter().filter(|url| !self.lead.run.was_requested(url));
+                // A few first, to find out whether they help.
+                let most = if self.details.is_empty() { self.lead.run.limits.parallel } else { usize::MAX };
                 let fresh: Vec<String> = fresh.take(most.min(self.lead.run.pages_left())).cloned().collect();
                 if !fresh.is_empty() {
-                    return Some(Step::Details(fresh));
+                    return Some(NextRead::Details(fresh));
                 }
             }
         }
@@ -180,33 +181,33 @@ impl<'w, 'a> Explorer<'w, 'a> {
             return None;
         }
         let leads = self.leads(&missing).await;
-        (!leads.is_empty()).then_some(Step::Leads(leads))
+        (!leads.is_empty()).then_some(NextRead::Leads(leads))
     }
 
-    /// The page that continues a list that was read.
+    /// The next page of a list that was read.
     fn continuation(&self) -> Option<String> {
-        let readings = self.lead.run.readings();
-        readings.iter().find_map(|reading| self.next_of(reading))
+        let parsed_pages = self.lead.run.parsed_pages();
+        parsed_pages.iter().find_map(|parsed| self.next_of(parsed))
     }
 
-    fn next_of(&self, reading: &Reading) -> Option<String> {
-        reading.next.iter().find(|url| !self.lead.run.was_asked(url)).cloned()
+    fn next_of(&self, parsed: &ParsedPage) -> Option<String> {
+        parsed.next.iter().find(|url| !self.lead.run.was_requested(url)).cloned()
     }
 
-    /// Links that promise what is missing; the site's map when no page has any.
+    /// Links that may lead to missing fields; the site's map when no page has any.
     async fn leads(&mut self, missing: &[String]) -> Vec<String> {
-        let wanted = self.wanted(missing);
-        let readings = self.lead.run.readings();
-        let mut found: Vec<(f32, String)> = readings
+        let scorer = self.link_scorer(missing);
+        let parsed_pages = self.lead.run.parsed_pages();
+        let mut found: Vec<(f32, String)> = parsed_pages
             .iter()
-            .flat_map(|reading| wanted.links(reading))
-            .filter(|(_, url)| !self.lead.run.was_asked(url))
-            .map(|(promise, url)| (promise, url.to_owned()))
+            .flat_map(|parsed| scorer.links(parsed))
+            .filter(|(_, url)| !self.lead.run.was_requested(url))
+            .map(|(score, url)| (score, url.to_owned()))
             .collect();
         while found.is_empty()
             && let Some(way) = self.wider.pop()
         {
-            found = self.look_wider(way, &wanted, &readings).await;
+            found = self.search_wider(way, &scorer, &parsed_pages).await;
         }
         found.sort_by(|one, other| other.0.total_cmp(&one.0));
         let mut chosen: Vec<String> = Vec::new();
@@ -214,133 +215,139 @@ impl<'w, 'a> Explorer<'w, 'a> {
             if !chosen.contains(&url) {
                 chosen.push(url);
             }
-            if chosen.len() == self.lead.run.bounds.parallel {
+            if chosen.len() == self.lead.run.limits.parallel {
                 break;
             }
         }
         chosen
     }
 
-    async fn look_wider(&self, way: Wider, wanted: &Wanted, readings: &[Arc<Reading>]) -> Vec<(f32, String)> {
+    async fn search_wider(
+        &self,
+        way: WiderSource,
+        scorer: &LinkScorer,
+        parsed_pages: &[Arc<ParsedPage>],
+    ) -> Vec<(f32, String)> {
         let run = self.lead.run;
-        let found: Vec<(f32, String)> = match (way, readings.first()) {
-            (Wider::Map, Some(first)) => {
-                let words = query(&run.task.prompt);
-                let links = self.lead.map(&first.url, Some(&words), MAPPED).await.unwrap_or_default();
-                let promising = links.into_iter().map(|link| (wanted.promise(&link), link.url));
-                promising.filter(|(promise, _)| *promise > 0.0).collect()
+        let found: Vec<(f32, String)> = match (way, parsed_pages.first()) {
+            (WiderSource::Map, Some(first)) => {
+                let words = search_query(&run.task.prompt);
+                let links = self.lead.map(&first.url, Some(&words), MAP_LIMIT).await.unwrap_or_default();
+                let scored = links.into_iter().map(|link| (scorer.score(&link), link.url));
+                scored.filter(|(score, _)| *score > 0.0).collect()
             }
-            (Wider::Search, _) => {
-                let hits = self.lead.search(&self.search_words(), run.bounds.hits).await.unwrap_or_default();
+            (WiderSource::Search, _) => {
+                let hits = self.lead.search(&self.search_words(), run.limits.hits).await.unwrap_or_default();
                 hits.into_iter().map(|hit| (0.0, hit.url)).collect()
             }
-            (Wider::Map, None) => Vec::new(),
+            (WiderSource::Map, None) => Vec::new(),
         };
-        found.into_iter().filter(|(_, url)| !run.was_asked(url)).collect()
+        found.into_iter().filter(|(_, url)| !run.was_requested(url)).collect()
     }
 
-    fn wanted(&self, missing: &[String]) -> Wanted {
+    fn link_scorer(&self, missing: &[String]) -> LinkScorer {
         let described = self.schema.iter().flat_map(|schema| &schema.shape().fields);
         let texts = described
             .filter(|field| missing.contains(&field.pointer))
             .flat_map(|field| [field.pointer.as_str(), field.description.as_str()]);
-        Wanted::new(&self.lead.run.task.prompt, texts)
+        LinkScorer::new(&self.lead.run.task.prompt, texts)
     }
 
-    async fn take(&mut self, step: Step) {
+    async fn read_next(&mut self, step: NextRead) {
         match step {
-            Step::Continue(first) => self.follow_list(first).await,
-            Step::Details(pages) => {
-                let message = format!("Reading {} pages that the rows lead to", pages.len());
+            NextRead::Continue(first) => self.follow_list(first).await,
+            NextRead::Details(pages) => {
+                let message = format!("Reading {} detail pages of the rows", pages.len());
                 self.lead.progress(Phase::Working, message).await;
-                self.details.extend(pages.iter().filter_map(|url| Some(address(url)?.key().to_owned())));
+                self.details
+                    .extend(pages.iter().filter_map(|url| Some(parse_address(url)?.key().to_owned())));
                 self.read_all("Row reader", pages).await;
             }
-            Step::Leads(pages) => {
-                self.lead.progress(Phase::Working, "Looking at pages that may state what is missing").await;
+            NextRead::Leads(pages) => {
+                self.lead.progress(Phase::Working, "Reading pages that may have the missing fields").await;
                 self.read_all("Scout", pages).await;
             }
         }
     }
 
-    /// Reads on in a list, more pages each time before what they state is looked at.
+    /// Reads the next pages of a list, more of them each time before the result is filled again.
     async fn follow_list(&mut self, first: String) {
-        self.lead.progress(Phase::Working, "The list goes on: reading its next pages").await;
+        self.lead.progress(Phase::Working, "Reading the next pages of the list").await;
         let mut next = Some(first);
-        for _ in 0..self.chain {
+        for _ in 0..self.chain_pages {
             let Some(url) = next.take() else { break };
-            if let Ok(reading) = self.lead.read(&url).await {
-                next = self.next_of(&reading);
+            if let Ok(parsed) = self.lead.read_page(&url).await {
+                next = self.next_of(&parsed);
             }
         }
-        self.chain = if self.limit.is_some() { 1 } else { (self.chain * 2).min(LONGEST_CHAIN) };
+        self.chain_pages = if self.limit.is_some() { 1 } else { (self.chain_pages * 2).min(MAX_CHAIN_PAGES) };
     }
 
-    /// Where to begin: the addresses of the request, those of its prompt, or what a search finds.
-    async fn starts(&self) -> Vec<String> {
+    /// The start pages: the URLs of the request, those in its prompt, or the results of a search.
+    async fn start_urls(&self) -> Vec<String> {
         let task = self.lead.run.task;
         let mut given = task.urls.clone();
         if given.is_empty() {
-            given = addresses::in_text(&task.prompt, 10);
+            given = addresses::find_urls(&task.prompt, 10);
         }
         if given.is_empty() {
             let words = self.search_words();
             self.lead.progress(Phase::Planning, format!("Searching for: {words}")).await;
-            let hits = self.lead.search(&words, self.lead.run.bounds.hits).await.unwrap_or_default();
+            let hits = self.lead.search(&words, self.lead.run.limits.hits).await.unwrap_or_default();
             return hits.into_iter().map(|hit| hit.url).collect();
         }
-        let mut starts = Vec::new();
+        let mut start_urls = Vec::new();
         for url in given {
             match url.strip_suffix('*') {
-                Some(part) => starts.extend(self.below(part).await),
-                None => starts.push(url),
+                Some(part) => start_urls.extend(self.pages_below(part).await),
+                None => start_urls.push(url),
             }
         }
-        starts
+        start_urls
     }
 
-    /// The pages below an address that ends in `/*`, those that fit the prompt first.
-    async fn below(&self, part: &str) -> Vec<String> {
-        let words = query(&self.lead.run.task.prompt);
+    /// The pages below a URL that ends in `/*`, those that fit the prompt first.
+    async fn pages_below(&self, part: &str) -> Vec<String> {
+        let words = search_query(&self.lead.run.task.prompt);
         let words = (!words.is_empty()).then_some(words.as_str());
-        let links = self.lead.map(part, words, MAPPED * 5).await.unwrap_or_default();
-        let below: Vec<String> = links
+        let links = self.lead.map(part, words, MAP_LIMIT * 5).await.unwrap_or_default();
+        let pages_below: Vec<String> = links
             .into_iter()
             .map(|link| link.url)
             .filter(|url| url.starts_with(part))
-            .take(MOST_BELOW)
+            .take(MAX_PAGES_BELOW)
             .collect();
-        if below.is_empty() { vec![part.to_owned()] } else { below }
+        if pages_below.is_empty() { vec![part.to_owned()] } else { pages_below }
     }
 
-    /// The words of the prompt; of the turn before where this one has too few.
+    /// The words of the prompt, with those of the previous turn when this one has too few.
     fn search_words(&self) -> String {
         let task = self.lead.run.task;
-        let words = query(&task.prompt);
+        let words = search_query(&task.prompt);
         match task.earlier.last() {
             Some(before) if words.split(' ').count() < 3 => {
-                format!("{words} {}", query(&before.prompt)).trim().to_owned()
+                format!("{words} {}", search_query(&before.prompt)).trim().to_owned()
             }
             _ if words.is_empty() => task.prompt.clone(),
             _ => words,
         }
     }
 
-    /// Reads pages: one by itself, several by sub-agents.
+    /// Reads pages: a single one directly, several by sub-agents.
     async fn read_all(&self, name: &str, urls: Vec<String>) {
         if let [url] = urls.as_slice() {
-            // Told where it happened; a run goes on without the page.
-            let _ = self.lead.read(url).await;
+            // The error is already in the trace; the run continues without the page.
+            let _ = self.lead.read_page(url).await;
             return;
         }
-        share_out(
+        run_parts(
             self.lead,
             name,
             urls,
-            &|hand, url: String| {
+            &|subagent, url: String| {
                 Box::pin(async move {
-                    match hand.read(&url).await {
-                        Err(out @ (Setback::Credits | Setback::Pages)) => Err(out),
+                    match subagent.read_page(&url).await {
+                        Err(out @ (AccessError::CreditLimit | AccessError::PageLimit)) => Err(out),
                         _ => Ok(()),
                     }
                 })

@@ -1,61 +1,71 @@
-//! The brain without a model: it reads, ranks and fills by rules, cites what it gives, and says what it could not find.
+//! The brain without a model: it reads, ranks and fills by rules, cites its sources, and names what it could
+//! not find.
 
 mod chat;
-
 mod explore;
-mod leads;
+mod link_score;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use chat::converse;
+pub(crate) use chat::answer_chat;
 pub(crate) use explore::Explorer;
 
-use crate::answer::{conclude, failed, out_of_credits};
+use crate::agent::{Agent, cut};
 use crate::artifact::Artifact;
-use crate::run::Run;
-use crate::worker::{Worker, cut};
-use crate::{Brain, Ended, Journal, Mode, Phase, Task, Web};
+use crate::conclude::{conclude, finish_failed, finish_out_of_credits};
+use crate::run::RunContext;
+use crate::{Brain, BrainOutcome, Journal, Phase, Task, TaskMode, Web};
 use extract::Schema;
 use serde_json::Value;
 
-/// Thinks without a model.
+/// Works by rules, without a model.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BuiltIn;
 
 #[async_trait::async_trait]
 impl Brain for BuiltIn {
-    async fn run(&self, task: &Task, resume: Option<Value>, web: &dyn Web, journal: &dyn Journal) -> Ended {
-        let run = Run::new(task, web, journal, 0);
-        let lead = Worker::lead(&run).await;
-        lead.progress(Phase::Planning, plan_in_words(task)).await;
-        let schema = match task.schema.as_ref().map(Schema::read).transpose() {
+    async fn run(
+        &self,
+        task: &Task,
+        resume: Option<Value>,
+        web: &dyn Web,
+        journal: &dyn Journal,
+    ) -> BrainOutcome {
+        let run = RunContext::new(task, web, journal, 0);
+        let lead = Agent::start_lead(&run).await;
+        lead.progress(Phase::Planning, describe_plan(task)).await;
+        let schema = match task.schema.as_ref().map(Schema::parse).transpose() {
             Ok(schema) => schema,
-            Err(error) => return failed(&lead, format!("Invalid JSON schema: {error}")).await,
+            Err(error) => return finish_failed(&lead, format!("Invalid JSON schema: {error}")).await,
         };
-        work(&lead, schema, resume).await
+        explore_and_answer(&lead, schema, resume).await
     }
 }
 
-/// Explores and answers for a worker that leads, whatever it did before.
-pub(crate) async fn work(lead: &Worker<'_>, schema: Option<Schema>, resume: Option<Value>) -> Ended {
+/// Explores and answers for an orchestrator, whatever it did before.
+pub(crate) async fn explore_and_answer(
+    lead: &Agent<'_>,
+    schema: Option<Schema>,
+    resume: Option<Value>,
+) -> BrainOutcome {
     let mut explorer = Explorer::new(lead, schema.clone());
     if !explorer.begin().await {
-        if lead.run.ledger.stopped() {
-            out_of_credits(lead).await;
-            return Ended::OutOfCredits { partial: resume };
+        if lead.run.ledger.exhausted() {
+            finish_out_of_credits(lead).await;
+            return BrainOutcome::OutOfCredits { partial: resume };
         }
-        return failed(lead, "no page could be read to begin with".to_owned()).await;
+        return finish_failed(lead, "none of the start pages could be read".to_owned()).await;
     }
-    if lead.run.task.mode == Mode::Chat {
-        return converse(lead).await;
+    if lead.run.task.mode == TaskMode::Chat {
+        return answer_chat(lead).await;
     }
     let mut artifact = Artifact::new(resume);
     explorer.explore(&mut artifact).await;
     conclude(lead, schema.as_ref(), &mut artifact, None).await
 }
 
-/// What will be done, in a line.
-fn plan_in_words(task: &Task) -> String {
+/// A one-line description of the plan for the trace.
+fn describe_plan(task: &Task) -> String {
     let wanted = task.schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
     let wanted = match wanted {
         Some(fields) if !fields.is_empty() => fields.keys().take(8).cloned().collect::<Vec<_>>().join(", "),

@@ -1,88 +1,89 @@
-//! What the pages of a run state, put together: lists over several pages, rows completed from the pages they lead to, and pages that are
-//! about one row alone. Takes a processor for a while, so it happens beside the threads that serve.
+//! Combines the facts of all pages of a run: lists over several pages, rows completed from their detail
+//! pages, and pages about a single row. This is CPU work, so it runs on a blocking thread.
 
-mod detail;
-mod record;
+mod detail_links;
+mod row_schema;
 
-pub(crate) use record::Rows;
+pub(crate) use row_schema::RowSchema;
 
-use crate::artifact::{Source, stated};
-use crate::run::{Reading, Run};
+use crate::artifact::{ValueSource, is_filled};
+use crate::run::{ParsedPage, RunContext};
 
-use detail::Details;
+use detail_links::DetailLinks;
 use extract::{Filled, PageView, Schema};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Share of a row's fields that a page must state to be about a row.
-const ENOUGH_OF_A_ROW: f32 = 0.5;
+/// Share of a row's fields that a page must have to count as a row of its own.
+const MIN_ROW_SHARE: f32 = 0.5;
 
 /// What to fill, and from what.
 #[derive(Debug, Clone)]
-pub(crate) struct Order {
+pub(crate) struct FillRequest {
     pub prompt: String,
     pub schema: Option<Schema>,
-    pub rows: Option<Rows>,
-    /// The most rows that are wanted.
+    pub rows: Option<RowSchema>,
+    /// The maximum number of rows.
     pub limit: Option<usize>,
-    /// Pages to fill from, in their turn.
-    pub pages: Vec<Arc<Reading>>,
+    /// Pages to fill from, in reading order.
+    pub pages: Vec<Arc<ParsedPage>>,
     /// Pages that were read for one row each.
-    pub details: Vec<Arc<Reading>>,
+    pub details: Vec<Arc<ParsedPage>>,
 }
 
-/// What was found.
+/// The combined result.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Findings {
     pub value: Value,
-    pub sources: BTreeMap<String, Source>,
-    /// Pages of rows that lack something, not read yet.
+    pub sources: BTreeMap<String, ValueSource>,
+    /// Detail pages of incomplete rows that were not read yet.
     pub details: Vec<String>,
-    /// Rows found, and values that all rows together lack.
+    /// Number of rows, and number of values missing in all rows together.
     pub rows: usize,
     pub lacking: usize,
 }
 
-/// Fills; a page that breaks the filler or takes it too long costs the findings of this round, never the run.
-pub(crate) async fn fill(run: &Run<'_>, order: Order) -> Findings {
-    run.compute(move || assemble(&order)).await.unwrap_or_else(|error| {
-        tracing::warn!(%error, "filling from pages did not come to an end");
+/// Fills the schema. A page that makes this fail or takes too long costs the findings of this round, never
+/// the run.
+pub(crate) async fn fill(run: &RunContext<'_>, request: FillRequest) -> Findings {
+    run.compute(move || assemble(&request)).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "extracting data from the pages of a run failed");
         Findings::default()
     })
 }
 
-fn assemble(order: &Order) -> Findings {
-    let views: Vec<PageView<'_>> = order.pages.iter().map(|reading| view(reading)).collect();
-    let Some(schema) = &order.schema else {
-        return Findings::of(extract::fill_free(&order.prompt, &views));
+fn assemble(request: &FillRequest) -> Findings {
+    let views: Vec<PageView<'_>> = request.pages.iter().map(|parsed| view(parsed)).collect();
+    let Some(schema) = &request.schema else {
+        return Findings::from_filled(extract::fill_free(&request.prompt, &views));
     };
-    let mut findings = Findings::of(extract::fill(schema, &order.prompt, &views));
-    if let Some(rows) = &order.rows {
-        pages_as_rows(order, rows, &mut findings);
-        if let Some(limit) = order.limit {
+    let mut findings = Findings::from_filled(extract::fill(schema, &request.prompt, &views));
+    if let Some(rows) = &request.rows {
+        pages_as_rows(request, rows, &mut findings);
+        if let Some(limit) = request.limit {
             findings.keep_rows(rows, limit);
         }
-        complete_rows(order, rows, &mut findings);
+        complete_rows(request, rows, &mut findings);
     }
     findings
 }
 
-fn view(reading: &Reading) -> PageView<'_> {
-    PageView { url: &reading.url, page: &reading.page, markdown: &reading.markdown }
+fn view(parsed: &ParsedPage) -> PageView<'_> {
+    PageView { url: &parsed.url, page: &parsed.page, markdown: &parsed.markdown }
 }
 
 impl Findings {
-    fn of(filled: Filled) -> Self {
+    fn from_filled(filled: Filled) -> Self {
         let sources = filled
             .evidence
             .into_iter()
-            .map(|evidence| (evidence.pointer, Source { url: evidence.url, quote: evidence.quote }))
+            .map(|evidence| (evidence.pointer, ValueSource { url: evidence.url, quote: evidence.quote }))
             .collect();
         Self { value: filled.value, sources, ..Self::default() }
     }
 
-    fn keep_rows(&mut self, rows: &Rows, limit: usize) {
+    fn keep_rows(&mut self, rows: &RowSchema, limit: usize) {
         if let Some(list) = self.value.pointer_mut(&rows.pointer).and_then(Value::as_array_mut) {
             list.truncate(limit);
             let number = |pointer: &str| row_number(rows, pointer);
@@ -90,8 +91,8 @@ impl Findings {
         }
     }
 
-    /// Takes rows out; those after them move up, and their sources with them.
-    fn remove_rows(&mut self, rows: &Rows, gone: &[usize]) {
+    /// Removes rows; those after them move up, together with their sources.
+    fn remove_rows(&mut self, rows: &RowSchema, gone: &[usize]) {
         let Some(list) = self.value.pointer_mut(&rows.pointer).and_then(Value::as_array_mut) else { return };
         for &row in gone.iter().rev() {
             list.remove(row);
@@ -108,8 +109,15 @@ impl Findings {
         self.sources = moved.collect();
     }
 
-    /// Puts a field of a row in its place, with its source.
-    fn set(&mut self, rows: &Rows, row: usize, name: &str, value: Value, sources: &BTreeMap<String, Source>) {
+    /// Sets a field of a row together with its source.
+    fn set(
+        &mut self,
+        rows: &RowSchema,
+        row: usize,
+        name: &str,
+        value: Value,
+        sources: &BTreeMap<String, ValueSource>,
+    ) {
         let list = self.value.pointer_mut(&rows.pointer).and_then(Value::as_array_mut);
         let Some(Value::Object(object)) = list.and_then(|list| list.get_mut(row)) else { return };
         object.insert(name.to_owned(), value);
@@ -123,29 +131,30 @@ impl Findings {
     }
 }
 
-/// Which row a pointer lies in.
-fn row_number(rows: &Rows, pointer: &str) -> Option<usize> {
+/// The row number in a pointer.
+fn row_number(rows: &RowSchema, pointer: &str) -> Option<usize> {
     pointer.strip_prefix(&rows.pointer)?.strip_prefix('/')?.split('/').next()?.parse().ok()
 }
 
-/// Pages that are about one row each: a list of product pages is a list of products. So is a page that gave no row but states one, and
-/// a page that states a whole row where what looked like rows are pieces of it.
-fn pages_as_rows(order: &Order, rows: &Rows, findings: &mut Findings) {
-    if order.pages.len() < 2 && !rows.list(&findings.value).is_empty() {
+/// Adds pages that are about one row each: a list of product pages is a list of products. A page that gave no
+/// rows but fills one counts, and so does a page that fills a whole row when its apparent rows are pieces of
+/// it.
+fn pages_as_rows(request: &FillRequest, rows: &RowSchema, findings: &mut Findings) {
+    if request.pages.len() < 2 && !rows.list(&findings.value).is_empty() {
         return;
     }
-    for reading in &order.pages {
-        let given = rows_of(rows, findings, &reading.url);
+    for parsed in &request.pages {
+        let given = rows_of(rows, findings, &parsed.url);
         let list = rows.list(&findings.value);
-        let best = given.iter().map(|&row| rows.stated_in(&list[row])).max().unwrap_or(0);
+        let best = given.iter().map(|&row| rows.filled_count(&list[row])).max().unwrap_or(0);
         if given.len() > rows.fields.len() || best == rows.fields.len() {
             continue;
         }
-        let filled = Findings::of(extract::fill(&rows.record, &order.prompt, &[view(reading)]));
-        let has = rows.stated_in(&filled.value);
+        let filled = Findings::from_filled(extract::fill(&rows.record, &request.prompt, &[view(parsed)]));
+        let has = rows.filled_count(&filled.value);
         let whole = has == rows.fields.len();
         if has == 0
-            || (has as f32) < rows.fields.len() as f32 * ENOUGH_OF_A_ROW
+            || (has as f32) < rows.fields.len() as f32 * MIN_ROW_SHARE
             || (!given.is_empty() && !whole)
         {
             continue;
@@ -163,15 +172,15 @@ fn pages_as_rows(order: &Order, rows: &Rows, findings: &mut Findings) {
     }
 }
 
-/// The rows that stand on a page, in order.
-fn rows_of(rows: &Rows, findings: &Findings, url: &str) -> Vec<usize> {
+/// The rows found on a page, in order.
+fn rows_of(rows: &RowSchema, findings: &Findings, url: &str) -> Vec<usize> {
     let on_it = findings.sources.iter().filter(|(_, source)| source.url == url);
     let found: BTreeSet<usize> = on_it.filter_map(|(pointer, _)| row_number(rows, pointer)).collect();
     let count = rows.list(&findings.value).len();
     found.into_iter().filter(|&row| row < count).collect()
 }
 
-/// The list itself, made where it is not there yet.
+/// The list itself, created where it does not exist yet.
 fn list_mut<'v>(value: &'v mut Value, pointer: &str) -> Option<&'v mut Vec<Value>> {
     let mut at = value;
     for step in pointer.split('/').skip(1) {
@@ -186,11 +195,11 @@ fn list_mut<'v>(value: &'v mut Value, pointer: &str) -> Option<&'v mut Vec<Value
     at.as_array_mut()
 }
 
-/// Fills what rows lack from the pages they lead to, and says which of those are not read yet.
-fn complete_rows(order: &Order, rows: &Rows, findings: &mut Findings) {
+/// Completes rows from their detail pages, and lists detail pages that were not read yet.
+fn complete_rows(request: &FillRequest, rows: &RowSchema, findings: &mut Findings) {
     let list: Vec<Value> = rows.list(&findings.value).to_vec();
-    let links: Vec<(&str, Details<'_>)> =
-        order.pages.iter().map(|reading| (reading.url.as_str(), Details::of(reading))).collect();
+    let links: Vec<(&str, DetailLinks<'_>)> =
+        request.pages.iter().map(|parsed| (parsed.url.as_str(), DetailLinks::new(parsed))).collect();
     findings.rows = list.len();
     for (number, row) in list.iter().enumerate() {
         let lacking: Vec<String> = rows.missing(row).map(str::to_owned).collect();
@@ -207,14 +216,15 @@ fn complete_rows(order: &Order, rows: &Rows, findings: &mut Findings) {
         let page =
             links.iter().filter(|(url, _)| from.contains(url)).find_map(|(_, details)| details.page_of(row));
         let read = page.as_ref().and_then(|page| {
-            let key = crate::addresses::address(page)?.key().to_owned();
-            order.details.iter().find(|reading| reading.is_at(&key))
+            let key = crate::addresses::parse_address(page)?.key().to_owned();
+            request.details.iter().find(|parsed| parsed.has_key(&key))
         });
         match (page, read) {
-            (_, Some(reading)) => {
-                let filled = Findings::of(extract::fill(&rows.record, &order.prompt, &[view(reading)]));
+            (_, Some(parsed)) => {
+                let filled =
+                    Findings::from_filled(extract::fill(&rows.record, &request.prompt, &[view(parsed)]));
                 for name in lacking {
-                    if let Some(value) = filled.value.get(&name).filter(|value| stated(value)) {
+                    if let Some(value) = filled.value.get(&name).filter(|value| is_filled(value)) {
                         findings.set(rows, number, &name, value.clone(), &filled.sources);
                     } else {
                         findings.lacking += 1;

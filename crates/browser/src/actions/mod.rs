@@ -1,15 +1,15 @@
-//! Steps on a page, one after the other, each under the deadline of the visit. A step that fails ends the visit and says
-//! which one it was.
+//! Runs the actions on a page in order, each under the deadline of the visit. An action that fails ends the
+//! visit with its index.
 
-mod keys;
-mod pointer;
+mod keyboard;
+mod mouse;
 
-use crate::asked::{Action, PaperFormat};
-use crate::brought::ActionResult;
-use crate::browsers::Seat;
-use crate::error::{Phase, VisitError, clip};
+use crate::browsers::VisitSession;
+use crate::error::{Phase, VisitError, shorten};
 use crate::tab::Tab;
-use crate::visit::{document, evaluate, picture, run_script, settle};
+use crate::visit::{evaluate, read_document, run_script, take_screenshot, wait_until_ready};
+use crate::visit_request::{Action, PaperFormat};
+use crate::visit_result::ActionResult;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use net::Deadline;
@@ -18,61 +18,61 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How long a page may take to calm down after a step.
-const AFTERMATH: Duration = Duration::from_secs(3);
-/// How long an element is waited for that a click or a scroll needs.
-const APPEARANCE: Duration = Duration::from_secs(2);
-const LOOK: Duration = Duration::from_millis(50);
-/// Characters that are typed one by one; the rest of a longer text is put in at once.
-const TYPED: usize = 200;
-/// The largest value a script may hand back, in bytes of JSON.
-const LARGEST_VALUE: usize = 4 << 20;
+/// How long a page may take to become ready after an action.
+const READY_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a click waits for its element to appear.
+const ELEMENT_TIMEOUT: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Characters that are typed one by one; the rest of a longer text is inserted at once.
+const MAX_TYPED_CHARS: usize = 200;
+/// The largest value a script may return, in bytes of JSON.
+const MAX_VALUE_BYTES: usize = 4 << 20;
 
-/// Why a step failed: because of itself, or because the visit did.
-pub(crate) enum Failed {
-    Step(String),
+/// Why an action failed: because of itself, or because the visit ended.
+pub(crate) enum ActionError {
+    Action(String),
     Visit(VisitError),
 }
 
-impl From<VisitError> for Failed {
+impl From<VisitError> for ActionError {
     fn from(error: VisitError) -> Self {
         match error {
-            VisitError::Invalid(message) => Self::Step(message),
+            VisitError::Invalid(message) => Self::Action(message),
             error => Self::Visit(error),
         }
     }
 }
 
-/// Carries out all actions in order.
-pub(crate) async fn carry_out(
-    seat: &Seat,
+/// Runs all actions in order.
+pub(crate) async fn run_actions(
+    session: &VisitSession,
     actions: &[Action],
     mobile: bool,
     deadline: Deadline,
 ) -> Result<Vec<ActionResult>, VisitError> {
     let mut results = Vec::new();
     for (index, action) in actions.iter().enumerate() {
-        let step = deadline.run(step(&seat.tab, action, mobile, deadline)).await;
-        let failed = match step {
+        let result = deadline.run(run_action(&session.tab, action, mobile, deadline)).await;
+        let message = match result {
             Ok(Ok(result)) => {
                 results.extend(result);
                 continue;
             }
-            Ok(Err(Failed::Visit(error))) => return Err(error),
-            Ok(Err(Failed::Step(message))) => message,
-            // Waiting for what does not come is the fault of the step; anything else just takes too long.
+            Ok(Err(ActionError::Visit(error))) => return Err(error),
+            Ok(Err(ActionError::Action(message))) => message,
+            // Waiting for a missing element is an error of the action; anything else just takes too long.
             Err(_) if matches!(action, Action::WaitFor { .. } | Action::Click { .. }) => {
                 "the element did not appear in time".into()
             }
             Err(_) => return Err(VisitError::Timeout { phase: Phase::Actions }),
         };
-        let selector = selector_of(action).map(str::to_owned);
-        return Err(VisitError::Action { index, selector, message: clip(&failed) });
+        let selector = action_selector(action).map(str::to_owned);
+        return Err(VisitError::Action { index, selector, message: shorten(&message) });
     }
     Ok(results)
 }
 
-fn selector_of(action: &Action) -> Option<&str> {
+fn action_selector(action: &Action) -> Option<&str> {
     match action {
         Action::WaitFor { selector } | Action::Click { selector, .. } => Some(selector),
         Action::Scroll { selector, .. } => selector.as_deref(),
@@ -80,121 +80,126 @@ fn selector_of(action: &Action) -> Option<&str> {
     }
 }
 
-async fn step(
+async fn run_action(
     tab: &Tab,
     action: &Action,
     mobile: bool,
     deadline: Deadline,
-) -> Result<Option<ActionResult>, Failed> {
-    let calm = || settle(tab, deadline.child(AFTERMATH));
+) -> Result<Option<ActionResult>, ActionError> {
+    let wait_ready = || wait_until_ready(tab, deadline.child(READY_TIMEOUT));
     match action {
         Action::Wait { ms } => {
             tokio::select! {
                 () = sleep(Duration::from_millis(*ms)) => {}
-                lost = tab.page.lost() => return Err(lost.into()),
+                lost = tab.page.wait_until_lost() => return Err(lost.into()),
             }
         }
-        Action::WaitFor { selector } => until_shown(tab, selector).await?,
+        Action::WaitFor { selector } => wait_until_visible(tab, selector).await?,
         Action::Click { selector, all } => {
-            pointer::click(tab, selector, *all, deadline.child(APPEARANCE)).await?;
-            calm().await?;
+            mouse::click(tab, selector, *all, deadline.child(ELEMENT_TIMEOUT)).await?;
+            wait_ready().await?;
         }
-        Action::Write { text } => write(tab, text).await?,
+        Action::Write { text } => type_into_focused(tab, text).await?,
         Action::Press { key } => {
-            keys::press(tab, key).await?;
-            calm().await?;
+            keyboard::press(tab, key).await?;
+            wait_ready().await?;
         }
         Action::Scroll { up, selector } => {
-            pointer::scroll(tab, *up, selector.as_deref()).await?;
-            calm().await?;
+            mouse::scroll(tab, *up, selector.as_deref()).await?;
+            wait_ready().await?;
         }
         Action::Screenshot(wanted) => {
-            return Ok(Some(ActionResult::Screenshot(picture(tab, wanted, mobile).await?)));
+            return Ok(Some(ActionResult::Screenshot(take_screenshot(tab, wanted, mobile).await?)));
         }
         Action::Scrape => {
-            let snapshot = document(tab).await?;
+            let snapshot = read_document(tab).await?;
             return Ok(Some(ActionResult::Scrape { url: snapshot.url, html: snapshot.html }));
         }
         Action::ExecuteJavascript { script } => {
-            let result = execute(tab, script).await?;
-            calm().await?;
+            let result = run_user_script(tab, script).await?;
+            wait_ready().await?;
             return Ok(Some(result));
         }
         Action::Pdf { format, landscape, scale } => {
-            return Ok(Some(print(tab, *format, *landscape, *scale).await?));
+            return Ok(Some(print_pdf(tab, *format, *landscape, *scale).await?));
         }
     }
     Ok(None)
 }
 
-/// A text as it stands in a script.
-pub(crate) fn quoted(text: &str) -> String {
+/// A text as a JavaScript string literal.
+pub(crate) fn js_string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-async fn until_shown(tab: &Tab, selector: &str) -> Result<(), Failed> {
+async fn wait_until_visible(tab: &Tab, selector: &str) -> Result<(), ActionError> {
     let expression = format!(
         "(() => {{ const found = document.querySelector({}); \
          return !!found && (found.getClientRects().length > 0 || found.closest('head') !== null); }})()",
-        quoted(selector)
+        js_string(selector)
     );
     while !evaluate::<bool>(tab, &expression).await? {
-        sleep(LOOK).await;
+        sleep(POLL_INTERVAL).await;
     }
     Ok(())
 }
 
-/// Types into what has the focus.
-async fn write(tab: &Tab, text: &str) -> Result<(), Failed> {
+/// Types into the focused element.
+async fn type_into_focused(tab: &Tab, text: &str) -> Result<(), ActionError> {
     let focused = "(() => { let at = document.activeElement; \
         while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement; \
         return !!at && at !== document.body && at !== document.documentElement; })()";
     if !evaluate::<bool>(tab, focused).await? {
-        return Err(Failed::Step("no element has the focus; click one first".into()));
+        return Err(ActionError::Action("no element has focus; click one first".into()));
     }
-    let cut = text.char_indices().nth(TYPED).map_or(text.len(), |(at, _)| at);
-    keys::type_text(tab, &text[..cut]).await?;
+    let cut = text.char_indices().nth(MAX_TYPED_CHARS).map_or(text.len(), |(at, _)| at);
+    keyboard::type_text(tab, &text[..cut]).await?;
     if cut < text.len() {
-        tab.tell("Input.insertText", &json!({ "text": &text[cut..] })).await?;
+        tab.execute("Input.insertText", &json!({ "text": &text[cut..] })).await?;
     }
     Ok(())
 }
 
 /// Runs a script of the caller: a program whose last expression is its value, or the body of a function.
-async fn execute(tab: &Tab, script: &str) -> Result<ActionResult, Failed> {
+async fn run_user_script(tab: &Tab, script: &str) -> Result<ActionResult, ActionError> {
     let outcome = run_script(tab, script, false).await;
     if let Err(VisitError::Protocol(message)) = outcome {
-        // It has run, and its value cannot be told: it is too deep, or has no end.
-        return Err(Failed::Step(message));
+        // The script has run, but its value cannot be serialized: it is too deep or cyclic.
+        return Err(ActionError::Action(message));
     }
     let mut outcome = outcome?;
-    // What is no program as it stands has not begun to run, so it can be read in another way.
-    let says = |words: &str| outcome.as_ref().is_err_and(|message| message.contains(words));
-    if says("Illegal return") {
+    // A script with a syntax error has not started to run, so it can be tried in another form.
+    let failed_with = |words: &str| outcome.as_ref().is_err_and(|message| message.contains(words));
+    if failed_with("Illegal return") {
         outcome = run_script(tab, &format!("(async () => {{ {script}\n}})()"), false).await?;
-    } else if says("await is only valid") {
+    } else if failed_with("await is only valid") {
         outcome = run_script(tab, script, true).await?;
     }
-    let remote = outcome.map_err(Failed::Step)?;
+    let remote = outcome.map_err(ActionError::Action)?;
     let value = remote.unserializable.map_or(remote.value.unwrap_or_default(), Value::String);
     let kind = match &value {
         Value::Null if remote.subtype.as_deref() == Some("null") => "null".to_owned(),
         Value::Array(_) => "array".to_owned(),
         _ => remote.kind,
     };
-    if serde_json::to_vec(&value).is_ok_and(|text| text.len() > LARGEST_VALUE) {
-        return Err(Failed::Step(format!("the value is larger than {LARGEST_VALUE} bytes")));
+    if serde_json::to_vec(&value).is_ok_and(|text| text.len() > MAX_VALUE_BYTES) {
+        return Err(ActionError::Action(format!("the value is larger than {MAX_VALUE_BYTES} bytes")));
     }
     Ok(ActionResult::Javascript { kind, value })
 }
 
-async fn print(tab: &Tab, format: PaperFormat, landscape: bool, scale: f64) -> Result<ActionResult, Failed> {
+async fn print_pdf(
+    tab: &Tab,
+    format: PaperFormat,
+    landscape: bool,
+    scale: f64,
+) -> Result<ActionResult, ActionError> {
     #[derive(Deserialize)]
     struct Printed {
         data: String,
     }
     if !(0.1..=2.0).contains(&scale) {
-        return Err(Failed::Step(format!("a scale of {scale} is not between 0.1 and 2")));
+        return Err(ActionError::Action(format!("scale {scale} is not between 0.1 and 2")));
     }
     let (width, height) = format.size();
     let wanted = json!({

@@ -1,28 +1,29 @@
-//! Selectors to hide, by host. Reads the three forms of line that lists use for it; knows nothing of requests.
+//! Selectors of elements to hide, by host. Parses the three forms of rules that filter lists use; knows
+//! nothing of requests.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// What to hide where.
+/// All hiding rules.
 #[derive(Debug)]
-pub(super) struct Hiding {
+pub(super) struct HidingRules {
     everywhere: Vec<String>,
-    /// Everything for every site, as one text: what nearly every page gets.
+    /// The style sheet for sites without rules of their own, which are nearly all.
     sheet: String,
-    by_host: Vec<Exception>,
+    by_host: Vec<HostRule>,
     unlock: String,
 }
 
-/// A line for one host and all below it.
+/// A rule for one host and its subdomains.
 #[derive(Debug)]
-struct Exception {
+struct HostRule {
     host: String,
     selector: String,
     hide: bool,
 }
 
-impl Hiding {
-    pub(super) fn read(list: &str, unlock: &str) -> Self {
+impl HidingRules {
+    pub(super) fn parse(list: &str, unlock: &str) -> Self {
         let mut everywhere = Vec::new();
         let mut by_host = Vec::new();
         for line in list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('!')) {
@@ -34,7 +35,7 @@ impl Hiding {
             if hosts.is_empty() && hide {
                 everywhere.push(selector.to_owned());
             }
-            by_host.extend(hosts.split(',').filter(|host| !host.is_empty()).map(|host| Exception {
+            by_host.extend(hosts.split(',').filter(|host| !host.is_empty()).map(|host| HostRule {
                 host: host.to_owned(),
                 selector: selector.to_owned(),
                 hide,
@@ -46,19 +47,19 @@ impl Hiding {
 
     pub(super) fn css(&self, host: &str) -> Cow<'_, str> {
         let host = host.strip_suffix('.').unwrap_or(host);
-        let own: Vec<&Exception> = self.by_host.iter().filter(|line| line.covers(host)).collect();
+        let own: Vec<&HostRule> = self.by_host.iter().filter(|line| line.covers(host)).collect();
         if own.is_empty() {
             return Cow::Borrowed(&self.sheet);
         }
-        let taken_back: HashSet<&str> =
+        let exempted: HashSet<&str> =
             own.iter().filter(|line| !line.hide).map(|line| line.selector.as_str()).collect();
         let added = own.iter().filter(|line| line.hide).map(|line| line.selector.as_str());
         let all = self.everywhere.iter().map(String::as_str).chain(added);
-        Cow::Owned(sheet(all.filter(|selector| !taken_back.contains(selector)), &self.unlock))
+        Cow::Owned(sheet(all.filter(|selector| !exempted.contains(selector)), &self.unlock))
     }
 }
 
-impl Exception {
+impl HostRule {
     fn covers(&self, host: &str) -> bool {
         host.strip_suffix(self.host.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     }

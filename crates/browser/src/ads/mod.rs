@@ -1,6 +1,6 @@
-//! Advertisements, trackers and consent dialogues: which requests of a page are not made, and what is hidden in it. Owns the
-//! lists; never talks to a browser. A request of a site to its own hosts always passes: precision comes first, for a
-//! missing advertisement is missed by nobody and a missing article by everybody.
+//! Ad blocking: which requests of a page are blocked (advertisements, trackers, consent dialogs) and which
+//! elements are hidden. Owns the lists; never talks to a browser. Requests of a site to its own hosts always
+//! pass: precision comes first, because nobody misses an advertisement and everybody misses an article.
 
 mod hiding;
 
@@ -8,7 +8,7 @@ use adblock::Engine;
 use adblock::lists::{FilterSet, ParseOptions};
 use adblock::request::Request;
 use adblock::url_parser::{ResolvesDomain, set_domain_resolver};
-use hiding::Hiding;
+use hiding::HidingRules;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ const REQUESTS: &str = include_str!("requests.txt");
 const HIDDEN: &str = include_str!("hiding.txt");
 const UNLOCK: &str = include_str!("unlock.css");
 
-/// What a request is for.
+/// The kind of resource a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RequestKind {
     /// The page itself.
@@ -53,7 +53,7 @@ impl RequestKind {
         }
     }
 
-    /// As filter lists call it.
+    /// The name used in filter lists.
     fn name(self) -> &'static str {
         match self {
             Self::Page => "document",
@@ -71,34 +71,34 @@ impl RequestKind {
     }
 }
 
-/// The lists, ready to be asked. Cheap to clone.
+/// The compiled filter lists. Cheap to clone.
 #[derive(Clone)]
 pub struct Ads(Arc<Lists>);
 
 struct Lists {
     requests: Engine,
-    hiding: Hiding,
+    hiding: HidingRules,
 }
 
 impl Ads {
-    /// The lists that come with the program, read on first use.
+    /// The lists that come with the program, compiled on first use.
     pub fn bundled() -> Self {
         static BUNDLED: OnceLock<Ads> = OnceLock::new();
-        BUNDLED.get_or_init(|| Self::of(REQUESTS, HIDDEN, UNLOCK)).clone()
+        BUNDLED.get_or_init(|| Self::from_lists(REQUESTS, HIDDEN, UNLOCK)).clone()
     }
 
-    fn of(requests: &str, hidden: &str, unlock: &str) -> Self {
-        // Set once for the process; a second time says the same.
+    fn from_lists(requests: &str, hidden: &str, unlock: &str) -> Self {
+        // Set once per process; later calls have no effect.
         let _ = set_domain_resolver(Box::new(PublicSuffixes));
         let mut filters = FilterSet::new(false);
         filters.add_filter_list(requests.to_owned(), ParseOptions::default());
         let requests = Engine::new_with_filter_set(filters);
-        Self(Arc::new(Lists { requests, hiding: Hiding::read(hidden, unlock) }))
+        Self(Arc::new(Lists { requests, hiding: HidingRules::parse(hidden, unlock) }))
     }
 
-    /// Whether the page at `source` should do without `url`.
+    /// Whether the page at `source` should not load `url`.
     pub fn blocks(&self, url: &Url, source: &Url, kind: RequestKind) -> bool {
-        // Whoever asks for a page gets it, even if it is an advertiser's.
+        // The requested page itself is always loaded, even an advertiser's.
         if kind == RequestKind::Page || !matches!(url.scheme(), "http" | "https" | "ws" | "wss") {
             return false;
         }
@@ -106,8 +106,8 @@ impl Ads {
         request.is_ok_and(|request| self.0.requests.check_network_request(&request).should_block())
     }
 
-    /// The style sheet that hides what is left in pages of `host`. Each rule stands alone, so that a selector a
-    /// browser does not know costs only itself.
+    /// The style sheet that hides banners in pages of `host`. Each rule has a single selector, so that one a
+    /// browser does not support costs only itself.
     pub fn hiding_css(&self, host: &str) -> Cow<'_, str> {
         self.0.hiding.css(host)
     }
@@ -119,7 +119,7 @@ impl fmt::Debug for Ads {
     }
 }
 
-/// Where a site begins within a host name: `b.co.uk` in `a.b.co.uk`.
+/// Finds the registrable domain in a host name: `b.co.uk` in `a.b.co.uk`.
 struct PublicSuffixes;
 
 impl ResolvesDomain for PublicSuffixes {

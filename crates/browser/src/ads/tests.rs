@@ -49,7 +49,7 @@ fn what_a_site_serves_itself_always_passes() {
         ("https://notdoubleclick.net/app.js", NEWS, Script),
         ("https://doubleclick.net.evil.example/app.js", NEWS, Script),
         ("https://api.news.example/google-analytics.com/report.json", NEWS, Fetch),
-        // On their own ground, trackers and advertisers are sites like others.
+        // On their own sites, trackers and advertisers are ordinary sites.
         ("https://www.hotjar.com/static/app.js", "https://www.hotjar.com/pricing", Script),
         ("https://cdn.taboola.com/site.js", "https://www.taboola.com/", Script),
         ("https://ad.doubleclick.net/x", "https://ad.doubleclick.net/x", Page),
@@ -101,7 +101,7 @@ fn banners_are_hidden_and_articles_about_cookies_are_not() {
     ] {
         assert!(css.contains(&format!("\n{name}{{display:none!important}}")), "{name}");
     }
-    // Nothing that would take hold of a recipe: whole names only, unless it is also a dialogue.
+    // Nothing that would match a recipe: whole names only, unless it is also a dialog.
     for line in css.lines().filter(|line| line.contains("class*=") || line.contains("id*=")) {
         assert!(line.contains("role=\"dialog\""), "{line}");
     }
@@ -114,7 +114,7 @@ fn banners_are_hidden_and_articles_about_cookies_are_not() {
 fn lines_for_one_host_add_and_take_back() {
     let list =
         "! a comment\n##.banner\n##.other\nshop.example##.sale\nshop.example,b.example#@#.banner\nnonsense\n";
-    let ads = Ads::of("", list, "");
+    let ads = Ads::from_lists("", list, "");
     let every = ".banner{display:none!important}\n.other{display:none!important}\n";
     assert_eq!(ads.hiding_css("news.example"), every);
     assert_eq!(ads.hiding_css("notshop.example"), every);

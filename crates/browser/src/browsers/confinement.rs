@@ -1,8 +1,8 @@
-//! How well the browser is separated from the server: its account, its sandbox, a process for every site. Decides what is tried, and
-//! says what is missing where less was possible than there should be.
+//! How the browser is isolated from the server: its account, its sandbox, a process per site. Decides which
+//! launch options are tried, and reports what is missing if less was possible than there should be.
 
 use crate::account::{Account, BrowserUser};
-use crate::process::{Launch, Process, StartError, StartFailure};
+use crate::process::{Launch, Process, StartError, StartErrorKind};
 use crate::settings::{BrowserSettings, Sandbox};
 use rustix::process::geteuid;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -12,16 +12,16 @@ use std::time::Duration;
 use tokio::process::Command;
 
 /// What an operator can do about a missing sandbox.
-const ADVICE: &str = "allow unprivileged user namespaces (kernel.unprivileged_userns_clone=1, \
+const SANDBOX_ADVICE: &str = "allow unprivileged user namespaces (kernel.unprivileged_userns_clone=1, \
     kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces above 0; in a container a seccomp profile that permits \
     clone and unshare) or install Chromium's setuid helper (Debian: chromium-sandbox); browser_sandbox=on refuses to run without a \
     sandbox; see docs/operate.md";
-/// The setuid helper that Chromium uses where it may not make user namespaces, beside its own program.
+/// The setuid helper, next to Chromium's program, that is used where user namespaces are not allowed.
 const SETUID_HELPER: &str = "chrome-sandbox";
 const USUAL_FOLDERS: [&str; 3] = ["/usr/lib/chromium", "/usr/lib/chromium-browser", "/opt/google/chrome"];
-const NAMESPACE_TEST_LIMIT: Duration = Duration::from_secs(5);
+const NAMESPACE_TEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How a browser that has been started is separated from the server.
+/// How a started browser is isolated from the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Confinement {
@@ -35,25 +35,25 @@ pub struct Confinement {
     pub shortcomings: Vec<String>,
 }
 
-/// What is tried first.
+/// The launch options that are tried first.
 pub(super) fn first_launch(settings: &BrowserSettings) -> Launch {
     let account = settings.user.to_account();
     let sandboxed = match settings.sandbox {
         Sandbox::On => true,
         Sandbox::Off => false,
-        // Chromium refuses to sandbox what root runs.
+        // Chromium refuses to run its sandbox as root.
         Sandbox::Auto => user_id(account) != 0,
     };
     Launch { account, sandboxed, site_isolation: settings.site_isolation }
 }
 
-/// What is tried when a start has failed; `None` if nothing else may be.
+/// The launch options to try after a failed start; `None` if there are none.
 pub(super) fn next_launch(settings: &BrowserSettings, launch: Launch, error: &StartError) -> Option<Launch> {
-    match error.cause {
-        StartFailure::Sandbox if launch.sandboxed && settings.sandbox == Sandbox::Auto => {
+    match error.kind {
+        StartErrorKind::Sandbox if launch.sandboxed && settings.sandbox == Sandbox::Auto => {
             Some(Launch { sandboxed: false, ..launch })
         }
-        StartFailure::Account if launch.account.is_some() && settings.user == BrowserUser::Auto => {
+        StartErrorKind::Account if launch.account.is_some() && settings.user == BrowserUser::Auto => {
             let same = BrowserSettings { user: BrowserUser::Same, ..settings.clone() };
             Some(first_launch(&same))
         }
@@ -66,12 +66,12 @@ fn user_id(account: Option<Account>) -> u32 {
 }
 
 impl Confinement {
-    /// What has become of a start, after failures for the given reasons.
-    pub(super) fn of(
+    /// Describes a successful start, after starts that failed with `errors`.
+    pub(super) fn from_start(
         process: &Process,
         launch: Launch,
         settings: &BrowserSettings,
-        failures: &[String],
+        errors: &[String],
     ) -> Self {
         let (uid, sandboxed) = (user_id(launch.account), process.is_sandboxed(launch));
         let mut shortcomings = Vec::new();
@@ -83,11 +83,11 @@ impl Confinement {
         } else if !sandboxed && launch.sandboxed {
             shortcomings.push("the program that starts Chromium adds --no-sandbox".to_owned());
         }
-        shortcomings.extend(failures.iter().cloned());
+        shortcomings.extend(errors.iter().cloned());
         Self { uid, sandboxed, site_isolation: launch.site_isolation, shortcomings }
     }
 
-    /// Tells the operator of a browser that is not sandboxed.
+    /// Logs whether the browser is sandboxed.
     pub(super) fn report(&self) {
         if self.sandboxed && self.uid != 0 {
             tracing::info!(uid = self.uid, "the browser runs in its sandbox");
@@ -96,13 +96,13 @@ impl Confinement {
         }
     }
 
-    /// One line for people.
+    /// One line for `doctor`.
     pub fn describe(&self) -> String {
         let sandbox = if self.sandboxed { "sandbox on" } else { "WITHOUT A SANDBOX" };
         let isolation = if self.site_isolation { "on" } else { "off" };
         let mut line = format!("runs as user {}, {sandbox}, site isolation {isolation}", self.uid);
         if !self.sandboxed || self.uid == 0 {
-            line = format!("{line}: {}. To have one: {ADVICE}", self.shortcomings.join("; "));
+            line = format!("{line}: {}. To enable it: {SANDBOX_ADVICE}", self.shortcomings.join("; "));
         }
         line
     }
@@ -112,53 +112,55 @@ fn warn(uid: u32, reason: &str) {
     tracing::warn!(
         uid,
         reason,
-        "the browser runs without a sandbox: a page that breaks out of Chromium has the rights of this user; {ADVICE}"
+        "the browser runs without a sandbox: a page that breaks out of Chromium has the rights of this user; {SANDBOX_ADVICE}"
     );
 }
 
-/// Warns if it can be told without starting the browser that it will have no sandbox. Only a start gives certainty; `doctor` makes one.
-pub(super) async fn warn_beforehand(settings: &BrowserSettings, program: &Path) {
+/// Warns if it is clear without starting the browser that it will have no sandbox. Only a start gives
+/// certainty; `doctor` does one.
+pub(super) async fn warn_before_start(settings: &BrowserSettings, program: &Path) {
     let launch = first_launch(settings);
-    let trouble = if !launch.sandboxed && settings.sandbox == Sandbox::Off {
+    let problem = if !launch.sandboxed && settings.sandbox == Sandbox::Off {
         Some("the sandbox is switched off (browser_sandbox=off)".to_owned())
     } else if user_id(launch.account) == 0 {
         Some("it runs as root (browser_user=same), for which Chromium has no sandbox".to_owned())
     } else {
-        namespace_trouble(launch.account).await.filter(|_| !has_setuid_helper(program))
+        namespace_error(launch.account).await.filter(|_| !has_setuid_helper(program))
     };
-    if let Some(reason) = trouble {
+    if let Some(reason) = problem {
         warn(user_id(launch.account), &reason);
     }
 }
 
-/// Why a process of this account cannot make a user namespace; `None` if it can, or if there is no program to try it with.
-async fn namespace_trouble(account: Option<Account>) -> Option<String> {
+/// Why a process of this account cannot create a user namespace; `None` if it can, or if there is no program
+/// to test it with.
+async fn namespace_error(account: Option<Account>) -> Option<String> {
     let mut command = Command::new("unshare");
     command.args(["--user", "true"]).current_dir("/").stdin(Stdio::null()).stdout(Stdio::null());
     command.kill_on_drop(true);
     if let Some(account) = account {
         command.gid(account.gid).uid(account.uid);
     }
-    let output = tokio::time::timeout(NAMESPACE_TEST_LIMIT, command.output()).await.ok()?;
+    let output = tokio::time::timeout(NAMESPACE_TEST_TIMEOUT, command.output()).await.ok()?;
     match output {
         Ok(output) if output.status.success() => None,
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Some(format!("user namespaces cannot be made here ({})", said.trim()))
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            Some(format!("user namespaces cannot be created here ({})", stderr.trim()))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => Some(format!("the browser cannot be started as user {}: {error}", user_id(account))),
     }
 }
 
-/// Whether Chromium finds its setuid helper, in working order.
+/// Whether Chromium finds a working setuid helper.
 fn has_setuid_helper(program: &Path) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if status.lines().any(|line| line.split_ascii_whitespace().eq(["NoNewPrivs:", "1"])) {
         return false;
     }
-    let beside = program.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
-    let folders = beside.into_iter().chain(USUAL_FOLDERS.map(PathBuf::from));
+    let own_folder = program.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
+    let folders = own_folder.into_iter().chain(USUAL_FOLDERS.map(PathBuf::from));
     folders.map(|folder| folder.join(SETUID_HELPER)).any(|path| {
         path.metadata().is_ok_and(|data| data.uid() == 0 && data.permissions().mode() & 0o4001 == 0o4001)
     })
@@ -168,8 +170,8 @@ fn has_setuid_helper(program: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn failure(cause: StartFailure) -> StartError {
-        StartError { message: String::new(), cause }
+    fn start_error(kind: StartErrorKind) -> StartError {
+        StartError { message: String::new(), kind }
     }
 
     #[test]
@@ -177,16 +179,16 @@ mod tests {
         let other = Account { uid: 65_533, gid: 65_533 };
         let sandboxed = Launch { account: Some(other), sandboxed: true, site_isolation: true };
         let auto = BrowserSettings::default();
-        let without = next_launch(&auto, sandboxed, &failure(StartFailure::Sandbox)).unwrap();
+        let without = next_launch(&auto, sandboxed, &start_error(StartErrorKind::Sandbox)).unwrap();
         assert_eq!(without, Launch { sandboxed: false, ..sandboxed });
-        assert_eq!(next_launch(&auto, without, &failure(StartFailure::Sandbox)), None);
-        assert_eq!(next_launch(&auto, sandboxed, &failure(StartFailure::Other)), None);
-        let same = next_launch(&auto, sandboxed, &failure(StartFailure::Account)).unwrap();
+        assert_eq!(next_launch(&auto, without, &start_error(StartErrorKind::Sandbox)), None);
+        assert_eq!(next_launch(&auto, sandboxed, &start_error(StartErrorKind::Other)), None);
+        let same = next_launch(&auto, sandboxed, &start_error(StartErrorKind::Account)).unwrap();
         assert_eq!((same.account, same.sandboxed), (None, !geteuid().is_root()));
         let required = BrowserSettings { sandbox: Sandbox::On, ..auto.clone() };
-        assert_eq!(next_launch(&required, sandboxed, &failure(StartFailure::Sandbox)), None);
+        assert_eq!(next_launch(&required, sandboxed, &start_error(StartErrorKind::Sandbox)), None);
         let chosen = BrowserSettings { user: BrowserUser::Account(other), ..auto };
-        assert_eq!(next_launch(&chosen, sandboxed, &failure(StartFailure::Account)), None);
+        assert_eq!(next_launch(&chosen, sandboxed, &start_error(StartErrorKind::Account)), None);
     }
 
     #[test]

@@ -1,25 +1,26 @@
-//! The browsers of this server: at most one takes visits at a time, started on first need, replaced when it has done
-//! enough, holds too much or is dead. Old ones end when their last visit does.
+//! The browser processes of this server. At most one accepts visits at a time; it is started on first use and
+//! replaced after enough pages, when it uses too much memory or when it is dead. Old ones end with their last
+//! visit.
 
 mod confinement;
-mod keeper;
-mod seat;
+mod monitor;
+mod session;
 mod status;
 
 pub use confinement::Confinement;
-pub(crate) use seat::Seat;
+pub(crate) use session::VisitSession;
 pub use status::Status;
 
-use crate::asked::Visit;
-use crate::brought::Visited;
 use crate::error::{NavigationError, Phase, VisitError};
 use crate::find::find_chromium;
-use crate::home;
 use crate::process::{Launch, Process};
+use crate::profile_dir;
 use crate::settings::{BrowserSettings, Sandbox};
 use crate::tab::Tab;
 use crate::targets::Targets;
 use crate::visit;
+use crate::visit_request::Visit;
+use crate::visit_result::Visited;
 use net::proxy::{LeaseRules, LoopbackProxy};
 use net::{Deadline, Fetcher, Purpose};
 use status::Counters;
@@ -34,26 +35,26 @@ use tokio_util::sync::CancellationToken;
 
 /// Visits pages. Cheap to clone; clones share the browser. Starts nothing before the first visit.
 #[derive(Clone)]
-pub struct Browsers(Arc<Inner>);
+pub struct Browsers(Arc<BrowserPool>);
 
-struct Inner {
+struct BrowserPool {
     fetcher: Fetcher,
     settings: BrowserSettings,
-    places: Arc<Semaphore>,
+    page_slots: Arc<Semaphore>,
     proxy: OnceCell<LoopbackProxy>,
-    /// The one that takes visits. Held while one is started, so that only one is.
+    /// The browser that accepts visits. Locked while one is started, so that only one is.
     current: AsyncMutex<Option<Arc<Browser>>>,
-    /// What works here, once it is known.
+    /// The launch options that work on this machine, once they are known.
     confinement: Mutex<Option<(Launch, Confinement)>>,
     counters: Counters,
     closed: CancellationToken,
 }
 
-/// A browser that takes visits. It ends with its last holder.
+/// A browser that accepts visits. It ends with its last holder.
 pub(crate) struct Browser {
     process: Process,
     targets: Arc<Targets>,
-    /// A tab that waits for the next visit.
+    /// A tab that is ready for the next visit.
     spare: Mutex<Option<Tab>>,
     pages: AtomicU32,
     open: AtomicUsize,
@@ -68,9 +69,9 @@ impl Drop for Browser {
 
 impl Browsers {
     pub fn new(fetcher: Fetcher, settings: BrowserSettings) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(BrowserPool {
             fetcher,
-            places: Arc::new(Semaphore::new(settings.max_pages.max(1))),
+            page_slots: Arc::new(Semaphore::new(settings.max_pages.max(1))),
             settings,
             proxy: OnceCell::new(),
             current: AsyncMutex::new(None),
@@ -80,58 +81,58 @@ impl Browsers {
         }))
     }
 
-    /// Visits one page. Whatever happens, it is over when `deadline` is.
+    /// Visits one page. Always ends by `deadline`.
     pub async fn visit(&self, mut visit: Visit, deadline: Deadline) -> Result<Visited, VisitError> {
         if !matches!(visit.url.scheme(), "http" | "https") {
             return Err(NavigationError::Scheme(visit.url.scheme().to_owned()).into());
         }
-        move_login(&mut visit);
+        move_login_to_credentials(&mut visit);
         let inner = &self.0;
         inner.counters.visits.fetch_add(1, Ordering::Relaxed);
         let started = Instant::now();
         let visiting = async {
-            // A browser, or the tab kept ready in it, may have died since it was last looked at; that is not the
-            // visit's fault.
+            // The browser or its spare tab may have died since it was last checked; that is not the visit's
+            // fault.
             for _ in 0..2 {
-                let seat = self.seat(&visit, deadline).await?;
-                let outcome = visit::run(&seat, &visit, deadline, started).await;
+                let session = self.open_session(&visit, deadline).await?;
+                let outcome = visit::run(&session, &visit, deadline, started).await;
                 match outcome {
-                    Err(VisitError::Died | VisitError::RendererCrashed) if !seat.has_left() => {}
+                    Err(VisitError::Died | VisitError::RendererCrashed) if !session.is_request_sent() => {}
                     outcome => return outcome,
                 }
             }
             Err(VisitError::Died)
         };
-        let outcome =
-            deadline.run(visiting).await.unwrap_or(Err(VisitError::Timeout { phase: Phase::Harvest }));
-        inner.counters.note(&outcome);
+        let outcome = deadline.run(visiting).await.unwrap_or(Err(VisitError::Timeout { phase: Phase::Read }));
+        inner.counters.count_result(&outcome);
         outcome
     }
 
     pub fn status(&self) -> Status {
-        let taken = self.0.settings.max_pages.max(1) - self.0.places.available_permits();
-        self.0.counters.read(taken)
+        let taken = self.0.settings.max_pages.max(1) - self.0.page_slots.available_permits();
+        self.0.counters.snapshot(taken)
     }
 
-    /// How the browser is separated from this server; `None` before the first start.
+    /// How the browser is isolated from this server; `None` before the first start.
     pub fn confinement(&self) -> Option<Confinement> {
-        self.0.known().map(|(_, confinement)| confinement)
+        self.0.known_confinement().map(|(_, confinement)| confinement)
     }
 
-    /// Starts a browser if none runs, and says how it is separated from this server.
+    /// Starts a browser if none runs, and returns how it is isolated from this server.
     pub async fn start_confined(&self) -> Result<Confinement, VisitError> {
         self.0.browser().await?;
         self.confinement().ok_or(VisitError::Died)
     }
 
-    /// Logs a warning if it can be told without starting the browser that it will have no sandbox.
+    /// Logs a warning if it is clear without starting the browser that it will have no sandbox.
     pub async fn warn_if_unconfined(&self) {
         if let Ok(program) = find_chromium(self.0.settings.executable.as_deref()) {
-            confinement::warn_beforehand(&self.0.settings, &program).await;
+            confinement::warn_before_start(&self.0.settings, &program).await;
         }
     }
 
-    /// Ends every process and returns when none is left. Visits under way fail; later ones are refused.
+    /// Ends all browser processes and returns when none is left. Visits in progress fail; later ones are
+    /// refused.
     pub async fn shut_down(&self) {
         self.0.closed.cancel();
         let current = self.0.current.lock().await.take();
@@ -141,14 +142,14 @@ impl Browsers {
         }
     }
 
-    /// A place, a browser, a fresh tab and a lease of the way out.
-    async fn seat(&self, visit: &Visit, deadline: Deadline) -> Result<Seat, VisitError> {
+    /// Gets a page slot, a browser, a new tab and a lease of the loopback proxy.
+    async fn open_session(&self, visit: &Visit, deadline: Deadline) -> Result<VisitSession, VisitError> {
         let inner = &self.0;
-        let place = Arc::clone(&inner.places).acquire_owned();
-        let place = deadline.run(place).await.map_err(|_| VisitError::Busy)?;
-        let place = place.map_err(|_| VisitError::Busy)?;
+        let slot = Arc::clone(&inner.page_slots).acquire_owned();
+        let slot = deadline.run(slot).await.map_err(|_| VisitError::Busy)?;
+        let slot = slot.map_err(|_| VisitError::Busy)?;
         let too_late = |_| VisitError::Timeout { phase: Phase::Start };
-        // Both are begun in tasks of their own: a visit that is given up must not leave half a browser or half a tab.
+        // Both run in tasks of their own: a cancelled visit must not leave half a browser or half a tab.
         let starting = {
             let inner = Arc::clone(inner);
             finished(tokio::spawn(async move { inner.browser().await }))
@@ -161,37 +162,37 @@ impl Browsers {
             let opening = finished(tokio::spawn(async move { Tab::open(&process, &targets).await }));
             deadline.run(opening).await.map_err(too_late)??
         };
-        tab.place = Some(place);
+        tab.slot = Some(slot);
         let lease = inner.proxy().await?.lease(LeaseRules {
             purpose: Purpose::Scrape,
             via: visit.via.clone(),
             deadline,
-            bytes: inner.settings.bytes_per_visit,
+            max_bytes: inner.settings.bytes_per_visit,
             page_host: visit.url.host_str().unwrap_or_default().to_owned(),
-            // Sockets of pages are seen nowhere else.
-            hosts: visit.filter.clone(),
+            // WebSockets of pages can only be checked by the proxy.
+            allowed_hosts: visit.filter.clone(),
         });
         let lease = lease.map_err(|error| VisitError::StartFailed(error.to_string()))?;
-        Ok(Seat::new(browser, tab, lease))
+        Ok(VisitSession::new(browser, tab, lease))
     }
 }
 
-impl Inner {
+impl BrowserPool {
     async fn proxy(&self) -> Result<&LoopbackProxy, VisitError> {
         let start = || LoopbackProxy::start(&self.fetcher);
         self.proxy.get_or_try_init(start).await.map_err(|error| VisitError::StartFailed(error.to_string()))
     }
 
-    /// The browser that takes visits, started if there is none.
+    /// The browser that accepts visits, started if there is none.
     async fn browser(self: &Arc<Self>) -> Result<Arc<Browser>, VisitError> {
         let mut current = self.current.lock().await;
         if self.closed.is_cancelled() {
             return Err(VisitError::StartFailed("the server is stopping".into()));
         }
-        if let Some(browser) = current.as_ref().filter(|browser| browser.may_take_more(&self.settings)) {
+        if let Some(browser) = current.as_ref().filter(|browser| browser.accepts_visits(&self.settings)) {
             return Ok(Arc::clone(browser));
         }
-        // Dropped here, it ends with its last visit.
+        // Once dropped here, it ends with its last visit.
         *current = None;
         let process = self.start().await?;
         let targets = Targets::watch(&process.connection);
@@ -203,39 +204,40 @@ impl Inner {
             open: AtomicUsize::new(0),
             last_used: Mutex::new(Instant::now()),
         });
-        tokio::spawn(keeper::keep(Arc::downgrade(self), Arc::downgrade(&browser)));
+        tokio::spawn(monitor::monitor(Arc::downgrade(self), Arc::downgrade(&browser)));
         *current = Some(Arc::clone(&browser));
         Ok(browser)
     }
 
-    fn known(&self) -> Option<(Launch, Confinement)> {
+    fn known_confinement(&self) -> Option<(Launch, Confinement)> {
         self.confinement.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     async fn start(&self) -> Result<Process, VisitError> {
         let program = find_chromium(self.settings.executable.as_deref())?;
         let proxy = self.proxy().await?.address();
-        let known = self.known().map(|(launch, _)| launch);
+        let known = self.known_confinement().map(|(launch, _)| launch);
         let mut launch = known.unwrap_or_else(|| confinement::first_launch(&self.settings));
-        let mut failures = Vec::new();
+        let mut errors = Vec::new();
         let process = loop {
-            let folder = self.settings.folder.clone().unwrap_or_else(|| home::default_folder(launch.account));
+            let folder =
+                self.settings.folder.clone().unwrap_or_else(|| profile_dir::default_folder(launch.account));
             if self.counters.starts.load(Ordering::Relaxed) == 0 {
-                sweep(folder.clone()).await;
+                remove_stale(folder.clone()).await;
             }
             match Process::start(&program, &folder, proxy, launch).await {
                 Ok(process) => break process,
                 Err(error) => match confinement::next_launch(&self.settings, launch, &error) {
                     Some(next) => {
                         launch = next;
-                        failures.push(error.message);
+                        errors.push(error.message);
                     }
                     None => return Err(VisitError::StartFailed(error.message)),
                 },
             }
         };
         if known != Some(launch) {
-            let confinement = Confinement::of(&process, launch, &self.settings, &failures);
+            let confinement = Confinement::from_start(&process, launch, &self.settings, &errors);
             if self.settings.sandbox == Sandbox::On && !confinement.sandboxed {
                 process.end().await;
                 return Err(VisitError::StartFailed(confinement.shortcomings.join("; ")));
@@ -248,16 +250,16 @@ impl Inner {
     }
 }
 
-/// Removes what browsers of a killed server left.
-async fn sweep(folder: PathBuf) {
-    let swept = tokio::task::spawn_blocking(move || home::sweep(&folder)).await.unwrap_or(0);
-    if swept > 0 {
-        tracing::info!(swept, "removed what browsers of a killed server left");
+/// Removes the files that browsers of a killed server left behind.
+async fn remove_stale(folder: PathBuf) {
+    let removed = tokio::task::spawn_blocking(move || profile_dir::remove_stale(&folder)).await.unwrap_or(0);
+    if removed > 0 {
+        tracing::info!(removed, "removed files left by browsers of a killed server");
     }
 }
 
 impl Browser {
-    fn may_take_more(&self, settings: &BrowserSettings) -> bool {
+    fn accepts_visits(&self, settings: &BrowserSettings) -> bool {
         !self.process.is_over() && self.pages.load(Ordering::Relaxed) < settings.recycle_after_pages.max(1)
     }
 
@@ -266,8 +268,8 @@ impl Browser {
         spare.filter(Tab::is_fresh)
     }
 
-    /// Opens a tab for the next visit, unless one waits.
-    fn prepare(self: &Arc<Self>) {
+    /// Opens a tab for the next visit, unless there is one.
+    fn open_spare_tab(self: &Arc<Self>) {
         let browser = Arc::downgrade(self);
         tokio::spawn(async move {
             let Some(strong) = browser.upgrade().filter(|browser| browser.wants_spare()) else { return };
@@ -288,15 +290,15 @@ impl Browser {
     }
 }
 
-/// What a task came to. One that panicked has brought no browser.
+/// The result of a task; a panic counts as a dead browser.
 async fn finished<T>(task: JoinHandle<Result<T, VisitError>>) -> Result<T, VisitError> {
     task.await.unwrap_or(Err(VisitError::Died))
 }
 
-/// A user and a password in an address are a login for its origin, and no part of the address.
-fn move_login(visit: &mut Visit) {
+/// Moves a user name and password from the URL to the credentials for its origin.
+fn move_login_to_credentials(visit: &mut Visit) {
     if let Some(login) = net::take_login(&mut visit.url) {
-        visit.credentials.add_login_of(&visit.url, &login);
+        visit.credentials.add_login_from_url(&visit.url, &login);
     }
 }
 

@@ -1,34 +1,34 @@
-//! What there is to know about browsers, for metrics, for `doctor` and for tests.
+//! State and counters of browsers, for metrics, for `doctor` and for tests.
 
-use crate::brought::Visited;
 use crate::error::VisitError;
 use crate::process::Process;
-use crate::tree;
+use crate::process_group;
+use crate::visit_result::Visited;
 use rustix::process::Pid;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Ended browsers whose processes are still looked for.
-const MOST_ENDED: usize = 16;
+const MAX_ENDED_PROCESSES: usize = 16;
 
-/// How things stand.
+/// State and counters of all browsers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Status {
-    /// Browsers that run, and all their processes.
+    /// Running browsers, and all their processes.
     pub browsers: usize,
     pub processes: usize,
     /// Memory that these processes do not share.
     pub private_bytes: u64,
-    /// Processes of browsers that should be gone.
+    /// Processes of browsers that should have ended.
     pub orphans: usize,
-    /// Visits that hold a place now.
+    /// Visits in progress.
     pub pages_open: usize,
     pub visits: u64,
     pub failures: u64,
-    /// Visits that ended because the browser did.
+    /// Visits that failed because the browser died.
     pub deaths: u64,
-    /// Pages that took their renderer down.
+    /// Pages that crashed their renderer.
     pub crashes: u64,
     pub starts: u64,
 }
@@ -48,7 +48,7 @@ impl Counters {
         self.starts.fetch_add(1, Ordering::Relaxed);
         let mut processes = self.list();
         let ended = processes.iter().filter(|process| process.is_gone()).count();
-        if ended > MOST_ENDED
+        if ended > MAX_ENDED_PROCESSES
             && let Some(oldest) = processes.iter().position(Process::is_gone)
         {
             processes.remove(oldest);
@@ -56,7 +56,7 @@ impl Counters {
         processes.push(process.clone());
     }
 
-    pub(super) fn note(&self, outcome: &Result<Visited, VisitError>) {
+    pub(super) fn count_result(&self, outcome: &Result<Visited, VisitError>) {
         let Err(error) = outcome else { return };
         self.failures.fetch_add(1, Ordering::Relaxed);
         match error {
@@ -66,12 +66,12 @@ impl Counters {
         }
     }
 
-    /// Those that may still run.
+    /// Processes that may still run.
     pub(super) fn processes(&self) -> Vec<Process> {
         self.list().clone()
     }
 
-    pub(super) fn read(&self, pages_open: usize) -> Status {
+    pub(super) fn snapshot(&self, pages_open: usize) -> Status {
         let mut status = Status {
             pages_open,
             visits: self.visits.load(Ordering::Relaxed),
@@ -83,7 +83,7 @@ impl Counters {
         };
         let processes = self.processes();
         let groups: Vec<Pid> = processes.iter().map(|process| process.group).collect();
-        for (process, group) in processes.iter().zip(tree::look(&groups)) {
+        for (process, group) in processes.iter().zip(process_group::measure(&groups)) {
             if process.is_gone() {
                 status.orphans += group.processes;
             } else {

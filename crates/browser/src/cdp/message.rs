@@ -1,12 +1,12 @@
-//! The texts of the protocol.
+//! The messages of the protocol.
 
 use super::CallError;
-use crate::error::clip;
+use crate::error::shorten;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Anything the browser says.
+/// Any message from the browser.
 #[derive(Deserialize)]
 pub(super) struct Incoming<'a> {
     pub(super) id: Option<u64>,
@@ -18,27 +18,27 @@ pub(super) struct Incoming<'a> {
     pub(super) params: Option<&'a RawValue>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
-    error: Option<Refusal>,
+    error: Option<CommandError>,
 }
 
 #[derive(Deserialize)]
-struct Refusal {
+struct CommandError {
     #[serde(default)]
     message: String,
 }
 
 impl Incoming<'_> {
-    pub(super) fn outcome(&self) -> Result<Box<RawValue>, CallError> {
+    pub(super) fn to_result(&self) -> Result<Box<RawValue>, CallError> {
         match (&self.error, self.result) {
-            (Some(refusal), _) => Err(CallError::Refused(clip(&refusal.message))),
+            (Some(error), _) => Err(CallError::Rejected(shorten(&error.message))),
             (None, Some(result)) => Ok(result.to_owned()),
-            (None, None) => Err(CallError::Unreadable("neither a result nor an error".into())),
+            (None, None) => Err(CallError::Invalid("neither a result nor an error".into())),
         }
     }
 }
 
 #[derive(Serialize)]
-struct Outgoing<'a, P> {
+struct Command<'a, P> {
     id: u64,
     #[serde(rename = "sessionId", skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
@@ -46,10 +46,15 @@ struct Outgoing<'a, P> {
     params: &'a P,
 }
 
-/// One command, ready to be written.
-pub(super) fn outgoing(id: u64, session: Option<&str>, method: &str, params: &impl Serialize) -> Vec<u8> {
+/// Encodes one command.
+pub(super) fn encode_command(
+    id: u64,
+    session: Option<&str>,
+    method: &str,
+    params: &impl Serialize,
+) -> Vec<u8> {
     // Parameters are our own plain structures, for which JSON cannot fail.
-    let mut text = serde_json::to_vec(&Outgoing { id, session, method, params }).unwrap_or_default();
+    let mut text = serde_json::to_vec(&Command { id, session, method, params }).unwrap_or_default();
     text.push(0);
     text
 }

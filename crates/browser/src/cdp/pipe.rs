@@ -1,4 +1,4 @@
-//! Reading and writing texts that end in a zero byte.
+//! Reads and writes messages that end with a zero byte.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,17 +8,17 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::sync::mpsc;
 
-/// The longest text the browser may send: the picture of a long page, in base64.
-const LONGEST: usize = 256 << 20;
-/// What a buffer may keep for the next text after a long one.
-const KEPT: usize = 1 << 20;
+/// The longest message the browser may send: the screenshot of a long page, in base64.
+const MAX_MESSAGE_BYTES: usize = 256 << 20;
+/// The buffer is shrunk to this size after a long message.
+const MAX_IDLE_BUFFER_BYTES: usize = 1 << 20;
 
 pub(super) fn pair(to_browser: OwnedFd, from_browser: OwnedFd) -> io::Result<(Sender, Receiver)> {
     Ok((Sender::from_owned_fd(to_browser)?, Receiver::from_owned_fd(from_browser)?))
 }
 
-/// Writes what comes until nobody can send more or the other end is gone.
-pub(super) async fn write(
+/// Writes messages until the channel or the pipe is closed.
+pub(super) async fn write_messages(
     mut pipe: Sender,
     mut inbox: mpsc::UnboundedReceiver<Vec<u8>>,
     queued: Arc<AtomicUsize>,
@@ -31,29 +31,29 @@ pub(super) async fn write(
     }
 }
 
-/// Hands every text to `take` until the other end is gone or sends one that is too long.
-pub(super) async fn read(mut pipe: Receiver, mut take: impl FnMut(&[u8])) {
+/// Passes every message to `handle` until the pipe is closed or a message is too long.
+pub(super) async fn read_messages(mut pipe: Receiver, mut handle: impl FnMut(&[u8])) {
     let mut buffer: Vec<u8> = Vec::with_capacity(64 << 10);
     loop {
-        let looked_at = buffer.len();
+        let searched = buffer.len();
         match pipe.read_buf(&mut buffer).await {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
         let mut start = 0;
-        // Only what is new can hold the next end, so a long text is not searched again and again.
-        let mut from = looked_at;
+        // Only new bytes can contain the next end, so a long message is not searched again and again.
+        let mut from = searched;
         while let Some(length) = buffer[from..].iter().position(|byte| *byte == 0) {
-            take(&buffer[start..from + length]);
+            handle(&buffer[start..from + length]);
             start = from + length + 1;
             from = start;
         }
         buffer.drain(..start);
-        if buffer.len() > LONGEST {
+        if buffer.len() > MAX_MESSAGE_BYTES {
             return;
         }
-        if buffer.capacity() > KEPT && buffer.len() < KEPT / 2 {
-            buffer.shrink_to(KEPT);
+        if buffer.capacity() > MAX_IDLE_BUFFER_BYTES && buffer.len() < MAX_IDLE_BUFFER_BYTES / 2 {
+            buffer.shrink_to(MAX_IDLE_BUFFER_BYTES);
         }
         buffer.reserve(64 << 10);
     }

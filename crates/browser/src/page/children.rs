@@ -1,8 +1,9 @@
-//! What belongs to a page but lives in sessions of its own: frames of other sites, which have their own processes, and workers. Their
-//! requests go by the rules of the page, and those of frames count for whether the page is at rest.
+//! Frames of other sites, which have their own processes, and workers: they belong to a page but have
+//! sessions of their own. Their requests follow the rules of the page, and those of frames count for whether
+//! the page is quiet.
 
-use super::events::{Attached, Detached, Done, Sent};
-use super::{Page, read};
+use super::events::{Attached, Detached, LoadingEnded, RequestSent};
+use super::{Page, parse_event};
 use crate::cdp::Listener;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -10,33 +11,33 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use url::{Host, Url};
 
-/// Workers of one page that are let run. More than this is an attack.
+/// Workers of one page that may run. More than this is an attack.
 const MAX_WORKERS: usize = 32;
-/// Frames in processes of their own that are let run at once.
+/// Frames in processes of their own that may run at once.
 const MAX_FRAMES: usize = 64;
-/// Sites beside its own that a page may show in frames.
+/// Other sites that a page may show in frames.
 const MAX_FRAME_SITES: usize = 24;
 
-/// The frames and workers of a page that are let run, by their sessions.
+/// The running frames and workers of a page, by session.
 #[derive(Default)]
-pub(crate) struct Children(HashMap<String, Kinship>);
+pub(crate) struct Children(HashMap<String, ChildInfo>);
 
-struct Kinship {
+struct ChildInfo {
     parent: String,
     is_frame: bool,
 }
 
 impl Children {
-    /// Adds one, unless there are as many of its kind as may be.
+    /// Adds a child, unless the limit for its kind is reached.
     fn add(&mut self, session: &str, parent: &str, is_frame: bool, limit: usize) -> bool {
         if self.0.values().filter(|known| known.is_frame == is_frame).count() >= limit {
             return false;
         }
-        self.0.insert(session.to_owned(), Kinship { parent: parent.to_owned(), is_frame });
+        self.0.insert(session.to_owned(), ChildInfo { parent: parent.to_owned(), is_frame });
         true
     }
 
-    /// Removes one with everything below it, whose end nobody tells; returns their sessions.
+    /// Removes a child with all its descendants, whose end is not reported; returns their sessions.
     fn remove(&mut self, session: &str) -> Vec<String> {
         let mut removed = vec![session.to_owned()];
         let mut at = 0;
@@ -64,13 +65,14 @@ struct Child {
 }
 
 impl Page {
-    /// Takes in a frame or a worker. It waits until it is told to run, so nothing of it escapes the rules.
+    /// Starts to track a frame or worker. It is paused until we let it run, so nothing of it escapes the
+    /// rules.
     pub(super) fn attach_child(&self, parent: &str, attached: &Attached) {
         let session = attached.session_id.as_str();
         let is_frame = attached.target_info.kind == "iframe";
         let limit = if is_frame { MAX_FRAMES } else { MAX_WORKERS };
-        let admitted = self.book().children.add(session, parent, is_frame, limit);
-        // One too many is left waiting for a start that never comes.
+        let admitted = self.state().children.add(session, parent, is_frame, limit);
+        // A child above the limit stays paused.
         let Some(page) = self.this.upgrade().filter(|_| admitted) else { return };
         let child = Child { page, session: session.to_owned(), is_frame };
         self.connection.listen(session, Arc::new(child));
@@ -80,7 +82,7 @@ impl Page {
             post("Fetch.enable", &rules.patterns());
         }
         if is_frame {
-            // As on the page itself: bodies are not asked for over the protocol.
+            // As on the page itself: bodies are not read over the protocol.
             post(
                 "Network.enable",
                 &json!({ "maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 0 }),
@@ -94,32 +96,34 @@ impl Page {
         post("Runtime.runIfWaitingForDebugger", &json!({}));
     }
 
-    /// Whether a frame may show a document of this address. Every site has a process of its own, so a page could have any number of
-    /// them made.
+    /// Whether a frame may show a document of this URL. Every site has a process of its own, so a page could
+    /// otherwise start any number of processes.
     pub(super) fn may_show_frame(&self, url: &str) -> bool {
         let Some(site) = Url::parse(url).ok().as_ref().and_then(site_of) else { return true };
-        let mut book = self.book();
-        if book.shown.as_ref().and_then(site_of).as_ref() == Some(&site) || book.frame_sites.contains(&site) {
+        let mut state = self.state();
+        if state.shown.as_ref().and_then(site_of).as_ref() == Some(&site) || state.frame_sites.contains(&site)
+        {
             return true;
         }
-        let allowed = book.frame_sites.len() < MAX_FRAME_SITES;
+        let allowed = state.frame_sites.len() < MAX_FRAME_SITES;
         if allowed {
-            book.frame_sites.insert(site);
+            state.frame_sites.insert(site);
         }
         allowed
     }
 
-    /// A frame or a worker is gone.
+    /// A frame or worker has ended.
     pub(super) fn detach_child(&self, session: &str) {
-        let gone = self.book().children.remove(session);
+        let gone = self.state().children.remove(session);
         for session in &gone {
-            self.connection.forget(session);
+            self.connection.remove_listener(session);
         }
-        self.note(|book| book.forget_requests(&gone));
+        self.update_state(|state| state.forget_requests(&gone));
     }
 }
 
-/// The site of an address as Chromium means it: scheme and registrable domain, or the whole host where there is none.
+/// The site of a URL as Chromium defines it: scheme and registrable domain, or the whole host if there is
+/// none.
 fn site_of(url: &Url) -> Option<(String, String)> {
     let host = match url.host()? {
         Host::Domain(name) => psl::domain_str(name).unwrap_or(name).to_owned(),
@@ -132,22 +136,22 @@ impl Listener for Child {
     fn event(&self, method: &str, params: &RawValue) {
         let page = &self.page;
         match method {
-            "Fetch.requestPaused" | "Fetch.authRequired" => page.decide(&self.session, method, params),
+            "Fetch.requestPaused" | "Fetch.authRequired" => page.handle_paused(&self.session, method, params),
             "Network.requestWillBeSent" if self.is_frame => {
-                let Some(sent) = read::<Sent<'_>>(params) else { return };
-                page.note(|book| book.sent(&page.frame, &self.session, &sent));
+                let Some(sent) = parse_event::<RequestSent<'_>>(params) else { return };
+                page.update_state(|state| state.sent(&page.frame, &self.session, &sent));
             }
             "Network.loadingFinished" | "Network.loadingFailed" if self.is_frame => {
-                let Some(done) = read::<Done<'_>>(params) else { return };
-                page.note(|book| book.done(&done));
+                let Some(done) = parse_event::<LoadingEnded<'_>>(params) else { return };
+                page.update_state(|state| state.done(&done));
             }
             "Target.attachedToTarget" => {
-                if let Some(attached) = read(params) {
+                if let Some(attached) = parse_event(params) {
                     page.attach_child(&self.session, &attached);
                 }
             }
             "Target.detachedFromTarget" => {
-                if let Some(gone) = read::<Detached>(params) {
+                if let Some(gone) = parse_event::<Detached>(params) {
                     page.detach_child(&gone.session_id);
                 }
             }

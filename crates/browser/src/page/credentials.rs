@@ -1,10 +1,11 @@
-//! Which requests of a visit carry the headers that the caller gave: those that `net` would let carry them. The documents of the main
-//! frame on a named origin, where a redirect on the same site takes them from there, and what such a page loads from these origins.
+//! Which requests of a visit carry the caller's headers: the same as in `net`. These are documents of the
+//! main frame on a named origin or reached from there by redirects on the same site, and what such a page
+//! loads from these origins.
 //!
-//! Cookies of the caller lie in the browser's jar, where pages expect them, and the browser sends them to every port of their host. So a
-//! request to another port waits until they are gone, or is not made.
+//! The caller's cookies are in the browser's cookie jar, where pages expect them, and the browser sends them
+//! to every port of their host. So a request to another port waits until they are deleted, or is blocked.
 
-use super::events::Paused;
+use super::events::PausedRequest;
 use net::{CredentialScope, Credentials};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,9 +13,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use url::Url;
 
 pub(crate) struct VisitHeaders {
-    /// Without those that the browser says in another way (cookies, its own name, its languages).
+    /// Without those that the browser sends itself (cookies, user agent, languages).
     headers: Vec<(String, String)>,
-    /// Names of the caller's cookies, all of them for the host of `page`.
+    /// Names of the caller's cookies, all for the host of `page`.
     cookies: Vec<String>,
     cookies_deleted: AtomicBool,
     page: Url,
@@ -24,21 +25,21 @@ pub(crate) struct VisitHeaders {
 
 #[derive(Default)]
 struct Redirects {
-    /// The last request of the main frame that carried the headers: its id and address.
+    /// The last request of the main frame that carried the headers: its id and URL.
     last: Option<(String, Url)>,
     /// The origins that redirects took them to.
     reached: CredentialScope,
 }
 
 impl VisitHeaders {
-    /// Headers and the names of cookies for a visit of `page`. A page that they are not for carries none, and leads to none that does.
+    /// Headers and cookie names for a visit of `page`. If they are not for `page`, no request carries them.
     pub(crate) fn new(
         headers: Vec<(String, String)>,
         cookies: Vec<String>,
         credentials: Credentials,
         page: &Url,
     ) -> Self {
-        let headers = if credentials.cover(page) { headers } else { Vec::new() };
+        let headers = if credentials.covers(page) { headers } else { Vec::new() };
         let cookies_deleted = AtomicBool::new(cookies.is_empty());
         Self {
             headers,
@@ -54,28 +55,29 @@ impl VisitHeaders {
         self.headers.is_empty() && self.cookies.is_empty()
     }
 
-    /// Whether the browser would send the caller's cookies with a request to `url`, and must not.
+    /// Whether the browser would send the caller's cookies with a request to `url` although it must not.
     pub(crate) fn would_leak_cookies(&self, url: &Url) -> bool {
         !self.cookies_deleted.load(Ordering::Acquire)
             && url.host_str() == self.page.host_str()
             && !self.covers(url)
     }
 
-    /// The commands that delete the caller's cookies.
-    pub(crate) fn deletions(&self) -> Vec<Value> {
+    /// Parameters of the commands that delete the caller's cookies.
+    pub(crate) fn cookie_deletions(&self) -> Vec<Value> {
         self.cookies.iter().map(|name| json!({ "name": name, "url": self.page.as_str() })).collect()
     }
 
-    /// They are gone, for the rest of the visit.
-    pub(crate) fn note_deleted(&self) {
+    /// The cookies are deleted, for the rest of the visit.
+    pub(crate) fn mark_cookies_deleted(&self) {
         self.cookies_deleted.store(true, Ordering::Release);
     }
 
-    /// All headers of a request to `url`, where they are not to be sent as they are: with the caller's added, or taken away where a redirect
-    /// carried them too far. `moves_page`: it is for the document of the main frame; `shown`: the document that is there now.
-    pub(crate) fn headers_of(
+    /// The headers of a request to `url`, if they must be changed: with the caller's headers added, or
+    /// removed where a redirect took them too far. `moves_page`: the request is for the document of the main
+    /// frame; `shown`: the current document.
+    pub(crate) fn headers_for(
         &self,
-        paused: &Paused,
+        paused: &PausedRequest,
         url: &Url,
         moves_page: bool,
         shown: &Url,
@@ -99,12 +101,12 @@ impl VisitHeaders {
         Some(headers)
     }
 
-    fn page_carries(&self, paused: &Paused, url: &Url) -> bool {
+    fn page_carries(&self, paused: &PausedRequest, url: &Url) -> bool {
         let named = self.covers(url);
         let mut redirects = self.redirects();
         let carries = match &paused.redirected_request_id {
             None => named,
-            // Once a redirect has left the site, nothing comes back.
+            // Once a redirect has left the site, credentials are not sent again.
             Some(before) => redirects
                 .last
                 .as_ref()
@@ -118,7 +120,7 @@ impl VisitHeaders {
     }
 
     fn covers(&self, url: &Url) -> bool {
-        self.credentials.cover(url) || self.redirects().reached.covers(url)
+        self.credentials.covers(url) || self.redirects().reached.covers(url)
     }
 
     fn redirects(&self) -> MutexGuard<'_, Redirects> {

@@ -1,4 +1,4 @@
-//! The events we read, with the fields we read of them.
+//! The events we handle, with the fields we use.
 
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Sent<'a> {
+pub(crate) struct RequestSent<'a> {
     #[serde(borrow)]
     pub(crate) request_id: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -19,7 +19,7 @@ pub(crate) struct Sent<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Received<'a> {
+pub(crate) struct ResponseReceived<'a> {
     #[serde(borrow)]
     pub(crate) request_id: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -42,13 +42,13 @@ pub(crate) struct Response {
     pub(crate) mime_type: String,
 }
 
-/// The end of a request, good or bad.
+/// The end of a request, successful or not.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Done<'a> {
+pub(crate) struct LoadingEnded<'a> {
     #[serde(borrow)]
     pub(crate) request_id: Cow<'a, str>,
-    /// What went wrong, if something did.
+    /// The error, if it failed.
     pub(crate) error_text: Option<String>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Frame {
     pub(crate) loader_id: String,
     #[serde(default)]
     pub(crate) url: String,
-    /// The address that was wanted, where the browser shows an error of its own instead.
+    /// The requested URL, if the browser shows its own error page instead.
     pub(crate) unreachable_url: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct FrameEvent {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Scheduled {
+pub(crate) struct ScheduledNavigation {
     pub(crate) frame_id: String,
     /// Seconds.
     pub(crate) delay: f64,
@@ -108,24 +108,24 @@ pub(crate) struct Detached {
     pub(crate) session_id: String,
 }
 
-/// A request that waits for our word.
+/// A request that is paused until we decide.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Paused {
+pub(crate) struct PausedRequest {
     pub(crate) request_id: String,
-    pub(crate) request: Asked,
+    pub(crate) request: RequestInfo,
     #[serde(default)]
     pub(crate) resource_type: String,
     #[serde(default)]
     pub(crate) frame_id: String,
-    /// The request whose redirect led here.
+    /// The request that redirected here.
     pub(crate) redirected_request_id: Option<String>,
     /// Only for `Fetch.authRequired`.
     pub(crate) auth_challenge: Option<Challenge>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct RequestInfo {
     pub(crate) url: String,
     #[serde(default)]
     pub(crate) headers: HashMap<String, String>,

@@ -1,19 +1,19 @@
-//! One page of the browser, as its events describe it. Keeps what a visit must know, and answers what cannot wait: paused
-//! requests, the proxy's question for a login, dialogs, workers. Asks for nothing by itself.
+//! One page of the browser, tracked by its events. Keeps what a visit needs to know, and responds to what
+//! cannot wait: paused requests, proxy authentication, dialogs, workers. Starts nothing by itself.
 
-mod book;
 mod children;
 mod credentials;
 mod events;
 mod requests;
+mod state;
 
-pub(crate) use book::{Answer, Book};
 pub(crate) use credentials::VisitHeaders;
-pub(crate) use requests::Rules;
+pub(crate) use requests::RequestRules;
+pub(crate) use state::{DocumentResponse, PageState};
 
 use crate::cdp::{Connection, Listener};
 use crate::error::VisitError;
-use events::{Detached, Dialog, FrameEvent, Navigated, Scheduled};
+use events::{Detached, Dialog, FrameEvent, Navigated, ScheduledNavigation};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -21,14 +21,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// What is known of a page. Shared between the visit and the connection's reader.
+/// The state of a page. Shared between the visit and the task that reads the connection.
 pub(crate) struct Page {
     connection: Connection,
     session: String,
-    /// The main frame, which has the name of its target.
+    /// The id of the main frame, which is also the id of its target.
     pub(crate) frame: String,
-    rules: OnceLock<Rules>,
-    book: Mutex<Book>,
+    rules: OnceLock<RequestRules>,
+    state: Mutex<PageState>,
     changed: watch::Sender<()>,
     over: CancellationToken,
     this: Weak<Self>,
@@ -41,7 +41,7 @@ impl Page {
             session: session.to_owned(),
             frame: target.to_owned(),
             rules: OnceLock::new(),
-            book: Mutex::default(),
+            state: Mutex::default(),
             changed: watch::Sender::new(()),
             over: CancellationToken::new(),
             this: Weak::clone(this),
@@ -50,100 +50,100 @@ impl Page {
         page
     }
 
-    /// The rules of the visit. A page has one visit, so they are set once.
-    pub(crate) fn set_rules(&self, rules: Rules) {
+    /// Sets the rules of the visit. A page has one visit, so they are set once.
+    pub(crate) fn set_rules(&self, rules: RequestRules) {
         let _ = self.rules.set(rules);
     }
 
-    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn state(&self) -> MutexGuard<'_, PageState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Learns of every change of the book from now on.
+    /// Notifies of every state change from now on.
     pub(crate) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 
-    /// The page is lost; whoever waits for it is told why.
-    pub(crate) fn end(&self, why: VisitError) {
-        self.book().end.get_or_insert(why);
+    /// Marks the page as lost; everyone who waits for it gets `error`.
+    pub(crate) fn end(&self, error: VisitError) {
+        self.state().end.get_or_insert(error);
         self.over.cancel();
     }
 
-    /// Waits for the page to be lost.
-    pub(crate) async fn lost(&self) -> VisitError {
+    /// Waits until the page is lost.
+    pub(crate) async fn wait_until_lost(&self) -> VisitError {
         self.over.cancelled().await;
-        self.book().end.clone().unwrap_or(VisitError::Died)
+        self.state().end.clone().unwrap_or(VisitError::Died)
     }
 
-    /// Ends the script that runs and lets no other begin.
+    /// Stops the running script and prevents others from starting.
     pub(crate) fn stop_scripts(&self) {
         let off = json!({ "value": true });
         self.connection.post(Some(&self.session), "Emulation.setScriptExecutionDisabled", &off);
         self.connection.post(Some(&self.session), "Runtime.terminateExecution", &json!({}));
     }
 
-    fn note(&self, write: impl FnOnce(&mut Book)) {
-        write(&mut self.book());
+    fn update_state(&self, write: impl FnOnce(&mut PageState)) {
+        write(&mut self.state());
         self.changed.send_replace(());
     }
 }
 
-/// Reads the parameters of an event; what cannot be read is no event for us.
-fn read<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
+/// Parses the parameters of an event; events that do not parse are ignored.
+fn parse_event<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
     serde_json::from_str(params.get()).ok()
 }
 
 impl Listener for Page {
     fn event(&self, method: &str, params: &RawValue) {
         match method {
-            "Fetch.requestPaused" | "Fetch.authRequired" => self.decide(&self.session, method, params),
+            "Fetch.requestPaused" | "Fetch.authRequired" => self.handle_paused(&self.session, method, params),
             "Network.requestWillBeSent" => {
-                let Some(sent) = read(params) else { return };
-                self.note(|book| book.sent(&self.frame, &self.session, &sent));
+                let Some(sent) = parse_event(params) else { return };
+                self.update_state(|state| state.sent(&self.frame, &self.session, &sent));
             }
             "Network.responseReceived" => {
-                let Some(received) = read(params) else { return };
-                self.note(|book| book.received(&self.frame, received));
+                let Some(received) = parse_event(params) else { return };
+                self.update_state(|state| state.received(&self.frame, received));
             }
             "Network.loadingFinished" | "Network.loadingFailed" => {
-                let Some(done) = read(params) else { return };
-                self.note(|book| book.done(&done));
+                let Some(done) = parse_event(params) else { return };
+                self.update_state(|state| state.done(&done));
             }
             "Page.frameNavigated" => {
-                let Some(Navigated { frame }) = read(params) else { return };
+                let Some(Navigated { frame }) = parse_event(params) else { return };
                 if frame.parent_id.is_none() {
-                    self.note(|book| book.navigated(frame));
+                    self.update_state(|state| state.navigated(frame));
                 }
             }
-            "Page.domContentEventFired" => self.note(|book| book.parsed = true),
-            "Page.loadEventFired" => self.note(|book| book.loaded = true),
+            "Page.domContentEventFired" => self.update_state(|state| state.parsed = true),
+            "Page.loadEventFired" => self.update_state(|state| state.loaded = true),
             "Page.frameScheduledNavigation" => {
-                let Some(scheduled) = read::<Scheduled>(params) else { return };
+                let Some(scheduled) = parse_event::<ScheduledNavigation>(params) else { return };
                 if scheduled.frame_id == self.frame {
-                    self.note(|book| book.schedule(scheduled.delay));
+                    self.update_state(|state| state.schedule(scheduled.delay));
                 }
             }
             "Page.frameClearedScheduledNavigation" => {
-                let Some(FrameEvent { frame_id }) = read(params) else { return };
+                let Some(FrameEvent { frame_id }) = parse_event(params) else { return };
                 if frame_id == self.frame {
-                    self.note(|book| book.scheduled = None);
+                    self.update_state(|state| state.scheduled = None);
                 }
             }
             "Page.javascriptDialogOpening" => {
-                let leaving = read(params).is_some_and(|Dialog { kind }| kind == "beforeunload");
-                self.note(|book| book.dialogs = book.dialogs.saturating_add(1));
-                // Everything is declined, but nobody keeps us from leaving.
-                let answer = json!({ "accept": leaving });
-                self.connection.post(Some(&self.session), "Page.handleJavaScriptDialog", &answer);
+                let leaving = parse_event(params).is_some_and(|Dialog { kind }| kind == "beforeunload");
+                self.update_state(|state| state.dialogs = state.dialogs.saturating_add(1));
+                // Every dialog is declined, except that leaving the page is always accepted.
+                let response = json!({ "accept": leaving });
+                self.connection.post(Some(&self.session), "Page.handleJavaScriptDialog", &response);
             }
             "Target.attachedToTarget" => {
-                if let Some(attached) = read(params) {
+                if let Some(attached) = parse_event(params) {
                     self.attach_child(&self.session, &attached);
                 }
             }
             "Target.detachedFromTarget" => {
-                if let Some(gone) = read::<Detached>(params) {
+                if let Some(gone) = parse_event::<Detached>(params) {
                     self.detach_child(&gone.session_id);
                 }
             }

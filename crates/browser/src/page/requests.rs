@@ -1,54 +1,54 @@
-//! What becomes of each request of a page, decided while it waits: let through, given headers of the visit, or stopped.
+//! Decides about each request of a page while it is paused: continue, change its headers, or block it.
 
 use super::credentials::VisitHeaders;
-use super::events::Paused;
-use super::{Page, read};
+use super::events::PausedRequest;
+use super::{Page, parse_event};
 use crate::ads::{Ads, RequestKind};
-use net::HopRule;
+use net::UrlRule;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use url::Url;
 
-/// What holds for the requests of one visit.
-pub(crate) struct Rules {
-    /// What the loopback proxy wants to hear.
+/// The rules for all requests of one visit.
+pub(crate) struct RequestRules {
+    /// User name and password for the loopback proxy.
     pub(crate) login: (String, String),
     /// Whether images, fonts and media are loaded.
-    pub(crate) pictures: bool,
+    pub(crate) load_images: bool,
     /// Headers of the caller.
     pub(crate) headers: VisitHeaders,
-    /// Asked about every request.
-    pub(crate) filter: Option<HopRule>,
-    /// Asked about documents of the main frame only.
-    pub(crate) page_filter: Option<HopRule>,
-    /// Lists of what a page does without.
+    /// Checked for every request.
+    pub(crate) filter: Option<UrlRule>,
+    /// Checked for documents of the main frame only.
+    pub(crate) page_filter: Option<UrlRule>,
+    /// Ad blocking lists.
     pub(crate) ads: Option<Ads>,
-    /// The page that was asked for, until one is shown.
+    /// The requested page, until a document is shown.
     pub(crate) page: Url,
     /// Sent to every frame of another site before it runs.
     pub(crate) frame_commands: Vec<(&'static str, Value)>,
 }
 
-enum Word {
-    Go,
-    GoWith(Vec<(String, String)>),
-    /// The same, once the caller's cookies are gone: the browser would send them along.
-    GoWithoutCookies(Option<Vec<(String, String)>>),
-    /// Not wanted here; nothing is said about it.
+enum RequestDecision {
+    Continue,
+    ContinueWith(Vec<(String, String)>),
+    /// Continue once the caller's cookies are deleted: the browser would send them.
+    ContinueWithoutCookies(Option<Vec<(String, String)>>),
+    /// Not needed; not counted as blocked.
     Skip,
-    /// Forbidden by the caller, or an advertisement.
-    Stop,
+    /// Refused by the caller's filter, or an advertisement.
+    Block,
 }
 
-impl Rules {
-    /// Which requests must wait for our word. Documents always, because only those that wait can log in at the proxy;
-    /// everything only where everything is looked at, since each wait costs.
+impl RequestRules {
+    /// Which requests are paused. Documents always, because only paused requests can authenticate at the
+    /// proxy; all requests only where all are checked, since each pause costs time.
     pub(crate) fn patterns(&self) -> Value {
         let everything = self.filter.is_some() || self.ads.is_some() || !self.headers.is_empty();
         let kinds: &[&str] = if everything {
             return json!({ "handleAuthRequests": true, "patterns": [{ "urlPattern": "*" }] });
-        } else if self.pictures {
+        } else if self.load_images {
             &["Document"]
         } else {
             &["Document", "Image", "Font", "Media"]
@@ -57,43 +57,47 @@ impl Rules {
         json!({ "handleAuthRequests": true, "patterns": patterns })
     }
 
-    fn word(&self, paused: &Paused, in_main_frame: bool, shown: Option<&Url>) -> Word {
-        if !self.pictures && matches!(paused.resource_type.as_str(), "Image" | "Font" | "Media") {
-            return Word::Skip;
+    fn decide(&self, paused: &PausedRequest, in_main_frame: bool, shown: Option<&Url>) -> RequestDecision {
+        if !self.load_images && matches!(paused.resource_type.as_str(), "Image" | "Font" | "Media") {
+            return RequestDecision::Skip;
         }
-        // What has no network address of its own (`blob:`, `data:`) asks nobody for anything.
+        // URLs without a host (`blob:`, `data:`) cause no network request.
         let Some(url) = Url::parse(&paused.request.url).ok().filter(Url::has_host) else {
-            return Word::Go;
+            return RequestDecision::Continue;
         };
         let moves_page = in_main_frame && paused.resource_type == "Document";
         let page_filter = self.page_filter.as_ref().filter(|_| moves_page);
         for filter in self.filter.iter().chain(page_filter) {
-            // A filter that breaks forbids.
+            // A filter that panics forbids.
             let allowed = catch_unwind(AssertUnwindSafe(|| filter(&url))).unwrap_or(false);
             if !allowed {
-                return Word::Stop;
+                return RequestDecision::Block;
             }
         }
         if let Some(ads) = &self.ads {
             let kind = RequestKind::from_devtools(&paused.resource_type, in_main_frame);
             if ads.blocks(&url, shown.unwrap_or(&self.page), kind) {
-                return Word::Stop;
+                return RequestDecision::Block;
             }
         }
-        let headers = self.headers.headers_of(paused, &url, moves_page, shown.unwrap_or(&self.page));
+        let headers = self.headers.headers_for(paused, &url, moves_page, shown.unwrap_or(&self.page));
         match headers {
             headers if self.headers.would_leak_cookies(&url) => {
-                // A part of a page is not worth the cookies that the page still needs.
-                if moves_page { Word::GoWithoutCookies(headers) } else { Word::Skip }
+                // A resource is not worth the cookies that the page still needs.
+                if moves_page {
+                    RequestDecision::ContinueWithoutCookies(headers)
+                } else {
+                    RequestDecision::Skip
+                }
             }
-            Some(headers) => Word::GoWith(headers),
-            None => Word::Go,
+            Some(headers) => RequestDecision::ContinueWith(headers),
+            None => RequestDecision::Continue,
         }
     }
 }
 
-/// The command that lets a request go, with all of its headers where they are given.
-fn go(id: &str, headers: Option<&[(String, String)]>) -> Value {
+/// Parameters that continue a request, with all of its headers if they are given.
+fn continue_params(id: &str, headers: Option<&[(String, String)]>) -> Value {
     let header = |(name, value): &(String, String)| json!({ "name": name, "value": value });
     match headers {
         None => json!({ "requestId": id }),
@@ -104,82 +108,86 @@ fn go(id: &str, headers: Option<&[(String, String)]>) -> Value {
 }
 
 impl Page {
-    /// Answers a request that waits, on the session it waits in.
-    pub(super) fn decide(&self, session: &str, method: &str, params: &RawValue) {
-        let (Some(paused), Some(rules)) = (read::<Paused>(params), self.rules.get()) else { return };
+    /// Decides about a paused request, on the session it belongs to.
+    pub(super) fn handle_paused(&self, session: &str, method: &str, params: &RawValue) {
+        let (Some(paused), Some(rules)) = (parse_event::<PausedRequest>(params), self.rules.get()) else {
+            return;
+        };
         if let Some(challenge) = &paused.auth_challenge {
-            let answer = if challenge.source == "Proxy" && self.may_log_in(session, &paused.request_id) {
+            let response = if challenge.source == "Proxy" && self.may_log_in(session, &paused.request_id) {
                 let (username, password) = &rules.login;
                 json!({ "response": "ProvideCredentials", "username": username, "password": password })
             } else {
-                // A page that wants a login is shown as it is without one.
+                // A page that requires a login is shown as it is without one.
                 json!({ "response": "CancelAuth" })
             };
-            let answer = json!({ "requestId": paused.request_id, "authChallengeResponse": answer });
-            self.connection.post(Some(session), "Fetch.continueWithAuth", &answer);
+            let response = json!({ "requestId": paused.request_id, "authChallengeResponse": response });
+            self.connection.post(Some(session), "Fetch.continueWithAuth", &response);
             return;
         }
         debug_assert_eq!(method, "Fetch.requestPaused");
         let id = &paused.request_id;
         let in_main_frame = paused.frame_id == self.frame;
-        let shown = self.book().shown.clone();
-        let mut word = rules.word(&paused, in_main_frame, shown.as_ref());
+        let shown = self.state().shown.clone();
+        let mut decision = rules.decide(&paused, in_main_frame, shown.as_ref());
         if paused.resource_type == "Document" && !in_main_frame && !self.may_show_frame(&paused.request.url) {
-            word = Word::Stop;
+            decision = RequestDecision::Block;
         }
-        let (method, answer) = match word {
-            Word::Go => ("Fetch.continueRequest", go(id, None)),
-            Word::GoWith(headers) => ("Fetch.continueRequest", go(id, Some(&headers))),
-            Word::GoWithoutCookies(headers) => {
-                return self.go_without_cookies(session, id, go(id, headers.as_deref()));
+        let (method, response) = match decision {
+            RequestDecision::Continue => ("Fetch.continueRequest", continue_params(id, None)),
+            RequestDecision::ContinueWith(headers) => {
+                ("Fetch.continueRequest", continue_params(id, Some(&headers)))
             }
-            word @ (Word::Skip | Word::Stop) => {
-                if matches!(word, Word::Stop) {
+            RequestDecision::ContinueWithoutCookies(headers) => {
+                return self.continue_without_cookies(session, id, continue_params(id, headers.as_deref()));
+            }
+            decision @ (RequestDecision::Skip | RequestDecision::Block) => {
+                if matches!(decision, RequestDecision::Block) {
                     let is_main = paused.resource_type == "Document" && in_main_frame;
-                    self.note(|book| {
-                        book.blocked = book.blocked.saturating_add(1);
+                    self.update_state(|state| {
+                        state.blocked = state.blocked.saturating_add(1);
                         if is_main {
-                            book.filtered = Some(bounded(&paused.request.url));
+                            state.filtered = Some(shorten_url(&paused.request.url));
                         }
                     });
                 }
                 ("Fetch.failRequest", json!({ "requestId": id, "errorReason": "BlockedByClient" }))
             }
         };
-        self.connection.post(Some(session), method, &answer);
+        self.connection.post(Some(session), method, &response);
     }
 
-    /// Lets a request go once the caller's cookies are deleted; where they cannot be, it fails.
-    fn go_without_cookies(&self, session: &str, id: &str, go: Value) {
+    /// Continues a request once the caller's cookies are deleted; fails it if they cannot be.
+    fn continue_without_cookies(&self, session: &str, id: &str, params: Value) {
         let (Some(page), session) = (self.this.upgrade(), session.to_owned()) else { return };
         let fail = json!({ "requestId": id, "errorReason": "BlockedByClient" });
         tokio::spawn(async move {
             let Some(rules) = page.rules.get() else { return };
-            for cookie in rules.headers.deletions() {
+            for cookie in rules.headers.cookie_deletions() {
                 if page.connection.send(Some(&page.session), "Network.deleteCookies", &cookie).await.is_err()
                 {
                     return page.connection.post(Some(&session), "Fetch.failRequest", &fail);
                 }
             }
-            rules.headers.note_deleted();
-            page.connection.post(Some(&session), "Fetch.continueRequest", &go);
+            rules.headers.mark_cookies_deleted();
+            page.connection.post(Some(&session), "Fetch.continueRequest", &params);
         });
     }
 
-    /// The proxy's question is answered once for each request: asked again, the answer was wrong. Sessions number their requests each
-    /// for itself.
+    /// Proxy credentials are sent once per request: if the proxy asks again, they were wrong. Request ids are
+    /// unique within a session only.
     fn may_log_in(&self, session: &str, request: &str) -> bool {
         let request = format!("{session} {request}");
-        let mut book = self.book();
-        let first = book.last_login.as_ref() != Some(&request);
-        book.last_login = Some(request);
+        let mut state = self.state();
+        let first = state.last_login.as_ref() != Some(&request);
+        state.last_login = Some(request);
         first
     }
 }
 
-/// An address as it is reported: whole, or its origin alone where it is longer than any address we would ask for.
-fn bounded(url: &str) -> String {
-    if url.len() <= net::LONGEST_URL {
+/// A URL for reports: complete, or only its origin if it is longer than any URL we would request.
+fn shorten_url(url: &str) -> String {
+    if url.len() <= net::MAX_URL_BYTES {
         return url.to_owned();
     }
     Url::parse(url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()

@@ -1,41 +1,41 @@
-//! As whom a page is visited: the browser, its language, its time zone, its window. Consistent with what the fetcher says
-//! of itself, so that a page fetched and the same page visited meet the same reader.
+//! Emulation: user agent, language, time zone and window of a visit. Consistent with the headers of the
+//! fetcher, so that a page sees the same client whether it is fetched or visited.
 
 use super::storage;
 use crate::ads::Ads;
-use crate::asked::Visit;
-use crate::browsers::Seat;
+use crate::browsers::VisitSession;
 use crate::error::VisitError;
-use crate::page::{Rules, VisitHeaders};
+use crate::page::{RequestRules, VisitHeaders};
+use crate::visit_request::Visit;
 use net::{Locale, Profile};
 use serde_json::{Value, json};
 
-/// The window of a desktop reader, and of one with a phone.
+/// The viewport of a desktop, and of a phone.
 pub(super) const DESKTOP: (u32, u32) = (1280, 800);
 pub(super) const PHONE: (u32, u32) = (412, 915);
 const PHONE_DENSITY: f64 = 2.625;
 
-/// Prepares the tab for the visit. Everything is sent at once and then waited for.
-pub(super) async fn prepare(seat: &Seat, visit: &Visit) -> Result<(), VisitError> {
-    let tab = &seat.tab;
-    let (user, password) = seat.lease.credentials();
+/// Prepares the tab for the visit. All commands are sent at once and then awaited.
+pub(super) async fn prepare_tab(session: &VisitSession, visit: &Visit) -> Result<(), VisitError> {
+    let tab = &session.tab;
+    let (user, password) = session.lease.credentials();
     let mut headers = visit.credentials.pairs();
     let own_agent = take_header(&mut headers, "user-agent");
     let own_language = take_header(&mut headers, "accept-language");
     let mut cookies = visit.state.as_ref().map(|state| state.cookies.clone()).unwrap_or_default();
-    let named = visit.credentials.cover(&visit.url);
+    let named = visit.credentials.covers(&visit.url);
     let mut own_cookies = Vec::new();
     while let Some(header) = take_header(&mut headers, "cookie") {
         if named {
-            own_cookies.extend(storage::from_header(&header, &visit.url));
+            own_cookies.extend(storage::cookies_from_header(&header, &visit.url));
         }
     }
     let cookie_names = own_cookies.iter().map(|cookie| cookie.name.clone()).collect();
     cookies.append(&mut own_cookies);
-    let agent = agent(visit, own_agent.as_deref(), own_language)?;
-    let rules = Rules {
+    let agent = user_agent_override(visit, own_agent.as_deref(), own_language)?;
+    let rules = RequestRules {
         login: (user.to_owned(), password.to_owned()),
-        pictures: visit.needs_pictures(),
+        load_images: visit.needs_images(),
         headers: VisitHeaders::new(headers, cookie_names, visit.credentials.clone(), &visit.url),
         filter: visit.filter.clone(),
         page_filter: visit.page_filter.clone(),
@@ -46,38 +46,39 @@ pub(super) async fn prepare(seat: &Seat, visit: &Visit) -> Result<(), VisitError
     let patterns = rules.patterns();
     tab.page.set_rules(rules);
 
-    let mut replies = vec![
+    let mut responses = vec![
         tab.send("Fetch.enable", &patterns),
         tab.send("Emulation.setUserAgentOverride", &agent),
         tab.send("Emulation.setDeviceMetricsOverride", &metrics(viewport(visit.mobile), visit.mobile)),
     ];
     if visit.mobile {
-        replies.push(tab.send("Emulation.setTouchEmulationEnabled", &json!({ "enabled": true })));
+        responses.push(tab.send("Emulation.setTouchEmulationEnabled", &json!({ "enabled": true })));
     }
     if ignores_certificates(visit) {
-        replies.push(tab.send("Security.setIgnoreCertificateErrors", &json!({ "ignore": true })));
+        responses.push(tab.send("Security.setIgnoreCertificateErrors", &json!({ "ignore": true })));
     }
     if let Some(cookies) = storage::cookies_command(tab, &cookies) {
-        replies.push(tab.send_to_browser("Storage.setCookies", &cookies));
+        responses.push(tab.send_to_browser("Storage.setCookies", &cookies));
     }
     if let Some(script) = visit.state.as_ref().and_then(storage::storage_script) {
         let wanted = json!({ "source": script, "worldName": "gannet" });
-        replies.push(tab.send("Page.addScriptToEvaluateOnNewDocument", &wanted));
+        responses.push(tab.send("Page.addScriptToEvaluateOnNewDocument", &wanted));
     }
     if let Some(timezone) = &visit.timezone {
-        let told = tab.tell("Emulation.setTimezoneOverride", &json!({ "timezoneId": timezone })).await;
-        told.map_err(|error| match error {
+        let result = tab.execute("Emulation.setTimezoneOverride", &json!({ "timezoneId": timezone })).await;
+        result.map_err(|error| match error {
             VisitError::Protocol(_) => VisitError::Invalid(format!("{timezone:?} is not a time zone")),
             error => error,
         })?;
     }
-    for reply in replies {
-        tab.answer(reply).await?;
+    for response in responses {
+        tab.wait_for(response).await?;
     }
     Ok(())
 }
 
-/// What makes a frame of another site, which has a process and a session of its own, the same reader as the page around it.
+/// Commands that give a frame of another site, which has a process and session of its own, the same emulation
+/// as its page.
 fn frame_commands(visit: &Visit, agent: &Value) -> Vec<(&'static str, Value)> {
     let mut commands = vec![("Emulation.setUserAgentOverride", agent.clone())];
     if visit.mobile {
@@ -101,7 +102,7 @@ fn ignores_certificates(visit: &Visit) -> bool {
     !visit.check_certificate && !visit.credentials.need_checked_certificate()
 }
 
-/// Takes a header out, because the browser has another way to say it.
+/// Removes a header that the browser sends in another way.
 fn take_header(headers: &mut Vec<(String, String)>, wanted: &str) -> Option<String> {
     let place = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
     Some(headers.remove(place).1)
@@ -116,26 +117,30 @@ pub(super) fn metrics((width, height): (u32, u32), mobile: bool) -> Value {
     json!({ "width": width, "height": height, "deviceScaleFactor": density, "mobile": mobile })
 }
 
-fn agent(visit: &Visit, own_agent: Option<&str>, own_language: Option<String>) -> Result<Value, VisitError> {
+fn user_agent_override(
+    visit: &Visit,
+    own_agent: Option<&str>,
+    own_language: Option<String>,
+) -> Result<Value, VisitError> {
     let profile = if visit.mobile { Profile::Mobile } else { Profile::Desktop };
     let tags = visit.languages.iter().map(String::as_str);
     let locale = Locale::from_languages(tags).map_err(|error| VisitError::Invalid(error.to_string()))?;
-    let asked = locale.as_header().to_str().unwrap_or_default();
-    // The browser weighs them itself: it wants the bare tags.
-    let bare: Vec<&str> = asked.split(',').map(|tag| tag.split(';').next().unwrap_or(tag)).collect();
+    let header = locale.as_header().to_str().unwrap_or_default();
+    // The browser adds the weights itself: it expects the plain tags.
+    let bare: Vec<&str> = header.split(',').map(|tag| tag.split(';').next().unwrap_or(tag)).collect();
     let language = own_language.unwrap_or_else(|| bare.join(","));
     let platform = if visit.mobile { "Linux armv81" } else { "Linux x86_64" };
     let mut wanted = json!({ "acceptLanguage": language, "platform": platform });
-    // Who names a browser of their own is not contradicted by hints about another.
+    // A caller who sets a user agent must not be contradicted by our client hints.
     if own_agent.is_none() {
-        wanted["userAgentMetadata"] = hints(profile);
+        wanted["userAgentMetadata"] = client_hints(profile);
     }
     wanted["userAgent"] = json!(own_agent.unwrap_or(profile.user_agent()));
     Ok(wanted)
 }
 
-/// What client hints say, in agreement with the name the browser goes by.
-fn hints(profile: Profile) -> Value {
+/// Client hints that match the user agent.
+fn client_hints(profile: Profile) -> Value {
     let agent = profile.user_agent();
     let version = agent.split("Chrome/").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or("0.0.0.0");
     let major = version.split('.').next().unwrap_or("0");

@@ -1,84 +1,84 @@
-//! One visit from its address to what it brings back, under one deadline. Owns the order of things and how the time is
-//! shared out; what the single steps are stands in the modules beside.
+//! Runs one visit under one deadline. Owns the order of the steps and how the time is divided; the steps are
+//! in the other modules of this folder.
 
 mod emulate;
-mod harvest;
+mod hide_banners;
 mod navigate;
-mod picture;
-mod ready;
+mod read_page;
+mod readiness;
+mod screenshot;
+mod script;
 mod storage;
-mod tidy;
-mod world;
 
-pub(crate) use harvest::document;
-pub(crate) use picture::picture;
-pub(crate) use ready::settle;
-pub(crate) use world::{evaluate, run_script};
+pub(crate) use read_page::read_document;
+pub(crate) use readiness::wait_until_ready;
+pub(crate) use screenshot::take_screenshot;
+pub(crate) use script::{evaluate, run_script};
 
 use crate::actions;
-use crate::asked::Visit;
-use crate::brought::{Timings, Visited};
-use crate::browsers::Seat;
+use crate::browsers::VisitSession;
 use crate::error::{Phase, VisitError};
+use crate::visit_request::Visit;
+use crate::visit_result::{Timings, Visited};
 use net::Deadline;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Time kept back for reading the page out.
-const LEAST_RESERVE: Duration = Duration::from_millis(300);
-const MOST_RESERVE: Duration = Duration::from_secs(3);
-/// How long a page may take to become ready once it has answered, however much time there is.
-const SETTLE_LIMIT: Duration = Duration::from_secs(10);
+/// Time reserved for reading the page.
+const MIN_READ_TIME: Duration = Duration::from_millis(300);
+const MAX_READ_TIME: Duration = Duration::from_secs(3);
+/// How long a page may take to become ready after its response, however much time there is.
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Visits the page.
 pub(crate) async fn run(
-    seat: &Seat,
+    session: &VisitSession,
     visit: &Visit,
     deadline: Deadline,
     started: Instant,
 ) -> Result<Visited, VisitError> {
-    let tab = &seat.tab;
-    let mut timings = Timings { seat: started.elapsed(), ..Timings::default() };
-    let reserve = (deadline.remaining() / 5).clamp(LEAST_RESERVE, MOST_RESERVE);
+    let tab = &session.tab;
+    let mut timings = Timings { session: started.elapsed(), ..Timings::default() };
+    let reserve = (deadline.remaining() / 5).clamp(MIN_READ_TIME, MAX_READ_TIME);
     let working = Deadline::at(deadline.instant().checked_sub(reserve).unwrap_or_else(Instant::now));
     let mut clock = Clock(Instant::now());
 
-    let no_answer = |_| VisitError::Timeout { phase: Phase::Response };
-    working.run(emulate::prepare(seat, visit)).await.map_err(no_answer)??;
-    seat.leave();
-    let arrival = working.run(navigate::open(seat, visit)).await.map_err(no_answer)??;
+    let no_response = |_| VisitError::Timeout { phase: Phase::Response };
+    working.run(emulate::prepare_tab(session, visit)).await.map_err(no_response)??;
+    session.mark_request_sent();
+    let navigated = working.run(navigate::open(session, visit)).await.map_err(no_response)??;
     timings.response = clock.lap();
-    if let navigate::Arrival::Empty(answer) = arrival {
-        return harvest::without_document(seat, answer, timings);
+    if let navigate::NavigationResult::NoDocument(response) = navigated {
+        return read_page::without_document(session, response, timings);
     }
 
-    let mut ready = settle(tab, working.child(SETTLE_LIMIT)).await?;
+    let mut ready = wait_until_ready(tab, working.child(READY_TIMEOUT)).await?;
     if visit.block_ads {
-        working.run(tidy::tidy(tab)).await.unwrap_or(Ok(()))?;
+        working.run(hide_banners::hide_banners(tab)).await.unwrap_or(Ok(()))?;
     }
     if !visit.wait_for.is_zero() {
         let waiting = working.run(tokio::time::sleep(visit.wait_for));
         tokio::select! {
             _ = waiting => {}
-            lost = tab.page.lost() => return Err(lost),
+            lost = tab.page.wait_until_lost() => return Err(lost),
         }
     }
-    timings.settle = clock.lap();
+    timings.ready = clock.lap();
 
     let mut results = Vec::new();
     if !visit.actions.is_empty() {
-        results = actions::carry_out(seat, &visit.actions, visit.mobile, working).await?;
-        ready = settle(tab, working.child(SETTLE_LIMIT)).await?;
+        results = actions::run_actions(session, &visit.actions, visit.mobile, working).await?;
+        ready = wait_until_ready(tab, working.child(READY_TIMEOUT)).await?;
         if visit.block_ads {
-            working.run(tidy::tidy(tab)).await.unwrap_or(Ok(()))?;
+            working.run(hide_banners::hide_banners(tab)).await.unwrap_or(Ok(()))?;
         }
     }
     timings.actions = clock.lap();
 
-    let harvest = harvest::harvest(seat, visit, deadline);
-    let harvested = deadline.run(harvest).await;
-    let mut visited = harvested.map_err(|_| VisitError::Timeout { phase: Phase::Harvest })??;
-    timings.harvest = clock.lap();
+    let reading = read_page::read_page(session, visit, deadline);
+    let result = deadline.run(reading).await;
+    let mut visited = result.map_err(|_| VisitError::Timeout { phase: Phase::Read })??;
+    timings.read = clock.lap();
     visited.results = results;
     visited.ready = ready;
     visited.timings = timings;

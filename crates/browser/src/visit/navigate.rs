@@ -1,16 +1,17 @@
-//! Opening the page, and telling why it could not be opened. The browser only says "tunnel failed"; the lease knows more.
+//! Opens the page and explains navigation errors. The browser only reports a failed tunnel; the lease of the
+//! proxy knows more.
 
-use crate::asked::Visit;
-use crate::browsers::Seat;
-use crate::error::{NavigationError, VisitError, clip};
-use crate::page::Answer;
+use crate::browsers::VisitSession;
+use crate::error::{NavigationError, VisitError, shorten};
+use crate::page::DocumentResponse;
+use crate::visit_request::Visit;
 use net::FetchError;
-use net::proxy::WhyNot;
+use net::proxy::{FAILED_REQUEST_BODY, RequestError};
 use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
-/// What the loopback proxy answers in place of a server it could not ask.
+/// Status codes that the loopback proxy sends if a request failed.
 const PROXY_STATUSES: [u16; 3] = [403, 502, 504];
 
 #[derive(Deserialize)]
@@ -22,46 +23,46 @@ struct Navigated {
     is_download: bool,
 }
 
-/// How a navigation ended.
-pub(super) enum Arrival {
+/// The result of a navigation.
+pub(super) enum NavigationResult {
     Document,
-    /// There is an answer, and nothing to show.
-    Empty(Answer),
+    /// There is a response, but no document.
+    NoDocument(DocumentResponse),
 }
 
-/// Goes to the page; returns when its answer is there.
-pub(super) async fn open(seat: &Seat, visit: &Visit) -> Result<Arrival, VisitError> {
+/// Navigates to the page; returns when its response has arrived.
+pub(super) async fn open(session: &VisitSession, visit: &Visit) -> Result<NavigationResult, VisitError> {
     let wanted = json!({ "url": visit.url.as_str(), "transitionType": "typed" });
     let navigated: Navigated =
-        seat.tab.call("Page.navigate", &wanted).await.map_err(|error| match error {
-            // It does not even try: an address that is too long, for instance.
+        session.tab.call("Page.navigate", &wanted).await.map_err(|error| match error {
+            // The browser did not even try: the URL is too long, for instance.
             VisitError::Protocol(message) => NavigationError::Other(message).into(),
             error => error,
         })?;
-    let answer = navigated.loader_id.and_then(|id| seat.tab.page.book().answer(&id).cloned());
+    let response = navigated.loader_id.and_then(|id| session.tab.page.state().response(&id).cloned());
     let Some(error) = navigated.error_text else {
-        return Ok(Arrival::Document);
+        return Ok(NavigationResult::Document);
     };
     if navigated.is_download {
-        let content_type = answer.and_then(|answer| answer.content_type);
+        let content_type = response.and_then(|response| response.content_type);
         return Err(NavigationError::Download { content_type }.into());
     }
-    match answer {
-        // An answer without a body: the browser has a page of its own for it, which is not the site's.
-        Some(answer) if error == "net::ERR_HTTP_RESPONSE_CODE_FAILURE" => {
-            refuse_proxys_answer(seat, &answer)?;
-            Ok(Arrival::Empty(answer))
+    match response {
+        // For a response without a body the browser shows an error page of its own.
+        Some(response) if error == "net::ERR_HTTP_RESPONSE_CODE_FAILURE" => {
+            reject_proxy_response(session, &response)?;
+            Ok(NavigationResult::NoDocument(response))
         }
-        Some(answer) if error == "net::ERR_ABORTED" && matches!(answer.status, 204 | 205) => {
-            Ok(Arrival::Empty(answer))
+        Some(response) if error == "net::ERR_ABORTED" && matches!(response.status, 204 | 205) => {
+            Ok(NavigationResult::NoDocument(response))
         }
-        _ => Err(explain(seat, &error, &visit.url).into()),
+        _ => Err(navigation_error(session, &error, &visit.url).into()),
     }
 }
 
-/// What a failed navigation to `url` means.
-pub(super) fn explain(seat: &Seat, error: &str, url: &Url) -> NavigationError {
-    let filtered = seat.tab.page.book().filtered.clone();
+/// Explains a failed navigation to `url`.
+pub(super) fn navigation_error(session: &VisitSession, error: &str, url: &Url) -> NavigationError {
+    let filtered = session.tab.page.state().filtered.clone();
     let code = error.strip_prefix("net::ERR_").unwrap_or(error);
     match code {
         "BLOCKED_BY_CLIENT" if filtered.is_some() => NavigationError::Filtered(filtered.unwrap_or_default()),
@@ -72,7 +73,7 @@ pub(super) fn explain(seat: &Seat, error: &str, url: &Url) -> NavigationError {
         "UNKNOWN_URL_SCHEME" | "DISALLOWED_URL_SCHEME" | "UNSAFE_PORT" | "INVALID_URL" => {
             NavigationError::Other(code.to_owned())
         }
-        _ => match failure(seat, Some(url)).or_else(|| failure(seat, None)) {
+        _ => match proxy_error(session, Some(url)).or_else(|| proxy_error(session, None)) {
             Some(error) => NavigationError::Network(error),
             None if code.contains("CONNECTION")
                 || code.contains("EMPTY_RESPONSE")
@@ -80,34 +81,40 @@ pub(super) fn explain(seat: &Seat, error: &str, url: &Url) -> NavigationError {
             {
                 NavigationError::Connection(code.to_owned())
             }
-            None => NavigationError::Other(clip(code)),
+            None => NavigationError::Other(shorten(code)),
         },
     }
 }
 
-/// What the way out remembers of a failure, at this address or at any.
-fn failure(seat: &Seat, url: Option<&Url>) -> Option<FetchError> {
+/// The last error the proxy recorded, for this URL or for any.
+fn proxy_error(session: &VisitSession, url: Option<&Url>) -> Option<FetchError> {
     let target = url.and_then(|url| Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?)));
-    let failures = seat.lease.failures().into_iter().rev();
-    let mut named = failures.filter(|failed| target.as_ref().is_none_or(|target| failed.target == *target));
-    named.find_map(|failed| match failed.why {
-        WhyNot::Failed(error) => Some(error),
+    let failed = session.lease.failed_requests().into_iter().rev();
+    let mut named = failed.filter(|request| target.as_ref().is_none_or(|target| request.target == *target));
+    named.find_map(|request| match request.error {
+        RequestError::Fetch(error) => Some(error),
         _ => None,
     })
 }
 
-/// A plain request that the proxy could not pass on has an answer: the proxy's. It must not be taken for the site's.
-pub(super) fn refuse_proxys_answer(seat: &Seat, answer: &Answer) -> Result<(), NavigationError> {
-    let bare = !answer.headers.iter().any(|(name, _)| name == "content-type");
-    if !(bare && PROXY_STATUSES.contains(&answer.status) && answer.url.starts_with("http:")) {
+/// A failed plain http request has a response from the proxy, which must not be taken for the site's.
+pub(super) fn reject_proxy_response(
+    session: &VisitSession,
+    response: &DocumentResponse,
+) -> Result<(), NavigationError> {
+    let untyped = !response.headers.iter().any(|(name, _)| name == "content-type");
+    if !(untyped && PROXY_STATUSES.contains(&response.status) && response.url.starts_with("http:")) {
         return Ok(());
     }
-    let url = Url::parse(&answer.url).ok();
-    // The lease remembers a bounded number of failures; beyond them its words are known by their length.
-    let its_words = answer.headers.iter().any(|(name, value)| name == "content-length" && value == "11");
-    match failure(seat, url.as_ref()) {
+    let url = Url::parse(&response.url).ok();
+    // The lease records a bounded number of errors; beyond them the proxy's response is recognised by its
+    // length.
+    let length = FAILED_REQUEST_BODY.len().to_string();
+    let has_proxy_body =
+        response.headers.iter().any(|(name, value)| name == "content-length" && *value == length);
+    match proxy_error(session, url.as_ref()) {
         Some(error) => Err(NavigationError::Network(error)),
-        None if its_words => Err(NavigationError::Connection("not fetched".into())),
+        None if has_proxy_body => Err(NavigationError::Connection("the request failed".into())),
         None => Ok(()),
     }
 }

@@ -1,10 +1,10 @@
-//! Cookies and local storage: put in before the first request, read out at the end.
+//! Cookies and local storage: set before the first request, read at the end.
 
-use super::world;
-use crate::asked::Visit;
+use super::script;
 use crate::error::VisitError;
-use crate::state::{Cookie, LARGEST_ORIGIN, MOST_COOKIES, OriginStorage, StorageState};
+use crate::storage_state::{Cookie, MAX_COOKIES, MAX_ORIGIN_BYTES, OriginStorage, StorageState};
 use crate::tab::Tab;
+use crate::visit_request::Visit;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
@@ -14,28 +14,28 @@ struct Cookies {
     cookies: Vec<Cookie>,
 }
 
-/// Cookies that a `Cookie` header of the caller means: for the page's own host, as if it had set them.
-pub(super) fn from_header(header: &str, url: &Url) -> Vec<Cookie> {
+/// Cookies of a caller's `Cookie` header: for the page's own host, as if it had set them.
+pub(super) fn cookies_from_header(header: &str, url: &Url) -> Vec<Cookie> {
     let pairs = header.split(';').filter_map(|pair| pair.trim().split_once('='));
     let cookie = |(name, value): (&str, &str)| Cookie {
         name: name.trim().to_owned(),
         value: value.trim().to_owned(),
         url: Some(url.to_string()),
-        // Given for https, it never goes out in the clear.
+        // A cookie given for https is never sent unencrypted.
         secure: url.scheme() == "https",
         ..Cookie::default()
     };
     pairs.map(cookie).collect()
 }
 
-/// The command that puts cookies in, if there are any.
+/// The parameters of the command that sets cookies, if there are any.
 pub(super) fn cookies_command(tab: &Tab, cookies: &[Cookie]) -> Option<Value> {
-    let wanted: Vec<Value> = cookies.iter().take(MOST_COOKIES).filter_map(plain).collect();
+    let wanted: Vec<Value> = cookies.iter().take(MAX_COOKIES).filter_map(cookie_params).collect();
     (!wanted.is_empty()).then(|| json!({ "cookies": wanted, "browserContextId": tab.context }))
 }
 
-/// A cookie as the browser takes it: without an end, it must not name one.
-fn plain(cookie: &Cookie) -> Option<Value> {
+/// A cookie as the browser expects it: a session cookie must not have an expiry.
+fn cookie_params(cookie: &Cookie) -> Option<Value> {
     let mut value = serde_json::to_value(cookie).ok()?;
     if cookie.expires.is_none_or(|expires| expires < 0.0) {
         value.as_object_mut()?.remove("expires");
@@ -43,8 +43,8 @@ fn plain(cookie: &Cookie) -> Option<Value> {
     Some(value)
 }
 
-/// A script that fills the local storage of known origins when their first document begins. A storage that holds
-/// something is left alone: it is newer.
+/// A script that fills the local storage of known origins when their first document starts. Existing storage
+/// is left alone: it is newer.
 pub(super) fn storage_script(state: &StorageState) -> Option<String> {
     if state.origins.is_empty() {
         return None;
@@ -59,29 +59,29 @@ pub(super) fn storage_script(state: &StorageState) -> Option<String> {
     ))
 }
 
-/// Everything a profile keeps, as it is now.
+/// The current cookies and local storage.
 pub(super) async fn collect(tab: &Tab, visit: &Visit) -> Result<StorageState, VisitError> {
     #[derive(Deserialize)]
     struct Local {
         origin: String,
         items: Vec<(String, String)>,
     }
-    let answer =
-        tab.answer(tab.send_to_browser("Storage.getCookies", &json!({ "browserContextId": tab.context })));
-    let mut cookies: Cookies =
-        serde_json::from_str(answer.await?.get()).map_err(|error| VisitError::Protocol(error.to_string()))?;
-    cookies.cookies.truncate(MOST_COOKIES);
+    let response =
+        tab.wait_for(tab.send_to_browser("Storage.getCookies", &json!({ "browserContextId": tab.context })));
+    let mut cookies: Cookies = serde_json::from_str(response.await?.get())
+        .map_err(|error| VisitError::Protocol(error.to_string()))?;
+    cookies.cookies.truncate(MAX_COOKIES);
     let mut state = visit.state.clone().unwrap_or_default();
     state.cookies = cookies.cookies;
-    // Pages without an origin of their own have no storage, and some forbid it.
+    // Pages without an origin have no local storage, and some forbid it.
     let expression = format!(
         "(() => {{ let items = []; let size = 0; try {{ for (let at = 0; at < localStorage.length; at++) {{ \
          const key = localStorage.key(at); const value = localStorage.getItem(key); \
-         size += key.length + value.length; if (size > {LARGEST_ORIGIN}) break; \
+         size += key.length + value.length; if (size > {MAX_ORIGIN_BYTES}) break; \
          items.push([key.toWellFormed(), value.toWellFormed()]); }} }} catch {{}} \
          return {{ origin: location.origin, items }}; }})()"
     );
-    let local: Local = world::evaluate(tab, &expression).await?;
-    state.put(OriginStorage { origin: local.origin, local_storage: local.items });
+    let local: Local = script::evaluate(tab, &expression).await?;
+    state.set_origin(OriginStorage { origin: local.origin, local_storage: local.items });
     Ok(state)
 }

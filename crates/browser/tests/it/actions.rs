@@ -1,8 +1,8 @@
-//! Steps on a page: what they do, what they bring, and how they fail.
+//! Actions: what they do, what they return, and how they fail.
 
 use crate::site::{Site, browsers, html, not_found, typed, within};
 use gannet_browser::{
-    Action, ActionResult, Browsers, PaperFormat, Picture, Screenshot, Visit, VisitError, Visited,
+    Action, ActionResult, Browsers, PaperFormat, Screenshot, ScreenshotImage, Visit, VisitError, Visited,
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -55,7 +55,7 @@ fn script(text: &str) -> Action {
 }
 
 /// Width and height of a PNG or a JPEG.
-fn size(picture: &Picture) -> (u32, u32) {
+fn size(picture: &ScreenshotImage) -> (u32, u32) {
     let bytes = &picture.bytes;
     if picture.mime == "image/png" {
         assert!(bytes.starts_with(b"\x89PNG"), "no PNG");
@@ -175,9 +175,9 @@ async fn a_step_that_fails_says_which_one_it_was() {
     let cases: Vec<(Action, Option<&str>, &str)> = vec![
         (click("#nowhere"), Some("#nowhere"), "no element matches"),
         (click("[[["), Some("[[["), "not a valid selector"),
-        (click(".add[style]"), Some(".add[style]"), "cannot be seen"),
+        (click(".add[style]"), Some(".add[style]"), "not visible"),
         (Action::Write { text: "x".into() }, None, "focus"),
-        (Action::Press { key: "Anykey".into() }, None, "no key"),
+        (Action::Press { key: "Anykey".into() }, None, "unknown key"),
         (
             Action::Scroll { up: true, selector: Some("#nowhere".into()) },
             Some("#nowhere"),

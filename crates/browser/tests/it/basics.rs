@@ -1,7 +1,8 @@
-//! What every visit must bring.
+//! What every visit must return.
 
 use crate::site::{
-    Site, answer, browsers, browsers_with, filled, html, not_found, redirect, settings, typed, visit, within,
+    Site, browsers, browsers_with, filled, html, not_found, redirect, response, settings, typed, visit,
+    within,
 };
 use gannet_browser::{BrowserSettings, NavigationError, Ready, Visit, VisitError};
 use net::FetchError;
@@ -50,7 +51,7 @@ async fn scripts_have_run_and_the_answer_is_of_the_page_that_is_shown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_page_is_ever_given_under_the_address_of_another() {
-    // Every page names itself in its address, its header and its text, and gets there in a way of its own.
+    // Every page contains its name in its URL, its header and its text, and is reached in a different way.
     let site = Site::new(|path, _| {
         let name = path.rsplit('/').next().unwrap_or_default().to_owned();
         match path.split('/').nth(1).unwrap_or_default() {
@@ -59,7 +60,7 @@ async fn no_page_is_ever_given_under_the_address_of_another() {
             "later" => filled(&format!("<script>setTimeout(() => location = '/end/{name}', 30)</script>")),
             "meta" => html(&format!("<meta http-equiv=refresh content='0;url=/end/{name}'>")),
             "twice" => redirect(&format!("/script/{name}")),
-            "end" => answer(
+            "end" => response(
                 "200 OK",
                 &[("Content-Type", "text/html"), ("X-Name", &name)],
                 format!(
@@ -135,7 +136,7 @@ async fn pages_that_show_nothing_yet_are_waited_for() {
     let browsers = browsers();
     let page = visit(&browsers, site.url("/")).await.unwrap();
     assert!(page.html.contains("it is there"), "{}", page.html);
-    assert!(page.timings.settle < Duration::from_secs(8));
+    assert!(page.timings.ready < Duration::from_secs(8));
     browsers.shut_down().await;
 }
 

@@ -1,8 +1,7 @@
-//! Pages that misbehave. Each has a typed end inside its deadline, and the visit after it is served as if nothing had
-//! happened.
+//! Pages that misbehave. Each ends with a typed result within its deadline, and the next visit works.
 
 use crate::site::{
-    Site, answer, browsers_with, filled, html, not_found, redirect, settings, typed, visit, within,
+    Site, browsers_with, filled, html, not_found, redirect, response, settings, typed, visit, within,
 };
 use gannet_browser::{BrowserSettings, Browsers, NavigationError, Ready, Visit, VisitError, Visited};
 use std::fmt::Write as _;
@@ -10,66 +9,66 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt as _;
 
-/// Time every hostile page is given. Well above what any of them takes on a busy machine.
-const LIMIT: u64 = 20;
+/// Time limit of every hostile page. Well above what any of them takes on a busy machine.
+const LIMIT_SECONDS: u64 = 20;
 
-type Outcome = Result<Visited, VisitError>;
-type Check = fn(&Outcome) -> bool;
+type VisitOutcome = Result<Visited, VisitError>;
+type Check = fn(&VisitOutcome) -> bool;
 
-fn brought(outcome: &Outcome, text: &str) -> bool {
+fn has_text(outcome: &VisitOutcome, text: &str) -> bool {
     outcome.as_ref().is_ok_and(|page| page.html.contains(text))
 }
 
-fn download(outcome: &Outcome) -> bool {
+fn download(outcome: &VisitOutcome) -> bool {
     matches!(outcome, Err(VisitError::Navigation(NavigationError::Download { .. })))
 }
 
-/// Path, page, what must come of it.
+/// Path, page, expected result.
 const PAGES: &[(&str, &str, Check)] = &[
     (
         "/windows",
         "<script>for (let i = 0; i < 1000; i++) open('/good?' + i, '_blank')</script><p>still here",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
     (
         "/click-windows",
         "<body onload='go()'><p>still here<script>function go() { for (let i = 0; i < 1000; i++) { \
         const a = document.createElement('a'); a.href = '/good?' + i; a.target = '_blank'; a.click() } }</script>",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
     (
         "/alerts",
         "<p>before<script>for (let i = 0; i < 20; i++) { alert(i); confirm(i); prompt(i) }</script><p>after",
-        |got| brought(got, "after") && got.as_ref().is_ok_and(|page| page.dialogs == 60),
+        |got| has_text(got, "after") && got.as_ref().is_ok_and(|page| page.dialogs == 60),
     ),
     ("/endless-alerts", "<p>before</p><script>for (;;) alert('again')</script><p>after", |got| {
-        brought(got, "before") || matches!(got, Err(VisitError::Timeout { .. }))
+        has_text(got, "before") || matches!(got, Err(VisitError::Timeout { .. }))
     }),
     (
         "/unload",
         "<script>onbeforeunload = event => { event.preventDefault(); return 'stay' }; \
         setTimeout(() => location = '/good', 10)</script><p>leaving",
-        |got| brought(got, "all is well"),
+        |got| has_text(got, "all is well"),
     ),
     ("/loop", "<p>before</p><script>while (true) {}</script><p>after", |got| {
-        brought(got, "before") && got.as_ref().is_ok_and(|page| page.ready == Ready::Interrupted)
+        has_text(got, "before") && got.as_ref().is_ok_and(|page| page.ready == Ready::Interrupted)
     }),
     (
         "/loops",
         "<p>before</p><script>setInterval(() => { const end = Date.now() + 900; while (Date.now() < end) {} }, 1)\
         </script>",
-        |got| brought(got, "before"),
+        |got| has_text(got, "before"),
     ),
     (
         "/microtasks",
         "<p>before</p><script>(function again() { Promise.resolve().then(again) })()</script>",
-        |got| brought(got, "before"),
+        |got| has_text(got, "before"),
     ),
     (
         "/memory",
         "<p>before</p><script>const all = []; \
         setInterval(() => { for (let i = 0; i < 40; i++) all.push(new Array(1e5).fill({ a: i })) }, 0)</script>",
-        |got| matches!(got, Err(VisitError::RendererCrashed)) || brought(got, "before"),
+        |got| matches!(got, Err(VisitError::RendererCrashed)) || has_text(got, "before"),
     ),
     (
         "/buffers",
@@ -77,15 +76,15 @@ const PAGES: &[(&str, &str, Check)] = &[
         catch (error) { document.body.append('refused') }</script>",
         |got| {
             matches!(got, Err(VisitError::RendererCrashed))
-                || brought(got, "refused")
-                || brought(got, "before")
+                || has_text(got, "refused")
+                || has_text(got, "before")
         },
     ),
     ("/close", "<p>still here</p><script>window.close(); self.close()</script>", |got| {
-        brought(got, "still here") || matches!(got, Err(VisitError::Closed))
+        has_text(got, "still here") || matches!(got, Err(VisitError::Closed))
     }),
     ("/print", "<p>still here</p><script>print(); setInterval(print, 10)</script>", |got| {
-        brought(got, "still here")
+        has_text(got, "still here")
     }),
     (
         "/grabbing",
@@ -93,69 +92,69 @@ const PAGES: &[(&str, &str, Check)] = &[
         document.documentElement.requestFullscreen().catch(() => {}); navigator.keyboard?.lock?.(); \
         Notification.requestPermission(); navigator.geolocation.getCurrentPosition(() => {}); \
         navigator.mediaDevices?.getUserMedia({ video: true, audio: true }).catch(() => {})</script>",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
-    ("/reload", "<p>still here</p><script>location.reload()</script>", |got| brought(got, "still here")),
+    ("/reload", "<p>still here</p><script>location.reload()</script>", |got| has_text(got, "still here")),
     (
         "/history",
         "<p>still here</p><script>for (let i = 0; i < 100000; i++) history.pushState(i, '', '?' + i)</script>",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
     (
         "/back",
         "<p>still here</p><script>setInterval(() => { history.pushState(1, '', '#' + Math.random()); \
         history.back() }, 1)</script>",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
     (
         "/hashes",
         "<p>still here</p><script>setInterval(() => location.hash = Math.random(), 1)</script>",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
-    ("/refresh", "<meta http-equiv=refresh content='0;url=/good'>", |got| brought(got, "all is well")),
+    ("/refresh", "<meta http-equiv=refresh content='0;url=/good'>", |got| has_text(got, "all is well")),
     ("/moving", "<script>setTimeout(() => location = '/good', 300)</script>", |got| {
-        brought(got, "all is well")
+        has_text(got, "all is well")
     }),
     ("/polls", "<p>still here</p><script>setInterval(() => fetch('/data'), 20)</script>", |got| {
-        brought(got, "still here") && got.as_ref().is_ok_and(|page| page.ready == Ready::Stable)
+        has_text(got, "still here") && got.as_ref().is_ok_and(|page| page.ready == Ready::Stable)
     }),
     (
         "/ticks",
         "<p>still here</p><div id=clock></div><script>let n = 0; setInterval(() => \
         clock.textContent += n++, 20)</script>",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
     (
         "/workers",
         "<p>still here</p><script>for (let i = 0; i < 100; i++) new Worker(URL.createObjectURL(new Blob(\
         ['for (;;) {}'])))</script>",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
     ("/service", "<p>still here</p><script>navigator.serviceWorker.register('/worker.js')</script>", |got| {
-        brought(got, "still here")
+        has_text(got, "still here")
     }),
     (
         "/frames",
         "<p>still here</p><script>for (let i = 0; i < 100; i++) { const f = document.createElement('iframe'); \
         f.src = '/good?' + i; document.body.append(f) }</script>",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
     (
         "/nodes",
         "<p>still here</p><div hidden id=all></div><script>all.innerHTML = '<br>'.repeat(1e6)</script>",
-        |got| brought(got, "still here") && got.as_ref().is_ok_and(|page| page.html.len() > 4_000_000),
+        |got| has_text(got, "still here") && got.as_ref().is_ok_and(|page| page.html.len() > 4_000_000),
     ),
     (
         "/shown-nodes",
         "<p>still here</p><div id=all></div><script>all.innerHTML = '<i>x</i> '.repeat(1e6)</script>",
-        // Drawing them takes a slow machine longer than there is time.
-        |got| brought(got, "still here") || matches!(got, Err(VisitError::Timeout { .. })),
+        // Drawing them takes too long on a slow machine.
+        |got| has_text(got, "still here") || matches!(got, Err(VisitError::Timeout { .. })),
     ),
     (
         "/huge",
         "<p>still here</p><div hidden id=all></div><script>all.append('x'.repeat(12e6))</script>",
         |got| {
-            brought(got, "still here")
+            has_text(got, "still here")
                 && got.as_ref().is_ok_and(|page| page.truncated && page.html.len() < 9_000_000)
         },
     ),
@@ -163,9 +162,9 @@ const PAGES: &[(&str, &str, Check)] = &[
         "/deep",
         "<p>still here</p><script>let at = document.body; for (let i = 0; i < 20000; i++) \
         at = at.appendChild(document.createElement('b'))</script>",
-        // Chromium recurses over depth: a slow machine runs out of time, a small stack of stack.
+        // Chromium recurses over depth: a slow machine runs out of time, a small stack overflows.
         |got| {
-            brought(got, "still here")
+            has_text(got, "still here")
                 || matches!(got, Err(VisitError::RendererCrashed | VisitError::Timeout { .. }))
         },
     ),
@@ -174,46 +173,46 @@ const PAGES: &[(&str, &str, Check)] = &[
         "<p>still here</p><script>Object.defineProperty(Element.prototype, 'outerHTML', { get: () => 'lie' });\
         JSON.stringify = () => 'lie'; Array.prototype.slice = String.prototype.slice = () => { throw 1 }; \
         Document.prototype.querySelector = null</script>",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
     ("/surrogates", "<p>still here</p><script>document.body.append('\\ud800 and \\udc00')</script>", |got| {
-        brought(got, "still here")
+        has_text(got, "still here")
     }),
     ("/file", "<p>still here</p><script>location = 'file:///etc/passwd'</script>", |got| {
-        brought(got, "still here")
+        has_text(got, "still here")
     }),
     ("/data-url", "<p>still here</p><script>location = 'data:text/html,<h1>elsewhere'</script>", |got| {
-        brought(got, "still here")
+        has_text(got, "still here")
     }),
     ("/chrome-url", "<p>still here</p><script>location = 'chrome://version'</script>", |got| {
-        brought(got, "still here")
+        has_text(got, "still here")
     }),
     (
         "/javascript-url",
         "<p>still here</p><script>location = 'javascript:\"<p>written by a script</p>\"'</script>",
-        |got| brought(got, "written by a script") || brought(got, "still here"),
+        |got| has_text(got, "written by a script") || has_text(got, "still here"),
     ),
     (
         "/mailto",
         "<p>still here</p><script>location = 'mailto:a@b.example'; location = 'intent://x'</script>",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
     (
         "/file-parts",
         "<p>still here</p><iframe src='file:///etc/passwd'></iframe><script src='file:///etc/passwd'>\
         </script><link rel=stylesheet href='file:///etc/passwd'>",
-        |got| brought(got, "still here") && !brought(got, "root:"),
+        |got| has_text(got, "still here") && !has_text(got, "root:"),
     ),
     (
         "/leaves-to-download",
         "<p>still here</p><script>setTimeout(() => location = '/attachment', 10)</script>",
-        |got| brought(got, "still here"),
+        |got| has_text(got, "still here"),
     ),
-    ("/slow-part", "<p>still here</p><script src=/never defer></script>", |got| brought(got, "still here")),
+    ("/slow-part", "<p>still here</p><script src=/never defer></script>", |got| has_text(got, "still here")),
 ];
 
-/// Pages that are not just HTML.
-const ANSWERS: &[(&str, Check)] = &[
+/// Responses that are not just HTML.
+const RESPONSES: &[(&str, Check)] = &[
     ("/attachment", download),
     ("/binary", download),
     ("/pdf", download),
@@ -227,11 +226,11 @@ const ANSWERS: &[(&str, Check)] = &[
     ("/own-403", |got| {
         got.as_ref().is_ok_and(|page| page.status == Some(403) && page.html.contains("the site's own"))
     }),
-    ("/no-type", |got| brought(got, "no type")),
-    ("/text", |got| brought(got, "plain text")),
-    ("/headers", |got| brought(got, "many headers") || got.is_err()),
+    ("/no-type", |got| has_text(got, "no type")),
+    ("/text", |got| has_text(got, "plain text")),
+    ("/headers", |got| has_text(got, "many headers") || got.is_err()),
     ("/garbage", |got| got.is_err()),
-    ("/stream", |got| brought(got, "a stream begins")),
+    ("/stream", |got| has_text(got, "a stream begins")),
 ];
 
 fn serve(path: &str) -> Vec<u8> {
@@ -247,25 +246,25 @@ fn serve(path: &str) -> Vec<u8> {
             "self.onfetch = event => event.respondWith(new Response('forged')); for (let i = 0; i < 1e9; i++) {}",
         ),
         "/attachment" => {
-            answer("200 OK", &[("Content-Disposition", "attachment"), ("Content-Type", "text/html")], b"x")
+            response("200 OK", &[("Content-Disposition", "attachment"), ("Content-Type", "text/html")], b"x")
         }
         "/binary" => typed("application/octet-stream", "\u{1}\u{2}"),
         "/pdf" => typed("application/pdf", "%PDF-1.4\n%%EOF"),
         "/redirects" => redirect("/redirects?"),
-        "/login" => answer(
+        "/login" => response(
             "401 Unauthorized",
             &[("WWW-Authenticate", "Basic realm=\"x\""), ("Content-Type", "text/html")],
             b"<p>who are you",
         ),
-        "/proxy-login" => answer(
+        "/proxy-login" => response(
             "407 Proxy",
             &[("Proxy-Authenticate", "Basic realm=\"x\""), ("Content-Type", "text/html")],
             b"x",
         ),
-        "/empty-error" => answer("500 Oh", &[("Content-Type", "text/html")], b""),
+        "/empty-error" => response("500 Oh", &[("Content-Type", "text/html")], b""),
         "/no-content" => b"HTTP/1.1 204 No Content\r\n\r\n".to_vec(),
-        "/own-403" => answer("403 Forbidden", &[("Content-Type", "text/html")], b"<p>the site's own"),
-        "/no-type" => answer("200 OK", &[], b"<!doctype html><p>no type"),
+        "/own-403" => response("403 Forbidden", &[("Content-Type", "text/html")], b"<p>the site's own"),
+        "/no-type" => response("200 OK", &[], b"<!doctype html><p>no type"),
         "/text" => typed("text/plain", "plain text"),
         "/headers" => {
             let mut head =
@@ -305,28 +304,28 @@ async fn site() -> Site {
     .await
 }
 
-/// Visits a hostile page and then a good one; says what went wrong.
-async fn survive(browsers: &Browsers, site: &Site, path: &str, check: Check) -> Option<String> {
+/// Visits a hostile page and then a good one; returns what went wrong.
+async fn visit_then_recover(browsers: &Browsers, site: &Site, path: &str, check: Check) -> Option<String> {
     let started = Instant::now();
-    let outcome = browsers.visit(Visit::new(site.url(path)), within(LIMIT)).await;
+    let outcome = browsers.visit(Visit::new(site.url(path)), within(LIMIT_SECONDS)).await;
     let took = started.elapsed();
     println!("{path} {took:?}");
-    if !check(&outcome) || took >= Duration::from_secs(LIMIT + 2) {
+    if !check(&outcome) || took >= Duration::from_secs(LIMIT_SECONDS + 2) {
         let mut shown = format!("{outcome:?}");
         shown.truncate(shown.floor_char_boundary(600));
         return Some(format!("{path} after {took:?}: {shown}"));
     }
     let good = visit(browsers, site.url("/good")).await;
-    (!brought(&good, "all is well")).then(|| format!("after {path}: {good:?}"))
+    (!has_text(&good, "all is well")).then(|| format!("after {path}: {good:?}"))
 }
 
-fn sturdy() -> Browsers {
+fn browsers_for_hostile_pages() -> Browsers {
     browsers_with(BrowserSettings { max_pages: 3, ..settings() })
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_that_misbehave_have_a_typed_end_and_harm_nobody_else() {
-    let (site, browsers) = (site().await, sturdy());
+    let (site, browsers) = (site().await, browsers_for_hostile_pages());
     let pages = Arc::new(Mutex::new(PAGES.iter()));
     let mut running = tokio::task::JoinSet::new();
     for _ in 0..3 {
@@ -336,12 +335,12 @@ async fn pages_that_misbehave_have_a_typed_end_and_harm_nobody_else() {
             loop {
                 let next = pages.lock().unwrap().next();
                 let Some((path, _, check)) = next else { return wrong };
-                wrong.extend(survive(&browsers, &site, path, *check).await);
+                wrong.extend(visit_then_recover(&browsers, &site, path, *check).await);
             }
         });
     }
     let wrong: Vec<String> = running.join_all().await.into_iter().flatten().collect();
-    // Three of these at once can starve a fourth on a slow machine; running out of time is a typed end as well.
+    // Three of these at once can starve a fourth on a slow machine; a timeout is a typed result as well.
     let (late, wrong): (Vec<_>, Vec<_>) = wrong.into_iter().partition(|wrong| wrong.contains("Err(Timeout"));
     assert!(wrong.is_empty() && late.len() <= 5, "{}\nlate:\n{}", wrong.join("\n"), late.join("\n"));
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -354,10 +353,10 @@ async fn pages_that_misbehave_have_a_typed_end_and_harm_nobody_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_that_are_no_pages_are_named_for_what_they_are() {
-    let (site, browsers) = (site().await, sturdy());
+    let (site, browsers) = (site().await, browsers_for_hostile_pages());
     let mut wrong = Vec::new();
-    for (path, check) in ANSWERS {
-        wrong.extend(survive(&browsers, &site, path, *check).await);
+    for (path, check) in RESPONSES {
+        wrong.extend(visit_then_recover(&browsers, &site, path, *check).await);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     browsers.shut_down().await;

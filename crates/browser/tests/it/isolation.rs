@@ -1,7 +1,9 @@
-//! Frames of other sites run in processes of their own. They obey the same rules as the page around them, and cannot hold it up.
+//! Frames of other sites run in processes of their own. They follow the rules of their page and cannot block
+//! it.
 
 use crate::site::{
-    Names, Site, browsers_with, fetcher, filled, header, html, not_found, settings, typed, visit, within,
+    ScriptedResolver, Site, browsers_with, fetcher, filled, header, html, not_found, settings, typed, visit,
+    within,
 };
 use gannet_browser::{Action, BrowserSettings, Browsers, Ready, Screenshot, Visit};
 use std::fmt::Write as _;
@@ -10,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// A page of `site.example` whose frame is a page of `other.example` with every kind of part.
+/// A page of `site.example` with a frame of `other.example` that has every kind of resource.
 async fn page_with_frame(forbidden: &Site) -> (Site, Site) {
     let far = forbidden.url("/");
     let frame = Site::new(move |path, _| match path {
@@ -75,7 +77,7 @@ async fn a_frame_that_never_rests_does_not_hold_up_the_page_around_it() {
     let browsers = browsers_with(settings());
     let mut asked = Visit::new(at_site(&site, "/"));
     asked.wait_for = Duration::from_secs(2);
-    // A picture has the frame in it, and must not wait for it either.
+    // A screenshot includes the frame and must not wait for it either.
     asked.screenshot = Some(Screenshot::default());
     let page = browsers.visit(asked, within(40)).await.unwrap();
     assert!(page.html.contains("written later"), "{}", page.html);
@@ -131,7 +133,7 @@ async fn a_page_cannot_have_processes_without_number() {
     let site = Site::new(move |path, _| if path == "/" { filled(&all) } else { not_found() }).await;
     let known: Vec<(&str, &[&[&str]])> =
         names.iter().map(|name| (name.as_str(), &[&["127.0.0.1"] as &[&str]] as &[&[&str]])).collect();
-    let browsers = Browsers::new(fetcher("scrape=127.0.0.0/8", &Names::new(&known)), settings());
+    let browsers = Browsers::new(fetcher("scrape=127.0.0.0/8", &ScriptedResolver::new(&known)), settings());
     let visiting = {
         let browsers = browsers.clone();
         let mut asked = Visit::new(site.url("/"));
@@ -148,14 +150,14 @@ async fn a_page_cannot_have_processes_without_number() {
     assert!(page.html.contains("words and more") && page.blocked_requests > 0, "{}", page.blocked_requests);
     assert!(most > 10, "every site has its own: {most}");
     assert!(most < 45, "but there is an end to it: {most}");
-    // The next visit is served as if nothing had happened.
+    // The next visit works as if nothing had happened.
     visit(&browsers, frames.url("/")).await.unwrap();
     browsers.shut_down().await;
 }
 
-/// Processor time of a browser so far, in milliseconds, and the memory of all its processes, in kilobytes, shared pages divided among
-/// those who share them.
-fn use_of(group: i32) -> (u64, u64) {
+/// CPU time of a browser so far, in milliseconds, and the memory of all its processes, in kilobytes, with
+/// shared pages divided among the processes that share them.
+fn cpu_and_memory(group: i32) -> (u64, u64) {
     let (mut ticks, mut memory) = (0, 0);
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let path = entry.path();
@@ -166,7 +168,7 @@ fn use_of(group: i32) -> (u64, u64) {
         if fields.get(2).copied() != Some(i64::from(group)) {
             continue;
         }
-        // Its own time and that of children that have ended.
+        // Its own time and that of its ended children.
         ticks += fields[11..15].iter().map(|value| u64::try_from(*value).unwrap_or(0)).sum::<u64>();
         let rollup = fs::read_to_string(path.join("smaps_rollup")).unwrap_or_default();
         let pss = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
@@ -175,7 +177,7 @@ fn use_of(group: i32) -> (u64, u64) {
     (ticks * 10, memory)
 }
 
-/// The group of the browser that keeps its files in `folder`.
+/// The process group of the browser that keeps its files in `folder`.
 fn group_in(folder: &str) -> i32 {
     let numbers = fs::read_dir("/proc").unwrap().flatten();
     let mut numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -213,7 +215,7 @@ async fn cost_of_site_isolation_and_sandbox() {
         ))
     })
     .await;
-    let names = Names::new(&[
+    let names = ScriptedResolver::new(&[
         ("site.example", &[&["127.0.0.1"]]),
         ("other.example", &[&["127.0.0.1"]]),
         ("third.example", &[&["127.0.0.1"]]),
@@ -232,7 +234,7 @@ async fn cost_of_site_isolation_and_sandbox() {
                 visit(&browsers, at_site(&site, &format!("/{kind}/warm/{number}"))).await.unwrap();
             }
             let group = group_in(folder.path().to_str().unwrap());
-            let (before, _) = use_of(group);
+            let (before, _) = cpu_and_memory(group);
             let began = Instant::now();
             let mut running = tokio::task::JoinSet::new();
             for lane in 0..4 {
@@ -245,7 +247,7 @@ async fn cost_of_site_isolation_and_sandbox() {
             }
             let (mut peak, mut sum, mut samples) = (0, 0, 0);
             while running.try_join_next().is_some() || !running.is_empty() {
-                let (_, memory) = use_of(group);
+                let (_, memory) = cpu_and_memory(group);
                 peak = peak.max(memory);
                 sum += memory;
                 samples += 1;
@@ -253,7 +255,7 @@ async fn cost_of_site_isolation_and_sandbox() {
             }
             let wall = began.elapsed();
             tokio::time::sleep(Duration::from_millis(500)).await;
-            let (after, _) = use_of(group);
+            let (after, _) = cpu_and_memory(group);
             println!(
                 "{kind:<6} sandbox {sandbox:?} isolation {site_isolation}: {} CPU-ms a page, PSS mean {} MB, peak {} MB, {} ms a page",
                 (after - before) / PAGES as u64,

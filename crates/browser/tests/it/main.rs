@@ -1,11 +1,11 @@
-//! The browser against pages that behave, pages that do not, and pages that attack. Everything is on loopback.
+//! Tests with pages that behave, pages that do not, and pages that attack. Everything is on loopback.
 
 mod actions;
 mod basics;
+mod emulation;
 mod hostile;
 mod isolation;
-mod life;
-mod reader;
+mod lifecycle;
 mod site;
 mod ssrf;
 mod tls;

@@ -1,4 +1,4 @@
-//! Sites that answer as they are told, a resolver with a script, and browsers to visit them with.
+//! Test sites with given responses, a scripted resolver, and browsers to visit them.
 
 use gannet_browser::{BrowserSettings, Browsers, Visit, VisitError, Visited};
 use net::{Deadline, EgressAllow, EgressPolicy, Fetcher, FetcherSettings, Resolve};
@@ -45,12 +45,12 @@ impl Site {
         site
     }
 
-    /// Answers every request with what `answer` makes of its path and head.
+    /// Responds to every request with what `answer` returns for its path and head.
     pub async fn new(answer: impl Fn(&str, &str) -> Vec<u8> + Send + Sync + 'static) -> Self {
         Self::bound("127.0.0.1:0", answer).await
     }
 
-    /// The same at a chosen address.
+    /// The same at a given address.
     pub async fn bound(bind: &str, answer: impl Fn(&str, &str) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let answer = Arc::new(answer);
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -83,12 +83,12 @@ impl Site {
         self.address.port()
     }
 
-    /// Heads of the requests seen so far.
+    /// Heads of the requests received so far.
     pub fn heads(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
 
-    /// Paths of the requests seen so far.
+    /// Paths of the requests received so far.
     pub fn paths(&self) -> Vec<String> {
         self.heads().iter().map(|head| head.split(' ').nth(1).unwrap_or_default().to_owned()).collect()
     }
@@ -114,7 +114,7 @@ pub fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value.trim())
 }
 
-pub fn answer(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+pub fn response(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut out = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n", body.len()).into_bytes();
     for (name, value) in headers {
         out.extend(format!("{name}: {value}\r\n").into_bytes());
@@ -125,34 +125,34 @@ pub fn answer(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
 }
 
 pub fn html(body: &str) -> Vec<u8> {
-    answer("200 OK", &[("Content-Type", "text/html; charset=utf-8")], body.as_bytes())
+    response("200 OK", &[("Content-Type", "text/html; charset=utf-8")], body.as_bytes())
 }
 
 pub fn typed(kind: &str, body: &str) -> Vec<u8> {
-    answer("200 OK", &[("Content-Type", kind)], body.as_bytes())
+    response("200 OK", &[("Content-Type", kind)], body.as_bytes())
 }
 
 pub fn redirect(location: &str) -> Vec<u8> {
-    answer("302 Found", &[("Location", location)], b"")
+    response("302 Found", &[("Location", location)], b"")
 }
 
 pub fn not_found() -> Vec<u8> {
-    answer("404 Not Found", &[("Content-Type", "text/html")], b"<h1>nothing here</h1>")
+    response("404 Not Found", &[("Content-Type", "text/html")], b"<h1>nothing here</h1>")
 }
 
-/// A page with enough text not to be taken for an empty shell.
+/// A page with enough text not to be taken for an empty one.
 pub fn filled(extra: &str) -> Vec<u8> {
     html(&format!("<!doctype html><title>filled</title><p>{}</p>{extra}", "words and more words ".repeat(20)))
 }
 
-/// A resolver with a script: each look-up of a name takes the next of its answers; the last one stays.
+/// A resolver with scripted results: each lookup of a name takes the next one; the last one is repeated.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct ScriptedResolver {
     answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
     asked: Mutex<Vec<String>>,
 }
 
-impl Names {
+impl ScriptedResolver {
     pub fn new(pairs: &[(&str, &[&[&str]])]) -> Arc<Self> {
         let parse = |answer: &&[&str]| answer.iter().map(|text| text.parse().unwrap()).collect();
         let names = pairs.iter().map(|(name, list)| ((*name).to_owned(), list.iter().map(parse).collect()));
@@ -166,7 +166,7 @@ impl Names {
 }
 
 #[async_trait::async_trait]
-impl Resolve for Names {
+impl Resolve for ScriptedResolver {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         self.asked.lock().unwrap().push(host.to_owned());
         let mut answers = self.answers.lock().unwrap();
@@ -177,14 +177,14 @@ impl Resolve for Names {
     }
 }
 
-pub fn fetcher(allow: &str, names: &Arc<Names>) -> Fetcher {
+pub fn fetcher(allow: &str, names: &Arc<ScriptedResolver>) -> Fetcher {
     let resolver: Arc<dyn Resolve> = Arc::clone(names) as Arc<dyn Resolve>;
     let policy = EgressPolicy::new(EgressAllow::parse(allow).unwrap());
     Fetcher::new(FetcherSettings { resolver, ..FetcherSettings::new(policy) }).unwrap()
 }
 
 pub fn settings() -> BrowserSettings {
-    // To try another build than the one that is found.
+    // To test another build than the one that is found.
     let executable = std::env::var_os("GANNET_TEST_CHROMIUM").map(Into::into);
     BrowserSettings { executable, ..BrowserSettings::default() }
 }
@@ -195,7 +195,7 @@ pub fn browsers() -> Browsers {
 }
 
 pub fn browsers_with(settings: BrowserSettings) -> Browsers {
-    let names = Names::new(&[
+    let names = ScriptedResolver::new(&[
         ("site.example", &[&["127.0.0.1"]]),
         ("other.example", &[&["127.0.0.1"]]),
         ("deep.site.example", &[&["127.0.0.1"]]),
@@ -204,7 +204,7 @@ pub fn browsers_with(settings: BrowserSettings) -> Browsers {
     Browsers::new(fetcher("scrape=127.0.0.0/8", &names), settings)
 }
 
-/// A folder for the files of browsers, which an account of their own can reach as well.
+/// A folder for browser files that another account can reach as well.
 pub fn browser_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o711)).unwrap();

@@ -1,7 +1,8 @@
-//! Forbidden addresses, in every spelling and by every vehicle a page has. A listener that must never be reached counts who
-//! comes; the same pages do reach it where it is allowed, so the vehicles work.
+//! Server-side request forgery: forbidden addresses in every spelling and by every kind of request a page can
+//! make. A listener that must never be reached counts its connections; the same pages do reach it where it is
+//! allowed, so the requests work.
 
-use crate::site::{Names, Site, answer, fetcher, html, redirect, settings, within};
+use crate::site::{ScriptedResolver, Site, fetcher, html, redirect, response, settings, within};
 use gannet_browser::{BrowserSettings, Browsers, NavigationError, Screenshot, Visit, VisitError};
 use net::FetchError;
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use url::Url;
 
-/// Spellings of 127.0.0.2 and its relatives, and names that lead there.
+/// Spellings of 127.0.0.2 and related addresses, and names that resolve to it.
 const SPELLINGS: [&str; 24] = [
     "127.0.0.2",
     "127.0.0.2.",
@@ -39,8 +40,8 @@ const SPELLINGS: [&str; 24] = [
     "user:word@127.0.0.2",
 ];
 
-/// How a page can ask for something. `HOST` is replaced.
-const VEHICLES: [&str; 24] = [
+/// Ways in which a page can make a request. `HOST` is replaced.
+const REQUEST_KINDS: [&str; 24] = [
     "<iframe src='http://HOST/iframe'></iframe>",
     "<img src='http://HOST/img'>",
     "<img srcset='http://HOST/srcset 2x'>",
@@ -72,20 +73,20 @@ const VEHICLES: [&str; 24] = [
 ];
 
 /// A listener that must not be reached, over TCP and UDP, IPv4 and IPv6.
-struct Forbidden {
+struct ForbiddenListener {
     port: u16,
     paths: Arc<Mutex<BTreeSet<String>>>,
     reached: Vec<Site>,
     datagrams: Arc<AtomicUsize>,
 }
 
-impl Forbidden {
+impl ForbiddenListener {
     async fn listen() -> Self {
         let paths: Arc<Mutex<BTreeSet<String>>> = Arc::default();
         let seen = Arc::clone(&paths);
         let first = Site::bound("127.0.0.2:0", move |path, _| {
             seen.lock().unwrap().insert(path.to_owned());
-            answer(
+            response(
                 "200 OK",
                 &[("Access-Control-Allow-Origin", "*"), ("Content-Type", "text/html")],
                 b"reached",
@@ -112,34 +113,34 @@ impl Forbidden {
 }
 
 fn browsers(allow: &str) -> Browsers {
-    let names = Names::new(&[
+    let names = ScriptedResolver::new(&[
         ("inner.example", &[&["127.0.0.2"]]),
         ("INNER.example", &[&["127.0.0.2"]]),
-        // The guard sees a good address first and the forbidden one ever after.
+        // The guard sees a good address first and the forbidden one from then on.
         ("rebind.example", &[&["127.0.0.1"], &["127.0.0.2"]]),
     ]);
     Browsers::new(fetcher(allow, &names), BrowserSettings { max_pages: 4, ..settings() })
 }
 
-fn all_vehicles(host: &str) -> String {
-    let parts: String = VEHICLES.iter().map(|part| part.replace("HOST", host)).collect();
+fn all_request_kinds(host: &str) -> String {
+    let parts: String = REQUEST_KINDS.iter().map(|part| part.replace("HOST", host)).collect();
     format!("<!doctype html><body><h1>the page itself</h1>{parts}")
 }
 
-/// A site that redirects to the spelling or carries all vehicles with it.
+/// A site that redirects to the spelling, or contains all kinds of requests to it.
 async fn attacker(port: u16) -> Site {
     Site::new(move |path, _| {
         let mut parts = path.trim_start_matches('/').splitn(2, '/');
         let (way, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         let Some(spelling) = number.parse().ok().and_then(|number: usize| SPELLINGS.get(number)) else {
-            return answer("404 Not Found", &[], b"");
+            return response("404 Not Found", &[], b"");
         };
         let host = format!("{spelling}:{port}");
         match way {
             "redirect" => redirect(&format!("http://{host}/redirect")),
             "script" => html(&format!("<script>location = 'http://{host}/location'</script>")),
             "refresh" => html(&format!("<meta http-equiv=refresh content=\"0;url=http://{host}/refresh\">")),
-            _ => html(&all_vehicles(&host)),
+            _ => html(&all_request_kinds(&host)),
         }
     })
     .await
@@ -148,7 +149,8 @@ async fn attacker(port: u16) -> Site {
 fn refused(error: &VisitError) -> bool {
     match error {
         VisitError::Navigation(NavigationError::Network(error)) => {
-            // NAT64 and its like are refused by the guard; where there is no such network at all, nobody is reached.
+            // NAT64 and similar addresses are refused by the guard; without such a network nothing is reached
+            // anyway.
             matches!(error, FetchError::Refused(_) | FetchError::NameNotFound { .. } | FetchError::BadUrl(_))
         }
         VisitError::Navigation(NavigationError::Other(_)) => true,
@@ -157,8 +159,8 @@ fn refused(error: &VisitError) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_page_reaches_a_forbidden_address_by_any_spelling_or_vehicle() {
-    let forbidden = Arc::new(Forbidden::listen().await);
+async fn no_page_reaches_a_forbidden_address_by_any_spelling_or_request() {
+    let forbidden = Arc::new(ForbiddenListener::listen().await);
     let site = attacker(forbidden.port).await;
     let browsers = browsers("scrape=127.0.0.1/32");
     let mut running = tokio::task::JoinSet::new();
@@ -173,7 +175,7 @@ async fn no_page_reaches_a_forbidden_address_by_any_spelling_or_vehicle() {
                 assert!(refused(&error), "{spelling}: {url}: {error:?}");
             }
             let mut visit = Visit::new(site.url(&format!("/all/{number}")));
-            // With a picture, so that images and fonts are asked for as well.
+            // With a screenshot, so that images and fonts are requested as well.
             visit.screenshot = Some(Screenshot::default());
             let page = browsers
                 .visit(visit, within(60))
@@ -189,8 +191,8 @@ async fn no_page_reaches_a_forbidden_address_by_any_spelling_or_vehicle() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_visit_forbids_is_reached_by_no_vehicle_sockets_included() {
-    let forbidden = Forbidden::listen().await;
+async fn what_a_visit_forbids_is_reached_by_no_request_sockets_included() {
+    let forbidden = ForbiddenListener::listen().await;
     let site = attacker(forbidden.port).await;
     let browsers = browsers("scrape=127.0.0.0/8");
     let mut visit = Visit::new(site.url("/all/0"));
@@ -204,8 +206,8 @@ async fn what_a_visit_forbids_is_reached_by_no_vehicle_sockets_included() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_vehicles_arrive_where_they_are_allowed() {
-    let forbidden = Forbidden::listen().await;
+async fn the_same_requests_arrive_where_they_are_allowed() {
+    let forbidden = ForbiddenListener::listen().await;
     let site = attacker(forbidden.port).await;
     let browsers = browsers("scrape=127.0.0.0/8");
     let mut visit = Visit::new(site.url("/all/0"));

@@ -1,4 +1,4 @@
-//! Certificates that nobody vouches for.
+//! Untrusted certificates.
 
 use crate::site::{Site, browsers, filled, within};
 use gannet_browser::{NavigationError, Visit, VisitError};
@@ -50,7 +50,7 @@ async fn a_certificate_nobody_vouches_for_is_refused_unless_told_otherwise() {
     asked.check_certificate = false;
     let page = browsers.visit(asked.clone(), within(30)).await.unwrap();
     assert!(page.html.contains("over TLS") && page.status == Some(200), "{page:?}");
-    // What carries credentials is checked all the same, unless their owner wants it otherwise.
+    // Requests with credentials are checked all the same, unless their owner disables that.
     let mut trusted = asked.clone();
     let own = net::Credentials::for_address(asked.url.as_str(), [("X-Pass", "p")]).unwrap();
     trusted.credentials = own.clone();
@@ -58,7 +58,7 @@ async fn a_certificate_nobody_vouches_for_is_refused_unless_told_otherwise() {
     assert!(matches!(error, VisitError::Navigation(NavigationError::Tls(_))), "{error:?}");
     trusted.credentials = own.accepting_any_certificate(true);
     assert!(browsers.visit(trusted, within(30)).await.is_ok());
-    // Nothing of the exception is left for the next visit.
+    // The exception does not apply to the next visit.
     asked.check_certificate = true;
     assert!(browsers.visit(asked, within(30)).await.is_err());
     browsers.shut_down().await;

@@ -1,20 +1,20 @@
-//! Which colour plays which part.
+//! Assigns colours to roles.
 
-use super::facts::{Facts, colour};
+use super::collected::{Collected, colour};
 use super::{Named, named};
 
 /// Below this a colour is a shade of grey.
-const GREY: f64 = 0.2;
+const MAX_GREY_SATURATION: f64 = 0.2;
 
-/// The ground of the page: its own, else the colour that covers most.
-pub(super) fn background(facts: Facts) -> Option<String> {
+/// The background of the page: its own, else the colour that covers the largest area.
+pub(super) fn background(facts: Collected) -> Option<String> {
     let widest = || {
         facts
             .list("areas")
             .max_by(|one, other| one.weight().total_cmp(&other.weight()))
             .and_then(|area| area.colour("colour"))
     };
-    // A page that paints no ground is white, as browsers draw it.
+    // A page without a background is white.
     let unpainted = || facts.list("text").next().map(|_| "#FFFFFF".to_owned());
     facts.colour("background").or_else(widest).or_else(unpainted)
 }
@@ -23,8 +23,8 @@ pub(super) fn is_dark(hex: &str) -> bool {
     luminance(hex) < 0.2
 }
 
-/// The colours by role. A role nobody names and nothing shows is left out.
-pub(super) fn roles(facts: Facts, background: Option<&str>) -> Named<String> {
+/// The colours by role. Roles without a colour are left out.
+pub(super) fn roles(facts: Collected, background: Option<&str>) -> Named<String> {
     let variable = |words: &[&str]| {
         facts
             .field("variables")
@@ -35,7 +35,7 @@ pub(super) fn roles(facts: Facts, background: Option<&str>) -> Named<String> {
     };
     let shown = by_weight(facts.list("text").filter(|text| text.text("kind") != "link"));
     let text_primary = shown.first().cloned();
-    let text_secondary = shown.iter().skip(1).find(|hex| saturation(hex) < GREY).cloned();
+    let text_secondary = shown.iter().skip(1).find(|hex| saturation(hex) < MAX_GREY_SATURATION).cloned();
     let link = by_weight(facts.list("links")).into_iter().find(|hex| Some(hex) != text_primary.as_ref());
     let (button, other) = buttons(facts);
     let mut bright: Vec<String> = Vec::new();
@@ -48,12 +48,15 @@ pub(super) fn roles(facts: Facts, background: Option<&str>) -> Named<String> {
     ];
     let areas = by_weight(facts.list("areas"));
     for hex in candidates.into_iter().flatten().chain(areas) {
-        if saturation(&hex) >= GREY && Some(hex.as_str()) != background && !bright.contains(&hex) {
+        if saturation(&hex) >= MAX_GREY_SATURATION
+            && Some(hex.as_str()) != background
+            && !bright.contains(&hex)
+        {
             bright.push(hex);
         }
     }
     let mut bright = bright.into_iter();
-    // A brand may be black and white: then its main button says so.
+    // A brand may be black and white: then the main button decides.
     let plain =
         button.and_then(|button| button.colour("background")).filter(|hex| Some(hex.as_str()) != background);
     let primary = variable(&["primary"]).or_else(|| bright.next()).or(plain);
@@ -74,30 +77,30 @@ pub(super) fn roles(facts: Facts, background: Option<&str>) -> Named<String> {
     ])
 }
 
-/// The main button and the one beside it: named so by the page, else the most coloured and largest first.
-pub(super) fn buttons(facts: Facts<'_>) -> (Option<Facts<'_>>, Option<Facts<'_>>) {
-    let rank = |button: &Facts| {
+/// The main and the secondary button: named so by the page, else the most coloured and largest first.
+pub(super) fn buttons(facts: Collected<'_>) -> (Option<Collected<'_>>, Option<Collected<'_>>) {
+    let rank = |button: &Collected| {
         let named = if button.is("primary") { 2.0 } else { 0.0 };
         let bright =
             button.colour("background").map_or(-1.0, |hex| saturation(&hex) + (1.0 - luminance(&hex)) * 0.5);
         let size = button.number("area").unwrap_or(0.0).clamp(0.0, 40_000.0) / 80_000.0;
         named + bright + size - if button.is("secondary") { 2.0 } else { 0.0 }
     };
-    let mut all: Vec<Facts> = facts
+    let mut all: Vec<Collected> = facts
         .list("buttons")
         .filter(|button| button.colour("background").is_some() || button.colour("border").is_some())
         .collect();
     all.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
     let primary = all.first().copied();
     let look =
-        |button: Facts| (button.colour("background"), button.colour("border"), button.colour("colour"));
+        |button: Collected| (button.colour("background"), button.colour("border"), button.colour("colour"));
     let secondary =
         all.iter().copied().find(|button| primary.is_some_and(|primary| look(primary) != look(*button)));
     (primary, secondary)
 }
 
 /// The colours of entries, those that count most first.
-fn by_weight<'a>(entries: impl Iterator<Item = Facts<'a>>) -> Vec<String> {
+fn by_weight<'a>(entries: impl Iterator<Item = Collected<'a>>) -> Vec<String> {
     let mut sums: Vec<(String, f64)> = Vec::new();
     for entry in entries {
         let Some(hex) = entry.colour("colour") else { continue };

@@ -1,23 +1,23 @@
-//! Which picture is the logo.
+//! Finds the logo.
 
-use super::facts::Facts;
+use super::collected::Collected;
 use crate::dom::{Attr, Tag};
 use crate::facts::text::has_part;
 use crate::page::Page;
 use std::fmt::Write;
 
-const LONGEST_DRAWING: usize = 20_000;
+const MAX_DRAWING_BYTES: usize = 20_000;
 
 /// The likeliest of the pictures the browser found.
-pub(super) fn of_facts(facts: Facts, page: &Page) -> Option<String> {
-    let rank = |logo: &Facts| {
+pub(super) fn of_facts(facts: Collected, page: &Page) -> Option<String> {
+    let rank = |logo: &Collected| {
         let mut points = 0.0;
         points += if logo.is("named") { 3.0 } else { 0.0 };
         points += if logo.is("home") { 2.5 } else { 0.0 };
         points += if logo.is("header") { 2.0 } else { 0.0 };
         points -= logo.number("top").unwrap_or(0.0).clamp(0.0, 600.0) / 300.0;
         let width = logo.number("width").unwrap_or(0.0);
-        // Icons of menus and wide pictures are no logos.
+        // Icons of menus and wide pictures are not logos.
         points -= if (24.0..=600.0).contains(&width) { 0.0 } else { 2.0 };
         points
     };
@@ -62,7 +62,7 @@ pub(super) fn of_page(page: &Page) -> Option<String> {
         }
     }
     let (_, id) = best?;
-    address(page, crate::image::source(dom, id)?)
+    address(page, crate::image::best_source(dom, id)?)
 }
 
 fn address(page: &Page, written: &str) -> Option<String> {
@@ -70,13 +70,13 @@ fn address(page: &Page, written: &str) -> Option<String> {
     (url.starts_with("http") || url.starts_with("data:image/")).then(|| url.into_owned())
 }
 
-/// A drawing as an address. One that could do more than draw is left out.
+/// An inline SVG as a `data:` URL. One with scripts or links is dropped.
 fn drawing(svg: &str) -> Option<String> {
     let lower = svg.to_ascii_lowercase();
     let active = ["<script", "<foreignobject", "javascript:", "<iframe", " on", "<!entity"]
         .iter()
         .any(|part| lower.contains(part));
-    if !lower.starts_with("<svg") || !lower.ends_with("</svg>") || svg.len() > LONGEST_DRAWING || active {
+    if !lower.starts_with("<svg") || !lower.ends_with("</svg>") || svg.len() > MAX_DRAWING_BYTES || active {
         return None;
     }
     let mut address = String::from("data:image/svg+xml,");

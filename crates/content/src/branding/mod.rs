@@ -1,20 +1,20 @@
-//! How a site looks: colours, fonts, spacing, buttons, logo.
+//! The design of a site: colours, fonts, spacing, buttons, logo.
 //!
-//! Owns the question put to the browser ([`COLLECT`]: computed styles of what is really shown) and what is made of the
-//! answer ([`profile`]). The answer comes out of the page's own world and is read as hostile: every colour, size and
-//! address is checked, whatever does not fit is left out. What rules cannot honestly tell (voice, personality, audience)
-//! is left out too.
+//! Has the script for the browser ([`COLLECT`]: computed styles of visible elements) and the profile built
+//! from its result ([`profile`]). The result is controlled by the page and treated as hostile: every colour,
+//! size and URL is checked, and invalid values are dropped. What rules cannot determine (voice, personality,
+//! audience) is left out.
 
+mod collected;
 mod colours;
-mod facts;
 mod logo;
 mod typography;
 
 use crate::facts::text::line;
-use crate::facts::thing::Things;
+use crate::facts::things::Things;
 use crate::metadata::Metadata;
 use crate::page::Page;
-use facts::Facts;
+use collected::Collected;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -25,17 +25,17 @@ pub const COLLECT: &str = include_str!("collect.js");
 /// Colours, sizes and the like by the names of the wire contract.
 pub type Named<T> = BTreeMap<&'static str, T>;
 
-/// A site's look.
+/// The design of a site.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Branding {
-    /// `light` or `dark`, by the ground that is really shown.
+    /// `light` or `dark`, by the visible background.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color_scheme: Option<&'static str>,
-    /// What the site calls itself.
+    /// The name of the site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brand_name: Option<String>,
-    /// Address of the logo, or the drawing itself as a `data:` address.
+    /// URL of the logo, or an inline SVG as a `data:` URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logo: Option<String>,
     /// Families in use, most used first.
@@ -121,11 +121,11 @@ impl Spacing {
     }
 }
 
-/// The look of a site, from what the browser collected and what the page says. Without facts from a browser (`null`) only
-/// name, logo and pictures are known.
+/// The design of a site, from the styles collected in the browser and from the page itself. Without collected
+/// styles (`null`) only name, logo and pictures are known.
 pub fn profile(facts: &Value, page: &Page) -> Branding {
     let metadata = page.metadata();
-    let facts = Facts::of(facts);
+    let facts = Collected::new(facts);
     let background = colours::background(facts);
     let logo = logo::of_facts(facts, page).or_else(|| logo::of_page(page));
     let colors = colours::roles(facts, background.as_deref());
@@ -142,7 +142,7 @@ pub fn profile(facts: &Value, page: &Page) -> Branding {
         ("favicon", favicon),
         ("ogImage", metadata.tag("og:image").and_then(address)),
     ];
-    let typography = typography::of(facts);
+    let typography = typography::from_collected(facts);
     Branding {
         color_scheme: background
             .as_deref()
@@ -165,9 +165,9 @@ fn named<T, const N: usize>(pairs: [(&'static str, Option<T>); N]) -> Named<T> {
     pairs.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// What the site says it is called; else the part of the title that is not the page's.
-fn brand_name(metadata: &Metadata, page: &Page, facts: Facts) -> Option<String> {
-    let things = Things::of(metadata);
+/// The declared name of the site, else the part of the title that is not the page's own title.
+fn brand_name(metadata: &Metadata, page: &Page, facts: Collected) -> Option<String> {
+    let things = Things::collect(metadata);
     let declared = || {
         ["Organization", "Corporation", "WebSite", "LocalBusiness", "Store", "Restaurant", "Brand"]
             .iter()
@@ -178,7 +178,7 @@ fn brand_name(metadata: &Metadata, page: &Page, facts: Facts) -> Option<String> 
                     .and_then(|(_, thing)| thing.text("name"))
             })
     };
-    // An address in numbers names nobody.
+    // An IP address is not a name.
     let host = page.base().url().and_then(url::Url::domain).unwrap_or_default().to_lowercase();
     let title = || {
         let title = metadata.title.as_deref()?;
@@ -188,7 +188,7 @@ fn brand_name(metadata: &Metadata, page: &Page, facts: Facts) -> Option<String> 
             .map(str::trim)
             .filter(|part| !part.is_empty())
             .collect();
-        // The part that the host is named after.
+        // The part that matches the host name.
         let squeezed =
             |part: &str| part.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
         parts
@@ -215,9 +215,9 @@ fn brand_name(metadata: &Metadata, page: &Page, facts: Facts) -> Option<String> 
         .filter(|name| !name.is_empty())
 }
 
-fn components(facts: Facts) -> Named<Named<String>> {
+fn components(facts: Collected) -> Named<Named<String>> {
     let (primary, secondary) = colours::buttons(facts);
-    let button = |button: Facts| {
+    let button = |button: Collected| {
         named([
             ("background", button.colour("background")),
             ("textColor", button.colour("colour")),
@@ -242,23 +242,23 @@ fn components(facts: Facts) -> Named<Named<String>> {
     components
 }
 
-fn spacing(facts: Facts) -> Spacing {
+fn spacing(facts: Collected) -> Spacing {
     let samples: Vec<f64> = facts.numbers("spacing").filter(|size| (1.0..=128.0).contains(size)).collect();
     let multiples = |unit: f64| samples.iter().filter(|size| (*size % unit).abs() < 0.01).count();
     let base_unit = [8_u32, 4, 5, 6, 10, 2]
         .into_iter()
         .find(|unit| samples.len() >= 5 && multiples(f64::from(*unit)) * 10 >= samples.len() * 7);
-    let gutter = facts::most_common(
+    let gutter = collected::most_common(
         facts.numbers("gaps").filter(|gap| (1.0..=200.0).contains(gap)).map(|gap| format!("{gap}")),
     );
     Spacing {
         base_unit,
         grid_gutter: gutter.and_then(|gap| gap.parse().ok()),
-        border_radius: facts::most_common(facts.texts("radii").filter_map(facts::length)),
+        border_radius: collected::most_common(facts.texts("radii").filter_map(collected::length)),
     }
 }
 
-fn animations(facts: Facts) -> Named<String> {
+fn animations(facts: Collected) -> Named<String> {
     let time = |text: &str| {
         let number = text.strip_suffix("ms").or_else(|| text.strip_suffix('s'))?;
         number.parse::<f32>().ok().filter(|time| time.is_finite() && *time > 0.0).map(|_| text.to_owned())
@@ -271,12 +271,12 @@ fn animations(facts: Facts) -> Named<String> {
         (sound && !text.is_empty()).then(|| text.to_owned())
     };
     named([
-        ("transitionDuration", facts::most_common(facts.texts("durations").filter_map(time))),
-        ("easing", facts::most_common(facts.texts("easings").filter_map(easing))),
+        ("transitionDuration", collected::most_common(facts.texts("durations").filter_map(time))),
+        ("easing", collected::most_common(facts.texts("easings").filter_map(easing))),
     ])
 }
 
-fn layout(facts: Facts) -> Named<Value> {
+fn layout(facts: Collected) -> Named<Value> {
     let layout = facts.field("layout");
     let height = |name: &str| {
         layout
@@ -284,6 +284,7 @@ fn layout(facts: Facts) -> Named<Value> {
             .filter(|height| (1.0..=5_000.0).contains(height))
             .map(|height| format!("{height}px").into())
     };
-    let grid = facts::length(layout.text("maxWidth")).map(|width| serde_json::json!({ "maxWidth": width }));
+    let grid =
+        collected::length(layout.text("maxWidth")).map(|width| serde_json::json!({ "maxWidth": width }));
     named([("headerHeight", height("header")), ("footerHeight", height("footer")), ("grid", grid)])
 }

@@ -1,12 +1,12 @@
 //! Which fonts a page is set in, and how.
 
-use super::facts::Facts;
+use super::collected::Collected;
 use super::{Font, Named, Typography, named};
 
-const LONGEST_FAMILY: usize = 80;
-const MOST_FAMILIES: usize = 12;
+const MAX_FAMILY_BYTES: usize = 80;
+const MAX_FAMILIES: usize = 12;
 
-/// Names in a stack that mean whatever the system has.
+/// Generic family names.
 const GENERIC: &[&str] = &[
     "serif",
     "sans-serif",
@@ -36,7 +36,7 @@ fn role(kind: &str) -> &'static str {
 }
 
 /// The entry that sets most text of a kind.
-fn most(facts: Facts<'_>, fits: impl Fn(&str) -> bool) -> Option<Facts<'_>> {
+fn most(facts: Collected<'_>, fits: impl Fn(&str) -> bool) -> Option<Collected<'_>> {
     facts
         .list("text")
         .filter(|text| fits(text.text("kind")))
@@ -47,18 +47,18 @@ fn most(facts: Facts<'_>, fits: impl Fn(&str) -> bool) -> Option<Facts<'_>> {
 fn stack(written: &str) -> Vec<String> {
     written
         .split(',')
-        .take(MOST_FAMILIES)
+        .take(MAX_FAMILIES)
         .map(|family| family.trim().trim_matches(['"', '\'']).trim())
         .filter(|family| {
             !family.is_empty()
-                && family.len() <= LONGEST_FAMILY
+                && family.len() <= MAX_FAMILY_BYTES
                 && !family.contains(['<', '>', '{', '}', ';'])
         })
         .map(str::to_owned)
         .collect()
 }
 
-/// The first family that is a font and not a wish.
+/// The first family that is a real font, not a generic name.
 fn family(written: &str) -> Option<String> {
     let stack = stack(written);
     let own = stack.iter().find(|family| !GENERIC.contains(&family.to_lowercase().as_str())).cloned();
@@ -66,7 +66,7 @@ fn family(written: &str) -> Option<String> {
 }
 
 /// Families in use, most used first, each under the part it plays most.
-pub(super) fn fonts(facts: Facts) -> Vec<Font> {
+pub(super) fn fonts(facts: Collected) -> Vec<Font> {
     let mut uses: Vec<(Font, f64, f64)> = Vec::new();
     for text in facts.list("text") {
         let Some(family) = family(text.text("family")) else { continue };
@@ -83,24 +83,25 @@ pub(super) fn fonts(facts: Facts) -> Vec<Font> {
         }
     }
     uses.sort_by(|one, other| other.1.total_cmp(&one.1));
-    uses.into_iter().take(MOST_FAMILIES).map(|(font, ..)| font).collect()
+    uses.into_iter().take(MAX_FAMILIES).map(|(font, ..)| font).collect()
 }
 
-pub(super) fn of(facts: Facts) -> Typography {
+pub(super) fn from_collected(facts: Collected) -> Typography {
     let is_heading = |kind: &str| role(kind) == "heading";
     let body = most(facts, |kind| kind == "body");
     let heading = most(facts, is_heading);
     let code = most(facts, |kind| kind == "code");
-    let families = |text: Option<Facts>| text.and_then(|text| family(text.text("family")));
-    let stacks =
-        |text: Option<Facts>| text.map(|text| stack(text.text("family"))).filter(|stack| !stack.is_empty());
-    let size = |text: Option<Facts>| {
+    let families = |text: Option<Collected>| text.and_then(|text| family(text.text("family")));
+    let stacks = |text: Option<Collected>| {
+        text.map(|text| stack(text.text("family"))).filter(|stack| !stack.is_empty())
+    };
+    let size = |text: Option<Collected>| {
         text.and_then(|text| text.number("size"))
             .filter(|size| (4.0..=400.0).contains(size))
             .map(|size| format!("{size}px"))
     };
     let kind = |wanted: &'static str| most(facts, move |kind| kind == wanted);
-    let ratio = |text: Option<Facts>| {
+    let ratio = |text: Option<Collected>| {
         let text = text?;
         let ratio = text.number("lineHeight")? / text.number("size").filter(|size| *size > 0.0)?;
         (0.7..=4.0).contains(&ratio).then(|| (ratio * 100.0).round() / 100.0)
@@ -130,7 +131,7 @@ pub(super) fn of(facts: Facts) -> Typography {
 }
 
 /// Weights that are really used, by the names they go by.
-fn weights(facts: Facts) -> Named<u32> {
+fn weights(facts: Collected) -> Named<u32> {
     let used = |least: u32, most: u32| {
         facts
             .list("text")

@@ -46,7 +46,7 @@ fn what_cannot_be_used_is_refused() {
 /// What the selector engine says of each element by itself.
 fn one_by_one(dom: &Dom, selector: &str) -> NodeSet {
     let selector = Selector::parse(selector).unwrap();
-    let page = Walked { dom, out: Cell::new(None) };
+    let page = MatchedPage { dom, out: Cell::new(None) };
     let mut caches = SelectorCaches::default();
     let mut context = MatchingContext::new(
         MatchingMode::Normal,
@@ -58,7 +58,7 @@ fn one_by_one(dom: &Dom, selector: &str) -> NodeSet {
     );
     let mut found = NodeSet::new(dom);
     for id in dom.subtree(dom.root()).filter(|&id| dom.is_element(id)) {
-        let place = Place { page: &page, id };
+        let place = ElementRef { page: &page, id };
         if selectors::matching::matches_selector_list(&selector.list, place, &mut context) {
             found.insert(id);
         }

@@ -1,9 +1,9 @@
 //! Markup → arena: html5ever's tree builder driven into flat vectors, then laid out in document order.
 //!
-//! Owns the tree while it grows: nodes linked both ways, text and attributes in flat buffers, each bounded. What may enter at
-//! all is decided in [`super::feed`].
+//! Owns the tree while it grows: nodes linked both ways, text and attributes in flat buffers, each bounded.
+//! What may enter is decided in [`super::token_filter`].
 
-use super::feed::{Gate, feed};
+use super::token_filter::{TokenFilter, feed};
 use super::{Attr, AttrSlot, Dom, KNOWN_ATTRS, Limits, NONE, Node, NodeId, Tag};
 use crate::budget;
 use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeSink};
@@ -27,8 +27,8 @@ pub(super) fn parse(html: &str, limits: &Limits) -> Dom {
     };
     let sink = Sink::new(html.len(), *limits);
     let options = TreeBuilderOpts { scripting_enabled: false, drop_doctype: true, ..Default::default() };
-    let gate = Gate::new(TreeBuilder::new(sink, options), *limits);
-    let tokenizer = Tokenizer::new(gate, TokenizerOpts::default());
+    let filter = TokenFilter::new(TreeBuilder::new(sink, options), *limits);
+    let tokenizer = Tokenizer::new(filter, TokenizerOpts::default());
     feed(&tokenizer, html);
     tokenizer.end();
     let mut dom = tokenizer.sink.builder.sink.finish();
@@ -36,7 +36,8 @@ pub(super) fn parse(html: &str, limits: &Limits) -> Dom {
     dom
 }
 
-/// What the tree builder holds of a node, and copies about for every token: two words, with the name of most elements in it.
+/// A node as the tree builder refers to it. It is copied for every token, so it is small and contains the
+/// name of most elements.
 #[derive(Clone, Copy)]
 pub(super) struct Handle {
     id: u32,
@@ -45,12 +46,12 @@ pub(super) struct Handle {
 
 /// The full name of an element.
 #[derive(Debug)]
-pub(super) enum Name {
+pub(super) enum ElementName {
     Known(&'static QualName),
     Other(Rc<QualName>),
 }
 
-impl ElemName for Name {
+impl ElemName for ElementName {
     #[inline]
     fn ns(&self) -> &Namespace {
         match self {
@@ -70,7 +71,7 @@ impl ElemName for Name {
 
 /// A node while the tree is being built: linked both ways, since the tree builder moves nodes about.
 #[derive(Clone, Copy)]
-struct Draft {
+struct DraftNode {
     parent: u32,
     previous: u32,
     next: u32,
@@ -86,7 +87,7 @@ struct Draft {
 
 #[derive(Default)]
 struct Arena {
-    nodes: Vec<Draft>,
+    nodes: Vec<DraftNode>,
     text: String,
     attributes: Vec<AttrSlot>,
     attribute_text: String,
@@ -97,9 +98,10 @@ struct Arena {
 pub(super) struct Sink {
     arena: RefCell<Arena>,
     limits: Limits,
-    /// Formatting elements are rebuilt with copies of their attributes, so attribute text is bounded by itself.
+    /// Formatting elements are rebuilt with copies of their attributes, so attribute text is bounded by
+    /// itself.
     attribute_text_limit: usize,
-    /// Depth of the place where the last node went in, less the end tags seen since.
+    /// Depth of the last inserted node, minus the end tags since.
     pub(super) depth: Cell<u16>,
     pub(super) full: Cell<bool>,
     pub(super) truncated: Cell<bool>,
@@ -142,7 +144,7 @@ impl Sink {
                 self.truncated.set(true);
                 continue;
             }
-            let known = Attr::of(&attribute.name.local);
+            let known = Attr::from_name(&attribute.name.local);
             let name = if known == Attr::Other {
                 arena.attribute_names.push(attribute.name.local);
                 KNOWN_ATTRS + index(arena.attribute_names.len() - 1)
@@ -157,7 +159,7 @@ impl Sink {
         kept
     }
 
-    /// Notes where insertion happens, and refuses what the shared ignored node would bring in.
+    /// Records the depth of an insertion, and refuses insertions into the shared ignored node.
     fn insert(&self, parent: u32, before: u32, child: NodeOrText<Handle>) {
         let mut arena = self.arena.borrow_mut();
         let depth = arena.nodes[parent as usize].depth.saturating_add(1);
@@ -186,7 +188,7 @@ pub(super) fn index(n: usize) -> u32 {
 impl Arena {
     fn push(&mut self, tag: Tag) -> u32 {
         let id = index(self.nodes.len());
-        self.nodes.push(Draft {
+        self.nodes.push(DraftNode {
             parent: NONE,
             previous: NONE,
             next: NONE,
@@ -218,12 +220,12 @@ impl Arena {
         if id == IGNORED { None } else { self.names.get(self.nodes[id as usize].len as usize) }
     }
 
-    fn at(&mut self, id: u32) -> &mut Draft {
+    fn at(&mut self, id: u32) -> &mut DraftNode {
         &mut self.nodes[id as usize]
     }
 
     fn detach(&mut self, id: u32) {
-        let Draft { parent, previous, next, .. } = *self.at(id);
+        let DraftNode { parent, previous, next, .. } = *self.at(id);
         if parent == NONE {
             return;
         }
@@ -258,7 +260,8 @@ impl Arena {
         }
     }
 
-    /// Text joins the node before it only when it also follows it in the buffer; anything else would copy without bound.
+    /// Text joins the node before it only when it also follows it in the buffer; anything else would copy
+    /// without bound.
     fn attach_text(&mut self, text: &str, parent: u32, before: u32) {
         let previous = if before == NONE { self.at(parent).last_child } else { self.at(before).previous };
         let (start, len) = (index(self.text.len()), index(text.len()));
@@ -277,7 +280,7 @@ impl Arena {
     }
 }
 
-/// Whether the tag does not tell the whole name.
+/// Whether the tag alone does not determine the full name.
 fn has_own_name(tag: Tag) -> bool {
     matches!(tag, Tag::Other | Tag::Svg | Tag::Math)
 }
@@ -298,7 +301,7 @@ fn html_name(tag: Tag) -> &'static QualName {
 impl TreeSink for Sink {
     type Handle = Handle;
     type Output = Dom;
-    type ElemName<'a> = Name;
+    type ElemName<'a> = ElementName;
 
     fn finish(self) -> Dom {
         lay_out(self.arena.into_inner(), self.truncated.get())
@@ -311,20 +314,20 @@ impl TreeSink for Sink {
     }
 
     #[inline]
-    fn elem_name<'a>(&'a self, target: &'a Handle) -> Name {
+    fn elem_name<'a>(&'a self, target: &'a Handle) -> ElementName {
         if has_own_name(target.tag)
             && let Some(name) = self.arena.borrow().name(target.id)
         {
-            return Name::Other(Rc::clone(name));
+            return ElementName::Other(Rc::clone(name));
         }
-        Name::Known(html_name(target.tag))
+        ElementName::Known(html_name(target.tag))
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, flags: ElementFlags) -> Handle {
         let mut guard = self.arena.borrow_mut();
         let arena = &mut *guard;
         let tag = match name.ns {
-            ns!(html) => match Tag::of(&name.local) {
+            ns!(html) => match Tag::from_name(&name.local) {
                 Tag::Svg | Tag::Math => Tag::Other,
                 tag => tag,
             },
@@ -382,17 +385,18 @@ impl TreeSink for Sink {
         }
     }
 
-    /// Only `html` and `body` can gain attributes later, and only by a second such tag: the slots move to the end.
+    /// Only `html` and `body` can gain attributes later, and only by a second such tag: the slots move to the
+    /// end.
     fn add_attrs_if_missing(&self, target: &Handle, attributes: Vec<Attribute>) {
         let mut guard = self.arena.borrow_mut();
         let arena = &mut *guard;
-        let Draft { first, attributes: had, .. } = *arena.at(target.id);
+        let DraftNode { first, attributes: had, .. } = *arena.at(target.id);
         let old = arena.attributes[first as usize..first as usize + usize::from(had)].to_vec();
         let room = usize::from(self.limits.attributes).saturating_sub(old.len());
         let missing: Vec<Attribute> = attributes
             .into_iter()
             .filter(|attribute| {
-                let known = Attr::of(&attribute.name.local);
+                let known = Attr::from_name(&attribute.name.local);
                 !old.iter().any(|slot| match slot.name.checked_sub(KNOWN_ATTRS) {
                     Some(at) => arena.attribute_names[at as usize] == attribute.name.local,
                     None => known as u32 == slot.name,

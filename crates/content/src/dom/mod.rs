@@ -1,13 +1,13 @@
 //! One page as one arena of nodes in document order.
 //!
-//! Owns the tree and the walks over it. Node ids count in document order, so the subtree of a node is the contiguous range
-//! of ids from it to [`Dom::subtree_end`]; walking a page is a loop over a range and nothing here recurses. Built once by
-//! [`Dom::parse`] within [`Limits`]; never changed afterwards, never does I/O.
+//! Owns the tree and the walks over it. Node ids count in document order, so the subtree of a node is the
+//! contiguous range of ids from it to [`Dom::subtree_end`]; walking a page is a loop over a range and nothing
+//! here recurses. Built once by [`Dom::parse`] within [`Limits`]; never changed afterwards, never does I/O.
 
 mod build;
-mod feed;
 mod names;
-mod raw;
+mod raw_text;
+mod token_filter;
 
 pub use names::{Attr, Tag};
 
@@ -15,10 +15,10 @@ use crate::budget;
 use html5ever::{LocalName, QualName};
 use std::ops::Range;
 
-/// What one page may cost. Whatever lies beyond is left out and [`Dom::truncated`] says so.
+/// Limits of parsing one page. The rest is dropped, and [`Dom::truncated`] says so.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of decoded markup looked at.
+    /// Bytes of decoded markup that are parsed.
     pub bytes: usize,
     /// Nodes kept.
     pub nodes: usize,
@@ -48,8 +48,8 @@ impl NodeId {
 
 const NONE: u32 = u32::MAX;
 
-/// `first`/`len` mean: for an element where its attributes start and, where the name is no known tag, which of `names` it
-/// has; for a text node the byte range of its text.
+/// `first`/`len` of an element are the start of its attributes and, for unknown tags, its index in `names`;
+/// of a text node they are the byte range of its text.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     parent: u32,
@@ -88,7 +88,7 @@ pub struct Dom {
 }
 
 impl Dom {
-    /// Parses decoded markup. Always gives a tree; what did not fit the limits is missing from it.
+    /// Parses decoded markup. Always returns a tree, without what exceeds the limits.
     pub fn parse(html: &str, limits: &Limits) -> Self {
         build::parse(html, limits)
     }
@@ -133,7 +133,7 @@ impl Dom {
         &self.nodes[id.index()]
     }
 
-    /// A place in memory that stands for this node alone as long as the tree lives.
+    /// An address that identifies this node as long as the tree lives.
     pub(crate) fn identity(&self, id: NodeId) -> &impl Sized {
         self.node(id)
     }
@@ -170,7 +170,7 @@ impl Dom {
         }
     }
 
-    /// The full name, kept only for elements that are no known HTML tag.
+    /// The full name, kept only for elements that are not known HTML tags.
     pub(crate) fn qualified_name(&self, id: NodeId) -> Option<&QualName> {
         let node = self.node(id);
         if matches!(node.tag, Tag::Other | Tag::Svg | Tag::Math) {
@@ -211,7 +211,8 @@ impl Dom {
         Self::some(self.node(id).previous)
     }
 
-    /// One past the last id of the subtree: `id.0..subtree_end(id).0` is the node and all its descendants in document order.
+    /// One past the last id of the subtree: `id.0..subtree_end(id).0` is the node and all its descendants in
+    /// document order.
     #[inline]
     pub fn subtree_end(&self, id: NodeId) -> NodeId {
         NodeId(self.node(id).end)
@@ -224,13 +225,13 @@ impl Dom {
     }
 
     /// The node and all its descendants, in document order.
-    pub fn subtree(&self, id: NodeId) -> Walk {
-        Walk { ids: id.0..self.node(id).end, paid: 0 }
+    pub fn subtree(&self, id: NodeId) -> NodeWalk {
+        NodeWalk { ids: id.0..self.node(id).end, paid: 0 }
     }
 
     /// All nodes below this one, in document order.
-    pub fn descendants(&self, id: NodeId) -> Walk {
-        Walk { ids: id.0 + 1..self.node(id).end, paid: 0 }
+    pub fn descendants(&self, id: NodeId) -> NodeWalk {
+        NodeWalk { ids: id.0 + 1..self.node(id).end, paid: 0 }
     }
 
     /// The children, in order.
@@ -266,7 +267,7 @@ impl Dom {
         if node.tag == Tag::Text { node.len as usize } else { 0 }
     }
 
-    /// All text below a node, joined as it stands (scripts included: callers skip what they do not want).
+    /// All text below a node, joined unchanged (scripts included: callers skip what they do not want).
     pub fn text_content(&self, id: NodeId) -> String {
         let mut text = String::new();
         for node in self.subtree(id) {
@@ -325,15 +326,15 @@ impl Dom {
     }
 }
 
-/// A walk over nodes in document order, which counts its steps.
+/// A walk over nodes in document order that counts budget steps.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub struct NodeWalk {
     ids: Range<u32>,
     /// Nodes that were counted ahead.
     paid: u32,
 }
 
-impl Walk {
+impl NodeWalk {
     /// Nodes that are counted at once.
     const NODES_AHEAD: u32 = 32;
 
@@ -348,7 +349,7 @@ impl Walk {
     }
 }
 
-impl Iterator for Walk {
+impl Iterator for NodeWalk {
     type Item = NodeId;
 
     #[inline]
@@ -362,7 +363,7 @@ impl Iterator for Walk {
     }
 }
 
-impl DoubleEndedIterator for Walk {
+impl DoubleEndedIterator for NodeWalk {
     #[inline]
     fn next_back(&mut self) -> Option<NodeId> {
         self.count();

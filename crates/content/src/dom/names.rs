@@ -1,7 +1,7 @@
-//! The element and attribute names the rest of the crate asks about, as one-byte enums.
+//! The element and attribute names that this crate uses, as one-byte enums.
 //!
-//! Owns the mapping from parser atoms to [`Tag`] and [`Attr`]. Names outside the two lists stay reachable as text through
-//! the DOM; nothing here decides what a name means.
+//! Owns the mapping from parser atoms to [`Tag`] and [`Attr`]. Names outside the two lists stay reachable as
+//! text through the DOM; nothing here decides what a name means.
 
 use html5ever::LocalName;
 use std::sync::OnceLock;
@@ -14,11 +14,11 @@ macro_rules! names {
         #[allow(missing_docs, reason = "each variant is the HTML name it spells")]
         pub enum $kind { $($extra,)* $($variant),* }
 
-        /// Every known name beside its text, in the order of the enum.
+        /// Every known name with its text, in the order of the enum.
         const $all: &[($kind, &str)] = &[$(($kind::$variant, $text)),*];
 
         impl $kind {
-            /// How the name is spelled in HTML; empty for what has no spelling.
+            /// The spelling in HTML; empty where there is none.
             pub fn as_str(self) -> &'static str {
                 match self { $($kind::$extra => "",)* $($kind::$variant => $text),* }
             }
@@ -27,7 +27,7 @@ macro_rules! names {
 }
 
 names! {
-    /// An HTML element name, or what a node is when it is no element.
+    /// An HTML element name, or the kind of a node that is not an element.
     /// Elements of other namespaces and unknown names are [`Tag::Other`], except the roots `svg` and `math`.
     Tag, TAGS { Document, Text, Other } {
         A = "a", Abbr = "abbr", Acronym = "acronym", Address = "address", Area = "area", Article = "article",
@@ -56,7 +56,7 @@ names! {
 }
 
 names! {
-    /// An attribute name the crate asks about often. Others are found by their text.
+    /// A frequently used attribute name. Others are found by their text.
     Attr, ATTRS { Other } {
         Abbr = "abbr", Align = "align", Alt = "alt", AriaHidden = "aria-hidden", AriaLabel = "aria-label",
         AriaLevel = "aria-level", AriaModal = "aria-modal", Charset = "charset", Checked = "checked",
@@ -73,7 +73,8 @@ names! {
     }
 }
 
-/// A small open-addressed table from atom to name. Atoms carry their hash, so a look-up costs a load and a compare.
+/// A small open-addressed table from atom to name. Atoms carry their hash, so a look-up costs a load and a
+/// compare.
 struct NameTable<K> {
     slots: Vec<Option<(LocalName, K)>>,
 }
@@ -115,7 +116,7 @@ impl<K: Copy> NameTable<K> {
 
 impl Tag {
     /// The tag for the local name of an HTML element.
-    pub(super) fn of(name: &LocalName) -> Self {
+    pub(super) fn from_name(name: &LocalName) -> Self {
         static TABLE: OnceLock<NameTable<Tag>> = OnceLock::new();
         TABLE.get_or_init(|| NameTable::new(TAGS)).find(name).unwrap_or(Self::Other)
     }
@@ -133,7 +134,7 @@ impl Tag {
         }
     }
 
-    /// Elements that stand as blocks of their own. Everything unknown runs inline.
+    /// Block-level elements. Unknown elements are inline.
     #[inline]
     pub fn is_block(self) -> bool {
         matches!(
@@ -195,7 +196,7 @@ impl Tag {
 
 impl Attr {
     /// The attribute key for a parser atom.
-    pub(super) fn of(name: &LocalName) -> Self {
+    pub(super) fn from_name(name: &LocalName) -> Self {
         static TABLE: OnceLock<NameTable<Attr>> = OnceLock::new();
         TABLE.get_or_init(|| NameTable::new(ATTRS)).find(name).unwrap_or(Self::Other)
     }
@@ -221,13 +222,13 @@ mod tests {
     #[test]
     fn every_name_finds_itself() {
         for &(tag, text) in TAGS {
-            assert_eq!(Tag::of(&LocalName::from(text)), tag);
+            assert_eq!(Tag::from_name(&LocalName::from(text)), tag);
             assert_eq!(tag.as_str(), text);
         }
         for &(attr, text) in ATTRS {
-            assert_eq!(Attr::of(&LocalName::from(text)), attr);
+            assert_eq!(Attr::from_name(&LocalName::from(text)), attr);
         }
-        assert_eq!(Tag::of(&LocalName::from("x-card")), Tag::Other);
+        assert_eq!(Tag::from_name(&LocalName::from("x-card")), Tag::Other);
         assert_eq!(Tag::H4.heading_level(), Some(4));
     }
 }

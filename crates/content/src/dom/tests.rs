@@ -1,5 +1,7 @@
 use super::*;
-use std::time::{Duration, Instant};
+
+#[path = "../../tests/growth/mod.rs"]
+mod growth;
 
 fn parse(html: &str) -> Dom {
     Dom::parse(html, &Limits::default())
@@ -97,39 +99,45 @@ fn empty_input_is_an_empty_page() {
     assert!(!dom.truncated());
 }
 
-fn in_time(html: &str) -> Dom {
-    let start = Instant::now();
+/// Parses pages of two sizes in proportional time; returns the larger one.
+fn parse_linear(name: &str, n: usize, html: impl Fn(usize) -> String) -> Dom {
+    let dom = growth::assert_linear(name, n, html, |html| parse(html));
+    check(&dom);
+    dom
+}
+
+fn parse_checked(html: &str) -> Dom {
     let dom = parse(html);
-    // Debug builds on a busy machine; quadratic behaviour would take hours.
-    assert!(start.elapsed() < Duration::from_mins(4), "{:?}", start.elapsed());
     check(&dom);
     dom
 }
 
 #[test]
 fn a_million_nested_tags() {
-    let dom = in_time(&"<div>".repeat(1_000_000));
+    let dom = parse_linear("div", 500_000, |n| "<div>".repeat(n));
     assert!(dom.truncated());
     let deepest = dom.subtree(dom.root()).map(|id| dom.depth(id)).max().unwrap();
     assert!((500..=514).contains(&deepest), "{deepest}");
-    let dom = in_time(&("<span>".repeat(100_000) + "deep" + &"</span>".repeat(100_000) + "<p>after"));
+    let dom =
+        parse_linear("span", 50_000, |n| "<span>".repeat(n) + "deep" + &"</span>".repeat(n) + "<p>after");
     assert!(dom.text_content(dom.root()).ends_with("deepafter"));
-    let dom = in_time(&"<b><i><font color=red>".repeat(50_000));
+    let dom = parse_linear("formatting", 25_000, |n| "<b><i><font color=red>".repeat(n));
     assert!(dom.truncated());
 }
 
 #[test]
 fn depth_recovers_after_the_deep_part() {
-    let dom = in_time(&("<div>".repeat(2000) + "x" + &"</div>".repeat(2000) + "<ul><li>after</ul>"));
+    let dom = parse_checked(&("<div>".repeat(2000) + "x" + &"</div>".repeat(2000) + "<ul><li>after</ul>"));
     let li = dom.subtree(dom.root()).find(|&id| dom.tag(id) == Tag::Li).unwrap();
     assert!(dom.depth(li) < 10);
 }
 
 #[test]
 fn attributes_past_counting() {
-    let attributes: Vec<String> = (0..100_000).map(|n| format!("a{n}=\"{n}>\"")).collect();
-    let attributes = attributes.join(" ");
-    let dom = in_time(&format!("<p {attributes}>inside</p><p>after"));
+    let dom = parse_linear("attributes", 50_000, |n| {
+        let attributes: Vec<String> = (0..n).map(|n| format!("a{n}=\"{n}>\"")).collect();
+        format!("<p {}>inside</p><p>after", attributes.join(" "))
+    });
     assert!(dom.truncated());
     assert!(dom.text_content(dom.root()).ends_with("after"));
     let p = dom.subtree(dom.root()).find(|&id| dom.tag(id) == Tag::P).unwrap();
@@ -140,8 +148,8 @@ fn attributes_past_counting() {
 fn a_tag_of_letters_without_end_is_cut_between_letters() {
     // Wherever a look back begins, some of these have the middle of a letter there.
     for shift in 0..3 {
-        let html = format!("<p{} {}", "x".repeat(shift), "支".repeat(40_000));
-        let dom = in_time(&html);
+        let dom =
+            parse_linear("endless tag", 20_000, |n| format!("<p{} {}", "x".repeat(shift), "支".repeat(n)));
         assert!(dom.subtree(dom.root()).all(|id| dom.tag(id) != Tag::P), "a tag that never ends is none");
     }
 }
@@ -149,7 +157,7 @@ fn a_tag_of_letters_without_end_is_cut_between_letters() {
 #[test]
 fn a_long_attribute_value_is_no_endless_tag() {
     let long = "A b/".repeat(100_000);
-    let dom = in_time(&format!("<p title=\"{long}\">text</p>"));
+    let dom = parse_checked(&format!("<p title=\"{long}\">text</p>"));
     assert!(!dom.truncated());
     let p = dom.subtree(dom.root()).find(|&id| dom.tag(id) == Tag::P).unwrap();
     assert_eq!(dom.attr(p, Attr::Title), Some(&*long));
@@ -159,7 +167,7 @@ fn a_long_attribute_value_is_no_endless_tag() {
 fn rebuilt_formatting_cannot_multiply_memory() {
     let bold: Vec<String> = (0..90).map(|n| format!("<b class=\"{n}{}\">", "c".repeat(5000))).collect();
     let html = ["<p>", &bold.concat(), "</p>", &"<p>x".repeat(5_000)].concat();
-    let dom = in_time(&html);
+    let dom = parse_checked(&html);
     assert!(dom.truncated());
     assert!(dom.attribute_text.len() < 3 * html.len() + (64 << 10));
 }
@@ -182,7 +190,7 @@ fn bodies_of_scripts_are_stepped_over_and_nothing_else_is() {
         "<p>a<script>{long}</script>b<STYLE>{long}</STYLE >c<script type=application/json>{long}</script>d<!-- <script> -->e\
          <textarea><script></textarea>f<p title='<script>'>g</p><script>{long}<!-- <script> </script> --></script>h<script src=x>{long}"
     );
-    let dom = in_time(&html);
+    let dom = parse_checked(&html);
     let seen: String = dom
         .subtree(dom.body().unwrap())
         .filter(|&id| {

@@ -1,15 +1,15 @@
-//! Prices as people and shops write them.
+//! Parses prices as people and shops write them.
 //!
-//! Owns number forms (`1,299.00`, `1.299,00 €`, `49,-`), currency signs and codes, and which country's dollar or crown a
-//! page means. Never converts one currency into another.
+//! Knows number formats (`1,299.00`, `1.299,00 €`, `49,-`), currency signs and codes, and which country's
+//! dollar or crown a page means. Never converts currencies.
 
 use crate::budget;
 use serde::Serialize;
 
-/// Nothing on a page that costs more than this is a price.
-const DEAREST: f64 = 1e12;
+/// Larger amounts are not prices.
+const MAX_AMOUNT: f64 = 1e12;
 /// Digits read of one number.
-const MOST_DIGITS: usize = 16;
+const MAX_DIGITS: usize = 16;
 
 /// An amount of money.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,15 +24,15 @@ pub struct Price {
     pub formatted: Option<String>,
 }
 
-/// A price in a text and where it stands.
+/// A price in a text and its position.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct FoundPrice {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) price: Price,
 }
 
-/// Reads prices of one page.
+/// Parses the prices of one page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Money {
     dollar: &'static str,
@@ -40,7 +40,7 @@ pub(crate) struct Money {
 }
 
 impl Money {
-    /// What signs mean on a page in this language, such as `en-CA`.
+    /// For a page in this language, such as `en-CA`, which decides what currency signs mean.
     pub(crate) fn of_language(language: Option<&str>) -> Self {
         let language = language.unwrap_or_default().to_ascii_lowercase().replace('_', "-");
         let dollar = match language.as_str() {
@@ -67,7 +67,7 @@ impl Money {
     }
 
     /// Prices with a currency in a text, in order, at most `most`.
-    pub(crate) fn find(&self, text: &str, most: usize) -> Vec<Found> {
+    pub(crate) fn find(&self, text: &str, most: usize) -> Vec<FoundPrice> {
         let mut found = Vec::new();
         let mut at = 0;
         while let Some(step) = text[at..].find(|c: char| c.is_ascii_digit()) {
@@ -84,7 +84,7 @@ impl Money {
             if let Some((from, to, sign)) = named {
                 let currency = self.meaning(sign);
                 let formatted = Some(text[from..to].trim().to_owned());
-                found.push(Found { start: from, end: to, price: Price { amount, currency, formatted } });
+                found.push(FoundPrice { start: from, end: to, price: Price { amount, currency, formatted } });
                 at = to;
                 if found.len() == most {
                     break;
@@ -120,7 +120,8 @@ impl Money {
     }
 }
 
-/// A text that is nothing but a number in the form of a price, as menus print them: `12`, `8.5`, `9,90`, `14,-`.
+/// A text that is nothing but a number in the form of a price, as menus print them: `12`, `8.5`, `9,90`,
+/// `14,-`.
 pub(crate) fn bare(text: &str) -> Option<Price> {
     let text = text.trim();
     if text.is_empty() || text.len() > 12 || !text.starts_with(|c: char| c.is_ascii_digit()) {
@@ -137,7 +138,7 @@ pub(crate) fn bare(text: &str) -> Option<Price> {
 }
 
 fn is_price(amount: f64) -> bool {
-    amount.is_finite() && (0.0..=DEAREST).contains(&amount)
+    amount.is_finite() && (0.0..=MAX_AMOUNT).contains(&amount)
 }
 
 /// The number a text starts with: where it ends and what it is. The text starts with a digit.
@@ -173,10 +174,10 @@ fn number(text: &str) -> (usize, Option<f64>) {
     (at, amount(&groups))
 }
 
-/// Which separator parts the decimals: the last one, unless it stands before three digits like those before it.
+/// The decimal separator: the last separator, unless it groups three digits like those before it.
 fn amount(groups: &[(Option<char>, &str)]) -> Option<f64> {
     let total: usize = groups.iter().map(|(_, digits)| digits.len()).sum();
-    if total > MOST_DIGITS {
+    if total > MAX_DIGITS {
         return None;
     }
     let mut plain = String::with_capacity(total + 1);
@@ -235,7 +236,8 @@ fn iso(code: &str) -> Option<String> {
     (meant.len() == 3).then(|| meant.to_owned())
 }
 
-/// Signs and codes, longer ones before those they end with. `$` and `kr` mean what the page's country means by them.
+/// Signs and codes, longer ones before those they end with. `$` and `kr` mean what the page's country means
+/// by them.
 const SIGNS: &[(&str, &str)] = &[
     ("US$", "USD"),
     ("CA$", "CAD"),

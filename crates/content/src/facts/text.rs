@@ -4,16 +4,16 @@ use crate::dom::{Dom, NodeId, Tag};
 use crate::node_set::NodeSet;
 
 /// Text in one line, at most `longest` bytes of it.
-pub(crate) fn line(text: &str, longest: usize) -> String {
+pub(crate) fn line(text: &str, max_bytes: usize) -> String {
     let mut line = String::new();
-    push_words(&mut line, text, longest);
+    push_words(&mut line, text, max_bytes);
     line
 }
 
-fn push_words(line: &mut String, text: &str, longest: usize) {
+fn push_words(line: &mut String, text: &str, max_bytes: usize) {
     for word in text.split_whitespace() {
-        if line.len() + word.len() >= longest {
-            let room = word.floor_char_boundary(longest.saturating_sub(line.len() + 1));
+        if line.len() + word.len() >= max_bytes {
+            let room = word.floor_char_boundary(max_bytes.saturating_sub(line.len() + 1));
             // A single word that is too long is cut; a word after others is left out.
             if line.is_empty() {
                 line.push_str(&word[..room]);
@@ -28,10 +28,10 @@ fn push_words(line: &mut String, text: &str, longest: usize) {
 }
 
 /// The text below a node in one line; a block begins a new word. With a set, only its members are read.
-pub(crate) fn of_node(dom: &Dom, id: NodeId, among: Option<&NodeSet>, longest: usize) -> String {
+pub(crate) fn of_node(dom: &Dom, id: NodeId, among: Option<&NodeSet>, max_bytes: usize) -> String {
     let mut raw = String::new();
     // Empty elements cost steps too.
-    for node in dom.subtree(id).take(longest.saturating_mul(8) + 1_000) {
+    for node in dom.subtree(id).take(max_bytes.saturating_mul(8) + 1_000) {
         if dom.is_text(node) {
             if among.is_none_or(|set| set.contains(node)) {
                 raw.push_str(dom.text(node));
@@ -39,14 +39,14 @@ pub(crate) fn of_node(dom: &Dom, id: NodeId, among: Option<&NodeSet>, longest: u
         } else if !is_inline(dom.tag(node)) {
             raw.push(' ');
         }
-        if raw.len() > longest.saturating_mul(4) {
+        if raw.len() > max_bytes.saturating_mul(4) {
             break;
         }
     }
-    line(&raw, longest)
+    line(&raw, max_bytes)
 }
 
-/// Elements that do not part words.
+/// Elements that do not separate words.
 pub(crate) fn is_inline(tag: Tag) -> bool {
     matches!(
         tag,
@@ -87,12 +87,12 @@ pub(crate) fn is_inline(tag: Tag) -> bool {
     )
 }
 
-/// A described value as plain text: descriptions in JSON-LD often carry markup and entities of their own.
-pub(crate) fn plain(text: &str, longest: usize) -> String {
+/// A value as plain text: descriptions in JSON-LD often contain markup and entities.
+pub(crate) fn plain_text(text: &str, max_bytes: usize) -> String {
     if !text.contains(['<', '&']) {
-        return line(text, longest);
+        return line(text, max_bytes);
     }
-    let text = &text[..text.floor_char_boundary(longest.saturating_mul(4))];
+    let text = &text[..text.floor_char_boundary(max_bytes.saturating_mul(4))];
     let mut bare = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['<', '&']) {
@@ -117,7 +117,7 @@ pub(crate) fn plain(text: &str, longest: usize) -> String {
         }
     }
     bare.push_str(rest);
-    line(&bare, longest)
+    line(&bare, max_bytes)
 }
 
 const ENTITIES: &[(&str, char)] = &[
@@ -133,7 +133,8 @@ const ENTITIES: &[(&str, char)] = &[
     ("#8211;", '–'),
 ];
 
-/// Whether a class attribute, id or name has a part with this word: `add-to-cart` and `addToCart` have "cart", `cartography` has not.
+/// Whether a class attribute, id or name has a part with this word: `add-to-cart` and `addToCart` have
+/// "cart", `cartography` has not.
 pub(crate) fn has_part(names: &str, words: &[&str]) -> bool {
     let mut rest = names;
     while !rest.is_empty() {
@@ -161,7 +162,7 @@ mod tests {
 
     #[test]
     fn plain_text_of_values() {
-        assert_eq!(plain("<p>Soft &amp; warm.</p><p>5 < 6 &co</p>", 100), "Soft & warm. 5 < 6 &co");
+        assert_eq!(plain_text("<p>Soft &amp; warm.</p><p>5 < 6 &co</p>", 100), "Soft & warm. 5 < 6 &co");
         assert_eq!(line("  a \n b  ", 100), "a b");
         assert_eq!(line("aaa bbb ccc", 8), "aaa bbb");
         assert_eq!(line("ääääää", 5), "ää");

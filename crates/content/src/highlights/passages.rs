@@ -1,16 +1,17 @@
-//! Markdown cut into passages: sentences, list items, rows, code blocks, each with the heading it stands under.
+//! Splits markdown into passages: sentences, list items, table rows, code blocks, each with the heading above
+//! it.
 
 use crate::budget;
 
 /// Longest passage; longer sentences are cut at a space.
-const LONGEST: usize = 1_200;
-/// Longest heading and longest names of columns that are shown above passages: every passage under them is compared with them.
-const LONGEST_ABOVE: usize = 4_000;
-const MOST_PASSAGES: usize = 100_000;
+const MAX_PASSAGE_BYTES: usize = 1_200;
+/// Limit of the heading and column names of a passage: every passage under them is compared with them.
+const MAX_HEADING_BYTES: usize = 4_000;
+const MAX_PASSAGES: usize = 100_000;
 
 /// What a passage is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PassageKind {
     Sentence,
     Item,
     Row,
@@ -20,21 +21,27 @@ pub(super) enum Kind {
 
 /// A passage of a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Passage<'a> {
+pub(super) struct TextPassage<'a> {
     pub(super) text: &'a str,
-    pub(super) kind: Kind,
+    pub(super) kind: PassageKind,
     /// The heading line above it; empty at the top.
     pub(super) heading: &'a str,
     /// Which block of the text it belongs to.
     pub(super) block: usize,
-    /// The head of the table a row stands in.
+    /// The header of the table that a row belongs to.
     pub(super) columns: Option<&'a str>,
 }
 
 /// The passages of a markdown text, in order.
-pub(super) fn of(markdown: &str) -> Vec<Passage<'_>> {
-    let mut cutter =
-        Cutter { markdown, passages: Vec::new(), heading: "", block: 0, table: None, paragraph: None };
+pub(super) fn split_passages(markdown: &str) -> Vec<TextPassage<'_>> {
+    let mut cutter = PassageSplitter {
+        markdown,
+        passages: Vec::new(),
+        heading: "",
+        block: 0,
+        table: None,
+        paragraph: None,
+    };
     let mut fence: Option<(usize, &str)> = None;
     let mut at = 0;
     for line in markdown.split_inclusive('\n') {
@@ -45,7 +52,7 @@ pub(super) fn of(markdown: &str) -> Vec<Passage<'_>> {
         let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
         if let Some((open, opened)) = fence {
             if mark == Some(opened) {
-                cutter.add(open, end, Kind::Code);
+                cutter.add(open, end, PassageKind::Code);
                 fence = None;
             }
             continue;
@@ -56,20 +63,20 @@ pub(super) fn of(markdown: &str) -> Vec<Passage<'_>> {
         } else {
             cutter.line(start, end);
         }
-        if cutter.passages.len() >= MOST_PASSAGES {
+        if cutter.passages.len() >= MAX_PASSAGES {
             break;
         }
     }
     if let Some((open, _)) = fence {
-        cutter.add(open, at, Kind::Code);
+        cutter.add(open, at, PassageKind::Code);
     }
     cutter.end_paragraph();
     cutter.passages
 }
 
-struct Cutter<'a> {
+struct PassageSplitter<'a> {
     markdown: &'a str,
-    passages: Vec<Passage<'a>>,
+    passages: Vec<TextPassage<'a>>,
     heading: &'a str,
     block: usize,
     /// The head of the table being read.
@@ -78,7 +85,7 @@ struct Cutter<'a> {
     paragraph: Option<(usize, usize)>,
 }
 
-impl Cutter<'_> {
+impl PassageSplitter<'_> {
     fn line(&mut self, start: usize, end: usize) {
         let line = self.markdown[start..end].trim();
         let row = line.starts_with('|') && line.len() > 2;
@@ -89,15 +96,15 @@ impl Cutter<'_> {
             self.end_paragraph();
         } else if line.starts_with('#') {
             self.end_paragraph();
-            self.heading = &line[..line.floor_char_boundary(LONGEST_ABOVE)];
-            self.add(start, end, Kind::Heading);
+            self.heading = &line[..line.floor_char_boundary(MAX_HEADING_BYTES)];
+            self.add(start, end, PassageKind::Heading);
         } else if row {
             self.end_paragraph();
             self.row(start, end);
         } else if is_item(line) {
             self.end_paragraph();
             self.paragraph = None;
-            self.add(start, end, Kind::Item);
+            self.add(start, end, PassageKind::Item);
         } else {
             self.paragraph = Some((self.paragraph.map_or(start, |(from, _)| from), end));
         }
@@ -107,7 +114,7 @@ impl Cutter<'_> {
         let line = self.markdown[start..end].trim();
         let rule = line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' '));
         match self.table {
-            // The first line is the head; with the rule below it, it can stand before any row.
+            // The first line is the header; with the rule below it, it can be written before any row.
             None => {
                 self.table = Some(line);
                 self.block += 1;
@@ -118,24 +125,24 @@ impl Cutter<'_> {
             }
             Some(head) => {
                 let text = &self.markdown
-                    [start..start + self.markdown[start..end].trim_end().len().min(LONGEST * 2)];
-                self.passages.push(Passage {
+                    [start..start + self.markdown[start..end].trim_end().len().min(MAX_PASSAGE_BYTES * 2)];
+                self.passages.push(TextPassage {
                     text,
-                    kind: Kind::Row,
+                    kind: PassageKind::Row,
                     heading: self.heading,
                     block: self.block,
-                    columns: Some(head).filter(|head| head.len() <= LONGEST_ABOVE),
+                    columns: Some(head).filter(|head| head.len() <= MAX_HEADING_BYTES),
                 });
             }
         }
     }
 
-    fn add(&mut self, start: usize, end: usize, kind: Kind) {
+    fn add(&mut self, start: usize, end: usize, kind: PassageKind) {
         self.block += 1;
         let text = self.markdown[start..end].trim_end();
-        let text = &text[..text.floor_char_boundary(LONGEST * 2)];
+        let text = &text[..text.floor_char_boundary(MAX_PASSAGE_BYTES * 2)];
         if !text.trim().is_empty() {
-            self.passages.push(Passage {
+            self.passages.push(TextPassage {
                 text,
                 kind,
                 heading: self.heading,
@@ -150,15 +157,15 @@ impl Cutter<'_> {
         self.block += 1;
         let text = self.markdown[start..end].trim();
         let mut rest = text;
-        while !rest.is_empty() && self.passages.len() < MOST_PASSAGES {
+        while !rest.is_empty() && self.passages.len() < MAX_PASSAGES {
             let (sentence, after) = rest.split_at(sentence_end(rest));
             budget::spend_on_text(sentence.len());
             rest = after.trim_start();
             let sentence = sentence.trim_end();
             if !sentence.is_empty() {
-                self.passages.push(Passage {
+                self.passages.push(TextPassage {
                     text: sentence,
-                    kind: Kind::Sentence,
+                    kind: PassageKind::Sentence,
                     heading: self.heading,
                     block: self.block,
                     columns: None,
@@ -176,10 +183,10 @@ fn is_item(line: &str) -> bool {
         || ((1..=9).contains(&digits) && line[digits..].starts_with(". "))
 }
 
-/// Where the first sentence of a text ends. Dots after initials, short forms and numbers end nothing.
+/// The end of the first sentence of a text. Dots after initials, abbreviations and numbers do not end it.
 fn sentence_end(text: &str) -> usize {
     for (at, c) in text.char_indices() {
-        if at > LONGEST {
+        if at > MAX_PASSAGE_BYTES {
             return text[..at].rfind(' ').unwrap_or(at);
         }
         let after = &text[at + c.len_utf8()..];
@@ -189,7 +196,7 @@ fn sentence_end(text: &str) -> usize {
                 let closed = after.trim_start_matches(['"', '\'', ')', ']', '”', '*', '_', '»']);
                 let gap = closed.trim_start();
                 let ends = closed.len() != gap.len() && !gap.starts_with(char::is_lowercase);
-                // Looked for where it matters only: back to the start of the word, which may be long.
+                // Searched only when needed: the word may be long.
                 let word =
                     || text[..at].rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
                 if ends && !(c == '.' && is_short_form(word())) {

@@ -1,23 +1,23 @@
 //! How well a passage answers a query.
 
-use super::passages::{Kind, Passage};
-use super::terms::{is_common, of, stem};
+use super::passages::{PassageKind, TextPassage};
+use super::terms::{extract_terms, is_common, stem};
 use crate::budget;
 use std::collections::HashMap;
 
-const MOST_TERMS: usize = 64;
-/// Cutting a text into terms and counting them takes so many times as long as reading it.
-const TIMES_TEXT: usize = 4;
-const LONGEST_QUERY: usize = 10_000;
-/// How fast more of the same word stops counting, and how much length counts against a passage.
+const MAX_TERMS: usize = 64;
+/// Budget steps of splitting a text into terms and counting them, as a multiple of reading it.
+const STEPS_TIMES_TEXT: usize = 4;
+const MAX_QUERY_BYTES: usize = 10_000;
+/// BM25 parameters: saturation of repeated words, and penalty for long passages.
 const SATURATION: f32 = 1.2;
-const LENGTH: f32 = 0.5;
-/// What a word in the heading or the column names above counts beside one in the passage.
-const HEADING: f32 = 0.4;
+const LENGTH_PENALTY: f32 = 0.5;
+/// Weight of a word in the heading or column names, relative to one in the passage.
+const HEADING_WEIGHT: f32 = 0.4;
 
-/// What an answer has to hold.
+/// What an answer must contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum AnswerKind {
     Anything,
     Number,
     Date,
@@ -25,16 +25,16 @@ enum Wanted {
     Code,
 }
 
-/// A query, read.
+/// A parsed query.
 #[derive(Debug)]
-pub(super) struct Query {
+pub(super) struct HighlightQuery {
     terms: Vec<String>,
-    wanted: Wanted,
+    answer: AnswerKind,
 }
 
-impl Query {
-    pub(super) fn of(query: &str) -> Self {
-        let query = &query[..query.floor_char_boundary(LONGEST_QUERY)];
+impl HighlightQuery {
+    pub(super) fn parse(query: &str) -> Self {
+        let query = &query[..query.floor_char_boundary(MAX_QUERY_BYTES)];
         let lower = query.to_lowercase();
         let all: Vec<&str> =
             lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -43,21 +43,21 @@ impl Query {
         let common: Vec<String> =
             all.iter().filter(|word| is_common(word)).map(|word| stem(word)).chain(asking).collect();
         let mut terms: Vec<String> = Vec::new();
-        for term in of(query) {
-            if !common.contains(&term) && !terms.contains(&term) && terms.len() < MOST_TERMS {
+        for term in extract_terms(query) {
+            if !common.contains(&term) && !terms.contains(&term) && terms.len() < MAX_TERMS {
                 terms.push(term);
             }
         }
         // A query of nothing but common words still asks for something.
         if terms.is_empty() {
-            terms = of(query);
-            terms.truncate(MOST_TERMS);
+            terms = extract_terms(query);
+            terms.truncate(MAX_TERMS);
         }
-        Self { terms, wanted: wanted(&lower) }
+        Self { terms, answer: answer_kind(&lower) }
     }
 }
 
-fn wanted(query: &str) -> Wanted {
+fn answer_kind(query: &str) -> AnswerKind {
     let any = |words: &[&str]| words.iter().any(|word| query.contains(word));
     if any(&[
         "how much",
@@ -77,7 +77,7 @@ fn wanted(query: &str) -> Wanted {
         "多少",
         "いくら",
     ]) {
-        Wanted::Number
+        AnswerKind::Number
     } else if any(&[
         "when ",
         "what year",
@@ -91,80 +91,80 @@ fn wanted(query: &str) -> Wanted {
         "什么时候",
         "いつ",
     ]) {
-        Wanted::Date
+        AnswerKind::Date
     } else if any(&["who ", "whose ", "wer ", "qui ", "quién", "chi ", "quem ", "кто ", "谁", "誰"]) {
-        Wanted::Name
+        AnswerKind::Name
     } else if any(&["command", "code", "snippet", "install", "syntax", "how to call", "befehl"]) {
-        Wanted::Code
+        AnswerKind::Code
     } else {
-        Wanted::Anything
+        AnswerKind::Anything
     }
 }
 
 /// A passage's score.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Score {
+pub(super) struct PassageScore {
     pub(super) value: f32,
-    /// Share of the query's weight that it holds.
+    /// Share of the query's weight that it contains.
     pub(super) covered: f32,
-    /// The query's words it holds, a bit each.
+    /// The query's words in it, one bit each.
     pub(super) words: u64,
 }
 
-/// What one passage holds of the query.
-struct Held {
+/// The query terms in one passage.
+struct PassageMatches {
     counts: Vec<f32>,
     length: f32,
-    /// Fewest words that hold all of the query's words the passage has.
+    /// The shortest span of words with all query words of the passage.
     span: usize,
 }
 
 /// Scores all passages: rare words of the query weigh more, words close together more than words apart.
-pub(super) fn all(query: &Query, passages: &[Passage]) -> Vec<Score> {
+pub(super) fn score_passages(query: &HighlightQuery, passages: &[TextPassage]) -> Vec<PassageScore> {
     let places: HashMap<&str, usize> =
         query.terms.iter().enumerate().map(|(at, term)| (term.as_str(), at)).collect();
     let mut holding = vec![0_u32; query.terms.len()];
     let mut contexts: HashMap<(&str, &str), Vec<bool>> = HashMap::new();
-    let held: Vec<Held> = passages
+    let matches: Vec<PassageMatches> = passages
         .iter()
         .map(|passage| {
-            budget::spend_on_text(TIMES_TEXT * passage.text.len());
-            let held = hold(passage.text, &places);
-            for (count, number) in held.counts.iter().zip(&mut holding) {
+            budget::spend_on_text(STEPS_TIMES_TEXT * passage.text.len());
+            let matches = count_matches(passage.text, &places);
+            for (count, number) in matches.counts.iter().zip(&mut holding) {
                 *number += u32::from(*count > 0.0);
             }
             contexts.entry(context(passage)).or_insert_with(|| {
                 let above = [passage.heading, passage.columns.unwrap_or_default()].join("\n");
-                hold(&above, &places).counts.iter().map(|count| *count > 0.0).collect()
+                count_matches(&above, &places).counts.iter().map(|count| *count > 0.0).collect()
             });
-            held
+            matches
         })
         .collect();
     let total = passages.len() as f32;
     let weights: Vec<f32> = holding.iter().map(|&number| weight(number.max(1) as f32, total)).collect();
     let whole: f32 = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
-    let mean = (held.iter().map(|held| held.length).sum::<f32>() / total.max(1.0)).max(1.0);
+    let mean = (matches.iter().map(|matches| matches.length).sum::<f32>() / total.max(1.0)).max(1.0);
     passages
         .iter()
-        .zip(&held)
-        .map(|(passage, held)| {
-            score(query, passage, held, &contexts[&context(passage)], &weights, whole, mean)
+        .zip(&matches)
+        .map(|(passage, matches)| {
+            score(query, passage, matches, &contexts[&context(passage)], &weights, whole, mean)
         })
         .collect()
 }
 
-/// What stands over a passage: its heading and the names of its columns.
-fn context<'a>(passage: &Passage<'a>) -> (&'a str, &'a str) {
+/// The context of a passage: its heading and column names.
+fn context<'a>(passage: &TextPassage<'a>) -> (&'a str, &'a str) {
     (passage.heading, passage.columns.unwrap_or_default())
 }
 
-/// What a word weighs that so many of all passages hold. One that none holds weighs like one of a single passage.
+/// Inverse document frequency of a word that `number` of `total` passages contain.
 fn weight(number: f32, total: f32) -> f32 {
     (1.0 + ((total - number + 0.5) / (number + 0.5)).max(0.0)).ln()
 }
 
-fn hold(text: &str, places: &HashMap<&str, usize>) -> Held {
-    let terms = of(text);
+fn count_matches(text: &str, places: &HashMap<&str, usize>) -> PassageMatches {
+    let terms = extract_terms(text);
     let mut counts = vec![0.0; places.len()];
     let mut hits: Vec<(usize, usize)> = Vec::new();
     for (at, term) in terms.iter().enumerate() {
@@ -173,22 +173,22 @@ fn hold(text: &str, places: &HashMap<&str, usize>) -> Held {
             hits.push((at, place));
         }
     }
-    Held { counts, length: terms.len() as f32, span: shortest_span(&hits, places.len()) }
+    PassageMatches { counts, length: terms.len() as f32, span: shortest_span(&hits, places.len()) }
 }
 
-/// The fewest words that hold every term found, by one pass of two ends.
+/// The shortest span of words with every term found, by a sliding window.
 fn shortest_span(hits: &[(usize, usize)], terms: usize) -> usize {
     let mut seen = vec![0_usize; terms];
     for &(_, place) in hits {
         seen[place] += 1;
     }
-    let wanted = seen.iter().filter(|count| **count > 0).count();
+    let answer = seen.iter().filter(|count| **count > 0).count();
     seen.fill(0);
     let (mut have, mut from, mut best) = (0, 0, usize::MAX);
     for &(at, place) in hits {
         have += usize::from(seen[place] == 0);
         seen[place] += 1;
-        while have == wanted {
+        while have == answer {
             let (first, term) = hits[from];
             best = best.min(at - first + 1);
             seen[term] -= 1;
@@ -200,49 +200,49 @@ fn shortest_span(hits: &[(usize, usize)], terms: usize) -> usize {
 }
 
 fn score(
-    query: &Query,
-    passage: &Passage,
-    held: &Held,
+    query: &HighlightQuery,
+    passage: &TextPassage,
+    matches: &PassageMatches,
     heading: &[bool],
     weights: &[f32],
     whole: f32,
     mean: f32,
-) -> Score {
+) -> PassageScore {
     let (mut value, mut covered, mut found, mut words) = (0.0, 0.0, 0_usize, 0_u64);
     for (at, weight) in weights.iter().enumerate() {
-        let count = held.counts[at];
+        let count = matches.counts[at];
         if count > 0.0 {
             found += 1;
             words |= 1 << at;
             covered += weight;
-            let damp = SATURATION * (1.0 - LENGTH + LENGTH * held.length / mean);
+            let damp = SATURATION * (1.0 - LENGTH_PENALTY + LENGTH_PENALTY * matches.length / mean);
             value += weight * count * (SATURATION + 1.0) / (count + damp);
         } else if heading[at] {
-            covered += weight * HEADING;
-            value += weight * HEADING;
+            covered += weight * HEADING_WEIGHT;
+            value += weight * HEADING_WEIGHT;
         }
     }
-    // A heading answers nothing by itself; what stands under it does, if it says anything of its own.
-    if found == 0 && !heading.iter().any(|held| *held) || passage.kind == Kind::Heading {
-        return Score::default();
+    // A heading alone does not answer; the text under it does.
+    if found == 0 && !heading.iter().any(|matches| *matches) || passage.kind == PassageKind::Heading {
+        return PassageScore::default();
     }
-    if found == 0 && held.length < 3.0 {
-        return Score::default();
+    if found == 0 && matches.length < 3.0 {
+        return PassageScore::default();
     }
     if found > 1 {
-        value *= 1.0 + 0.5 * found as f32 / held.span.max(found) as f32;
+        value *= 1.0 + 0.5 * found as f32 / matches.span.max(found) as f32;
     }
-    let fits = match query.wanted {
-        Wanted::Anything => false,
-        Wanted::Number => passage.text.bytes().any(|byte| byte.is_ascii_digit()),
-        Wanted::Date => has_date(passage.text),
-        Wanted::Name => has_name(passage.text),
-        Wanted::Code => passage.kind == Kind::Code || passage.text.contains('`'),
+    let fits = match query.answer {
+        AnswerKind::Anything => false,
+        AnswerKind::Number => passage.text.bytes().any(|byte| byte.is_ascii_digit()),
+        AnswerKind::Date => has_date(passage.text),
+        AnswerKind::Name => has_name(passage.text),
+        AnswerKind::Code => passage.kind == PassageKind::Code || passage.text.contains('`'),
     };
     if fits {
         value *= 1.35;
     }
-    Score { value: value * (covered / whole).clamp(0.0, 1.0), covered: covered / whole, words }
+    PassageScore { value: value * (covered / whole).clamp(0.0, 1.0), covered: covered / whole, words }
 }
 
 /// A year, a month's name before or after a number, or a date in numbers.

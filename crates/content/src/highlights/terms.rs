@@ -1,7 +1,7 @@
-//! Words made comparable: small letters, stripped of common endings; pairs of characters where words are not written apart.
+//! Normalizes words: lower case, without common endings; pairs of characters in scripts without spaces.
 
-/// Words too common to say what a query is about.
-const COMMON: &str = "a about above after again all also am an and any are as at be because been before being below between both but by can could did do does doing down during each few for from \
+/// Stop words of queries.
+const COMMON_WORDS: &str = "a about above after again all also am an and any are as at be because been before being below between both but by can could did do does doing down during each few for from \
     further had has have having he her here hers him his how i if in into is it its just me more most much must my no nor not now of off on once only or other our out over own please same she should \
     so some such tell than that the their them then there these they this those through to too under until up us very was we were what when where which while who whom whose why will with would you your \
     der die das ein eine einer einen und oder ist sind war wie was wer wann wo warum welche welcher welches für mit von zu im in den dem des auf nicht es sich kann können bei aus nach \
@@ -10,7 +10,7 @@ const COMMON: &str = "a about above after again all also am an and any are as at
     para com do da dos das em no na";
 
 /// The terms of a text in order.
-pub(super) fn of(text: &str) -> Vec<String> {
+pub(super) fn extract_terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     let mut word = String::new();
     let mut last_wide: Option<char> = None;
@@ -40,17 +40,17 @@ fn push(terms: &mut Vec<String>, word: &mut String) {
     }
 }
 
-/// Characters of scripts that write words together.
+/// Characters of scripts without spaces between words.
 fn is_wide(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{e00}'..='\u{e7f}')
 }
 
-/// Whether a word says nothing about what is asked.
+/// Whether a word is a stop word.
 pub(super) fn is_common(word: &str) -> bool {
-    COMMON.split_ascii_whitespace().any(|common| common == word)
+    COMMON_WORDS.split_ascii_whitespace().any(|common| common == word)
 }
 
-/// A word without the endings that forms of it differ in. Crude on purpose: both sides are cut alike.
+/// A simple stemmer. Crude on purpose: both sides are stemmed alike.
 pub(super) fn stem(word: &str) -> String {
     let len = word.chars().count();
     if len <= 3 || word.bytes().any(|byte| byte.is_ascii_digit()) {

@@ -1,11 +1,11 @@
-//! Words by what they do in an instruction, in the languages that write words apart.
+//! Words by their role in an instruction, in languages with spaces between words.
 
-use super::fold::{Text, latin_twin};
+use super::fold::{FoldedText, latin_twin};
 use crate::budget;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What a word does; a word may do several things.
+/// Roles of words; a word may have several.
 pub(super) mod role {
     /// Orders to drop something.
     pub(in crate::injection) const DROP: u64 = 1 << 0;
@@ -37,7 +37,7 @@ pub(super) mod role {
     pub(in crate::injection) const STEER: u64 = 1 << 17;
     /// Answers.
     pub(in crate::injection) const ANSWER: u64 = 1 << 18;
-    /// May stand before an order.
+    /// May precede an instruction.
     pub(in crate::injection) const LEAD: u64 = 1 << 19;
     pub(in crate::injection) const NOW: u64 = 1 << 20;
     pub(in crate::injection) const MODE: u64 = 1 << 21;
@@ -65,7 +65,7 @@ use role::{
     USER, YOU, YOUR,
 };
 
-/// Words by role; a star stands for any ending.
+/// Words by role; a star matches any ending.
 const WORDS: &[(u64, &str)] = &[
     (
         DROP,
@@ -171,7 +171,7 @@ const WORDS: &[(u64, &str)] = &[
 ];
 
 /// Words of texts that talk about such instructions rather than give them.
-const TALK: &[&str] = &[
+const ABOUT_INSTRUCTIONS_WORDS: &[&str] = &[
     "attack",
     "example",
     "e.g.",
@@ -222,7 +222,7 @@ const TALK: &[&str] = &[
 ];
 
 /// Titles of pages about such attacks.
-const TOPICS: &[&str] = &[
+const ATTACK_TOPICS: &[&str] = &[
     "prompt injection",
     "jailbreak",
     "prompt-injection",
@@ -243,22 +243,22 @@ const TOPICS: &[&str] = &[
 
 /// Whether a text talks about instructions.
 pub(super) fn is_talk(folded: &str) -> bool {
-    TALK.iter().any(|word| folded.contains(word))
+    ABOUT_INSTRUCTIONS_WORDS.iter().any(|word| folded.contains(word))
 }
 
 /// Whether a page's headings are about models and attacks on them.
 pub(super) fn is_about_attacks(topic: &str) -> bool {
-    TOPICS.iter().any(|word| topic.contains(word))
+    ATTACK_TOPICS.iter().any(|word| topic.contains(word))
 }
 
-/// The words by what they do.
+/// The words by role.
 #[derive(Debug)]
-pub(super) struct Lexicon {
+pub(super) struct RoleLexicon {
     whole: HashMap<&'static str, u64>,
     starts: HashMap<&'static str, u64>,
 }
 
-impl Lexicon {
+impl RoleLexicon {
     pub(super) fn new() -> Self {
         let mut lexicon = Self { whole: HashMap::new(), starts: HashMap::new() };
         for &(roles, words) in WORDS {
@@ -283,11 +283,11 @@ impl Lexicon {
 
 /// A word in a passage.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
+pub(super) struct PhraseToken {
     pub(super) roles: u64,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Which sentence of the passage it stands in.
+    /// The sentence of the passage it is in.
     pub(super) sentence: u32,
     /// Whether it opens a sentence or a part of one.
     pub(super) fresh: bool,
@@ -295,16 +295,16 @@ pub(super) struct Token {
     pub(super) called: bool,
 }
 
-impl Token {
+impl PhraseToken {
     pub(super) fn is(&self, roles: u64) -> bool {
         self.roles & roles != 0
     }
 }
 
 /// The words of a passage.
-pub(super) fn tokens(text: &Text, lexicon: &Lexicon) -> Vec<Token> {
+pub(super) fn tokens(text: &FoldedText, lexicon: &RoleLexicon) -> Vec<PhraseToken> {
     let folded = text.folded.as_str();
-    let mut tokens: Vec<Token> = Vec::new();
+    let mut tokens: Vec<PhraseToken> = Vec::new();
     let (mut sentence, mut fresh) = (0, true);
     let mut start: Option<usize> = None;
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '_' | '-');
@@ -319,7 +319,7 @@ pub(super) fn tokens(text: &Text, lexicon: &Lexicon) -> Vec<Token> {
             let from = from + folded[from..at].find(word).unwrap_or(0);
             let called =
                 matches!(c, ':' | ',') || (c == ')' || c == ']') && folded[at + 1..].starts_with(':');
-            tokens.push(Token {
+            tokens.push(PhraseToken {
                 roles: lexicon.roles(&one_script(word)),
                 start: from,
                 end: from + word.len(),
@@ -352,7 +352,8 @@ pub(super) fn tokens(text: &Text, lexicon: &Lexicon) -> Vec<Token> {
     tokens
 }
 
-/// A word in one script: letters of others that look Latin are read as Latin where Latin letters stand beside them.
+/// A word in one script: letters of others that look Latin are read as Latin where Latin letters stand beside
+/// them.
 fn one_script(word: &str) -> Cow<'_, str> {
     if word.is_ascii()
         || !word.chars().any(|c| c.is_ascii_alphabetic())

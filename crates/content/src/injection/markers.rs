@@ -1,7 +1,7 @@
 //! Markup that models read between the turns of a chat, and calls of tools.
 
-use super::fold::Text;
-use super::{Hit, SignKind};
+use super::fold::FoldedText;
+use super::{SignHit, SignKind};
 use memchr::memmem;
 
 /// Marks in small letters, what they are, and what they weigh.
@@ -32,19 +32,19 @@ const MARKS: &[(&str, SignKind, f32)] = &[
     ("\"function_call\"", SignKind::ToolCall, 0.6),
 ];
 
-const MOST_HITS: usize = 20;
+const MAX_HITS: usize = 20;
 
-pub(super) fn find(text: &Text) -> Vec<Hit> {
+pub(super) fn find(text: &FoldedText) -> Vec<SignHit> {
     let folded = text.folded.as_bytes();
     let mut hits = Vec::new();
     let mut add = |kind, weight, start: usize, len: usize| {
         // A little of what follows makes the evidence worth reading.
         let end = text.folded.floor_char_boundary((start + len + 80).min(text.folded.len()));
-        hits.push(Hit { kind, weight, start, end, quoted: text.is_quoted(start) });
+        hits.push(SignHit { kind, weight, start, end, quoted: text.is_quoted(start) });
     };
     if memchr::memchr3(b'<', b'[', b'{', folded).is_some() || memmem::find(folded, b"###").is_some() {
         for &(mark, kind, weight) in MARKS {
-            for start in memmem::find_iter(folded, mark).take(MOST_HITS) {
+            for start in memmem::find_iter(folded, mark).take(MAX_HITS) {
                 add(kind, weight, start, mark.len());
             }
         }
@@ -58,7 +58,7 @@ pub(super) fn find(text: &Text) -> Vec<Hit> {
     }
     // Turns written out: "System: you are …", "Human: … Assistant: …".
     for role in ["system:", "assistant:", "human:", "user:"] {
-        for start in memmem::find_iter(folded, role).take(MOST_HITS) {
+        for start in memmem::find_iter(folded, role).take(MAX_HITS) {
             let opens = text.folded[..start].trim_end_matches([' ', '\n', '#', '*', '[']).is_empty();
             let rest = text.folded[start + role.len()..].trim_start();
             let orders =

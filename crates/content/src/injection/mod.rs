@@ -1,70 +1,70 @@
-//! Text on a page that is meant for a machine reader's obedience rather than for people.
+//! Detects prompt injection: text on a page that tries to instruct the model that reads it.
 //!
-//! Owns the judgement whether a page tries to instruct the model that reads it. It rests on what is said ([`phrases`],
-//! many languages), on where it is said ([`looks`], [`passages`]: hidden text weighs more), and on whether it is said or
-//! talked about: quoted, shown as code, or on a page about such attacks, the same words weigh little. By rules alone:
-//! a clever enough sentence in plain sight passes, and what is found is reported as evidence, never removed.
+//! Signs are phrases ([`phrases`], many languages) and their position ([`hidden_elements`], [`passages`]:
+//! hidden text counts more). The same words count little when they are quoted, shown as code, or on a page
+//! about such attacks. By rules alone: a clever enough visible sentence passes, and what is found is reported
+//! as evidence, never removed.
 
 mod fold;
+mod hidden_elements;
 mod lexicon;
-mod looks;
 mod markers;
 mod passages;
 mod phrases;
 mod sequences;
-mod sheet;
+mod stylesheet;
 
 use crate::budget;
 use crate::page::Page;
-use fold::Text;
-use passages::Passage;
+use fold::FoldedText;
+use passages::PagePassage;
 use serde::Serialize;
 
-/// Bytes of text that are looked at on one page.
-const MOST_TEXT: usize = 8_000_000;
+/// Bytes of text searched on one page.
+const MAX_TEXT_BYTES: usize = 8_000_000;
 /// Signs reported for one page.
-const MOST_SIGNS: usize = 50;
+const MAX_SIGNS: usize = 50;
 /// Longest evidence of one sign.
-const LONGEST_EVIDENCE: usize = 200;
+const MAX_EVIDENCE_BYTES: usize = 200;
 /// From this sum of weights on, a passage is an attempt.
-const ENOUGH: f32 = 1.0;
+const MIN_SUSPICIOUS_SCORE: f32 = 1.0;
 
-/// What a passage does to its reader.
+/// What a passage tries to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SignKind {
-    /// Tells the reader to drop its instructions.
+    /// Tells the model to ignore its instructions.
     Override,
     /// Addresses a model or an assistant.
     Address,
-    /// Tells the reader what to say or do.
+    /// Tells the model what to say or do.
     Command,
-    /// Gives the reader another self without limits.
+    /// Gives the model another persona without limits.
     Persona,
     /// Looks like the markup between the turns of a chat.
     RoleMarker,
     /// Looks like a call of a tool.
     ToolCall,
-    /// Wants prompts, conversations or secrets told or sent.
+    /// Asks for prompts, conversations or secrets.
     Exfiltration,
-    /// Wants something kept from the user.
+    /// Asks to hide something from the user.
     Concealment,
-    /// Is written in characters that people do not see.
+    /// Is written in invisible characters.
     InvisibleText,
     /// Is encoded.
     EncodedText,
 }
 
-/// Where on the page a sign stands.
+/// Where on the page a sign is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Place {
-    /// In plain sight.
+pub enum SignPlace {
+    /// In visible text.
     #[default]
     Visible,
-    /// Where people do not see it: not displayed, without size, off the screen, in the colour of its ground.
+    /// In hidden text: not displayed, without size, off the screen, in the colour of its background.
     Hidden,
-    /// In an attribute that is read out or shown beside: `alt`, `title`, labels.
+    /// In an attribute that is read aloud or shown: `alt`, `title`, labels.
     Attribute,
     /// In the page's own description of itself.
     Metadata,
@@ -79,13 +79,13 @@ pub struct Sign {
     pub kind: SignKind,
     /// The words, clipped.
     pub evidence: String,
-    /// Where they stand.
-    pub place: Place,
-    /// How much it counts; a passage whose signs add up to 1 is an attempt.
+    /// Where they are.
+    pub place: SignPlace,
+    /// Its weight; a passage whose signs add up to 1 is an injection attempt.
     pub weight: f32,
 }
 
-/// What was found on a page.
+/// The result of an inspection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Inspection {
     /// The signs, in the order of the page.
@@ -94,49 +94,50 @@ pub struct Inspection {
     pub suspicious: bool,
     /// The largest sum of weights in one place.
     pub score: f32,
-    /// Whether all text was looked at.
+    /// Whether all text was searched.
     pub complete: bool,
 }
 
-/// Looks for attempts to instruct the page's reader.
+/// Searches a page for prompt injection.
 pub fn inspect(page: &Page) -> Inspection {
-    let passages = passages::of(page, MOST_TEXT);
-    judge(&passages.list, passages.complete, lexicon::is_about_attacks(&passages.topic))
+    let passages = passages::from_page(page, MAX_TEXT_BYTES);
+    assess(&passages.list, passages.complete, lexicon::is_about_attacks(&passages.topic))
 }
 
-/// Looks at text that is no page: a document's markdown, the text of a file.
+/// Searches text other than pages: a document's markdown, the text of a file.
 pub fn inspect_text(text: &str) -> Inspection {
-    let kept = &text[..text.floor_char_boundary(MOST_TEXT)];
-    let passages = passages::of_text(kept);
-    judge(&passages, kept.len() == text.len(), false)
+    let kept = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
+    let passages = passages::from_text(kept);
+    assess(&passages, kept.len() == text.len(), false)
 }
 
-/// Looks at the comments of a page's markup, which are no part of its tree and reach only readers of the raw page.
+/// Searches the comments of a page's markup, which are not part of its tree and reach only readers of the raw
+/// page.
 pub fn inspect_comments(html: &str) -> Inspection {
-    let kept = &html[..html.floor_char_boundary(MOST_TEXT)];
-    judge(&passages::of_comments(kept), kept.len() == html.len(), false)
+    let kept = &html[..html.floor_char_boundary(MAX_TEXT_BYTES)];
+    assess(&passages::from_comments(kept), kept.len() == html.len(), false)
 }
 
-/// Searching a passage for signs takes so many times as long as reading it.
-const TIMES_TEXT: usize = 8;
+/// Budget steps of searching a passage, as a multiple of reading it.
+const STEPS_TIMES_TEXT: usize = 8;
 
-fn judge(passages: &[Passage], complete: bool, about: bool) -> Inspection {
-    let words = lexicon::Lexicon::new();
+fn assess(passages: &[PagePassage], complete: bool, about: bool) -> Inspection {
+    let words = lexicon::RoleLexicon::new();
     let mut inspection = Inspection { complete, ..Inspection::default() };
-    // What is hidden in many pieces is added up over the page.
+    // Signs in hidden text are added up over the page, so that they cannot be split.
     let mut unseen: Vec<Sign> = Vec::new();
     for passage in passages {
-        budget::spend_on_text(TIMES_TEXT * passage.text.len());
+        budget::spend_on_text(STEPS_TIMES_TEXT * passage.text.len());
         let signs = weigh(passage, &words, about);
         inspection.score = inspection.score.max(sum(&signs));
-        if passage.place != Place::Visible {
-            unseen.extend(signs.iter().take(MOST_SIGNS.saturating_sub(unseen.len())).cloned());
+        if passage.place != SignPlace::Visible {
+            unseen.extend(signs.iter().take(MAX_SIGNS.saturating_sub(unseen.len())).cloned());
         }
-        let room = MOST_SIGNS - inspection.found.len().min(MOST_SIGNS);
+        let room = MAX_SIGNS - inspection.found.len().min(MAX_SIGNS);
         inspection.found.extend(signs.into_iter().take(room));
     }
     inspection.score = inspection.score.max(sum(&unseen));
-    inspection.suspicious = inspection.score >= ENOUGH;
+    inspection.suspicious = inspection.score >= MIN_SUSPICIOUS_SCORE;
     inspection
 }
 
@@ -150,9 +151,9 @@ fn sum(signs: &[Sign]) -> f32 {
     most.iter().sum()
 }
 
-/// A sign before its surroundings are weighed.
+/// A sign before its context is considered.
 #[derive(Clone, Copy, Debug)]
-struct Hit {
+struct SignHit {
     kind: SignKind,
     weight: f32,
     /// Bytes of the text that was searched.
@@ -162,31 +163,31 @@ struct Hit {
     quoted: bool,
 }
 
-fn weigh(passage: &Passage, words: &lexicon::Lexicon, about: bool) -> Vec<Sign> {
+fn weigh(passage: &PagePassage, words: &lexicon::RoleLexicon, about: bool) -> Vec<Sign> {
     let mut signs = Vec::new();
-    let text = Text::of(&passage.text, &passage.quoted);
+    let text = FoldedText::fold(&passage.text, &passage.quoted);
     let talk = lexicon::is_talk(&text.folded);
     for hit in hits(&text, words) {
         let factor = match passage.place {
-            Place::Visible => {
+            SignPlace::Visible => {
                 (if hit.quoted { 0.25 } else { 1.0 })
                     * (if talk { 0.4 } else { 1.0 })
                     * (if about { 0.6 } else { 1.0 })
             }
-            Place::Attribute | Place::Metadata => 1.2 * if hit.quoted || talk { 0.4 } else { 1.0 },
-            Place::Hidden | Place::Comment => 1.6 * if hit.quoted { 0.65 } else { 1.0 },
+            SignPlace::Attribute | SignPlace::Metadata => 1.2 * if hit.quoted || talk { 0.4 } else { 1.0 },
+            SignPlace::Hidden | SignPlace::Comment => 1.6 * if hit.quoted { 0.65 } else { 1.0 },
         };
         signs.push(sign(hit.kind, hit.weight * factor, &text.folded[hit.start..hit.end], passage.place));
     }
-    // Text people cannot see at all is meant for no one else, whatever stands around it.
-    for hidden in fold::smuggled(&passage.text) {
-        let inner = Text::of(&hidden, &[]);
+    // Text in invisible characters can only be meant for a model, whatever its context.
+    for hidden in fold::find_invisible_text(&passage.text) {
+        let inner = FoldedText::fold(&hidden, &[]);
         let said = hits(&inner, words).iter().map(|hit| hit.weight).fold(0.0, f32::max);
         let weight = if hidden.is_ascii() { (said * 2.0).max(1.0) } else { said * 2.0 };
         signs.push(sign(SignKind::InvisibleText, weight, &hidden, passage.place));
     }
-    for decoded in fold::encoded(&passage.text) {
-        let inner = Text::of(&decoded, &[]);
+    for decoded in fold::decode_words(&passage.text) {
+        let inner = FoldedText::fold(&decoded, &[]);
         let said: f32 = hits(&inner, words).iter().map(|hit| hit.weight).sum();
         if said >= 0.5 {
             signs.push(sign(
@@ -201,14 +202,14 @@ fn weigh(passage: &Passage, words: &lexicon::Lexicon, about: bool) -> Vec<Sign> 
     signs
 }
 
-fn hits(text: &Text, words: &lexicon::Lexicon) -> Vec<Hit> {
+fn hits(text: &FoldedText, words: &lexicon::RoleLexicon) -> Vec<SignHit> {
     let mut hits = phrases::find(text, words);
     hits.extend(sequences::find(text));
     hits.extend(markers::find(text));
     hits
 }
 
-fn sign(kind: SignKind, weight: f32, evidence: &str, place: Place) -> Sign {
+fn sign(kind: SignKind, weight: f32, evidence: &str, place: SignPlace) -> Sign {
     let weight = (weight * 100.0).round() / 100.0;
-    Sign { kind, evidence: crate::facts::text::line(evidence, LONGEST_EVIDENCE), place, weight }
+    Sign { kind, evidence: crate::facts::text::line(evidence, MAX_EVIDENCE_BYTES), place, weight }
 }

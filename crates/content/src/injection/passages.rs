@@ -1,7 +1,7 @@
-//! The texts of a page, passage by passage, with where each stands.
+//! The texts of a page, passage by passage, with the position of each.
 
-use super::Place;
-use super::looks::Looks;
+use super::SignPlace;
+use super::hidden_elements::HiddenElements;
 use crate::budget;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::facts::text::is_inline;
@@ -9,13 +9,13 @@ use crate::page::Page;
 use std::ops::Range;
 
 /// Text of one passage; longer ones are cut in two.
-const LONGEST: usize = 8_000;
+const MAX_PASSAGE_BYTES: usize = 8_000;
 
 /// A passage.
 #[derive(Debug, Default)]
-pub(super) struct Passage {
+pub(super) struct PagePassage {
     pub(super) text: String,
-    pub(super) place: Place,
+    pub(super) place: SignPlace,
     /// Ranges the page marks as code or quotation, in order.
     pub(super) quoted: Vec<Range<usize>>,
 }
@@ -23,46 +23,49 @@ pub(super) struct Passage {
 /// The passages of a page.
 #[derive(Debug, Default)]
 pub(super) struct Passages {
-    pub(super) list: Vec<Passage>,
+    pub(super) list: Vec<PagePassage>,
     pub(super) complete: bool,
     /// Title and headings, in lower case.
     pub(super) topic: String,
 }
 
-/// Reads a page; no more than `room` bytes of text.
-pub(super) fn of(page: &Page, room: usize) -> Passages {
+/// Collects the passages of a page; no more than `room` bytes of text.
+pub(super) fn from_page(page: &Page, room: usize) -> Passages {
     let dom = page.dom();
-    let looks = Looks::of(dom);
-    let mut reader =
-        Reader { passages: Passages { complete: true, ..Passages::default() }, room, ..Reader::default() };
+    let looks = HiddenElements::find(dom);
+    let mut collector = PassageCollector {
+        passages: Passages { complete: true, ..Passages::default() },
+        room,
+        ..PassageCollector::default()
+    };
     for id in dom.subtree(dom.root()) {
-        if reader.room == 0 {
-            reader.passages.complete = false;
+        if collector.room == 0 {
+            collector.passages.complete = false;
             break;
         }
         if dom.is_text(id) {
-            reader.text(dom, id, &looks);
+            collector.text(dom, id, &looks);
         } else {
-            reader.element(dom, id);
+            collector.element(dom, id);
         }
     }
-    reader.flush();
-    reader.passages
+    collector.flush();
+    collector.passages
 }
 
 #[derive(Default)]
-struct Reader {
+struct PassageCollector {
     passages: Passages,
-    seen: Passage,
-    unseen: Passage,
-    /// Ends of the open elements whose text is code, quotation, or of no concern.
+    seen: PagePassage,
+    unseen: PagePassage,
+    /// Ends of the open elements whose text is code, quotation, or ignored.
     quote_end: u32,
     skip_end: u32,
     room: usize,
 }
 
-impl Reader {
-    fn text(&mut self, dom: &Dom, id: NodeId, looks: &Looks) {
+impl PassageCollector {
+    fn text(&mut self, dom: &Dom, id: NodeId, looks: &HiddenElements) {
         if id.0 < self.skip_end {
             return;
         }
@@ -75,7 +78,7 @@ impl Reader {
         if id.0 < self.quote_end {
             passage.quoted.push(start..passage.text.len());
         }
-        if passage.text.len() > LONGEST {
+        if passage.text.len() > MAX_PASSAGE_BYTES {
             self.flush();
         }
     }
@@ -104,11 +107,11 @@ impl Reader {
                     || name.contains("keywords")
                     || name.contains("abstract")
                 {
-                    self.add(dom.attr(id, Attr::Content), Place::Metadata);
+                    self.add(dom.attr(id, Attr::Content), SignPlace::Metadata);
                 }
             }
             Tag::Input if dom.attr(id, Attr::Type) == Some("hidden") => {
-                self.add(dom.attr(id, Attr::Value), Place::Hidden);
+                self.add(dom.attr(id, Attr::Value), SignPlace::Hidden);
             }
             _ => {}
         }
@@ -119,22 +122,23 @@ impl Reader {
             self.flush();
         }
         for name in [Attr::Alt, Attr::Title, Attr::AriaLabel] {
-            self.add(dom.attr(id, name), Place::Attribute);
+            self.add(dom.attr(id, name), SignPlace::Attribute);
         }
     }
 
     /// A passage of its own.
-    fn add(&mut self, text: Option<&str>, place: Place) {
+    fn add(&mut self, text: Option<&str>, place: SignPlace) {
         // No instruction is shorter than a few words.
         if let Some(text) = text.filter(|text| text.len() >= 16) {
-            let text = &text[..text.floor_char_boundary(LONGEST.min(self.room))];
+            let text = &text[..text.floor_char_boundary(MAX_PASSAGE_BYTES.min(self.room))];
             self.room -= text.len();
-            self.passages.list.push(Passage { text: text.to_owned(), place, quoted: Vec::new() });
+            self.passages.list.push(PagePassage { text: text.to_owned(), place, quoted: Vec::new() });
         }
     }
 
     fn flush(&mut self) {
-        for (passage, place) in [(&mut self.seen, Place::Visible), (&mut self.unseen, Place::Hidden)] {
+        for (passage, place) in [(&mut self.seen, SignPlace::Visible), (&mut self.unseen, SignPlace::Hidden)]
+        {
             let mut done = std::mem::take(passage);
             if done.text.trim().len() >= 4 {
                 done.place = place;
@@ -144,15 +148,15 @@ impl Reader {
     }
 }
 
-/// The paragraphs of a text that is no page. Fenced and indented lines and quotations count as such.
-pub(super) fn of_text(text: &str) -> Vec<Passage> {
+/// The paragraphs of a text. Fenced and indented lines count as code, quotations as quoted.
+pub(super) fn from_text(text: &str) -> Vec<PagePassage> {
     let mut passages = Vec::new();
-    let mut passage = Passage::default();
+    let mut passage = PagePassage::default();
     let mut fenced = false;
     for line in text.split_inclusive('\n') {
         budget::spend(1);
         let trimmed = line.trim_start();
-        if trimmed.is_empty() || passage.text.len() > LONGEST {
+        if trimmed.is_empty() || passage.text.len() > MAX_PASSAGE_BYTES {
             passages.push(std::mem::take(&mut passage));
         }
         let fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
@@ -169,7 +173,7 @@ pub(super) fn of_text(text: &str) -> Vec<Passage> {
 }
 
 /// The comments of markup.
-pub(super) fn of_comments(html: &str) -> Vec<Passage> {
+pub(super) fn from_comments(html: &str) -> Vec<PagePassage> {
     let mut passages = Vec::new();
     let mut rest = html;
     while let Some(start) = rest.find("<!--") {
@@ -180,8 +184,8 @@ pub(super) fn of_comments(html: &str) -> Vec<Passage> {
         rest = &rest[end..];
         // Conditional comments and those of builders hold markup, not sentences.
         if text.trim().len() >= 16 && !text.trim_start().starts_with('[') {
-            let text = text[..text.floor_char_boundary(LONGEST)].to_owned();
-            passages.push(Passage { text, place: Place::Comment, quoted: Vec::new() });
+            let text = text[..text.floor_char_boundary(MAX_PASSAGE_BYTES)].to_owned();
+            passages.push(PagePassage { text, place: SignPlace::Comment, quoted: Vec::new() });
         }
     }
     passages

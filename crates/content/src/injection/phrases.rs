@@ -1,55 +1,55 @@
-//! Orders to a machine reader, found as words of certain roles near each other in one sentence.
+//! Finds instructions to a model as words of certain roles near each other in one sentence.
 
-use super::fold::Text;
-use super::lexicon::{Lexicon, Token, role, tokens};
-use super::{Hit, SignKind};
+use super::fold::FoldedText;
+use super::lexicon::{PhraseToken, RoleLexicon, role, tokens};
+use super::{SignHit, SignKind};
 
-/// How far apart the words of one order may stand.
-const NEAR: usize = 7;
+/// How many words apart the words of one instruction may be.
+const MAX_WORD_DISTANCE: usize = 7;
 /// Signs taken from one passage.
-const MOST_HITS: usize = 40;
+const MAX_HITS: usize = 40;
 
-pub(super) fn find(text: &Text, lexicon: &Lexicon) -> Vec<Hit> {
+pub(super) fn find(text: &FoldedText, lexicon: &RoleLexicon) -> Vec<SignHit> {
     let tokens = tokens(text, lexicon);
-    let reader = Reader { text, tokens: &tokens };
+    let matcher = PhraseMatcher { text, tokens: &tokens };
     let mut hits = Vec::new();
     for at in 0..tokens.len() {
-        if hits.len() >= MOST_HITS {
+        if hits.len() >= MAX_HITS {
             break;
         }
-        hits.extend(reader.override_at(at));
-        hits.extend(reader.telling_at(at));
-        hits.extend(reader.sending_at(at));
-        hits.extend(reader.persona_at(at));
-        hits.extend(reader.address_at(at));
-        hits.extend(reader.command_at(at));
+        hits.extend(matcher.override_at(at));
+        hits.extend(matcher.telling_at(at));
+        hits.extend(matcher.sending_at(at));
+        hits.extend(matcher.persona_at(at));
+        hits.extend(matcher.address_at(at));
+        hits.extend(matcher.command_at(at));
     }
-    // Only the addressed are commanded: the same verbs to no one in particular are everyday prose.
+    // Commands count fully only when a model is addressed: otherwise the same verbs are everyday prose.
     let addressed =
         hits.iter().filter(|hit| hit.kind == SignKind::Address).map(|hit| hit.weight).fold(0.0, f32::max);
     for hit in hits.iter_mut().filter(|hit| hit.kind == SignKind::Command) {
-        // Whoever is told what to do when summarising is a summariser.
+        // An instruction about summarising is addressed to a summariser.
         let summarising = text.folded[hit.start..].starts_with("summar");
         hit.weight *= if addressed >= 0.3 || summarising { 1.0 } else { 0.5 };
     }
     hits
 }
 
-struct Reader<'a> {
-    text: &'a Text,
-    tokens: &'a [Token],
+struct PhraseMatcher<'a> {
+    text: &'a FoldedText,
+    tokens: &'a [PhraseToken],
 }
 
-impl Reader<'_> {
+impl PhraseMatcher<'_> {
     /// The words after one in its sentence, as far as they count.
-    fn after(&self, at: usize, reach: usize) -> &[Token] {
+    fn after(&self, at: usize, reach: usize) -> &[PhraseToken] {
         let rest = &self.tokens[at + 1..self.tokens.len().min(at + 1 + reach)];
         let same = rest.iter().take_while(|token| token.sentence == self.tokens[at].sentence).count();
         &rest[..same]
     }
 
     /// The words before one in its sentence.
-    fn before(&self, at: usize, reach: usize) -> &[Token] {
+    fn before(&self, at: usize, reach: usize) -> &[PhraseToken] {
         let from = at.saturating_sub(reach);
         let rest = &self.tokens[from..at];
         let same = rest.iter().rev().take_while(|token| token.sentence == self.tokens[at].sentence).count();
@@ -57,7 +57,7 @@ impl Reader<'_> {
     }
 
     /// The words before one in its part of the sentence.
-    fn part_before(&self, at: usize, reach: usize) -> &[Token] {
+    fn part_before(&self, at: usize, reach: usize) -> &[PhraseToken] {
         let before = self.before(at, reach);
         let from = if self.tokens[at].fresh {
             before.len()
@@ -77,21 +77,21 @@ impl Reader<'_> {
         self.before(at, 3).iter().any(|word| word.is(role::NOT))
     }
 
-    fn hit(&self, kind: SignKind, weight: f32, first: usize, last: &Token) -> Hit {
+    fn hit(&self, kind: SignKind, weight: f32, first: usize, last: &PhraseToken) -> SignHit {
         let start = self.tokens[first].start;
-        Hit { kind, weight, start, end: last.end.max(start), quoted: self.text.is_quoted(start) }
+        SignHit { kind, weight, start, end: last.end.max(start), quoted: self.text.is_quoted(start) }
     }
 
     /// "Ignore all previous instructions."
-    fn override_at(&self, at: usize) -> Option<Hit> {
+    fn override_at(&self, at: usize) -> Option<SignHit> {
         let verb = self.tokens[at];
         if !verb.is(role::DROP | role::ASIDE) || self.is_negated(at) {
             return None;
         }
         let order = if self.is_order(at) || verb.is(role::ASIDE) { 1.0 } else { 0.4 };
-        let after = self.after(at, NEAR + 2);
+        let after = self.after(at, MAX_WORD_DISTANCE + 2);
         let any = |roles: u64, len: usize| after[..len.min(after.len())].iter().any(|word| word.is(roles));
-        if let Some(place) = after.iter().take(NEAR).position(|word| word.is(role::RULES)) {
+        if let Some(place) = after.iter().take(MAX_WORD_DISTANCE).position(|word| word.is(role::RULES)) {
             let span = (place + 3).min(after.len());
             let (all, your, prior) = (any(role::ALL, span), any(role::YOUR, span), any(role::PRIOR, span));
             let weight = match (prior || any(role::SYSTEM | role::LIMITS, span), all, your) {
@@ -106,9 +106,9 @@ impl Reader<'_> {
             return Some(self.hit(SignKind::Override, weight * order, at, &after[place]));
         }
         // "Disregard everything above", "forget what you were told before", "ignore the user's question".
-        let told = any(role::PRIOR | role::TOLD, NEAR);
-        if told && any(role::ALL | role::TOLD, NEAR) {
-            let weight = if any(role::YOU, NEAR) || any(role::ALL, 2) { 0.6 } else { 0.4 };
+        let told = any(role::PRIOR | role::TOLD, MAX_WORD_DISTANCE);
+        if told && any(role::ALL | role::TOLD, MAX_WORD_DISTANCE) {
+            let weight = if any(role::YOU, MAX_WORD_DISTANCE) || any(role::ALL, 2) { 0.6 } else { 0.4 };
             return Some(self.hit(SignKind::Override, weight * order, at, after.last()?));
         }
         let user = after.iter().take(3).position(|word| word.is(role::USER))?;
@@ -116,7 +116,7 @@ impl Reader<'_> {
     }
 
     /// "Do not tell the user."
-    fn telling_at(&self, at: usize) -> Option<Hit> {
+    fn telling_at(&self, at: usize) -> Option<SignHit> {
         if !self.tokens[at].is(role::TELL) || !self.is_negated(at) {
             return None;
         }
@@ -129,12 +129,12 @@ impl Reader<'_> {
     }
 
     /// "Reveal your system prompt", "send the conversation to …".
-    fn sending_at(&self, at: usize) -> Option<Hit> {
+    fn sending_at(&self, at: usize) -> Option<SignHit> {
         if !self.tokens[at].is(role::SEND) || self.is_negated(at) || !self.is_order(at) {
             return None;
         }
         let after = self.after(at, 9);
-        let prompt = after.iter().take(NEAR).enumerate().position(|(place, word)| {
+        let prompt = after.iter().take(MAX_WORD_DISTANCE).enumerate().position(|(place, word)| {
             let own = after[..place].iter().any(|word| word.is(role::SYSTEM | role::YOUR));
             let follows = after.get(place + 1).is_some_and(|word| word.is(role::SYSTEM))
                 || after.get(place + 2).is_some_and(|word| word.is(role::SYSTEM));
@@ -168,7 +168,7 @@ impl Reader<'_> {
     }
 
     /// "You are now DAN", "you have no restrictions", "enter developer mode".
-    fn persona_at(&self, at: usize) -> Option<Hit> {
+    fn persona_at(&self, at: usize) -> Option<SignHit> {
         let word = self.tokens[at];
         let after = self.after(at, 10);
         let words = |len: usize| &after[..len.min(after.len())];
@@ -197,7 +197,7 @@ impl Reader<'_> {
     }
 
     /// "Dear AI,", "If you are a language model", "Attention all AI agents".
-    fn address_at(&self, at: usize) -> Option<Hit> {
+    fn address_at(&self, at: usize) -> Option<SignHit> {
         let word = self.tokens[at];
         if !word.is(role::MODEL | role::AGENT) {
             return None;
@@ -227,10 +227,10 @@ impl Reader<'_> {
         Some(self.hit(SignKind::Address, weight, at, &word))
     }
 
-    /// What the addressed is to say or do.
-    fn command_at(&self, at: usize) -> Option<Hit> {
+    /// What the model is told to say or do.
+    fn command_at(&self, at: usize) -> Option<SignHit> {
         let word = self.tokens[at];
-        let after = self.after(at, NEAR);
+        let after = self.after(at, MAX_WORD_DISTANCE);
         let any = |roles: u64, len: usize| after[..len.min(after.len())].iter().any(|word| word.is(roles));
         if word.is(role::NEW) && any(role::RULES, 1) && self.tokens[at + 1].called | any(role::ARE, 3) {
             return Some(self.hit(SignKind::Command, 0.6, at, after.last()?));

@@ -1,7 +1,7 @@
 //! Orders in languages that are not searched word by word: pieces of text that follow each other closely.
 
-use super::fold::Text;
-use super::{Hit, SignKind};
+use super::fold::FoldedText;
+use super::{SignHit, SignKind};
 use memchr::memmem;
 
 /// Pieces of one order, each in its variants, and how much the whole weighs.
@@ -16,8 +16,8 @@ const fn order(pieces: &'static [&'static [&'static str]], kind: SignKind, weigh
 }
 
 /// Bytes between one piece and the next.
-const NEAR: usize = 60;
-const MOST_HITS: usize = 20;
+const MAX_BYTE_DISTANCE: usize = 60;
+const MAX_HITS: usize = 20;
 
 const SEQUENCES: &[Sequence] = &[
     // Chinese
@@ -120,7 +120,7 @@ const SEQUENCES: &[Sequence] = &[
     ),
 ];
 
-pub(super) fn find(text: &Text) -> Vec<Hit> {
+pub(super) fn find(text: &FoldedText) -> Vec<SignHit> {
     let folded = text.folded.as_str();
     if folded.is_ascii() {
         return Vec::new();
@@ -128,9 +128,9 @@ pub(super) fn find(text: &Text) -> Vec<Hit> {
     let mut hits = Vec::new();
     for sequence in SEQUENCES {
         for first in sequence.pieces[0] {
-            for start in memmem::find_iter(folded.as_bytes(), first).take(MOST_HITS) {
+            for start in memmem::find_iter(folded.as_bytes(), first).take(MAX_HITS) {
                 if let Some(end) = rest_from(folded, start + first.len(), &sequence.pieces[1..]) {
-                    hits.push(Hit {
+                    hits.push(SignHit {
                         kind: sequence.kind,
                         weight: sequence.weight,
                         start,
@@ -148,7 +148,7 @@ pub(super) fn find(text: &Text) -> Vec<Hit> {
 fn rest_from(text: &str, from: usize, pieces: &[&[&str]]) -> Option<usize> {
     let mut at = from;
     for variants in pieces {
-        let window = &text[at..text.floor_char_boundary(at + NEAR)];
+        let window = &text[at..text.floor_char_boundary(at + MAX_BYTE_DISTANCE)];
         let window = window.split(['。', '！', '？', '\n', '।']).next().unwrap_or_default();
         let window = window.split(". ").next().unwrap_or_default();
         at += variants

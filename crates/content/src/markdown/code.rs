@@ -1,9 +1,9 @@
 //! Code: spans within text, fenced blocks with their language, every line as it was.
 
-use super::{Flow, Gap, Writer};
+use super::{Flow, Gap, MarkdownWriter};
 use crate::dom::{Attr, Dom, NodeId, Tag};
 
-/// Classes that name a language by themselves, for highlighters that put it bare beside their own.
+/// Classes that are the name of a language, as some highlighters write them.
 const LANGUAGES: &[&str] = &[
     "bash",
     "c",
@@ -82,7 +82,7 @@ const LANGUAGES: &[&str] = &[
     "zig",
 ];
 
-impl Writer<'_> {
+impl MarkdownWriter<'_> {
     /// A code span, written whole; gives the id after it.
     pub(super) fn code_span(&mut self, id: NodeId) -> NodeId {
         let dom = self.dom;
@@ -185,7 +185,7 @@ fn longest_run(code: &str) -> usize {
 }
 
 /// The text of a `pre`, its breaks and line elements as newlines, without line-number gutters.
-fn preformatted(writer: &Writer, id: NodeId) -> String {
+fn preformatted(writer: &MarkdownWriter, id: NodeId) -> String {
     let dom = writer.dom;
     let mut code = String::new();
     let mut at = NodeId(id.0 + 1);
@@ -252,7 +252,8 @@ fn sole_link(dom: &Dom, id: NodeId) -> Option<NodeId> {
         .then_some(link)
 }
 
-/// The language a highlighter or author named: on the block, the `code` in it, or up to two wrappers around it.
+/// The language a highlighter or author named: on the block, the `code` in it, or up to two wrappers around
+/// it.
 fn language(dom: &Dom, id: NodeId) -> Option<&str> {
     let inner = dom.children(id).find(|&child| dom.tag(child) == Tag::Code);
     let outer = dom
@@ -284,7 +285,7 @@ fn language_in_class(class: &str, bare: bool) -> Option<&str> {
     class.split_ascii_whitespace().find(|name| marked && LANGUAGES.contains(name))
 }
 
-/// A word that can stand after a fence.
+/// Whether a word can be the language of a fence.
 fn sound(name: &str) -> Option<&str> {
     let name = name.trim();
     let fits = !name.is_empty()

@@ -1,13 +1,13 @@
-//! What page text must carry a backslash for, so that reading the markdown gives the text back.
+//! Escapes page text so that rendering the markdown gives the same text.
 //!
 //! Escapes only where markdown would really see markup: most `_`, `*` and `[` in prose stay as they are.
 
-use super::inline::Place;
+use super::inline::TextPosition;
 use std::fmt::Write;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Context {
-    pub place: Place,
+pub(super) struct EscapeContext {
+    pub place: TextPosition,
     pub in_link: bool,
     pub line_start: bool,
     pub before_link: bool,
@@ -30,7 +30,7 @@ static SPECIAL: [bool; 256] = {
 };
 
 /// Writes page text.
-pub(super) fn text(text: &str, context: Context, out: &mut String) {
+pub(super) fn text(text: &str, context: EscapeContext, out: &mut String) {
     let bytes = text.as_bytes();
     let mut copied = 0;
     if context.line_start
@@ -55,7 +55,7 @@ pub(super) fn text(text: &str, context: Context, out: &mut String) {
     out.push_str(&text[copied..]);
 }
 
-fn needs_escape(bytes: &[u8], at: usize, context: Context) -> bool {
+fn needs_escape(bytes: &[u8], at: usize, context: EscapeContext) -> bool {
     let before = at.checked_sub(1).map(|at| bytes[at]);
     let after = bytes.get(at + 1).copied();
     let space = |byte: Option<u8>| byte.is_some_and(|byte| byte == b' ');
@@ -74,11 +74,11 @@ fn needs_escape(bytes: &[u8], at: usize, context: Context) -> bool {
         b']' => context.in_link || matches!(after, Some(b'(' | b'[' | b':')),
         b'<' => after.is_none_or(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'!' | b'?')),
         b'&' => is_entity(&bytes[at + 1..]),
-        b'|' => context.place == Place::Cell,
+        b'|' => context.place == TextPosition::Cell,
         b'!' => after.is_none() && context.before_link,
         // A heading's closing run of #s is dropped by readers.
         b'#' => {
-            context.place == Place::Heading
+            context.place == TextPosition::Heading
                 && (before.is_none() || space(before))
                 && bytes[at..].iter().all(|byte| *byte == b'#')
         }
@@ -87,7 +87,7 @@ fn needs_escape(bytes: &[u8], at: usize, context: Context) -> bool {
 }
 
 /// Where a backslash stops the start of a line from being read as a block.
-fn line_start_mark(bytes: &[u8], place: Place) -> Option<usize> {
+fn line_start_mark(bytes: &[u8], place: TextPosition) -> Option<usize> {
     let ends = |at: usize| bytes.get(at).is_none_or(|&byte| byte == b' ');
     let first = *bytes.first()?;
     match first {
@@ -103,7 +103,7 @@ fn line_start_mark(bytes: &[u8], place: Place) -> Option<usize> {
         }
         b':' => (ends(1) || bytes.iter().all(|byte| b"-|: ".contains(byte))).then_some(0),
         b'[' => {
-            let task = place == Place::Item
+            let task = place == TextPosition::Item
                 && bytes.get(2) == Some(&b']')
                 && matches!(bytes.get(1), Some(b' ' | b'x' | b'X'));
             task.then_some(0)
@@ -136,7 +136,7 @@ pub(super) fn pipes(text: &str, out: &mut String) {
     }
 }
 
-/// Writes the text that stands in for an image.
+/// Writes the alternative text of an image.
 pub(super) fn alternative(alt: &str, out: &mut String) {
     for (n, word) in alt.split_whitespace().enumerate() {
         if n > 0 {
@@ -151,7 +151,7 @@ pub(super) fn alternative(alt: &str, out: &mut String) {
     }
 }
 
-/// Writes a link's address so that it ends where it should, even for simple readers.
+/// Writes the URL of a link so that it ends where it should, even for simple parsers.
 pub(super) fn address(url: &str, out: &mut String) {
     if url.bytes().all(|byte| byte.is_ascii_graphic() && !b"()<>\"\\`|[]".contains(&byte)) {
         out.push_str(url);
@@ -169,7 +169,7 @@ pub(super) fn address(url: &str, out: &mut String) {
     }
 }
 
-/// Writes a title after an address.
+/// Writes a title after a URL.
 pub(super) fn title(title: &str, out: &mut String) {
     out.push_str(" \"");
     for (n, word) in title.split_whitespace().enumerate() {

@@ -1,7 +1,8 @@
 //! The inline text of one block: gathered piece by piece, then written as markdown in one go.
 //!
-//! Owns white space, emphasis and links within a block. Marks are decided only when the whole block is known, because
-//! whether `**` can open or close depends on the characters on both sides. Never starts a line of its own.
+//! Owns white space, emphasis and links within a block. Marks are decided only when the whole block is known,
+//! because whether `**` can open or close depends on the characters on both sides. Never starts a line of its
+//! own.
 
 use super::escape;
 
@@ -23,9 +24,9 @@ impl Mark {
     }
 }
 
-/// Where the text will stand, which decides what needs escaping and what a line break becomes.
+/// Where the text is written, which decides what needs escaping and what a line break becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TextPosition {
     Paragraph,
     Item,
     Heading,
@@ -33,13 +34,13 @@ pub(super) enum Place {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum InlinePiece {
     /// Page text, to be escaped.
     Text {
         start: usize,
         end: usize,
     },
-    /// Markdown already: code, images, formulas, note marks.
+    /// Finished markdown: code, images, formulas, footnote references.
     Raw {
         start: usize,
         end: usize,
@@ -48,17 +49,17 @@ pub(super) enum Piece {
     Open(Mark),
     Close(Mark),
     OpenLink,
-    /// The address (and title) of the link that ends here.
+    /// The URL (and title) of the link that ends here.
     CloseLink(Option<usize>),
     Break,
-    /// A mark or link that came to nothing.
+    /// A removed mark or link.
     Gone,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Link {
+pub(super) struct OpenLinkState {
     pub(super) address: usize,
-    /// The link waits for text: a block that only holds a picture does not use it up.
+    /// The link needs text: a block with only a picture does not use it up.
     pub(super) wants_text: bool,
     pub(super) spent: bool,
 }
@@ -67,13 +68,13 @@ pub(super) struct Link {
 #[derive(Debug, Default)]
 pub(super) struct Inline {
     pub(super) text: String,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<InlinePiece>,
     /// White space seen since the last character.
     space: bool,
     /// Emphasis open at this point, outermost first.
     pub(super) marks: Vec<Mark>,
-    pub(super) link: Option<Link>,
-    /// Addresses of links as they will be written, title included.
+    pub(super) link: Option<OpenLinkState>,
+    /// URLs of links as they will be written, with their titles.
     addresses: Vec<String>,
     /// Links opened inside a link, which markdown cannot express: their ends are ignored.
     ignored_links: usize,
@@ -83,19 +84,19 @@ const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x0b | 0)
 }
 
-/// Bytes looked at together.
-const STRIDE: usize = 16;
+/// Bytes compared together.
+const STRIDE_BYTES: usize = 16;
 
-/// Where a run of text that begins at `at` ends: at white space that will be collapsed. Single spaces are part of the run, so
-/// that ordinary prose is copied in long pieces.
+/// Where a run of text that begins at `at` ends: at white space that will be collapsed. Single spaces are
+/// part of the run, so that ordinary prose is copied in long pieces.
 fn run_end(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() {
         while let Some(next) = bytes[at..].first_chunk()
             && !may_end(next)
         {
-            at += STRIDE;
+            at += STRIDE_BYTES;
         }
-        let stop = (at + STRIDE).min(bytes.len());
+        let stop = (at + STRIDE_BYTES).min(bytes.len());
         while at < stop {
             if ends_run(bytes, at) {
                 return at;
@@ -106,8 +107,9 @@ fn run_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Whether any of the first bytes could end a run; no branch, so that they are compared in a few instructions.
-fn may_end(bytes: &[u8; STRIDE + 1]) -> bool {
+/// Whether any of the first bytes could end a run; no branch, so that they are compared in a few
+/// instructions.
+fn may_end(bytes: &[u8; STRIDE_BYTES + 1]) -> bool {
     let mut ends = 0;
     for (&byte, &after) in bytes.iter().zip(&bytes[1..]) {
         let doubled = u8::from(byte == b' ') & (u8::from(after <= b' ') | u8::from(after == 0xc2));
@@ -126,11 +128,11 @@ fn ends_run(bytes: &[u8], at: usize) -> bool {
 }
 
 impl Inline {
-    /// Whether there is nothing to see. White space beyond ASCII is kept within text, but makes none by itself.
+    /// Whether nothing is visible. Non-ASCII white space is kept within text, but is not text by itself.
     pub fn is_empty(&self) -> bool {
         !self.pieces.iter().any(|piece| match *piece {
-            Piece::Text { start, end } => !self.text[start..end].trim_start().is_empty(),
-            Piece::Raw { .. } => true,
+            InlinePiece::Text { start, end } => !self.text[start..end].trim_start().is_empty(),
+            InlinePiece::Raw { .. } => true,
             _ => false,
         })
     }
@@ -162,8 +164,8 @@ impl Inline {
     fn extend_text(&mut self, from: usize) {
         let end = self.text.len();
         match self.pieces.last_mut() {
-            Some(Piece::Text { end: last, .. }) if *last == from => *last = end,
-            _ => self.pieces.push(Piece::Text { start: from, end }),
+            Some(InlinePiece::Text { end: last, .. }) if *last == from => *last = end,
+            _ => self.pieces.push(InlinePiece::Text { start: from, end }),
         }
     }
 
@@ -172,11 +174,17 @@ impl Inline {
         if !std::mem::take(&mut self.space) {
             return;
         }
-        let at = self.tail(|piece| matches!(piece, Piece::Open(_) | Piece::OpenLink));
+        let at = self.tail(|piece| matches!(piece, InlinePiece::Open(_) | InlinePiece::OpenLink));
         let before = self.pieces[..at].iter().rfind(|piece| {
-            matches!(piece, Piece::Text { .. } | Piece::Raw { .. } | Piece::Break | Piece::CloseLink(_))
+            matches!(
+                piece,
+                InlinePiece::Text { .. }
+                    | InlinePiece::Raw { .. }
+                    | InlinePiece::Break
+                    | InlinePiece::CloseLink(_)
+            )
         });
-        if matches!(before, None | Some(Piece::Break)) {
+        if matches!(before, None | Some(InlinePiece::Break)) {
             return;
         }
         let from = self.text.len();
@@ -184,7 +192,7 @@ impl Inline {
         if at == self.pieces.len() {
             self.extend_text(from);
         } else {
-            self.pieces.insert(at, Piece::Text { start: from, end: from + 1 });
+            self.pieces.insert(at, InlinePiece::Text { start: from, end: from + 1 });
         }
     }
 
@@ -203,7 +211,7 @@ impl Inline {
         self.begin();
         let start = self.text.len();
         self.text.push_str(markdown);
-        self.pieces.push(Piece::Raw { start, end: self.text.len(), image });
+        self.pieces.push(InlinePiece::Raw { start, end: self.text.len(), image });
     }
 
     /// Adds finished markdown.
@@ -215,7 +223,7 @@ impl Inline {
         self.push_piece(markdown, true);
     }
 
-    /// Adds a formula: its TeX and whether it stands on its own.
+    /// Adds a formula: its TeX and whether it is displayed as a block.
     pub fn push_formula(&mut self, formula: Option<(String, bool)>) {
         if let Some((tex, display)) = formula {
             let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -229,31 +237,31 @@ impl Inline {
     pub fn push_break(&mut self) {
         self.space = false;
         if !self.is_empty() {
-            let at = self.tail(|piece| matches!(piece, Piece::Open(_) | Piece::OpenLink));
-            self.pieces.insert(at, Piece::Break);
+            let at = self.tail(|piece| matches!(piece, InlinePiece::Open(_) | InlinePiece::OpenLink));
+            self.pieces.insert(at, InlinePiece::Break);
         }
     }
 
     /// Where the run of such pieces at the end begins.
-    fn tail(&self, is_tail: impl Fn(&Piece) -> bool) -> usize {
+    fn tail(&self, is_tail: impl Fn(&InlinePiece) -> bool) -> usize {
         self.pieces.iter().rposition(|piece| !is_tail(piece)).map_or(0, |at| at + 1)
     }
 
     /// Adds an end before the breaks that precede it: a break at the edge of a mark belongs outside.
-    fn push_end(&mut self, piece: Piece) {
-        let at = self.tail(|piece| *piece == Piece::Break);
+    fn push_end(&mut self, piece: InlinePiece) {
+        let at = self.tail(|piece| *piece == InlinePiece::Break);
         self.pieces.insert(at, piece);
     }
 
     pub fn open_mark(&mut self, mark: Mark) {
         self.marks.push(mark);
-        self.pieces.push(Piece::Open(mark));
+        self.pieces.push(InlinePiece::Open(mark));
     }
 
     pub fn close_mark(&mut self, mark: Mark) {
         if let Some(at) = self.marks.iter().rposition(|&open| open == mark) {
             self.marks.remove(at);
-            self.push_end(Piece::Close(mark));
+            self.push_end(InlinePiece::Close(mark));
         }
     }
 
@@ -268,27 +276,29 @@ impl Inline {
             escape::title(title, &mut address);
         }
         self.addresses.push(address);
-        self.link = Some(Link { address: self.addresses.len() - 1, wants_text, spent: false });
-        self.pieces.push(Piece::OpenLink);
+        self.link = Some(OpenLinkState { address: self.addresses.len() - 1, wants_text, spent: false });
+        self.pieces.push(InlinePiece::OpenLink);
     }
 
     pub fn close_link(&mut self) {
         if self.ignored_links > 0 {
             self.ignored_links -= 1;
         } else if let Some(link) = self.link.take() {
-            self.push_end(Piece::CloseLink((!link.spent).then_some(link.address)));
+            self.push_end(InlinePiece::CloseLink((!link.spent).then_some(link.address)));
         }
     }
 
-    /// Whether the last visible thing is a link, so that the next would stick to it.
+    /// Whether the last visible piece is a link, which the next one would touch.
     pub fn last_is_link(&self) -> bool {
         !self.space
             && self
                 .pieces
                 .iter()
                 .rev()
-                .find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_) | Piece::OpenLink))
-                .is_some_and(|piece| matches!(piece, Piece::CloseLink(_)))
+                .find(|piece| {
+                    !matches!(piece, InlinePiece::Open(_) | InlinePiece::Close(_) | InlinePiece::OpenLink)
+                })
+                .is_some_and(|piece| matches!(piece, InlinePiece::CloseLink(_)))
     }
 
     /// The last character gathered in this block, when no white space follows it.
@@ -296,18 +306,18 @@ impl Inline {
         if self.space || self.pieces.is_empty() { None } else { self.text.chars().next_back() }
     }
 
-    /// Writes the settled block and starts the next, with the same marks and link open.
-    pub fn write(&mut self, out: &mut String, prefix: &str, place: Place) {
+    /// Writes the resolved block and starts the next one, with the same marks and link open.
+    pub fn write(&mut self, out: &mut String, prefix: &str, place: TextPosition) {
         let mut in_link = false;
-        let mut line_start = matches!(place, Place::Paragraph | Place::Item);
+        let mut line_start = matches!(place, TextPosition::Paragraph | TextPosition::Item);
         let mut breaks = 0;
         for at in 0..self.pieces.len() {
             match self.pieces[at] {
-                Piece::Break => {
+                InlinePiece::Break => {
                     breaks += 1;
                     continue;
                 }
-                Piece::Gone => continue,
+                InlinePiece::Gone => continue,
                 _ if breaks > 0 => {
                     line_start = write_breaks(out, prefix, place, breaks);
                     breaks = 0;
@@ -315,37 +325,37 @@ impl Inline {
                 _ => {}
             }
             match self.pieces[at] {
-                Piece::Text { start, end } => {
+                InlinePiece::Text { start, end } => {
                     let text = &self.text[start..end];
                     let text = if line_start { text.trim_start() } else { text };
-                    let before_link = matches!(self.pieces.get(at + 1), Some(Piece::OpenLink));
-                    let context = escape::Context { place, in_link, line_start, before_link };
+                    let before_link = matches!(self.pieces.get(at + 1), Some(InlinePiece::OpenLink));
+                    let context = escape::EscapeContext { place, in_link, line_start, before_link };
                     escape::text(text, context, out);
                     line_start &= text.is_empty();
                 }
-                Piece::Raw { start, end, .. } => {
+                InlinePiece::Raw { start, end, .. } => {
                     let text = &self.text[start..end];
                     match place {
-                        Place::Cell => escape::pipes(text, out),
+                        TextPosition::Cell => escape::pipes(text, out),
                         _ => out.push_str(text),
                     }
                     line_start = false;
                 }
-                Piece::Open(mark) | Piece::Close(mark) => {
+                InlinePiece::Open(mark) | InlinePiece::Close(mark) => {
                     out.push_str(mark.sign());
                     line_start = false;
                 }
-                Piece::OpenLink => {
+                InlinePiece::OpenLink => {
                     out.push('[');
                     (in_link, line_start) = (true, false);
                 }
-                Piece::CloseLink(address) => {
+                InlinePiece::CloseLink(address) => {
                     out.push_str("](");
                     out.push_str(address.map_or("", |address| &self.addresses[address]));
                     out.push(')');
                     in_link = false;
                 }
-                Piece::Break | Piece::Gone => {}
+                InlinePiece::Break | InlinePiece::Gone => {}
             }
         }
         self.reset();
@@ -360,17 +370,17 @@ impl Inline {
             self.addresses.clear();
         }
         if self.link.as_ref().is_some_and(|link| !link.spent) {
-            self.pieces.push(Piece::OpenLink);
+            self.pieces.push(InlinePiece::OpenLink);
         }
         for &mark in &self.marks {
-            self.pieces.push(Piece::Open(mark));
+            self.pieces.push(InlinePiece::Open(mark));
         }
     }
 }
 
-/// One break stays a break; two or more part paragraphs. Gives whether a new line was begun.
-fn write_breaks(out: &mut String, prefix: &str, place: Place, breaks: usize) -> bool {
-    if place == Place::Cell {
+/// One break stays a break; two or more separate paragraphs. Returns whether a new line was begun.
+fn write_breaks(out: &mut String, prefix: &str, place: TextPosition, breaks: usize) -> bool {
+    if place == TextPosition::Cell {
         out.push_str("<br>");
         return false;
     }

@@ -1,6 +1,6 @@
 //! Links and images within text.
 
-use super::{Exit, Flow, Writer, escape, note};
+use super::{Exit, Flow, MarkdownWriter, escape, footnotes};
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::image;
 use crate::node_set::NodeSet;
@@ -8,25 +8,25 @@ use crate::select::words::hash_words;
 use crate::word_set::WordSet;
 use std::collections::HashSet;
 
-/// How far above a picture its link is looked for, and how many nodes of a link for its words.
-const LINK_STEPS: usize = 16;
-const LINK_NODES: usize = 200;
+/// Ancestors searched for the link of a picture, and nodes of a link searched for words.
+const MAX_LINK_STEPS: usize = 16;
+const MAX_LINK_NODES: usize = 200;
 
-/// Words the kept text already has, gathered when the first image asks. A card's picture is usually described by the
-/// card's own title; writing that twice helps nobody.
+/// Words of the kept text, collected for the first image. The picture of a card is usually described by the
+/// card's own title, which need not be written twice.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct WrittenTexts {
     words: Option<WordSet>,
     alternatives: HashSet<Vec<u32>>,
-    /// Addresses that some kept text links to.
+    /// URLs that some kept text links to.
     named: Option<HashSet<u64>>,
 }
 
-impl Said {
-    /// Whether the picture stands in a link whose address a text links to as well: the text names it then, and the
-    /// alternative text is for those who cannot see both.
+impl WrittenTexts {
+    /// Whether the picture is in a link to a URL that a text links to as well: then the text names it, and
+    /// the alternative text is not needed.
     fn names(&mut self, image: NodeId, dom: &Dom, keep: &NodeSet) -> bool {
-        let link = dom.ancestors(image).take(LINK_STEPS).find(|&node| dom.tag(node) == Tag::A);
+        let link = dom.ancestors(image).take(MAX_LINK_STEPS).find(|&node| dom.tag(node) == Tag::A);
         let Some(address) = link.and_then(|link| dom.attr(link, Attr::Href)) else { return false };
         let named = self.named.get_or_insert_with(|| {
             let links = dom.subtree(dom.root()).filter(|&node| dom.tag(node) == Tag::A);
@@ -35,14 +35,15 @@ impl Said {
                 let kept = std::iter::successors(keep.first_in(link, end), |id| {
                     keep.first_in(NodeId(id.0 + 1), end)
                 });
-                kept.take(LINK_NODES).any(|id| !dom.text(id).trim().is_empty())
+                kept.take(MAX_LINK_NODES).any(|id| !dom.text(id).trim().is_empty())
             });
             in_words.filter_map(|link| dom.attr(link, Attr::Href)).map(hash).collect()
         });
         named.contains(&hash(address))
     }
 
-    /// Whether at least half the words of an image's alternative text are in the text anyway, or another image said it.
+    /// Whether at least half the words of an image's alternative text are in the text anyway, or another
+    /// image said it.
     fn has(&mut self, alt: &str, dom: &Dom, keep: &NodeSet, words: Option<&WordSet>) -> bool {
         let mut hashes = Vec::new();
         hash_words(alt, &mut hashes);
@@ -71,7 +72,7 @@ fn hash(address: &str) -> u64 {
     })
 }
 
-impl Writer<'_> {
+impl MarkdownWriter<'_> {
     pub(super) fn enter_link(&mut self, id: NodeId) -> NodeId {
         let dom = self.dom;
         let past = dom.subtree_end(id);
@@ -84,7 +85,7 @@ impl Writer<'_> {
             return past;
         }
         if self.notes.is_back_link(dom, id)
-            || (matches!(self.flow, Flow::Heading(_)) && note::is_permalink(dom, id))
+            || (matches!(self.flow, Flow::Heading(_)) && footnotes::is_permalink(dom, id))
         {
             return past;
         }
@@ -94,7 +95,7 @@ impl Writer<'_> {
         if url.starts_with("data:") {
             return NodeId(id.0 + 1);
         }
-        // When text comes after a picture block, the text is the better place for the link.
+        // When text follows a picture block, the link is better placed at the text.
         let holds_blocks = dom.descendants(id).any(|node| dom.tag(node).is_block());
         let wants_text = holds_blocks
             && dom.descendants(id).any(|node| self.keep.contains(node) && !dom.text(node).trim().is_empty());
@@ -104,11 +105,11 @@ impl Writer<'_> {
 
     pub(super) fn write_image(&mut self, id: NodeId) {
         let dom = self.dom;
-        if let Some(tex) = image::formula(dom, id) {
+        if let Some(tex) = image::formula_tex(dom, id) {
             self.inline.push_formula(Some((tex.to_owned(), false)));
             return;
         }
-        let Some(source) = image::source(dom, id) else { return };
+        let Some(source) = image::best_source(dom, id) else { return };
         if image::is_pixel(dom, id) || (source.starts_with("data:") && self.options.remove_base64_images) {
             return;
         }
@@ -116,8 +117,8 @@ impl Writer<'_> {
             if source.starts_with("data:") { Some(source.into()) } else { self.options.base.resolve(source) };
         if let Some(address) = address {
             let alt = dom.attr(id, Attr::Alt).unwrap_or_default();
-            let needless =
-                self.said.names(id, dom, self.keep) || self.said.has(alt, dom, self.keep, self.options.words);
+            let needless = self.written.names(id, dom, self.keep)
+                || self.written.has(alt, dom, self.keep, self.options.words);
             let alt = if needless { "" } else { alt };
             let title = dom.attr(id, Attr::Title).unwrap_or_default().trim();
             let mut text = String::with_capacity(alt.len() + address.len() + 8);

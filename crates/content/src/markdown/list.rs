@@ -1,17 +1,18 @@
 //! Lists, quotes and whatever else prefixes the lines it holds.
 
-use super::{Exit, Flow, Frame, Gap, List, Writer};
+use super::{BlockFrame, Exit, Flow, Gap, ListState, MarkdownWriter};
 use crate::dom::{Attr, NodeId, Tag};
 
-/// Quotes and lists nested deeper than this stop adding to the line prefix, so that depth cannot multiply output.
-const DEEPEST_PREFIX: usize = 24;
+/// Quotes and lists nested deeper than this stop adding to the line prefix, so that depth cannot multiply
+/// output.
+const MAX_PREFIX_DEPTH: usize = 24;
 
-impl Writer<'_> {
+impl MarkdownWriter<'_> {
     /// Opens something that prefixes its lines: `lead` on the first, `rest` on the others.
     pub(super) fn enter_container(&mut self, id: NodeId, exit: Exit, lead: &str, rest: &str) -> NodeId {
         let next = self.push_frame(id, exit);
         self.containers += 1;
-        if self.containers <= DEEPEST_PREFIX {
+        if self.containers <= MAX_PREFIX_DEPTH {
             if let Some(line) = &mut self.lead {
                 line.push_str(lead);
             } else if lead != rest {
@@ -22,7 +23,7 @@ impl Writer<'_> {
         next
     }
 
-    pub(super) fn leave_container(&mut self, frame: &Frame) {
+    pub(super) fn leave_container(&mut self, frame: &BlockFrame) {
         self.containers = self.containers.saturating_sub(1);
         self.prefix.truncate(frame.prefix);
         self.gap_prefix = self.gap_prefix.min(frame.prefix);
@@ -51,7 +52,7 @@ impl Writer<'_> {
         let alternate = self.last_list.is_some_and(|(at, was_ordered, was_alternate, prefix)| {
             at == self.out.len() && was_ordered == ordered && !was_alternate && prefix == self.prefix.len()
         });
-        self.lists.push(List {
+        self.lists.push(ListState {
             ordered,
             number: start,
             step: if reversed { -1 } else { 1 },

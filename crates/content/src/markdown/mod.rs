@@ -1,16 +1,17 @@
 //! Selected nodes → GitHub-flavoured markdown.
 //!
-//! Owns the block structure: paragraphs, headings, lists, quotes and what separates them. Inline text is gathered by
-//! [`inline`], escaped by [`escape`]; code, tables, notes and formulas have a file each. One loop over the node range, no
-//! recursion over the page; the same input always gives the same bytes. Never decides what is content.
+//! Owns the block structure: paragraphs, headings, lists, quotes and what separates them. Inline text is
+//! gathered by [`inline`], escaped by [`escape`]; code, tables, notes and formulas have a file each. One loop
+//! over the node range, no recursion over the page; the same input always gives the same bytes. Never decides
+//! what is content.
 
 mod code;
 mod escape;
+mod footnotes;
 mod inline;
 mod link;
 mod list;
-mod note;
-mod settle;
+mod resolve;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -34,8 +35,8 @@ pub struct MarkdownOptions<'a> {
 }
 
 /// Writes the kept nodes of a page as markdown, ending with one newline unless empty.
-pub fn write(dom: &Dom, keep: &NodeSet, options: &MarkdownOptions) -> String {
-    let mut writer = Writer::new(dom, keep, *options);
+pub fn write_markdown(dom: &Dom, keep: &NodeSet, options: &MarkdownOptions) -> String {
+    let mut writer = MarkdownWriter::new(dom, keep, *options);
     let end = dom.subtree_end(dom.root());
     writer.run(dom.root(), end);
     writer.flush();
@@ -47,7 +48,7 @@ pub fn write(dom: &Dom, keep: &NodeSet, options: &MarkdownOptions) -> String {
     out
 }
 
-/// What must stand between the last block and the next.
+/// What separates the last block from the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     Line,
@@ -79,7 +80,7 @@ enum Exit {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct BlockFrame {
     end: u32,
     exit: Exit,
     prefix: usize,
@@ -87,7 +88,7 @@ struct Frame {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct List {
+struct ListState {
     ordered: bool,
     number: i64,
     step: i64,
@@ -97,16 +98,16 @@ struct List {
     start: usize,
 }
 
-struct Writer<'a> {
+struct MarkdownWriter<'a> {
     dom: &'a Dom,
     keep: &'a NodeSet,
     options: MarkdownOptions<'a>,
-    notes: note::Notes,
+    notes: footnotes::Footnotes,
     out: String,
     inline: Inline,
     flow: Flow,
-    stack: Vec<Frame>,
-    lists: Vec<List>,
+    stack: Vec<BlockFrame>,
+    lists: Vec<ListState>,
     /// What every line of the current container starts with.
     prefix: String,
     /// What the next line starts with instead: the prefix with a list marker not yet written.
@@ -115,21 +116,22 @@ struct Writer<'a> {
     gap_prefix: usize,
     gap: Gap,
     containers: usize,
-    /// End of the last written list in `out`, whether it was ordered, whether it was alternate, and its prefix length.
+    /// End of the last written list in `out`, whether it was ordered, whether it was alternate, and its
+    /// prefix length.
     last_list: Option<(usize, bool, bool, usize)>,
     last_was_text: bool,
     /// Where the cell being written starts in `out`.
     cell_start: usize,
-    said: link::Said,
+    written: link::WrittenTexts,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> MarkdownWriter<'a> {
     fn new(dom: &'a Dom, keep: &'a NodeSet, options: MarkdownOptions<'a>) -> Self {
         Self {
             dom,
             keep,
             options,
-            notes: note::Notes::find(dom, keep),
+            notes: footnotes::Footnotes::find(dom, keep),
             out: String::with_capacity(8 << 10),
             inline: Inline::default(),
             flow: Flow::Paragraph,
@@ -143,12 +145,12 @@ impl<'a> Writer<'a> {
             last_list: None,
             last_was_text: false,
             cell_start: 0,
-            said: link::Said::default(),
+            written: link::WrittenTexts::default(),
         }
     }
 
-    /// Walks the ids from `start` to `end`. Called once for the page and once for each cell of a data table, which holds
-    /// no table itself: calls never nest deeper than that.
+    /// Walks the ids from `start` to `end`. Called once for the page and once for each cell of a data table,
+    /// which holds no table itself: calls never nest deeper than that.
     fn run(&mut self, start: NodeId, end: NodeId) {
         let floor = self.stack.len();
         let mut at = start;
@@ -178,11 +180,12 @@ impl<'a> Writer<'a> {
     fn push_frame(&mut self, id: NodeId, exit: Exit) -> NodeId {
         let end = self.dom.subtree_end(id).0;
         let lead = self.lead.as_ref().map(String::len);
-        self.stack.push(Frame { end, exit, prefix: self.prefix.len(), lead });
+        self.stack.push(BlockFrame { end, exit, prefix: self.prefix.len(), lead });
         NodeId(id.0 + 1)
     }
 
-    /// Starts an element; gives the id to go on with: its first child, or past its end when it was written whole.
+    /// Starts an element; gives the id to go on with: its first child, or past its end when it was written
+    /// whole.
     #[allow(clippy::too_many_lines, reason = "one arm per kind of element; splitting would hide the table")]
     fn enter(&mut self, id: NodeId) -> NodeId {
         let dom = self.dom;
@@ -190,7 +193,7 @@ impl<'a> Writer<'a> {
         let tag = dom.tag(id);
         match tag {
             Tag::Script => {
-                self.inline.push_formula(note::tex_script(dom, id));
+                self.inline.push_formula(footnotes::tex_script(dom, id));
                 past
             }
             Tag::Style
@@ -214,7 +217,7 @@ impl<'a> Writer<'a> {
             | Tag::Colgroup
             | Tag::Wbr => past,
             Tag::Math => {
-                self.inline.push_formula(note::tex_math(dom, id));
+                self.inline.push_formula(footnotes::tex_math(dom, id));
                 past
             }
             Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => self.enter_heading(id, tag),
@@ -266,7 +269,7 @@ impl<'a> Writer<'a> {
                 self.push_frame(id, Exit::Quotation)
             }
             Tag::Sup => {
-                if note::is_power(dom, id, self.inline.last_char()) {
+                if footnotes::is_power(dom, id, self.inline.last_char()) {
                     self.inline.push_text("^");
                 }
                 NodeId(id.0 + 1)
@@ -296,7 +299,8 @@ impl<'a> Writer<'a> {
                 self.inline.open_mark(Mark::Strong);
                 self.push_frame(id, Exit::BlockUnmark(Mark::Strong))
             }
-            // A selection may find the content where only scripts or their absence would show it: noscript, template.
+            // A selection may find the content where only scripts or their absence would show it: noscript,
+            // template.
             Tag::Noscript
             | Tag::Template
             | Tag::Object
@@ -380,7 +384,8 @@ impl<'a> Writer<'a> {
         self.push_frame(id, Exit::Unmark(mark))
     }
 
-    /// A blank line before the next block, unless a list marker waits for it: then the item has settled the gap.
+    /// A blank line before the next block, unless a list marker waits for it: then the item has settled the
+    /// gap.
     fn widen_gap(&mut self) {
         if self.lead.is_none() {
             self.gap = Gap::Blank;
@@ -412,7 +417,7 @@ impl<'a> Writer<'a> {
 
     /// Writes the inline text gathered so far as the block it belongs to.
     fn flush(&mut self) {
-        if !self.inline.settle(matches!(self.flow, Flow::Heading(_))) {
+        if !self.inline.resolve_marks(matches!(self.flow, Flow::Heading(_))) {
             return;
         }
         match self.flow {
@@ -420,7 +425,7 @@ impl<'a> Writer<'a> {
                 if self.out.len() > self.cell_start {
                     self.out.push_str("<br>");
                 }
-                self.inline.write(&mut self.out, "", inline::Place::Cell);
+                self.inline.write(&mut self.out, "", inline::TextPosition::Cell);
             }
             Flow::Heading(level) => {
                 self.widen_gap();
@@ -429,13 +434,13 @@ impl<'a> Writer<'a> {
                     self.out.push('#');
                 }
                 self.out.push(' ');
-                self.inline.write(&mut self.out, "", inline::Place::Heading);
+                self.inline.write(&mut self.out, "", inline::TextPosition::Heading);
                 self.end_block(Gap::Blank, false);
             }
             Flow::Paragraph => {
                 self.start_line();
                 let item = !self.lists.is_empty();
-                let place = if item { inline::Place::Item } else { inline::Place::Paragraph };
+                let place = if item { inline::TextPosition::Item } else { inline::TextPosition::Paragraph };
                 self.inline.write(&mut self.out, &self.prefix, place);
                 self.end_block(Gap::Blank, true);
             }

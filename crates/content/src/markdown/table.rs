@@ -1,8 +1,8 @@
 //! Data tables as pipe tables; tables that only lay out a page as the blocks they hold.
 
-use super::{Exit, Flow, Gap, Writer, code};
+use super::{Exit, Flow, Gap, MarkdownWriter, code};
 use crate::dom::{Attr, Dom, NodeId, Tag};
-use crate::table::{self, Cell, Grid, Row};
+use crate::table::{self, Grid, GridCell, GridRow};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Align {
@@ -12,7 +12,7 @@ enum Align {
     Right,
 }
 
-impl Writer<'_> {
+impl MarkdownWriter<'_> {
     /// Starts a table: a data table is written whole, the blocks of a layout table follow as blocks.
     pub(super) fn enter_table(&mut self, id: NodeId) -> NodeId {
         self.flush();
@@ -72,7 +72,7 @@ impl Writer<'_> {
         if wrote {
             self.end_block(Gap::Blank, false);
         } else {
-            // Not one cell had anything to show: as if the table were not there.
+            // No cell has visible content: the table is skipped.
             self.out.truncate(start.0);
             (self.lead, self.gap_prefix, self.gap) = (start.1, start.2, start.3);
         }
@@ -83,8 +83,8 @@ impl Writer<'_> {
         self.out.push_str(&self.prefix);
     }
 
-    /// Writes one row, padded to `least` columns; gives whether any cell had content.
-    fn write_row(&mut self, row: &Row, least: usize) -> bool {
+    /// Writes one row, padded to `least` columns; returns whether any cell had content.
+    fn write_row(&mut self, row: &GridRow, least: usize) -> bool {
         self.out.push('|');
         let (mut column, mut content) = (0, false);
         for cell in &row.cells {
@@ -108,7 +108,7 @@ impl Writer<'_> {
         content
     }
 
-    fn write_cell(&mut self, cell: &Cell) -> bool {
+    fn write_cell(&mut self, cell: &GridCell) -> bool {
         let (flow, start) = (self.flow, self.cell_start);
         self.flow = Flow::Cell;
         self.cell_start = self.out.len();
@@ -146,7 +146,7 @@ fn alignment(dom: &Dom, cell: NodeId) -> Align {
     }
 }
 
-/// The code of a listing that a highlighter set beside a column of line numbers.
+/// The code of a listing in a table with a column of line numbers.
 fn numbered_listing(dom: &Dom, table: NodeId) -> Option<NodeId> {
     let mut blocks = dom.descendants(table).filter(|&node| dom.tag(node) == Tag::Pre);
     let (first, second) = (blocks.next()?, blocks.next()?);

@@ -4,9 +4,9 @@ use url::Url;
 
 fn markdown(body: &str) -> String {
     let dom = Dom::parse(&format!("<!doctype html><body>{body}"), &Limits::default());
-    let base = Base::of(&dom, Url::parse("https://ex.org/a/b.html").ok().as_ref());
+    let base = Base::from_dom(&dom, Url::parse("https://ex.org/a/b.html").ok().as_ref());
     let options = MarkdownOptions { base: &base, remove_base64_images: true, words: None };
-    write(&dom, &crate::visible::visible(&dom), &options)
+    write_markdown(&dom, &crate::visible::visible_nodes(&dom), &options)
 }
 
 /// HTML in, markdown out, to the byte.
@@ -186,21 +186,21 @@ fn cases() {
 #[test]
 fn base64_images_stay_when_asked() {
     let dom = Dom::parse("<img src='data:image/png;base64,AAAA' alt=A>", &Limits::default());
-    let base = Base::of(&dom, None);
+    let base = Base::from_dom(&dom, None);
     let options = MarkdownOptions { base: &base, remove_base64_images: false, words: None };
-    assert_eq!(write(&dom, &NodeSet::all(&dom), &options), "![A](data:image/png;base64,AAAA)\n");
+    assert_eq!(write_markdown(&dom, &NodeSet::all(&dom), &options), "![A](data:image/png;base64,AAAA)\n");
 }
 
 #[test]
 fn only_kept_nodes_are_written() {
     let dom = Dom::parse("<p>one</p><div><p>two <b>three</b></p></div>", &Limits::default());
-    let base = Base::of(&dom, None);
+    let base = Base::from_dom(&dom, None);
     let mut keep = NodeSet::new(&dom);
     for id in dom.subtree(dom.root()).filter(|&id| matches!(dom.text(id), "three")) {
         keep.insert(id);
     }
     let options = MarkdownOptions { base: &base, remove_base64_images: true, words: None };
-    assert_eq!(write(&dom, &keep, &options), "**three**\n");
+    assert_eq!(write_markdown(&dom, &keep, &options), "**three**\n");
 }
 
 #[test]

@@ -1,14 +1,16 @@
-//! Menus as declared: `Menu`, `MenuSection` and `MenuItem` in JSON-LD or microdata, and who they belong to.
+//! Declared menus: `Menu`, `MenuSection` and `MenuItem` in JSON-LD or microdata, and their restaurant.
 
-use super::{Identifiers, Item, Location, MOST_ITEMS, MOST_SECTIONS, Merchant, Reading, Section};
+use super::{
+    Identifiers, MAX_ITEMS, MAX_SECTIONS, MenuItem, MenuPage, MenuSection, Merchant, MerchantLocation,
+};
 use crate::facts::text::line;
-use crate::facts::thing::{Thing, Things};
-use crate::product::{Availability, Image};
+use crate::facts::things::{Thing, Things};
+use crate::product::{Availability, ProductImage};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// Types of places that serve dishes.
-const PLACES: &[&str] = &[
+const PLACE_TYPES: &[&str] = &[
     "Restaurant",
     "FoodEstablishment",
     "CafeOrCoffeeShop",
@@ -20,10 +22,10 @@ const PLACES: &[&str] = &[
     "Winery",
 ];
 
-/// Whose menu it is: the declared place, else the site.
-pub(super) fn merchant(reading: &Reading, things: &Things) -> Merchant {
-    let place = things.of_type(PLACES).find(|place| place.has("name"));
-    let metadata = reading.metadata;
+/// The restaurant: the declared one, else the site.
+pub(super) fn find_merchant(menu_page: &MenuPage, things: &Things) -> Merchant {
+    let place = things.of_type(PLACE_TYPES).find(|place| place.has("name"));
+    let metadata = menu_page.metadata;
     let site = || metadata.tag("og:site_name").map(|name| line(name, 200));
     let title = || {
         // "Menu | Trattoria Rossi": the part that is not the page's own name.
@@ -41,7 +43,7 @@ pub(super) fn merchant(reading: &Reading, things: &Things) -> Merchant {
         Some(line(name, 200))
     };
     let host =
-        || reading.page.base().url()?.host_str().map(|host| host.trim_start_matches("www.").to_owned());
+        || menu_page.page.base().url()?.host_str().map(|host| host.trim_start_matches("www.").to_owned());
     let name = place
         .and_then(|place| place.text("name"))
         .or_else(site)
@@ -55,31 +57,31 @@ pub(super) fn merchant(reading: &Reading, things: &Things) -> Merchant {
     }
 }
 
-fn location(place: Thing) -> Option<Location> {
+fn location(place: Thing) -> Option<MerchantLocation> {
     let location = match place.things("address").into_iter().next() {
-        Some(address) => Location {
+        Some(address) => MerchantLocation {
             address: address.text("streetAddress"),
             city: address.text("addressLocality"),
             region: address.text("addressRegion"),
             postal_code: address.text("postalCode"),
             country: address.text("addressCountry"),
         },
-        None => Location { address: place.text("address"), ..Location::default() },
+        None => MerchantLocation { address: place.text("address"), ..MerchantLocation::default() },
     };
-    (location != Location::default()).then_some(location)
+    (location != MerchantLocation::default()).then_some(location)
 }
 
-/// The declared sections, those inside others after them. Menus that point back at themselves are read once.
-pub(super) fn sections(reading: &Reading, things: &Things) -> Vec<Section> {
+/// The declared sections, nested ones after their parents. Menus with reference cycles are read once.
+pub(super) fn find_sections(menu_page: &MenuPage, things: &Things) -> Vec<MenuSection> {
     let mut waiting: Vec<Thing> = things
-        .of_type(PLACES)
+        .of_type(PLACE_TYPES)
         .flat_map(|place| [place.things("hasMenu"), place.things("menu")].concat())
         .collect();
     waiting.extend(things.of_type(&["Menu"]));
     waiting.extend(things.of_type(&["MenuSection"]));
     waiting.reverse();
     let mut seen = HashSet::new();
-    let mut sections: Vec<Section> = Vec::new();
+    let mut sections: Vec<MenuSection> = Vec::new();
     let mut items = 0;
     while let Some(part) = waiting.pop() {
         if !seen.insert(part.key()) || !part.is(&["Menu", "MenuSection"]) {
@@ -87,21 +89,21 @@ pub(super) fn sections(reading: &Reading, things: &Things) -> Vec<Section> {
         }
         let mut dishes = Vec::new();
         for dish in part.things("hasMenuItem").into_iter().chain(part.things("itemListElement")) {
-            if dish.is(&["MenuItem"]) && items < MOST_ITEMS && seen.insert(dish.key()) {
+            if dish.is(&["MenuItem"]) && items < MAX_ITEMS && seen.insert(dish.key()) {
                 items += 1;
-                dishes.extend(item(reading, dish));
+                dishes.extend(item(menu_page, dish));
             }
         }
         if !dishes.is_empty() {
             let name = part.text("name").unwrap_or_else(|| "Menu".to_owned());
-            sections.push(Section {
+            sections.push(MenuSection {
                 id: String::new(),
                 name: line(&name, 200),
                 description: part.text("description"),
                 items: dishes,
             });
         }
-        if sections.len() == MOST_SECTIONS || seen.len() > 2 * MOST_ITEMS {
+        if sections.len() == MAX_SECTIONS || seen.len() > 2 * MAX_ITEMS {
             break;
         }
         let mut inner = part.things("hasMenuSection");
@@ -109,10 +111,10 @@ pub(super) fn sections(reading: &Reading, things: &Things) -> Vec<Section> {
         waiting.extend(inner);
     }
     if sections.is_empty() {
-        let loose: Vec<Item> =
-            things.of_type(&["MenuItem"]).take(MOST_ITEMS).filter_map(|dish| item(reading, dish)).collect();
+        let loose: Vec<MenuItem> =
+            things.of_type(&["MenuItem"]).take(MAX_ITEMS).filter_map(|dish| item(menu_page, dish)).collect();
         if loose.len() > 1 {
-            sections.push(Section {
+            sections.push(MenuSection {
                 id: String::new(),
                 name: "Menu".to_owned(),
                 description: None,
@@ -123,7 +125,7 @@ pub(super) fn sections(reading: &Reading, things: &Things) -> Vec<Section> {
     sections
 }
 
-fn item(reading: &Reading, dish: Thing) -> Option<Item> {
+fn item(menu_page: &MenuPage, dish: Thing) -> Option<MenuItem> {
     let name = line(&dish.text("name")?, 300);
     let offers = dish.things("offers");
     let priced = |offer: Thing| {
@@ -132,13 +134,13 @@ fn item(reading: &Reading, dish: Thing) -> Option<Item> {
             .text("price")
             .or_else(|| offer.text("lowPrice"))
             .or_else(|| offer.things("priceSpecification").first()?.text("price"))?;
-        reading.money.declared(&amount, currency.as_deref())
+        menu_page.money.declared(&amount, currency.as_deref())
     };
     let price = offers
         .first()
         .copied()
         .and_then(priced)
-        .or_else(|| reading.money.declared(&dish.text("price")?, None));
+        .or_else(|| menu_page.money.declared(&dish.text("price")?, None));
     // Several offers of one dish are its sizes.
     let sizes: Vec<Value> = if offers.len() > 1 {
         offers
@@ -167,13 +169,13 @@ fn item(reading: &Reading, dish: Thing) -> Option<Item> {
         .filter(|(_, options)| !options.is_empty())
         .map(|(name, options)| json!({ "name": name, "options": options }));
     let stock = offers.first().and_then(|offer| offer.text("availability"));
-    let address = |url: String| reading.page.base().resolve(&url).map(std::borrow::Cow::into_owned);
+    let address = |url: String| menu_page.page.base().resolve(&url).map(std::borrow::Cow::into_owned);
     let calories = dish
         .things("nutrition")
         .first()
         .and_then(|facts| facts.text("calories"))
         .and_then(|text| leading_number(&text));
-    Some(Item {
+    Some(MenuItem {
         name,
         description: dish.text("description"),
         images: dish
@@ -181,7 +183,7 @@ fn item(reading: &Reading, dish: Thing) -> Option<Item> {
             .into_iter()
             .take(5)
             .filter_map(address)
-            .map(|url| Image { url, alt: None })
+            .map(|url| ProductImage { url, alt: None })
             .collect(),
         price,
         availability: Availability {
@@ -195,7 +197,7 @@ fn item(reading: &Reading, dish: Thing) -> Option<Item> {
         option_groups: option_groups.collect(),
         identifiers: Identifiers { merchant_item_id: dish.text("identifier").or_else(|| dish.text("sku")) },
         url: dish.text("url").and_then(address),
-        ..Item::default()
+        ..MenuItem::default()
     })
 }
 

@@ -1,14 +1,14 @@
-//! Is it a menu? What speaks for it and what against.
+//! The evidence for and against a page being a menu.
 
-use super::{Merchant, Reading, Section};
+use super::{MenuPage, MenuSection, Merchant};
 use crate::facts::text::of_node;
 use crate::node_set::NodeSet;
 
-/// How sure a declared menu makes us.
-pub(super) const DECLARED: f64 = 0.98;
+/// The confidence of a declared menu.
+pub(super) const DECLARED_CONFIDENCE: f64 = 0.98;
 
 /// Names of pages that are menus, in lower case.
-const MENU: &[&str] = &[
+const MENU_TITLES: &[&str] = &[
     "menu",
     "menus",
     "our menu",
@@ -43,7 +43,7 @@ const MENU: &[&str] = &[
 ];
 
 /// Names of courses and of kinds of dishes and drinks, in lower case.
-const COURSES: &[&str] = &[
+const COURSE_NAMES: &[&str] = &[
     "starter",
     "appetizer",
     "appetiser",
@@ -134,8 +134,8 @@ const COURSES: &[&str] = &[
     "음료",
 ];
 
-/// What is said on pages whose rows of prices are something else.
-const OTHERS: &[&str] = &[
+/// Phrases of pages whose rows of prices are not a menu.
+const NOT_MENU_PHRASES: &[&str] = &[
     "per month",
     "/month",
     "/mo",
@@ -168,10 +168,10 @@ const OTHERS: &[&str] = &[
     "al mes",
 ];
 
-/// Whether a part of a title is no more than the word for a menu.
+/// Whether a part of a title is only a word for "menu".
 pub(super) fn is_menu_word(part: &str) -> bool {
     let part = part.to_lowercase();
-    MENU.contains(&part.as_str())
+    MENU_TITLES.contains(&part.as_str())
         || matches!(
             part.as_str(),
             "home" | "food" | "food & drink" | "food and drink" | "essen" | "order online"
@@ -179,23 +179,28 @@ pub(super) fn is_menu_word(part: &str) -> bool {
 }
 
 /// How likely the rows of a page are a menu, from 0 to 1.
-pub(super) fn weigh(reading: &Reading, visible: &NodeSet, merchant: &Merchant, sections: &[Section]) -> f64 {
+pub(super) fn menu_probability(
+    menu_page: &MenuPage,
+    visible: &NodeSet,
+    merchant: &Merchant,
+    sections: &[MenuSection],
+) -> f64 {
     let rows: usize = sections.iter().map(|section| section.items.len()).sum();
-    let dom = reading.page.dom();
+    let dom = menu_page.page.dom();
     let mut points: f64 = -2.5;
     if rows < 3 {
         points -= 2.5;
     }
     points += [0.0, 0.5, 1.0, 1.5][rows.checked_ilog2().map_or(0, |log| (log as usize) / 2).min(3)];
-    let title = reading.metadata.title.as_deref().unwrap_or_default().to_lowercase();
-    let path = reading.page.base().url().map(|url| url.path().to_lowercase()).unwrap_or_default();
+    let title = menu_page.metadata.title.as_deref().unwrap_or_default().to_lowercase();
+    let path = menu_page.page.base().url().map(|url| url.path().to_lowercase()).unwrap_or_default();
     let heading = dom
         .subtree(dom.root())
         .find(|&id| dom.tag(id) == crate::dom::Tag::H1)
         .map(|id| of_node(dom, id, Some(visible), 200).to_lowercase())
         .unwrap_or_default();
     let words = |text: &str| {
-        MENU.iter().any(|name| {
+        MENU_TITLES.iter().any(|name| {
             text.split(|c: char| !c.is_alphanumeric()).any(|word| word == *name)
                 || (name.len() > 8 && text.contains(name))
         })
@@ -217,7 +222,7 @@ pub(super) fn weigh(reading: &Reading, visible: &NodeSet, merchant: &Merchant, s
         sections.iter().flat_map(|section| &section.items).filter(|item| !item.dietary.is_empty()).count();
     points += if diets > 0 { 0.7 } else { 0.0 };
     let text = of_node(dom, dom.root(), Some(visible), 20_000).to_lowercase();
-    let others = OTHERS.iter().filter(|phrase| text.contains(*phrase)).count();
+    let others = NOT_MENU_PHRASES.iter().filter(|phrase| text.contains(*phrase)).count();
     points -= [0.0, 0.9, 1.8, 2.7][others.min(3)];
     // Dishes cost little and alike; a catalogue spans decades.
     let mut amounts: Vec<f64> = sections
@@ -240,5 +245,5 @@ pub(super) fn weigh(reading: &Reading, visible: &NodeSet, merchant: &Merchant, s
 
 fn has_course(name: &str) -> bool {
     let name = name.to_lowercase();
-    COURSES.iter().any(|course| name.contains(course))
+    COURSE_NAMES.iter().any(|course| name.contains(course))
 }

@@ -1,7 +1,7 @@
 //! The menu of a restaurant, café or bar: sections and dishes with their prices.
 //!
-//! Owns the decision whether a page is a menu at all, and says how sure it is. Declared menus ([`declared`]: JSON-LD,
-//! microdata) come before rows of names and prices on the page ([`rows`]). Every page gets an answer; on one that is no
+//! Decides whether a page is a menu, with a confidence. Declared menus ([`declared`]: JSON-LD, microdata)
+//! take precedence over rows of names and prices on the page ([`rows`]). Every page gets a result; without a
 //! menu it has no sections.
 
 mod declared;
@@ -9,20 +9,20 @@ mod evidence;
 mod rows;
 
 use crate::facts::money::{Money, Price};
-use crate::facts::thing::Things;
+use crate::facts::things::Things;
 use crate::metadata::Metadata;
 use crate::page::Page;
 use crate::visible;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Sections and dishes kept of one menu.
-const MOST_SECTIONS: usize = 200;
-const MOST_ITEMS: usize = 2_000;
-/// How sure of a menu is sure enough.
-const ENOUGH: f64 = 0.5;
+/// Limits of one menu.
+const MAX_SECTIONS: usize = 200;
+const MAX_ITEMS: usize = 2_000;
+/// From this confidence on a page is a menu.
+const MIN_CONFIDENCE: f64 = 0.5;
 
-/// What a page says as a menu.
+/// The menu of a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Menu {
@@ -30,18 +30,18 @@ pub struct Menu {
     pub is_menu: bool,
     /// How likely it is one, from 0 to 1, to two digits.
     pub confidence: f64,
-    /// Whose menu it is.
+    /// The restaurant.
     pub merchant: Merchant,
     /// The currency of its prices, where they agree on one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// Absolute address of the page.
+    /// Absolute URL of the page.
     pub source_url: String,
     /// Its sections in order.
-    pub sections: Vec<Section>,
+    pub sections: Vec<MenuSection>,
 }
 
-/// Who serves the dishes.
+/// The restaurant, café or bar.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Merchant {
     /// Its name; the site's where nothing better is known.
@@ -51,13 +51,13 @@ pub struct Merchant {
     pub kind: Option<String>,
     /// Where it is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub location: Option<Location>,
+    pub location: Option<MerchantLocation>,
 }
 
 /// Where a merchant is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Location {
+pub struct MerchantLocation {
     /// Street and number, or the whole address in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
@@ -77,7 +77,7 @@ pub struct Location {
 
 /// A part of a menu.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Section {
+pub struct MenuSection {
     /// Its place on this menu, such as `s2`.
     pub id: String,
     /// Its heading.
@@ -86,13 +86,13 @@ pub struct Section {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its dishes in order.
-    pub items: Vec<Item>,
+    pub items: Vec<MenuItem>,
 }
 
 /// A dish or drink.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Item {
+pub struct MenuItem {
     /// Its place on this menu, such as `s2-i5`.
     pub id: String,
     /// Its name.
@@ -101,11 +101,11 @@ pub struct Item {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its pictures.
-    pub images: Vec<crate::product::Image>,
+    pub images: Vec<crate::product::ProductImage>,
     /// What it costs; the smallest size where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// Whether it can be had; menus list what can.
+    /// Whether it is available; dishes on a menu are, unless marked otherwise.
     pub availability: crate::product::Availability,
     /// Diets it suits, such as `vegan` or `glutenFree`.
     pub dietary: Vec<&'static str>,
@@ -119,11 +119,11 @@ pub struct Item {
     /// Its own page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Absolute address of the menu.
+    /// Absolute URL of the menu.
     pub source_url: String,
 }
 
-/// Numbers others know a dish by.
+/// Identifiers of a dish.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Identifiers {
@@ -132,43 +132,43 @@ pub struct Identifiers {
     pub merchant_item_id: Option<String>,
 }
 
-/// What the readers of one page share.
-struct Reading<'a> {
+/// The page and what all extractors of a menu share.
+struct MenuPage<'a> {
     page: &'a Page,
     metadata: &'a Metadata,
     money: Money,
 }
 
-/// The menu on a page, or that there is none.
+/// The menu of a page, which may have none.
 pub fn menu(page: &Page) -> Menu {
     let metadata = page.metadata();
     let language = metadata.language.as_ref().map(|language| language.value.as_str());
-    let reading = Reading { page, metadata: &metadata, money: Money::of_language(language) };
-    let things = Things::of(&metadata);
+    let menu_page = MenuPage { page, metadata: &metadata, money: Money::of_language(language) };
+    let things = Things::collect(&metadata);
     let source_url =
         page.base().url().map(ToString::to_string).or_else(|| metadata.canonical.clone()).unwrap_or_default();
-    let visible = visible::visible(page.dom());
-    let merchant = declared::merchant(&reading, &things);
-    let mut sections = declared::sections(&reading, &things);
+    let visible = visible::visible_nodes(page.dom());
+    let merchant = declared::find_merchant(&menu_page, &things);
+    let mut sections = declared::find_sections(&menu_page, &things);
     let confidence = if sections.is_empty() {
-        sections = rows::sections(&reading, &visible);
-        evidence::weigh(&reading, &visible, &merchant, &sections)
+        sections = rows::find_sections(&menu_page, &visible);
+        evidence::menu_probability(&menu_page, &visible, &merchant, &sections)
     } else {
-        evidence::DECLARED
+        evidence::DECLARED_CONFIDENCE
     };
-    let is_menu = confidence >= ENOUGH;
+    let is_menu = confidence >= MIN_CONFIDENCE;
     if !is_menu {
         sections.clear();
     }
-    let currency = settle(&mut sections, &source_url);
+    let currency = number_items(&mut sections, &source_url);
     Menu { is_menu, confidence, merchant, currency, source_url, sections }
 }
 
-/// Numbers sections and dishes, and spreads the one currency the menu uses over prices that name none.
-fn settle(sections: &mut Vec<Section>, source_url: &str) -> Option<String> {
+/// Numbers sections and dishes, and sets the menu's single currency for prices without one.
+fn number_items(sections: &mut Vec<MenuSection>, source_url: &str) -> Option<String> {
     sections.retain(|section| !section.items.is_empty());
-    sections.truncate(MOST_SECTIONS);
-    let mut room = MOST_ITEMS;
+    sections.truncate(MAX_SECTIONS);
+    let mut room = MAX_ITEMS;
     for section in sections.iter_mut() {
         section.items.truncate(room);
         room -= section.items.len();

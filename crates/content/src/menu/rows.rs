@@ -1,38 +1,38 @@
 //! Rows of names and prices on a page that declares no menu.
 //!
-//! Every price on the page belongs to the largest element that holds no other price: that is its row, and what else the
-//! row says is the dish. Lines of plain text that end in a price are rows too. Headings part the rows into sections.
+//! The row of a price is the largest element without another price; the rest of its text is the dish. Lines
+//! of plain text that end in a price are rows too. Headings split the rows into sections.
 
-use super::{Item, MOST_ITEMS, MOST_SECTIONS, Reading, Section};
+use super::{MAX_ITEMS, MAX_SECTIONS, MenuItem, MenuPage, MenuSection};
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::facts::money::{Price, bare};
 use crate::facts::text::{has_part, is_inline, line, of_node};
 use crate::node_set::NodeSet;
 use serde_json::json;
 
-/// Longest text that is still one dish.
-const LONGEST_ROW: usize = 700;
-const LONGEST_NAME: usize = 120;
-const LONGEST_PRICE: usize = 24;
+/// Limit of the text of one dish.
+const MAX_ROW_BYTES: usize = 700;
+const MAX_NAME_BYTES: usize = 120;
+const MAX_PRICE_BYTES: usize = 24;
 /// Ancestors tried for a row.
-const HIGHEST: usize = 8;
+const MAX_ANCESTORS: usize = 8;
 
 /// The sections and rows of a page; those before the first heading come under the page's own name.
-pub(super) fn sections(reading: &Reading, visible: &NodeSet) -> Vec<Section> {
-    let dom = reading.page.dom();
-    let prices = prices(reading, visible);
-    let mut sections: Vec<Section> = Vec::new();
+pub(super) fn find_sections(menu_page: &MenuPage, visible: &NodeSet) -> Vec<MenuSection> {
+    let dom = menu_page.page.dom();
+    let prices = prices(menu_page, visible);
+    let mut sections: Vec<MenuSection> = Vec::new();
     let mut heading: Option<(NodeId, String)> = None;
     let mut rows = 0;
     let mut next = 0;
     let mut done = NodeId(0);
     for id in dom.subtree(dom.root()) {
-        if next >= prices.len() || rows >= MOST_ITEMS || sections.len() >= MOST_SECTIONS {
+        if next >= prices.len() || rows >= MAX_ITEMS || sections.len() >= MAX_SECTIONS {
             break;
         }
         if id >= done && is_heading(dom, id) && visible.reaches(dom, id) {
-            let text = of_node(dom, id, Some(visible), LONGEST_NAME);
-            if !text.is_empty() && reading.money.find(&text, 1).is_empty() {
+            let text = of_node(dom, id, Some(visible), MAX_NAME_BYTES);
+            if !text.is_empty() && menu_page.money.find(&text, 1).is_empty() {
                 heading = Some((id, text));
             }
         }
@@ -42,7 +42,7 @@ pub(super) fn sections(reading: &Reading, visible: &NodeSet) -> Vec<Section> {
         let row = row(dom, id, &prices);
         let end = dom.subtree_end(row);
         let inside = prices[next..].iter().take_while(|price| price.node < end).count().max(1);
-        let items = read_row(reading, visible, row, &prices[next..next + inside]);
+        let items = read_row(menu_page, visible, row, &prices[next..next + inside]);
         next += inside;
         done = end;
         if items.is_empty() {
@@ -59,7 +59,7 @@ pub(super) fn sections(reading: &Reading, visible: &NodeSet) -> Vec<Section> {
             Some(last) if name.as_ref().is_none_or(|name| *name == last.name) => last.items.extend(items),
             _ => {
                 let name = name.unwrap_or_else(|| "Menu".to_owned());
-                sections.push(Section { id: String::new(), name, description: None, items });
+                sections.push(MenuSection { id: String::new(), name, description: None, items });
             }
         }
     }
@@ -89,41 +89,42 @@ fn section_above(dom: &Dom, row: NodeId, visible: &NodeSet) -> Option<String> {
         .rev()
         .map(NodeId)
         .find(|&id| dom.tag(id).heading_level().is_some_and(|level| level < own))?;
-    Some(of_node(dom, above, Some(visible), LONGEST_NAME)).filter(|text| !text.is_empty())
+    Some(of_node(dom, above, Some(visible), MAX_NAME_BYTES)).filter(|text| !text.is_empty())
 }
 
 /// A text node that shows a price.
-struct Shown {
+struct ShownPrice {
     node: NodeId,
     /// Whether the text is the price and nothing else.
     alone: bool,
     price: Price,
 }
 
-/// The visible prices in document order. Amounts without a currency count where they stand alone in an element of theirs.
-fn prices(reading: &Reading, visible: &NodeSet) -> Vec<Shown> {
-    let dom = reading.page.dom();
+/// The visible prices in document order. Amounts without a currency count where they stand alone in an
+/// element of theirs.
+fn prices(menu_page: &MenuPage, visible: &NodeSet) -> Vec<ShownPrice> {
+    let dom = menu_page.page.dom();
     let mut prices = Vec::new();
     for node in visible.iter().filter(|&id| dom.is_text(id)) {
         let text = dom.text(node).trim();
-        if text.is_empty() || !text.bytes().any(|byte| byte.is_ascii_digit()) || text.len() > LONGEST_ROW {
+        if text.is_empty() || !text.bytes().any(|byte| byte.is_ascii_digit()) || text.len() > MAX_ROW_BYTES {
             continue;
         }
-        let found = reading.money.find(text, 1).pop();
+        let found = menu_page.money.find(text, 1).pop();
         let shown = match found {
             Some(found) => {
-                let alone = text.len() - (found.end - found.start) <= 3 && text.len() <= LONGEST_PRICE;
-                // Prices inside sentences belong to no row.
+                let alone = text.len() - (found.end - found.start) <= 3 && text.len() <= MAX_PRICE_BYTES;
+                // Prices inside sentences do not belong to a row.
                 let ends = text.len() - found.end <= 3;
-                (alone || ends).then_some(Shown { node, alone, price: found.price })
+                (alone || ends).then_some(ShownPrice { node, alone, price: found.price })
             }
             None => match bare(text) {
-                Some(price) if stands_alone(dom, node) => Some(Shown { node, alone: true, price }),
-                _ => trailing(text).map(|price| Shown { node, alone: false, price }),
+                Some(price) if stands_alone(dom, node) => Some(ShownPrice { node, alone: true, price }),
+                _ => trailing(text).map(|price| ShownPrice { node, alone: false, price }),
             },
         };
         prices.extend(shown);
-        if prices.len() > 2 * MOST_ITEMS {
+        if prices.len() > 2 * MAX_ITEMS {
             break;
         }
     }
@@ -153,15 +154,15 @@ fn trailing(text: &str) -> Option<Price> {
     if dotted && amount.contains(['.', ',']) { bare(amount) } else { None }
 }
 
-/// The largest element around a price that holds no price of another row.
-fn row(dom: &Dom, price: NodeId, prices: &[Shown]) -> NodeId {
+/// The largest element around a price without a price of another row.
+fn row(dom: &Dom, price: NodeId, prices: &[ShownPrice]) -> NodeId {
     let held = |id: NodeId| {
         let start = prices.partition_point(|shown| shown.node < id);
         let end = prices.partition_point(|shown| shown.node < dom.subtree_end(id));
         end - start
     };
     let mut row = dom.parent(price).unwrap_or(price);
-    for above in dom.ancestors(price).take(HIGHEST) {
+    for above in dom.ancestors(price).take(MAX_ANCESTORS) {
         let stops = matches!(
             dom.tag(above),
             Tag::Body
@@ -192,7 +193,7 @@ fn row(dom: &Dom, price: NodeId, prices: &[Shown]) -> NodeId {
 }
 
 /// Whether several prices in one small element are sizes of one dish: nothing but prices after the first.
-fn names_sizes(dom: &Dom, id: NodeId, prices: &[Shown]) -> bool {
+fn names_sizes(dom: &Dom, id: NodeId, prices: &[ShownPrice]) -> bool {
     let start = prices.partition_point(|shown| shown.node < id);
     let end = prices.partition_point(|shown| shown.node < dom.subtree_end(id));
     let inside = &prices[start..end];
@@ -210,10 +211,10 @@ fn names_sizes(dom: &Dom, id: NodeId, prices: &[Shown]) -> bool {
 }
 
 /// The dishes of a row: one, or one a line where lines of text end in prices.
-fn read_row(reading: &Reading, visible: &NodeSet, row: NodeId, prices: &[Shown]) -> Vec<Item> {
-    let dom = reading.page.dom();
+fn read_row(menu_page: &MenuPage, visible: &NodeSet, row: NodeId, prices: &[ShownPrice]) -> Vec<MenuItem> {
+    let dom = menu_page.page.dom();
     if prices.len() == 1 && !prices[0].alone {
-        return line_item(reading, dom.text(prices[0].node), &prices[0]).into_iter().collect();
+        return line_item(menu_page, dom.text(prices[0].node), &prices[0]).into_iter().collect();
     }
     let mut lines: Vec<String> = vec![String::new()];
     let mut length = 0;
@@ -229,7 +230,7 @@ fn read_row(reading: &Reading, visible: &NodeSet, row: NodeId, prices: &[Shown])
         } else if !is_inline(dom.tag(id)) || is_part(dom, id) {
             lines.push(String::new());
         }
-        if length > LONGEST_ROW {
+        if length > MAX_ROW_BYTES {
             return Vec::new();
         }
     }
@@ -243,9 +244,9 @@ fn read_row(reading: &Reading, visible: &NodeSet, row: NodeId, prices: &[Shown])
             .chain(dom.next_sibling(row).and_then(|id| dom.next_sibling(id)))
             .find(|&id| dom.tag(id) == Tag::Dd)
     {
-        lines.push(of_node(dom, next, Some(visible), LONGEST_ROW));
+        lines.push(of_node(dom, next, Some(visible), MAX_ROW_BYTES));
     }
-    if lines.is_empty() || lines[0].len() > LONGEST_NAME {
+    if lines.is_empty() || lines[0].len() > MAX_NAME_BYTES {
         return Vec::new();
     }
     let name = lines.remove(0);
@@ -257,14 +258,19 @@ fn read_row(reading: &Reading, visible: &NodeSet, row: NodeId, prices: &[Shown])
         .find(|&id| dom.tag(id) == Tag::A)
         .and_then(|id| dom.attr(id, Attr::Href))
         .filter(|href| !href.starts_with('#'));
-    let image =
-        dom.subtree(row).find(|&id| dom.tag(id) == Tag::Img).and_then(|id| crate::image::source(dom, id));
-    let address = |written: &str| reading.page.base().resolve(written).map(std::borrow::Cow::into_owned);
+    let image = dom
+        .subtree(row)
+        .find(|&id| dom.tag(id) == Tag::Img)
+        .and_then(|id| crate::image::best_source(dom, id));
+    let address = |written: &str| menu_page.page.base().resolve(written).map(std::borrow::Cow::into_owned);
     let mut item = described(&name, &lines.join(" "));
     item.price = Some(prices[0].price.clone());
     item.url = url.and_then(address);
-    item.images =
-        image.and_then(address).map(|url| crate::product::Image { url, alt: None }).into_iter().collect();
+    item.images = image
+        .and_then(address)
+        .map(|url| crate::product::ProductImage { url, alt: None })
+        .into_iter()
+        .collect();
     if prices.len() > 1 {
         let options: Vec<_> = prices.iter().map(|shown| json!({ "price": shown.price })).collect();
         item.option_groups = vec![json!({ "name": "Size", "options": options })];
@@ -280,9 +286,9 @@ fn is_part(dom: &Dom, id: NodeId) -> bool {
             .is_some_and(|class| has_part(class, &["name", "title", "desc", "description", "price"]))
 }
 
-fn line_item(reading: &Reading, text: &str, shown: &Shown) -> Option<Item> {
-    let text = line(text, LONGEST_ROW);
-    let cut = reading.money.find(&text, 1).first().map_or_else(
+fn line_item(menu_page: &MenuPage, text: &str, shown: &ShownPrice) -> Option<MenuItem> {
+    let text = line(text, MAX_ROW_BYTES);
+    let cut = menu_page.money.find(&text, 1).first().map_or_else(
         || text.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-')).len(),
         |found| found.start,
     );
@@ -292,14 +298,14 @@ fn line_item(reading: &Reading, text: &str, shown: &Shown) -> Option<Item> {
         .or_else(|| before.split_once(" - "))
         .or_else(|| before.split_once(": "))
         .unwrap_or((&before, ""));
-    if name.len() > LONGEST_NAME || !name.chars().any(char::is_alphabetic) {
+    if name.len() > MAX_NAME_BYTES || !name.chars().any(char::is_alphabetic) {
         return None;
     }
-    Some(Item { price: Some(shown.price.clone()), ..described(name, rest) })
+    Some(MenuItem { price: Some(shown.price.clone()), ..described(name, rest) })
 }
 
 /// A name and a description, with the marks for diets taken out of both.
-fn described(name: &str, description: &str) -> Item {
+fn described(name: &str, description: &str) -> MenuItem {
     let mut dietary = Vec::new();
     let mut kept: Vec<&str> = Vec::new();
     for word in name.split(' ') {
@@ -331,8 +337,8 @@ fn described(name: &str, description: &str) -> Item {
         .or_else(|| lower.split_once(" cal"))
         .and_then(|(before, _)| before.trim_end().rsplit(' ').next()?.parse().ok());
     let name = kept.join(" ");
-    let description = Some(line(description, LONGEST_ROW)).filter(|text| !text.is_empty() && *text != name);
-    Item { name, description, dietary, calories, ..Item::default() }
+    let description = Some(line(description, MAX_ROW_BYTES)).filter(|text| !text.is_empty() && *text != name);
+    MenuItem { name, description, dietary, calories, ..MenuItem::default() }
 }
 
 fn diet(mark: &str) -> Option<&'static str> {
@@ -345,8 +351,8 @@ fn diet(mark: &str) -> Option<&'static str> {
     }
 }
 
-/// One line without leaders and loose ends.
+/// One line without dot leaders and trailing punctuation.
 fn tidy(text: &str) -> String {
-    let text = line(text, LONGEST_ROW);
+    let text = line(text, MAX_ROW_BYTES);
     text.trim_matches(|c: char| matches!(c, '.' | '…' | '·' | '_' | '|' | '-' | '–' | ':' | ' ')).to_owned()
 }

@@ -1,4 +1,5 @@
-//! Who wrote a page and when, by order of trust: structured data, meta tags, marked-up elements, the address.
+//! Author and dates of a page, most trusted source first: structured data, meta tags, marked-up elements, the
+//! URL.
 
 use super::{Metadata, Sourced, json_ld, words};
 use crate::address::Base;
@@ -6,7 +7,7 @@ use crate::dom::{Attr, Dom, NodeId, Tag};
 use serde_json::{Map, Value};
 
 /// Types of thing whose author and dates are the page's own.
-const PAGES: &[&str] = &[
+const PAGE_TYPES: &[&str] = &[
     "Article",
     "Posting",
     "Page",
@@ -23,7 +24,7 @@ pub(super) fn author(dom: &Dom, metadata: &Metadata) -> Option<Sourced> {
     let objects = json_ld::objects(&metadata.json_ld);
     let structured = objects
         .iter()
-        .filter(|object| json_ld::is_type(object, PAGES))
+        .filter(|object| json_ld::is_type(object, PAGE_TYPES))
         .find_map(|object| names(object.get("author").or_else(|| object.get("creator"))?, &objects));
     if let Some(name) = structured {
         return Some(Sourced { value: name, source: "json-ld" });
@@ -101,7 +102,7 @@ fn names(value: &Value, objects: &[&Map<String, Value>]) -> Option<String> {
     }
 }
 
-/// A name without its introduction; none for addresses and sentences.
+/// A name without its introduction; `None` for URLs and sentences.
 fn clean_name(text: &str) -> Option<String> {
     let text = words(text)?;
     let start = [
@@ -188,7 +189,7 @@ pub(super) fn modified(dom: &Dom, metadata: &Metadata) -> Option<Sourced> {
 
 fn structured_date(metadata: &Metadata, fields: &[&str]) -> Option<Sourced> {
     let objects = json_ld::objects(&metadata.json_ld);
-    let of_page = objects.iter().filter(|object| json_ld::is_type(object, PAGES));
+    let of_page = objects.iter().filter(|object| json_ld::is_type(object, PAGE_TYPES));
     let value = of_page
         .filter_map(|object| fields.iter().find_map(|field| object.get(*field)?.as_str()))
         .find_map(date)?;
@@ -213,7 +214,7 @@ fn property_date(dom: &Dom, property: &str) -> Option<Sourced> {
         })
 }
 
-/// A `time` that says it is the publication's, else the first in document order.
+/// A `time` element marked as publication date, else the first in document order.
 fn time_date(dom: &Dom) -> Option<Sourced> {
     let mut first = None;
     for id in dom.subtree(dom.root()).filter(|&id| dom.tag(id) == Tag::Time).take(200) {
@@ -232,7 +233,7 @@ fn time_date(dom: &Dom) -> Option<Sourced> {
     first.map(|value| Sourced { value, source: "time" })
 }
 
-/// A date in the page's own address, as blogs and papers have it.
+/// A date in the page's own URL, as blogs and newspapers have it.
 fn address_date(base: &Base) -> Option<Sourced> {
     let path = base.url()?.path();
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).take(12).collect();
@@ -246,7 +247,7 @@ fn address_date(base: &Base) -> Option<Sourced> {
     None
 }
 
-/// A date as ISO 8601 where it can be read as one, as it stands where it at least holds a year.
+/// A date as ISO 8601 where it can be parsed; unchanged where it at least contains a year.
 fn date(text: &str) -> Option<String> {
     let text = text.trim();
     if text.len() < 4 || text.len() > 40 {
@@ -260,7 +261,7 @@ fn date(text: &str) -> Option<String> {
         if bytes[4] != b'-' && bytes.len() >= 10 && digits(8, 10) {
             iso = format!("{}-{}-{}{}", &text[..4], &text[5..7], &text[8..10], &text[10..]);
         }
-        // A space between date and time is the commonest slip.
+        // A space between date and time is the most common error.
         if iso.as_bytes().get(10) == Some(&b' ') && iso.as_bytes().get(11).is_some_and(u8::is_ascii_digit) {
             iso.replace_range(10..11, "T");
         }

@@ -3,19 +3,19 @@
 use crate::dom::{Attr, Dom, NodeId};
 use serde_json::{Map, Value};
 
-const MOST_BLOCKS: usize = 64;
-const LONGEST_BLOCK: usize = 1 << 20;
-/// Objects looked at in search of a field.
-const MOST_OBJECTS: usize = 2_000;
+const MAX_BLOCKS: usize = 64;
+const MAX_BLOCK_BYTES: usize = 1 << 20;
+/// Objects searched for a field.
+const MAX_OBJECTS: usize = 2_000;
 
 /// The block in a script element, if it is one. Nesting is bounded by the JSON reader.
-pub(super) fn read(dom: &Dom, id: NodeId, have: usize) -> Option<Value> {
+pub(super) fn parse_block(dom: &Dom, id: NodeId, have: usize) -> Option<Value> {
     let kind = dom.attr(id, Attr::Type)?;
-    if !kind.trim().eq_ignore_ascii_case("application/ld+json") || have >= MOST_BLOCKS {
+    if !kind.trim().eq_ignore_ascii_case("application/ld+json") || have >= MAX_BLOCKS {
         return None;
     }
     let text = dom.text_content(id);
-    if text.len() > LONGEST_BLOCK {
+    if text.len() > MAX_BLOCK_BYTES {
         return None;
     }
     let text = text
@@ -30,7 +30,7 @@ pub(super) fn read(dom: &Dom, id: NodeId, have: usize) -> Option<Value> {
         .trim()
         .trim_end_matches(';');
     serde_json::from_str(text).ok().or_else(|| {
-        // Raw line breaks inside strings are the commonest fault.
+        // Raw line breaks inside strings are the most common error.
         let mended: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         serde_json::from_str(&mended).ok()
     })
@@ -44,7 +44,7 @@ pub(super) fn objects(blocks: &[Value]) -> Vec<&Map<String, Value>> {
         match value {
             Value::Object(object) => {
                 found.push(object);
-                if found.len() == MOST_OBJECTS {
+                if found.len() == MAX_OBJECTS {
                     break;
                 }
                 waiting.extend(object.values().rev().filter(|value| value.is_object() || value.is_array()));

@@ -4,12 +4,12 @@ use super::{Metadata, Sourced};
 use crate::dom::{Attr, Dom, Tag};
 use whatlang::Lang;
 
-/// Text shown to the detector.
-const SAMPLE: usize = 2_000;
-/// Less than this is too little to tell.
-const LEAST: usize = 40;
+/// Text given to the detector.
+const SAMPLE_CHARACTERS: usize = 2_000;
+/// Shorter text is not enough for detection.
+const MIN_CHARACTERS: usize = 40;
 
-pub(super) fn of(dom: &Dom, metadata: &Metadata) -> Option<Sourced> {
+pub(super) fn find_language(dom: &Dom, metadata: &Metadata) -> Option<Sourced> {
     let tag = |value: &str| {
         let value = value.split([',', ';']).next().unwrap_or_default().trim().replace('_', "-");
         let sound = (2..=35).contains(&value.len())
@@ -36,7 +36,7 @@ pub(super) fn of(dom: &Dom, metadata: &Metadata) -> Option<Sourced> {
 /// Running text from the longest stretches of the page, which are seldom navigation.
 fn sample(dom: &Dom) -> String {
     let Some(body) = dom.body() else { return String::new() };
-    let mut text = String::with_capacity(SAMPLE + 256);
+    let mut text = String::with_capacity(SAMPLE_CHARACTERS + 256);
     for least in [80, 20] {
         text.clear();
         let mut skip_to = body;
@@ -52,22 +52,23 @@ fn sample(dom: &Dom) -> String {
             } else if dom.text_len(id) >= least {
                 text.push_str(dom.text(id).trim());
                 text.push(' ');
-                if text.len() >= SAMPLE {
-                    text.truncate(text.floor_char_boundary(SAMPLE));
+                if text.len() >= SAMPLE_CHARACTERS {
+                    text.truncate(text.floor_char_boundary(SAMPLE_CHARACTERS));
                     return text;
                 }
             }
         }
-        if text.len() >= LEAST * 4 {
+        if text.len() >= MIN_CHARACTERS * 4 {
             break;
         }
     }
     text
 }
 
-/// The language of a text as a two-letter code where there is one; none when the text is too short or unclear.
+/// The language of a text as a two-letter code where there is one; none when the text is too short or
+/// unclear.
 pub fn detect(text: &str) -> Option<&'static str> {
-    if text.len() < LEAST {
+    if text.len() < MIN_CHARACTERS {
         return None;
     }
     let found = whatlang::detect(text)?;

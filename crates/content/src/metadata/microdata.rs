@@ -4,29 +4,30 @@ use crate::address::Base;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use serde_json::{Map, Value};
 
-const MOST_ITEMS: usize = 500;
-const MOST_PROPERTIES: usize = 5_000;
-const LONGEST_VALUE: usize = 2_000;
-/// Items nested deeper than this join the last one that fits, so that the result can be walked and dropped safely.
-const DEEPEST: usize = 32;
+const MAX_ITEMS: usize = 500;
+const MAX_PROPERTIES: usize = 5_000;
+const MAX_VALUE_BYTES: usize = 2_000;
+/// Items nested deeper than this join the last one that fits, so that the result can be walked and dropped
+/// safely.
+const MAX_DEPTH: usize = 32;
 
-struct Open {
+struct OpenItem {
     end: NodeId,
     properties: Vec<String>,
     item: Map<String, Value>,
 }
 
 /// The top-level items of a page.
-pub(super) fn read(dom: &Dom, base: &Base) -> Vec<Value> {
+pub(super) fn find_items(dom: &Dom, base: &Base) -> Vec<Value> {
     let mut items = Vec::new();
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenItem> = Vec::new();
     let (mut begun, mut properties) = (0, 0);
     for id in dom.subtree(dom.root()).filter(|&id| dom.is_element(id)) {
         while open.last().is_some_and(|last| last.end <= id) {
             close(&mut open, &mut items);
         }
         let names = dom.attr(id, Attr::Itemprop);
-        if dom.has_attr(id, Attr::Itemscope) && open.len() < DEEPEST && begun < MOST_ITEMS {
+        if dom.has_attr(id, Attr::Itemscope) && open.len() < MAX_DEPTH && begun < MAX_ITEMS {
             begun += 1;
             let mut item = Map::new();
             if let Some(kind) = dom.attr(id, Attr::Itemtype) {
@@ -36,9 +37,9 @@ pub(super) fn read(dom: &Dom, base: &Base) -> Vec<Value> {
                 item.insert("@id".into(), name.into());
             }
             let properties = names.unwrap_or_default().split_ascii_whitespace().map(str::to_owned).collect();
-            open.push(Open { end: dom.subtree_end(id), properties, item });
+            open.push(OpenItem { end: dom.subtree_end(id), properties, item });
         } else if let (Some(names), Some(last)) = (names, open.last_mut()) {
-            if properties >= MOST_PROPERTIES {
+            if properties >= MAX_PROPERTIES {
                 break;
             }
             properties += 1;
@@ -54,7 +55,7 @@ pub(super) fn read(dom: &Dom, base: &Base) -> Vec<Value> {
     items
 }
 
-fn close(open: &mut Vec<Open>, items: &mut Vec<Value>) {
+fn close(open: &mut Vec<OpenItem>, items: &mut Vec<Value>) {
     let Some(done) = open.pop() else { return };
     let value = Value::Object(done.item);
     match open.last_mut() {
@@ -84,7 +85,7 @@ fn value(dom: &Dom, id: NodeId, base: &Base) -> String {
     let attribute = |name| dom.attr(id, name).map(str::to_owned);
     let given = match dom.tag(id) {
         Tag::A | Tag::Area | Tag::Link => address(Attr::Href),
-        Tag::Img => crate::image::source(dom, id)
+        Tag::Img => crate::image::best_source(dom, id)
             .and_then(|source| base.resolve(source))
             .map(std::borrow::Cow::into_owned),
         Tag::Audio | Tag::Embed | Tag::Iframe | Tag::Source | Tag::Track | Tag::Video => address(Attr::Src),
@@ -101,8 +102,8 @@ fn value(dom: &Dom, id: NodeId, base: &Base) -> String {
                 }
                 text.push_str(word);
             }
-            if text.len() > LONGEST_VALUE {
-                text.truncate(text.floor_char_boundary(LONGEST_VALUE));
+            if text.len() > MAX_VALUE_BYTES {
+                text.truncate(text.floor_char_boundary(MAX_VALUE_BYTES));
                 break;
             }
         }

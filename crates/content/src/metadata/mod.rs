@@ -1,7 +1,7 @@
-//! What a page says about itself: meta tags, Open Graph, Dublin Core, JSON-LD, microdata, feeds, translations.
+//! The metadata of a page: meta tags, Open Graph, Dublin Core, JSON-LD, microdata, feeds, translations.
 //!
-//! Owns the collecting and the wire names. Where several places disagree, the order of trust is written down beside the
-//! field ([`byline`], [`language`]); where a value was found is kept with it. Never fetches what the page points to.
+//! Where several sources disagree, [`byline`] and [`language`] define which one wins; each value keeps its
+//! source. Never fetches what the page links to.
 
 mod byline;
 mod json_ld;
@@ -17,29 +17,29 @@ use crate::dom::{Attr, Dom, NodeId, Tag};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Values longer than this are cut: they are payload, not description.
-const LONGEST_VALUE: usize = 4 << 10;
+/// Longer values are cut: they are payload, not description.
+const MAX_VALUE_BYTES: usize = 4 << 10;
 /// Meta tags kept.
-const MOST_TAGS: usize = 400;
-const MOST_LINKS: usize = 200;
+const MAX_TAGS: usize = 400;
+const MAX_LINKS: usize = 200;
 
 /// A value and where on the page it came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sourced {
     /// The value.
     pub value: String,
-    /// Where it was found, such as `json-ld`, `meta:author` or `time`.
+    /// Its source, such as `json-ld`, `meta:author` or `time`.
     pub source: &'static str,
 }
 
 /// A feed the page offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Feed {
-    /// Absolute address.
+    /// Absolute URL.
     pub url: String,
     /// `rss`, `atom` or `json`.
     pub kind: &'static str,
-    /// What the page calls it.
+    /// Its title on the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -49,18 +49,18 @@ pub struct Feed {
 pub struct Alternate {
     /// Language tag as written, or `x-default`.
     pub language: String,
-    /// Absolute address.
+    /// Absolute URL.
     pub url: String,
 }
 
-/// Everything a page says about itself.
+/// The metadata of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The title, from `title`, else Open Graph, else the first heading.
     pub title: Option<String>,
     /// The description, from `meta`, else Open Graph.
     pub description: Option<String>,
-    /// The language and who said so; `detected` when nobody did.
+    /// The language and its source; `detected` when the page does not declare one.
     pub language: Option<Sourced>,
     /// Who wrote it.
     pub author: Option<Sourced>,
@@ -68,9 +68,9 @@ pub struct Metadata {
     pub published: Option<Sourced>,
     /// When it was last changed.
     pub modified: Option<Sourced>,
-    /// Absolute address of the icon.
+    /// Absolute URL of the icon.
     pub favicon: Option<String>,
-    /// Absolute address the page calls its own.
+    /// The canonical URL.
     pub canonical: Option<String>,
     /// Feeds.
     pub feeds: Vec<Feed>,
@@ -85,8 +85,8 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Reads the metadata of a page.
-    pub fn of(dom: &Dom, base: &Base) -> Self {
+    /// Collects the metadata of a page.
+    pub fn from_dom(dom: &Dom, base: &Base) -> Self {
         let mut metadata = Self::default();
         let mut title = None;
         let mut heading = None;
@@ -96,7 +96,7 @@ impl Metadata {
                 Tag::Link => metadata.add_link(dom, id, base),
                 Tag::Title if title.is_none() => title = words(&dom.text_content(id)),
                 Tag::H1 if heading.is_none() => heading = Some(id),
-                Tag::Script => metadata.json_ld.extend(json_ld::read(dom, id, metadata.json_ld.len())),
+                Tag::Script => metadata.json_ld.extend(json_ld::parse_block(dom, id, metadata.json_ld.len())),
                 _ => {}
             }
         }
@@ -107,9 +107,9 @@ impl Metadata {
             .iter()
             .find_map(|name| metadata.tag(name).map(str::to_owned));
         if dom.uses(Attr::Itemscope) {
-            metadata.microdata = microdata::read(dom, base);
+            metadata.microdata = microdata::find_items(dom, base);
         }
-        metadata.language = language::of(dom, &metadata);
+        metadata.language = language::find_language(dom, &metadata);
         metadata.author = byline::author(dom, &metadata);
         metadata.published = byline::published(dom, &metadata, base);
         metadata.modified = byline::modified(dom, &metadata);
@@ -130,15 +130,15 @@ impl Metadata {
         let Some(name) = name.filter(|name| name.len() <= 100) else { return };
         let name = name.to_ascii_lowercase();
         let content = content.trim();
-        let mut content = content[..content.floor_char_boundary(LONGEST_VALUE)].to_owned();
-        if ADDRESSES.contains(&name.as_str())
+        let mut content = content[..content.floor_char_boundary(MAX_VALUE_BYTES)].to_owned();
+        if URL_TAGS.contains(&name.as_str())
             && let Some(absolute) = base.resolve(&content)
         {
             content = absolute.into_owned();
         }
         match self.tags.iter().position(|(known, _)| *known == name) {
             Some(at) if self.tags[at].1.len() < 50 => self.tags[at].1.push(content),
-            None if self.tags.len() < MOST_TAGS => self.tags.push((name, vec![content])),
+            None if self.tags.len() < MAX_TAGS => self.tags.push((name, vec![content])),
             _ => {}
         }
     }
@@ -157,7 +157,7 @@ impl Metadata {
             if self.favicon.is_none() {
                 self.favicon = Some(url);
             }
-        } else if is("alternate") && self.feeds.len() + self.alternates.len() < MOST_LINKS {
+        } else if is("alternate") && self.feeds.len() + self.alternates.len() < MAX_LINKS {
             let kind = dom.attr(id, Attr::Type).unwrap_or_default().to_ascii_lowercase();
             if let Some(language) = dom.attr(id, Attr::Hreflang) {
                 self.alternates.push(Alternate { language: language.trim().to_owned(), url });
@@ -168,7 +168,7 @@ impl Metadata {
         }
     }
 
-    /// The metadata under the names clients of the wire contract read. Meta tags follow under their own names.
+    /// The metadata under the names of the wire contract, followed by meta tags under their own names.
     pub fn to_wire(&self) -> Map<String, Value> {
         let mut map = Map::new();
         let mut put = |name: &str, value: Option<&str>| {
@@ -224,8 +224,8 @@ impl Metadata {
     }
 }
 
-/// Meta tags whose value is an address: readers are elsewhere, so it is made absolute.
-const ADDRESSES: &[&str] = &[
+/// Meta tags whose value is a URL, which is made absolute.
+const URL_TAGS: &[&str] = &[
     "og:url",
     "og:image",
     "og:image:url",
@@ -236,7 +236,7 @@ const ADDRESSES: &[&str] = &[
     "twitter:image:src",
 ];
 
-/// Meta tags with a name of their own on the wire.
+/// Meta tags with their own name in the wire contract.
 const WIRE_NAMES: &[(&str, &str)] = &[
     ("keywords", "keywords"),
     ("robots", "robots"),
@@ -278,7 +278,7 @@ fn feed_kind(kind: &str) -> Option<&'static str> {
 fn words(text: &str) -> Option<String> {
     let mut joined = String::new();
     for word in text.split_whitespace() {
-        if joined.len() + word.len() > LONGEST_VALUE {
+        if joined.len() + word.len() > MAX_VALUE_BYTES {
             break;
         }
         if !joined.is_empty() {

@@ -5,7 +5,10 @@ use url::Url;
 
 fn read(html: &str) -> Metadata {
     let dom = Dom::parse(html, &Limits::default());
-    Metadata::of(&dom, &Base::of(&dom, Url::parse("https://ex.org/2024/03/09/post").ok().as_ref()))
+    Metadata::from_dom(
+        &dom,
+        &Base::from_dom(&dom, Url::parse("https://ex.org/2024/03/09/post").ok().as_ref()),
+    )
 }
 
 #[test]

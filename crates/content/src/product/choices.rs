@@ -1,14 +1,14 @@
-//! What a shopper can choose: lists of options and groups of radio buttons.
+//! The choices of a product: lists of options and groups of radio buttons.
 
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::facts::text::{has_part, line, of_node};
 
-const MOST_OPTIONS: usize = 100;
-/// Nodes of one group of choices that are looked at.
-const MOST_NODES: usize = 2_000;
+const MAX_OPTIONS: usize = 100;
+/// Nodes examined of one group of choices.
+const MAX_NODES: usize = 2_000;
 
-/// What pages say when there is nothing to be had.
-pub(super) const GONE: &[&str] = &[
+/// Phrases for sold-out products.
+pub(super) const SOLD_OUT_PHRASES: &[&str] = &[
     "sold out",
     "out of stock",
     "currently unavailable",
@@ -42,11 +42,11 @@ pub(super) const GONE: &[&str] = &[
     "utsolgt",
 ];
 
-/// What a list of options is called: by its label, else by its own name.
+/// The name of a list of options: its label, else its own name.
 pub(super) fn select_name(dom: &Dom, id: NodeId) -> Option<String> {
     let own = dom.attr(id, Attr::Id);
     let label = || {
-        // Labels stand close to what they label.
+        // Labels are close to their controls.
         let from = id.0.saturating_sub(60);
         (from..id.0)
             .map(NodeId)
@@ -76,14 +76,15 @@ pub(super) fn select_name(dom: &Dom, id: NodeId) -> Option<String> {
 }
 
 pub(super) fn options(dom: &Dom, select: NodeId) -> Vec<(String, bool)> {
-    let options = dom.descendants(select).take(MOST_NODES).filter(|&id| dom.tag(id) == Tag::Option);
+    let options = dom.descendants(select).take(MAX_NODES).filter(|&id| dom.tag(id) == Tag::Option);
     options
         .filter(|&id| dom.attr(id, Attr::Value) != Some(""))
-        .take(MOST_OPTIONS)
+        .take(MAX_OPTIONS)
         .filter_map(|id| {
             let text = of_node(dom, id, None, 120);
             let lower = text.to_lowercase();
-            let enabled = !dom.has_attr(id, Attr::Disabled) && !GONE.iter().any(|word| lower.contains(word));
+            let enabled = !dom.has_attr(id, Attr::Disabled)
+                && !SOLD_OUT_PHRASES.iter().any(|word| lower.contains(word));
             let name = text.split(" - ").next().unwrap_or_default().trim().to_owned();
             (!name.is_empty()).then_some((name, enabled))
         })
@@ -91,7 +92,7 @@ pub(super) fn options(dom: &Dom, select: NodeId) -> Vec<(String, bool)> {
 }
 
 pub(super) fn legend(dom: &Dom, fieldset: NodeId) -> Option<String> {
-    let legend = dom.descendants(fieldset).take(MOST_NODES).find(|&id| dom.tag(id) == Tag::Legend)?;
+    let legend = dom.descendants(fieldset).take(MAX_NODES).find(|&id| dom.tag(id) == Tag::Legend)?;
     let text = of_node(dom, legend, None, 80);
     let name = text.split(':').next().unwrap_or_default().trim();
     (!name.is_empty()).then(|| name.to_owned())
@@ -99,9 +100,9 @@ pub(super) fn legend(dom: &Dom, fieldset: NodeId) -> Option<String> {
 
 pub(super) fn radios(dom: &Dom, fieldset: NodeId) -> Vec<(String, bool)> {
     dom.descendants(fieldset)
-        .take(MOST_NODES)
+        .take(MAX_NODES)
         .filter(|&id| dom.tag(id) == Tag::Input && dom.attr(id, Attr::Type) == Some("radio"))
-        .take(MOST_OPTIONS)
+        .take(MAX_OPTIONS)
         .filter_map(|id| {
             let value = line(dom.attr(id, Attr::Value)?, 120);
             let enabled = !dom.has_attr(id, Attr::Disabled)

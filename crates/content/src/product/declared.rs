@@ -1,15 +1,18 @@
-//! Products as declared: `Product` and `ProductGroup` in JSON-LD or microdata.
+//! Declared products: `Product` and `ProductGroup` in JSON-LD or microdata.
 
-use super::shown::Shown;
-use super::{Availability, Choice, Draft, Image, MOST_IMAGES, MOST_VARIANTS, Reading, Sale, Variant, same};
+use super::shown::ShownProduct;
+use super::{
+    Availability, MAX_IMAGES, MAX_VARIANTS, ProductChoice, ProductDraft, ProductImage, ProductPage, Sale,
+    Variant, same,
+};
 use crate::facts::money::Price;
 use crate::facts::text::line;
-use crate::facts::thing::{Thing, Things};
+use crate::facts::things::{Thing, Things};
 
-const PRODUCTS: &[&str] = &["Product", "ProductGroup", "ProductModel", "Vehicle", "Car"];
+const PRODUCT_TYPES: &[&str] = &["Product", "ProductGroup", "ProductModel", "Vehicle", "Car"];
 
 /// Properties that lead to products other than the page's own.
-const OTHERS: &[&str] = &[
+const OTHER_PAGE_TYPES: &[&str] = &[
     "isRelatedTo",
     "isSimilarTo",
     "isAccessoryOrSparePartFor",
@@ -26,11 +29,17 @@ const OTHERS: &[&str] = &[
 ];
 
 /// The page's own product among those it declares.
-pub(super) fn read(reading: &Reading, things: &Things, shown: &Shown) -> Option<Draft> {
+pub(super) fn find_product(
+    product_page: &ProductPage,
+    things: &Things,
+    shown: &ShownProduct,
+) -> Option<ProductDraft> {
     let mut candidates: Vec<(i32, Thing)> = things
         .all()
-        .filter(|(via, thing)| thing.is(PRODUCTS) && via.is_none_or(|via| !OTHERS.contains(&via)))
-        .map(|(_, thing)| (likeness(reading, thing, shown), thing))
+        .filter(|(via, thing)| {
+            thing.is(PRODUCT_TYPES) && via.is_none_or(|via| !OTHER_PAGE_TYPES.contains(&via))
+        })
+        .map(|(_, thing)| (likeness(product_page, thing, shown), thing))
         .collect();
     // Several offers of one page may each point back at the same product.
     candidates.dedup_by_key(|(_, thing)| thing.key());
@@ -39,15 +48,15 @@ pub(super) fn read(reading: &Reading, things: &Things, shown: &Shown) -> Option<
         return None;
     }
     let (_, thing) = candidates.into_iter().find(|(score, _)| *score == best)?;
-    Some(draft(reading, thing))
+    Some(draft(product_page, thing))
 }
 
-/// How much a declared product looks like what the page is about.
-fn likeness(reading: &Reading, thing: Thing, shown: &Shown) -> i32 {
+/// How well a declared product matches the subject of the page.
+fn likeness(product_page: &ProductPage, thing: Thing, shown: &ShownProduct) -> i32 {
     let mut score = 0;
     if let Some(name) = thing.text("name") {
         let name = name.to_lowercase();
-        let title = reading.metadata.title.as_deref().unwrap_or_default().to_lowercase();
+        let title = product_page.metadata.title.as_deref().unwrap_or_default().to_lowercase();
         let heading = shown.title.as_deref().unwrap_or_default().to_lowercase();
         if !heading.is_empty() && (heading.contains(&name) || name.contains(&heading)) {
             score += 4;
@@ -55,8 +64,8 @@ fn likeness(reading: &Reading, thing: Thing, shown: &Shown) -> i32 {
             score += 2;
         }
     }
-    if let (Some(url), Some(own)) = (thing.text("url"), own_address(reading))
-        && reading.address(&url).is_some_and(|url| bare_address(&url) == bare_address(&own))
+    if let (Some(url), Some(own)) = (thing.text("url"), own_address(product_page))
+        && product_page.address(&url).is_some_and(|url| bare_address(&url) == bare_address(&own))
     {
         score += 2;
     }
@@ -69,28 +78,28 @@ fn likeness(reading: &Reading, thing: Thing, shown: &Shown) -> i32 {
     score
 }
 
-/// The address the page calls its own, else where it was found.
-pub(super) fn own_address(reading: &Reading) -> Option<String> {
-    let tagged = || reading.metadata.tag("og:url").and_then(|url| reading.address(url));
-    let found = || reading.page.base().url().map(ToString::to_string);
-    reading.metadata.canonical.clone().or_else(tagged).or_else(found)
+/// The canonical URL, else the page's URL.
+pub(super) fn own_address(product_page: &ProductPage) -> Option<String> {
+    let tagged = || product_page.metadata.tag("og:url").and_then(|url| product_page.address(url));
+    let found = || product_page.page.base().url().map(ToString::to_string);
+    product_page.metadata.canonical.clone().or_else(tagged).or_else(found)
 }
 
 fn bare_address(url: &str) -> &str {
     url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/')
 }
 
-fn draft(reading: &Reading, thing: Thing) -> Draft {
-    let images = images(reading, thing);
+fn draft(product_page: &ProductPage, thing: Thing) -> ProductDraft {
+    let images = images(product_page, thing);
     let mut variants = Vec::new();
     for child in thing.things("hasVariant") {
-        let mut offered = offers(reading, child);
+        let mut offered = offers(product_page, child);
         let base = Variant {
             id: child.text("productID").or_else(|| child.text("@id")),
             sku: child.text("sku"),
             title: child.text("name"),
             values: values(thing, child),
-            images: self::images(reading, child),
+            images: self::images(product_page, child),
             ..Variant::default()
         };
         if offered.is_empty() {
@@ -104,12 +113,12 @@ fn draft(reading: &Reading, thing: Thing) -> Draft {
             images: base.images.clone(),
             ..offer
         }));
-        if variants.len() >= MOST_VARIANTS {
+        if variants.len() >= MAX_VARIANTS {
             break;
         }
     }
     if variants.is_empty() {
-        variants = offers(reading, thing);
+        variants = offers(product_page, thing);
         let alone = variants.len() == 1;
         for variant in &mut variants {
             let known = alone.then(|| thing.text("sku")).flatten();
@@ -119,21 +128,24 @@ fn draft(reading: &Reading, thing: Thing) -> Draft {
             }
         }
     }
-    Draft {
+    ProductDraft {
         title: thing.text("name"),
         brand: thing.text("brand").or_else(|| thing.text("manufacturer")),
         category: thing
             .text("category")
             .map(|category| category.rsplit(['>', '/']).next().unwrap_or_default().trim().to_owned()),
-        url: thing.text("url").and_then(|url| reading.address(&url)).or_else(|| own_address(reading)),
+        url: thing
+            .text("url")
+            .and_then(|url| product_page.address(&url))
+            .or_else(|| own_address(product_page)),
         description: thing.text("description"),
         images,
         variants,
     }
 }
 
-/// What sets a variant apart: the properties its group varies by, else the usual ones.
-fn values(group: Thing, variant: Thing) -> std::collections::BTreeMap<String, Choice> {
+/// The distinguishing properties of a variant: those its group varies by, else the usual ones.
+fn values(group: Thing, variant: Thing) -> std::collections::BTreeMap<String, ProductChoice> {
     let mut names: Vec<String> = group
         .texts("variesBy")
         .iter()
@@ -144,12 +156,12 @@ fn values(group: Thing, variant: Thing) -> std::collections::BTreeMap<String, Ch
     }
     let mut values: std::collections::BTreeMap<_, _> = names
         .into_iter()
-        .filter_map(|name| Some((name.clone(), Choice::One(variant.text(&name)?))))
+        .filter_map(|name| Some((name.clone(), ProductChoice::One(variant.text(&name)?))))
         .collect();
     if group.key() != variant.key() {
         for property in variant.things("additionalProperty").into_iter().take(20) {
             if let (Some(name), Some(value)) = (property.text("name"), property.text("value")) {
-                values.entry(line(&name, 80)).or_insert(Choice::One(value));
+                values.entry(line(&name, 80)).or_insert(ProductChoice::One(value));
             }
         }
     }
@@ -157,13 +169,13 @@ fn values(group: Thing, variant: Thing) -> std::collections::BTreeMap<String, Ch
 }
 
 /// The offers of a product, one variant each.
-fn offers(reading: &Reading, thing: Thing) -> Vec<Variant> {
+fn offers(product_page: &ProductPage, thing: Thing) -> Vec<Variant> {
     let mut variants: Vec<Variant> = Vec::new();
     for offer in thing.things("offers") {
         let inner = if offer.is(&["AggregateOffer"]) { offer.things("offers") } else { Vec::new() };
         let each = if inner.is_empty() { vec![offer] } else { inner };
         for one in each {
-            let variant = variant(reading, one, offer);
+            let variant = variant(product_page, one, offer);
             let known = variants.iter().any(|known| {
                 known.sku == variant.sku
                     && known.title == variant.title
@@ -173,7 +185,7 @@ fn offers(reading: &Reading, thing: Thing) -> Vec<Variant> {
             if !known {
                 variants.push(variant);
             }
-            if variants.len() >= MOST_VARIANTS {
+            if variants.len() >= MAX_VARIANTS {
                 return variants;
             }
         }
@@ -181,10 +193,10 @@ fn offers(reading: &Reading, thing: Thing) -> Vec<Variant> {
     variants
 }
 
-fn variant(reading: &Reading, offer: Thing, outer: Thing) -> Variant {
+fn variant(product_page: &ProductPage, offer: Thing, outer: Thing) -> Variant {
     let currency = offer.text("priceCurrency").or_else(|| outer.text("priceCurrency"));
     let declared = |amount: Option<String>, currency: Option<String>| {
-        reading.money.declared(&amount?, currency.as_deref())
+        product_page.money.declared(&amount?, currency.as_deref())
     };
     let mut price = declared(offer.text("price"), currency.clone());
     let mut was: Option<Price> = None;
@@ -218,12 +230,12 @@ fn variant(reading: &Reading, offer: Thing, outer: Thing) -> Variant {
         price,
         sale,
         availability: offer.text("availability").map(|word| availability(&word)).unwrap_or_default(),
-        images: images(reading, offer),
+        images: images(product_page, offer),
         ..Variant::default()
     }
 }
 
-/// What a word of schema.org, Open Graph or a shop says about stock.
+/// The meaning of a schema.org, Open Graph or shop term for availability.
 pub(super) fn availability(word: &str) -> Availability {
     let name = word.trim().rsplit(['/', '#', ':']).next().unwrap_or_default();
     let plain: String = name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
@@ -245,18 +257,18 @@ pub(super) fn availability(word: &str) -> Availability {
     }
 }
 
-fn images(reading: &Reading, thing: Thing) -> Vec<Image> {
-    let mut images: Vec<Image> = Vec::new();
+fn images(product_page: &ProductPage, thing: Thing) -> Vec<ProductImage> {
+    let mut images: Vec<ProductImage> = Vec::new();
     let described = thing.things("image").into_iter().filter_map(|image| {
         let url = image.text("contentUrl").or_else(|| image.text("url")).or_else(|| image.text("@id"))?;
-        reading.image(&url, image.text("caption").or_else(|| image.text("name")))
+        product_page.image(&url, image.text("caption").or_else(|| image.text("name")))
     });
-    let named = thing.texts("image").into_iter().filter_map(|url| reading.image(&url, None));
+    let named = thing.texts("image").into_iter().filter_map(|url| product_page.image(&url, None));
     for image in described.chain(named) {
         if !images.iter().any(|known| known.url == image.url) {
             images.push(image);
         }
-        if images.len() == MOST_IMAGES {
+        if images.len() == MAX_IMAGES {
             break;
         }
     }

@@ -1,28 +1,29 @@
-//! The product a page sells: name, brand, price, availability, variants.
+//! The product of a page: name, brand, price, availability, variants.
 //!
-//! Owns the order of trust: what the page declares ([`declared`]: JSON-LD, microdata), what its shop software embeds
-//! ([`embedded`]), its Open Graph tags ([`tagged`]), and last what a shopper sees ([`shown`]). A page that lists many products, or
-//! only writes about one, has none. Never invents a variant: choices whose combinations are unknown stay choices.
+//! Sources in order of trust: structured data ([`declared`]: JSON-LD, microdata), data embedded by the shop
+//! software ([`embedded`]), Open Graph tags ([`meta_tags`]), and the visible page ([`shown`]). A page that
+//! lists many products, or only writes about one, has none. Never invents a variant: choices whose
+//! combinations are unknown stay choices.
 
 mod choices;
 mod declared;
 mod embedded;
+mod meta_tags;
 mod shown;
-mod tagged;
 
 use crate::facts::money::{Money, Price};
-use crate::facts::thing::Things;
+use crate::facts::things::Things;
 use crate::metadata::Metadata;
 use crate::page::Page;
 use crate::visible;
 use serde::Serialize;
-use shown::Shown;
+use shown::ShownProduct;
 use std::collections::BTreeMap;
 
 /// Variants kept of one product.
-const MOST_VARIANTS: usize = 250;
+const MAX_VARIANTS: usize = 250;
 /// Images kept of one variant.
-const MOST_IMAGES: usize = 20;
+const MAX_IMAGES: usize = 20;
 
 /// A product on its own page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -35,16 +36,16 @@ pub struct Product {
     /// What kind of thing it is, in the shop's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// Absolute address of its page.
+    /// Absolute URL of its page.
     pub url: String,
     /// The shop's description in plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What can be bought; one without values where there is no choice.
+    /// The variants; a single one without values where there is no choice.
     pub variants: Vec<Variant>,
 }
 
-/// One thing that can be put in the cart.
+/// One variant that can be put in the cart.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Variant {
     /// The shop's number for it.
@@ -56,26 +57,26 @@ pub struct Variant {
     /// Its own name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What sets it apart, such as size and colour.
+    /// Its distinguishing properties, such as size and colour.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub values: BTreeMap<String, Choice>,
+    pub values: BTreeMap<String, ProductChoice>,
     /// What it costs now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
     /// What it cost before, when it is on sale.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale: Option<Sale>,
-    /// Whether it can be had.
+    /// Whether it is available.
     pub availability: Availability,
     /// Its pictures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub images: Vec<Image>,
+    pub images: Vec<ProductImage>,
 }
 
 /// The value of one property of a variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Choice {
+pub enum ProductChoice {
     /// The value of this variant.
     One(String),
     /// The values on offer, where the page does not say which combinations there are.
@@ -90,7 +91,7 @@ pub struct Sale {
     pub original_price: Price,
 }
 
-/// Whether something can be had.
+/// Whether something is available.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Availability {
@@ -109,61 +110,61 @@ impl Default for Availability {
 
 /// A picture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Image {
-    /// Absolute address.
+pub struct ProductImage {
+    /// Absolute URL.
     pub url: String,
     /// What it shows, in the page's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alt: Option<String>,
 }
 
-/// What one source knows of a product.
+/// The product as found in one source.
 #[derive(Clone, Debug, Default)]
-struct Draft {
+struct ProductDraft {
     title: Option<String>,
     brand: Option<String>,
     category: Option<String>,
     url: Option<String>,
     description: Option<String>,
-    images: Vec<Image>,
+    images: Vec<ProductImage>,
     variants: Vec<Variant>,
 }
 
-/// What all readers of one page share.
-struct Reading<'a> {
+/// The page and what all extractors of a product share.
+struct ProductPage<'a> {
     page: &'a Page,
     metadata: &'a Metadata,
     money: Money,
 }
 
-impl Reading<'_> {
-    /// An address as the page writes it, absolute.
+impl ProductPage<'_> {
+    /// Makes a URL of the page absolute.
     fn address(&self, written: &str) -> Option<String> {
         self.page.base().resolve(written).map(std::borrow::Cow::into_owned)
     }
 
-    fn image(&self, written: &str, alt: Option<String>) -> Option<Image> {
+    fn image(&self, written: &str, alt: Option<String>) -> Option<ProductImage> {
         let url = self.address(written).filter(|url| url.starts_with("http"))?;
-        Some(Image { url, alt: alt.filter(|alt| !alt.is_empty()) })
+        Some(ProductImage { url, alt: alt.filter(|alt| !alt.is_empty()) })
     }
 }
 
-/// The product of a page, if it is the page of one.
+/// The product of a page, if it is a product page.
 pub fn product(page: &Page) -> Option<Product> {
     let metadata = page.metadata();
     let language = metadata.language.as_ref().map(|language| language.value.as_str());
-    let reading = Reading { page, metadata: &metadata, money: Money::of_language(language) };
-    let things = Things::of(&metadata);
-    let visible = visible::visible(page.dom());
-    let shown = Shown::of(&reading, &visible);
-    let declared = declared::read(&reading, &things, &shown);
+    let product_page = ProductPage { page, metadata: &metadata, money: Money::of_language(language) };
+    let things = Things::collect(&metadata);
+    let visible = visible::visible_nodes(page.dom());
+    let shown = ShownProduct::find(&product_page, &visible);
+    let declared = declared::find_product(&product_page, &things, &shown);
     if declared.is_none() && !shown.sells_one_thing(&metadata) {
         return None;
     }
-    let tagged = tagged::read(&reading);
-    let seen = shown.draft(&reading, &things);
+    let tagged = meta_tags::read_product(&product_page);
+    let seen = shown.draft(&product_page, &things);
     let mut draft = declared.unwrap_or_default();
-    let embedded = embedded::read(&reading, &things);
+    let embedded = embedded::find_variants(&product_page, &things);
     // The shop software knows each variant by its options; declarations often know only the cheapest.
     if embedded.len() > draft.variants.len()
         || (!embedded.is_empty() && draft.variants.iter().all(|v| v.values.is_empty()))
@@ -181,12 +182,12 @@ pub fn product(page: &Page) -> Option<Product> {
     let images =
         [draft.images, tagged.images].into_iter().find(|images| !images.is_empty()).unwrap_or_default();
     let mut variants = draft.variants;
-    variants.truncate(MOST_VARIANTS);
+    variants.truncate(MAX_VARIANTS);
     if variants.is_empty() {
         variants.push(Variant::default());
     }
     for variant in &mut variants {
-        settle(variant, &shown, &images);
+        finish_variant(variant, &shown, &images);
     }
     Some(Product {
         title,
@@ -198,7 +199,8 @@ pub fn product(page: &Page) -> Option<Product> {
     })
 }
 
-/// One declared variant beside those a shopper can choose: the declaration gives price and stock, the page the choices.
+/// One declared variant beside those a shopper can choose: the declaration gives price and stock, the page
+/// the choices.
 fn complete(declared: Vec<Variant>, seen: Vec<Variant>) -> Vec<Variant> {
     let Some(known) = declared.into_iter().next() else { return seen };
     let several = seen.len() > 1;
@@ -227,12 +229,12 @@ fn complete(declared: Vec<Variant>, seen: Vec<Variant>) -> Vec<Variant> {
     completed
 }
 
-/// What every variant gets, whoever described it.
-fn settle(variant: &mut Variant, shown: &Shown, images: &[Image]) {
+/// Completes a variant, whatever its source.
+fn finish_variant(variant: &mut Variant, shown: &ShownProduct, images: &[ProductImage]) {
     if variant.images.is_empty() {
         variant.images = images.to_vec();
     }
-    variant.images.truncate(MOST_IMAGES);
+    variant.images.truncate(MAX_IMAGES);
     if let Some(price) = &mut variant.price {
         if price.formatted.is_none()
             && let Some(seen) = shown.price.as_ref().filter(|seen| same(seen.amount, price.amount))
@@ -249,7 +251,7 @@ fn settle(variant: &mut Variant, shown: &Shown, images: &[Image]) {
         }
     }
     let price = variant.price.as_ref().map(|price| price.amount);
-    // A "was" price that is no higher is no sale.
+    // A previous price that is not higher is not a sale.
     variant.sale =
         variant.sale.take().filter(|sale| price.is_some_and(|price| sale.original_price.amount > price));
 }

@@ -1,26 +1,26 @@
-//! What a shopper sees of a product: heading, price, the button that buys.
+//! The visible parts of a product page: heading, price, buy button.
 
-use super::choices::{GONE, legend, options, radios, select_name};
+use super::choices::{SOLD_OUT_PHRASES, legend, options, radios, select_name};
 use super::declared::own_address;
-use super::{Availability, Choice, Draft, Reading, Sale, Variant};
+use super::{Availability, ProductChoice, ProductDraft, ProductPage, Sale, Variant};
 use crate::budget;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::facts::money::Price;
 use crate::facts::text::{has_part, line, of_node};
-use crate::facts::thing::Things;
+use crate::facts::things::Things;
 use crate::metadata::Metadata;
 use crate::node_set::NodeSet;
 use std::collections::BTreeMap;
 
-/// Nodes after the heading in which price and choices are looked for.
-const NEAR: u32 = 1_500;
-/// Nodes of an element that may still be a price tag.
-const SMALL: u32 = 30;
-const LONGEST_TAG: usize = 90;
-const MOST_CHOICES: usize = 10;
+/// Nodes after the heading that are searched for price and choices.
+const MAX_DISTANCE_NODES: u32 = 1_500;
+/// A price tag has no more nodes than this.
+const MAX_TAG_NODES: u32 = 30;
+const MAX_TAG_BYTES: usize = 90;
+const MAX_CHOICES: usize = 10;
 
-/// What buttons that buy say, in lower case.
-const BUY: &[&str] = &[
+/// Texts of buy buttons, in lower case.
+const BUY_PHRASES: &[&str] = &[
     "add to cart",
     "add to bag",
     "add to basket",
@@ -65,7 +65,7 @@ const BUY: &[&str] = &[
     "adaugă în coș",
 ];
 
-/// Words beside amounts that are no price of the product.
+/// Words next to amounts that are not the price of the product.
 const NO_PRICE: &[&str] = &[
     "shipping",
     "delivery",
@@ -89,27 +89,27 @@ const NO_PRICE: &[&str] = &[
     "monat",
 ];
 
-/// The page as a shopper sees it.
+/// The visible product.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct ShownProduct {
     pub(super) title: Option<String>,
     pub(super) price: Option<Price>,
     pub(super) was: Option<Price>,
-    /// Ways to buy on the page; several are a list of products.
+    /// Buy buttons on the page; several mean a list of products.
     buttons: usize,
     gone: Option<String>,
     sku: Option<String>,
     choices: Vec<(String, Vec<(String, bool)>)>,
 }
 
-impl Shown {
-    pub(super) fn of(reading: &Reading, visible: &NodeSet) -> Self {
-        let dom = reading.page.dom();
+impl ShownProduct {
+    pub(super) fn find(product_page: &ProductPage, visible: &NodeSet) -> Self {
+        let dom = product_page.page.dom();
         let mut shown = Self { buttons: buttons(dom, visible), ..Self::default() };
         let heading = dom.subtree(dom.root()).find(|&id| dom.tag(id) == Tag::H1 && visible.reaches(dom, id));
         let Some(heading) = heading else { return shown };
         shown.title = Some(of_node(dom, heading, Some(visible), 300)).filter(|title| !title.is_empty());
-        let end = dom.len().min(heading.index().saturating_add(NEAR as usize));
+        let end = dom.len().min(heading.index().saturating_add(MAX_DISTANCE_NODES as usize));
         let mut at = dom.subtree_end(heading);
         while at.index() < end {
             budget::spend(1);
@@ -122,10 +122,10 @@ impl Shown {
             if matches!(dom.tag(id), Tag::H1 | Tag::H2 | Tag::Footer) && shown.price.is_some() {
                 break;
             }
-            shown.take_choice(dom, id);
-            if dom.subtree_end(id).0 - id.0 <= SMALL
+            shown.read_choice(dom, id);
+            if dom.subtree_end(id).0 - id.0 <= MAX_TAG_NODES
                 && visible.reaches(dom, id)
-                && shown.take_tag(reading, id, visible)
+                && shown.read_tag(product_page, id, visible)
             {
                 at = dom.subtree_end(id);
             }
@@ -133,12 +133,13 @@ impl Shown {
         shown
     }
 
-    /// Reads a small element as a price tag, a note on stock or a stock number. True when nothing in it needs another look.
-    fn take_tag(&mut self, reading: &Reading, id: NodeId, visible: &NodeSet) -> bool {
-        let dom = reading.page.dom();
+    /// Reads a small element as a price tag, a stock note or a stock number. `true` when its children need
+    /// not be read.
+    fn read_tag(&mut self, product_page: &ProductPage, id: NodeId, visible: &NodeSet) -> bool {
+        let dom = product_page.page.dom();
         let class = dom.attr(id, Attr::Class).unwrap_or_default();
-        let text = of_node(dom, id, Some(visible), 2 * LONGEST_TAG);
-        if text.is_empty() || text.len() > LONGEST_TAG {
+        let text = of_node(dom, id, Some(visible), 2 * MAX_TAG_BYTES);
+        if text.is_empty() || text.len() > MAX_TAG_BYTES {
             return false;
         }
         if self.sku.is_none() && (has_part(class, &["sku"]) || dom.attr(id, Attr::Itemprop) == Some("sku")) {
@@ -148,22 +149,25 @@ impl Shown {
             }
         }
         let lower = text.to_lowercase();
-        if self.gone.is_none() && GONE.iter().any(|word| lower.contains(word)) && dom.tag(id) != Tag::Option {
+        if self.gone.is_none()
+            && SOLD_OUT_PHRASES.iter().any(|word| lower.contains(word))
+            && dom.tag(id) != Tag::Option
+        {
             self.gone = Some(text.clone());
         }
         let struck = is_struck(dom, id);
-        let found = reading.money.find(&text, 4);
+        let found = product_page.money.find(&text, 4);
         if found.is_empty()
             || (!has_part(class, &["price"]) && NO_PRICE.iter().any(|word| lower.contains(word)))
         {
             return false;
         }
-        // A tag with the old and the new price inside is read part by part.
+        // An element with the old and the new price is read part by part.
         let parts = dom.descendants(id).filter(|&node| dom.is_element(node)).count();
         if found.len() > 1 && parts > 0 {
             return false;
         }
-        // Signs and cents may sit in parts of their own: the whole says more than a part.
+        // Currency and cents may be in separate elements: the whole text is better than its parts.
         let Some(first) = found.into_iter().next() else { return false };
         let slot = if struck { &mut self.was } else { &mut self.price };
         if slot.is_none() {
@@ -173,8 +177,8 @@ impl Shown {
     }
 
     /// Reads a list of options or a group of radio buttons.
-    fn take_choice(&mut self, dom: &Dom, id: NodeId) {
-        if self.choices.len() >= MOST_CHOICES {
+    fn read_choice(&mut self, dom: &Dom, id: NodeId) {
+        if self.choices.len() >= MAX_CHOICES {
             return;
         }
         let (name, options) = match dom.tag(id) {
@@ -214,7 +218,7 @@ impl Shown {
         self.title.is_some() && (tagged || (priced && (1..=3).contains(&self.buttons)))
     }
 
-    pub(super) fn draft(&self, reading: &Reading, things: &Things) -> Draft {
+    pub(super) fn draft(&self, product_page: &ProductPage, things: &Things) -> ProductDraft {
         let availability = match &self.gone {
             Some(text) if self.buttons == 0 || self.choices.is_empty() => {
                 Availability { in_stock: false, text: Some(text.clone()) }
@@ -235,7 +239,7 @@ impl Shown {
                 .map(|(option, enabled)| Variant {
                     sku: None,
                     title: Some(option.clone()),
-                    values: BTreeMap::from([(name.clone(), Choice::One(option.clone()))]),
+                    values: BTreeMap::from([(name.clone(), ProductChoice::One(option.clone()))]),
                     availability: if *enabled {
                         base.availability.clone()
                     } else {
@@ -246,22 +250,25 @@ impl Shown {
                 .collect(),
             many => {
                 let values = many.iter().map(|(name, options)| {
-                    (name.clone(), Choice::AnyOf(options.iter().map(|(option, _)| option.clone()).collect()))
+                    (
+                        name.clone(),
+                        ProductChoice::AnyOf(options.iter().map(|(option, _)| option.clone()).collect()),
+                    )
                 });
                 vec![Variant { values: values.collect(), ..base }]
             }
         };
-        Draft {
+        ProductDraft {
             title: self.title.clone(),
-            url: own_address(reading),
-            category: category(reading, things),
+            url: own_address(product_page),
+            category: category(product_page, things),
             variants,
-            ..Draft::default()
+            ..ProductDraft::default()
         }
     }
 }
 
-/// How many places on the page put something in the cart.
+/// The number of buy buttons on the page.
 fn buttons(dom: &Dom, visible: &NodeSet) -> usize {
     let buys = |id: NodeId| {
         let said = match dom.tag(id) {
@@ -278,7 +285,8 @@ fn buttons(dom: &Dom, visible: &NodeSet) -> usize {
         let said =
             if said.is_empty() { dom.attr(id, Attr::AriaLabel).unwrap_or_default().to_owned() } else { said };
         let lower = said.to_lowercase();
-        BUY.iter().any(|words| lower.contains(words)) || dom.attr(id, Attr::Name) == Some("add-to-cart")
+        BUY_PHRASES.iter().any(|words| lower.contains(words))
+            || dom.attr(id, Attr::Name) == Some("add-to-cart")
     };
     dom.subtree(dom.root()).filter(|&id| dom.is_element(id) && buys(id)).take(50).count()
 }
@@ -295,8 +303,8 @@ fn is_struck(dom: &Dom, id: NodeId) -> bool {
     })
 }
 
-/// The last step but one of the way to this page.
-fn category(reading: &Reading, things: &Things) -> Option<String> {
+/// The last but one entry of the breadcrumbs.
+fn category(product_page: &ProductPage, things: &Things) -> Option<String> {
     let mut steps: Vec<String> = things
         .of_type(&["BreadcrumbList"])
         .next()
@@ -308,7 +316,7 @@ fn category(reading: &Reading, things: &Things) -> Option<String> {
         })
         .unwrap_or_default();
     if steps.len() < 2 {
-        let dom = reading.page.dom();
+        let dom = product_page.page.dom();
         let trail = dom.subtree(dom.root()).find(|&id| {
             matches!(dom.tag(id), Tag::Nav | Tag::Ol | Tag::Ul | Tag::Div)
                 && [Attr::Class, Attr::AriaLabel, Attr::Id].iter().any(|&name| {
@@ -321,7 +329,7 @@ fn category(reading: &Reading, things: &Things) -> Option<String> {
             .filter(|&id| dom.tag(id) == Tag::A)
             .map(|id| of_node(dom, id, None, 100))
             .collect();
-        // The trail links what lies above this page, and seldom the page itself.
+        // Breadcrumbs link the pages above this page, and rarely the page itself.
         let heading =
             dom.subtree(dom.root()).find(|&id| dom.tag(id) == Tag::H1).map(|id| of_node(dom, id, None, 100));
         if steps.last() != heading.as_ref() {

@@ -1,4 +1,4 @@
-//! Check digits: numbers that prove themselves.
+//! Check digits.
 
 use sha2::{Digest, Sha256};
 

@@ -1,23 +1,23 @@
 //! Mail addresses, also inside links and in the forms people use against collectors.
 
-use super::{Entity, Mode, STEPS_PER_WORD, Span};
+use super::{Entity, RedactMode, STEPS_PER_WORD, Span};
 use crate::budget;
 use memchr::{memchr_iter, memmem};
 
-const LONGEST_LOCAL: usize = 64;
-const LONGEST_DOMAIN: usize = 255;
+const MAX_LOCAL_BYTES: usize = 64;
+const MAX_DOMAIN_BYTES: usize = 255;
 
 /// Endings that make `logo@2x.png` a file.
-const FILES: &[&str] = &[
+const FILE_EXTENSIONS: &[&str] = &[
     "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "js", "mjs", "css", "json", "html", "php",
     "mp4", "pdf",
 ];
 
-pub(super) fn find(text: &str, mode: Mode, found: &mut Vec<Span>) {
+pub(super) fn find(text: &str, mode: RedactMode, found: &mut Vec<Span>) {
     for at in memchr_iter(b'@', text.as_bytes()) {
         found.extend(around(text, at, at + 1, mode));
     }
-    if mode == Mode::Fast {
+    if mode == RedactMode::Fast {
         return;
     }
     for sign in
@@ -27,7 +27,7 @@ pub(super) fn find(text: &str, mode: Mode, found: &mut Vec<Span>) {
             found.extend(around(text, at, at + sign.len(), mode));
         }
     }
-    if mode == Mode::Aggressive {
+    if mode == RedactMode::Aggressive {
         for at in memmem::find_iter(text.as_bytes(), " at ") {
             let end = at + " at ".len();
             let spelled = text[end..text.floor_char_boundary(text.len().min(end + 80))].contains(" dot ");
@@ -36,8 +36,8 @@ pub(super) fn find(text: &str, mode: Mode, found: &mut Vec<Span>) {
     }
 }
 
-/// The address whose sign stands here.
-fn around(text: &str, sign: usize, after: usize, mode: Mode) -> Option<Span> {
+/// The email address whose `@` is here.
+fn around(text: &str, sign: usize, after: usize, mode: RedactMode) -> Option<Span> {
     budget::spend(STEPS_PER_WORD);
     let start = local(text, sign)?;
     let end = domain(text, after)?;
@@ -45,17 +45,19 @@ fn around(text: &str, sign: usize, after: usize, mode: Mode) -> Option<Span> {
     // `git@host:path` names a repository, `@name@host` a profile.
     let repository = name == "git" && text[end..].starts_with([':', '/']);
     let profile = text[..start].ends_with('@');
-    let file =
-        host.rsplit('.').next().is_some_and(|ending| FILES.contains(&ending.to_ascii_lowercase().as_str()));
-    if file || in_authority(text, start) || (mode != Mode::Aggressive && (repository || profile)) {
+    let file = host
+        .rsplit('.')
+        .next()
+        .is_some_and(|ending| FILE_EXTENSIONS.contains(&ending.to_ascii_lowercase().as_str()));
+    if file || in_authority(text, start) || (mode != RedactMode::Aggressive && (repository || profile)) {
         return None;
     }
     Some(Span { start, end, entity: Entity::Email })
 }
 
-/// Whether a place stands in the part of a web address that may hold a user and a password.
+/// Whether a position is in the part of a URL that may have a user and a password.
 fn in_authority(text: &str, start: usize) -> bool {
-    let near = &text[text.floor_char_boundary(start.saturating_sub(LONGEST_LOCAL))..start];
+    let near = &text[text.floor_char_boundary(start.saturating_sub(MAX_LOCAL_BYTES))..start];
     near.rfind("://").is_some_and(|at| {
         !near[at + 3..].contains(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#'))
     })
@@ -64,7 +66,7 @@ fn in_authority(text: &str, start: usize) -> bool {
 /// Where the part before the sign starts. The markdown writer sets backslashes before underscores.
 fn local(text: &str, sign: usize) -> Option<usize> {
     let mut start = sign;
-    for (at, c) in text[..sign].char_indices().rev().take(LONGEST_LOCAL) {
+    for (at, c) in text[..sign].char_indices().rev().take(MAX_LOCAL_BYTES) {
         let fits = c.is_alphanumeric()
             || matches!(c, '.' | '_' | '%' | '+' | '-')
             || (c == '\\' && text[at + 1..].starts_with(['_', '-', '+', '.']));
@@ -80,7 +82,7 @@ fn local(text: &str, sign: usize) -> Option<usize> {
 
 /// Where the host after the sign ends: labels with at least one dot, the last of letters.
 fn domain(text: &str, start: usize) -> Option<usize> {
-    let window = &text[start..text.floor_char_boundary(text.len().min(start + LONGEST_DOMAIN))];
+    let window = &text[start..text.floor_char_boundary(text.len().min(start + MAX_DOMAIN_BYTES))];
     let mut end = 0;
     let mut labels = 0;
     let mut letters = false;

@@ -2,7 +2,7 @@
 
 use super::regions::Regions;
 use super::scan::{before, follows, has_word, joined_after, joined_before, runs};
-use super::{Entity, Mode, STEPS_PER_WORD, Span, checks};
+use super::{Entity, RedactMode, STEPS_PER_WORD, Span, checks};
 use crate::budget;
 
 /// Lengths of international account numbers by country.
@@ -96,7 +96,7 @@ const ACCOUNT: &[&str] = &[
     "rekeningnummer",
 ];
 
-pub(super) fn find(text: &str, mode: Mode, regions: &Regions, found: &mut Vec<Span>) {
+pub(super) fn find(text: &str, mode: RedactMode, regions: &Regions, found: &mut Vec<Span>) {
     let mut past = 0;
     for (start, end) in runs(text) {
         budget::spend(STEPS_PER_WORD);
@@ -134,7 +134,7 @@ fn digits(text: &str, start: usize) -> (Vec<u8>, Vec<usize>, usize) {
     (digits, groups, end)
 }
 
-fn card(text: &str, start: usize, mode: Mode, regions: &Regions) -> Option<usize> {
+fn card(text: &str, start: usize, mode: RedactMode, regions: &Regions) -> Option<usize> {
     let (digits, groups, end) = digits(text, start);
     if !(13..=19).contains(&digits.len()) || joined_after(text, end) || regions.in_address(start) {
         return None;
@@ -153,7 +153,7 @@ fn card(text: &str, start: usize, mode: Mode, regions: &Regions) -> Option<usize
     };
     let usual = matches!(groups.as_slice(), [_] | [4, 4, 4, 4 | 1] | [4, 6, 4 | 5] | [4, 4, 4, 4, 3]);
     let many = digits.iter().any(|digit| *digit != digits[0]);
-    (issued && many && (usual || mode == Mode::Aggressive) && checks::luhn(&digits)).then_some(end)
+    (issued && many && (usual || mode == RedactMode::Aggressive) && checks::luhn(&digits)).then_some(end)
 }
 
 fn iban(text: &str, start: usize) -> Option<usize> {
@@ -217,7 +217,7 @@ fn named(text: &str, start: usize, end: usize) -> Option<usize> {
     }
     let (digits, _, end) = digits(text, start);
     let near = before(text, start, 28);
-    // Between the word and its number stands nothing but punctuation.
+    // Only punctuation may be between the word and its number.
     let cue = ACCOUNT
         .iter()
         .filter(|cue| has_word(&near, cue))

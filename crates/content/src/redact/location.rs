@@ -1,9 +1,9 @@
 //! Places, best effort: postal addresses by their forms, coordinates, and a list of towns and countries.
 
 use super::regions::Regions;
-use super::scan::{Word, lines, words};
+use super::scan::{LineWord, lines, words};
 use super::words::{PLACES, set};
-use super::{Entity, Mode, STEPS_PER_WORD, Span};
+use super::{Entity, RedactMode, STEPS_PER_WORD, Span};
 use crate::budget;
 use std::collections::HashSet;
 
@@ -76,8 +76,8 @@ const STATES: &[&str] = &[
     "OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY", "DC",
 ];
 
-pub(super) fn find(text: &str, mode: Mode, regions: &Regions, found: &mut Vec<Span>) {
-    let places = if mode == Mode::Fast { HashSet::new() } else { set(PLACES) };
+pub(super) fn find(text: &str, mode: RedactMode, regions: &Regions, found: &mut Vec<Span>) {
+    let places = if mode == RedactMode::Fast { HashSet::new() } else { set(PLACES) };
     for (start, line) in lines(text) {
         let words = words(line, start);
         let heading = line.starts_with('#');
@@ -108,18 +108,18 @@ pub(super) fn find(text: &str, mode: Mode, regions: &Regions, found: &mut Vec<Sp
     coordinates(text, found);
 }
 
-/// What stands between a word and the next.
-fn gap<'a>(text: &'a str, words: &[Word], at: usize) -> &'a str {
+/// The text between a word and the next.
+fn gap<'a>(text: &'a str, words: &[LineWord], at: usize) -> &'a str {
     words.get(at + 1).map_or("\n", |next| &text[words[at].end..next.start])
 }
 
-fn is_house(word: &Word) -> bool {
+fn is_house(word: &LineWord) -> bool {
     let digits = word.text.bytes().take_while(u8::is_ascii_digit).count();
     (1..=5).contains(&digits) && word.text.len() - digits <= 1
 }
 
 /// A street with its number: the last word of it.
-fn street(text: &str, words: &[Word], at: usize, heading: bool) -> Option<usize> {
+fn street(text: &str, words: &[LineWord], at: usize, heading: bool) -> Option<usize> {
     let word = words[at];
     let lower = word.text.to_lowercase();
     // "Hauptstraße 12"
@@ -154,7 +154,7 @@ fn street(text: &str, words: &[Word], at: usize, heading: bool) -> Option<usize>
 }
 
 /// The last capitalised word of a street's name after its kind.
-fn named(text: &str, words: &[Word], kind: usize) -> Option<usize> {
+fn named(text: &str, words: &[LineWord], kind: usize) -> Option<usize> {
     let mut last = None;
     for at in kind + 1..words.len().min(kind + 6) {
         if !matches!(gap(text, words, at - 1), " " | ". " | "'" | "’") {
@@ -169,7 +169,7 @@ fn named(text: &str, words: &[Word], kind: usize) -> Option<usize> {
     last
 }
 
-fn english(text: &str, words: &[Word], house: usize, heading: bool) -> Option<usize> {
+fn english(text: &str, words: &[LineWord], house: usize, heading: bool) -> Option<usize> {
     for at in house + 1..words.len().min(house + 6) {
         if !matches!(gap(text, words, at - 1), " " | ". ") {
             return None;
@@ -177,7 +177,8 @@ fn english(text: &str, words: &[Word], house: usize, heading: bool) -> Option<us
         let word = words[at];
         let kind = word.text.to_lowercase();
         if at > house + 1 && STREETS.contains(&kind.as_str()) && word.text.starts_with(char::is_uppercase) {
-            // Many of these are words of every day: in a heading, or with more words after them, they are no street.
+            // Many of these are words of every day: in a heading, or with more words after them, they are no
+            // street.
             let weak = !matches!(
                 kind.as_str(),
                 "street" | "avenue" | "ave" | "road" | "rd" | "boulevard" | "blvd" | "highway"
@@ -194,7 +195,7 @@ fn english(text: &str, words: &[Word], house: usize, heading: bool) -> Option<us
 }
 
 /// Past the flat, town, state and postal code that follow a street.
-fn town_after(text: &str, words: &[Word], street: usize) -> usize {
+fn town_after(text: &str, words: &[LineWord], street: usize) -> usize {
     let mut last = street;
     let mut at = street + 1;
     let mut steps = 0;
@@ -224,7 +225,7 @@ fn town_after(text: &str, words: &[Word], street: usize) -> usize {
 }
 
 /// Postal codes with what belongs to them.
-fn postal(text: &str, words: &[Word], at: usize, places: &HashSet<&str>) -> Option<usize> {
+fn postal(text: &str, words: &[LineWord], at: usize, places: &HashSet<&str>) -> Option<usize> {
     let word = words[at];
     let next = words.get(at + 1).filter(|_| gap(text, words, at) == " ");
     let bytes = word.text.as_bytes();
@@ -265,14 +266,14 @@ fn postal(text: &str, words: &[Word], at: usize, places: &HashSet<&str>) -> Opti
             return Some(at + 1);
         }
     }
-    if word.text == "Box" && text[..word.start].ends_with("P.O. ") && next.is_some_and(Word::is_number) {
+    if word.text == "Box" && text[..word.start].ends_with("P.O. ") && next.is_some_and(LineWord::is_number) {
         return Some(at + 1);
     }
-    (word.text == "Postfach" && next.is_some_and(Word::is_number)).then_some(at + 1)
+    (word.text == "Postfach" && next.is_some_and(LineWord::is_number)).then_some(at + 1)
 }
 
 /// A place on the list, of up to three words.
-fn listed(text: &str, words: &[Word], at: usize, places: &HashSet<&str>) -> Option<usize> {
+fn listed(text: &str, words: &[LineWord], at: usize, places: &HashSet<&str>) -> Option<usize> {
     if !words[at].text.starts_with(|c: char| c.is_uppercase() || !c.is_ascii()) {
         return None;
     }
@@ -281,7 +282,7 @@ fn listed(text: &str, words: &[Word], at: usize, places: &HashSet<&str>) -> Opti
         if last >= words.len() || (at..last).any(|index| gap(text, words, index) != " ") {
             continue;
         }
-        // Names of several words stand on the list with underscores.
+        // Names of several words are on the list with underscores.
         let name = text[words[at].start..words[last].end].replace(' ', "_");
         if places.contains(name.as_str()) {
             return Some(last);

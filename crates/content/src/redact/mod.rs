@@ -1,8 +1,9 @@
-//! Personal data out of markdown: addresses, numbers, secrets, names and places replaced by a mark or by nothing.
+//! Removes personal data from markdown: email addresses, numbers, secrets, names and places are replaced by a
+//! tag or removed.
 //!
-//! Owns what is found ([`find`]) and how it is written over. Numbers with check digits are checked; names and places are
-//! a best effort by cue words and word lists, and stay one: a name that no rule knows is left standing. Every rule reads
-//! the text once, and what it looks at around a place is bounded, so time grows with length and no faster.
+//! [`find`] finds them, [`redact`] replaces them. Numbers with check digits are checked; names and places are
+//! a best effort by cue words and word lists: a name that no rule knows stays in the text. Every rule reads
+//! the text once with a bounded context, so time is linear in its length.
 
 mod checks;
 mod email;
@@ -11,17 +12,17 @@ mod location;
 mod person;
 mod phone;
 mod regions;
+mod replace;
 mod scan;
 mod secret;
 mod words;
-mod write;
 
 use crate::budget;
 use regions::Regions;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What looking at one word or number counts: each rule compares it with its lists.
+/// Budget steps of one word or number: each rule compares it with its lists.
 const STEPS_PER_WORD: u64 = 2;
 
 /// A kind of personal data.
@@ -47,7 +48,7 @@ impl Entity {
     pub const ALL: [Self; 6] =
         [Self::Secret, Self::Financial, Self::Email, Self::Phone, Self::Location, Self::Person];
 
-    /// Its name on the wire.
+    /// Its name in the wire contract.
     pub fn name(self) -> &'static str {
         match self {
             Self::Secret => "SECRET",
@@ -86,21 +87,21 @@ impl FromIterator<Entity> for EntitySet {
     }
 }
 
-/// How eager the rules are.
+/// How much the rules redact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// What is surely or very likely meant.
+pub enum RedactMode {
+    /// Certain and very likely matches.
     #[default]
     Accurate,
-    /// Also what only may be: more is lost, less slips through.
+    /// Also possible matches: more false positives, fewer misses.
     Aggressive,
-    /// Forms that speak for themselves; no word lists, no guessing from what stands around.
+    /// Unambiguous formats only; no word lists, no context.
     Fast,
 }
 
-/// What stands where personal data stood.
+/// What replaces personal data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Style {
+pub enum RedactStyle {
     /// Its kind: `<EMAIL>`.
     #[default]
     Tag,
@@ -113,17 +114,17 @@ pub enum Style {
 /// What to redact and how.
 #[derive(Clone, Copy, Debug)]
 pub struct RedactOptions {
-    /// How eager the rules are.
-    pub mode: Mode,
+    /// How much the rules redact.
+    pub mode: RedactMode,
     /// Which kinds.
     pub entities: EntitySet,
-    /// What stands in their place.
-    pub style: Style,
+    /// What replaces it.
+    pub style: RedactStyle,
 }
 
 impl Default for RedactOptions {
     fn default() -> Self {
-        Self { mode: Mode::default(), entities: EntitySet::all(), style: Style::default() }
+        Self { mode: RedactMode::default(), entities: EntitySet::all(), style: RedactStyle::default() }
     }
 }
 
@@ -132,11 +133,11 @@ impl Default for RedactOptions {
 pub struct Redacted {
     /// The text.
     pub text: String,
-    /// How many places of each kind were written over.
+    /// The number of replacements of each kind.
     pub counts: BTreeMap<Entity, usize>,
 }
 
-/// A place that holds personal data.
+/// A range of text with personal data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// First byte.
@@ -147,26 +148,26 @@ pub struct Span {
     pub entity: Entity,
 }
 
-/// Writes over the personal data in a markdown text.
+/// Replaces the personal data in a markdown text.
 pub fn redact(markdown: &str, options: &RedactOptions) -> Redacted {
-    let regions = Regions::of(markdown);
+    let regions = Regions::find(markdown);
     let spans = find_in(markdown, &regions, options.mode, options.entities);
     let mut counts = BTreeMap::new();
     for span in &spans {
         *counts.entry(span.entity).or_default() += 1;
     }
-    Redacted { text: write::write(markdown, &spans, options.style, &regions), counts }
+    Redacted { text: replace::replace_spans(markdown, &spans, options.style, &regions), counts }
 }
 
-/// The places that hold personal data, in order and apart from each other.
-pub fn find(markdown: &str, mode: Mode, entities: EntitySet) -> Vec<Span> {
-    find_in(markdown, &Regions::of(markdown), mode, entities)
+/// The ranges with personal data, in order and without overlaps.
+pub fn find(markdown: &str, mode: RedactMode, entities: EntitySet) -> Vec<Span> {
+    find_in(markdown, &Regions::find(markdown), mode, entities)
 }
 
-fn find_in(markdown: &str, regions: &Regions, mode: Mode, entities: EntitySet) -> Vec<Span> {
+fn find_in(markdown: &str, regions: &Regions, mode: RedactMode, entities: EntitySet) -> Vec<Span> {
     let mut spans = Vec::new();
-    // Numbers are told apart by what they are, so those of kinds not asked for are found too and then dropped: a card
-    // number must not become a telephone number because only telephone numbers were asked for.
+    // Kinds that were not requested are found too and then dropped: a card number must not become a telephone
+    // number because only telephone numbers were requested.
     secret::find(markdown, mode, &mut spans);
     financial::find(markdown, mode, regions, &mut spans);
     email::find(markdown, mode, &mut spans);
@@ -182,7 +183,7 @@ fn find_in(markdown: &str, regions: &Regions, mode: Mode, entities: EntitySet) -
     spans
 }
 
-/// Overlapping places become one, under the kind that weighs most.
+/// Merges overlapping ranges under the most important kind.
 fn join(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
     let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
@@ -190,7 +191,7 @@ fn join(mut spans: Vec<Span>) -> Vec<Span> {
         budget::spend(1);
         match joined.last_mut() {
             Some(last) if span.start < last.end => {
-                // A town inside a name is part of the name; otherwise the weightier kind speaks for both.
+                // A town inside a name is part of the name; otherwise the more important kind wins.
                 let named =
                     last.entity == Entity::Person && span.entity == Entity::Location && span.end <= last.end;
                 last.entity = if named { Entity::Person } else { last.entity.min(span.entity) };

@@ -1,17 +1,17 @@
 //! Names of people, best effort: after titles and cues, and from lists of first names.
 
 use super::regions::Regions;
-use super::scan::{Word, lines, words};
+use super::scan::{LineWord, lines, words};
 use super::words::{AMBIGUOUS, CUES, FIRST, GREETINGS, NO_SURNAME, PARTICLES, SURNAMES, TITLES, set};
-use super::{Entity, Mode, STEPS_PER_WORD, Span};
+use super::{Entity, RedactMode, STEPS_PER_WORD, Span};
 use crate::budget;
 use memchr::memmem;
 use std::collections::HashSet;
 
 /// Words of one name.
-const LONGEST_NAME: usize = 4;
+const MAX_NAME_WORDS: usize = 4;
 
-struct Lists {
+struct NameLists {
     first: HashSet<&'static str>,
     ambiguous: HashSet<&'static str>,
     surnames: HashSet<&'static str>,
@@ -19,8 +19,8 @@ struct Lists {
     titles: HashSet<&'static str>,
 }
 
-pub(super) fn find(text: &str, mode: Mode, regions: &Regions, found: &mut Vec<Span>) {
-    let lists = Lists {
+pub(super) fn find(text: &str, mode: RedactMode, regions: &Regions, found: &mut Vec<Span>) {
+    let lists = NameLists {
         first: set(FIRST),
         ambiguous: set(AMBIGUOUS),
         surnames: set(SURNAMES),
@@ -54,13 +54,19 @@ pub(super) fn find(text: &str, mode: Mode, regions: &Regions, found: &mut Vec<Sp
             }
         }
     }
-    if mode != Mode::Fast {
+    if mode != RedactMode::Fast {
         honorifics(text, found);
     }
 }
 
 /// The name that starts at a word or right after it: its first and last word.
-fn name(text: &str, words: &[Word], at: usize, mode: Mode, lists: &Lists) -> Option<(usize, usize)> {
+fn name(
+    text: &str,
+    words: &[LineWord],
+    at: usize,
+    mode: RedactMode,
+    lists: &NameLists,
+) -> Option<(usize, usize)> {
     let word = words[at];
     let bare = word.text.trim_end_matches('.');
     let letter_alone = word.text == "M" && !text[word.end..].starts_with('.');
@@ -76,11 +82,11 @@ fn name(text: &str, words: &[Word], at: usize, mode: Mode, lists: &Lists) -> Opt
         }
         return None;
     }
-    if mode == Mode::Fast {
+    if mode == RedactMode::Fast {
         return None;
     }
     if let Some(from) = after_cue(text, words, at) {
-        let last = extend(text, words, from, lists, LONGEST_NAME);
+        let last = extend(text, words, from, lists, MAX_NAME_WORDS);
         let known = lists.first.contains(words[from].text) || lists.ambiguous.contains(words[from].text);
         let greeted = GREETINGS.contains(&word.text.to_lowercase().as_str());
         let whole = (from..=last).all(|index| !lists.no_surname.contains(words[index].text));
@@ -90,17 +96,17 @@ fn name(text: &str, words: &[Word], at: usize, mode: Mode, lists: &Lists) -> Opt
     }
     let ambiguous = lists.ambiguous.contains(word.text);
     if lists.first.contains(word.text) || ambiguous {
-        let last = extend(text, words, at, lists, LONGEST_NAME);
+        let last = extend(text, words, at, lists, MAX_NAME_WORDS);
         let sure = !ambiguous || lists.surnames.contains(words[last].text);
         if last > at && sure {
             return Some((at, last));
         }
-        return (mode == Mode::Aggressive && !ambiguous && word.text.len() > 3).then_some((at, at));
+        return (mode == RedactMode::Aggressive && !ambiguous && word.text.len() > 3).then_some((at, at));
     }
     if word.is_initial() && !text[..word.start].ends_with(['\'', '’', '-', '/']) {
         return initials(text, words, at, mode, lists);
     }
-    let unknown = mode == Mode::Aggressive && word.is_name() && !lists.no_surname.contains(word.text);
+    let unknown = mode == RedactMode::Aggressive && word.is_name() && !lists.no_surname.contains(word.text);
     if unknown && next_to(text, words, at, false) && lists.surnames.contains(words[at + 1].text) {
         return Some((at, at + 1));
     }
@@ -108,7 +114,7 @@ fn name(text: &str, words: &[Word], at: usize, mode: Mode, lists: &Lists) -> Opt
 }
 
 /// The last word of a name that starts here.
-fn extend(text: &str, words: &[Word], from: usize, lists: &Lists, most: usize) -> usize {
+fn extend(text: &str, words: &[LineWord], from: usize, lists: &NameLists, most: usize) -> usize {
     let mut last = from;
     let mut at = from;
     while at + 1 < words.len() && at - from + 1 < most && next_to(text, words, at, words[at].is_initial()) {
@@ -127,14 +133,20 @@ fn extend(text: &str, words: &[Word], from: usize, lists: &Lists, most: usize) -
 }
 
 /// Whether the next word follows after one space, or after a dot and a space where that is allowed.
-fn next_to(text: &str, words: &[Word], at: usize, dotted: bool) -> bool {
+fn next_to(text: &str, words: &[LineWord], at: usize, dotted: bool) -> bool {
     let Some(next) = words.get(at + 1) else { return false };
     let gap = &text[words[at].end..next.start];
     gap == " " || gap == "\u{a0}" || (dotted && matches!(gap, ". " | "." | ".\u{a0}"))
 }
 
 /// "J. K. Rowling": two initials, or one before a known surname.
-fn initials(text: &str, words: &[Word], at: usize, mode: Mode, lists: &Lists) -> Option<(usize, usize)> {
+fn initials(
+    text: &str,
+    words: &[LineWord],
+    at: usize,
+    mode: RedactMode,
+    lists: &NameLists,
+) -> Option<(usize, usize)> {
     let mut last = at;
     while last - at < 3 && text[words[last].end..].starts_with('.') && next_to(text, words, last, true) {
         last += 1;
@@ -145,12 +157,12 @@ fn initials(text: &str, words: &[Word], at: usize, mode: Mode, lists: &Lists) ->
     let surname = words[last];
     let sound =
         last > at && surname.is_name() && surname.text.len() > 2 && !lists.no_surname.contains(surname.text);
-    let sure = last - at > 1 || lists.surnames.contains(surname.text) || mode == Mode::Aggressive;
+    let sure = last - at > 1 || lists.surnames.contains(surname.text) || mode == RedactMode::Aggressive;
     (sound && sure).then_some((at, last))
 }
 
 /// The word after a cue such as `by` or `Name:`, if a name could start there.
-fn after_cue(text: &str, words: &[Word], at: usize) -> Option<usize> {
+fn after_cue(text: &str, words: &[LineWord], at: usize) -> Option<usize> {
     let next = words.get(at + 1)?;
     if !next.is_name() {
         return None;

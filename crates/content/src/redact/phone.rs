@@ -1,14 +1,15 @@
-//! Telephone numbers: international forms, national forms with their usual groups, and any number that a word calls one.
+//! Telephone numbers: international formats, national formats with their usual groups, and numbers after a
+//! word such as "tel".
 
 use super::regions::Regions;
 use super::scan::{follows, joined_after, joined_before};
-use super::{Entity, Mode, STEPS_PER_WORD, Span};
+use super::{Entity, RedactMode, STEPS_PER_WORD, Span};
 use crate::budget;
 
-const MOST_DIGITS: usize = 15;
-const LONGEST: usize = 40;
+const MAX_DIGITS: usize = 15;
+const MAX_BYTES: usize = 40;
 
-const CALLED: &[&str] = &[
+const PHONE_WORDS: &[&str] = &[
     "tel",
     "phone",
     "telephone",
@@ -50,7 +51,7 @@ const CALLED: &[&str] = &[
 ];
 
 /// Words before numbers that are something else.
-const OTHER: &[&str] = &[
+const OTHER_NUMBER_WORDS: &[&str] = &[
     "isbn",
     "issn",
     "order",
@@ -84,7 +85,7 @@ const OTHER: &[&str] = &[
     "ip",
 ];
 
-pub(super) fn find(text: &str, mode: Mode, regions: &Regions, found: &mut Vec<Span>) {
+pub(super) fn find(text: &str, mode: RedactMode, regions: &Regions, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -95,7 +96,7 @@ pub(super) fn find(text: &str, mode: Mode, regions: &Regions, found: &mut Vec<Sp
             continue;
         }
         budget::spend(STEPS_PER_WORD);
-        let number = Number::read(text, at);
+        let number = Number::parse(text, at);
         if !joined_before(text, at)
             && !joined_after(text, number.end)
             && is_phone(text, at, &number, mode, regions)
@@ -112,12 +113,12 @@ struct Number<'a> {
     plus: bool,
     brackets: bool,
     groups: Vec<&'a str>,
-    /// What stands between the groups, one character each.
+    /// The separators between the groups, one character each.
     parts: Vec<char>,
 }
 
 impl<'a> Number<'a> {
-    fn read(text: &'a str, start: usize) -> Self {
+    fn parse(text: &'a str, start: usize) -> Self {
         let bytes = text.as_bytes();
         let mut number = Self {
             end: start,
@@ -129,12 +130,12 @@ impl<'a> Number<'a> {
         let mut at = start;
         let mut between: Option<char> = None;
         let mut spaces = 0;
-        while at < bytes.len() && at - start < LONGEST {
+        while at < bytes.len() && at - start < MAX_BYTES {
             let Some(c) = text[at..].chars().next() else { break };
             if c.is_ascii_digit() {
                 let len = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
                 // What does not fit one number begins another.
-                if !number.groups.is_empty() && number.digits() + len > MOST_DIGITS {
+                if !number.groups.is_empty() && number.digits() + len > MAX_DIGITS {
                     break;
                 }
                 number.groups.push(&text[at..at + len]);
@@ -211,9 +212,9 @@ impl<'a> Number<'a> {
     }
 }
 
-fn is_phone(text: &str, start: usize, number: &Number, mode: Mode, regions: &Regions) -> bool {
+fn is_phone(text: &str, start: usize, number: &Number, mode: RedactMode, regions: &Regions) -> bool {
     let digits = number.digits();
-    if !(6..=MOST_DIGITS).contains(&digits)
+    if !(6..=MAX_DIGITS).contains(&digits)
         || number.groups.iter().all(|group| group.bytes().all(|byte| byte == group.as_bytes()[0]))
     {
         return false;
@@ -226,7 +227,7 @@ fn is_phone(text: &str, start: usize, number: &Number, mode: Mode, regions: &Reg
     let glued = before.ends_with(['.', ',', '/', '#', '=', '-', '$', '€', '£', '&', '@', ':', '^', '*', '%'])
         && !before.ends_with("**")
         && !before.ends_with(":**");
-    let labelled = before.ends_with(':') && follows(text, start, CALLED);
+    let labelled = before.ends_with(':') && follows(text, start, PHONE_WORDS);
     let tail = text[number.end..].trim_start_matches(' ');
     let measured = tail.starts_with(['%', '€', '$', '£', '°', '@', '=', '*', '^']) && !tail.starts_with("**")
         || text[number.end..].starts_with([':', '/'])
@@ -239,22 +240,22 @@ fn is_phone(text: &str, start: usize, number: &Number, mode: Mode, regions: &Reg
     }
     let lengths = number.lengths();
     if number.plus {
-        return digits >= 8 && country(number) && (mode != Mode::Fast || !regions.in_code(start));
+        return digits >= 8 && country(number) && (mode != RedactMode::Fast || !regions.in_code(start));
     }
     if number.is_something_else() {
         return false;
     }
     if north_american(number, &lengths) {
-        return !follows(text, start, OTHER);
+        return !follows(text, start, OTHER_NUMBER_WORDS);
     }
-    if mode == Mode::Fast || follows(text, start, OTHER) {
+    if mode == RedactMode::Fast || follows(text, start, OTHER_NUMBER_WORDS) {
         return false;
     }
     let first = number.groups[0];
     if first.starts_with("00") && number.groups.len() > 1 && digits >= 10 {
         return true;
     }
-    let called = follows(text, start, CALLED);
+    let called = follows(text, start, PHONE_WORDS);
     if called {
         return digits >= 6;
     }
@@ -272,7 +273,7 @@ fn is_phone(text: &str, start: usize, number: &Number, mode: Mode, regions: &Reg
     if grouped || mobile {
         return true;
     }
-    mode == Mode::Aggressive && (7..=12).contains(&digits) && (number.groups.len() > 1 || digits >= 10)
+    mode == RedactMode::Aggressive && (7..=12).contains(&digits) && (number.groups.len() > 1 || digits >= 10)
 }
 
 /// Three, three and four digits, perhaps after a one.

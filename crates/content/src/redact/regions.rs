@@ -10,7 +10,7 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn find(text: &str) -> Self {
         Self { code: code(text), addresses: addresses(text) }
     }
 
@@ -82,7 +82,8 @@ fn addresses(text: &str) -> Vec<(usize, usize)> {
     let mut starts: Vec<usize> = schemes.chain(destinations).collect();
     starts.sort_unstable();
     for start in starts {
-        // An address inside one already known adds nothing, and looking for its end again would not be linear.
+        // An address inside one already known adds nothing, and looking for its end again would not be
+        // linear.
         if ranges.last().is_none_or(|last| start >= last.1) {
             ranges.push((start, until(start)));
         }

@@ -1,9 +1,9 @@
-//! Looking around a place in a text, never far.
+//! Examines the text around a position, within a bounded distance.
 
 use crate::budget;
 
-/// How far before a number a word may stand that says what it is.
-const NEAR: usize = 28;
+/// How far before a number a word that describes it may be.
+const MAX_CUE_DISTANCE_BYTES: usize = 28;
 
 /// The text just before a place on its own line, in lower case.
 pub(super) fn before(text: &str, at: usize, reach: usize) -> String {
@@ -12,9 +12,9 @@ pub(super) fn before(text: &str, at: usize, reach: usize) -> String {
     near.rsplit('\n').next().unwrap_or_default().to_lowercase()
 }
 
-/// Whether one of the words stands just before a place.
+/// Whether one of the words is just before a position.
 pub(super) fn follows(text: &str, at: usize, words: &[&str]) -> bool {
-    let near = before(text, at, NEAR);
+    let near = before(text, at, MAX_CUE_DISTANCE_BYTES);
     words.iter().any(|word| has_word(&near, word))
 }
 
@@ -23,17 +23,17 @@ pub(super) fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let starts = !text[..at].ends_with(char::is_alphanumeric);
         let ends = word.len() > 4 || !text[at + word.len()..].starts_with(char::is_alphabetic);
-        // Words of scripts without spaces stand next to others.
+        // In scripts without spaces a word may follow another directly.
         (starts && ends) || !word.is_ascii()
     })
 }
 
-/// Whether a letter or digit stands before a place.
+/// Whether a letter or digit is before a position.
 pub(super) fn joined_before(text: &str, at: usize) -> bool {
     text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
-/// Whether a letter or digit stands after a place.
+/// Whether a letter or digit is after a position.
 pub(super) fn joined_after(text: &str, at: usize) -> bool {
     text[at..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }
@@ -56,13 +56,13 @@ pub(super) fn runs(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
 
 /// A word of a line: letters and digits with the hyphens and apostrophes inside.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Word<'a> {
+pub(super) struct LineWord<'a> {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) text: &'a str,
 }
 
-impl Word<'_> {
+impl LineWord<'_> {
     /// Whether it begins with a capital and goes on with letters.
     pub(super) fn is_name(&self) -> bool {
         let mut chars = self.text.chars();
@@ -82,7 +82,7 @@ impl Word<'_> {
 }
 
 /// The words of a line that starts at `offset` of the text.
-pub(super) fn words(line: &str, offset: usize) -> Vec<Word<'_>> {
+pub(super) fn words(line: &str, offset: usize) -> Vec<LineWord<'_>> {
     let mut words = Vec::new();
     let mut start: Option<usize> = None;
     let mut end = 0;
@@ -95,12 +95,12 @@ pub(super) fn words(line: &str, offset: usize) -> Vec<Word<'_>> {
             && !(inner(c) && at == end)
         {
             budget::spend(1);
-            words.push(Word { start: offset + from, end: offset + end, text: &line[from..end] });
+            words.push(LineWord { start: offset + from, end: offset + end, text: &line[from..end] });
             start = None;
         }
     }
     if let Some(from) = start {
-        words.push(Word { start: offset + from, end: offset + end, text: &line[from..end] });
+        words.push(LineWord { start: offset + from, end: offset + end, text: &line[from..end] });
     }
     words
 }

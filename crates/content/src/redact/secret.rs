@@ -1,12 +1,12 @@
-//! Keys, tokens, passwords and private keys: by their makers' forms, or by the name they stand behind.
+//! Keys, tokens, passwords and private keys: by their formats, or by the name before them.
 
 use super::scan::{before, has_word, joined_before};
-use super::{Entity, Mode, STEPS_PER_WORD, Span};
+use super::{Entity, RedactMode, STEPS_PER_WORD, Span};
 use crate::budget;
 use memchr::memmem;
 
 /// Forms of keys: how they begin, and how many characters at least follow.
-const FORMS: &[(&str, usize)] = &[
+const KEY_PREFIXES: &[(&str, usize)] = &[
     ("AKIA", 16),
     ("ASIA", 16),
     ("ghp_", 30),
@@ -55,7 +55,7 @@ const FORMS: &[(&str, usize)] = &[
 ];
 
 /// Names whose values are secret.
-const NAMES: &[&str] = &[
+const SECRET_NAMES: &[&str] = &[
     "password",
     "passwd",
     "passphrase",
@@ -87,8 +87,8 @@ const NAMES: &[&str] = &[
     "signing_key",
 ];
 
-/// Values that stand in for one.
-const STAND_INS: &[&str] = &[
+/// Placeholder values.
+const PLACEHOLDERS: &[&str] = &[
     "your",
     "xxx",
     "example",
@@ -132,15 +132,15 @@ const STAND_INS: &[&str] = &[
     "hash",
 ];
 
-const LONGEST: usize = 4_096;
+const MAX_BYTES: usize = 4_096;
 /// A private key and its frame.
-const LONGEST_KEY: usize = 16 << 10;
+const MAX_PRIVATE_KEY_BYTES: usize = 16 << 10;
 
-pub(super) fn find(text: &str, mode: Mode, found: &mut Vec<Span>) {
+pub(super) fn find(text: &str, mode: RedactMode, found: &mut Vec<Span>) {
     private_keys(text, found);
     tokens(text, mode, found);
     in_addresses(text, found);
-    if mode != Mode::Fast {
+    if mode != RedactMode::Fast {
         named(text, mode, found);
     }
 }
@@ -155,7 +155,7 @@ fn private_keys(text: &str, found: &mut Vec<Span>) {
         if start < past {
             continue;
         }
-        let window = &text[start..text.floor_char_boundary(text.len().min(start + LONGEST_KEY))];
+        let window = &text[start..text.floor_char_boundary(text.len().min(start + MAX_PRIVATE_KEY_BYTES))];
         let head = window.lines().next().unwrap_or_default();
         if !head.contains("PRIVATE KEY") {
             continue;
@@ -175,7 +175,7 @@ fn is_key_char(byte: u8) -> bool {
 }
 
 /// Words of the characters keys are made of.
-fn tokens(text: &str, mode: Mode, found: &mut Vec<Span>) {
+fn tokens(text: &str, mode: RedactMode, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -186,20 +186,21 @@ fn tokens(text: &str, mode: Mode, found: &mut Vec<Span>) {
         let len = bytes[at..].iter().take_while(|byte| is_key_char(**byte)).count();
         budget::spend(STEPS_PER_WORD);
         let whole = &text[at..at + len];
-        // Names and values may share a word (`key=sk-…`); the value is what follows the last sign of equality.
+        // Names and values may share a word (`key=sk-…`); the value is what follows the last sign of
+        // equality.
         let from = whole.trim_end_matches('=').rfind('=').map_or(0, |sign| sign + 1);
         let word = whole[from..].trim_end_matches(['.', '-', '/', '\\']);
         let start = at + from;
-        if word.len() >= 16 && word.len() <= LONGEST && is_key(text, start, word, mode) {
+        if word.len() >= 16 && word.len() <= MAX_BYTES && is_key(text, start, word, mode) {
             found.push(secret(start, start + word.len()));
         }
         at += len;
     }
 }
 
-fn is_key(text: &str, start: usize, word: &str, mode: Mode) -> bool {
+fn is_key(text: &str, start: usize, word: &str, mode: RedactMode) -> bool {
     let plain: String = word.chars().filter(|c| *c != '\\').collect();
-    let formed = FORMS.iter().any(|(form, least)| {
+    let formed = KEY_PREFIXES.iter().any(|(form, least)| {
         plain.strip_prefix(form).is_some_and(|rest| {
             let body = rest
                 .bytes()
@@ -211,7 +212,10 @@ fn is_key(text: &str, start: usize, word: &str, mode: Mode) -> bool {
     if formed || is_jwt(&plain) {
         return true;
     }
-    if mode == Mode::Fast || plain.contains('.') || (plain.contains('/') && text[..start].ends_with('/')) {
+    if mode == RedactMode::Fast
+        || plain.contains('.')
+        || (plain.contains('/') && text[..start].ends_with('/'))
+    {
         return false;
     }
     let near = before(text, start, 40);
@@ -222,7 +226,7 @@ fn is_key(text: &str, start: usize, word: &str, mode: Mode) -> bool {
     let random = is_random(&plain);
     (bearer && plain.len() >= 16 && random)
         || (cued && plain.len() >= 20 && random && !near.contains("public key") && !near.contains("commit"))
-        || (mode == Mode::Aggressive
+        || (mode == RedactMode::Aggressive
             && plain.len() >= 32
             && random
             && plain.bytes().any(|byte| byte.is_ascii_uppercase())
@@ -240,7 +244,7 @@ fn is_jwt(word: &str) -> bool {
         })
 }
 
-/// Whether characters look drawn by lot: digits among letters, and many different ones.
+/// Whether characters look random: digits among letters, and many different ones.
 fn is_random(word: &str) -> bool {
     let mut counts = [0_u32; 128];
     let mut length = 0_u32;
@@ -297,18 +301,21 @@ fn is_stand_in(value: &str) -> bool {
     let lower = value.to_lowercase();
     let dull =
         value.bytes().all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'0' | b'#'));
-    dull || STAND_INS.iter().any(|word| lower.starts_with(word) || (word.len() > 4 && lower.contains(word)))
+    dull || PLACEHOLDERS
+        .iter()
+        .any(|word| lower.starts_with(word) || (word.len() > 4 && lower.contains(word)))
 }
 
 /// `name = value`, `name: value`, `"name": "value"`.
-fn named(text: &str, mode: Mode, found: &mut Vec<Span>) {
+fn named(text: &str, mode: RedactMode, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     for sign in memchr::memchr2_iter(b'=', b':', bytes) {
         budget::spend(STEPS_PER_WORD);
         let near = before(text, sign, 32);
         let near = near.trim_end_matches([' ', '"', '\'', '*', '`', ']', '\\']);
-        let Some(name) = NAMES.iter().find(|name| near.ends_with(**name)) else { continue };
-        // The name must end the word it stands in, and `tokens:` or `?token=` in an address are fine either way.
+        let Some(name) = SECRET_NAMES.iter().find(|name| near.ends_with(**name)) else { continue };
+        // The name must end the word it stands in, and `tokens:` or `?token=` in an address are fine either
+        // way.
         let Some(value) = value_after(text, sign + 1) else { continue };
         let (start, end) = value;
         let said = &text[start..end];
@@ -320,7 +327,7 @@ fn named(text: &str, mode: Mode, found: &mut Vec<Span>) {
         let mixed = said.bytes().skip(1).any(|byte| byte.is_ascii_uppercase())
             && said.bytes().any(|byte| byte.is_ascii_lowercase());
         let fits = match (pass, mode) {
-            (_, Mode::Aggressive) => said.len() >= 4,
+            (_, RedactMode::Aggressive) => said.len() >= 4,
             (true, _) => said.len() >= 5 && (!colon || strong || mixed),
             (false, _) => said.len() >= 12 && strong && !said.contains('('),
         };

@@ -1,5 +1,5 @@
-//! Word lists for names and places, written for this crate. Short on purpose: common first names of many countries, common
-//! surnames, large towns, countries. Words of several parts are joined by underscores.
+//! Word lists for names and places, written for this crate. Short on purpose: common first names of many
+//! countries, common surnames, large towns, countries. Words of several parts are joined by underscores.
 
 use std::collections::HashSet;
 
@@ -116,7 +116,8 @@ pub(super) const SURNAMES: &str = "Adams Ahmed Alexander Ali Allen Anderson Ande
     Svensson Tanaka Taylor Thomas Thompson Torres Tran Turner Vargas Vogel Wagner Walker Wang Ward Washington Watson Weber Weiss Werner White Williams Wilson Winkler Wolf Wong \
     Wood Wright Wu Yamamoto Yang Young Zhang Zhou Zimmermann";
 
-/// Words that end no name: kinds of organisations, places, streets, days, and what titles of articles are made of.
+/// Words that end no name: kinds of organisations, places, streets, days, and what titles of articles are
+/// made of.
 pub(super) const NO_SURNAME: &str = "A About Academy After Airport All And Army Art Association At Avenue Award Awards Bank Bay Beach Before Best Board Book Books Boulevard Bridge \
     Building Business But Buy By Cafe Café Canyon Capital Care Castle Cathedral Center Centre Championship Check Church City Clinic Club College Comment Committee Community \
     Company Complete Conference Congress Corporation Council County Court Creek Cup Day Days Deal Delivery Department District Drive Edition Event Falls Farm Father Festival \

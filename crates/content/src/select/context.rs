@@ -1,26 +1,26 @@
-//! What the first judgement of the other blocks says about a block: the columns of the second pass.
+//! The columns of the second pass: the first-pass probabilities of the blocks around a block.
 //!
 //! A caption is content when the article around it is; a card is content when its sisters are. Works on the
 //! probabilities of the first pass alone and, like [`super::features`], serves training and inference alike.
 
-use super::row::{Row, ratio};
+use super::feature_row::{FeatureRow, ratio};
 use super::survey::{Survey, over};
 
-/// Containers looked at above a block, the block's own included.
+/// Containers examined above a block, including its own.
 const LEVELS: usize = 4;
 /// Blocks on either side that are near, and that are within reach.
 const NEAR: usize = 6;
 const WIDE: usize = 20;
-/// Stands for a distance on a page where nothing is likely content.
-const FAR: f32 = -1e7;
+/// The value of a distance on a page where nothing is likely content.
+const NOT_ON_PAGE: f32 = -1e7;
 
-/// Blocks less likely than this after the first pass are not judged again: they are most of a page's menus, and
+/// Blocks with a lower first-pass probability skip the second pass: they are most of a page's menus, and
 /// hardly ever content.
-pub const CLEARLY_OUT: f32 = 0.02;
+pub const MAX_CLEARLY_OUT_PROBABILITY: f32 = 0.02;
 
 /// The probabilities of a page's blocks, summed in every way the columns need.
 #[derive(Debug)]
-pub struct Context<'a> {
+pub struct ContextFeatures<'a> {
     survey: &'a Survey<'a>,
     chances: &'a [f32],
     /// Prefix sums of expected content words.
@@ -37,8 +37,8 @@ pub struct Context<'a> {
     page: [f32; 6],
 }
 
-impl<'a> Context<'a> {
-    pub fn of(survey: &'a Survey<'a>, chances: &'a [f32]) -> Self {
+impl<'a> ContextFeatures<'a> {
+    pub fn new(survey: &'a Survey<'a>, chances: &'a [f32]) -> Self {
         let blocks = &survey.outline.blocks;
         let (mut expected, mut likely) = (vec![0.0], vec![0.0]);
         let (mut sum, mut count, mut doubt) = (0.0f32, 0.0f32, 0.0f32);
@@ -100,7 +100,7 @@ impl<'a> Context<'a> {
     }
 
     /// Appends the columns of one block.
-    pub fn describe(&self, at: usize, row: &mut impl Row) {
+    pub fn describe(&self, at: usize, row: &mut impl FeatureRow) {
         row.put("chance", self.chances[at]);
         self.describe_near(at, row);
         self.describe_containers(at, row);
@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn describe_near(&self, at: usize, row: &mut impl Row) {
+    fn describe_near(&self, at: usize, row: &mut impl FeatureRow) {
         let count = self.chances.len();
         for (level, offset) in [-2isize, -1, 1, 2, 3].into_iter().enumerate() {
             let near = at.checked_add_signed(offset).filter(|&near| near < count);
@@ -126,13 +126,15 @@ impl<'a> Context<'a> {
         let all = self.expected[count];
         row.put("content_before", ratio(self.expected[at], all));
         let words = &self.survey.sums.words;
-        let from_first = if self.first_likely < count { words[at] - words[self.first_likely] } else { FAR };
-        let from_last = if self.first_likely < count { words[at] - words[self.last_likely] } else { FAR };
+        let from_first =
+            if self.first_likely < count { words[at] - words[self.first_likely] } else { NOT_ON_PAGE };
+        let from_last =
+            if self.first_likely < count { words[at] - words[self.last_likely] } else { NOT_ON_PAGE };
         row.put("from_first_likely", from_first);
         row.put("from_last_likely", from_last);
     }
 
-    fn describe_containers(&self, at: usize, row: &mut impl Row) {
+    fn describe_containers(&self, at: usize, row: &mut impl FeatureRow) {
         let survey = self.survey;
         let block = &survey.outline.blocks[at];
         let own = block.tally.words as f32;
@@ -144,7 +146,7 @@ impl<'a> Context<'a> {
         for level in 1..LEVELS {
             index = survey.wider[index as usize];
             let element = &survey.outline.elements[index as usize];
-            // Without the block itself: what the company says, -1 when there is none.
+            // Without the block itself: the average of its neighbours, -1 when there are none.
             let others = over(&survey.sums.words, element) - own;
             let inside = over(&self.expected, element) - own_expected;
             row.level(
@@ -178,7 +180,7 @@ impl<'a> Context<'a> {
         row.put("copy_chance", survey.copy_of(at).map_or(-1.0, |copy| self.chances[copy]));
     }
 
-    fn describe_section(&self, at: usize, row: &mut impl Row) {
+    fn describe_section(&self, at: usize, row: &mut impl FeatureRow) {
         let survey = self.survey;
         let heading = survey.heading_of[at];
         row.put("heading_chance", if heading == u32::MAX { -1.0 } else { self.chances[heading as usize] });

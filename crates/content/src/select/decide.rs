@@ -1,14 +1,14 @@
 //! From probabilities to a choice: which blocks of a page to keep.
 //!
-//! The measure is word F1, so the best cut depends on the page: with `F` the F1 that can be hoped for, keeping a
+//! The measure is word F1, so the best cut depends on the page: with `F` the best possible F1, keeping a
 //! block pays when its probability is above `F / 2`. The cut is found by trying all of them in order.
 
-/// Where no block is even this likely, the page has no content: a shell, a wall, a menu.
-const LEAST_CHANCE: f32 = 0.15;
+/// When no block reaches this probability, the page has no content: a shell, a wall, a menu.
+const MIN_PROBABILITY: f32 = 0.15;
 
 /// Keeps the blocks whose probability is at or above the cut with the highest expected F1.
-pub fn keep(chances: &[f32], words: &[f32]) -> Vec<bool> {
-    let cut = best_cut(chances, words).max(LEAST_CHANCE);
+pub fn choose(chances: &[f32], words: &[f32]) -> Vec<bool> {
+    let cut = best_cut(chances, words).max(MIN_PROBABILITY);
     chances.iter().map(|&chance| chance >= cut).collect()
 }
 
@@ -41,22 +41,22 @@ mod tests {
 
     #[test]
     fn clear_cases_are_cut_between() {
-        let kept = keep(&[0.05, 0.9, 0.95, 0.1], &[50.0, 100.0, 100.0, 50.0]);
+        let kept = choose(&[0.05, 0.9, 0.95, 0.1], &[50.0, 100.0, 100.0, 50.0]);
         assert_eq!(kept, [false, true, true, false]);
     }
 
     #[test]
     fn a_doubtful_page_is_cut_lower() {
         // Nothing is sure, so the block at 0.4 is worth its words.
-        assert_eq!(keep(&[0.45, 0.4, 0.02], &[100.0, 100.0, 300.0]), [true, true, false]);
+        assert_eq!(choose(&[0.45, 0.4, 0.02], &[100.0, 100.0, 300.0]), [true, true, false]);
         // Beside a sure block of the same size it is not.
-        assert_eq!(keep(&[0.99, 0.4], &[500.0, 100.0]), [true, false]);
+        assert_eq!(choose(&[0.99, 0.4], &[500.0, 100.0]), [true, false]);
     }
 
     #[test]
     fn nothing_in_nothing_out() {
-        assert!(keep(&[], &[]).is_empty());
-        assert_eq!(keep(&[0.0], &[10.0]), [false]);
-        assert_eq!(keep(&[0.1, 0.14], &[10.0, 50.0]), [false, false]);
+        assert!(choose(&[], &[]).is_empty());
+        assert_eq!(choose(&[0.0], &[10.0]), [false]);
+        assert_eq!(choose(&[0.1, 0.14], &[10.0, 50.0]), [false, false]);
     }
 }

@@ -1,24 +1,24 @@
 //! Each block as a row of numbers, from the block itself, its containers, its neighbours and its page.
 //!
-//! The one place where rows are made: training writes these rows and inference judges them, so the two cannot
-//! drift apart. The order of the columns is the contract with the model file; its fingerprint is checked there.
+//! Training and inference both use these rows, so the two cannot drift apart. The order of the columns is the
+//! contract with the model file; its fingerprint is checked there.
 
+use super::feature_row::{FeatureRow, ratio};
 use super::marks::Marks;
 use super::outline::{Block, Element};
-use super::row::{Row, ratio};
 use super::survey::{Survey, over};
 use super::tag_class::{closing, tag_class};
 use crate::dom::Tag;
 
-/// Containers looked at above a block, wrappers that add no text not counted.
+/// Containers examined above a block, without wrappers that add no text.
 const LEVELS: usize = 6;
-/// Stands for a distance to something the page does not have.
-const FAR: f32 = -1e7;
-/// Blocks looked at on either side.
+/// The value of a distance to something that the page does not have.
+const NOT_ON_PAGE: f32 = -1e7;
+/// Blocks examined on either side.
 const WINDOW: usize = 6;
 
 /// The columns that are the same for all blocks of a page.
-pub fn describe_page(survey: &Survey, row: &mut impl Row) {
+pub fn describe_page(survey: &Survey, row: &mut impl FeatureRow) {
     let blocks = &survey.outline.blocks;
     let words = survey.page_words();
     let total = |sums: &[f32]| sums.last().copied().unwrap_or(0.0);
@@ -58,8 +58,8 @@ pub fn describe_page(survey: &Survey, row: &mut impl Row) {
     row.put("page_title_words", survey.title.words as f32);
 }
 
-/// Appends the row of one block, but for the columns of its page.
-pub fn describe(survey: &Survey, at: usize, row: &mut impl Row) {
+/// Appends the row of one block, without the columns of its page.
+pub fn describe(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     describe_text(survey, at, row);
     describe_place(survey, at, row);
     describe_containers(survey, at, row);
@@ -67,7 +67,7 @@ pub fn describe(survey: &Survey, at: usize, row: &mut impl Row) {
     describe_section(survey, at, row);
 }
 
-fn describe_text(survey: &Survey, at: usize, row: &mut impl Row) {
+fn describe_text(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     let block = &survey.outline.blocks[at];
     let tally = &block.tally;
     let words = tally.words as f32;
@@ -84,7 +84,7 @@ fn describe_text(survey: &Survey, at: usize, row: &mut impl Row) {
     row.put("copies_before", copies.before.min(20) as f32);
 }
 
-fn describe_place(survey: &Survey, at: usize, row: &mut impl Row) {
+fn describe_place(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     let block = &survey.outline.blocks[at];
     let owner = &survey.outline.elements[block.owner as usize];
     row.put("tag", f32::from(tag_class(owner.tag)));
@@ -117,13 +117,13 @@ fn describe_place(survey: &Survey, at: usize, row: &mut impl Row) {
     let before = survey.sums.words[at];
     row.put("position", ratio(before, survey.page_words()));
     row.put("words_before", before);
-    row.put("from_h1", survey.first_h1.map_or(FAR, |h1| before - survey.sums.words[h1]));
-    row.put("from_price", survey.first_price.map_or(FAR, |price| before - survey.sums.words[price]));
+    row.put("from_h1", survey.first_h1.map_or(NOT_ON_PAGE, |h1| before - survey.sums.words[h1]));
+    row.put("from_price", survey.first_price.map_or(NOT_ON_PAGE, |price| before - survey.sums.words[price]));
     let to_h1 = f32::from(survey.inherited[block.owner as usize].h1);
     row.put("to_h1", if survey.first_h1.is_some() { to_h1 } else { -1.0 });
 }
 
-fn describe_containers(survey: &Survey, at: usize, row: &mut impl Row) {
+fn describe_containers(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     let elements = &survey.outline.elements;
     let total = survey.page_words();
     let owner = survey.outline.blocks[at].owner;
@@ -150,7 +150,7 @@ fn describe_containers(survey: &Survey, at: usize, row: &mut impl Row) {
     }
 }
 
-fn describe_repetition(survey: &Survey, at: usize, row: &mut impl Row) {
+fn describe_repetition(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     let total = survey.page_words();
     let blocks = survey.outline.blocks.len() as f32;
     let path = &survey.paths[survey.path_of[at] as usize];
@@ -174,7 +174,7 @@ fn describe_repetition(survey: &Survey, at: usize, row: &mut impl Row) {
     }
 }
 
-fn describe_section(survey: &Survey, at: usize, row: &mut impl Row) {
+fn describe_section(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     let blocks = &survey.outline.blocks;
     let window = |from: usize, to: usize, sums: &[f32]| sums[to] - sums[from];
     let (from, to) = (at.saturating_sub(WINDOW), (at + WINDOW + 1).min(blocks.len()));

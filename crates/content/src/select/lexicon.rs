@@ -1,24 +1,24 @@
-//! What words, short texts and class names have meant on the pages the model was trained on.
+//! Scores of words, short texts and class names, learnt from the training pages.
 //!
-//! Owns the score tables and the columns made of them. A score is how much likelier than usual the text under a
-//! token was content, as a log-odds difference; a token not in the tables says nothing.
+//! Has the score tables and their columns. A score is a log-odds difference: how much likelier than usual the
+//! text of a token was content. Tokens that are not in the tables have no effect.
 
-use super::row::Row;
+use super::feature_row::FeatureRow;
 use super::survey::{Survey, over};
 
 /// Texts of at most this many words are also looked up whole.
 pub const PHRASE_WORDS: usize = 8;
-/// Parents looked at for class names.
+/// Parents examined for class names.
 const LEVELS: usize = 5;
-/// Containers whose text is looked at, the block's own included.
+/// Containers whose text is examined, including the block's own.
 const BOXES: usize = 6;
 /// Class names that score less than this, either way, are neutral.
-const SAYS_NOTHING: f32 = 0.05;
+const MIN_CLASS_SCORE: f32 = 0.05;
 /// Scores are stored in steps of this size.
-pub const STEP: f32 = 1.0 / 24.0;
+pub const SCORE_STEP: f32 = 1.0 / 24.0;
 
-/// A hash table from token to score, open-addressed; an empty slot holds key 0. Keys lie apart from their scores: most words
-/// of a page are in no table, and what is read to learn that should be small.
+/// A hash table from token to score, open-addressed; an empty slot holds key 0. Keys lie apart from their
+/// scores: most words of a page are in no table, and what is read to learn that should be small.
 #[derive(Debug, Clone, Default)]
 pub struct Scores {
     keys: Vec<u32>,
@@ -57,7 +57,7 @@ impl Scores {
         loop {
             match self.keys[at] {
                 0 => return None,
-                found if found == key => return Some(f32::from(self.scores[at]) * STEP),
+                found if found == key => return Some(f32::from(self.scores[at]) * SCORE_STEP),
                 _ => at = (at + 1) & (self.keys.len() - 1),
             }
         }
@@ -74,14 +74,14 @@ pub struct Lexicon {
 
 /// The tables applied to one page.
 #[derive(Debug)]
-pub struct Reading {
+pub struct LexiconScores {
     elements: Vec<ClassScores>,
     blocks: Vec<BlockScores>,
     /// Prefix sums of word scores over blocks.
     sums: Vec<f32>,
 }
 
-/// What the class names of an element and its ancestors say.
+/// Scores of the class names of an element and its ancestors.
 #[derive(Debug, Clone, Copy, Default)]
 struct ClassScores {
     /// Mean score of the element's own tokens.
@@ -89,7 +89,7 @@ struct ClassScores {
     low: f32,
     high: f32,
     sum: f32,
-    /// The first that says something, from the element up.
+    /// The first that is not neutral, from the element up.
     nearest: f32,
 }
 
@@ -102,8 +102,8 @@ struct BlockScores {
 }
 
 impl Lexicon {
-    /// Looks up every token of a page once.
-    pub fn read(&self, survey: &Survey) -> Reading {
+    /// Looks up the scores of every token of a page once.
+    pub fn score(&self, survey: &Survey) -> LexiconScores {
         let outline = survey.outline;
         let mut elements: Vec<ClassScores> = Vec::with_capacity(outline.elements.len());
         for element in &outline.elements {
@@ -121,7 +121,7 @@ impl Lexicon {
                 low: above.low.min(own),
                 high: above.high.max(own),
                 sum: above.sum + own,
-                nearest: if own.abs() < SAYS_NOTHING { above.nearest } else { own },
+                nearest: if own.abs() < MIN_CLASS_SCORE { above.nearest } else { own },
             });
         }
         let mut sums = vec![0.0];
@@ -137,7 +137,7 @@ impl Lexicon {
                 scores
             })
             .collect();
-        Reading { elements, blocks, sums }
+        LexiconScores { elements, blocks, sums }
     }
 
     fn read_block(&self, hashes: &[u32], text_hash: u32) -> BlockScores {
@@ -156,9 +156,9 @@ impl Lexicon {
     }
 }
 
-impl Reading {
+impl LexiconScores {
     /// Appends the columns of one block.
-    pub fn describe(&self, survey: &Survey, at: usize, row: &mut impl Row) {
+    pub fn describe(&self, survey: &Survey, at: usize, row: &mut impl FeatureRow) {
         let outline = survey.outline;
         let block = &outline.blocks[at];
         let scores = &self.blocks[at];
@@ -209,7 +209,7 @@ mod tests {
             (1..500u32).map(|k| (k.wrapping_mul(2_654_435_761), (k % 100) as i8)).collect();
         let table = Scores::new(&entries);
         for &(key, score) in &entries {
-            assert_eq!(table.find(key), Some(f32::from(score) * STEP));
+            assert_eq!(table.find(key), Some(f32::from(score) * SCORE_STEP));
         }
         assert_eq!(table.find(7), None);
         assert_eq!(table.find(0), None);

@@ -1,8 +1,8 @@
-//! What an element says about itself by its tag, role and attributes, as bits that its descendants inherit.
+//! Properties of an element by its tag, role and attributes, as bits that its descendants inherit.
 
 use crate::dom::{Attr, Dom, NodeId, Tag};
 
-/// What the element or an ancestor says about itself, as bits.
+/// Properties of the element and its ancestors, as bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks(pub u32);
 
@@ -26,8 +26,8 @@ impl Marks {
     pub const HEADING: u32 = 1 << 16;
     pub const SELECT: u32 = 1 << 17;
 
-    /// What an element says about itself by its tag and attributes.
-    pub fn of(dom: &Dom, node: NodeId) -> u32 {
+    /// The properties of an element by its tag and attributes.
+    pub fn from_element(dom: &Dom, node: NodeId) -> u32 {
         let mut marks = by_tag(dom.tag(node));
         if let Some(role) = dom.attr(node, Attr::Role) {
             marks |= by_role(role);
@@ -89,7 +89,7 @@ fn by_role(role: &str) -> u32 {
     }
 }
 
-/// Whether an inline style takes the element out of sight.
+/// Whether an inline style hides the element.
 fn hides(style: &str) -> bool {
     let tight: Vec<u8> = style
         .bytes()

@@ -1,23 +1,23 @@
-//! Which nodes of a page are its content.
+//! Selects the main content of a page.
 //!
-//! The page is cut into blocks of text ([`outline`]); each block becomes a row of numbers ([`features`], [`lexicon`]);
-//! a first forest judges the rows, a second one judges them again with the first judgement of their surroundings
-//! beside them ([`context`], [`model`]); [`decide`] makes the choice that promises the best word F1, what belongs
-//! together is then kept together, and a guard widens the choice when a page rich in text would come out nearly
-//! empty. Everything learnt comes from the file compiled in below; `training/` makes it. Nothing here does I/O, and a
-//! page leaves no trace.
+//! The page is split into blocks of text ([`outline`]); each block becomes a row of numbers ([`features`],
+//! [`lexicon`]). A first forest computes probabilities, and a second one repeats this with the probabilities
+//! of the surrounding blocks as additional columns ([`context`], [`model`]). [`decide`] chooses the blocks
+//! with the best expected word F1, [`keep_together`] adds what belongs to them, and a guard widens the choice
+//! when a page with much text would come out nearly empty. The model file is compiled in below; `training/`
+//! makes it. Nothing here does I/O or keeps state.
 
 pub mod context;
+mod coverage_guard;
 pub mod decide;
+pub mod feature_row;
 pub mod features;
-mod guard;
+mod keep_together;
 pub mod lexicon;
 pub mod marks;
-mod mend;
 pub mod model;
 pub mod outline;
 mod repetition;
-pub mod row;
 pub mod survey;
 mod tag_class;
 pub mod title;
@@ -29,53 +29,53 @@ use crate::budget;
 use crate::dom::{Dom, Limits, Tag};
 use crate::node_set::NodeSet;
 use crate::word_set::WordSet;
-use context::Context;
+use context::ContextFeatures;
+use feature_row::{ColumnNames, TileLane};
 use model::{LANES, Model};
 use outline::{Attachment, Outline};
-use row::{Lane, Names};
 use std::sync::OnceLock;
 use survey::Survey;
 use title::Title;
 
-/// Trained on the WCXB development pages (Murrough Foley, CC-BY-4.0); see `MODEL.md` beside it.
+/// Trained on the WCXB development pages (Murrough Foley, CC-BY-4.0); see `MODEL.md` in the same folder.
 static MODEL_FILE: &[u8] = include_bytes!("model-wcxb-dev.bin");
 
-/// What describing and judging a few blocks together counts.
+/// Budget steps of describing and classifying a tile of blocks.
 const STEPS_PER_TILE: u64 = 512;
 
-/// What a selection may draw from.
+/// Options of a selection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SelectOptions<'a> {
-    /// Nodes that may be chosen at all: the page less what the caller excluded. Hidden text need not be taken out
-    /// first: it is judged like all other text, and where a page keeps its article in `noscript` or behind a script
-    /// that would show it, that text is the content.
+    /// Nodes that may be selected: the page without what the caller excluded. Hidden text need not be
+    /// removed: it is classified like all other text, and where a page has its article in `noscript` or
+    /// behind a script that would show it, that text is the content.
     pub allowed: Option<&'a NodeSet>,
 }
 
-/// What was chosen.
+/// The selected nodes.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// The chosen nodes; a writer renders an element when it or anything below it is here.
     pub keep: NodeSet,
     /// Whether the coverage guard had to widen the choice because too little of the page's text survived.
     pub widened: bool,
-    /// The words of the chosen text, where judging has counted them anyway.
+    /// The words of the chosen text, where classification has counted them anyway.
     pub words: Option<WordSet>,
 }
 
 impl Selection {
-    /// A choice that nobody judged.
-    pub fn unjudged(keep: NodeSet) -> Self {
+    /// A selection made without the model.
+    pub fn without_model(keep: NodeSet) -> Self {
         Self { keep, widened: false, words: None }
     }
 }
 
-/// Chooses the main content of a page.
+/// Selects the main content of a page.
 pub fn main_content(dom: &Dom, options: &SelectOptions) -> Selection {
-    let outline = Outline::of(dom);
-    let title = Title::of(dom);
-    let survey = Survey::of(&outline, &title);
-    let chances = judge(&survey, model());
+    let outline = Outline::from_dom(dom);
+    let title = Title::from_dom(dom);
+    let survey = Survey::new(&outline, &title);
+    let chances = classify(&survey, model());
     let mut selection = choose(dom, &outline, &chances);
     if let Some(allowed) = options.allowed {
         selection.keep.intersect(allowed);
@@ -83,7 +83,7 @@ pub fn main_content(dom: &Dom, options: &SelectOptions) -> Selection {
     selection
 }
 
-/// Chooses by the probabilities of a page's blocks, whoever judged them.
+/// Selects by the given probabilities of a page's blocks.
 pub fn choose(dom: &Dom, outline: &Outline, chances: &[f32]) -> Selection {
     let (kept, widened) = choose_blocks(outline, chances);
     let mut words = WordSet::default();
@@ -96,22 +96,22 @@ pub fn choose(dom: &Dom, outline: &Outline, chances: &[f32]) -> Selection {
 /// Which blocks to keep, and whether the guard had to widen that choice.
 pub fn choose_blocks(outline: &Outline, chances: &[f32]) -> (Vec<bool>, bool) {
     let words: Vec<f32> = outline.blocks.iter().map(|block| block.tally.words as f32).collect();
-    let mut kept = decide::keep(chances, &words);
-    mend::mend(outline, &mut kept);
-    let widened = guard::widen(outline, chances, &mut kept);
+    let mut kept = decide::choose(chances, &words);
+    keep_together::keep_together(outline, &mut kept);
+    let widened = coverage_guard::widen(outline, chances, &mut kept);
     (kept, widened)
 }
 
 /// The probability of each block to be content, by both passes.
-pub fn judge(survey: &Survey, model: &Model) -> Vec<f32> {
+pub fn classify(survey: &Survey, model: &Model) -> Vec<f32> {
     let count = survey.outline.blocks.len();
     let [narrow, wide] = model.widths;
-    let reading = model.lexicon.read(survey);
+    let reading = model.lexicon.score(survey);
     let page = page_columns(survey);
     let mut tile = vec![[0.0; LANES]; wide];
     tile[..page.len()].copy_from_slice(&page);
     let describe = |tile: &mut [[f32; LANES]], lane: usize, at: usize| {
-        let mut row = Lane::new(&mut tile[page.len()..narrow], lane);
+        let mut row = TileLane::new(&mut tile[page.len()..narrow], lane);
         features::describe(survey, at, &mut row);
         reading.describe(survey, at, &mut row);
     };
@@ -122,19 +122,21 @@ pub fn judge(survey: &Survey, model: &Model) -> Vec<f32> {
         for (lane, at) in lanes.clone().enumerate() {
             describe(&mut tile, lane, at);
         }
-        first.extend_from_slice(&model.first.judge(&tile)[..lanes.len()]);
+        first.extend_from_slice(&model.first.probabilities(&tile)[..lanes.len()]);
     }
-    // The rows of the second pass are made anew: keeping them would cost more memory than the page itself.
-    let context = Context::of(survey, &first);
-    let open: Vec<usize> = (0..count).filter(|&at| first[at] >= context::CLEARLY_OUT).collect();
+    // The rows are computed again for the second pass: keeping them would take more memory than the page
+    // itself.
+    let context = ContextFeatures::new(survey, &first);
+    let open: Vec<usize> =
+        (0..count).filter(|&at| first[at] >= context::MAX_CLEARLY_OUT_PROBABILITY).collect();
     let mut chances = first.clone();
     for lanes in open.chunks(LANES) {
         budget::spend(STEPS_PER_TILE);
         for (lane, &at) in lanes.iter().enumerate() {
             describe(&mut tile, lane, at);
-            context.describe(at, &mut Lane::new(&mut tile[narrow..], lane));
+            context.describe(at, &mut TileLane::new(&mut tile[narrow..], lane));
         }
-        for (&at, chance) in lanes.iter().zip(model.second.judge(&tile)) {
+        for (&at, chance) in lanes.iter().zip(model.second.probabilities(&tile)) {
             chances[at] = chance;
         }
     }
@@ -148,25 +150,25 @@ fn page_columns(survey: &Survey) -> Vec<[f32; LANES]> {
     columns.into_iter().map(|value| [value; LANES]).collect()
 }
 
-/// The compiled-in model. A file that does not fit is a mistake made when building, found by the first test.
+/// The compiled-in model. A file that does not fit is a build error, found by the first test.
 fn model() -> &'static Model {
     static MODEL: OnceLock<Model> = OnceLock::new();
     MODEL.get_or_init(|| {
-        Model::read(MODEL_FILE, columns().1).expect("the compiled-in model fits this program")
+        Model::parse(MODEL_FILE, columns().1).expect("the compiled-in model fits this program")
     })
 }
 
 /// Widths of the rows of both passes and the fingerprint of all column names.
 pub fn columns() -> ([usize; 2], u64) {
     let dom = Dom::parse("<p>one block</p>", &Limits::default());
-    let (outline, title) = (Outline::of(&dom), Title::of(&dom));
-    let survey = Survey::of(&outline, &title);
-    let mut names = Names::default();
+    let (outline, title) = (Outline::from_dom(&dom), Title::from_dom(&dom));
+    let survey = Survey::new(&outline, &title);
+    let mut names = ColumnNames::default();
     features::describe_page(&survey, &mut names);
     features::describe(&survey, 0, &mut names);
-    lexicon::Lexicon::default().read(&survey).describe(&survey, 0, &mut names);
+    lexicon::Lexicon::default().score(&survey).describe(&survey, 0, &mut names);
     let narrow = names.0.len();
-    Context::of(&survey, &[0.5]).describe(0, &mut names);
+    ContextFeatures::new(&survey, &[0.5]).describe(0, &mut names);
     ([narrow, names.0.len()], model::fingerprint(names.0.iter().map(String::as_str)))
 }
 
@@ -185,11 +187,11 @@ fn gather(dom: &Dom, outline: &Outline, kept: &[bool]) -> NodeSet {
             }
         }
     }
-    let counts = KeptWords::of(outline, kept);
+    let counts = KeptWords::new(outline, kept);
     for attachment in &outline.attachments {
         if counts.keeps(outline, kept, attachment) {
             keep.insert(attachment.node);
-            // What plays or frames something is written with what it holds: sources, a fallback link.
+            // Media and frames are written with their contents: sources, a fallback link.
             for node in dom.descendants(attachment.node) {
                 keep.insert(node);
             }
@@ -205,7 +207,7 @@ struct KeptWords {
 }
 
 impl KeptWords {
-    fn of(outline: &Outline, kept: &[bool]) -> Self {
+    fn new(outline: &Outline, kept: &[bool]) -> Self {
         let mut sums = Self { kept: vec![0], all: vec![0] };
         for (at, (block, &keep)) in outline.blocks.iter().zip(kept).enumerate() {
             sums.kept.push(sums.kept[at] + if keep { block.tally.words } else { 0 });
@@ -214,8 +216,8 @@ impl KeptWords {
         sums
     }
 
-    /// An attachment inside a block goes with the block; any other goes with the nearest element around it that
-    /// holds text, when most of that text is kept.
+    /// An attachment inside a block goes with the block; any other goes with the nearest element around it
+    /// that holds text, when most of that text is kept.
     fn keeps(&self, outline: &Outline, kept: &[bool], attachment: &Attachment) -> bool {
         if attachment.inside {
             return kept.get(attachment.block as usize).copied().unwrap_or(false);

@@ -1,7 +1,7 @@
 //! The trained model: score tables and two forests, read from one compact file compiled into the program.
 //!
-//! Owns the file format and the judging of rows. A file that does not fit the columns this program makes is refused
-//! when it is read, so a model can never be applied to rows it was not trained on.
+//! Defines the file format and computes probabilities of rows. A file made for other columns is refused when
+//! it is parsed, so a model can never be applied to rows it was not trained on.
 
 use super::lexicon::{Lexicon, Scores};
 
@@ -9,10 +9,10 @@ const MAGIC: &[u8; 4] = b"GCM2";
 /// Leaf values are stored in steps of this size.
 pub const LEAF_STEP: f32 = 1.0 / 4096.0;
 
-/// Questions asked by one tree.
+/// Splits of one tree.
 pub const DEPTH: usize = 5;
 const LEAVES: usize = 1 << DEPTH;
-/// Rows judged together: what fits the vector registers of a common processor a few times over.
+/// Rows evaluated together: a few times the vector registers of a common CPU.
 pub const LANES: usize = 16;
 
 /// Some rows side by side, column by column.
@@ -33,8 +33,9 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Numbers the leaf of each row. No branch depends on a row, and the numbers are written out: so the compiler
-    /// asks a question of several rows in one instruction, which it does not when this is merged into its caller.
+    /// Numbers the leaf of each row. No branch depends on a row, and the numbers are written out: so the
+    /// compiler asks a question of several rows in one instruction, which it does not when this is merged
+    /// into its caller.
     #[inline(never)]
     fn find_leaves(&self, tile: &[[f32; LANES]], leaves: &mut [u32; LANES]) {
         let mut found = [0u32; LANES];
@@ -57,7 +58,7 @@ pub struct Forest {
 
 impl Forest {
     /// Probabilities of the rows of a tile.
-    pub fn judge(&self, tile: &[[f32; LANES]]) -> [f32; LANES] {
+    pub fn probabilities(&self, tile: &[[f32; LANES]]) -> [f32; LANES] {
         let mut sums = [self.start; LANES];
         let mut leaves = [0u32; LANES];
         for tree in &self.trees {
@@ -70,7 +71,7 @@ impl Forest {
     }
 }
 
-/// Everything learnt.
+/// The trained model.
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     pub lexicon: Lexicon,
@@ -80,9 +81,9 @@ pub struct Model {
     pub widths: [usize; 2],
 }
 
-/// What a model file holds before it is put to use; the trainer fills it, [`Parts::write`] stores it.
+/// The contents of a model file; training fills it, [`ModelParts::to_bytes`] serializes it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Parts {
+pub struct ModelParts {
     /// Fingerprint of the names of all columns, in order.
     pub fingerprint: u64,
     pub widths: [u16; 2],
@@ -94,7 +95,7 @@ pub struct Parts {
 
 /// Why a model file was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ModelError {
     /// Not a model file, or cut short.
     Malformed,
     /// Made for other columns than these.
@@ -112,9 +113,9 @@ pub fn fingerprint<'a>(names: impl Iterator<Item = &'a str>) -> u64 {
     hash
 }
 
-impl Parts {
+impl ModelParts {
     /// The bytes of the file.
-    pub fn write(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.extend(self.fingerprint.to_le_bytes());
         out.extend(self.widths.iter().flat_map(|width| width.to_le_bytes()));
@@ -139,30 +140,31 @@ impl Parts {
         out
     }
 
-    /// Reads a file back, checking every bound.
-    pub fn read(file: &[u8]) -> Result<Self, Refusal> {
-        let mut bytes = Bytes { rest: file };
-        if bytes.take::<4>()? != *MAGIC {
-            return Err(Refusal::Malformed);
+    /// Parses a file, checking all bounds.
+    pub fn parse(file: &[u8]) -> Result<Self, ModelError> {
+        let mut bytes = ByteReader { rest: file };
+        if bytes.read_array::<4>()? != *MAGIC {
+            return Err(ModelError::Malformed);
         }
-        let mut parts = Self { fingerprint: u64::from_le_bytes(bytes.take()?), ..Self::default() };
-        parts.widths = [u16::from_le_bytes(bytes.take()?), u16::from_le_bytes(bytes.take()?)];
+        let mut parts = Self { fingerprint: u64::from_le_bytes(bytes.read_array()?), ..Self::default() };
+        parts.widths = [u16::from_le_bytes(bytes.read_array()?), u16::from_le_bytes(bytes.read_array()?)];
         for entries in [&mut parts.words, &mut parts.phrases, &mut parts.classes] {
-            for _ in 0..u32::from_le_bytes(bytes.take()?) {
-                entries.push((u32::from_le_bytes(bytes.take()?), i8::from_le_bytes(bytes.take()?)));
+            for _ in 0..u32::from_le_bytes(bytes.read_array()?) {
+                entries
+                    .push((u32::from_le_bytes(bytes.read_array()?), i8::from_le_bytes(bytes.read_array()?)));
             }
         }
         for (forest, width) in parts.forests.iter_mut().zip(parts.widths) {
-            forest.start = f32::from_le_bytes(bytes.take()?);
-            for _ in 0..u16::from_le_bytes(bytes.take()?) {
+            forest.start = f32::from_le_bytes(bytes.read_array()?);
+            for _ in 0..u16::from_le_bytes(bytes.read_array()?) {
                 let tree = bytes.tree()?;
                 if tree.questions.iter().any(|question| question.column >= width) {
-                    return Err(Refusal::Malformed);
+                    return Err(ModelError::Malformed);
                 }
                 forest.trees.push(tree);
             }
         }
-        if bytes.rest.is_empty() { Ok(parts) } else { Err(Refusal::Malformed) }
+        if bytes.rest.is_empty() { Ok(parts) } else { Err(ModelError::Malformed) }
     }
 }
 
@@ -171,25 +173,25 @@ fn leaf_steps(leaf: f32) -> i16 {
     (leaf / LEAF_STEP).round().clamp(f32::from(i16::MIN), f32::from(i16::MAX)) as i16
 }
 
-struct Bytes<'a> {
+struct ByteReader<'a> {
     rest: &'a [u8],
 }
 
-impl Bytes<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Refusal> {
-        let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(Refusal::Malformed)?;
+impl ByteReader<'_> {
+    fn read_array<const N: usize>(&mut self) -> Result<[u8; N], ModelError> {
+        let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(ModelError::Malformed)?;
         self.rest = rest;
         Ok(*taken)
     }
 
-    fn tree(&mut self) -> Result<Tree, Refusal> {
+    fn tree(&mut self) -> Result<Tree, ModelError> {
         let mut tree = Tree { questions: [Question::default(); DEPTH], leaves: [0.0; LEAVES] };
         for question in &mut tree.questions {
-            question.column = u16::from_le_bytes(self.take()?);
-            question.threshold = f32::from_le_bytes(self.take()?);
+            question.column = u16::from_le_bytes(self.read_array()?);
+            question.threshold = f32::from_le_bytes(self.read_array()?);
         }
         for leaf in &mut tree.leaves {
-            *leaf = f32::from(i16::from_le_bytes(self.take()?)) * LEAF_STEP;
+            *leaf = f32::from(i16::from_le_bytes(self.read_array()?)) * LEAF_STEP;
         }
         Ok(tree)
     }
@@ -197,10 +199,10 @@ impl Bytes<'_> {
 
 impl Model {
     /// A model ready for use, if the file was made for the columns with this fingerprint.
-    pub fn read(file: &[u8], columns: u64) -> Result<Self, Refusal> {
-        let parts = Parts::read(file)?;
+    pub fn parse(file: &[u8], columns: u64) -> Result<Self, ModelError> {
+        let parts = ModelParts::parse(file)?;
         if parts.fingerprint != columns {
-            return Err(Refusal::OtherColumns);
+            return Err(ModelError::OtherColumns);
         }
         let [first, second] = parts.forests;
         Ok(Self {
@@ -220,7 +222,7 @@ impl Model {
 mod tests {
     use super::*;
 
-    fn parts() -> Parts {
+    fn parts() -> ModelParts {
         let mut tree = Tree { questions: [Question::default(); DEPTH], leaves: [0.0; LEAVES] };
         tree.questions.fill(Question { column: 0, threshold: f32::INFINITY });
         tree.questions[0] = Question { column: 1, threshold: 0.5 };
@@ -229,7 +231,7 @@ mod tests {
         tree.leaves[0b0001] = 0.25;
         tree.leaves[0b1001] = 2.0;
         let forest = Forest { start: 0.5, trees: vec![tree] };
-        Parts {
+        ModelParts {
             fingerprint: 9,
             widths: [2, 2],
             words: vec![(5, -3)],
@@ -249,22 +251,22 @@ mod tests {
 
     #[test]
     fn survives_its_file() {
-        let file = parts().write();
-        assert_eq!(Parts::read(&file), Ok(parts()));
-        assert_eq!(Model::read(&file, 1).map(|_| ()), Err(Refusal::OtherColumns));
+        let file = parts().to_bytes();
+        assert_eq!(ModelParts::parse(&file), Ok(parts()));
+        assert_eq!(Model::parse(&file, 1).map(|_| ()), Err(ModelError::OtherColumns));
     }
 
     #[test]
     fn judges_rows() {
-        let model = Model::read(&parts().write(), 9).unwrap();
-        let chances = model.first.judge(&tile());
+        let model = Model::parse(&parts().to_bytes(), 9).unwrap();
+        let chances = model.first.probabilities(&tile());
         let expected = [-0.5f32, 0.75, 2.5].map(|sum| 1.0 / (1.0 + (-sum).exp()));
         for (chance, expected) in chances.iter().zip(expected) {
             assert!((chance - expected).abs() < 1e-6);
         }
     }
 
-    /// A tree as one would write it without thought for speed.
+    /// A simple implementation, to compare results with.
     fn plain(forest: &Forest, row: &[f32]) -> f32 {
         let mut sum = forest.start;
         for tree in &forest.trees {
@@ -294,7 +296,7 @@ mod tests {
             forest.trees.push(Tree { questions, leaves });
         }
         let tile: Tile = (0..7).map(|_| [(); LANES].map(|()| f32::from(draw(41)) - 0.5)).collect();
-        let chances = forest.judge(&tile);
+        let chances = forest.probabilities(&tile);
         for (lane, chance) in chances.into_iter().enumerate() {
             let row: Vec<f32> = tile.iter().map(|column| column[lane]).collect();
             assert!((chance - plain(&forest, &row)).abs() < 1e-6, "lane {lane}");
@@ -303,16 +305,16 @@ mod tests {
 
     #[test]
     fn any_damage_is_refused_or_harmless() {
-        let file = parts().write();
+        let file = parts().to_bytes();
         for length in 0..file.len() {
-            assert_eq!(Parts::read(&file[..length]), Err(Refusal::Malformed));
+            assert_eq!(ModelParts::parse(&file[..length]), Err(ModelError::Malformed));
         }
         for at in 0..file.len() {
             for change in [1u8, 0x80, 0xff] {
                 let mut damaged = file.clone();
                 damaged[at] ^= change;
-                if let Ok(model) = Model::read(&damaged, 9) {
-                    let chances = model.first.judge(&tile());
+                if let Ok(model) = Model::parse(&damaged, 9) {
+                    let chances = model.first.probabilities(&tile());
                     assert!(chances.iter().all(|chance| chance.is_nan() || (0.0..=1.0).contains(chance)));
                 }
             }

@@ -1,11 +1,12 @@
 //! The page as selection sees it: blocks of text in order, and the elements that hold them.
 //!
-//! A block is a run of text that no block-level edge interrupts. One walk over the arena yields every block with
-//! its [`Tally`] and every element with the range of blocks below it, so any sum over a container is a difference
-//! of two prefix sums. Nothing here judges; hidden and repeated text is marked, not dropped.
+//! A block is a run of text that no block-level edge interrupts. One walk over the arena yields every block
+//! with its [`TextTally`] and every element with the range of blocks below it, so any sum over a container is
+//! a difference of two prefix sums. Nothing is classified here; hidden and repeated text is marked, not
+//! dropped.
 
 use super::marks::Marks;
-use super::words::Tally;
+use super::words::TextTally;
 use crate::dom::{Dom, NodeId, Tag};
 
 /// An element of the page body.
@@ -44,7 +45,7 @@ pub struct Block {
     /// Range in [`Outline::hashes`].
     pub first_hash: u32,
     pub end_hash: u32,
-    pub tally: Tally,
+    pub tally: TextTally,
     pub marks: Marks,
 }
 
@@ -53,13 +54,13 @@ pub const COUNTED: usize = 8;
 /// Paragraphs, list items, links, images, headings, form fields, table rows, times.
 pub type Counts = [u32; COUNTED];
 
-/// Something without words of its own that goes with the text around it: an image, a rule, a bare mark.
+/// Something without words that belongs to the text around it: an image, a rule, a bare mark.
 #[derive(Debug, Clone, Copy)]
 pub struct Attachment {
     pub node: NodeId,
     /// The element around it.
     pub holder: u32,
-    /// The block it stands in, when it interrupts one, or the block that follows.
+    /// The block it is in, when it interrupts one, or the block that follows.
     pub block: u32,
     pub inside: bool,
 }
@@ -92,7 +93,7 @@ impl Outline {
     }
 
     /// Walks the body once.
-    pub fn of(dom: &Dom) -> Self {
+    pub fn from_dom(dom: &Dom) -> Self {
         super::walk::outline(dom)
     }
 

@@ -1,10 +1,10 @@
-//! What repeats on a page: siblings made by one template, blocks at one path, the same text said again.
+//! Repetition on a page: siblings made by one template, blocks at one path, repeated text.
 
 use super::outline::Block;
 
-/// Siblings stamped out by one template.
+/// Siblings made by one template.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Group {
+pub struct SiblingGroup {
     pub items: u32,
     pub words: f32,
     pub link_words: f32,
@@ -35,12 +35,13 @@ impl PathGroup {
     }
 }
 
-/// How often the same text stands on the page.
+/// How often the same text appears on the page.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Copies {
     pub before: u32,
     pub total: u32,
-    /// Another block with the same text: the one before, or for the first the next; itself when there is none.
+    /// Another block with the same text: the one before, or for the first the next; itself when there is
+    /// none.
     pub other: u32,
 }
 

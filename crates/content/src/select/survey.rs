@@ -1,16 +1,17 @@
-//! Everything about a page that its rows need and that is worked out once: sums, repetition, what elements inherit.
+//! Page-wide data for the feature rows, computed once: sums, repetition, inherited values.
 //!
-//! Owns no column itself; [`super::features`] and [`super::context`] read from here. Every walk up the tree is done
-//! here, once for each element from its parent's result, so that describing a block costs the same at any depth.
+//! Owns no column itself; [`super::features`] and [`super::context`] read from here. Every walk up the tree
+//! is done here, once for each element from its parent's result, so that describing a block costs the same at
+//! any depth.
 
 use super::marks::Marks;
 use super::outline::{Block, Element, Outline};
-use super::repetition::{Copies, Group, PathGroup, find_copies, group_by_key};
+use super::repetition::{Copies, PathGroup, SiblingGroup, find_copies, group_by_key};
 use super::title::Title;
 use crate::dom::Tag;
 
 /// Distance to something that is not there.
-const NOWHERE: u16 = 99;
+const NO_DISTANCE: u16 = 99;
 /// Blocks after a heading that can be its section.
 const SECTION: usize = 60;
 
@@ -24,7 +25,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    fn of(blocks: &[Block]) -> Self {
+    fn new(blocks: &[Block]) -> Self {
         let prefix = |value: &dyn Fn(&Block) -> f32| {
             let mut sum = 0.0;
             std::iter::once(0.0)
@@ -57,7 +58,7 @@ pub struct Inherited {
     pub article: u16,
     /// Steps up to the nearest element that holds the first `h1`.
     pub h1: u16,
-    /// Level of the heading it stands in.
+    /// Level of the heading it is in.
     pub heading: u8,
     /// The nearest and the widest repeated element at or above it, and the steps up to each.
     pub near: Repeated,
@@ -66,7 +67,7 @@ pub struct Inherited {
     pub sister: u32,
 }
 
-/// An element stamped out several times by one template.
+/// An element that a template repeats.
 #[derive(Debug, Clone, Copy)]
 pub struct Repeated {
     /// `u32::MAX` where nothing repeats.
@@ -75,7 +76,7 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    const NONE: Self = Self { element: u32::MAX, steps: NOWHERE };
+    const NONE: Self = Self { element: u32::MAX, steps: NO_DISTANCE };
 
     fn one_up(self) -> Self {
         if self.element == u32::MAX { self } else { Self { steps: self.steps.saturating_add(1), ..self } }
@@ -92,14 +93,14 @@ pub struct Survey<'a> {
     pub wider: Vec<u32>,
     pub inherited: Vec<Inherited>,
     /// Siblings with the same signature, and the group of each element.
-    pub groups: Vec<Group>,
+    pub groups: Vec<SiblingGroup>,
     pub group_of: Vec<u32>,
     /// Blocks at the same path, and the group of each block.
     pub paths: Vec<PathGroup>,
     pub path_of: Vec<u32>,
     pub copies: Vec<Copies>,
-    /// For each block, the heading above it (or itself), `u32::MAX` when there is none, and the heading after it, or
-    /// the number of blocks.
+    /// For each block, the heading above it (or itself), `u32::MAX` when there is none, and the heading after
+    /// it, or the number of blocks.
     pub heading_of: Vec<u32>,
     next_heading: Vec<u32>,
     pub first_h1: Option<usize>,
@@ -108,10 +109,10 @@ pub struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    pub fn of(outline: &'a Outline, title: &'a Title) -> Self {
+    pub fn new(outline: &'a Outline, title: &'a Title) -> Self {
         let blocks = &outline.blocks;
         let elements = &outline.elements;
-        let sums = Sums::of(blocks);
+        let sums = Sums::new(blocks);
         let mut wider = vec![0u32; elements.len()];
         for (index, element) in elements.iter().enumerate().skip(1) {
             let parent = &elements[element.parent as usize];
@@ -121,7 +122,7 @@ impl<'a> Survey<'a> {
         }
         let (group_of, count) =
             group_by_key(elements.iter().map(|e| (u64::from(e.parent) << 32) | u64::from(e.signature)));
-        let mut groups = vec![Group::default(); count];
+        let mut groups = vec![SiblingGroup::default(); count];
         for (element, &group) in elements.iter().zip(&group_of) {
             let group = &mut groups[group as usize];
             group.items += 1;
@@ -188,8 +189,8 @@ impl<'a> Survey<'a> {
         for (index, element) in (0u32..).zip(&self.outline.elements) {
             let mut own = if element.parent == index {
                 Inherited {
-                    main: NOWHERE,
-                    article: NOWHERE,
+                    main: NO_DISTANCE,
+                    article: NO_DISTANCE,
                     h1: 0,
                     heading: 0,
                     near: Repeated::NONE,
@@ -198,7 +199,9 @@ impl<'a> Survey<'a> {
                 }
             } else {
                 let above = self.inherited[element.parent as usize];
-                let further = |steps: u16| if steps == NOWHERE { NOWHERE } else { (steps + 1).min(NOWHERE) };
+                let further = |steps: u16| {
+                    if steps == NO_DISTANCE { NO_DISTANCE } else { (steps + 1).min(NO_DISTANCE) }
+                };
                 Inherited {
                     main: further(above.main),
                     article: further(above.article),
@@ -231,11 +234,11 @@ impl<'a> Survey<'a> {
     }
 
     /// The group of a repeated element.
-    pub fn group(&self, repeated: Repeated) -> Option<&Group> {
+    pub fn group(&self, repeated: Repeated) -> Option<&SiblingGroup> {
         self.group_of.get(repeated.element as usize).map(|&group| &self.groups[group as usize])
     }
 
-    /// Where the section that a block opens or stands in ends: at the next heading, or soon.
+    /// The end of the section that a block opens or is in: at the next heading, or after `SECTION` blocks.
     pub fn section_end(&self, at: usize) -> usize {
         (self.next_heading[at] as usize).min(at + SECTION)
     }
@@ -250,13 +253,13 @@ impl<'a> Survey<'a> {
         (other != at).then_some(other)
     }
 
-    /// Share of `expected` (prefix sums over blocks) in the words of the sisters of the nearest repeated element
-    /// around a block, that element itself left out; -1 when nothing around it repeats.
+    /// Share of `expected` (prefix sums over blocks) in the words of the sisters of the nearest repeated
+    /// element around a block, that element itself left out; -1 when nothing around it repeats.
     pub fn sibling_share(&self, at: usize, expected: &[f32]) -> f32 {
         let elements = &self.outline.elements;
         let sister = self.inherited[self.outline.blocks[at].owner as usize].sister;
         let Some(element) = elements.get(sister as usize) else { return -1.0 };
-        // The sisters are most of their parent when the template repeats, so the parent stands for them.
+        // When a template repeats, its elements are most of their parent, so the parent is used instead.
         let parent = &elements[element.parent as usize];
         let words = over(&self.sums.words, parent) - over(&self.sums.words, element);
         if words < 0.5 {

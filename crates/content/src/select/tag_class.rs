@@ -1,4 +1,4 @@
-//! Tags and edges of text as numbers in an order in which a threshold is a sensible question.
+//! Tags and text endings as numbers, in an order in which thresholds are meaningful.
 
 use super::words::Closing;
 use crate::dom::Tag;
@@ -14,7 +14,7 @@ pub fn closing(last: Closing) -> u8 {
     }
 }
 
-/// Tags in an order in which a threshold is a sensible question: from chrome through boxes to running text.
+/// Tags in an order in which thresholds are meaningful: from navigation through boxes to running text.
 pub fn tag_class(tag: Tag) -> u8 {
     match tag {
         Tag::Nav | Tag::Menu => 1,

@@ -170,15 +170,15 @@ fn only_allowed_nodes_are_chosen() {
 fn the_guard_widens_a_choice_that_lost_the_text() {
     let paragraph = "<p>Words of running text that stand in no menu and in no footer, enough of them to make a page rich.</p>";
     let dom = parse(&format!("<nav><a href=a>Menu entry</a></nav><div>{}</div>", paragraph.repeat(20)));
-    let outline = Outline::of(&dom);
+    let outline = Outline::from_dom(&dom);
     let chances: Vec<f32> =
         outline.blocks.iter().map(|block| if block.tally.link_words > 0 { 0.2 } else { 0.1 }).collect();
     let mut none = vec![false; chances.len()];
-    assert!(guard::widen(&outline, &chances, &mut none));
+    assert!(coverage_guard::widen(&outline, &chances, &mut none));
     assert_eq!(none.iter().filter(|kept| **kept).count(), 20, "the menu stays out");
     let mut all: Vec<bool> = outline.blocks.iter().map(|block| block.tally.link_words == 0).collect();
     let before = all.clone();
-    assert!(!guard::widen(&outline, &chances, &mut all));
+    assert!(!coverage_guard::widen(&outline, &chances, &mut all));
     assert_eq!(all, before);
 }
 
@@ -188,7 +188,7 @@ fn a_row_of_a_data_table_is_one_block() {
         "<table><tr><th>Bird</th><th>Span</th></tr><tr><td>Gannet</td><td>1.8<a href=x>m</a></td></tr></table>\
          <table><tr><td><div>Menu</div></td><td><p>Text of a page laid out by a table</p></td></tr></table>",
     );
-    let outline = Outline::of(&dom);
+    let outline = Outline::from_dom(&dom);
     let words: Vec<(u32, u32)> =
         outline.blocks.iter().map(|block| (block.tally.words, block.tally.link_words)).collect();
     assert_eq!(words, [(2, 0), (4, 1), (1, 0), (9, 0)]);
@@ -268,7 +268,7 @@ fn any_tag_soup_gives_a_repeatable_part_of_the_body() {
         assert_eq!(once.keep, again.keep);
         let body = dom.body().unwrap();
         assert!(once.keep.iter().all(|node| dom.contains(body, node)));
-        let outline = Outline::of(&dom);
+        let outline = Outline::from_dom(&dom);
         for element in &outline.elements {
             assert!(
                 element.first_block <= element.end_block
@@ -285,7 +285,7 @@ fn any_tag_soup_gives_a_repeatable_part_of_the_body() {
 #[test]
 fn the_model_file_fits_the_columns() {
     let ([narrow, wide], fingerprint) = columns();
-    let model = Model::read(MODEL_FILE, fingerprint).expect("trained for these columns");
+    let model = Model::parse(MODEL_FILE, fingerprint).expect("trained for these columns");
     assert_eq!(model.widths, [narrow, wide]);
     assert!(MODEL_FILE.len() < 400 << 10, "a few hundred kilobytes at most");
 }

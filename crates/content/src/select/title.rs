@@ -1,11 +1,11 @@
-//! The words of a page's title, as it states them in its head.
+//! The words of a page's title, as given in its head.
 
 use super::words::hash_words;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 
 const BITS: usize = 1 << 14;
 
-/// A set of word hashes that may claim a stranger, rarely.
+/// A set of word hashes with rare false positives.
 #[derive(Debug, Default)]
 pub struct Title {
     /// Empty while there is no title.
@@ -15,18 +15,18 @@ pub struct Title {
 }
 
 impl Title {
-    /// Reads `title` and what the page calls itself elsewhere.
-    pub fn of(dom: &Dom) -> Self {
+    /// Collects the words of `title`, Open Graph and other titles.
+    pub fn from_dom(dom: &Dom) -> Self {
         let mut title = Self::default();
         let end = dom.body().unwrap_or(NodeId(u32::MAX));
         let head = (0..dom.len()).filter_map(|at| u32::try_from(at).ok()).map(NodeId);
         for node in head.take_while(|&node| node < end) {
             match dom.tag(node) {
-                Tag::Title => title.read(&dom.text_content(node)),
+                Tag::Title => title.add_words(&dom.text_content(node)),
                 Tag::Meta => {
                     let name = dom.attr(node, Attr::Property).or_else(|| dom.attr(node, Attr::Name));
                     if name.is_some_and(|name| matches!(name, "og:title" | "twitter:title")) {
-                        title.read(dom.attr(node, Attr::Content).unwrap_or_default());
+                        title.add_words(dom.attr(node, Attr::Content).unwrap_or_default());
                     }
                 }
                 _ => {}
@@ -35,7 +35,7 @@ impl Title {
         title
     }
 
-    fn read(&mut self, text: &str) {
+    fn add_words(&mut self, text: &str) {
         let mut hashes = Vec::new();
         hash_words(text, &mut hashes);
         self.bits.resize(BITS / 64, 0);
@@ -71,7 +71,7 @@ mod tests {
             "<title>Seabirds of Shetland</title><meta property=og:title content='Seabirds of Shetland and Orkney'><p>x",
             &Limits::default(),
         );
-        let title = Title::of(&dom);
+        let title = Title::from_dom(&dom);
         let share = |text: &str| {
             let mut hashes = Vec::new();
             hash_words(text, &mut hashes);

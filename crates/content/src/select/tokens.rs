@@ -1,15 +1,16 @@
 //! The words that class names, ids, roles and item properties are made of, as hashes.
 //!
-//! `postBody`, `post-body` and `post_body` all mean `post` and `body`. Owns that splitting and the name spaces
-//! that keep a class `main` apart from the role `main`; what a token means is learnt, never decided here.
+//! `postBody`, `post-body` and `post_body` all mean `post` and `body`. Owns that splitting and the name
+//! spaces that keep a class `main` apart from the role `main`; what a token means is learnt, never decided
+//! here.
 
 use super::words::hash_word;
 use crate::dom::{Attr, Dom, NodeId};
 
 /// Tokens kept for one element; utility-class pages have hundreds and the first ones carry the meaning.
-const MOST: usize = 20;
+const MAX_TOKENS: usize = 20;
 /// Longer parts are generated names, not words.
-const LONGEST: usize = 20;
+const MAX_TOKEN_BYTES: usize = 20;
 
 const HASH_START: u32 = 0x811c_9dc5;
 const HASH_STEP: u32 = 0x0100_0193;
@@ -53,7 +54,7 @@ fn split(text: &str, space: Space, start: usize, tokens: &mut Vec<u32>) {
         let letter = byte.is_ascii_alphabetic();
         let edge = !letter || (byte.is_ascii_uppercase() && after_lower);
         if edge {
-            if (2..=LONGEST).contains(&length) {
+            if (2..=MAX_TOKEN_BYTES).contains(&length) {
                 push(hash ^ space as u32, start, tokens);
                 parts += 1;
             }
@@ -61,7 +62,7 @@ fn split(text: &str, space: Space, start: usize, tokens: &mut Vec<u32>) {
         }
         if byte == b' ' {
             // `post-body` is also a token of its own: the pair says more than its parts.
-            if parts > 1 && whole_length <= 2 * LONGEST {
+            if parts > 1 && whole_length <= 2 * MAX_TOKEN_BYTES {
                 push(whole ^ Space::Whole as u32, start, tokens);
             }
             (whole, whole_length, parts) = (HASH_START, 0, 0);
@@ -73,14 +74,14 @@ fn split(text: &str, space: Space, start: usize, tokens: &mut Vec<u32>) {
             whole_length += 1;
         }
         after_lower = byte.is_ascii_lowercase();
-        if tokens.len() - start >= MOST {
+        if tokens.len() - start >= MAX_TOKENS {
             return;
         }
     }
 }
 
 fn push(token: u32, start: usize, tokens: &mut Vec<u32>) {
-    if tokens.len() - start < MOST && !tokens[start..].contains(&token) {
+    if tokens.len() - start < MAX_TOKENS && !tokens[start..].contains(&token) {
         tokens.push(token);
     }
 }
@@ -112,6 +113,6 @@ mod tests {
     #[test]
     fn never_more_than_the_limit() {
         let many = (0..500).map(|i| "wab ".repeat(i % 9 + 1) + &"x".repeat(i)).collect::<Vec<_>>().join(" ");
-        assert!(tokens(&many).len() <= MOST);
+        assert!(tokens(&many).len() <= MAX_TOKENS);
     }
 }

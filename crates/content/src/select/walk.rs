@@ -7,36 +7,36 @@ use super::words::Scanner;
 use crate::budget;
 use crate::dom::{Dom, NodeId, Tag};
 
-/// Blocks looked at. A page beyond it is cut there; the rest is left to the guard.
-const MOST_BLOCKS: usize = 60_000;
+/// A page is cut after this many blocks; the rest is left to the guard.
+const MAX_BLOCKS: usize = 60_000;
 /// Word hashes kept in all.
-const MOST_HASHES: usize = 1_500_000;
+const MAX_HASHES: usize = 1_500_000;
 /// A table row with more nodes or more text than this is never one block.
-const ROW_NODES: u32 = 120;
-const ROW_TEXT: usize = 600;
+const MAX_ROW_NODES: u32 = 120;
+const MAX_ROW_TEXT_BYTES: usize = 600;
 
-struct Open {
+struct OpenElement {
     element: u32,
     end: u32,
     breaks: bool,
 }
 
-struct Walk<'a> {
+struct OutlineWalk<'a> {
     dom: &'a Dom,
     outline: Outline,
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     links: u32,
     scanner: Scanner,
-    block: Pending,
-    /// Inline elements that closed while the block was under way: it is theirs too, once it is one.
+    block: PendingBlock,
+    /// Inline elements that closed within the current block: they contain it too, once it exists.
     around: Vec<u32>,
-    /// End of the plain table row under way.
+    /// End of the current plain table row.
     row_end: u32,
 }
 
-/// The block under way; it exists once a text with at least one word or mark was read.
+/// The current block; it exists once a text with at least one word or mark was read.
 #[derive(Default)]
-struct Pending {
+struct PendingBlock {
     started: bool,
     owner: u32,
     lead: u32,
@@ -48,13 +48,13 @@ struct Pending {
 /// Walks the body once.
 pub fn outline(dom: &Dom) -> Outline {
     let Some(body) = dom.body() else { return Outline::default() };
-    let mut walk = Walk {
+    let mut walk = OutlineWalk {
         dom,
         outline: Outline::for_nodes(dom.subtree_end(body).index() - body.index()),
         open: Vec::new(),
         links: 0,
         scanner: Scanner::default(),
-        block: Pending::default(),
+        block: PendingBlock::default(),
         around: Vec::new(),
         row_end: 0,
     };
@@ -62,7 +62,7 @@ pub fn outline(dom: &Dom) -> Outline {
     walk.outline
 }
 
-impl Walk<'_> {
+impl OutlineWalk<'_> {
     fn run(&mut self, body: NodeId) {
         let end = self.dom.subtree_end(body).0;
         let mut at = body.0;
@@ -85,7 +85,7 @@ impl Walk<'_> {
                 at = self.dom.subtree_end(node).0;
                 continue;
             }
-            if self.outline.blocks.len() >= MOST_BLOCKS || self.outline.hashes.len() >= MOST_HASHES {
+            if self.outline.blocks.len() >= MAX_BLOCKS || self.outline.hashes.len() >= MAX_HASHES {
                 break;
             }
             self.element(node, tag);
@@ -166,12 +166,12 @@ impl Walk<'_> {
             signature,
             // Eight bits of each level: four levels up the oldest has been shifted out.
             path: (path << 8) ^ (signature >> 12),
-            marks: Marks(inherited | Marks::of(self.dom, node)),
+            marks: Marks(inherited | Marks::from_element(self.dom, node)),
         });
         if tag == Tag::A {
             self.links += 1;
         }
-        self.open.push(Open { element: index, end: self.dom.subtree_end(node).0, breaks });
+        self.open.push(OpenElement { element: index, end: self.dom.subtree_end(node).0, breaks });
     }
 
     fn text(&mut self, node: NodeId) {
@@ -183,7 +183,7 @@ impl Walk<'_> {
                 return;
             }
             let owner = self.open.iter().rev().find(|open| open.breaks).map_or(lead, |open| open.element);
-            self.block = Pending {
+            self.block = PendingBlock {
                 started: true,
                 owner,
                 lead,
@@ -194,7 +194,7 @@ impl Walk<'_> {
         }
         self.outline.texts.push(node);
         budget::spend_on_text(text.len());
-        self.scanner.read(text, self.links > 0, &mut self.outline.hashes);
+        self.scanner.scan(text, self.links > 0, &mut self.outline.hashes);
     }
 
     fn attach(&mut self, node: NodeId) {
@@ -214,7 +214,7 @@ impl Walk<'_> {
         let pending = std::mem::take(&mut self.block);
         let tally = self.scanner.finish(self.links > 0, &mut self.outline.hashes);
         if tally.words == 0 {
-            // Bullets, ticks and dashes alone follow the text beside them; they are no block.
+            // Bullets, ticks and dashes alone belong to the neighbouring text; they are not a block.
             let block = to_u32(self.outline.blocks.len());
             let marks = self.outline.texts.drain(pending.first_text as usize..);
             let attach = |node| Attachment { node, holder: pending.owner, block, inside: false };
@@ -243,7 +243,7 @@ fn to_u32(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// Elements that never hold text of the page.
+/// Elements that never contain text of the page.
 fn is_skipped(tag: Tag) -> bool {
     matches!(
         tag,
@@ -265,7 +265,7 @@ fn is_skipped(tag: Tag) -> bool {
     )
 }
 
-/// Elements that a writer may show though they hold no text.
+/// Elements that a writer may show although they contain no text.
 fn is_attached(tag: Tag) -> bool {
     matches!(
         tag,
@@ -281,20 +281,20 @@ fn is_attached(tag: Tag) -> bool {
     )
 }
 
-/// Elements whose edges end a run of text: blocks, and the parts of forms and pages that stand for themselves.
+/// Elements whose edges end a run of text: blocks, and separate parts of forms and pages.
 fn is_breaking(tag: Tag) -> bool {
     tag.is_block() || matches!(tag, Tag::Noscript | Tag::Optgroup | Tag::Option | Tag::Select)
 }
 
-/// Whether a table row holds little more than inline text: its cells are then one block, because a row is read, and
-/// kept or left, as a whole. Rows that lay out a page hold blocks of their own.
+/// Whether a table row has little more than inline text: its cells are then one block, because a row is kept
+/// or dropped as a whole. Rows of layout tables contain blocks of their own.
 fn is_plain_row(dom: &Dom, row: NodeId) -> bool {
     let mut text = 0;
-    dom.subtree_end(row).0 - row.0 <= ROW_NODES
+    dom.subtree_end(row).0 - row.0 <= MAX_ROW_NODES
         && dom.descendants(row).all(|node| {
             let tag = dom.tag(node);
             text += dom.text_len(node);
-            text <= ROW_TEXT && (matches!(tag, Tag::Td | Tag::Th) || !is_breaking(tag))
+            text <= MAX_ROW_TEXT_BYTES && (matches!(tag, Tag::Td | Tag::Th) || !is_breaking(tag))
         })
 }
 

@@ -1,11 +1,11 @@
-//! Counts what a stretch of text is made of: words, sentences, marks, and a hash of each word.
+//! Counts the words, sentences and marks of a text, and hashes each word.
 //!
 //! Owns the meaning of "word" for content selection. It never keeps the text itself, and it reads each byte
 //! once: pages are hundreds of kilobytes and this is the inner loop of selection.
 
-/// What one block of text is made of. Every count is over the whole block.
+/// Counts of one block of text.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Tally {
+pub struct TextTally {
     /// Words; in scripts written without spaces, two characters count as one word.
     pub words: u32,
     /// Words inside links.
@@ -15,7 +15,7 @@ pub struct Tally {
     pub long_sentence_words: u32,
     pub commas: u32,
     pub currency: u32,
-    /// Marks that part menu entries: bars, bullets, arrows.
+    /// Marks that separate menu entries: bars, bullets, arrows.
     pub separators: u32,
     pub questions: u32,
     pub last: Closing,
@@ -39,7 +39,7 @@ const LONG_SENTENCE: u32 = 10;
 const HASH_START: u32 = 0x811c_9dc5;
 const HASH_STEP: u32 = 0x0100_0193;
 
-/// The hash that stands for every number, so that years and prices do not each become a word of their own.
+/// The hash of every number, so that years and prices are not different words.
 pub const NUMBER: u32 = 0x23;
 
 /// Hash of one lower-case word, as the scanner computes it.
@@ -50,7 +50,7 @@ pub fn hash_word(word: &str) -> u32 {
 /// Appends the hashes of the words of a text.
 pub fn hash_words(text: &str, hashes: &mut Vec<u32>) {
     let mut scanner = Scanner::default();
-    scanner.read(text, false, hashes);
+    scanner.scan(text, false, hashes);
     scanner.finish(false, hashes);
 }
 
@@ -70,7 +70,7 @@ static IN_WORD: [u8; 256] = {
 /// Reads the text of one block, chunk by chunk.
 #[derive(Debug)]
 pub struct Scanner {
-    tally: Tally,
+    tally: TextTally,
     hash: u32,
     length: u32,
     digits: u32,
@@ -80,13 +80,13 @@ pub struct Scanner {
 
 impl Default for Scanner {
     fn default() -> Self {
-        Self { tally: Tally::default(), hash: HASH_START, length: 0, digits: 0, unspaced: 0, sentence: 0 }
+        Self { tally: TextTally::default(), hash: HASH_START, length: 0, digits: 0, unspaced: 0, sentence: 0 }
     }
 }
 
 impl Scanner {
     /// Reads one chunk. Words may run on from one chunk into the next, as inline markup splits them.
-    pub fn read(&mut self, text: &str, linked: bool, hashes: &mut Vec<u32>) {
+    pub fn scan(&mut self, text: &str, linked: bool, hashes: &mut Vec<u32>) {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
@@ -164,7 +164,7 @@ impl Scanner {
     }
 
     /// Ends the block and starts afresh.
-    pub fn finish(&mut self, linked: bool, hashes: &mut Vec<u32>) -> Tally {
+    pub fn finish(&mut self, linked: bool, hashes: &mut Vec<u32>) -> TextTally {
         self.end_word(linked, hashes);
         self.end_sentence();
         let tally = self.tally;
@@ -216,7 +216,7 @@ fn is_unspaced(found: char) -> bool {
         | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff)
 }
 
-/// Marks that stand inside a word: soft hyphen, zero-width characters, combining marks.
+/// Characters within a word: soft hyphen, zero-width characters, combining marks.
 fn is_joiner(found: char) -> bool {
     matches!(u32::from(found), 0x00ad | 0x0300..=0x036f | 0x0591..=0x05c7 | 0x064b..=0x065f | 0x0900..=0x0dff
         | 0x0e31..=0x0e4e | 0x200b..=0x200f | 0x2060..=0x2064 | 0xfe00..=0xfe0f | 0xfeff)
@@ -226,10 +226,10 @@ fn is_joiner(found: char) -> bool {
 mod tests {
     use super::*;
 
-    fn tally(text: &str) -> (Tally, Vec<u32>) {
+    fn tally(text: &str) -> (TextTally, Vec<u32>) {
         let mut hashes = Vec::new();
         let mut scanner = Scanner::default();
-        scanner.read(text, false, &mut hashes);
+        scanner.scan(text, false, &mut hashes);
         (scanner.finish(false, &mut hashes), hashes)
     }
 
@@ -248,8 +248,8 @@ mod tests {
     fn words_run_on_across_chunks() {
         let mut hashes = Vec::new();
         let mut scanner = Scanner::default();
-        scanner.read("Gan", true, &mut hashes);
-        scanner.read("net flies", true, &mut hashes);
+        scanner.scan("Gan", true, &mut hashes);
+        scanner.scan("net flies", true, &mut hashes);
         let found = scanner.finish(true, &mut hashes);
         assert_eq!((found.words, found.link_words), (2, 2));
         assert_eq!(hashes[0], hash_word("gannet"));
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn nothing_and_marks_only() {
-        assert_eq!(tally("").0, Tally::default());
+        assert_eq!(tally("").0, TextTally::default());
         assert_eq!(tally(" — ").0.words, 0);
     }
 }

@@ -1,14 +1,14 @@
-//! Is this page content, or something that stands in its way?
+//! Classifies a page as content or as something that blocks it: a captcha, a login, a consent wall.
 //!
-//! Owns the one judgement that the scraper acts on. Walls are recognised by what they say ([`phrases`], many languages)
-//! and how they are built (challenge scripts, password fields, empty app roots), and only when the page holds little
-//! else: an article about captchas is content. Every verdict names its evidence. Never looks at who serves the page.
+//! Walls are recognised by their phrases ([`phrases`], many languages) and their structure (challenge
+//! scripts, password fields, empty app roots), and only when the page has little else: an article about
+//! captchas is content. Every verdict names its evidence. The host of the page does not matter.
 
 mod phrases;
 mod signs;
 
 use crate::dom::Dom;
-use crate::sniff::Kind;
+use crate::sniff::ContentKind;
 use serde::Serialize;
 use signs::Signs;
 
@@ -16,9 +16,9 @@ use signs::Signs;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum VerdictKind {
-    /// What was asked for.
+    /// The requested content.
     Content,
-    /// The visitor was refused: a firewall, a rate limit, a region.
+    /// Access was denied: a firewall, a rate limit, a region.
     Blocked,
     /// The visitor must prove to be human.
     Captcha,
@@ -28,50 +28,50 @@ pub enum VerdictKind {
     ConsentWall,
     /// A domain that is for sale or has no site yet.
     Parked,
-    /// "Not found" in words, whatever the status said.
+    /// "Not found" in words, whatever the status.
     SoftNotFound,
     /// An empty shell whose scripts would fetch the content.
     AppShell,
-    /// No page at all: binary data under a page's label.
+    /// Not a page: binary data with the content type of a page.
     Binary,
     /// Nothing to read.
     Empty,
 }
 
-/// A judgement and what it rests on.
+/// The class of a page and the evidence for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Verdict {
+pub struct PageVerdict {
     /// What the page is.
     pub kind: VerdictKind,
     /// Why, strongest first; empty for content.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<VerdictEvidence>,
 }
 
 /// One reason for a verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Evidence {
-    /// Which sign it is, a fixed word.
+pub struct VerdictEvidence {
+    /// The name of the sign.
     pub sign: &'static str,
-    /// What was seen.
+    /// The matching text or element.
     pub detail: String,
 }
 
-impl Verdict {
-    /// Whether the page is what was asked for.
+impl PageVerdict {
+    /// Whether the page is content.
     pub fn is_content(&self) -> bool {
         self.kind == VerdictKind::Content
     }
 }
 
-/// Words beyond which a page has enough of its own that phrases in it are about something, not addressed to the visitor.
-const MANY_WORDS: usize = 350;
-/// Words below which a page says little more than its wall.
-const FEW_WORDS: usize = 140;
+/// A page with more words is content: phrases in it are its subject, not addressed to the visitor.
+const MIN_CONTENT_WORDS: usize = 350;
+/// A page with fewer words is little more than a wall.
+const MAX_WALL_WORDS: usize = 140;
 
-/// Words below which one phrase is all there is.
-const HARDLY_ANY_WORDS: usize = 40;
+/// In a page with fewer words one phrase is enough.
+const MAX_PHRASE_ONLY_WORDS: usize = 40;
 
-/// What signs can speak for.
+/// The kinds of walls, by signs.
 const WALLS: [VerdictKind; 6] = [
     VerdictKind::Captcha,
     VerdictKind::Blocked,
@@ -81,31 +81,32 @@ const WALLS: [VerdictKind; 6] = [
     VerdictKind::SoftNotFound,
 ];
 
-/// Judges a page. `text` is the body where it is no HTML.
-pub fn judge(dom: &Dom, kind: Kind, text: Option<&str>, status: Option<u16>) -> Verdict {
-    let content = Verdict { kind: VerdictKind::Content, evidence: Vec::new() };
-    let verdict = |kind, sign, detail: String| Verdict { kind, evidence: vec![Evidence { sign, detail }] };
-    if let Kind::Binary(format) = kind {
+/// Classifies a page. `text` is the body where it is not HTML.
+pub fn classify_page(dom: &Dom, kind: ContentKind, text: Option<&str>, status: Option<u16>) -> PageVerdict {
+    let content = PageVerdict { kind: VerdictKind::Content, evidence: Vec::new() };
+    let verdict =
+        |kind, sign, detail: String| PageVerdict { kind, evidence: vec![VerdictEvidence { sign, detail }] };
+    if let ContentKind::Binary(format) = kind {
         return verdict(VerdictKind::Binary, "signature", format.to_owned());
     }
     if let Some(text) = text {
         let empty = text.trim().is_empty();
         return if empty { verdict(VerdictKind::Empty, "text", "no text".to_owned()) } else { content };
     }
-    // Nothing weighs anything on a page with this much of its own, so nothing more need be looked for.
-    let Some(signs) = Signs::of(dom, MANY_WORDS) else { return content };
-    let mut best: Option<(f32, Verdict)> = None;
+    // A page with this many words is content, so no further signs are needed.
+    let Some(signs) = Signs::collect(dom, MIN_CONTENT_WORDS) else { return content };
+    let mut best: Option<(f32, PageVerdict)> = None;
     for kind in WALLS {
         let (score, evidence) = weigh(kind, &signs, status);
         if score >= 1.0 && best.as_ref().is_none_or(|(most, _)| score > *most) {
-            best = Some((score, Verdict { kind, evidence }));
+            best = Some((score, PageVerdict { kind, evidence }));
         }
     }
     if let Some((_, verdict)) = best {
         return verdict;
     }
     if let Some(evidence) = signs.app_shell() {
-        return Verdict { kind: VerdictKind::AppShell, evidence: vec![evidence] };
+        return PageVerdict { kind: VerdictKind::AppShell, evidence: vec![evidence] };
     }
     if signs.words == 0 && signs.images == 0 && signs.noscript_words == 0 {
         return verdict(VerdictKind::Empty, "text", "no text".to_owned());
@@ -113,13 +114,13 @@ pub fn judge(dom: &Dom, kind: Kind, text: Option<&str>, status: Option<u16>) -> 
     content
 }
 
-/// How strongly the signs speak for one kind; one or more is enough.
-fn weigh(kind: VerdictKind, signs: &Signs, status: Option<u16>) -> (f32, Vec<Evidence>) {
+/// The total weight of the signs for one kind; 1 is enough.
+fn weigh(kind: VerdictKind, signs: &Signs, status: Option<u16>) -> (f32, Vec<VerdictEvidence>) {
     let mut evidence = Vec::new();
     let mut score = 0.0_f32;
     let mut add = |weight: f32, sign: &'static str, detail: &str| {
         score += weight;
-        evidence.push(Evidence { sign, detail: detail.to_owned() });
+        evidence.push(VerdictEvidence { sign, detail: detail.to_owned() });
     };
     if let Some(phrase) = phrases::find(kind, &signs.title) {
         add(1.0, "title", phrase);
@@ -128,8 +129,8 @@ fn weigh(kind: VerdictKind, signs: &Signs, status: Option<u16>) -> (f32, Vec<Evi
         add(1.0, "heading", phrase);
     }
     if let Some(phrase) = phrases::find(kind, &signs.text) {
-        // A page that says hardly anything else is about what it says.
-        add(if signs.words <= HARDLY_ANY_WORDS { 1.0 } else { 0.7 }, "phrase", phrase);
+        // On a page with hardly any other words, a phrase is certain.
+        add(if signs.words <= MAX_PHRASE_ONLY_WORDS { 1.0 } else { 0.7 }, "phrase", phrase);
     }
     for (sign, detail) in signs.marks(kind) {
         add(0.7, sign, &detail);
@@ -143,14 +144,14 @@ fn weigh(kind: VerdictKind, signs: &Signs, status: Option<u16>) -> (f32, Vec<Evi
     };
     if fitting && score > 0.0 {
         score += 0.4;
-        evidence.push(Evidence { sign: "status", detail: status.unwrap_or_default().to_string() });
+        evidence.push(VerdictEvidence { sign: "status", detail: status.unwrap_or_default().to_string() });
     }
-    // The more a page says of its own, the less a phrase in it is about this visit.
+    // The more words a page has, the less a phrase counts.
     let share = match signs.words {
-        0..=FEW_WORDS => 1.0,
+        0..=MAX_WALL_WORDS => 1.0,
         words => {
-            let over = u16::try_from(words - FEW_WORDS).unwrap_or(u16::MAX);
-            let span = u16::try_from(MANY_WORDS - FEW_WORDS).unwrap_or(1);
+            let over = u16::try_from(words - MAX_WALL_WORDS).unwrap_or(u16::MAX);
+            let span = u16::try_from(MIN_CONTENT_WORDS - MAX_WALL_WORDS).unwrap_or(1);
             1.0 - f32::from(over) / f32::from(span)
         }
     };

@@ -1,8 +1,8 @@
-//! What walls say, in the languages of the web. Lower case, plain apostrophes, one space between words.
+//! Phrases of walls in many languages. Lower case, plain apostrophes, one space between words.
 
 use super::VerdictKind;
 
-/// The first phrase of a kind that a text holds.
+/// The first phrase of a kind in a text.
 pub(super) fn find(kind: VerdictKind, text: &str) -> Option<&'static str> {
     let list = match kind {
         VerdictKind::Captcha => CAPTCHA,

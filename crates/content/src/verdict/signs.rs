@@ -1,12 +1,12 @@
-//! What a page shows that could make it a wall: its words by place, its forms, its scripts, its empty roots.
+//! Collects signs that a page may be a wall: its words by position, its forms, its scripts, its empty roots.
 
-use super::{Evidence, VerdictKind};
+use super::{VerdictEvidence, VerdictKind};
 use crate::budget;
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::visible;
 
-/// Text looked at for phrases; walls say what they are early.
-const MOST_TEXT: usize = 12 << 10;
+/// Text searched for phrases; walls state their purpose early.
+const MAX_TEXT_BYTES: usize = 12 << 10;
 
 #[derive(Debug, Default)]
 pub(super) struct Signs {
@@ -105,8 +105,8 @@ const ROOTS: &[&str] = &[
 ];
 
 impl Signs {
-    /// Looks for signs until the page has said `enough` words; none when it has. Most pages end there, near their top.
-    pub fn of(dom: &Dom, enough: usize) -> Option<Self> {
+    /// Collects signs; `None` as soon as the page has `enough` words, which for most pages is near their top.
+    pub fn collect(dom: &Dom, enough: usize) -> Option<Self> {
         let mut signs = Self::default();
         if let Some(head) = dom.head() {
             for id in dom.descendants(head) {
@@ -146,7 +146,7 @@ impl Signs {
             paragraph = if paragraph.0 == holder { (holder, paragraph.1 + words) } else { (holder, words) };
             signs.longest_paragraph = signs.longest_paragraph.max(paragraph.1);
             let target = if id < heading_end { &mut signs.headings } else { &mut signs.text };
-            if target.len() < MOST_TEXT {
+            if target.len() < MAX_TEXT_BYTES {
                 append_lower(target, text);
             }
         }
@@ -163,7 +163,7 @@ impl Signs {
                 self.script_bytes += dom.children(id).map(|child| dom.text_len(child)).sum::<usize>();
                 let inline = dom.first_child(id).map(|child| dom.text(child)).unwrap_or_default();
                 let start = &inline[..inline.floor_char_boundary(4000)];
-                // A widget's script on an ordinary form is no wall; a challenge's own script is.
+                // The script of a captcha widget on an ordinary form is not a wall; a challenge script is.
                 if start.contains("_cf_chl_opt")
                     || start.contains("challenge-platform")
                     || start.contains("dd={'rt'")
@@ -227,7 +227,7 @@ impl Signs {
         }
     }
 
-    /// Signs in the page's build that speak for one kind.
+    /// Structural signs of one kind of wall.
     pub fn marks(&self, kind: VerdictKind) -> Vec<(&'static str, String)> {
         let mut marks = Vec::new();
         match kind {
@@ -250,8 +250,8 @@ impl Signs {
         marks
     }
 
-    /// The sign of a shell that scripts would fill.
-    pub fn app_shell(&self) -> Option<Evidence> {
+    /// The sign of an app shell that scripts would fill.
+    pub fn app_shell(&self) -> Option<VerdictEvidence> {
         // Some applications give visitors without scripts the whole page.
         if self.noscript_words > 60 {
             return None;
@@ -269,7 +269,7 @@ impl Signs {
             }
             _ => return None,
         };
-        Some(Evidence { sign: "shell", detail })
+        Some(VerdictEvidence { sign: "shell", detail })
     }
 }
 
@@ -283,7 +283,7 @@ fn block_of(dom: &Dom, id: NodeId) -> NodeId {
     dom.ancestors(id).take(12).find(|&node| dom.tag(node).is_block()).unwrap_or(id)
 }
 
-/// Words parted by spaces; in scripts without spaces, two characters count as one.
+/// Words separated by spaces; in scripts without spaces, two characters count as one.
 fn count_words(text: &str) -> usize {
     let mut words = 0;
     for part in text.split_whitespace() {
@@ -302,15 +302,15 @@ fn append_lower(target: &mut String, text: &str) {
         if !target.is_empty() {
             target.push(' ');
         }
-        // A word without end is cut, or looking for phrases in it would have none either.
-        for c in word.chars().take(MOST_TEXT) {
+        // A huge word is cut, because searching phrases in it would take too long.
+        for c in word.chars().take(MAX_TEXT_BYTES) {
             match c {
                 '\u{2019}' | '\u{2018}' => target.push('\''),
                 c if c.is_ascii() => target.push(c.to_ascii_lowercase()),
                 c => target.extend(c.to_lowercase()),
             }
         }
-        if target.len() > MOST_TEXT {
+        if target.len() > MAX_TEXT_BYTES {
             return;
         }
     }

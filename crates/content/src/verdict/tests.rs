@@ -2,7 +2,8 @@ use super::*;
 use crate::dom::Limits;
 use std::collections::BTreeMap;
 
-/// Pages written for this test in the shape of real ones. Each begins with a line `=== kind | language | status | name`.
+/// Pages written for this test in the shape of real ones. Each begins with a line `=== kind | language |
+/// status | name`.
 const PAGES: &str = include_str!("pages.txt");
 
 struct Fixture {
@@ -49,7 +50,7 @@ fn precision_and_recall() {
     let mut wrong = Vec::new();
     for fixture in &fixtures {
         let dom = Dom::parse(fixture.html, &Limits::default());
-        let verdict = judge(&dom, Kind::Html, None, fixture.status);
+        let verdict = classify_page(&dom, ContentKind::Html, None, fixture.status);
         let right = verdict.kind == fixture.kind;
         if !right {
             wrong.push(format!(
@@ -84,8 +85,8 @@ fn precision_and_recall() {
 #[test]
 fn what_is_no_html() {
     let dom = Dom::parse("", &Limits::default());
-    assert_eq!(judge(&dom, Kind::Binary("pdf"), Some(""), None).kind, VerdictKind::Binary);
-    assert_eq!(judge(&dom, Kind::Text, Some(" \n"), None).kind, VerdictKind::Empty);
-    assert_eq!(judge(&dom, Kind::Json, Some("{}"), None).kind, VerdictKind::Content);
-    assert_eq!(judge(&dom, Kind::Html, None, None).kind, VerdictKind::Empty);
+    assert_eq!(classify_page(&dom, ContentKind::Binary("pdf"), Some(""), None).kind, VerdictKind::Binary);
+    assert_eq!(classify_page(&dom, ContentKind::Text, Some(" \n"), None).kind, VerdictKind::Empty);
+    assert_eq!(classify_page(&dom, ContentKind::Json, Some("{}"), None).kind, VerdictKind::Content);
+    assert_eq!(classify_page(&dom, ContentKind::Html, None, None).kind, VerdictKind::Empty);
 }

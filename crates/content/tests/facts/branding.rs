@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 const PAGE: &str = include_str!("branding.html");
 const ADDRESS: &str = "https://nordlicht.test/beans";
 
-/// Runs the collecting expression in Chromium over a page in a file. Names resolve to nothing, so nothing is fetched.
+/// Runs the collecting expression in Chromium over a page in a file. Names resolve to nothing, so nothing is
+/// fetched.
 fn collected(html: &str) -> Value {
     let folder =
         std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("branding-{}", std::process::id()));

@@ -3,8 +3,8 @@
 use crate::sets::Tally;
 use serde_json::Value;
 
-/// Counts the leaves of `expected` that `actual` has, and the list entries it has beyond them. Fields that `expected` does
-/// not name are not judged. Says what differs.
+/// Counts the leaves of `expected` that `actual` has, and the list entries it has beyond them. Fields that
+/// `expected` does not name are not judged. Says what differs.
 pub fn compare(name: &str, expected: &Value, actual: &Value, tally: &mut Tally) {
     let mut waiting = vec![(String::new(), expected, Some(actual))];
     while let Some((path, expected, actual)) = waiting.pop() {

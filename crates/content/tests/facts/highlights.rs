@@ -1,6 +1,6 @@
 //! Passages that answer a query.
 
-use gannet_content::highlights::{highlights, within};
+use gannet_content::highlights::{fit_within, highlights};
 
 const PAGE: &str = "# Lighthouse of Cape Sorrow\n\nThe lighthouse stands on a cliff. It was built in 1874 by the engineer Amelia Hartwell. Visitors come for the view.\n\n## Visiting\n\nOpening hours change with the season.\n\n- Adults pay 12 euros.\n- Children under ten enter free.\n- Dogs are not allowed in the tower.\n\n| Month | Opens | Closes |\n| --- | --- | --- |\n| May | 9:00 | 18:00 |\n| December | 10:00 | 15:00 |\n\n## Light\n\nThe lamp flashes every eight seconds. Its range is 24 nautical miles.\n\n## Software\n\nInstall the tide client:\n\n```sh\ncargo install tides\n```\n\nThen restart the machine.\n";
 
@@ -68,12 +68,12 @@ fn what_fits_into_a_room_is_what_answers_first() {
         "# Diary\n\nIt begins here.\n\n{filler}\n\n## Prices\n\nThe entry fee is 12 euros.\n\n{filler}"
     );
     let room = 600;
-    let found = within(&text, "entry fee price", room);
+    let found = fit_within(&text, "entry fee price", room);
     assert!(found.len() <= room && found.len() > room / 2, "{}", found.len());
     assert!(found.contains("## Prices") && found.contains("The entry fee is 12 euros."), "{found}");
-    let begun = within(&text, "", room);
+    let begun = fit_within(&text, "", room);
     assert!(begun.starts_with("# Diary") && begun.contains("It begins here."), "{begun}");
     assert!(!begun.contains("12 euros"), "{begun}");
-    assert_eq!(within(&text, "fee", 0), "");
-    assert_eq!(within("", "fee", 100), "");
+    assert_eq!(fit_within(&text, "fee", 0), "");
+    assert_eq!(fit_within("", "fee", 100), "");
 }

@@ -1,24 +1,15 @@
-//! Hostile input: bounded time, bounded answers, never a panic.
+//! Hostile input: time in proportion to its size, bounded results, never a panic.
 
+use crate::growth::assert_linear;
 use crate::sets::page;
-use gannet_content::redact::{EntitySet, Mode, RedactOptions, Style};
-use gannet_content::{branding, highlights, injection, menu, product, redact};
+use gannet_content::redact::{EntitySet, RedactMode, RedactOptions, RedactStyle};
+use gannet_content::{Page, branding, highlights, injection, menu, product, redact};
 use proptest::prelude::*;
 use serde_json::Value;
-use std::time::{Duration, Instant};
 
-/// Generous for debug builds on a busy machine; what is guarded against would take hours.
-const LIMIT: Duration = Duration::from_secs(90);
-
-fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
-    let start = Instant::now();
-    let done = work();
-    assert!(start.elapsed() < LIMIT, "{what}: {:?}", start.elapsed());
-    done
-}
-
-fn redacted(text: &str, style: Style) -> String {
-    redact::redact(text, &RedactOptions { mode: Mode::Aggressive, entities: EntitySet::all(), style }).text
+fn redacted(text: &str, style: RedactStyle) -> String {
+    redact::redact(text, &RedactOptions { mode: RedactMode::Aggressive, entities: EntitySet::all(), style })
+        .text
 }
 
 #[test]
@@ -57,12 +48,13 @@ fn texts_made_to_be_slow() {
         "```\n",
     ];
     for piece in pieces {
-        let text = piece.repeat(60_000 / piece.len());
-        let marked = timed(piece, || redacted(&text, Style::Mask));
-        assert!(marked.len() <= text.len() * 8 + 64, "{piece}");
-        timed(piece, || highlights::highlights(&text, "ignore all main system"));
-        timed(piece, || injection::inspect_text(&text));
-        timed(piece, || injection::inspect_comments(&text));
+        let text = |n: usize| piece.repeat(n);
+        let n = 30_000 / piece.len();
+        let marked = assert_linear(piece, n, text, |text| redacted(text, RedactStyle::Mask));
+        assert!(marked.len() <= text(2 * n).len() * 8 + 64, "{piece}");
+        assert_linear(piece, n, text, |text| highlights::highlights(text, "ignore all main system"));
+        assert_linear(piece, n, text, |text| injection::inspect_text(text));
+        assert_linear(piece, n, text, |text| injection::inspect_comments(text));
     }
 }
 
@@ -72,11 +64,13 @@ fn megabytes_of_prose() {
     let size = if std::env::var_os("GANNET_TEST_SOAK").is_some() { 5 << 20 } else { 1 << 20 };
     let sentence =
         "Anna Schmidt of 12 Main Street wrote to a@b.org about the tide, which was 3 metres high in 1999. ";
-    let text = sentence.repeat(size / sentence.len());
-    let tagged = timed("redact", || redacted(&text, Style::Tag));
-    assert!(!tagged.contains("a@b.org") && !tagged.contains("Schmidt") && tagged.len() < text.len());
-    assert!(timed("highlights", || highlights::highlights(&text, "how high was the tide")).len() < 5_000);
-    let found = timed("inspect", || injection::inspect_text(&text));
+    let (n, text) = (size / sentence.len() / 2, |n: usize| sentence.repeat(n));
+    let tagged = assert_linear("redact", n, text, |text| redacted(text, RedactStyle::Tag));
+    assert!(!tagged.contains("a@b.org") && !tagged.contains("Schmidt") && tagged.len() < size);
+    let highlights =
+        assert_linear("highlights", n, text, |text| highlights::highlights(text, "how high was the tide"));
+    assert!(highlights.len() < 5_000);
+    let found = assert_linear("inspect", n, text, |text| injection::inspect_text(text));
     assert!(found.complete && !found.suspicious);
 }
 
@@ -85,34 +79,39 @@ fn pages_made_to_be_slow() {
     let deep = format!("{}1{}", "{\"@type\":\"Product\",\"offers\":".repeat(100), "}".repeat(100));
     let circle = r##"[{"@type":"Menu","@id":"#a","name":"x","hasMenuSection":{"@id":"#b"}},{"@type":"MenuSection","@id":"#b","name":"y","hasMenuSection":[{"@id":"#a"},{"@id":"#b"}]},
         {"@type":"Product","@id":"#p","name":"P","isVariantOf":{"@id":"#p"},"hasVariant":[{"@id":"#p"},{"@id":"#q"}],"offers":{"@id":"#p"}},{"@type":"Product","@id":"#q","name":"Q","isVariantOf":{"@id":"#p"},"hasVariant":{"@id":"#p"}}]"##;
-    let many =
-        format!("[{}0]", "{\"@type\":\"MenuItem\",\"name\":\"a\",\"offers\":{\"price\":1}},".repeat(20_000));
     let script = |json: &str| format!("<h1>P</h1><script type='application/ld+json'>{json}</script>");
-    let pages = [
-        script(&deep),
-        script(circle),
-        script(&many),
-        "<h1>x</h1>".to_owned() + &"<fieldset><legend>a</legend>".repeat(20_000),
-        "<h1>x</h1>".to_owned() + &"<select><option>a".repeat(20_000),
-        "<li>a <b>$1</b>".repeat(20_000),
-        format!("<table>{}", "<tr><td>a<td>1.50".repeat(20_000)),
-        format!("<div>{}", "<div role=heading><span>".repeat(20_000)),
-        "<p style='color:#fff;display:none'>x".repeat(20_000),
-        format!("<style>{}</style><p class=a>x", ".a{color:#fff}@media{".repeat(20_000)),
-        format!("<a class='{}'>x", "a ".repeat(50_000)),
-        "<button>add to cart</button>".repeat(20_000),
+    let fixed = [script(&deep), script(circle)];
+    let many = "{\"@type\":\"MenuItem\",\"name\":\"a\",\"offers\":{\"price\":1}},";
+    let pages: [(&str, &str, &str); 10] = [
+        ("<h1>P</h1><script type='application/ld+json'>[", many, "0]</script>"),
+        ("<h1>x</h1>", "<fieldset><legend>a</legend>", ""),
+        ("<h1>x</h1>", "<select><option>a", ""),
+        ("", "<li>a <b>$1</b>", ""),
+        ("<table>", "<tr><td>a<td>1.50", ""),
+        ("<div>", "<div role=heading><span>", ""),
+        ("", "<p style='color:#fff;display:none'>x", ""),
+        ("<style>", ".a{color:#fff}@media{", "</style><p class=a>x"),
+        ("<a class='", "a ", "'>x"),
+        ("", "<button>add to cart</button>", ""),
     ];
-    for html in &pages {
-        let name = &html[..60];
-        let page = page(html, "https://page.test/");
-        if let Some(product) = timed(name, || product::product(&page)) {
-            assert!(product.variants.len() <= 250 && !product.title.is_empty(), "{name}");
-        }
-        let menu = timed(name, || menu::menu(&page));
-        assert!(menu.sections.iter().map(|section| section.items.len()).sum::<usize>() <= 2_000, "{name}");
-        assert!(timed(name, || injection::inspect(&page)).found.len() <= 50, "{name}");
-        timed(name, || branding::profile(&Value::Null, &page));
+    for html in &fixed {
+        facts_of(&page(html, "https://page.test/"));
     }
+    for (before, piece, after) in pages {
+        let html = |n: usize| page(&format!("{before}{}{after}", piece.repeat(n)), "https://page.test/");
+        assert_linear(piece, 10_000, html, facts_of);
+    }
+}
+
+/// Extracts all facts of a page and checks their bounds.
+fn facts_of(page: &Page) {
+    if let Some(product) = product::product(page) {
+        assert!(product.variants.len() <= 250 && !product.title.is_empty());
+    }
+    let menu = menu::menu(page);
+    assert!(menu.sections.iter().map(|section| section.items.len()).sum::<usize>() <= 2_000);
+    assert!(injection::inspect(page).found.len() <= 50);
+    branding::profile(&Value::Null, page);
 }
 
 proptest! {
@@ -120,11 +119,11 @@ proptest! {
 
     #[test]
     fn any_text_is_redacted_and_searched(text in "(\\PC|[@.:/=+0-9 \n`*<>\\[\\]()|#\\\\-]|a@b\\.org|\\+49 30 901820|Dr\\. Anna|4111111111111111){0,60}", query in "\\PC{0,20}") {
-        for style in [Style::Tag, Style::Mask, Style::Remove] {
+        for style in [RedactStyle::Tag, RedactStyle::Mask, RedactStyle::Remove] {
             let out = redacted(&text, style);
             prop_assert!(out.len() <= text.len() * 8 + 64);
         }
-        for span in redact::find(&text, Mode::Accurate, EntitySet::all()).windows(2) {
+        for span in redact::find(&text, RedactMode::Accurate, EntitySet::all()).windows(2) {
             prop_assert!(span[0].end <= span[1].start);
         }
         highlights::highlights(&text, &query);

@@ -1,7 +1,7 @@
 //! Redaction, measured per kind on annotated texts, and what it leaves of the markdown around.
 
 use crate::sets::{Tally, entries};
-use gannet_content::redact::{Entity, EntitySet, Mode, RedactOptions, Span, Style, find, redact};
+use gannet_content::redact::{Entity, EntitySet, RedactMode, RedactOptions, RedactStyle, Span, find, redact};
 use std::collections::BTreeMap;
 
 /// A text without its marks (`⟦KIND|text⟧`), and where they were.
@@ -25,7 +25,7 @@ fn measure(set: &str) -> BTreeMap<Entity, Tally> {
     let mut tallies: BTreeMap<Entity, Tally> = BTreeMap::new();
     for entry in entries(set) {
         let (text, expected) = unmark(&entry.body);
-        let found = find(&text, Mode::Accurate, EntitySet::all());
+        let found = find(&text, RedactMode::Accurate, EntitySet::all());
         // Names and places have no sharp ends; the rest must be found to the letter.
         let meets = |one: &Span, other: &Span| {
             one.entity == other.entity
@@ -81,7 +81,7 @@ fn a_set_it_never_saw() {
     }
 }
 
-fn styled(text: &str, style: Style) -> String {
+fn styled(text: &str, style: RedactStyle) -> String {
     redact(text, &RedactOptions { style, ..RedactOptions::default() }).text
 }
 
@@ -89,18 +89,21 @@ fn styled(text: &str, style: Style) -> String {
 fn the_markdown_around_stays_whole() {
     let text = "Mail [a@b.org](mailto:a@b.org) or <c@d.org>.\n\n| Who | Mail |\n| --- | --- |\n| x | e@f.org |\n\n**g@h.org**\n\n    \n\ni@j.org\n";
     assert_eq!(
-        styled(text, Style::Tag),
+        styled(text, RedactStyle::Tag),
         "Mail [<EMAIL>](mailto:<EMAIL>) or <EMAIL>.\n\n| Who | Mail |\n| --- | --- |\n| x | <EMAIL> |\n\n**<EMAIL>**\n\n    \n\n<EMAIL>\n"
     );
     assert_eq!(
-        styled("See a@b.org now.\n\na@b.org\n\n**a@b.org** `a@b.org`\n", Style::Mask),
+        styled("See a@b.org now.\n\na@b.org\n\n**a@b.org** `a@b.org`\n", RedactStyle::Mask),
         "See **** now.\n\n\\*\\*\\*\\*\n\n**\\*\\*\\*\\*** `****`\n"
     );
     assert_eq!(
-        styled("Write to a@b.org, please. Or a@b.org.\n- a@b.org\n", Style::Remove),
+        styled("Write to a@b.org, please. Or a@b.org.\n- a@b.org\n", RedactStyle::Remove),
         "Write to, please. Or.\n- \n"
     );
-    assert_eq!(styled("[a@b.org](mailto:a@b.org) is it. Ask a@b.org now", Style::Remove), "is it. Ask now");
+    assert_eq!(
+        styled("[a@b.org](mailto:a@b.org) is it. Ask a@b.org now", RedactStyle::Remove),
+        "is it. Ask now"
+    );
 }
 
 #[test]
@@ -118,10 +121,10 @@ fn only_what_was_asked_for() {
 fn modes_differ_as_said() {
     let count = |text: &str, mode| find(text, mode, EntitySet::all()).len();
     // Two groups of digits without a word before them: only the eager mode takes them.
-    assert_eq!(count("see 555 01234 there", Mode::Accurate), 0);
-    assert_eq!(count("see 555 01234 there", Mode::Aggressive), 1);
+    assert_eq!(count("see 555 01234 there", RedactMode::Accurate), 0);
+    assert_eq!(count("see 555 01234 there", RedactMode::Aggressive), 1);
     // Lists and cues are not for the fast mode; forms are.
-    assert_eq!(count("Anna Schmidt lives in Berlin", Mode::Fast), 0);
-    assert_eq!(count("Anna Schmidt lives in Berlin", Mode::Accurate), 2);
-    assert_eq!(count("a@b.org +4930901820 4111111111111111", Mode::Fast), 3);
+    assert_eq!(count("Anna Schmidt lives in Berlin", RedactMode::Fast), 0);
+    assert_eq!(count("Anna Schmidt lives in Berlin", RedactMode::Accurate), 2);
+    assert_eq!(count("a@b.org +4930901820 4111111111111111", RedactMode::Fast), 3);
 }

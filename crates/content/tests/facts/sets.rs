@@ -1,22 +1,26 @@
 //! Labelled sets: text files of entries, each with a head line (`=== name | address`), and what follows it.
 
-use gannet_content::{Limits, Page, Source};
+use gannet_content::{Limits, Page, PageSource};
 use url::Url;
 
 /// One entry of a set.
-pub struct Entry {
+pub struct SetEntry {
     pub name: String,
     pub address: String,
     pub body: String,
 }
 
 /// The entries of a set in order.
-pub fn entries(set: &str) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+pub fn entries(set: &str) -> Vec<SetEntry> {
+    let mut entries: Vec<SetEntry> = Vec::new();
     for line in set.lines() {
         if let Some(head) = line.strip_prefix("=== ") {
             let (name, address) = head.split_once(" | ").unwrap_or((head, "https://page.test/"));
-            entries.push(Entry { name: name.to_owned(), address: address.to_owned(), body: String::new() });
+            entries.push(SetEntry {
+                name: name.to_owned(),
+                address: address.to_owned(),
+                body: String::new(),
+            });
         } else if let Some(last) = entries.last_mut() {
             last.body.push_str(line);
             last.body.push('\n');
@@ -29,8 +33,8 @@ pub fn entries(set: &str) -> Vec<Entry> {
 /// A page as if it had been fetched.
 pub fn page(html: &str, address: &str) -> Page {
     let url = Url::parse(address).unwrap();
-    Page::read(
-        &Source {
+    Page::parse(
+        &PageSource {
             bytes: html.as_bytes(),
             content_type: Some("text/html; charset=utf-8"),
             url: Some(&url),

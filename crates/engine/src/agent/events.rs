@@ -1,9 +1,9 @@
 //! Webhooks of a run, each with what it tells of.
 
-use super::ends::Verdict;
+use super::ending::RunEnding;
 use super::order::Order;
 use crate::webhooks::Events;
-use agent::{Citation, Outcome};
+use agent::{AgentOutcome, Citation};
 use serde_json::{Value, json};
 use store::agents::RunKind;
 use store::webhooks::NewDelivery;
@@ -18,12 +18,12 @@ pub struct RunEvents<'a> {
 }
 
 impl<'a> RunEvents<'a> {
-    pub fn of(order: &'a Order, run: Uuid, team: Uuid, kind: RunKind) -> Self {
+    pub fn new(order: &'a Order, run: Uuid, team: Uuid, kind: RunKind) -> Self {
         let prefix = match kind {
             RunKind::Agent => "agent",
             RunKind::Extract => "extract",
         };
-        let events = order.webhook.as_ref().map(|hook| Events::of(hook, run, team, prefix));
+        let events = order.webhook.as_ref().map(|hook| Events::new(hook, run, team, prefix));
         Self { events, run, kind }
     }
 
@@ -38,24 +38,24 @@ impl<'a> RunEvents<'a> {
     }
 
     /// The end.
-    pub fn ended(&self, verdict: &Verdict, citations: &[Citation], charged: i64) -> Option<NewDelivery> {
+    pub fn ended(&self, ending: &RunEnding, citations: &[Citation], charged: i64) -> Option<NewDelivery> {
         let events = self.events?;
-        let error = verdict.error();
+        let error = ending.error();
         if self.kind == RunKind::Extract {
-            return match verdict.outcome {
-                Outcome::Succeeded => {
-                    events.tell("completed", vec![self.extracted(verdict, citations)], None)
+            return match ending.outcome {
+                AgentOutcome::Succeeded => {
+                    events.tell("completed", vec![self.extracted(ending, citations)], None)
                 }
-                Outcome::Cancelled => events.tell("cancelled", Vec::new(), error.as_deref()),
+                AgentOutcome::Cancelled => events.tell("cancelled", Vec::new(), error.as_deref()),
                 _ => events.tell("failed", Vec::new(), error.as_deref()),
             };
         }
-        match verdict.outcome {
-            Outcome::Succeeded => {
-                let data = verdict.result.data.clone().unwrap_or(Value::Null);
+        match ending.outcome {
+            AgentOutcome::Succeeded => {
+                let data = ending.result.data.clone().unwrap_or(Value::Null);
                 events.tell("completed", vec![json!({ "creditsUsed": charged, "data": data })], None)
             }
-            Outcome::Cancelled => {
+            AgentOutcome::Cancelled => {
                 events.tell("cancelled", vec![json!({ "creditsUsed": 0 })], error.as_deref())
             }
             _ => events.tell("failed", vec![json!({ "creditsUsed": 0 })], error.as_deref()),
@@ -63,14 +63,14 @@ impl<'a> RunEvents<'a> {
     }
 
     /// What an extraction came to, in the shape its receivers know.
-    fn extracted(&self, verdict: &Verdict, citations: &[Citation]) -> Value {
+    fn extracted(&self, ending: &RunEnding, citations: &[Citation]) -> Value {
         let sources = crate::extract::sources(citations);
         let pages: std::collections::BTreeSet<&str> =
             citations.iter().map(|cited| cited.url.as_str()).collect();
         json!({
             "success": true,
             "extractId": self.run,
-            "data": verdict.result.data,
+            "data": ending.result.data,
             "llmUsage": 0,
             "totalUrlsScraped": pages.len(),
             "sources": sources,

@@ -1,58 +1,64 @@
-//! Where a run is written down: what a brain tells becomes events, snapshots and credits of the store, in steps that several may share.
+//! The journal of a run: what a brain reports becomes events, snapshots and credits in the store. Reports
+//! that come together are written in one transaction.
 //!
-//! What must be durable (an artifact, credits before they are spent) is waited for; the rest goes out behind. Whatever a brain forgets
-//! to say at its end is said here: every agent that began has ended before the run has.
+//! Writes that must be durable (an artifact, credits before they are spent) are waited for; the others happen
+//! in the background. Agents that a brain left open are ended here, so that every agent has ended before its
+//! run has.
 
-mod pages;
+mod buffer;
 
-use super::ends::{StoredResult, Verdict};
+use super::ending::{RunEnding, StoredResult};
 use super::events::RunEvents;
 use super::order::Order;
-use super::{told, unpaid};
-use agent::{Actor, Citation, Fault, FaultCode, FaultSource, Journal, Outcome, Role, Told};
-use pages::Pages;
+use super::{trace_event, unpaid};
+use crate::work::retry;
+use agent::{
+    Actor, ActorRole, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent, AgentOutcome, Citation,
+    Journal,
+};
+use buffer::JournalBuffer;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use store::Store;
 use store::agents::{Run, RunEnd, RunLease, RunSnapshot};
-use store::{Store, StoreError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wire::agent::TraceFact;
 
-/// Values whose places are kept.
-const MOST_CITATIONS: usize = 10_000;
+/// Citations that are stored with a result.
+const MAX_CITATIONS: usize = 10_000;
 
 /// The journal of one attempt at a run.
-pub struct Book {
+pub struct RunJournal {
     store: Arc<dyn Store>,
     lease: RunLease,
     team: Uuid,
     kind: store::agents::RunKind,
     order: Arc<Order>,
-    pages: Mutex<Pages>,
+    buffer: Mutex<JournalBuffer>,
     /// Held while a step is written, so that steps keep their order.
     writing: tokio::sync::Mutex<()>,
     behind: Notify,
-    /// How long a store that is away is waited for.
-    patience: Duration,
+    /// How long a write is tried again while the store is not available.
+    write_retry_limit: Duration,
     /// Cancelled when the lease is lost, or nothing can be written any more.
     lost: CancellationToken,
 }
 
-impl std::fmt::Debug for Book {
+impl std::fmt::Debug for RunJournal {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Book").field("lease", &self.lease).finish_non_exhaustive()
+        out.debug_struct("RunJournal").field("lease", &self.lease).finish_non_exhaustive()
     }
 }
 
-impl Book {
+impl RunJournal {
     pub fn open(
         store: Arc<dyn Store>,
         (lease, run): (RunLease, &Run),
         order: Arc<Order>,
-        patience: Duration,
+        write_retry_limit: Duration,
         lost: CancellationToken,
     ) -> Self {
         Self {
@@ -60,95 +66,98 @@ impl Book {
             lease,
             team: run.team_id,
             kind: run.kind,
-            pages: Mutex::new(Pages::of(run)),
+            buffer: Mutex::new(JournalBuffer::from_run(run)),
             order,
             writing: tokio::sync::Mutex::default(),
             behind: Notify::new(),
-            patience,
+            write_retry_limit,
             lost,
         }
     }
 
-    /// Writes what nobody waits for, until the attempt is over.
+    /// Writes in the background what nobody waits for, until the attempt is over.
     pub async fn write_behind(self: Arc<Self>, over: CancellationToken) {
         while over.run_until_cancelled(self.behind.notified()).await.is_some() {
             self.write().await;
         }
     }
 
-    /// Agents that an attempt before this one left open are said to have ended with it.
-    pub fn close_earlier(&self, open: &[Actor]) {
-        let fault = Fault {
-            code: FaultCode::Internal,
-            source: FaultSource::System,
+    /// Ends the agents that a lost attempt left open.
+    pub fn close_lost_agents(&self, open: &[Actor]) {
+        let fault = AgentError {
+            code: AgentErrorCode::Internal,
+            source: AgentErrorSource::System,
             retryable: true,
             message: "Its process was lost; the run goes on from its last checkpoint.".to_owned(),
         };
-        let mut pages = self.pages();
+        let mut buffer = self.buffer();
         for actor in open.iter().rev() {
-            let finished =
-                Told::AgentFinished { outcome: Outcome::Failed, duration_ms: 0, error: Some(fault.clone()) };
-            pages.push(told::event(actor, told::fact(&finished, Uuid::nil())));
+            let finished = AgentEvent::AgentFinished {
+                outcome: AgentOutcome::Failed,
+                duration_ms: 0,
+                error: Some(fault.clone()),
+            };
+            buffer.push(trace_event::new_event(actor, trace_event::to_fact(&finished, Uuid::nil())));
         }
-        drop(pages);
+        drop(buffer);
         self.behind.notify_one();
     }
 
-    /// The artifact as it was last told.
+    /// The artifact as it was last reported.
     pub fn artifact(&self) -> Option<Value> {
-        self.pages().artifact.clone()
+        self.buffer().artifact.clone()
     }
 
     /// Ends the run with everything that was not yet written; whether the lease was still held.
-    pub async fn end(&self, verdict: &Verdict) -> bool {
+    pub async fn end(&self, ending: &RunEnding) -> bool {
         let end = {
-            let mut pages = self.pages();
-            close_open(&mut pages, verdict);
+            let mut buffer = self.buffer();
+            close_open(&mut buffer, ending);
             let finished = TraceFact::RunFinished {
-                outcome: told::outcome_name(verdict.outcome).to_owned(),
-                error: verdict.fault.as_ref().map(told::trace_error),
+                outcome: trace_event::outcome_name(ending.outcome).to_owned(),
+                error: ending.fault.as_ref().map(trace_event::trace_error),
             };
-            pages.push(told::event(&told::system(self.lease.run), finished));
-            // From here on nothing more is said.
-            pages.closed = true;
-            let charged = if verdict.outcome == Outcome::Succeeded { pages.spent() } else { 0 };
-            let citations = std::mem::take(&mut pages.citations);
+            buffer.push(trace_event::new_event(&trace_event::system_actor(self.lease.run), finished));
+            // Nothing is added after this.
+            buffer.closed = true;
+            let charged = if ending.outcome == AgentOutcome::Succeeded { buffer.spent() } else { 0 };
+            let citations = std::mem::take(&mut buffer.citations);
             let charged = i64::try_from(charged).unwrap_or(i64::MAX);
-            pages.deliveries.extend(self.webhooks().ended(verdict, &citations, charged));
-            let result = StoredResult { citations, ..verdict.result.clone() };
+            buffer.deliveries.extend(self.webhooks().ended(ending, &citations, charged));
+            let result = StoredResult { citations, ..ending.result.clone() };
             RunEnd {
-                state: verdict.state(),
-                error: verdict.error(),
+                state: ending.state(),
+                error: ending.error(),
                 result: result.pack(),
-                step: pages.step(),
+                step: buffer.step(),
             }
         };
         let _turn = self.writing.lock().await;
         let run = self.lease.run;
-        patiently(self.patience, || self.store.end_run(run, Some(&self.lease), end.clone()))
-            .await
-            .unwrap_or_else(|error| {
-                tracing::error!(%run, %error, "could not write how a run ended; it is taken up again");
-                false
-            })
+        let write = || self.store.end_run(run, Some(&self.lease), end.clone());
+        retry::while_unavailable(self.write_retry_limit, write, |_| {}).await.unwrap_or_else(|error| {
+            tracing::error!(%run, %error, "could not write how a run ended; it is taken up again");
+            false
+        })
     }
 
-    /// Writes what has gathered; whether the lease is still held.
+    /// Writes what is in the buffer; whether the lease is still held.
     pub async fn write(&self) -> bool {
         let _turn = self.writing.lock().await;
         let (step, written) = {
-            let pages = self.pages();
-            if pages.closed || self.lost.is_cancelled() {
+            let buffer = self.buffer();
+            if buffer.closed || self.lost.is_cancelled() {
                 return false;
             }
-            if pages.is_written() {
+            if buffer.is_written() {
                 return true;
             }
-            (pages.step(), pages.written())
+            (buffer.step(), buffer.written())
         };
-        match patiently(self.patience, || self.store.step_run(&self.lease, step.clone())).await {
+        let write = || self.store.step_run(&self.lease, step.clone());
+        match retry::while_unavailable(self.write_retry_limit, write, |_| {}).await {
             Ok(true) => {
-                self.pages().turn(written);
+                self.buffer().remove_written(written);
                 true
             }
             Ok(false) => {
@@ -164,44 +173,44 @@ impl Book {
     }
 
     fn webhooks(&self) -> RunEvents<'_> {
-        RunEvents::of(&self.order, self.lease.run, self.team, self.kind)
+        RunEvents::new(&self.order, self.lease.run, self.team, self.kind)
     }
 
-    fn pages(&self) -> MutexGuard<'_, Pages> {
+    fn buffer(&self) -> MutexGuard<'_, JournalBuffer> {
         // Never held over an await.
-        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait::async_trait]
-impl Journal for Book {
-    async fn tell(&self, actor: &Actor, told: Told) {
-        let durable = matches!(told, Told::Artifact { .. });
+impl Journal for RunJournal {
+    async fn record_event(&self, actor: &Actor, told: AgentEvent) {
+        let durable = matches!(told, AgentEvent::Artifact { .. });
         {
-            let mut pages = self.pages();
-            if pages.closed {
+            let mut buffer = self.buffer();
+            if buffer.closed {
                 return;
             }
-            if !pages.admits(actor, &told, &told::system(self.lease.run)) {
+            if !buffer.admit_event(actor, &told, &trace_event::system_actor(self.lease.run)) {
                 return;
             }
             let snapshot = match &told {
-                Told::Artifact { content, .. } => match keep(&mut pages, content) {
+                AgentEvent::Artifact { content, .. } => match keep_artifact(&mut buffer, content) {
                     Some(snapshot) => snapshot,
-                    // Kept as the checkpoint; there is no room for its history.
-                    None => return pages.is_full(&told::system(self.lease.run)),
+                    // It is the checkpoint; there is no room for a snapshot of it.
+                    None => return buffer.note_full(&trace_event::system_actor(self.lease.run)),
                 },
                 _ => Uuid::nil(),
             };
-            if let Told::ToolStarted { tool, parameters, .. } = &told {
-                let (spent, mut input) = (pages.spent(), told::bounded(parameters));
+            if let AgentEvent::ToolStarted { tool, parameters, .. } = &told {
+                let (spent, mut input) = (buffer.spent(), trace_event::bounded(parameters));
                 if self.order.results_when_paid {
                     input = unpaid::shown_input(tool, input);
                 }
                 let action = self.webhooks().action(tool, &input, spent);
-                pages.deliveries.extend(action);
+                buffer.deliveries.extend(action);
             }
-            pages.push(told::event(actor, told::fact(&told, snapshot)));
+            buffer.push(trace_event::new_event(actor, trace_event::to_fact(&told, snapshot)));
         }
         if durable {
             self.write().await;
@@ -210,75 +219,57 @@ impl Journal for Book {
         }
     }
 
-    async fn spend(&self, credits: u64) -> bool {
-        if !self.pages().spend(credits) {
+    async fn spend_credits(&self, credits: u64) -> bool {
+        if !self.buffer().spend(credits) {
             return false;
         }
-        // Counted where it survives before it is spent.
+        // In the store before it is spent, so that it survives this process.
         credits == 0 || self.write().await
     }
 
-    fn left(&self) -> u64 {
-        self.pages().left()
+    fn credits_left(&self) -> u64 {
+        self.buffer().left()
     }
 
-    async fn cite(&self, mut citations: Vec<Citation>) {
-        citations.truncate(MOST_CITATIONS);
-        self.pages().citations = citations;
+    async fn record_citations(&self, mut citations: Vec<Citation>) {
+        citations.truncate(MAX_CITATIONS);
+        self.buffer().citations = citations;
     }
 }
 
-/// An artifact as it now is: its snapshot, and the checkpoint to go on from.
-fn keep(pages: &mut Pages, content: &Value) -> Option<Uuid> {
-    pages.artifact = Some(content.clone());
+/// Keeps a new artifact as the checkpoint, and as a snapshot where there is room for one.
+fn keep_artifact(buffer: &mut JournalBuffer, content: &Value) -> Option<Uuid> {
+    buffer.artifact = Some(content.clone());
     let json = content.to_string();
     let packed = crate::scrape::cache::pack(json.as_bytes()).ok()?;
-    pages.set_checkpoint(packed.clone());
+    buffer.set_checkpoint(packed.clone());
     let id = Uuid::now_v7();
-    pages.admit_snapshot(RunSnapshot { id, body: packed }).then_some(id)
+    buffer.admit_snapshot(RunSnapshot { id, body: packed }).then_some(id)
 }
 
-/// What is open when the run ends, ends with it: calls, then sub-agents, the youngest first, then who started them.
-fn close_open(pages: &mut Pages, verdict: &Verdict) {
-    for (call, actor, tool) in std::mem::take(&mut pages.calls) {
+/// Ends what is still open when the run ends: tool calls, then agents, the youngest first.
+fn close_open(buffer: &mut JournalBuffer, ending: &RunEnding) {
+    for (call, actor, tool) in std::mem::take(&mut buffer.calls) {
         let result = json!({ "error": "the run ended first" });
-        let finished = Told::ToolFinished { call, tool, result };
-        pages.push(told::event(&actor, told::fact(&finished, Uuid::nil())));
+        let finished = AgentEvent::ToolFinished { call, tool, result };
+        buffer.push(trace_event::new_event(&actor, trace_event::to_fact(&finished, Uuid::nil())));
     }
-    let cancelled = verdict.outcome == Outcome::Cancelled;
-    for (actor, begun) in std::mem::take(&mut pages.open).into_iter().rev() {
+    let cancelled = ending.outcome == AgentOutcome::Cancelled;
+    for (actor, begun) in std::mem::take(&mut buffer.open).into_iter().rev() {
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (outcome, error) = if actor.role == Role::Subagent {
-            let outcome = if cancelled { Outcome::Cancelled } else { Outcome::Failed };
-            let fault = Fault {
-                code: FaultCode::ParentFinished,
-                source: FaultSource::System,
+        let (outcome, error) = if actor.role == ActorRole::Subagent {
+            let outcome = if cancelled { AgentOutcome::Cancelled } else { AgentOutcome::Failed };
+            let fault = AgentError {
+                code: AgentErrorCode::ParentFinished,
+                source: AgentErrorSource::System,
                 retryable: false,
                 message: "The agent that started this one finished first.".to_owned(),
             };
             (outcome, Some(fault))
         } else {
-            (verdict.outcome, verdict.fault.clone())
+            (ending.outcome, ending.fault.clone())
         };
-        let finished = Told::AgentFinished { outcome, duration_ms, error };
-        pages.push(told::event(&actor, told::fact(&finished, Uuid::nil())));
-    }
-}
-
-/// Tries again while the store is away, for as long as a lease may hold.
-async fn patiently<F>(patience: Duration, write: impl Fn() -> F) -> Result<bool, StoreError>
-where
-    F: Future<Output = Result<bool, StoreError>>,
-{
-    let give_up = tokio::time::Instant::now() + patience;
-    let mut pause = Duration::from_millis(50);
-    loop {
-        match write().await {
-            Err(error) if error.is_retryable() && tokio::time::Instant::now() + pause < give_up => {
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(2));
-            }
-            done => return done,
-        }
+        let finished = AgentEvent::AgentFinished { outcome, duration_ms, error };
+        buffer.push(trace_event::new_event(&actor, trace_event::to_fact(&finished, Uuid::nil())));
     }
 }

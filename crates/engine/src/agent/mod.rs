@@ -1,14 +1,14 @@
-//! Agent runs: accepted and told of ([`Agents`]), carried to their end ([`crew`]), seen while they go on ([`trace`]).
+//! Agent runs: accepted ([`Agents`]), worked on ([`worker`]), and watched while they run ([`trace`]).
 //!
-//! How a run thinks is the `agent` crate's; what it may see of the web is [`web`]'s, and what it says goes through [`journal`] into
-//! the store (`store::agents`), where it is durable before it counts. So any process may die at any moment: its runs go on elsewhere
-//! from their last checkpoint.
+//! How a run thinks is the `agent` crate's; what it may see of the web is [`web`]'s, and what it says goes
+//! through [`journal`] into the store (`store::agents`), where it is durable before it counts. So any process
+//! may die at any moment: its runs go on elsewhere from their last checkpoint.
 
-pub mod crew;
-mod ends;
+mod attempt;
+mod ending;
 mod events;
 mod journal;
-mod look;
+mod open_agents;
 pub mod order;
 mod plan;
 mod search;
@@ -18,18 +18,18 @@ mod status;
 mod tests;
 mod thread;
 mod tidy;
-mod told;
 pub mod trace;
+mod trace_event;
 mod unpaid;
 mod web;
-mod work;
+pub mod worker;
 
-pub use crew::{AgentCrew, AgentCrewOptions, AgentTools, brain};
-pub use ends::StoredResult;
+pub use ending::StoredResult;
 pub use order::Order;
 pub use start::{Acceptance, Agents};
-pub use tidy::{MOST_LOST, tidy};
+pub use tidy::{MAX_LOST_WORKERS, sweep_runs};
 pub use web::WebSearch;
+pub use worker::{AgentTools, AgentWorker, brain};
 
 /// What a run may cost when its caller does not say.
 pub const DEFAULT_CREDITS: u64 = 2_500;

@@ -1,14 +1,14 @@
 //! What the workers of a run need to know of it. Kept with the run, so that any process can go on with it.
 
+use crate::Error;
 use crate::crawl::Webhook;
 use crate::scrape::plan::NamedLogins;
-use agent::{Effort, Mode, Task};
+use agent::{Effort, Task, TaskMode};
 use net::CredentialScope;
 use serde::{Deserialize, Serialize};
 use store::agents::Run;
 use url::Url;
 use wire::scrape::ScrapeOptions;
-use wire::{Kind, WireError};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Order {
@@ -30,13 +30,13 @@ pub struct Order {
 }
 
 impl Order {
-    pub fn of(run: &Run) -> Result<Self, WireError> {
+    pub fn from_run(run: &Run) -> Result<Self, Error> {
         if run.request.is_empty() {
             return Ok(Self::lost());
         }
         serde_json::from_str(&run.request).map_err(|error| {
             tracing::error!(run = %run.id, %error, "a stored run cannot be read");
-            WireError::from(Kind::Internal)
+            Error::already_logged(error)
         })
     }
 
@@ -48,7 +48,7 @@ impl Order {
             strict: true,
             schema: None,
             effort: None,
-            mode: Mode::default(),
+            mode: TaskMode::default(),
             max_credits: 0,
             earlier: Vec::new(),
         };
@@ -64,16 +64,15 @@ impl Order {
         }
     }
 
-    /// As it is kept.
-    pub fn write(&self) -> String {
-        // Our own plain data always serialises.
-        serde_json::to_string(self).unwrap_or_default()
+    /// As it is stored.
+    pub fn to_json(&self) -> Result<String, Error> {
+        serde_json::to_string(self).map_err(Error::internal)
     }
 
     /// The addresses that the request names, which credentials are for.
     pub fn scope(&self) -> CredentialScope {
         let urls = self.task.urls.iter().filter_map(|url| Url::parse(url.trim_end_matches('*')).ok());
-        CredentialScope::of(&urls.collect::<Vec<_>>())
+        CredentialScope::from_urls(&urls.collect::<Vec<_>>())
     }
 
     /// What to call the run in a list: its first address, or its prompt.
@@ -92,9 +91,9 @@ pub fn effort_name(effort: Effort) -> &'static str {
     }
 }
 
-pub fn mode_name(mode: Mode) -> &'static str {
+pub fn mode_name(mode: TaskMode) -> &'static str {
     match mode {
-        Mode::Extract => "extract",
-        Mode::Chat => "chat",
+        TaskMode::Extract => "extract",
+        TaskMode::Chat => "chat",
     }
 }

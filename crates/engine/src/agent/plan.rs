@@ -1,22 +1,24 @@
-//! What a request for a run means: every default filled in, what a turn takes over from the one before, every conflict refused.
+//! What a request for a run means: every default filled in, what a turn takes over from the one before, every
+//! conflict refused.
 
 use super::DEFAULT_CREDITS;
 use super::order::Order;
+use crate::Error;
 use crate::scrape::ScrapePlan;
 use crate::scrape::plan::{NamedLogins, NamedPage};
 use crate::webhooks;
-use agent::{Effort, Mode, Task};
+use agent::{Effort, Task, TaskMode};
 use net::{CredentialScope, EgressAllow, Purpose};
-use wire::agent::{AgentRequest, ExchangeAsked, MODELS_ACCEPTED};
+use wire::agent::{AgentRequest, ExchangeInput, MODELS_ACCEPTED};
 use wire::scrape::ScrapeOptions;
-use wire::{Issue, Issues, Kind, PathPart, WireError};
+use wire::{Issue, Issues, Kind, PathPart};
 
-const LONGEST_PROMPT: usize = 10_000;
-const MOST_URLS: usize = 100;
-const MOST_CREDITS: i64 = 1_000_000_000;
-const MOST_TOOLKITS: usize = 5;
+const MAX_PROMPT_CHARS: usize = 10_000;
+const MAX_URLS: usize = 100;
+const MAX_CREDITS: i64 = 1_000_000_000;
+const MAX_TOOLKITS: usize = 5;
 /// What clients call themselves.
-const LONGEST_ORIGIN: usize = 256;
+const MAX_ORIGIN_CHARS: usize = 256;
 
 /// A run to start.
 #[derive(Debug, Clone)]
@@ -28,30 +30,26 @@ pub struct RunPlan {
 }
 
 /// Resolves a request; `last` is the turn before in the same thread.
-pub fn resolve(
-    asked: &AgentRequest,
-    last: Option<&Order>,
-    allow: &EgressAllow,
-) -> Result<RunPlan, WireError> {
+pub fn resolve(asked: &AgentRequest, last: Option<&Order>, allow: &EgressAllow) -> Result<RunPlan, Error> {
     let mut issues = Issues::default();
     let before = last.map(|order| &order.task);
     let prompt = asked.prompt.clone().unwrap_or_default();
-    issues.length("prompt", prompt.trim(), &(1..=LONGEST_PROMPT));
+    issues.length("prompt", prompt.trim(), &(1..=MAX_PROMPT_CHARS));
     if asked.model.as_deref().is_some_and(|name| !MODELS_ACCEPTED.contains(&name)) {
         issues.add("model", "must be spark-1-pro, spark-1-mini or spark-2", "invalid_value");
     }
     let effort = effort(asked.effort.as_deref(), &mut issues).or(before.and_then(|task| task.effort));
     let mode = match asked.mode.as_deref() {
-        Some("extract") => Mode::Extract,
-        Some("chat") => Mode::Chat,
+        Some("extract") => TaskMode::Extract,
+        Some("chat") => TaskMode::Chat,
         None => before.map(|task| task.mode).unwrap_or_default(),
         Some(_) => {
             issues.add("mode", "must be extract or chat", "invalid_value");
-            Mode::Extract
+            TaskMode::Extract
         }
     };
     if let Some(credits) = asked.max_credits {
-        issues.range("maxCredits", credits, &(1..=MOST_CREDITS));
+        issues.range("maxCredits", credits, &(1..=MAX_CREDITS));
     }
     let max_credits = asked.max_credits.and_then(|credits| u64::try_from(credits).ok());
     let max_credits = max_credits.or(before.map(|task| task.max_credits)).unwrap_or(DEFAULT_CREDITS);
@@ -60,7 +58,7 @@ pub fn resolve(
     }
     check_exchange(asked.exchange.as_ref(), &mut issues);
     for (field, value) in [("origin", &asked.origin), ("integration", &asked.integration)] {
-        issues.length(field, value.as_deref().unwrap_or_default(), &(0..=LONGEST_ORIGIN));
+        issues.length(field, value.as_deref().unwrap_or_default(), &(0..=MAX_ORIGIN_CHARS));
     }
     let (urls, logins) = match &asked.urls {
         Some(urls) => checked_urls(urls, allow, &mut issues)?,
@@ -73,7 +71,7 @@ pub fn resolve(
     issues.finish()?;
     let schema = match &asked.schema {
         Some(schema) => {
-            Some(extract::Schema::read(schema).map_err(|error| invalid_schema(&error))?.value().clone())
+            Some(extract::Schema::parse(schema).map_err(|error| invalid_schema(&error))?.value().clone())
         }
         None => before.and_then(|task| task.schema.clone()),
     };
@@ -95,8 +93,8 @@ pub fn resolve(
     Ok(RunPlan { order, credits_asked: asked.max_credits.is_some(), audit })
 }
 
-fn invalid_schema(error: &extract::SchemaError) -> WireError {
-    WireError::because(Kind::InvalidAgentSchema, &error.to_string())
+fn invalid_schema(error: &extract::SchemaError) -> Error {
+    Error::because(Kind::InvalidAgentSchema, &error.to_string())
 }
 
 fn effort(asked: Option<&str>, issues: &mut Issues) -> Option<Effort> {
@@ -111,15 +109,16 @@ fn effort(asked: Option<&str>, issues: &mut Issues) -> Option<Effort> {
     }
 }
 
-/// The addresses as they are fetched, and apart from them their logins. One that is none is refused as a scrape would refuse it.
+/// The addresses as they are fetched, and apart from them their logins. One that is none is refused as a
+/// scrape would refuse it.
 fn checked_urls(
     urls: &[String],
     allow: &EgressAllow,
     issues: &mut Issues,
-) -> Result<(Vec<String>, NamedLogins), WireError> {
+) -> Result<(Vec<String>, NamedLogins), Error> {
     let (mut checked, mut logins) = (Vec::new(), NamedLogins::default());
-    if urls.len() > MOST_URLS {
-        issues.add("urls", &format!("must have at most {MOST_URLS} entries"), "too_big");
+    if urls.len() > MAX_URLS {
+        issues.add("urls", &format!("must have at most {MAX_URLS} entries"), "too_big");
         return Ok((checked, logins));
     }
     let names_host = |host: &str| allow.names_host(Purpose::Scrape, host);
@@ -133,18 +132,18 @@ fn checked_urls(
     Ok((checked, logins))
 }
 
-/// The same mistake, where it stands.
-fn at_place(error: &WireError, place: usize) -> WireError {
-    let why = error.details().and_then(|issues| issues[0]["message"].as_str()).unwrap_or("invalid");
+/// The same error, with its place in the request.
+fn at_place(error: &Error, place: usize) -> Error {
+    let why = error.first_issue().map_or("invalid", |issue| &issue.message);
     let path = vec![PathPart::Key("urls".to_owned()), PathPart::Index(place)];
-    WireError::from(Kind::InvalidUrl).with_details(&[Issue::new(path, why, "invalid_value")])
+    Error::from(Kind::InvalidUrl).with_issues(&[Issue::new(path, why, "invalid_value")])
 }
 
-/// How pages are asked for, and who stands behind it. What a scrape would refuse is refused here.
+/// How pages are fetched, and the audit note of the request. What a scrape would refuse is refused here.
 fn scrape_options(
     asked: &AgentRequest,
     last: Option<&Order>,
-) -> Result<(ScrapeOptions, Option<String>), WireError> {
+) -> Result<(ScrapeOptions, Option<String>), Error> {
     let before = last.map(|order| &order.scrape);
     let options = ScrapeOptions {
         location: asked.location.clone().or_else(|| before.and_then(|old| old.location.clone())),
@@ -155,11 +154,11 @@ fn scrape_options(
         audit_metadata: asked.audit_metadata.clone(),
         ..ScrapeOptions::default()
     };
-    let plan = ScrapePlan::template(&options, false, CredentialScope::nobody())?;
+    let plan = ScrapePlan::template(&options, false, CredentialScope::none())?;
     Ok((ScrapeOptions { audit_metadata: None, ..options }, plan.audit))
 }
 
-fn check_exchange(asked: Option<&ExchangeAsked>, issues: &mut Issues) {
+fn check_exchange(asked: Option<&ExchangeInput>, issues: &mut Issues) {
     let Some(asked) = asked else { return };
     let none_here = "there is no catalogue of tools here";
     if asked.enabled == Some(true) {
@@ -171,8 +170,8 @@ fn check_exchange(asked: Option<&ExchangeAsked>, issues: &mut Issues) {
     if asked.decline.is_some() {
         issues.add("exchange.decline", none_here, "invalid_value");
     }
-    if asked.toolkits.as_ref().is_some_and(|kits| kits.len() > MOST_TOOLKITS) {
-        issues.add("exchange.toolkits", &format!("must have at most {MOST_TOOLKITS} entries"), "too_big");
+    if asked.toolkits.as_ref().is_some_and(|kits| kits.len() > MAX_TOOLKITS) {
+        issues.add("exchange.toolkits", &format!("must have at most {MAX_TOOLKITS} entries"), "too_big");
     }
     if let Some(calls) = asked.max_calls {
         issues.range("exchange.maxCalls", calls, &(1..=30));
@@ -187,9 +186,9 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn resolved(body: &Value, last: Option<&Order>) -> Result<RunPlan, WireError> {
+    fn resolved(body: &Value, last: Option<&Order>) -> Result<RunPlan, wire::WireError> {
         let asked: AgentRequest = wire::read::body(body.to_string().as_bytes())?;
-        resolve(&asked, last, &EgressAllow::parse("scrape=intranet").unwrap())
+        Ok(resolve(&asked, last, &EgressAllow::parse("scrape=intranet").unwrap())?)
     }
 
     #[test]
@@ -199,7 +198,7 @@ mod tests {
                 .unwrap();
         let task = &plan.order.task;
         assert_eq!(task.urls, ["http://example.com/", "http://intranet/a%20b"]);
-        assert_eq!((task.max_credits, task.mode, task.strict), (2_500, Mode::Extract, false));
+        assert_eq!((task.max_credits, task.mode, task.strict), (2_500, TaskMode::Extract, false));
         assert!(!plan.credits_asked && plan.order.origin == "api");
         assert_eq!(plan.order.target(), "http://example.com/");
     }

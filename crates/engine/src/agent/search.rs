@@ -1,12 +1,12 @@
 //! Searching the web in a run: as the caller may, over whatever is configured.
 
 use super::web::WebSearch;
+use crate::Error;
 use crate::callers::Caller;
 use crate::search::Searcher;
-use agent::{Found, Hit};
+use agent::{WebHit, WebResults};
 use net::Deadline;
 use std::sync::Arc;
-use wire::WireError;
 
 #[async_trait::async_trait]
 impl WebSearch for Searcher {
@@ -16,14 +16,14 @@ impl WebSearch for Searcher {
         query: &str,
         limit: usize,
         deadline: Deadline,
-    ) -> Result<Found<Hit>, WireError> {
+    ) -> Result<WebResults<WebHit>, Error> {
         let found = self.web_hits(caller, query, limit, deadline).await?;
-        let items = found.hits.into_iter().map(|hit| Hit {
+        let items = found.hits.into_iter().map(|hit| WebHit {
             url: hit.url.to_string(),
             title: hit.title,
             description: hit.text,
         });
         let credits = u64::try_from(found.credits).unwrap_or(0);
-        Ok(Found { items: items.collect(), credits, note: found.warning })
+        Ok(WebResults { items: items.collect(), credits, note: found.warning })
     }
 }

@@ -1,13 +1,14 @@
-//! Accepting runs and cancelling them: what was asked is on disk, with its credits set aside, before the caller has an id.
+//! Accepting runs and cancelling them: the request is on disk, with its credits set aside, before the caller
+//! has an id.
 
-use super::ends::Verdict;
+use super::ending::RunEnding;
 use super::events::RunEvents;
 use super::order::Order;
 use super::plan::{self, RunPlan};
-use super::{tidy, told};
+use super::{tidy, trace_event};
 use crate::callers::Caller;
-use crate::crawl::watch::Seats;
-use crate::{credits, from_store, idempotency};
+use crate::crawl::watch::WatcherLimits;
+use crate::{Error, credits, from_store, idempotency};
 use net::EgressAllow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,14 +18,14 @@ use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wire::agent::{AgentRequest, AgentStarted, TraceFact};
-use wire::{AGENT_GENERATION, Issue, Kind, WireError};
+use wire::{AGENT_GENERATION, Issue, Kind};
 
-/// How long a run and all of its is kept after it ended.
-pub const KEPT: Duration = Duration::from_hours(24);
+/// How long a run, its trace and its result are kept after it ended.
+pub const RESULT_RETENTION: Duration = Duration::from_hours(24);
 /// How long a run waits for a worker at most.
-const LONGEST_WAIT: Duration = Duration::from_hours(24);
+const MAX_QUEUE_WAIT: Duration = Duration::from_hours(24);
 /// A reservation that no run holds by then was left behind by a crash. One that a live run holds stays.
-const UNTIL_STARTED: Duration = Duration::from_mins(1);
+const RESERVATION_HOLD: Duration = Duration::from_mins(1);
 
 /// Accepts runs, and tells how they stand. One per process.
 pub struct Agents {
@@ -32,8 +33,8 @@ pub struct Agents {
     allow: EgressAllow,
     /// How long a run may take.
     run_for: Duration,
-    pub(super) wishes: Arc<Wishes>,
-    pub(super) seats: Arc<Seats>,
+    pub(super) cancel_requests: Arc<CancelRequests>,
+    pub(super) watchers: Arc<WatcherLimits>,
 }
 
 impl std::fmt::Debug for Agents {
@@ -42,7 +43,7 @@ impl std::fmt::Debug for Agents {
     }
 }
 
-/// A run to accept, whatever it was asked by.
+/// A run to accept, from whichever endpoint.
 #[derive(Debug)]
 pub struct Acceptance {
     pub kind: RunKind,
@@ -58,7 +59,7 @@ pub struct Acceptance {
 impl Agents {
     /// `allow` is what the operator opened in private address space, `run_for` how long a run may take.
     pub fn new(store: Arc<dyn Store>, allow: EgressAllow, run_for: Duration) -> Self {
-        Self { store, allow, run_for, wishes: Arc::default(), seats: Arc::default() }
+        Self { store, allow, run_for, cancel_requests: Arc::default(), watchers: Arc::default() }
     }
 
     pub fn store(&self) -> &Arc<dyn Store> {
@@ -75,12 +76,13 @@ impl Agents {
         caller: &Caller,
         asked: &AgentRequest,
         idempotency_key: Option<String>,
-    ) -> Result<AgentStarted, WireError> {
+    ) -> Result<AgentStarted, Error> {
         if caller.zero_data_retention {
             return Err(Kind::AgentZeroRetention.into());
         }
         if asked.thread_id.is_some() {
-            // Before the thread is looked at: it may be busy with the very run that the first request started.
+            // Before the thread is checked: it may be busy with the run that the first request with this key
+            // started.
             let (scope, key) = (purpose(RunKind::Agent), idempotency_key.as_deref());
             idempotency::refuse_used(self.store.as_ref(), caller, scope, key).await?;
         }
@@ -88,7 +90,7 @@ impl Agents {
             None => (TurnOf::NewThread(Uuid::now_v7()), None),
             Some(written) => {
                 let thread = Uuid::try_parse(written).map_err(|_| {
-                    WireError::invalid(&[Issue::at("threadId", "must be a UUID", "invalid_value")])
+                    Error::invalid(&[Issue::at("threadId", "must be a UUID", "invalid_value")])
                 })?;
                 (TurnOf::Thread(thread), Some(self.last_turn(caller, thread).await?))
             }
@@ -101,7 +103,7 @@ impl Agents {
     }
 
     /// Accepts what is known to make sense.
-    pub async fn accept(&self, caller: &Caller, asked: Acceptance) -> Result<AgentStarted, WireError> {
+    pub async fn accept(&self, caller: &Caller, asked: Acceptance) -> Result<AgentStarted, Error> {
         let Acceptance { kind, turn_of, mut order, credits_asked, audit, idempotency_key } = asked;
         let key = idempotency_key.as_deref();
         idempotency::refuse_used(self.store.as_ref(), caller, purpose(kind), key).await?;
@@ -110,7 +112,7 @@ impl Agents {
         order.task.max_credits = max_credits;
         order.results_when_paid = caller.plan.credits.is_some();
         let id = Uuid::now_v7();
-        let started = RunEvents::of(&order, id, caller.team, kind).started();
+        let started = RunEvents::new(&order, id, caller.team, kind).started();
         let run = NewRun {
             id,
             team_id: caller.team,
@@ -118,15 +120,15 @@ impl Agents {
             kind,
             generation: AGENT_GENERATION.to_owned(),
             turn_of,
-            request: order.write(),
+            request: order.to_json()?,
             target: order.target(),
             max_credits: i64::try_from(max_credits).unwrap_or(i64::MAX),
             run_for: self.run_for,
-            wait_for: LONGEST_WAIT,
-            retain_for: KEPT,
+            wait_for: MAX_QUEUE_WAIT,
+            retain_for: RESULT_RETENTION,
             reservation,
             audit,
-            events: vec![told::event(&told::system(id), TraceFact::RunStarted {})],
+            events: vec![trace_event::new_event(&trace_event::system_actor(id), TraceFact::RunStarted {})],
             deliveries: started.into_iter().collect(),
             admission: idempotency::admission(caller, purpose(kind), key, id),
         };
@@ -139,7 +141,7 @@ impl Agents {
                 Ok(AgentStarted { success: true, id, thread_id, thread_turn: thread_id.map(|_| turn) })
             }
             Ok(StartedRun::ThreadBusy { run }) => {
-                Err(self.give_back(reservation, WireError::thread_busy(run)).await)
+                Err(self.give_back(reservation, Error::ThreadBusy(run)).await)
             }
             Ok(StartedRun::ThreadNotFound) => {
                 Err(self.give_back(reservation, Kind::ThreadNotFound.into()).await)
@@ -151,18 +153,18 @@ impl Agents {
         }
     }
 
-    async fn last_turn(&self, caller: &Caller, thread: Uuid) -> Result<Order, WireError> {
+    async fn last_turn(&self, caller: &Caller, thread: Uuid) -> Result<Order, Error> {
         let known = self.store.thread(caller.team, thread).await.map_err(from_store)?;
         known.ok_or(Kind::ThreadNotFound)?;
         let last = self.store.thread_runs(thread, 1).await.map_err(from_store)?;
         let last = last.last().ok_or(Kind::ThreadNotFound)?;
-        // Looked at before credits are set aside; who comes in between is found out by the store.
-        if last.state.is_terminal() { Order::of(last) } else { Err(WireError::thread_busy(last.id)) }
+        // Checked before credits are reserved; the store checks again for requests that come in between.
+        if last.state.is_terminal() { Order::from_run(last) } else { Err(Error::ThreadBusy(last.id)) }
     }
 
-    /// When the database went away in the middle, the run may stand; then it needs the reservation, and if it does not, the sweeper
-    /// gives it back.
-    async fn rejected(&self, reservation: Option<Uuid>, error: StoreError) -> WireError {
+    /// When the database went away in the middle, the run may stand; then it needs the reservation, and if it
+    /// does not, the sweeper gives it back.
+    async fn rejected(&self, reservation: Option<Uuid>, error: StoreError) -> Error {
         if error.is_retryable() {
             return from_store(error);
         }
@@ -170,7 +172,7 @@ impl Agents {
         self.give_back(reservation, Kind::AgentRejected.into()).await
     }
 
-    async fn give_back(&self, reservation: Option<Uuid>, error: WireError) -> WireError {
+    async fn give_back(&self, reservation: Option<Uuid>, error: Error) -> Error {
         if let Some(reservation) = reservation {
             credits::give_back(self.store.as_ref(), reservation).await;
         }
@@ -184,46 +186,52 @@ impl Agents {
         kind: RunKind,
         most: u64,
         asked: bool,
-    ) -> Result<(Option<Uuid>, u64), WireError> {
+    ) -> Result<(Option<Uuid>, u64), Error> {
         let Some(allowance) = caller.plan.credits else { return Ok((None, most)) };
         let reserve = async |credits: u64| {
             let amount = i64::try_from(credits).unwrap_or(i64::MAX);
-            credits::reserve(self.store.as_ref(), caller, amount, purpose(kind), UNTIL_STARTED).await
+            credits::reserve(self.store.as_ref(), caller, amount, purpose(kind), RESERVATION_HOLD).await
         };
         match reserve(most).await {
-            Err(error) if error.kind == Kind::InsufficientCredits && !asked => {
+            Err(Error::InsufficientCredits) if !asked => {
                 let balance = self.store.balance(caller.team).await.map_err(from_store)?;
                 let left = u64::try_from(allowance - balance.used - balance.reserved).unwrap_or(0).min(most);
-                if left == 0 { Err(error) } else { Ok((Some(reserve(left).await?), left)) }
+                if left == 0 {
+                    Err(Error::InsufficientCredits)
+                } else {
+                    Ok((Some(reserve(left).await?), left))
+                }
             }
             reserved => Ok((Some(reserved?), most)),
         }
     }
 
     /// A run of the caller's team.
-    pub async fn find(&self, caller: &Caller, kind: RunKind, id: Uuid) -> Result<Run, WireError> {
+    pub async fn find(&self, caller: &Caller, kind: RunKind, id: Uuid) -> Result<Run, Error> {
         let run = self.store.run(caller.team, id).await.map_err(from_store)?;
         run.filter(|run| run.kind == kind).ok_or_else(|| Kind::AgentNotFound.into())
     }
 
     /// Asks a run to end. One that waits has ended when this returns; one that is worked on does in a moment.
-    pub async fn cancel(&self, caller: &Caller, kind: RunKind, id: Uuid) -> Result<(), WireError> {
+    pub async fn cancel(&self, caller: &Caller, kind: RunKind, id: Uuid) -> Result<(), Error> {
         let run = self.find(caller, kind, id).await?;
-        let wish =
-            told::event(&told::system(id), TraceFact::RunCancelRequested { reason: "user".to_owned() });
+        let wish = trace_event::new_event(
+            &trace_event::system_actor(id),
+            TraceFact::RunCancelRequested { reason: "user".to_owned() },
+        );
         match self.store.cancel_run(caller.team, id, wish).await.map_err(from_store)? {
             RunCancel::NotFound => Err(Kind::AgentNotFound.into()),
             RunCancel::AlreadyFinished => Err(Kind::AgentFinished.into()),
             RunCancel::AlreadyRequested => Err(Kind::AgentCancelling.into()),
             RunCancel::Requested => {
-                self.wishes.tell(id);
+                self.cancel_requests.request(id);
                 Ok(())
             }
             RunCancel::Waiting => {
                 // Somebody may have claimed it since, and then hears of the wish.
-                let ended = tidy::end_waiting(self.store.as_ref(), &run, Verdict::cancelled()).await;
+                let ended = tidy::end_waiting(self.store.as_ref(), &run, RunEnding::cancelled()).await;
                 if !ended.map_err(from_store)? {
-                    self.wishes.tell(id);
+                    self.cancel_requests.request(id);
                 }
                 Ok(())
             }
@@ -239,32 +247,32 @@ fn purpose(kind: RunKind) -> &'static str {
     }
 }
 
-/// Wishes to cancel, told at once to who works on the run in this process.
+/// Requests to cancel runs, which reach the worker of this process at once.
 #[derive(Debug, Default)]
-pub struct Wishes(Mutex<HashMap<Uuid, CancellationToken>>);
+pub struct CancelRequests(Mutex<HashMap<Uuid, CancellationToken>>);
 
-/// Somebody who hears of wishes; until it is dropped.
+/// Keeps a run's cancel token registered until it is dropped.
 #[derive(Debug)]
-pub struct Listening {
-    wishes: Arc<Wishes>,
+pub struct CancelListener {
+    cancel_requests: Arc<CancelRequests>,
     run: Uuid,
 }
 
-impl Wishes {
-    pub fn listen(self: &Arc<Self>, run: Uuid, cancel: CancellationToken) -> Listening {
+impl CancelRequests {
+    pub fn listen(self: &Arc<Self>, run: Uuid, cancel: CancellationToken) -> CancelListener {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(run, cancel);
-        Listening { wishes: self.clone(), run }
+        CancelListener { cancel_requests: self.clone(), run }
     }
 
-    fn tell(&self, run: Uuid) {
+    fn request(&self, run: Uuid) {
         if let Some(cancel) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&run) {
             cancel.cancel();
         }
     }
 }
 
-impl Drop for Listening {
+impl Drop for CancelListener {
     fn drop(&mut self) {
-        self.wishes.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
+        self.cancel_requests.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
     }
 }

@@ -1,27 +1,27 @@
 //! How runs stand, as callers read it, and the list of a team's runs.
 
-use super::ends::{StoredResult, state_name};
+use super::ending::{StoredResult, state_name};
 use super::order::{Order, effort_name, mode_name};
-use super::start::{Agents, KEPT};
+use super::start::{Agents, RESULT_RETENTION};
 use super::unpaid;
 use crate::callers::Caller;
-use crate::from_store;
 use crate::time::iso;
+use crate::{Error, from_store};
 use serde_json::Value;
 use store::Millis;
 use store::agents::{Run, RunKind, RunState};
 use uuid::Uuid;
+use wire::Kind;
 use wire::agent::{
     AGENT_MODEL, AgentListItem, AgentListOptions, AgentListQuery, AgentListSettings, AgentPage, AgentStatus,
 };
-use wire::{Kind, WireError};
 
-const PAGE: u32 = 20;
+const RUNS_PER_PAGE: u32 = 20;
 
 impl Agents {
-    pub async fn status(&self, caller: &Caller, id: Uuid) -> Result<AgentStatus, WireError> {
+    pub async fn status(&self, caller: &Caller, id: Uuid) -> Result<AgentStatus, Error> {
         let run = self.find(caller, RunKind::Agent, id).await?;
-        let order = Order::of(&run)?;
+        let order = Order::from_run(&run)?;
         let result = self.result(&order, &run).await?;
         let completed = run.state == RunState::Succeeded;
         let suggestions = Some(result.suggestions).filter(|some| !some.is_empty());
@@ -53,15 +53,15 @@ impl Agents {
     }
 
     /// What a run came to, as far as it is shown; nothing while it runs.
-    pub async fn result(&self, order: &Order, run: &Run) -> Result<StoredResult, WireError> {
+    pub async fn result(&self, order: &Order, run: &Run) -> Result<StoredResult, Error> {
         if !run.state.is_terminal() || unpaid::withholds(order, run) {
             return Ok(StoredResult::default());
         }
-        let luggage = self.store.run_luggage(run.id).await.map_err(from_store)?.unwrap_or_default();
-        let Some(packed) = luggage.result else { return Ok(StoredResult::default()) };
+        let payload = self.store.run_luggage(run.id).await.map_err(from_store)?.unwrap_or_default();
+        let Some(packed) = payload.result else { return Ok(StoredResult::default()) };
         StoredResult::unpack(&packed).ok_or_else(|| {
             tracing::error!(run = %run.id, "the result of a run cannot be read");
-            WireError::from(Kind::Internal)
+            Error::already_logged("the result of a run cannot be read")
         })
     }
 
@@ -71,11 +71,14 @@ impl Agents {
         caller: &Caller,
         query: &AgentListQuery,
         base: &str,
-    ) -> Result<AgentPage, WireError> {
+    ) -> Result<AgentPage, Error> {
         let before = query.before.as_deref().map(moment).transpose()?;
-        let found =
-            self.store.runs(caller.team, RunKind::Agent, before, PAGE + 1).await.map_err(from_store)?;
-        let shown = &found[..found.len().min(PAGE as usize)];
+        let found = self
+            .store
+            .runs(caller.team, RunKind::Agent, before, RUNS_PER_PAGE + 1)
+            .await
+            .map_err(from_store)?;
+        let shown = &found[..found.len().min(RUNS_PER_PAGE as usize)];
         let more = found.len() > shown.len();
         let next =
             shown.last().filter(|_| more).map(|last| format!("{base}/v2/agent?before={}", last.created_at));
@@ -85,14 +88,14 @@ impl Agents {
 }
 
 /// Milliseconds since 1970.
-fn moment(written: &str) -> Result<Millis, WireError> {
+fn moment(written: &str) -> Result<Millis, Error> {
     let digits = !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_digit());
     let moment = digits.then(|| written.parse().ok()).flatten();
     moment.ok_or_else(|| Kind::InvalidBefore.into())
 }
 
-fn item(run: &Run) -> Result<AgentListItem, WireError> {
-    let order = Order::of(run)?;
+fn item(run: &Run) -> Result<AgentListItem, Error> {
+    let order = Order::from_run(run)?;
     Ok(AgentListItem {
         id: run.id,
         created_at: iso(run.created_at),
@@ -134,7 +137,7 @@ pub fn stop_reason(state: RunState) -> Option<String> {
 
 /// While it runs, the earliest that can be.
 fn expires_at(run: &Run) -> Millis {
-    let kept = i64::try_from(KEPT.as_millis()).unwrap_or(i64::MAX);
+    let kept = i64::try_from(RESULT_RETENTION.as_millis()).unwrap_or(i64::MAX);
     run.expires_at.unwrap_or_else(|| run.now.saturating_add(kept))
 }
 

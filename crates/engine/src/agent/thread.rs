@@ -1,26 +1,26 @@
 //! Threads: runs that go on from each other.
 
-use super::ends::state_name;
+use super::ending::state_name;
 use super::order::{Order, effort_name, mode_name};
 use super::start::Agents;
 use super::status::{credits_used, stop_reason};
 use crate::callers::Caller;
-use crate::from_store;
 use crate::time::iso;
+use crate::{Error, from_store};
 use serde_json::Value;
 use store::agents::{Run, RunState};
 use uuid::Uuid;
+use wire::Kind;
 use wire::agent::{AgentThread, AgentThreadRun};
-use wire::{Kind, WireError};
 
 /// The last turns of a thread that are shown.
-const MOST_RUNS: u32 = 200;
+const MAX_RUNS: u32 = 200;
 
 impl Agents {
-    pub async fn thread(&self, caller: &Caller, id: Uuid, with_data: bool) -> Result<AgentThread, WireError> {
+    pub async fn thread(&self, caller: &Caller, id: Uuid, with_data: bool) -> Result<AgentThread, Error> {
         let thread = self.store.thread(caller.team, id).await.map_err(from_store)?;
         let thread = thread.ok_or(Kind::ThreadNotFound)?;
-        let found = self.store.thread_runs(id, MOST_RUNS).await.map_err(from_store)?;
+        let found = self.store.thread_runs(id, MAX_RUNS).await.map_err(from_store)?;
         if found.is_empty() {
             return Err(Kind::ThreadNotFound.into());
         }
@@ -38,8 +38,8 @@ impl Agents {
         })
     }
 
-    async fn turn(&self, run: &Run, with_data: bool) -> Result<AgentThreadRun, WireError> {
-        let order = Order::of(run)?;
+    async fn turn(&self, run: &Run, with_data: bool) -> Result<AgentThreadRun, Error> {
+        let order = Order::from_run(run)?;
         let result = self.result(&order, run).await?;
         let data =
             (with_data && run.state == RunState::Succeeded).then(|| result.data.unwrap_or(Value::Null));

@@ -1,37 +1,41 @@
-//! What a run told: all of it, what came after an event, as it comes, and the artifact at any moment.
+//! The trace of a run: all its events, those after a given one, those that come, and the artifact at any
+//! moment.
 
 use super::order::Order;
 use super::start::Agents;
 use super::unpaid;
 use crate::callers::Caller;
-use crate::crawl::watch::Seat;
-use crate::from_store;
+use crate::crawl::watch::WatcherPermit;
 use crate::time::iso;
+use crate::{Error, from_store};
 use std::sync::Arc;
 use std::time::Duration;
 use store::agents::{Event, Run, RunKind};
 use uuid::Uuid;
-use wire::agent::{AgentSnapshot, TraceQuery, written};
-use wire::{AGENT_GENERATION, Issue, Kind, WireError};
+use wire::agent::{AgentSnapshot, TraceQuery, event_json};
+use wire::{AGENT_GENERATION, Issue, Kind};
 
 /// Events that are read in one go.
-const HANDFUL: u32 = 1_000;
-const HANDFUL_BYTES: u64 = 4 << 20;
-/// How often who watches looks.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const EVENTS_PER_READ: u32 = 1_000;
+const BYTES_PER_READ: u64 = 4 << 20;
+/// How often a watcher checks for new events.
+const CHECK_EVERY: Duration = Duration::from_millis(250);
 
 impl Agents {
     /// The trace, as JSON.
-    pub async fn trace(&self, caller: &Caller, id: Uuid, query: &TraceQuery) -> Result<Vec<u8>, WireError> {
+    pub async fn trace(&self, caller: &Caller, id: Uuid, query: &TraceQuery) -> Result<Vec<u8>, Error> {
         let live_view = flag("liveView", query.live_view.as_deref())?;
         let run = self.traced(caller, id).await?;
-        let withheld = unpaid::withholds(&Order::of(&run)?, &run);
+        let withheld = unpaid::withholds(&Order::from_run(&run)?, &run);
         let mut after = self.after(&run, query.after.as_deref()).await?;
         let mut json = format!("{{\"success\":true,\"id\":\"{id}\",\"events\":[").into_bytes();
         let begins = json.len();
         loop {
-            let events =
-                self.store.run_events(id, after, HANDFUL, HANDFUL_BYTES).await.map_err(from_store)?;
+            let events = self
+                .store
+                .run_events(id, after, EVENTS_PER_READ, BYTES_PER_READ)
+                .await
+                .map_err(from_store)?;
             let Some(last) = events.last() else { break };
             after = last.number;
             for event in &events {
@@ -55,51 +59,52 @@ impl Agents {
         caller: &Caller,
         id: Uuid,
         query: &TraceQuery,
-    ) -> Result<TraceWatch, WireError> {
+    ) -> Result<TraceWatch, Error> {
         flag("liveView", query.live_view.as_deref())?;
         let run = self.traced(caller, id).await?;
         let after = self.after(&run, query.after.as_deref()).await?;
-        let seat = self.seats.take(caller.team)?;
-        Ok(TraceWatch { agents: self.clone(), team: caller.team, id, after, every: LOOK_EVERY, _seat: seat })
+        let permit = self.watchers.acquire(caller.team)?;
+        Ok(TraceWatch {
+            agents: self.clone(),
+            team: caller.team,
+            id,
+            after,
+            every: CHECK_EVERY,
+            _permit: permit,
+        })
     }
 
-    pub async fn snapshot(
-        &self,
-        caller: &Caller,
-        id: Uuid,
-        snapshot: &str,
-    ) -> Result<AgentSnapshot, WireError> {
-        let snapshot_id = Uuid::try_parse(snapshot).map_err(|_| WireError::from(Kind::InvalidSnapshotId))?;
+    pub async fn snapshot(&self, caller: &Caller, id: Uuid, snapshot: &str) -> Result<AgentSnapshot, Error> {
+        let snapshot_id = Uuid::try_parse(snapshot).map_err(|_| Error::from(Kind::InvalidSnapshotId))?;
         let run = self.find(caller, RunKind::Agent, id).await?;
         if run.generation != AGENT_GENERATION {
             return Err(Kind::SnapshotsNotRecorded.into());
         }
-        if unpaid::withholds(&Order::of(&run)?, &run) {
+        if unpaid::withholds(&Order::from_run(&run)?, &run) {
             return Err(Kind::SnapshotNotFound.into());
         }
         let packed = self.store.run_snapshot(id, snapshot_id).await.map_err(from_store)?;
-        let plain = crate::scrape::cache::unpack(&packed.ok_or(Kind::SnapshotNotFound)?).ok();
-        let snapshot = plain.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or(Kind::Internal)?;
+        let plain = crate::scrape::cache::unpack(&packed.ok_or(Kind::SnapshotNotFound)?);
+        let snapshot = String::from_utf8(plain.map_err(Error::internal)?).map_err(Error::internal)?;
         Ok(AgentSnapshot { success: true, id, snapshot_id, snapshot })
     }
 
-    async fn traced(&self, caller: &Caller, id: Uuid) -> Result<Run, WireError> {
+    async fn traced(&self, caller: &Caller, id: Uuid) -> Result<Run, Error> {
         let run = self.find(caller, RunKind::Agent, id).await?;
         if run.generation == AGENT_GENERATION { Ok(run) } else { Err(Kind::TraceNotRecorded.into()) }
     }
 
     /// The number of the event that is known already.
-    async fn after(&self, run: &Run, event: Option<&str>) -> Result<u64, WireError> {
+    async fn after(&self, run: &Run, event: Option<&str>) -> Result<u64, Error> {
         let Some(event) = event else { return Ok(0) };
-        let wrong =
-            || WireError::invalid(&[Issue::at("after", "must be an event of this run", "invalid_value")]);
+        let wrong = || Error::invalid(&[Issue::at("after", "must be an event of this run", "invalid_value")]);
         let id = Uuid::try_parse(event).map_err(|_| wrong())?;
         let number = self.store.event_number(run.id, id).await.map_err(from_store)?;
         number.ok_or_else(wrong)
     }
 }
 
-/// Somebody who follows a run.
+/// A caller that watches a run.
 #[derive(Debug)]
 pub struct TraceWatch {
     agents: Arc<Agents>,
@@ -107,7 +112,7 @@ pub struct TraceWatch {
     id: Uuid,
     after: u64,
     every: Duration,
-    _seat: Seat,
+    _permit: WatcherPermit,
 }
 
 /// What a look brought.
@@ -120,19 +125,19 @@ pub struct TraceLook {
 }
 
 impl TraceWatch {
-    /// Looks more often, for who is alone with the store.
+    /// Checks more often, for a command that has the store to itself.
     #[must_use]
-    pub fn looking_every(self, every: Duration) -> Self {
+    pub fn checking_every(self, every: Duration) -> Self {
         Self { every, ..self }
     }
 
     /// Waits for something new.
-    pub async fn next(&mut self) -> Result<TraceLook, WireError> {
+    pub async fn next(&mut self) -> Result<TraceLook, Error> {
         let store = &self.agents.store;
         loop {
-            // Whether it has ended is asked before its events are: then none of them can be missed.
+            // Whether it has ended is read before its events, so that none of them can be missed.
             let run = store.run(self.team, self.id).await.map_err(from_store)?.ok_or(Kind::AgentNotFound)?;
-            let events = store.run_events(self.id, self.after, HANDFUL, HANDFUL_BYTES).await;
+            let events = store.run_events(self.id, self.after, EVENTS_PER_READ, BYTES_PER_READ).await;
             let events = events.map_err(from_store)?;
             if let Some(last) = events.last() {
                 self.after = last.number;
@@ -141,7 +146,7 @@ impl TraceWatch {
                 continue;
             }
             let ended = run.state.is_terminal() && self.after >= run.events;
-            let withheld = unpaid::withholds(&Order::of(&run)?, &run);
+            let withheld = unpaid::withholds(&Order::from_run(&run)?, &run);
             let events =
                 events.iter().map(|event| (event.id, written_event(self.id, event, withheld))).collect();
             return Ok(TraceLook { events, ended });
@@ -151,14 +156,14 @@ impl TraceWatch {
 
 fn written_event(run: Uuid, event: &Event, withheld: bool) -> String {
     let body = if withheld { unpaid::shown_event(&event.body) } else { event.body.as_str().into() };
-    written(event.id, run, &iso(event.written_at), event.sequence, &body)
+    event_json(event.id, run, &iso(event.written_at), event.sequence, &body)
 }
 
 /// A switch of a query.
-pub fn flag(name: &str, written: Option<&str>) -> Result<bool, WireError> {
+pub fn flag(name: &str, written: Option<&str>) -> Result<bool, Error> {
     match written {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
-        Some(_) => Err(WireError::invalid(&[Issue::at(name, "must be true or false", "invalid_value")])),
+        Some(_) => Err(Error::invalid(&[Issue::at(name, "must be true or false", "invalid_value")])),
     }
 }

@@ -1,7 +1,9 @@
-//! What is shown of a run that was not paid for. The contract bills no run that failed, was cancelled or reached its limit; so that nobody
-//! takes the rows and cancels before the bill, results of a run whose plan has a limit on credits are shown once the run has succeeded, and
-//! was charged for with that, and not before: no partial result, no snapshots, no values in the trace. How the run goes (its events, what
-//! is read, what went wrong) is shown all along. Where the plan has no limit there is no bill, and everything is shown at once.
+//! What is shown of a run that was not paid for. The contract bills no run that failed, was cancelled or
+//! reached its limit; so that nobody takes the rows and cancels before the bill, results of a run whose plan
+//! has a limit on credits are shown once the run has succeeded, and was charged for with that, and not
+//! before: no partial result, no snapshots, no values in the trace. How the run goes (its events, what is
+//! read, what went wrong) is shown all along. Where the plan has no limit there is no bill, and everything is
+//! shown at once.
 
 use super::order::Order;
 use serde_json::{Value, json};
@@ -30,7 +32,7 @@ pub fn shown_event(body: &str) -> Cow<'_, str> {
         TraceFact::ToolCallStarted { tool_name, parameters, .. } => {
             *parameters = shown_input(tool_name, parameters.take());
         }
-        // What went wrong is no result.
+        // An error is not a result.
         TraceFact::ToolCallFinished { result, .. } if result.get("error").is_none() => *result = withheld(),
         TraceFact::ReasoningSummary { text } => WITHHELD.clone_into(text),
         _ => return Cow::Borrowed(body),
@@ -46,32 +48,36 @@ fn withheld() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::told;
-    use agent::Told;
+    use crate::agent::trace_event;
+    use agent::AgentEvent;
     use uuid::Uuid;
 
-    fn body(told: &Told) -> String {
-        told::event(&told::system(Uuid::nil()), told::fact(told, Uuid::nil())).body
+    fn body(told: &AgentEvent) -> String {
+        trace_event::new_event(
+            &trace_event::system_actor(Uuid::nil()),
+            trace_event::to_fact(told, Uuid::nil()),
+        )
+        .body
     }
 
     #[test]
     fn values_are_withheld_and_the_way_to_them_is_not() {
         let (call, secret) = (Uuid::nil(), json!({ "fields": [{ "value": "Oak 12.50" }] }));
         let started =
-            |tool: &str| Told::ToolStarted { call, tool: tool.to_owned(), parameters: secret.clone() };
-        let finished = |result: Value| Told::ToolFinished { call, tool: "record".to_owned(), result };
+            |tool: &str| AgentEvent::ToolStarted { call, tool: tool.to_owned(), parameters: secret.clone() };
+        let finished = |result: Value| AgentEvent::ToolFinished { call, tool: "record".to_owned(), result };
         for told in [
             started("record"),
             started("calculate"),
             finished(secret.clone()),
-            Told::Reasoning { text: "Oak 12.50".to_owned() },
+            AgentEvent::Reasoning { text: "Oak 12.50".to_owned() },
         ] {
             let body = body(&told);
             let shown = shown_event(&body);
             assert!(body.contains("Oak") && !shown.contains("Oak"), "{shown}");
             serde_json::from_str::<TraceBody>(&shown).expect("still an event");
         }
-        for told in [started("scrape"), finished(json!({ "error": "Oak 12.50" })), Told::AgentStarted] {
+        for told in [started("scrape"), finished(json!({ "error": "Oak 12.50" })), AgentEvent::AgentStarted] {
             let body = body(&told);
             assert_eq!(shown_event(&body), body);
         }

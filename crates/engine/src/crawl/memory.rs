@@ -1,4 +1,5 @@
-//! What settlements of one crawl remember between them: bounded, kept with the crawl.
+//! What the settlements of one crawl remember between them. Its size is bounded, and it is stored with the
+//! crawl.
 
 use super::outcome::Likeness;
 use crate::scrape::cache;
@@ -8,14 +9,14 @@ use std::collections::BTreeMap;
 use store::Millis;
 use store::crawls::EntryKey;
 
-/// Pages that named another, and pages told from their neighbours by what they say.
-const MOST_CANONICAL: usize = 20_000;
-const MOST_ALIKE: usize = 20_000;
+/// Pages that named a canonical page, and fingerprints of pages whose addresses differ in their query only.
+const MAX_CANONICAL: usize = 20_000;
+const MAX_LIKENESSES: usize = 20_000;
 /// Pages that name a page that names a page…
-const LONGEST_CHAIN: usize = 32;
+const MAX_CANONICAL_CHAIN: usize = 32;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct SettlementMemory {
     pub traps: TrapState,
     /// From pages to those that they named, by key.
     canonical: BTreeMap<u128, u128>,
@@ -24,8 +25,8 @@ pub struct Memory {
     pub at: Option<(u64, usize)>,
 }
 
-impl Memory {
-    pub fn read(stored: Option<&[u8]>, now: Millis) -> Self {
+impl SettlementMemory {
+    pub fn from_stored(stored: Option<&[u8]>, now: Millis) -> Self {
         let read = stored.and_then(|packed| serde_json::from_slice(&cache::unpack(packed).ok()?).ok());
         read.unwrap_or_else(|| Self {
             traps: TrapState::new(year_of(now)),
@@ -36,21 +37,21 @@ impl Memory {
     }
 
     /// What is to be stored; none when that is stored already.
-    pub fn write(&self, stored: Option<&[u8]>) -> Option<Vec<u8>> {
+    pub fn to_stored(&self, stored: Option<&[u8]>) -> Option<Vec<u8>> {
         // Plain data of ours always serialises.
         let packed = cache::pack(&serde_json::to_vec(self).ok()?).ok()?;
         (stored != Some(packed.as_slice())).then_some(packed)
     }
 
     /// From where on the addresses of an entry are to be settled.
-    pub fn place_in(&self, seq: u64) -> usize {
+    pub fn offset_in(&self, seq: u64) -> usize {
         self.at.filter(|(of, _)| *of == seq).map_or(0, |(_, place)| place)
     }
 
     /// Whether what a page names leads back to the page itself.
-    pub fn comes_back(&self, page: EntryKey, named: EntryKey) -> bool {
+    pub fn leads_back_to(&self, page: EntryKey, named: EntryKey) -> bool {
         let (page, mut at) = (u128::from_be_bytes(page), u128::from_be_bytes(named));
-        for _ in 0..LONGEST_CHAIN {
+        for _ in 0..MAX_CANONICAL_CHAIN {
             if at == page {
                 return true;
             }
@@ -63,7 +64,7 @@ impl Memory {
     }
 
     pub fn remember_canonical(&mut self, page: EntryKey, named: EntryKey) {
-        if self.canonical.len() < MOST_CANONICAL {
+        if self.canonical.len() < MAX_CANONICAL {
             self.canonical.insert(u128::from_be_bytes(page), u128::from_be_bytes(named));
         }
     }
@@ -73,7 +74,7 @@ impl Memory {
         if self.alike.iter().any(|other| other.is_like(likeness)) {
             return true;
         }
-        if self.alike.len() < MOST_ALIKE {
+        if self.alike.len() < MAX_LIKENESSES {
             self.alike.push(likeness);
         }
         false

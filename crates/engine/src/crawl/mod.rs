@@ -1,51 +1,53 @@
 //! Crawls and batches: whole sites and long lists, every address accounted for. The ledger is the store's
 //! (`store::crawls`); here it is decided what goes into it.
 //!
-//! A [`crew`] claims entries; [`page`] scrapes one and looks where it leads, [`lists`] reads a site's sitemaps and feeds; [`turn`]
-//! settles what came of them, in order.
+//! The [`worker`] claims entries; [`page`] scrapes one and looks where it leads, [`lists`] reads a site's
+//! sitemaps and feeds; [`settle`] settles what came of them, in order.
 
-pub mod crew;
-mod desk;
-mod familiar;
+mod context;
+mod known_urls;
 mod lists;
-mod manners;
 mod memory;
 pub mod order;
 pub mod outcome;
 mod page;
 pub mod plan;
+mod politeness;
 pub mod prompt;
+mod settle;
 pub mod start;
 pub mod status;
-mod turn;
+#[cfg(test)]
+mod tests;
 pub mod watch;
+pub mod worker;
 
 use store::crawls::Crawl;
 use store::{Store, StoreResult};
 
-use desk::events_of;
+use context::events_of;
 
-pub use crew::{Crew, CrewOptions};
 pub use order::{Follow, Order, SitemapUse, Webhook, entry_key, host_of, lists_key, written_key};
 pub use start::{CrawlAccepted, Crawler};
+pub use worker::{CrawlWorker, take_back_pages};
 
 /// Overdue crawls that are ended in one round.
-const OVERDUE: u32 = 32;
+const MAX_ENDED_TOGETHER: u32 = 32;
 
 /// Ends crawls whose deadline has passed; how many.
 pub async fn fail_overdue(store: &dyn Store) -> StoreResult<u64> {
     let mut failed = 0;
-    for crawl in store.overdue_crawls(OVERDUE).await? {
+    for crawl in store.overdue_crawls(MAX_ENDED_TOGETHER).await? {
         failed += u64::from(fail(store, &crawl, "the crawl did not end in time").await?);
     }
     Ok(failed)
 }
 
-/// Ends crawls and batches that store more than `each` bytes, and the largest when all that run store more than `together`. What they
-/// have so far stays readable. How many.
+/// Ends crawls and batches that store more than `each` bytes, and the largest when all that run store more
+/// than `together`. What they have so far stays readable. How many.
 pub async fn fail_oversized(store: &dyn Store, each: u64, together: u64) -> StoreResult<u64> {
     let mut failed = 0;
-    for crawl in store.oversized_crawls(each, together, OVERDUE).await? {
+    for crawl in store.oversized_crawls(each, together, MAX_ENDED_TOGETHER).await? {
         let done = crawl.counts.completed;
         let error = format!(
             "the storage limit of this server was reached after {done} pages, which can be read; the rest was not scraped"
@@ -59,6 +61,6 @@ pub async fn fail_oversized(store: &dyn Store, each: u64, together: u64) -> Stor
 async fn fail(store: &dyn Store, crawl: &Crawl, error: &str) -> StoreResult<bool> {
     let order: Option<Order> = serde_json::from_str(&crawl.request).ok();
     let events = order.as_ref().and_then(|order| events_of(order, crawl.id, crawl.team_id, crawl.kind));
-    let told = events.and_then(|events| events.failed(error)).into_iter().collect();
-    store.fail_crawl(crawl.id, error.to_owned(), told).await
+    let deliveries = events.and_then(|events| events.failed(error)).into_iter().collect();
+    store.fail_crawl(crawl.id, error.to_owned(), deliveries).await
 }

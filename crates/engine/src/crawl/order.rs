@@ -1,9 +1,10 @@
-//! What the workers of a crawl or a batch need to know of it. Kept with the crawl, so that any process can go on with it.
+//! What the workers of a crawl or a batch need to know of it. Kept with the crawl, so that any process can go
+//! on with it.
 
 use crate::scrape::plan::NamedLogins;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use sites::{Address, Rules, Sameness};
+use sites::{PageUrl, ScopeRules, UrlEquivalence};
 use std::collections::BTreeMap;
 use store::crawls::EntryKey;
 use url::Url;
@@ -11,7 +12,7 @@ use wire::SecretHeaders;
 use wire::scrape::ScrapeOptions;
 
 /// What a page is known by in the ledger: equal for addresses that are one page.
-pub fn entry_key(address: &Address) -> EntryKey {
+pub fn entry_key(address: &PageUrl) -> EntryKey {
     short_hash("page", address.key())
 }
 
@@ -57,12 +58,12 @@ pub struct Order {
     pub scrape: ScrapeOptions,
     /// How the caller reaches this server, for addresses of files.
     pub base_url: String,
-    /// Nothing of the pages is kept past their collection.
+    /// Zero data retention: nothing of the pages is stored after the caller has collected them.
     pub private: bool,
     pub webhook: Option<Webhook>,
 }
 
-/// Which addresses a crawl takes, as [`sites::Rules`] and beside them.
+/// Which addresses a crawl takes: [`sites::ScopeRules`], and what applies in addition to them.
 #[expect(clippy::struct_excessive_bools, reason = "the API's own switches, each by itself")]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Follow {
@@ -81,8 +82,8 @@ pub struct Follow {
 }
 
 impl Follow {
-    pub fn rules(&self) -> Rules {
-        Rules {
+    pub fn rules(&self) -> ScopeRules {
+        ScopeRules {
             include_paths: self.include_paths.clone(),
             exclude_paths: self.exclude_paths.clone(),
             regex_on_full_url: self.regex_on_full_url,
@@ -93,8 +94,8 @@ impl Follow {
         }
     }
 
-    pub fn sameness(&self) -> Sameness {
-        Sameness { ignore_query: self.ignore_query, similar: self.similar_are_one }
+    pub fn sameness(&self) -> UrlEquivalence {
+        UrlEquivalence { ignore_query: self.ignore_query, similar: self.similar_are_one }
     }
 }
 
@@ -125,8 +126,8 @@ mod tests {
 
     #[test]
     fn one_page_has_one_key_and_lists_have_another() {
-        let similar = Sameness { ignore_query: false, similar: true };
-        let key = |text: &str| entry_key(&Address::parse(text, similar).unwrap());
+        let similar = UrlEquivalence { ignore_query: false, similar: true };
+        let key = |text: &str| entry_key(&PageUrl::parse(text, similar).unwrap());
         assert_eq!(key("http://www.site.example/a/"), key("https://site.example/a#x"));
         assert_ne!(key("http://site.example/a"), key("http://site.example/b"));
         assert_ne!(written_key("site.example"), lists_key("site.example"));

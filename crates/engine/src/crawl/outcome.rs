@@ -1,27 +1,29 @@
-//! What a worker found out about an entry, as it waits in the ledger for its turn.
+//! What a worker found out about an entry, stored in the ledger until the entry is settled.
+//!
+//! The names of fields and variants are those of stored JSON: crawls of an earlier version are read by them.
 
+use crate::Error;
 use crate::scrape::cache;
 use serde::{Deserialize, Serialize};
 use sites::Fingerprint;
 use std::borrow::Cow;
 use store::crawls::EntryKey;
-use wire::WireError;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Outcome {
-    Page(Seen),
-    Failed(Failure),
-    /// One word why it is none of the crawl's pages after all.
+    Page(PageFindings),
+    Failed(EntryError),
+    /// The page does not belong to the crawl after all; one word says why.
     Skipped(Cow<'static, str>),
-    Lists(Listed),
+    Lists(ListedUrls),
 }
 
-/// What a crawl needs to know of a page it has.
+/// What settling needs to know of a page that was scraped.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Seen {
+pub struct PageFindings {
     /// Where redirects led, when that is another page.
     pub landed: Option<Lead>,
-    /// The page that this one names as the one to take, when it is another one of the crawl.
+    /// The canonical page that this one names, when that is another page of the crawl.
     pub canonical: Option<Lead>,
     /// Every address on the page, in order, each page once.
     pub leads: Vec<Lead>,
@@ -32,15 +34,15 @@ pub struct Seen {
 
 /// What the lists of a site named.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Listed {
+pub struct ListedUrls {
     pub leads: Vec<Lead>,
-    /// Lists that the site names and that could not be had.
+    /// Lists that the site names and that could not be fetched.
     pub failed: usize,
-    /// There was more than is read.
+    /// There were more addresses than are read.
     pub cut: bool,
 }
 
-/// An address that was found.
+/// An address that was found on a page or in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lead {
     #[serde(with = "hex_key")]
@@ -66,19 +68,18 @@ impl Likeness {
     }
 }
 
-/// Why a page could not be had.
+/// Why a page could not be scraped, as callers see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct EntryError {
     pub code: String,
     pub error: String,
 }
 
-impl Failure {
-    pub fn of(error: &WireError) -> Self {
-        Self {
-            code: error.kind.entry().code.unwrap_or("UNKNOWN_ERROR").to_owned(),
-            error: error.text().to_owned(),
-        }
+impl EntryError {
+    pub fn from_error(error: &Error) -> Self {
+        let wire = error.to_wire();
+        let code = wire.kind.entry().code.unwrap_or("UNKNOWN_ERROR").to_owned();
+        Self { code, error: wire.text().to_owned() }
     }
 }
 

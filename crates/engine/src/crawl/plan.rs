@@ -1,13 +1,14 @@
-//! What a crawl or a batch request means: every default filled in and every conflict refused before anything is written.
+//! What a crawl or a batch request means: every default filled in and every conflict refused before anything
+//! is written.
 
 use super::order::{Follow, Order, SitemapUse, Webhook, entry_key, host_of, lists_key, written_key};
 use crate::models::Models;
 use crate::scrape::ScrapePlan;
 use crate::scrape::plan::{NamedLogins, NamedPage};
-use crate::{answers, webhooks};
+use crate::{Error, derived, webhooks};
 use net::{CredentialScope, EgressAllow, Purpose};
-use sites::scope::BadPattern;
-use sites::{Address, Scope};
+use sites::scope::PatternError;
+use sites::{PageUrl, Scope};
 use std::collections::HashSet;
 use std::time::Duration;
 use store::crawls::{EntryKey, NewEntry, NewFate};
@@ -15,18 +16,18 @@ use uuid::Uuid;
 use wire::batch::BatchRequest;
 use wire::crawl::CrawlRequest;
 use wire::scrape::ScrapeOptions;
-use wire::webhook::WebhookAsked;
-use wire::{Issue, Issues, Kind, PathPart, WireError};
+use wire::webhook::WebhookInput;
+use wire::{Issue, Issues, Kind, PathPart};
 
 pub const DEFAULT_LIMIT: i64 = 10_000;
-const MOST_PAGES: i64 = 1_000_000_000;
-const LONGEST_PROMPT: usize = 10_000;
-const LONGEST_AGENT: usize = 200;
-const LONGEST_DELAY: f64 = 60.0;
+const MAX_PAGES: i64 = 1_000_000_000;
+const MAX_PROMPT_CHARS: usize = 10_000;
+const MAX_AGENT_CHARS: usize = 200;
+const MAX_DELAY_SECONDS: f64 = 60.0;
 /// Wrong addresses of a batch that are listed one by one.
-const MOST_LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
-/// What is true of whoever asks.
+/// What the caller and the server bring to a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
     /// The team keeps nothing.
@@ -39,16 +40,16 @@ pub struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    fn named_page(&self, written: &str) -> Result<NamedPage, WireError> {
+    fn named_page(&self, written: &str) -> Result<NamedPage, Error> {
         NamedPage::parse(written, &|host| self.allow.names_host(Purpose::Scrape, host))
     }
 
-    fn webhook(&self, asked: Option<&WebhookAsked>) -> Result<Option<Webhook>, WireError> {
+    fn webhook(&self, asked: Option<&WebhookInput>) -> Result<Option<Webhook>, Error> {
         asked.map(|asked| webhooks::resolve(asked, &webhooks::JOB_EVENTS, self.allow)).transpose()
     }
 }
 
-/// How much at once, what each page costs, and who stands behind it.
+/// How many pages at once, what each costs, and the audit note of the request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Terms {
     /// Credits of a page.
@@ -62,7 +63,7 @@ pub struct Terms {
 #[derive(Debug, Clone)]
 pub struct CrawlPlan {
     pub order: Order,
-    pub start: Address,
+    pub start: PageUrl,
     pub limit: Limit,
     pub terms: Terms,
 }
@@ -77,23 +78,23 @@ pub struct Limit {
 
 impl CrawlPlan {
     /// A prompt is made options of before there is a plan.
-    pub fn check_prompt(prompt: Option<&str>) -> Result<(), WireError> {
+    pub fn check_prompt(prompt: Option<&str>) -> Result<(), Error> {
         let mut issues = Issues::default();
         if let Some(prompt) = prompt {
-            issues.length("prompt", prompt, &(1..=LONGEST_PROMPT));
+            issues.length("prompt", prompt, &(1..=MAX_PROMPT_CHARS));
         }
-        issues.finish()
+        Ok(issues.finish()?)
     }
 
-    pub fn resolve(asked: &CrawlRequest, who: Asking<'_>) -> Result<Self, WireError> {
+    pub fn resolve(asked: &CrawlRequest, who: Asking<'_>) -> Result<Self, Error> {
         let named = who.named_page(asked.url.as_deref().unwrap_or_default())?;
         let mut issues = Issues::default();
         let follow = follow(asked, &mut issues);
         let limit = limit(asked.limit, &mut issues);
         let max_running = at_once(asked.max_concurrency, &mut issues);
         let gap = delay(asked.delay, &mut issues);
-        let start = Address::of(named.url.clone(), follow.sameness()).map_err(|unusable| {
-            WireError::from(Kind::InvalidUrl).with_details(&[Issue::at(
+        let start = PageUrl::from_url(named.url.clone(), follow.sameness()).map_err(|unusable| {
+            Error::from(Kind::InvalidUrl).with_issues(&[Issue::at(
                 "url",
                 &unusable.to_string(),
                 "invalid_value",
@@ -151,14 +152,14 @@ impl CrawlPlan {
 pub struct BatchPlan {
     pub order: Order,
     pub entries: Vec<NewEntry>,
-    /// What is no address, where the caller wants to be told.
+    /// What is not a valid address, where the caller asked for a list of that.
     pub invalid: Option<Vec<String>>,
     pub append_to: Option<Uuid>,
     pub terms: Terms,
 }
 
 impl BatchPlan {
-    pub fn resolve(asked: &BatchRequest, who: Asking<'_>) -> Result<Self, WireError> {
+    pub fn resolve(asked: &BatchRequest, who: Asking<'_>) -> Result<Self, Error> {
         let mut issues = Issues::default();
         let max_running = at_once(asked.max_concurrency, &mut issues);
         let urls = asked.urls.as_deref().unwrap_or_default();
@@ -168,18 +169,18 @@ impl BatchPlan {
         issues.finish()?;
         let append_to = match asked.append_to_id.as_deref().map(Uuid::try_parse) {
             None => None,
-            Some(id) => Some(id.map_err(|_| WireError::from(Kind::InvalidJobId))?),
+            Some(id) => Some(id.map_err(|_| Error::from(Kind::InvalidJobId))?),
         };
         let scrape = asked.options();
         let private = who.keeps_nothing || asked.zero_data_retention == Some(true);
         let page = page_plan(&scrape, private, who.models)?;
-        let listed = Listed::read(urls, who);
+        let listed = BatchUrls::parse(urls, who);
         if listed.entries.is_empty() {
-            return Err(WireError::from(Kind::NoValidUrls).with_details(&listed.issues));
+            return Err(Error::from(Kind::NoValidUrls).with_issues(&listed.issues));
         }
         let ignores = asked.ignore_invalid_urls.unwrap_or(true);
         if !ignores && !listed.invalid.is_empty() {
-            return Err(WireError::invalid(&listed.issues));
+            return Err(Error::invalid(&listed.issues));
         }
         let order = Order {
             start: None,
@@ -209,7 +210,7 @@ impl BatchPlan {
     }
 
     /// A batch has one way to scrape: what is added to it must not ask for another.
-    pub fn must_fit(&self, asked: &BatchRequest, batch: &Order) -> Result<(), WireError> {
+    pub fn must_fit(&self, asked: &BatchRequest, batch: &Order) -> Result<(), Error> {
         let mut issues = Issues::default();
         if self.order.scrape != ScrapeOptions::default() && self.order.scrape != batch.scrape {
             let why = "the batch has other options; leave them out, or repeat them";
@@ -228,13 +229,13 @@ impl BatchPlan {
         if asked.zero_data_retention == Some(true) && !batch.private {
             issues.add("zeroDataRetention", "is set when a batch is started", "custom");
         }
-        issues.finish()
+        Ok(issues.finish()?)
     }
 }
 
 /// The addresses of a batch, each once.
 #[derive(Debug, Default)]
-struct Listed {
+struct BatchUrls {
     entries: Vec<NewEntry>,
     logins: NamedLogins,
     invalid: Vec<String>,
@@ -242,15 +243,15 @@ struct Listed {
     issues: Vec<Issue>,
 }
 
-impl Listed {
-    fn read(urls: &[String], who: Asking<'_>) -> Self {
+impl BatchUrls {
+    fn parse(urls: &[String], who: Asking<'_>) -> Self {
         let mut listed = Self::default();
         let mut known: HashSet<EntryKey> = HashSet::with_capacity(urls.len());
         for (index, written) in urls.iter().enumerate() {
             match who.named_page(written) {
                 Ok(page) if !listed.logins.add(&page) => {
                     let why = "is listed twice with different logins";
-                    let error = WireError::invalid(&[Issue::at("urls", why, "invalid_value")]);
+                    let error = Error::invalid(&[Issue::at("urls", why, "invalid_value")]);
                     listed.refuse(index, &page.written, &error);
                 }
                 Ok(page) => {
@@ -267,28 +268,28 @@ impl Listed {
         listed
     }
 
-    fn refuse(&mut self, index: usize, written: &str, error: &WireError) {
+    fn refuse(&mut self, index: usize, written: &str, error: &Error) {
         self.invalid.push(written.to_owned());
-        if self.issues.len() < MOST_LISTED {
-            let why = error.details().and_then(|details| details[0]["message"].as_str());
+        if self.issues.len() < MAX_LISTED {
+            let why = error.first_issue().map_or("is no address", |issue| &issue.message);
             let path = vec![PathPart::Key("urls".to_owned()), PathPart::Index(index)];
-            self.issues.push(Issue::new(path, why.unwrap_or("is no address"), "invalid_value"));
+            self.issues.push(Issue::new(path, why, "invalid_value"));
         }
     }
 }
 
 /// What a page of a stored order costs.
-pub fn price(order: &Order) -> Result<i64, WireError> {
-    Ok(ScrapePlan::template(&order.scrape, order.private, CredentialScope::nobody())?.credits())
+pub fn price(order: &Order) -> Result<i64, Error> {
+    Ok(ScrapePlan::template(&order.scrape, order.private, CredentialScope::none())?.credits())
 }
 
 /// How each page is scraped, which must make sense for many of them at once.
-fn page_plan(options: &ScrapeOptions, private: bool, models: &Models) -> Result<ScrapePlan, WireError> {
-    let plan = ScrapePlan::template(options, private, CredentialScope::nobody())?;
-    answers::must_be_able(models, &plan)?;
+fn page_plan(options: &ScrapeOptions, private: bool, models: &Models) -> Result<ScrapePlan, Error> {
+    let plan = ScrapePlan::template(options, private, CredentialScope::none())?;
+    derived::require_models(models, &plan)?;
     if plan.access.profile.as_ref().is_some_and(|profile| profile.save) {
         let why = "must be false: many pages cannot write one profile";
-        return Err(WireError::invalid(&[Issue::at("profile.saveChanges", why, "invalid_value")]));
+        return Err(Error::invalid(&[Issue::at("profile.saveChanges", why, "invalid_value")]));
     }
     Ok(plan)
 }
@@ -307,7 +308,7 @@ fn follow(asked: &CrawlRequest, issues: &mut Issues) -> Follow {
         issues.range("maxDiscoveryDepth", depth, &(0..=i64::from(u32::MAX)));
     }
     if let Some(agent) = &asked.robots_user_agent {
-        issues.length("robotsUserAgent", agent, &(1..=LONGEST_AGENT));
+        issues.length("robotsUserAgent", agent, &(1..=MAX_AGENT_CHARS));
     }
     let on = |switch: Option<bool>| switch.unwrap_or(false);
     Follow {
@@ -328,7 +329,7 @@ fn follow(asked: &CrawlRequest, issues: &mut Issues) -> Follow {
 
 fn limit(asked: Option<i64>, issues: &mut Issues) -> Limit {
     let Some(pages) = asked else { return Limit { pages: DEFAULT_LIMIT.unsigned_abs(), asked: false } };
-    issues.range("limit", pages, &(1..=MOST_PAGES));
+    issues.range("limit", pages, &(1..=MAX_PAGES));
     Limit { pages: u64::try_from(pages).unwrap_or(1), asked: true }
 }
 
@@ -340,15 +341,15 @@ fn at_once(asked: Option<i64>, issues: &mut Issues) -> Option<u32> {
 
 fn delay(asked: Option<f64>, issues: &mut Issues) -> Option<Duration> {
     let seconds = asked?;
-    issues.range("delay", seconds, &(0.0..=LONGEST_DELAY));
+    issues.range("delay", seconds, &(0.0..=MAX_DELAY_SECONDS));
     Duration::try_from_secs_f64(seconds).ok().filter(|gap| !gap.is_zero())
 }
 
-/// A regex that cannot be used, where it stands.
-fn bad_pattern(bad: &BadPattern) -> Issue {
+/// Reports a regex that cannot be used, with its place in the request.
+fn bad_pattern(bad: &PatternError) -> Issue {
     let (list, index) = match bad {
-        BadPattern::One { list, index, .. } => (list, Some(*index)),
-        BadPattern::All { list, .. } => (list, None),
+        PatternError::One { list, index, .. } => (list, Some(*index)),
+        PatternError::All { list, .. } => (list, None),
     };
     let list = PathPart::Key(list.to_string());
     let path = std::iter::once(list).chain(index.map(PathPart::Index)).collect();

@@ -1,13 +1,14 @@
-//! Accepting crawls and batches: what was asked is on disk, with its credits set aside, before the caller has an id.
+//! Accepting crawls and batches: the request is on disk, with its credits set aside, before the caller has an
+//! id.
 
 use super::Order;
-use super::desk::events_of;
+use super::context::events_of;
 use super::plan::{Asking, BatchPlan, CrawlPlan, Limit, Terms, price};
 use super::prompt::{self, Prompted};
-use super::watch::Seats;
+use super::watch::WatcherLimits;
 use crate::callers::Caller;
 use crate::models::Models;
-use crate::{credits, from_store, idempotency};
+use crate::{Error, credits, from_store, idempotency};
 use net::EgressAllow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,23 +16,23 @@ use store::admission::Admission;
 use store::crawls::{Appended, Crawl, CrawlKind, CrawlState, NewCrawl, NewEntry, StartedCrawl};
 use store::{Store, StoreError};
 use uuid::Uuid;
+use wire::Kind;
 use wire::batch::BatchRequest;
 use wire::crawl::{CrawlRequest, ParamsPreviewRequest};
-use wire::{Kind, WireError};
 
 /// How long a crawl and its documents are kept after it ended.
-pub const KEPT: Duration = Duration::from_hours(24);
-/// The same where nothing is to be kept: long enough to be collected.
-pub const PRIVATE_KEPT: Duration = Duration::from_hours(1);
+pub const RESULT_RETENTION: Duration = Duration::from_hours(24);
+/// The same with zero data retention: long enough for the caller to collect them.
+pub const PRIVATE_RESULT_RETENTION: Duration = Duration::from_hours(1);
 /// A reservation that no crawl holds by then was left behind by a crash. One that a live crawl holds stays.
-const UNTIL_STARTED: Duration = Duration::from_mins(1);
+const RESERVATION_HOLD: Duration = Duration::from_mins(1);
 /// What every crawl may take, whatever its size.
-const LEAST_TIME: Duration = Duration::from_hours(48);
+const MIN_TIME: Duration = Duration::from_hours(48);
 /// What each of its pages may take on top.
 const TIME_PER_PAGE: Duration = Duration::from_secs(1);
-const MOST_TIME: Duration = Duration::from_hours(365 * 24);
+const MAX_TIME: Duration = Duration::from_hours(365 * 24);
 
-/// The name of a kind where limits, keys and activities are kept.
+/// The name of a kind among limits, idempotency keys and activity.
 pub fn endpoint(kind: CrawlKind) -> &'static str {
     match kind {
         CrawlKind::Crawl => "crawl",
@@ -44,7 +45,7 @@ pub struct Crawler {
     pub(super) store: Arc<dyn Store>,
     allow: EgressAllow,
     models: Models,
-    pub(super) seats: Arc<Seats>,
+    pub(super) watchers: Arc<WatcherLimits>,
 }
 
 impl std::fmt::Debug for Crawler {
@@ -71,7 +72,7 @@ pub struct BatchAccepted {
 impl Crawler {
     /// `allow` is what the operator opened in private address space.
     pub fn new(store: Arc<dyn Store>, allow: EgressAllow) -> Self {
-        Self { store, allow, models: Models::default(), seats: Arc::default() }
+        Self { store, allow, models: Models::default(), watchers: Arc::default() }
     }
 
     /// The same with language models, for prompts and for formats that need one.
@@ -92,7 +93,7 @@ impl Crawler {
         asked: &CrawlRequest,
         key: Option<&str>,
         base_url: &str,
-    ) -> Result<CrawlAccepted, WireError> {
+    ) -> Result<CrawlAccepted, Error> {
         idempotency::refuse_used(self.store.as_ref(), caller, endpoint(CrawlKind::Crawl), key).await?;
         if asked.prompt.is_some() {
             self.refuse_full_queue(caller).await?;
@@ -110,7 +111,7 @@ impl Crawler {
         asked: BatchRequest,
         key: Option<&str>,
         base_url: &str,
-    ) -> Result<BatchAccepted, WireError> {
+    ) -> Result<BatchAccepted, Error> {
         idempotency::refuse_used(self.store.as_ref(), caller, endpoint(CrawlKind::Batch), key).await?;
         let (allow, models, base_url) = (self.allow.clone(), self.models.clone(), base_url.to_owned());
         let keeps_nothing = caller.zero_data_retention;
@@ -119,7 +120,7 @@ impl Crawler {
             let who = Asking { keeps_nothing, base_url: &base_url, allow: &allow, models: &models };
             BatchPlan::resolve(&asked, who).map(|plan| (plan, asked))
         });
-        let (plan, asked) = planned.await.map_err(|_| WireError::from(Kind::Internal))??;
+        let (plan, asked) = planned.await.map_err(Error::internal)??;
         match plan.append_to {
             Some(batch) => self.append(caller, &asked, plan, batch, key).await,
             None => self.accept_batch(caller, plan, key).await,
@@ -127,23 +128,19 @@ impl Crawler {
     }
 
     /// What a prompt would make of a crawl's options.
-    pub async fn preview(
-        &self,
-        caller: &Caller,
-        asked: &ParamsPreviewRequest,
-    ) -> Result<Prompted, WireError> {
+    pub async fn preview(&self, caller: &Caller, asked: &ParamsPreviewRequest) -> Result<Prompted, Error> {
         let (url, prompt) = (asked.url.clone(), Some(asked.prompt.clone().unwrap_or_default()));
         let asked = CrawlRequest { url, prompt, ..CrawlRequest::default() };
         let (_, prompted) = self.understand(caller, &asked, "").await?;
-        prompted.ok_or_else(|| Kind::Internal.into())
+        prompted.ok_or_else(|| Error::internal("a prompt came to nothing"))
     }
 
-    /// Refuses what would find no place, before a model is asked for it. Whether there is a place is decided later, by the transaction
-    /// that takes it.
-    async fn refuse_full_queue(&self, caller: &Caller) -> Result<(), WireError> {
+    /// Refuses a crawl when the queue is full, before a model is asked for it. Whether it fits is decided
+    /// later, by the transaction that takes it.
+    async fn refuse_full_queue(&self, caller: &Caller) -> Result<(), Error> {
         let Some(cap) = caller.plan.queue else { return Ok(()) };
         let waiting = self.store.queue_status(caller.team).await.map_err(from_store)?.waiting;
-        if waiting < cap { Ok(()) } else { Err(WireError::queue_full(cap)) }
+        if waiting < cap { Ok(()) } else { Err(Error::queue_full(cap)) }
     }
 
     /// Turns the prompt of a request into options of it. A model that is asked for that is paid for.
@@ -152,9 +149,9 @@ impl Crawler {
         caller: &Caller,
         asked: &CrawlRequest,
         base_url: &str,
-    ) -> Result<(CrawlRequest, Option<Prompted>), WireError> {
+    ) -> Result<(CrawlRequest, Option<Prompted>), Error> {
         let who = self.asking(caller, base_url);
-        // Mistakes are told before anything is set aside.
+        // Errors in the request are reported before credits are reserved.
         prompt::check(asked, who)?;
         if asked.prompt.is_none() || !prompt::asks_model(&self.models) {
             return Ok(prompt::apply(&self.models, asked, who).await);
@@ -166,17 +163,12 @@ impl Crawler {
         Ok((request, prompted))
     }
 
-    async fn accept_crawl(
-        &self,
-        caller: &Caller,
-        plan: CrawlPlan,
-        key: Option<&str>,
-    ) -> Result<Uuid, WireError> {
+    async fn accept_crawl(&self, caller: &Caller, plan: CrawlPlan, key: Option<&str>) -> Result<Uuid, Error> {
         let entries = plan.entries();
         let (reservation, limit) = self.reserve_pages(caller, plan.limit, plan.terms.price).await?;
         let target = plan.order.start.clone().unwrap_or_default();
-        let crawl = new_crawl(caller, CrawlKind::Crawl, &plan.order, plan.terms, target);
-        let deadline = longest(limit, crawl.gap);
+        let crawl = new_crawl(caller, CrawlKind::Crawl, &plan.order, plan.terms, target)?;
+        let deadline = max_time(limit, crawl.gap);
         let crawl = NewCrawl { limit: Some(limit), deadline, reservation, ..crawl };
         self.write(caller, crawl, entries, key).await
     }
@@ -186,13 +178,13 @@ impl Crawler {
         caller: &Caller,
         plan: BatchPlan,
         key: Option<&str>,
-    ) -> Result<BatchAccepted, WireError> {
+    ) -> Result<BatchAccepted, Error> {
         let pages = plan.entries.len() as u64;
         let (reservation, _) =
             self.reserve_pages(caller, Limit { pages, asked: true }, plan.terms.price).await?;
         let target = plan.target();
-        let batch = new_crawl(caller, CrawlKind::Batch, &plan.order, plan.terms, target);
-        let batch = NewCrawl { deadline: longest(pages, None), reservation, ..batch };
+        let batch = new_crawl(caller, CrawlKind::Batch, &plan.order, plan.terms, target)?;
+        let batch = NewCrawl { deadline: max_time(pages, None), reservation, ..batch };
         let id = self.write(caller, batch, plan.entries, key).await?;
         Ok(BatchAccepted { id, invalid: plan.invalid })
     }
@@ -204,9 +196,9 @@ impl Crawler {
         plan: BatchPlan,
         id: Uuid,
         key: Option<&str>,
-    ) -> Result<BatchAccepted, WireError> {
+    ) -> Result<BatchAccepted, Error> {
         let batch = self.find(caller, CrawlKind::Batch, id).await?;
-        let order = order_of(&batch)?;
+        let order = stored_order(&batch)?;
         plan.must_fit(asked, &order)?;
         // What is still open needs its credits too: the new reservation takes the place of the old one.
         let counts = batch.counts;
@@ -227,15 +219,15 @@ impl Crawler {
         }
     }
 
-    /// Writes a crawl down with its first entries. Its idempotency key is used by the same transaction, which also holds the team to
-    /// the queue of its plan.
+    /// Writes a crawl down with its first entries. Its idempotency key is used by the same transaction, which
+    /// also holds the team to the queue of its plan.
     async fn write(
         &self,
         caller: &Caller,
         mut crawl: NewCrawl,
         entries: Vec<NewEntry>,
         key: Option<&str>,
-    ) -> Result<Uuid, WireError> {
+    ) -> Result<Uuid, Error> {
         let (id, reservation) = (crawl.id, crawl.reservation);
         crawl.admission = idempotency::admission(caller, endpoint(crawl.kind), key, id);
         match self.store.start_crawl(crawl, entries).await {
@@ -247,57 +239,61 @@ impl Crawler {
         }
     }
 
-    /// When the database went away in the middle, the crawl may stand; then it needs the reservation, and if it does not, the
-    /// sweeper gives it back.
-    async fn refused(&self, reservation: Option<Uuid>, error: StoreError) -> WireError {
+    /// When the database went away in the middle, the crawl may stand; then it needs the reservation, and if
+    /// it does not, the sweeper gives it back.
+    async fn refused(&self, reservation: Option<Uuid>, error: StoreError) -> Error {
         let passing = error.is_retryable();
         let error = from_store(error);
         if passing { error } else { self.give_back(reservation, error).await }
     }
 
-    async fn give_back(&self, reservation: Option<Uuid>, error: WireError) -> WireError {
+    async fn give_back(&self, reservation: Option<Uuid>, error: Error) -> Error {
         if let Some(reservation) = reservation {
             credits::give_back(self.store.as_ref(), reservation).await;
         }
         error
     }
 
-    /// Sets aside what so many pages cost, where the plan has a limit. Where the caller named no number, as many as the plan still
-    /// covers will do.
+    /// Sets aside what so many pages cost, where the plan has a limit. Where the caller named no number, as
+    /// many as the plan still covers will do.
     async fn reserve_pages(
         &self,
         caller: &Caller,
         limit: Limit,
         price: i64,
-    ) -> Result<(Option<Uuid>, u64), WireError> {
+    ) -> Result<(Option<Uuid>, u64), Error> {
         let Some(allowance) = caller.plan.credits else { return Ok((None, limit.pages)) };
         let reserve = async |pages: u64| {
             let amount = i64::try_from(pages).unwrap_or(i64::MAX).saturating_mul(price);
-            credits::reserve(self.store.as_ref(), caller, amount, "crawl", UNTIL_STARTED).await
+            credits::reserve(self.store.as_ref(), caller, amount, "crawl", RESERVATION_HOLD).await
         };
         match reserve(limit.pages).await {
-            Err(error) if error.kind == Kind::InsufficientCredits && !limit.asked => {
+            Err(Error::InsufficientCredits) if !limit.asked => {
                 let balance = self.store.balance(caller.team).await.map_err(from_store)?;
                 let left = u64::try_from(allowance - balance.used - balance.reserved).unwrap_or(0);
                 let pages = (left / price.unsigned_abs().max(1)).min(limit.pages);
-                if pages == 0 { Err(error) } else { Ok((Some(reserve(pages).await?), pages)) }
+                if pages == 0 {
+                    Err(Error::InsufficientCredits)
+                } else {
+                    Ok((Some(reserve(pages).await?), pages))
+                }
             }
             reserved => Ok((Some(reserved?), limit.pages)),
         }
     }
 
     /// A crawl or batch of the caller's team.
-    pub(super) async fn find(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<Crawl, WireError> {
+    pub(super) async fn find(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<Crawl, Error> {
         let crawl = self.store.crawl(caller.team, id).await.map_err(from_store)?;
         crawl.filter(|crawl| crawl.kind == kind).ok_or_else(|| Kind::JobNotFound.into())
     }
 }
 
-/// What a stored crawl was asked for.
-pub(super) fn order_of(crawl: &Crawl) -> Result<Order, WireError> {
+/// The stored request of a crawl.
+pub(super) fn stored_order(crawl: &Crawl) -> Result<Order, Error> {
     serde_json::from_str(&crawl.request).map_err(|error| {
         tracing::error!(crawl = %crawl.id, %error, "a stored crawl cannot be read");
-        WireError::from(Kind::Internal)
+        Error::already_logged(error)
     })
 }
 
@@ -306,35 +302,40 @@ pub(super) fn is_live(crawl: &Crawl) -> bool {
     crawl.state == CrawlState::Active
 }
 
-fn new_crawl(caller: &Caller, kind: CrawlKind, order: &Order, terms: Terms, target: String) -> NewCrawl {
+fn new_crawl(
+    caller: &Caller,
+    kind: CrawlKind,
+    order: &Order,
+    terms: Terms,
+    target: String,
+) -> Result<NewCrawl, Error> {
     let id = Uuid::now_v7();
     let events = events_of(order, id, caller.team, kind);
-    NewCrawl {
+    Ok(NewCrawl {
         id,
         team_id: caller.team,
         key_id: caller.key,
         kind,
-        // Our own plain data always serialises.
-        request: serde_json::to_string(order).unwrap_or_default(),
+        request: serde_json::to_string(order).map_err(Error::internal)?,
         target,
         limit: None,
         max_running: terms.max_running,
         gap: terms.gap,
-        deadline: LEAST_TIME,
-        retain_for: if order.private { PRIVATE_KEPT } else { KEPT },
+        deadline: MIN_TIME,
+        retain_for: if order.private { PRIVATE_RESULT_RETENTION } else { RESULT_RETENTION },
         reservation: None,
         private: order.private,
         audit: terms.audit,
         deliveries: events.and_then(|events| events.started()).into_iter().collect(),
         admission: Admission::default(),
-    }
+    })
 }
 
 /// How long so many pages may take.
-fn longest(pages: u64, gap: Option<Duration>) -> Duration {
+fn max_time(pages: u64, gap: Option<Duration>) -> Duration {
     let each = gap.unwrap_or_default().max(TIME_PER_PAGE);
     let pages = u32::try_from(pages).unwrap_or(u32::MAX);
-    each.saturating_mul(pages).saturating_add(LEAST_TIME).min(MOST_TIME)
+    each.saturating_mul(pages).saturating_add(MIN_TIME).min(MAX_TIME)
 }
 
 #[cfg(test)]
@@ -343,8 +344,8 @@ mod tests {
 
     #[test]
     fn the_time_of_a_crawl_grows_with_it_and_ends() {
-        assert_eq!(longest(3600, None), Duration::from_hours(49));
-        assert_eq!(longest(60, Some(Duration::from_mins(1))), Duration::from_hours(49));
-        assert_eq!(longest(u64::MAX, Some(Duration::from_mins(1))), MOST_TIME);
+        assert_eq!(max_time(3600, None), Duration::from_hours(49));
+        assert_eq!(max_time(60, Some(Duration::from_mins(1))), Duration::from_hours(49));
+        assert_eq!(max_time(u64::MAX, Some(Duration::from_mins(1))), MAX_TIME);
     }
 }

@@ -1,4 +1,5 @@
-//! How crawls and batches stand: their numbers, their documents page by page, what failed and why, the whole ledger.
+//! How crawls and batches stand: their numbers, their documents page by page, what failed and why, the whole
+//! ledger.
 
 mod documents;
 mod ledger;
@@ -8,21 +9,20 @@ pub(super) use documents::unpacked;
 pub use documents::{Documents, Window};
 
 use super::order::{Order, SitemapUse};
-use super::start::{Crawler, KEPT, PRIVATE_KEPT, is_live, order_of};
+use super::start::{Crawler, PRIVATE_RESULT_RETENTION, RESULT_RETENTION, is_live, stored_order};
 use crate::callers::Caller;
-use crate::{from_store, time};
-use ledger::{LINES, is_blocked};
+use crate::{Error, from_store, time};
+use ledger::{MAX_LEDGER_LINES, is_blocked};
 use std::time::Duration;
-use store::crawls::{Crawl, CrawlKind, CrawlState, EntryState};
-use store::jobs::{CancelOutcome, JobState};
+use store::crawls::{CancelOutcome, Crawl, CrawlKind, CrawlState, EntryState};
 use uuid::Uuid;
+use wire::Kind;
 use wire::crawl::{ActiveCrawl, CrawlRequest, JobHead, PageQuery};
-use wire::webhook::WebhookAsked;
-use wire::{Kind, WireError};
+use wire::webhook::WebhookInput;
 
-const MOST_ACTIVE: u32 = 1_000;
+const MAX_ACTIVE: u32 = 1_000;
 
-/// The path that a kind is asked for under.
+/// The path of a kind in the API.
 pub fn path(kind: CrawlKind) -> &'static str {
     match kind {
         CrawlKind::Crawl => "/v2/crawl",
@@ -31,7 +31,7 @@ pub fn path(kind: CrawlKind) -> &'static str {
 }
 
 impl Crawler {
-    /// How it stands, with a page of its documents, as JSON.
+    /// Its status with a page of its documents, as JSON.
     pub async fn status(
         &self,
         caller: &Caller,
@@ -39,8 +39,8 @@ impl Crawler {
         id: Uuid,
         page: &PageQuery,
         base_url: &str,
-    ) -> Result<Vec<u8>, WireError> {
-        let window = Window::of(page)?;
+    ) -> Result<Vec<u8>, Error> {
+        let window = Window::from_query(page)?;
         let crawl = self.find(caller, kind, id).await?;
         let documents = self.documents(&crawl, window).await?;
         let mut head = head(&crawl);
@@ -52,17 +52,18 @@ impl Crawler {
     }
 
     /// What to know about a result that is not what one would expect of a site.
-    async fn warning(&self, crawl: &Crawl) -> Result<Option<String>, WireError> {
+    async fn warning(&self, crawl: &Crawl) -> Result<Option<String>, Error> {
         if crawl.kind != CrawlKind::Crawl || crawl.state != CrawlState::Completed {
             return Ok(None);
         }
         let counts = crawl.counts;
         let mut notes = Vec::new();
         if counts.skipped > 0 {
-            let lines = self.store.crawl_entries(crawl.id, Some(EntryState::Skipped), 0, LINES).await;
+            let lines =
+                self.store.crawl_entries(crawl.id, Some(EntryState::Skipped), 0, MAX_LEDGER_LINES).await;
             let blocked = lines.map_err(from_store)?.iter().filter(|line| is_blocked(line)).count();
             if blocked > 0 {
-                let many = if counts.skipped > u64::from(LINES) { " or more" } else { "" };
+                let many = if counts.skipped > u64::from(MAX_LEDGER_LINES) { " or more" } else { "" };
                 notes.push(format!(
                     "{blocked}{many} addresses were left out because robots.txt asks for it; the errors list them"
                 ));
@@ -80,21 +81,18 @@ impl Crawler {
     }
 
     /// The crawls of the caller's team that run, newest first, without their secrets.
-    pub async fn active(&self, caller: &Caller) -> Result<Vec<ActiveCrawl>, WireError> {
-        let crawls = self.store.active_crawls(caller.team, CrawlKind::Crawl, MOST_ACTIVE).await;
+    pub async fn active(&self, caller: &Caller) -> Result<Vec<ActiveCrawl>, Error> {
+        let crawls = self.store.active_crawls(caller.team, CrawlKind::Crawl, MAX_ACTIVE).await;
         // One whose request cannot be read any more is about to be ended.
         let crawls = crawls.map_err(from_store)?.into_iter().filter(|crawl| !crawl.request.is_empty());
         crawls.map(|crawl| active(&crawl)).collect()
     }
 
-    /// Ends it, whatever is open in it. Cancelling twice is no mistake.
-    pub async fn cancel(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<(), WireError> {
+    /// Ends it, whatever is open in it. Cancelling it again is not an error.
+    pub async fn cancel(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<(), Error> {
         self.find(caller, kind, id).await?;
         match self.store.cancel_crawl(caller.team, id).await.map_err(from_store)? {
-            CancelOutcome::Cancelled
-            | CancelOutcome::Requested
-            | CancelOutcome::AlreadyRequested
-            | CancelOutcome::AlreadyFinished(JobState::Cancelled) => Ok(()),
+            CancelOutcome::Cancelled | CancelOutcome::AlreadyFinished(CrawlState::Cancelled) => Ok(()),
             CancelOutcome::AlreadyFinished(_) => Err(match kind {
                 CrawlKind::Crawl => Kind::CrawlFinished.into(),
                 CrawlKind::Batch => Kind::BatchFinished.into(),
@@ -104,11 +102,11 @@ impl Crawler {
     }
 }
 
-/// The numbers of a crawl as they are told.
+/// The status of a crawl without its documents.
 pub fn head(crawl: &Crawl) -> JobHead {
     let counts = crawl.counts;
     let failed_to_start = crawl.state == CrawlState::Failed && counts.completed == 0;
-    let kept = if crawl.private { PRIVATE_KEPT } else { KEPT };
+    let kept = if crawl.private { PRIVATE_RESULT_RETENTION } else { RESULT_RETENTION };
     let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
     let until = crawl.finished_at.unwrap_or(crawl.now);
     JobHead {
@@ -137,8 +135,8 @@ pub fn head(crawl: &Crawl) -> JobHead {
     }
 }
 
-fn active(crawl: &Crawl) -> Result<ActiveCrawl, WireError> {
-    let order = order_of(crawl)?;
+fn active(crawl: &Crawl) -> Result<ActiveCrawl, Error> {
+    let order = stored_order(crawl)?;
     Ok(ActiveCrawl {
         id: crawl.id,
         team_id: crawl.team_id,
@@ -148,7 +146,7 @@ fn active(crawl: &Crawl) -> Result<ActiveCrawl, WireError> {
     })
 }
 
-/// An order as it could have been asked for, but for its secrets.
+/// A request that would make this crawl, without its secrets.
 fn options(order: Order, limit: Option<u64>) -> CrawlRequest {
     let follow = order.follow;
     let sitemap = match follow.sitemap {
@@ -171,7 +169,7 @@ fn options(order: Order, limit: Option<u64>) -> CrawlRequest {
         allow_subdomains: Some(follow.allow_subdomains),
         ignore_robots_txt: Some(follow.ignore_robots),
         robots_user_agent: follow.robots_agent,
-        webhook: order.webhook.map(|hook| WebhookAsked::Plain(shown::receiver(&hook.url))),
+        webhook: order.webhook.map(|hook| WebhookInput::Plain(shown::receiver(&hook.url))),
         scrape_options: Some(shown::without_secrets(order.scrape)),
         zero_data_retention: Some(order.private),
         ..CrawlRequest::default()

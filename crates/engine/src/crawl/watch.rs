@@ -1,48 +1,48 @@
-//! Following a crawl or a batch: what it has, then what comes, then its end. One look at its row a second at most, for each who
-//! watches; who watches is bounded.
+//! Watching a crawl or a batch: the documents it has, those that come, and its end. Each watcher reads the
+//! crawl at most once a second, and the number of watchers is limited.
 
 use super::start::{Crawler, is_live};
 use super::status::{Window, head, unpacked};
 use crate::callers::Caller;
-use crate::from_store;
+use crate::{Error, from_store};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::crawls::{Crawl, CrawlKind};
 use tokio::time::Instant;
 use uuid::Uuid;
+use wire::Kind;
 use wire::crawl::JobHead;
-use wire::{Kind, WireError};
 
-const EVERY: Duration = Duration::from_secs(1);
-/// Who may watch at once: of one team, and of all.
-const MOST_OF_A_TEAM: usize = 100;
-const MOST: usize = 1_000;
-/// Documents that are handed over in one go.
-const HANDFUL: u32 = 64;
-const HANDFUL_BYTES: u64 = 1 << 20;
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// Watchers at once: of one team, and in all.
+const MAX_WATCHERS_PER_TEAM: usize = 100;
+const MAX_WATCHERS: usize = 1_000;
+/// Documents that one update has at most, and their bytes.
+const DOCUMENTS_PER_UPDATE: u32 = 64;
+const BYTES_PER_UPDATE: u64 = 1 << 20;
 
-/// Somebody who follows a crawl.
+/// A caller that watches a crawl.
 #[derive(Debug)]
 pub struct Watch {
     crawler: Arc<Crawler>,
     crawl: Crawl,
     /// The number of the last document that was handed over.
     after: u64,
-    /// The version that was told last.
-    told: Option<u64>,
-    looked: Instant,
+    /// The version of the crawl in the last update.
+    told_version: Option<u64>,
+    checked_at: Instant,
     every: Duration,
-    _seat: Seat,
+    _permit: WatcherPermit,
 }
 
-/// What a look brought.
+/// What changed since the last update.
 #[derive(Debug)]
-pub struct Look {
+pub struct WatchUpdate {
     pub head: JobHead,
     /// New documents as JSON, each with its number.
     pub documents: Vec<(u64, Vec<u8>)>,
-    /// That was all: it has ended, and every document was handed over.
+    /// The crawl has ended, and every document was handed over.
     pub ended: bool,
 }
 
@@ -64,27 +64,35 @@ impl Crawler {
         kind: CrawlKind,
         id: Uuid,
         after: u64,
-    ) -> Result<Watch, WireError> {
+    ) -> Result<Watch, Error> {
         let crawl = self.find(caller, kind, id).await?;
-        let seat = self.seats.take(caller.team)?;
-        let looked = Instant::now();
-        Ok(Watch { crawler: self.clone(), crawl, after, told: None, looked, every: EVERY, _seat: seat })
+        let permit = self.watchers.acquire(caller.team)?;
+        let checked_at = Instant::now();
+        Ok(Watch {
+            crawler: self.clone(),
+            crawl,
+            after,
+            told_version: None,
+            checked_at,
+            every: CHECK_EVERY,
+            _permit: permit,
+        })
     }
 }
 
 impl Watch {
-    /// Looks more often, for who is alone with the store.
+    /// Checks more often, for a command that has the store to itself.
     #[must_use]
-    pub fn looking_every(self, every: Duration) -> Self {
+    pub fn checking_every(self, every: Duration) -> Self {
         Self { every, ..self }
     }
 
-    /// What is there already; documents that do not fit come with the looks that follow.
-    pub async fn catch_up(&mut self) -> Result<CatchUp, WireError> {
+    /// What is there already; documents that do not fit come with the updates that follow.
+    pub async fn catch_up(&mut self) -> Result<CatchUp, Error> {
         let window = Window { skip: self.after, limit: None };
         let documents = self.crawler.documents(&self.crawl, window).await?;
         self.after = documents.last;
-        self.told = Some(self.crawl.version);
+        self.told_version = Some(self.crawl.version);
         Ok(CatchUp {
             status: head(&self.crawl).with_documents(&documents.json),
             live: is_live(&self.crawl),
@@ -93,32 +101,33 @@ impl Watch {
     }
 
     /// Waits for something new: documents, other numbers, or the end.
-    pub async fn next(&mut self) -> Result<Look, WireError> {
-        while self.has_all() && self.told == Some(self.crawl.version) && is_live(&self.crawl) {
-            tokio::time::sleep_until(self.looked + self.every).await;
+    pub async fn next(&mut self) -> Result<WatchUpdate, Error> {
+        while self.has_all() && self.told_version == Some(self.crawl.version) && is_live(&self.crawl) {
+            tokio::time::sleep_until(self.checked_at + self.every).await;
             let (team, id) = (self.crawl.team_id, self.crawl.id);
             let crawl = self.crawler.store.crawl(team, id).await.map_err(from_store)?;
-            self.looked = Instant::now();
+            self.checked_at = Instant::now();
             self.crawl = crawl.ok_or(Kind::JobNotFound)?;
         }
-        let documents = self.handful().await?;
-        self.told = Some(self.crawl.version);
-        Ok(Look { head: head(&self.crawl), documents, ended: self.has_all() && !is_live(&self.crawl) })
+        let documents = self.next_documents().await?;
+        self.told_version = Some(self.crawl.version);
+        Ok(WatchUpdate { head: head(&self.crawl), documents, ended: self.has_all() && !is_live(&self.crawl) })
     }
 
-    async fn handful(&mut self) -> Result<Vec<(u64, Vec<u8>)>, WireError> {
+    async fn next_documents(&mut self) -> Result<Vec<(u64, Vec<u8>)>, Error> {
         if self.has_all() {
             return Ok(Vec::new());
         }
-        let wanted =
-            u32::try_from(self.crawl.counts.completed - self.after).map_or(HANDFUL, |left| left.min(HANDFUL));
-        let kept = self.crawler.store.crawl_documents(self.crawl.id, self.after, wanted, HANDFUL_BYTES).await;
+        let wanted = u32::try_from(self.crawl.counts.completed - self.after)
+            .map_or(DOCUMENTS_PER_UPDATE, |left| left.min(DOCUMENTS_PER_UPDATE));
+        let kept =
+            self.crawler.store.crawl_documents(self.crawl.id, self.after, wanted, BYTES_PER_UPDATE).await;
         let kept = kept.map_err(from_store)?;
         // Gone since: nothing more will come.
         let last = kept.last().ok_or(Kind::JobNotFound)?.number;
         let unpack = move || kept.iter().map(|one| Ok((one.number, unpacked(one)?))).collect();
         let unpacked = tokio::task::spawn_blocking(unpack).await;
-        let documents: Result<Vec<_>, WireError> = unpacked.map_err(|_| WireError::from(Kind::Internal))?;
+        let documents: Result<Vec<_>, Error> = unpacked.map_err(Error::internal)?;
         self.after = last;
         documents
     }
@@ -128,30 +137,33 @@ impl Watch {
     }
 }
 
-/// Who watches, by team.
+/// How many watch, by team.
 #[derive(Debug, Default)]
-pub struct Seats(Mutex<HashMap<Uuid, usize>>);
+pub struct WatcherLimits(Mutex<HashMap<Uuid, usize>>);
 
 #[derive(Debug)]
-pub struct Seat {
-    seats: Arc<Seats>,
+pub struct WatcherPermit {
+    limits: Arc<WatcherLimits>,
     team: Uuid,
 }
 
-impl Seats {
-    /// A seat for one more of the team, until it is dropped.
-    pub fn take(self: &Arc<Self>, team: Uuid) -> Result<Seat, WireError> {
+impl WatcherLimits {
+    /// Counts one more watcher of the team until the permit is dropped, or refuses it.
+    pub fn acquire(self: &Arc<Self>, team: Uuid) -> Result<WatcherPermit, Error> {
         let mut taken = self.taken();
-        if taken.values().sum::<usize>() >= MOST {
-            return Err(WireError::unavailable("too many watch already", 5));
+        if taken.values().sum::<usize>() >= MAX_WATCHERS {
+            return Err(Error::Unavailable {
+                reason: "too many clients are watching crawls and runs",
+                retry_after: 5,
+            });
         }
         let of_team = taken.entry(team).or_default();
-        if *of_team >= MOST_OF_A_TEAM {
-            let most = u32::try_from(MOST_OF_A_TEAM).unwrap_or(u32::MAX);
-            return Err(WireError::concurrency_limited(most));
+        if *of_team >= MAX_WATCHERS_PER_TEAM {
+            let max = u32::try_from(MAX_WATCHERS_PER_TEAM).unwrap_or(u32::MAX);
+            return Err(Error::ConcurrencyLimited { max });
         }
         *of_team += 1;
-        Ok(Seat { seats: self.clone(), team })
+        Ok(WatcherPermit { limits: self.clone(), team })
     }
 
     fn taken(&self) -> MutexGuard<'_, HashMap<Uuid, usize>> {
@@ -159,9 +171,9 @@ impl Seats {
     }
 }
 
-impl Drop for Seat {
+impl Drop for WatcherPermit {
     fn drop(&mut self) {
-        let mut taken = self.seats.taken();
+        let mut taken = self.limits.taken();
         if let Some(of_team) = taken.get_mut(&self.team) {
             *of_team -= 1;
             if *of_team == 0 {
@@ -177,13 +189,14 @@ mod tests {
 
     #[test]
     fn seats_are_given_back() {
-        let seats = Arc::new(Seats::default());
+        let limits = Arc::new(WatcherLimits::default());
         let (ours, theirs) = (Uuid::now_v7(), Uuid::now_v7());
-        let held: Vec<Seat> = (0..MOST_OF_A_TEAM).map(|_| seats.take(ours).unwrap()).collect();
-        assert_eq!(seats.take(ours).unwrap_err().kind, Kind::ConcurrencyLimited);
-        assert!(seats.take(theirs).is_ok(), "one team does not keep another out");
+        let held: Vec<WatcherPermit> =
+            (0..MAX_WATCHERS_PER_TEAM).map(|_| limits.acquire(ours).unwrap()).collect();
+        assert_eq!(limits.acquire(ours).unwrap_err().kind(), Kind::ConcurrencyLimited);
+        assert!(limits.acquire(theirs).is_ok(), "one team does not keep another out");
         drop(held);
-        assert!(seats.take(ours).is_ok());
-        assert!(seats.taken().is_empty());
+        assert!(limits.acquire(ours).is_ok());
+        assert!(limits.taken().is_empty());
     }
 }

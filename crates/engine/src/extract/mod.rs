@@ -1,5 +1,5 @@
-//! Extract: the older way to ask for structured data. It is an agent run over the pages of its request, accepted, worked on, paid and
-//! kept as every run; only what is asked and how it is told differ.
+//! Extract: the older way to ask for structured data. It is an agent run over the pages of its request,
+//! accepted, worked on, paid and kept as every run; only what is asked and how it is told differ.
 
 mod plan;
 mod status;
@@ -8,12 +8,13 @@ pub(crate) use status::sources;
 
 pub use plan::{EXTRACT_EVENTS, ExtractPlan};
 
+use crate::Error;
 use crate::agent::{Acceptance, Agents};
 use crate::callers::Caller;
 use std::sync::Arc;
 use store::agents::{RunKind, TurnOf};
+use wire::Kind;
 use wire::extract::{EXTRACT_REPLACEMENT, EXTRACT_WARNING, ExtractRequest, ExtractStarted};
-use wire::{Kind, WireError};
 
 /// The capability.
 #[derive(Debug, Clone)]
@@ -30,7 +31,7 @@ impl Extractor {
         caller: &Caller,
         asked: &ExtractRequest,
         idempotency_key: Option<String>,
-    ) -> Result<ExtractStarted, WireError> {
+    ) -> Result<ExtractStarted, Error> {
         if caller.zero_data_retention {
             return Err(Kind::AgentZeroRetention.into());
         }

@@ -1,24 +1,25 @@
 //! What a request for an extraction means: every default filled in, every conflict refused.
 
+use crate::Error;
 use crate::agent::{DEFAULT_CREDITS, Order};
 use crate::scrape::ScrapePlan;
-use crate::scrape::plan::{NamedLogins, NamedPage, must_have_a_place};
+use crate::scrape::plan::{NamedLogins, NamedPage, require_page_for_credentials};
 use crate::webhooks;
 use ::extract::Schema;
-use agent::{Effort, Mode, Task};
+use agent::{Effort, Task, TaskMode};
 use net::{CredentialScope, EgressAllow, Purpose};
 use wire::extract::ExtractRequest;
 use wire::scrape::ScrapeOptions;
-use wire::{Issue, Issues, Kind, PathPart, WireError};
+use wire::{Issue, Issues, Kind, PathPart};
 
 /// What an extraction can tell of.
 pub const EXTRACT_EVENTS: [&str; 4] = ["started", "completed", "failed", "cancelled"];
 
-const MOST_URLS: usize = 10;
-const LONGEST_PROMPT: usize = 10_000;
+const MAX_URLS: usize = 10;
+const MAX_PROMPT_CHARS: usize = 10_000;
 const AGENTS: [&str; 3] = ["FIRE-1", "fire-1", "v3-beta"];
 /// What is asked for where the request has a schema and no words.
-const NO_PROMPT: &str = "What the schema describes, from these pages.";
+const DEFAULT_PROMPT: &str = "What the schema describes, from these pages.";
 
 /// An extraction to start.
 #[derive(Debug, Clone)]
@@ -29,15 +30,15 @@ pub struct ExtractPlan {
     pub audit: Option<String>,
 }
 
-pub(super) fn resolve(asked: &ExtractRequest, allow: &EgressAllow) -> Result<ExtractPlan, WireError> {
+pub(super) fn resolve(asked: &ExtractRequest, allow: &EgressAllow) -> Result<ExtractPlan, Error> {
     let mut issues = Issues::default();
     let prompt = asked.prompt.clone().unwrap_or_default();
     let system = asked.system_prompt.clone().unwrap_or_default();
-    issues.length("prompt", &prompt, &(0..=LONGEST_PROMPT));
-    issues.length("systemPrompt", &system, &(0..=LONGEST_PROMPT));
+    issues.length("prompt", &prompt, &(0..=MAX_PROMPT_CHARS));
+    issues.length("systemPrompt", &system, &(0..=MAX_PROMPT_CHARS));
     let written = asked.urls.clone().unwrap_or_default();
-    if written.len() > MOST_URLS {
-        issues.add("urls", &format!("must have at most {MOST_URLS} entries"), "too_big");
+    if written.len() > MAX_URLS {
+        issues.add("urls", &format!("must have at most {MAX_URLS} entries"), "too_big");
     }
     if written.is_empty() && prompt.trim().is_empty() {
         issues.add("urls", "urls or a prompt are needed", "custom");
@@ -48,9 +49,9 @@ pub(super) fn resolve(asked: &ExtractRequest, allow: &EgressAllow) -> Result<Ext
     }
     issues.finish()?;
     let leave_out = asked.ignore_invalid_urls != Some(false);
-    let Sorted { urls, logins, invalid } = addresses(&written, leave_out, allow)?;
-    let schema = asked.schema.as_ref().map(Schema::read).transpose();
-    let schema = schema.map_err(|error| WireError::because(Kind::InvalidAgentSchema, &error.to_string()))?;
+    let SortedUrls { urls, logins, invalid } = addresses(&written, leave_out, allow)?;
+    let schema = asked.schema.as_ref().map(Schema::parse).transpose();
+    let schema = schema.map_err(|error| Error::because(Kind::InvalidAgentSchema, &error.to_string()))?;
     let (scrape, audit) = scrape_options(asked, urls.is_empty())?;
     let webhook = asked.webhook.as_ref();
     let webhook = webhook.map(|hook| webhooks::resolve(hook, &EXTRACT_EVENTS, allow)).transpose()?;
@@ -63,7 +64,7 @@ pub(super) fn resolve(asked: &ExtractRequest, allow: &EgressAllow) -> Result<Ext
         schema: schema.map(|schema| schema.value().clone()),
         // A search beside given pages is the last thing tried, and only where much effort is wanted.
         effort: searches.then_some(Effort::High),
-        mode: Mode::Extract,
+        mode: TaskMode::Extract,
         max_credits: DEFAULT_CREDITS,
         earlier: Vec::new(),
     };
@@ -84,7 +85,7 @@ pub(super) fn resolve(asked: &ExtractRequest, allow: &EgressAllow) -> Result<Ext
 
 fn whole_prompt(prompt: &str, system: &str) -> String {
     match (prompt.trim(), system.trim()) {
-        ("", "") => NO_PROMPT.to_owned(),
+        ("", "") => DEFAULT_PROMPT.to_owned(),
         ("", only) | (only, "") => only.to_owned(),
         (prompt, system) => format!("{prompt}\n\n{system}"),
     }
@@ -92,13 +93,13 @@ fn whole_prompt(prompt: &str, system: &str) -> String {
 
 /// Addresses as they are fetched, apart from them their logins, and those that are none.
 #[derive(Debug, Default)]
-struct Sorted {
+struct SortedUrls {
     urls: Vec<String>,
     logins: NamedLogins,
     invalid: Option<Vec<String>>,
 }
 
-fn addresses(written: &[String], leave_out: bool, allow: &EgressAllow) -> Result<Sorted, WireError> {
+fn addresses(written: &[String], leave_out: bool, allow: &EgressAllow) -> Result<SortedUrls, Error> {
     let names_host = |host: &str| allow.names_host(Purpose::Scrape, host);
     let (mut urls, mut logins, mut invalid) = (Vec::new(), NamedLogins::default(), Vec::new());
     for (place, one) in written.iter().enumerate() {
@@ -107,15 +108,14 @@ fn addresses(written: &[String], leave_out: bool, allow: &EgressAllow) -> Result
         match NamedPage::parse(&page, &names_host) {
             Ok(page) if !logins.add(&page) => {
                 let why = "has one address with two logins";
-                return Err(WireError::invalid(&[Issue::at("urls", why, "invalid_value")]));
+                return Err(Error::invalid(&[Issue::at("urls", why, "invalid_value")]));
             }
             Ok(page) => urls.push(if part.is_some() { format!("{}*", page.url) } else { page.url.into() }),
             Err(_) if leave_out => invalid.push(one.clone()),
             Err(error) => {
-                let why =
-                    error.details().and_then(|issues| issues[0]["message"].as_str()).unwrap_or("invalid");
+                let why = error.first_issue().map_or("invalid", |issue| &issue.message);
                 let path = vec![PathPart::Key("urls".to_owned()), PathPart::Index(place)];
-                return Err(WireError::from(Kind::InvalidUrl).with_details(&[Issue::new(
+                return Err(Error::from(Kind::InvalidUrl).with_issues(&[Issue::new(
                     path,
                     why,
                     "invalid_value",
@@ -124,20 +124,20 @@ fn addresses(written: &[String], leave_out: bool, allow: &EgressAllow) -> Result
         }
     }
     if urls.is_empty() && !invalid.is_empty() {
-        return Err(WireError::invalid(&[Issue::at(
+        return Err(Error::invalid(&[Issue::at(
             "urls",
             "none of them is an address of a page",
             "invalid_value",
         )]));
     }
-    Ok(Sorted { urls, logins, invalid: leave_out.then_some(invalid) })
+    Ok(SortedUrls { urls, logins, invalid: leave_out.then_some(invalid) })
 }
 
 /// How pages are read, and who stands behind it. What a scrape would refuse is refused here.
 fn scrape_options(
     asked: &ExtractRequest,
     names_no_page: bool,
-) -> Result<(ScrapeOptions, Option<String>), WireError> {
+) -> Result<(ScrapeOptions, Option<String>), Error> {
     let given = asked.scrape_options.clone().unwrap_or_default();
     let options = ScrapeOptions {
         threat_protection: asked.threat_protection.clone().or_else(|| given.threat_protection.clone()),
@@ -145,9 +145,9 @@ fn scrape_options(
         formats: None,
         ..given
     };
-    let plan = ScrapePlan::template(&options, false, CredentialScope::nobody())?;
+    let plan = ScrapePlan::template(&options, false, CredentialScope::none())?;
     if names_no_page {
-        must_have_a_place(&plan.access.credentials, "scrapeOptions.headers")?;
+        require_page_for_credentials(&plan.access.credentials, "scrapeOptions.headers")?;
     }
     Ok((ScrapeOptions { audit_metadata: None, ..options }, plan.audit))
 }
@@ -158,9 +158,9 @@ mod tests {
     use serde_json::{Value, json};
     use url::Url;
 
-    fn resolved(body: &Value) -> Result<ExtractPlan, WireError> {
+    fn resolved(body: &Value) -> Result<ExtractPlan, wire::WireError> {
         let asked: ExtractRequest = wire::read::body(body.to_string().as_bytes())?;
-        resolve(&asked, &EgressAllow::parse("scrape=intranet").unwrap())
+        Ok(resolve(&asked, &EgressAllow::parse("scrape=intranet").unwrap())?)
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         let page = Url::parse("https://a.test/docs/1").unwrap();
         assert!(login.scope().covers(&page) && login.logins.for_origin(&page).is_some());
         assert_eq!(plan.invalid, Some(vec!["not an address".to_owned()]));
-        assert!(task.strict && task.prompt == NO_PROMPT && task.effort.is_none());
+        assert!(task.strict && task.prompt == DEFAULT_PROMPT && task.effort.is_none());
         let open = resolved(&json!({ "prompt": "find it", "systemPrompt": "be brief" })).unwrap();
         assert_eq!((open.order.task.prompt.as_str(), open.order.task.strict), ("find it\n\nbe brief", false));
     }

@@ -1,23 +1,24 @@
 //! How an extraction stands, as callers read it.
 
 use super::Extractor;
+use crate::Error;
 use crate::agent::{Agents, Order, StoredResult};
 use crate::callers::Caller;
 use agent::Citation;
 use std::collections::BTreeMap;
 use store::agents::{RunKind, RunState};
 use uuid::Uuid;
+use wire::Kind;
 use wire::extract::{EXTRACT_REPLACEMENT, EXTRACT_WARNING, ExtractStatus};
-use wire::{Kind, WireError};
 
 impl Extractor {
-    pub async fn status(&self, caller: &Caller, id: Uuid) -> Result<ExtractStatus, WireError> {
+    pub async fn status(&self, caller: &Caller, id: Uuid) -> Result<ExtractStatus, Error> {
         let found = self.0.find(caller, RunKind::Extract, id).await;
-        let run = found.map_err(|error| match error.kind {
+        let run = found.map_err(|error| match error.kind() {
             Kind::AgentNotFound => Kind::JobNotFound.into(),
             _ => error,
         })?;
-        let order = Order::of(&run)?;
+        let order = Order::from_run(&run)?;
         let StoredResult { data, partial, note, citations, .. } = self.0.result(&order, &run).await?;
         let completed = run.state == RunState::Succeeded;
         let (expires_at, credits_used) = Agents::terms(&run);

@@ -1,45 +1,46 @@
-//! Map: the addresses of a site, from its sitemaps, its feeds, its pages' links. Whatever is ready at the deadline is the answer,
-//! and the answer says what is missing.
+//! Map: the addresses of a site, from its sitemaps, its feeds, its pages' links. Whatever is ready at the
+//! deadline is the answer, and the answer says what is missing.
 
-mod findings;
+mod found_urls;
 mod plan;
 pub mod sitemaps;
 
 pub use plan::{MapPlan, Sources};
 
+use crate::Error;
 use crate::callers::Caller;
-use crate::scrape::ladder::Slot;
+use crate::scrape::ladder::BrowserSlotRequest;
 use crate::scrape::{Ladder, ScrapePlan, Scraper};
-use findings::Findings;
+use found_urls::FoundUrls;
 use futures_util::stream::{self, StreamExt};
 use net::{CredentialScope, Deadline, FetchError, Request};
-use sitemaps::Candidate;
-use sites::scope::Found;
-use sites::sitemap::Entry;
-use sites::{Address, Robots};
+use sitemaps::SitemapCandidate;
+use sites::scope::Discovery;
+use sites::sitemap::SitemapEntry;
+use sites::{PageUrl, Robots};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::scrapes::NewScrape;
 use url::Url;
 use uuid::Uuid;
-use wire::map::{MapAnswer, MapRequest};
-use wire::scrape::{LocationAsked, ScrapeOptions};
-use wire::{Kind, WireError};
+use wire::Kind;
+use wire::map::{MapRequest, MapResponse};
+use wire::scrape::{LocationInput, ScrapeOptions};
 
 const ENDPOINT: &str = "map";
 const CREDITS: i64 = 1;
-const KEPT: Duration = Duration::from_hours(24);
-/// Fewer addresses than this are worth a look at the pages they lead to.
-const FEW: usize = 100;
-/// Pages looked at for their links.
-const MOST_PAGES: usize = 40;
-const PAGES_AT_ONCE: usize = 8;
-/// A page that is only looked at for links gets no more time than this.
-const PAGE_TIME: Duration = Duration::from_secs(10);
-/// How we call ourselves in robots.txt.
+const RECORD_RETENTION: Duration = Duration::from_hours(24);
+/// Where fewer addresses are found, the pages behind them are read for their links.
+const FEW_URLS: usize = 100;
+/// Pages that are read for their links.
+const MAX_PAGES: usize = 40;
+const MAX_CONCURRENT_PAGES: usize = 8;
+/// Time for one page that is only read for its links.
+const MAX_PAGE_TIME: Duration = Duration::from_secs(10);
+/// Our name in robots.txt.
 const AGENT: &str = "gannet";
-/// What writing the answer may take.
-const RESERVE: Duration = Duration::from_millis(100);
+/// Time that is kept back for writing the response.
+const WRITE_RESERVE: Duration = Duration::from_millis(100);
 
 /// The capability.
 #[derive(Debug)]
@@ -51,7 +52,7 @@ impl Mapper {
     }
 
     /// Maps a site for a caller, who pays for it.
-    pub async fn map(&self, caller: &Arc<Caller>, asked: &MapRequest) -> Result<MapAnswer, WireError> {
+    pub async fn map(&self, caller: &Arc<Caller>, asked: &MapRequest) -> Result<MapResponse, Error> {
         let plan = MapPlan::resolve(asked, &|host| self.0.names_host(host))?;
         let reservation = self.0.reserve(caller, CREDITS, ENDPOINT, plan.timeout).await?;
         let id = Uuid::now_v7();
@@ -71,7 +72,7 @@ impl Mapper {
             credits: if made.is_ok() { CREDITS } else { 0 },
             reservation,
             audit: plan.audit.clone(),
-            keep_for: KEPT,
+            keep_for: RECORD_RETENTION,
             private: caller.zero_data_retention,
             claim: None,
         };
@@ -84,75 +85,75 @@ impl Mapper {
 pub async fn map(
     ladder: &Ladder,
     plan: &MapPlan,
-    slots: &(dyn Fn() -> Slot + Sync),
+    slots: &(dyn Fn() -> BrowserSlotRequest + Sync),
     team: Uuid,
     id: Uuid,
-) -> Result<MapAnswer, WireError> {
-    let deadline = Deadline::after(plan.timeout.saturating_sub(RESERVE));
-    let findings = Mutex::new(Findings::new(plan));
-    let gathering = Gathering { ladder, plan, slots, team, deadline, findings };
-    let in_time = deadline.run(Box::pin(gathering.gather())).await;
-    let mut findings = gathering.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
+) -> Result<MapResponse, Error> {
+    let deadline = Deadline::after(plan.timeout.saturating_sub(WRITE_RESERVE));
+    let found_urls = Mutex::new(FoundUrls::new(plan));
+    let mapping = SiteMapping { ladder, plan, slots, team, deadline, found_urls };
+    let in_time = deadline.run(Box::pin(mapping.collect_urls())).await;
+    let mut found_urls = mapping.found_urls.into_inner().unwrap_or_else(PoisonError::into_inner);
     match in_time {
-        Ok(Err(failure)) if findings.is_empty() => return Err(failure),
-        Err(_) if findings.is_empty() => return Err(Kind::MapTimeout.into()),
+        Ok(Err(error)) if found_urls.is_empty() => return Err(error),
+        Err(_) if found_urls.is_empty() => return Err(Kind::MapTimeout.into()),
         Ok(_) => {}
-        Err(_) => findings.note("time ran out; this is what was found until then"),
+        Err(_) => found_urls.note("time ran out; this is what was found until then"),
     }
-    let (links, warning) = findings.finish(plan);
-    Ok(MapAnswer { success: true, id, links, warning })
+    let (links, warning) = found_urls.finish(plan);
+    Ok(MapResponse { success: true, id, links, warning })
 }
 
-/// The work, over what it has found so far.
-struct Gathering<'a> {
+/// The mapping of one site, and what it has found so far.
+struct SiteMapping<'a> {
     ladder: &'a Ladder,
     plan: &'a MapPlan,
-    slots: &'a (dyn Fn() -> Slot + Sync),
+    slots: &'a (dyn Fn() -> BrowserSlotRequest + Sync),
     team: Uuid,
     deadline: Deadline,
-    findings: Mutex<Findings>,
+    found_urls: Mutex<FoundUrls>,
 }
 
-impl Gathering<'_> {
-    async fn gather(&self) -> Result<(), WireError> {
+impl SiteMapping<'_> {
+    async fn collect_urls(&self) -> Result<(), Error> {
         let sitemaps_only = self.plan.sources == Sources::SitemapsOnly;
         let (robots, start) = tokio::join!(self.robots(), async {
-            if sitemaps_only { Ok(Vec::new()) } else { self.look_at(&self.plan.start, 0).await }
+            if sitemaps_only { Ok(Vec::new()) } else { self.read_page(&self.plan.start, 0).await }
         });
         let feeds = match &start {
             Ok(feeds) => feeds.clone(),
-            Err(failure) => {
-                self.found().note(&format!("the page itself could not be had: {}", failure.text()));
+            Err(error) => {
+                self.found().note(&format!("could not fetch the page itself: {}", error.text()));
                 Vec::new()
             }
         };
         if self.plan.sources != Sources::NoSitemaps {
             self.sitemaps(&robots, feeds).await;
         }
-        if !sitemaps_only && start.is_ok() && self.found().has_fewer_than(FEW) {
-            self.look_further(&robots).await;
+        if !sitemaps_only && start.is_ok() && self.found().has_fewer_than(FEW_URLS) {
+            self.read_more_pages(&robots).await;
         }
-        // A page that failed is the answer only where nothing else was found.
+        // The start page's error counts only where nothing else was found.
         start.map(|_| ())
     }
 
     async fn robots(&self) -> Robots {
         let Ok(url) = self.plan.start.url().join("/robots.txt") else { return Robots::default() };
         let Ok(request) = self.ask(&url) else { return Robots::default() };
-        match self.ladder.fetcher.fetch(request, self.deadline.child(PAGE_TIME)).await {
-            Ok(file) => Robots::from_answer(Some(file.outcome.head.status.as_u16()), &file.body, AGENT),
-            // What cannot be asked forbids nothing here: a map reads a few pages, and says that it did.
+        match self.ladder.fetcher.fetch(request, self.deadline.child(MAX_PAGE_TIME)).await {
+            Ok(file) => Robots::from_response(Some(file.meta.head.status.as_u16()), &file.body, AGENT),
+            // Without an answer nothing is forbidden: a map reads only a few pages.
             Err(_) => Robots::default(),
         }
     }
 
     async fn sitemaps(&self, robots: &Robots, feeds: Vec<Url>) {
         let base = self.plan.start.url();
-        let mut first: Vec<Candidate> = robots
+        let mut first: Vec<SitemapCandidate> = robots
             .sitemaps()
             .iter()
             .filter_map(|written| base.join(written).ok())
-            .map(|url| Candidate { url, named: true })
+            .map(|url| SitemapCandidate { url, named: true })
             .collect();
         if first.is_empty() {
             let guesses = ["/sitemap.xml", "/sitemap_index.xml"];
@@ -160,83 +161,84 @@ impl Gathering<'_> {
                 guesses
                     .iter()
                     .filter_map(|path| base.join(path).ok())
-                    .map(|url| Candidate { url, named: false }),
+                    .map(|url| SitemapCandidate { url, named: false }),
             );
         }
-        first.extend(feeds.into_iter().map(|url| Candidate { url, named: false }));
+        first.extend(feeds.into_iter().map(|url| SitemapCandidate { url, named: false }));
         let ask = |url: &Url| self.ask(url);
-        let found = |entry: Entry| {
-            let mut findings = self.found();
-            if let Ok(address) = Address::of(entry.url, self.plan.sameness) {
-                findings.add(&address, Found::Listed);
+        let found = |entry: SitemapEntry| {
+            let mut found_urls = self.found();
+            if let Ok(address) = PageUrl::from_url(entry.url, self.plan.sameness) {
+                found_urls.add(&address, Discovery::Listed);
             }
-            !findings.is_full()
+            !found_urls.is_full()
         };
-        let tally = sitemaps::read(&self.ladder.fetcher, &ask, first, self.deadline, found).await;
-        let mut findings = self.found();
+        let tally = sitemaps::read_sitemaps(&self.ladder.fetcher, &ask, first, self.deadline, found).await;
+        let mut found_urls = self.found();
         if tally.failed > 0 {
-            findings.note(&format!("{} of the site's sitemaps could not be read", tally.failed));
+            found_urls.note(&format!("{} of the site's sitemaps could not be read", tally.failed));
         }
         if tally.cut {
-            findings.note("the site has more sitemaps than are read");
+            found_urls.note("the site has more sitemaps than are read");
         }
     }
 
-    /// Looks at the pages that were found for what they link to.
-    async fn look_further(&self, robots: &Robots) {
-        let pages: Vec<Address> = self
+    /// Reads the pages that were found for their links.
+    async fn read_more_pages(&self, robots: &Robots) {
+        let pages: Vec<PageUrl> = self
             .found()
             .pages()
             .skip(1)
             .filter(|page| may_visit(page, robots))
-            .take(MOST_PAGES)
+            .take(MAX_PAGES)
             .cloned()
             .collect();
         stream::iter(pages)
-            .for_each_concurrent(PAGES_AT_ONCE, |page| async move {
-                // One page that cannot be had is no reason to stop; its address stands in the answer all the same.
+            .for_each_concurrent(MAX_CONCURRENT_PAGES, |page| async move {
+                // The address of a page that cannot be fetched stays in the result.
                 if !self.found().is_full() {
-                    let _ = self.look_at(&page, 1).await;
+                    let _ = self.read_page(&page, 1).await;
                 }
             })
             .await;
     }
 
-    /// Notes what a page links to and what it says of itself; its feeds.
-    async fn look_at(&self, address: &Address, depth: u32) -> Result<Vec<Url>, WireError> {
+    /// Adds a page's links, title and description; returns its feeds.
+    async fn read_page(&self, address: &PageUrl, depth: u32) -> Result<Vec<Url>, Error> {
         let options = ScrapeOptions {
-            // Only the start is worth a browser.
+            // Only the start page is worth a browser.
             fast_mode: Some(depth > 0),
             skip_tls_verification: Some(true),
-            location: Some(LocationAsked {
-                country: self.plan.place.country.clone(),
-                languages: Some(self.plan.place.languages.clone()),
+            location: Some(LocationInput {
+                country: self.plan.locale.country.clone(),
+                languages: Some(self.plan.locale.languages.clone()),
             }),
             ..ScrapeOptions::default()
         };
-        let mut page = ScrapePlan::template(&options, true, CredentialScope::nobody())?
+        let mut page = ScrapePlan::template(&options, true, CredentialScope::none())?
             .for_page(address.url().clone(), &self.plan.written_url)
             .with_credentials(self.plan.credentials.clone());
         page.access.allowed.clone_from(&self.plan.allowed);
-        let deadline = if depth == 0 { self.deadline } else { self.deadline.child(PAGE_TIME) };
-        let job = self.ladder.bench.job(self.team, ENDPOINT, deadline);
-        let capture = self.ladder.climb_alone(&page, job.clone(), (self.slots)()).await?;
-        let read = move || (capture.page.links(), capture.page.metadata(), capture.answer.url);
+        let deadline = if depth == 0 { self.deadline } else { self.deadline.child(MAX_PAGE_TIME) };
+        let job = self.ladder.cpu_pool.job(self.team, ENDPOINT, deadline);
+        let fetched = self.ladder.climb_alone(&page, job.clone(), (self.slots)()).await?;
+        let read = move || (fetched.page.links(), fetched.page.metadata(), fetched.response.url);
         let (links, metadata, landed) = job.run(read).await?;
-        let mut findings = self.found();
-        findings.describe(address, &metadata);
+        let mut found_urls = self.found();
+        found_urls.describe(address, &metadata);
         if depth == 0
-            && !self
-                .plan
-                .scope
-                .is_own(&Address::of(landed.clone(), self.plan.sameness).unwrap_or_else(|_| address.clone()))
+            && !self.plan.scope.is_own_page(
+                &PageUrl::from_url(landed.clone(), self.plan.sameness).unwrap_or_else(|_| address.clone()),
+            )
         {
-            findings.note(&format!("the page leads to another site: {landed}"));
+            found_urls.note(&format!("the page leads to another site: {landed}"));
         }
         for link in links {
-            if let Ok(address) = Address::parse(&link.url, self.plan.sameness) {
-                findings
-                    .add(&address, Found::Linked { depth: depth + 1, on_own_page: true, nofollow: false });
+            if let Ok(address) = PageUrl::parse(&link.url, self.plan.sameness) {
+                found_urls.add(
+                    &address,
+                    Discovery::Linked { depth: depth + 1, on_own_page: true, nofollow: false },
+                );
             }
         }
         Ok(metadata.feeds.iter().filter_map(|feed| Url::parse(&feed.url).ok()).collect())
@@ -244,7 +246,7 @@ impl Gathering<'_> {
 
     fn ask(&self, url: &Url) -> Result<Request, FetchError> {
         let mut request = sitemaps::request(url, self.plan.credentials.clone())?
-            .locale(self.plan.place.locale())
+            .locale(self.plan.locale.accept_language())
             .skip_tls_verification(true);
         if let Some(rule) = self.plan.allowed.hop_rule() {
             request = request.allowed(rule);
@@ -252,13 +254,13 @@ impl Gathering<'_> {
         Ok(request)
     }
 
-    fn found(&self) -> MutexGuard<'_, Findings> {
+    fn found(&self) -> MutexGuard<'_, FoundUrls> {
         // The guard is never held over an await.
-        self.findings.lock().unwrap_or_else(PoisonError::into_inner)
+        self.found_urls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn may_visit(page: &Address, robots: &Robots) -> bool {
+fn may_visit(page: &PageUrl, robots: &Robots) -> bool {
     let url = page.url();
     robots.allows(&url[url::Position::BeforePath..])
 }

@@ -1,15 +1,16 @@
 //! What a map request means.
 
-use crate::scrape::plan::{AllowedUrls, NamedPage, Place};
+use crate::Error;
+use crate::scrape::plan::{AllowedUrls, NamedPage, PageLocale};
 use net::Credentials;
-use sites::scope::{BadPattern, Rules};
-use sites::{Address, Sameness, Scope};
+use sites::scope::{PatternError, ScopeRules};
+use sites::{PageUrl, Scope, UrlEquivalence};
 use std::time::Duration;
 use wire::map::MapRequest;
-use wire::{Issue, Issues, WireError};
+use wire::{Issue, Issues};
 
 const DEFAULT_LIMIT: i64 = 5_000;
-const MOST: i64 = 100_000;
+const MAX_LIMIT: i64 = 100_000;
 
 /// Where addresses are taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,15 +23,15 @@ pub enum Sources {
 /// A map to make.
 #[derive(Debug, Clone)]
 pub struct MapPlan {
-    pub start: Address,
+    pub start: PageUrl,
     pub written_url: String,
     pub scope: Scope,
-    pub sameness: Sameness,
+    pub sameness: UrlEquivalence,
     pub sources: Sources,
     pub search: Option<String>,
     pub limit: usize,
     pub timeout: Duration,
-    pub place: Place,
+    pub locale: PageLocale,
     /// Headers and a login of the caller, for the origin of the start.
     pub credentials: Credentials,
     /// One map of many waits for a browser of its team; a single request is told that they are busy.
@@ -41,11 +42,11 @@ pub struct MapPlan {
 }
 
 impl MapPlan {
-    pub fn resolve(asked: &MapRequest, names_host: &dyn Fn(&str) -> bool) -> Result<Self, WireError> {
+    pub fn resolve(asked: &MapRequest, names_host: &dyn Fn(&str) -> bool) -> Result<Self, Error> {
         let page = NamedPage::parse(asked.url.as_deref().unwrap_or_default(), names_host)?;
         let mut issues = Issues::default();
         let limit = asked.limit.unwrap_or(DEFAULT_LIMIT);
-        issues.range("limit", limit, &(1..=MOST));
+        issues.range("limit", limit, &(1..=MAX_LIMIT));
         let timeout = asked.timeout.unwrap_or(60_000);
         issues.range("timeout", timeout, &(1_000..=300_000));
         let sources = match asked.sitemap.as_deref() {
@@ -74,19 +75,19 @@ impl MapPlan {
             issues.length("auditMetadata.username", name, &(0..=1024));
         }
         let sameness =
-            Sameness { ignore_query: asked.ignore_query_parameters.unwrap_or(true), similar: true };
-        let start = Address::of(page.url, sameness).map_err(|unusable| {
-            WireError::invalid(&[Issue::at("url", &unusable.to_string(), "invalid_value")])
+            UrlEquivalence { ignore_query: asked.ignore_query_parameters.unwrap_or(true), similar: true };
+        let start = PageUrl::from_url(page.url, sameness).map_err(|unusable| {
+            Error::invalid(&[Issue::at("url", &unusable.to_string(), "invalid_value")])
         })?;
-        let rules = Rules {
+        let rules = ScopeRules {
             include_paths: asked.include_paths.clone().unwrap_or_default(),
             exclude_paths: asked.exclude_paths.clone().unwrap_or_default(),
             crawl_entire_domain: !asked.filter_by_path.unwrap_or(false),
             allow_subdomains: asked.include_subdomains.unwrap_or(true),
-            ..Rules::default()
+            ..ScopeRules::default()
         };
         let scope = Scope::new(&start, &rules).map_err(|bad| bad_pattern(&bad))?;
-        let place = crate::scrape::plan::place(asked.location.as_ref(), &mut issues);
+        let locale = crate::scrape::plan::resolve_locale(asked.location.as_ref(), &mut issues);
         let hosts = crate::scrape::plan::host_rules(asked.threat_protection.as_ref(), &mut issues);
         issues.finish()?;
         Ok(Self {
@@ -98,7 +99,7 @@ impl MapPlan {
             search: asked.search.clone().filter(|search| !search.trim().is_empty()),
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
             timeout: Duration::from_millis(u64::try_from(timeout).unwrap_or(0)),
-            place,
+            locale,
             credentials,
             waits_for_browser: false,
             allowed: AllowedUrls::from_hosts(hosts),
@@ -108,6 +109,6 @@ impl MapPlan {
 }
 
 /// A regex that cannot be used, at the field it stands in.
-fn bad_pattern(bad: &BadPattern) -> WireError {
-    WireError::invalid(&[Issue::at("includePaths", &bad.to_string(), "invalid_value")])
+fn bad_pattern(bad: &PatternError) -> Error {
+    Error::invalid(&[Issue::at("includePaths", &bad.to_string(), "invalid_value")])
 }

@@ -1,27 +1,30 @@
-//! Fetches sitemaps and feeds: indexes followed breadth first, each file once, gzip undone, everything bounded.
+//! Fetches sitemaps and feeds: indexes followed breadth first, each file once, gzip undone, everything
+//! bounded.
 
 use flate2::write::GzDecoder;
 use futures_util::stream::{FuturesOrdered, StreamExt};
-use net::{AtLimit, BodySink, Credentials, Deadline, FetchError, Fetcher, Head, Limits, Purpose, Request};
-use sites::sitemap::{Entry, Kind, Sitemap};
+use net::{
+    AtLimit, BodySink, Credentials, Deadline, FetchError, Fetcher, Limits, Purpose, Request, ResponseHead,
+};
+use sites::sitemap::{EntryKind, Sitemap, SitemapEntry};
 use std::collections::{HashSet, VecDeque};
 use std::io::Write;
 use std::ops::ControlFlow;
 use url::Url;
 
 /// Files read for one site.
-const MOST_FILES: usize = 500;
+const MAX_FILES: usize = 500;
 /// Files read at once.
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT_FILES: usize = 8;
 /// Bytes of one file, undone.
-const LARGEST: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// What became of the sitemaps of a site.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct SitemapTally {
     /// Files that had entries.
     pub useful: usize,
-    /// Files that were named by the site and could not be had.
+    /// Files that the site names and that could not be fetched.
     pub failed: usize,
     /// There were more than are read.
     pub cut: bool,
@@ -29,29 +32,30 @@ pub struct SitemapTally {
 
 /// Where a list of pages may be.
 #[derive(Debug, Clone)]
-pub struct Candidate {
+pub struct SitemapCandidate {
     pub url: Url,
     /// The site named it; otherwise it is a guess, and no failure when it is not there.
     pub named: bool,
 }
 
 /// Reads `first` and what they lead to; `found` gets each page as it is met and says whether more are wanted.
-pub async fn read(
+pub async fn read_sitemaps(
     fetcher: &Fetcher,
     ask: &(dyn Fn(&Url) -> Result<Request, FetchError> + Sync),
-    first: Vec<Candidate>,
+    first: Vec<SitemapCandidate>,
     deadline: Deadline,
-    mut found: impl FnMut(Entry) -> bool,
+    mut found: impl FnMut(SitemapEntry) -> bool,
 ) -> SitemapTally {
     let mut tally = SitemapTally::default();
     let mut seen: HashSet<Url> = HashSet::new();
-    let mut waiting: VecDeque<Candidate> = first.into();
-    // In the order in which they were named, so that the same lists always give the same pages in the same order.
+    let mut waiting: VecDeque<SitemapCandidate> = first.into();
+    // In the order in which they were named, so that the same lists always give the same pages in the same
+    // order.
     let mut running = FuturesOrdered::new();
     loop {
-        while running.len() < AT_ONCE {
+        while running.len() < MAX_CONCURRENT_FILES {
             let Some(next) = waiting.pop_front() else { break };
-            if seen.len() >= MOST_FILES {
+            if seen.len() >= MAX_FILES {
                 tally.cut = true;
                 waiting.clear();
             } else if seen.insert(next.url.clone()) {
@@ -65,10 +69,10 @@ pub async fn read(
                 tally.useful += 1;
                 for entry in entries {
                     match entry.kind {
-                        Kind::Sitemap | Kind::Feed => {
-                            waiting.push_back(Candidate { url: entry.url, named: true });
+                        EntryKind::Sitemap | EntryKind::Feed => {
+                            waiting.push_back(SitemapCandidate { url: entry.url, named: true });
                         }
-                        Kind::Page => {
+                        EntryKind::Page => {
                             if !found(entry) {
                                 return tally;
                             }
@@ -82,10 +86,15 @@ pub async fn read(
     }
 }
 
-/// Asks for a file as the fetcher would for a page, but for its size. Lists on other hosts than `credentials` are for get none of them.
+/// Asks for a file as the fetcher would for a page, but for its size. Lists on other hosts than `credentials`
+/// are for get none of them.
 pub fn request(url: &Url, credentials: Credentials) -> Result<Request, FetchError> {
-    let limits =
-        Limits { at_limit: AtLimit::Cut, wire_bytes: LARGEST, body_bytes: LARGEST, ..Limits::default() };
+    let limits = Limits {
+        at_limit: AtLimit::Truncate,
+        wire_bytes: MAX_FILE_BYTES,
+        body_bytes: MAX_FILE_BYTES,
+        ..Limits::default()
+    };
     Ok(Request::get(Purpose::Scrape, url.as_str(), credentials)?.limits(limits))
 }
 
@@ -94,32 +103,32 @@ async fn fetch(
     ask: &(dyn Fn(&Url) -> Result<Request, FetchError> + Sync),
     url: &Url,
     deadline: Deadline,
-) -> Result<Vec<Entry>, FetchError> {
-    let mut reading = Reading { sitemap: None, gzip: None, entries: Vec::new(), started: false };
+) -> Result<Vec<SitemapEntry>, FetchError> {
+    let mut reading = SitemapReader { sitemap: None, gzip: None, entries: Vec::new(), started: false };
     fetcher.fetch_into(ask(url)?, deadline, &mut reading).await?;
     Ok(reading.finish())
 }
 
 /// A sitemap on its way in.
-struct Reading {
+struct SitemapReader {
     sitemap: Option<Sitemap>,
     /// Some servers send `sitemap.xml.gz` as it is, without saying that it is compressed.
-    gzip: Option<GzDecoder<Undone>>,
-    entries: Vec<Entry>,
+    gzip: Option<GzDecoder<Decompressor>>,
+    entries: Vec<SitemapEntry>,
     started: bool,
 }
 
 /// Bytes out of gzip, up to a limit: past it writing fails and decompression ends.
 #[derive(Default)]
-struct Undone {
+struct Decompressor {
     bytes: Vec<u8>,
     total: u64,
 }
 
-impl Write for Undone {
+impl Write for Decompressor {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.total += bytes.len() as u64;
-        if self.total > LARGEST {
+        if self.total > MAX_FILE_BYTES {
             return Err(std::io::Error::other("larger than a sitemap may be"));
         }
         self.bytes.extend_from_slice(bytes);
@@ -131,8 +140,8 @@ impl Write for Undone {
     }
 }
 
-impl BodySink for Reading {
-    fn head(&mut self, head: &Head) -> ControlFlow<()> {
+impl BodySink for SitemapReader {
+    fn on_head(&mut self, head: &ResponseHead) -> ControlFlow<()> {
         if !head.status.is_success() {
             return ControlFlow::Break(());
         }
@@ -140,11 +149,11 @@ impl BodySink for Reading {
         ControlFlow::Continue(())
     }
 
-    fn piece(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+    fn on_chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         if !self.started {
             self.started = true;
             if bytes.starts_with(&[0x1f, 0x8b]) {
-                self.gzip = Some(GzDecoder::new(Undone::default()));
+                self.gzip = Some(GzDecoder::new(Decompressor::default()));
             }
         }
         let Some(sitemap) = &mut self.sitemap else { return ControlFlow::Break(()) };
@@ -162,8 +171,8 @@ impl BodySink for Reading {
     }
 }
 
-impl Reading {
-    fn finish(mut self) -> Vec<Entry> {
+impl SitemapReader {
+    fn finish(mut self) -> Vec<SitemapEntry> {
         let Some(mut sitemap) = self.sitemap.take() else { return Vec::new() };
         if let Some(gzip) = &mut self.gzip {
             // A file that ends early still gave what it had.

@@ -1,126 +1,146 @@
-//! Change tracking: how a page compares with the last time this team looked at it. Its text is compared, or the data that was taken
-//! from it, or both; each has its own snapshot.
+//! Change tracking: how a page compares with the last time this team looked at it. Its text is compared, or
+//! the data that was taken from it, or both; each has its own snapshot.
 
-use super::cache::{Fields, pack, unpack, without_anchor};
-use super::plan::{ScrapePlan, Tracking};
-use super::workbench::Job;
-use crate::answers::differences;
-use crate::{from_store, time};
+use super::cache::{KeyHasher, pack, unpack, without_anchor};
+use super::cpu_pool::CpuJob;
+use super::plan::{ScrapePlan, TrackingFormat};
+use crate::derived;
+use crate::{Error, from_store, time};
 use serde_json::Value;
 use store::Store;
 use store::snapshots::NewSnapshot;
 use uuid::Uuid;
 use wire::scrape::ChangeTracking;
-use wire::{Kind, WireError};
 
-/// What is compared.
+/// The page as it is now.
 #[derive(Debug, Clone, Copy)]
-pub struct Looked<'a> {
+pub struct ComparedPage<'a> {
     pub status: u16,
     pub markdown: &'a str,
-    /// In json mode.
+    /// The extracted data, in json mode.
     pub data: Option<&'a Value>,
 }
 
-impl Looked<'_> {
+impl ComparedPage<'_> {
     /// A page that is gone leaves its snapshots where they are.
     fn is_gone(self) -> bool {
         matches!(self.status, 404 | 410)
     }
 }
 
-/// One comparison: when the last look was, and what differs where something does.
-struct Compared {
-    at: Option<String>,
-    status: &'static str,
-    told: Option<Value>,
+/// How a page compares with its last snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ChangeStatus {
+    New,
+    Same,
+    Changed,
+    Removed,
 }
 
-/// Compares the page with the last snapshots and takes their place.
+impl ChangeStatus {
+    fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Same => "same",
+            Self::Changed => "changed",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// The outcome of one comparison: when the previous snapshot was taken, and what differs.
+struct Comparison {
+    at: Option<String>,
+    status: ChangeStatus,
+    differences: Option<Value>,
+}
+
+/// Compares the page with the last snapshots and replaces them.
 pub async fn track(
     store: &dyn Store,
     team: Uuid,
     plan: &ScrapePlan,
-    tracking: &Tracking,
-    looked: Looked<'_>,
-    job: &Job,
-) -> Result<ChangeTracking, WireError> {
-    let shelf = Shelf { store, team, plan, tag: tracking.tag.as_deref().unwrap_or_default(), job };
-    let data = match (&tracking.json, looked.data) {
-        (Some(asked), Some(data)) => Some(shelf.compare_data(looked, data, &asked.identity()).await?),
+    tracking: &TrackingFormat,
+    page: ComparedPage<'_>,
+    job: &CpuJob,
+) -> Result<ChangeTracking, Error> {
+    let snapshots = Snapshots { store, team, plan, tag: tracking.tag.as_deref().unwrap_or_default(), job };
+    let data = match (&tracking.json, page.data) {
+        (Some(asked), Some(data)) => Some(snapshots.compare_data(page, data, &asked.identity()).await?),
         _ => None,
     };
-    let text = if tracking.text { Some(shelf.compare_text(looked).await?) } else { None };
+    let text = if tracking.text { Some(snapshots.compare_text(page).await?) } else { None };
     let status = match (&text, &data) {
-        (Some(text), Some(data)) if text.status == "same" || text.status == "new" => {
-            if data.status == "changed" { "changed" } else { text.status }
+        (Some(text), Some(data)) if matches!(text.status, ChangeStatus::Same | ChangeStatus::New) => {
+            if data.status == ChangeStatus::Changed { ChangeStatus::Changed } else { text.status }
         }
         (Some(one), _) | (None, Some(one)) => one.status,
-        (None, None) => "new",
+        (None, None) => ChangeStatus::New,
     };
     let at = [&text, &data].into_iter().flatten().find_map(|compared| compared.at.clone());
-    let diff = text.and_then(|text| text.told).filter(|_| tracking.diff);
-    let json = data.and_then(|data| data.told);
-    Ok(ChangeTracking { previous_scrape_at: at, change_status: status, visibility: "visible", diff, json })
+    let diff = text.and_then(|text| text.differences).filter(|_| tracking.diff);
+    let json = data.and_then(|data| data.differences);
+    let change_status = status.name();
+    Ok(ChangeTracking { previous_scrape_at: at, change_status, visibility: "visible", diff, json })
 }
 
 /// The snapshots of one address and tag.
-struct Shelf<'a> {
+struct Snapshots<'a> {
     store: &'a dyn Store,
     team: Uuid,
     plan: &'a ScrapePlan,
     tag: &'a str,
-    job: &'a Job,
+    job: &'a CpuJob,
 }
 
-impl Shelf<'_> {
-    async fn compare_text(&self, looked: Looked<'_>) -> Result<Compared, WireError> {
+impl Snapshots<'_> {
+    async fn compare_text(&self, page: ComparedPage<'_>) -> Result<Comparison, Error> {
         let key = self.key("snapshot", "");
-        let Some((at, before)) = self.exchange(key, looked, looked.markdown.as_bytes()).await? else {
-            return Ok(Compared { at: None, status: "new", told: None });
+        let Some((at, before)) = self.exchange(key, page, page.markdown.as_bytes()).await? else {
+            return Ok(Comparison { at: None, status: ChangeStatus::New, differences: None });
         };
         let at = Some(at);
-        if looked.is_gone() {
-            return Ok(Compared { at, status: "removed", told: None });
+        if page.is_gone() {
+            return Ok(Comparison { at, status: ChangeStatus::Removed, differences: None });
         }
-        let (before, after) = (String::from_utf8_lossy(&before).into_owned(), looked.markdown.to_owned());
+        let (before, after) = (String::from_utf8_lossy(&before).into_owned(), page.markdown.to_owned());
         // A diff may take its two seconds on a large page.
         let diff = self.job.run_on(before.len() + after.len(), move || {
-            content::diff::diff(&before, &after).map(|diff| serde_json::to_value(diff).ok())
+            content::diff::diff(&before, &after).map(serde_json::to_value).transpose()
         });
-        let diff = diff.await?;
-        let status = if diff.is_some() { "changed" } else { "same" };
-        Ok(Compared { at, status, told: diff.flatten() })
+        let diff = diff.await?.map_err(Error::internal)?;
+        let status = if diff.is_some() { ChangeStatus::Changed } else { ChangeStatus::Same };
+        Ok(Comparison { at, status, differences: diff })
     }
 
     /// Data of another schema or prompt is other data, and has a history of its own.
     async fn compare_data(
         &self,
-        looked: Looked<'_>,
+        page: ComparedPage<'_>,
         data: &Value,
         identity: &str,
-    ) -> Result<Compared, WireError> {
+    ) -> Result<Comparison, Error> {
         let key = self.key("snapshot of data", identity);
-        let Some((at, before)) = self.exchange(key, looked, data.to_string().as_bytes()).await? else {
-            return Ok(Compared { at: None, status: "new", told: None });
+        let Some((at, before)) = self.exchange(key, page, data.to_string().as_bytes()).await? else {
+            return Ok(Comparison { at: None, status: ChangeStatus::New, differences: None });
         };
         let at = Some(at);
-        if looked.is_gone() {
-            return Ok(Compared { at, status: "removed", told: None });
+        if page.is_gone() {
+            return Ok(Comparison { at, status: ChangeStatus::Removed, differences: None });
         }
-        let before: Value = serde_json::from_slice(&before).map_err(|_| WireError::from(Kind::Internal))?;
-        let changes = differences(&before, data);
-        let status = if changes.is_empty() { "same" } else { "changed" };
-        Ok(Compared { at, status, told: Some(Value::Object(changes)) })
+        let before: Value = serde_json::from_slice(&before).map_err(Error::internal)?;
+        let changes = derived::differences(&before, data);
+        let status = if changes.is_empty() { ChangeStatus::Same } else { ChangeStatus::Changed };
+        Ok(Comparison { at, status, differences: Some(Value::Object(changes)) })
     }
 
     fn key(&self, what: &str, more: &str) -> [u8; 32] {
-        let mut fields = Fields::new(what);
+        let mut fields = KeyHasher::new(what);
         fields.add(without_anchor(&self.plan.url).as_str());
         fields.add(self.tag);
         // What was seen with credentials is only compared with what was seen with the same ones.
         let credentials = &self.plan.access.credentials;
-        if credentials.are_secret() {
+        if credentials.contain_secrets() {
             fields.add(&credentials.identity());
         }
         if !more.is_empty() {
@@ -129,19 +149,19 @@ impl Shelf<'_> {
         fields.finish()
     }
 
-    /// The last snapshot, whose place the new one takes.
+    /// Stores the new snapshot and returns the one before it.
     async fn exchange(
         &self,
         key: [u8; 32],
-        looked: Looked<'_>,
+        page: ComparedPage<'_>,
         body: &[u8],
-    ) -> Result<Option<(String, Vec<u8>)>, WireError> {
-        let previous = if looked.is_gone() {
+    ) -> Result<Option<(String, Vec<u8>)>, Error> {
+        let previous = if page.is_gone() {
             self.store.snapshot(self.team, &key).await
         } else {
             let whole = body.to_vec();
             let packed = self.job.run_on(whole.len(), move || pack(&whole)).await?;
-            let body = packed.map_err(|_| WireError::from(Kind::Internal))?;
+            let body = packed.map_err(Error::internal)?;
             let url = without_anchor(&self.plan.url).into();
             self.store
                 .exchange_snapshot(self.team, NewSnapshot { key, url, tag: self.tag.to_owned(), body })
@@ -150,6 +170,6 @@ impl Shelf<'_> {
         let Some(previous) = previous.map_err(from_store)? else { return Ok(None) };
         let (at, packed) = (time::iso(previous.taken_at), previous.body);
         let body = self.job.run_on(packed.len() * 8, move || unpack(&packed)).await?;
-        Ok(Some((at, body.map_err(|_| WireError::from(Kind::Internal))?)))
+        Ok(Some((at, body.map_err(Error::internal)?)))
     }
 }

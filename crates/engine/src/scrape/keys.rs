@@ -1,19 +1,22 @@
-//! What makes two requests the same: for a stored page, and for a fetch that several requests wait for. Plans are taken apart without `..`
-//! here, so a new option does not compile until it is decided whether it belongs to a key.
+//! What makes two requests the same: for a stored page, and for a fetch that several requests wait for. Plans
+//! are taken apart without `..` here, so a new option does not compile until it is decided whether it belongs
+//! to a key.
 
-use super::cache::{Fields, without_anchor};
-use super::flights::FlightKey;
-use super::plan::{Access, AllowedUrls, Formats, Place, ScrapePlan};
+use super::cache::{KeyHasher, without_anchor};
+use super::in_flight::FetchKey;
+use super::plan::{Access, AllowedUrls, Formats, PageLocale, ScrapePlan};
 use store::pages::PageKey;
 use uuid::Uuid;
 
-/// The place of a plan's page among those that are stored. None for pages that only their own request may see, because it sent headers,
-/// did something on the page or used a profile: such a page is never stored, and no stored page answers such a request.
+/// The place of a plan's page among those that are stored. None for pages that only their own request may
+/// see, because it sent headers, did something on the page or used a profile: such a page is never stored,
+/// and no stored page answers such a request.
 pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
     let ScrapePlan {
         url,
         access,
-        // Whether files or walls will do is decided when a stored page is read; `screenshot` and `branding` are never answered by one.
+        // Whether files or walls will do is decided when a stored page is read; `screenshot` and `branding`
+        // are never answered by one.
         formats: _,
         files_as_they_are: _,
         // What is made of the page, by each request for itself.
@@ -32,11 +35,12 @@ pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
         actions,
         profile,
         mobile,
-        place: Place { country, languages },
+        locale: PageLocale { country, languages },
         check_certificate,
         block_ads,
         wait_for,
-        // The final address of a stored page is held against the site; pages of one site would otherwise be fetched by each crawl anew.
+        // The final address of a stored page is held against the site; pages of one site would otherwise be
+        // fetched by each crawl anew.
         allowed: AllowedUrls { hosts, site: _ },
         // By `forbids_browser`.
         fast: _,
@@ -45,21 +49,23 @@ pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
     if !credentials.is_empty() || !actions.is_empty() || profile.is_some() {
         return None;
     }
-    let mut hash = Fields::new("page");
+    let mut hash = KeyHasher::new("page");
     hash.add(without_anchor(url).as_str());
     hash.add(if *mobile { "mobile" } else { "desktop" });
     hash.add(country.as_deref().unwrap_or_default());
     hash.add(&languages.join(","));
     hash.add(&wait_for.as_millis().to_string());
     hash.add(if *block_ads { "no ads" } else { "ads" });
-    // Only where it differs from the default, so that pages stored before these were part of the key are still found.
+    // Only where it differs from the default, so that pages stored before these were part of the key are
+    // still found.
     if *check_certificate {
         hash.add("certificate checked");
     }
     if plan.forbids_browser() {
         hash.add("without browser");
     }
-    // The lists decide about redirects and about everything a visited page loads, of which a stored page knows nothing.
+    // The lists decide about redirects and about everything a visited page loads, of which a stored page
+    // knows nothing.
     if !hosts.is_empty() {
         hash.add(&format!("hosts {hosts:?}"));
     }
@@ -67,7 +73,7 @@ pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
 }
 
 /// The fetch of a plan. Requests with the same key accept the same pages in the same way and may share one.
-pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FlightKey {
+pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FetchKey {
     let ScrapePlan {
         url,
         formats,
@@ -106,7 +112,7 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FlightKey {
     let Access {
         credentials,
         mobile,
-        place,
+        locale,
         check_certificate,
         block_ads,
         wait_for,
@@ -116,7 +122,7 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FlightKey {
         fast,
         waits_for_browser,
     } = access;
-    let mut hash = Fields::new("fetch");
+    let mut hash = KeyHasher::new("fetch");
     hash.add(&team.to_string());
     hash.add(without_anchor(url).as_str());
     // Nobody's credentials are the same whatever they would be checked by.
@@ -124,13 +130,14 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FlightKey {
     // Plain data of ours: the debug form tells any two values apart.
     hash.add(&format!(
         "{:?}",
-        (mobile, place, check_certificate, block_ads, wait_for, fast, waits_for_browser)
+        (mobile, locale, check_certificate, block_ads, wait_for, fast, waits_for_browser)
     ));
     hash.add(&format!("{:?}", (actions, profile, screenshot, branding)));
     hash.add(&format!("{:?}", (raw_base64, files_as_they_are, private, cache)));
     hash.add(&format!("{hosts:?}"));
     hash.add(&format!("{site:?}"));
-    // A visit with less time may end before the page is complete. What differs by less than a second does not matter.
+    // A visit with less time may end before the page is complete. What differs by less than a second does not
+    // matter.
     hash.add(&timeout.as_millis().div_ceil(1_000).to_string());
     hash.finish()
 }

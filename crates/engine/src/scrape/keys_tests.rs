@@ -1,10 +1,9 @@
 use super::*;
 use crate::scrape::plan::{AddressRule, Stay};
 use serde_json::{Value, json};
-use sites::{Address, Rules, Sameness, Scope};
+use sites::{PageUrl, Scope, ScopeRules, UrlEquivalence};
 use std::sync::Arc;
 use std::time::Duration;
-use wire::WireError;
 use wire::scrape::{Effect, SCRAPE_FIELDS, ScrapeRequest};
 
 /// Whether an option belongs to a key.
@@ -21,7 +20,8 @@ enum Role {
 }
 use Role::{ByCachePlan, Decides, Ignored, Unstored};
 
-/// A field of the request as the table of fields names it, a value, and its role for stored pages and for shared fetches.
+/// A field of the request as the table of fields names it, a value, and its role for stored pages and for
+/// shared fetches.
 type Row = (&'static str, Value, Role, Role);
 
 fn format(name: &str) -> Value {
@@ -181,11 +181,11 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-fn resolve(options: &Value, url: &str) -> Result<ScrapePlan, WireError> {
+fn resolve(options: &Value, url: &str) -> Result<ScrapePlan, wire::WireError> {
     let mut body = json!({ "url": url });
     body.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
     let asked: ScrapeRequest = wire::read::body(body.to_string().as_bytes())?;
-    ScrapePlan::resolve(&asked, false, &|_| false)
+    Ok(ScrapePlan::resolve(&asked, false, &|_| false)?)
 }
 
 fn plan(options: &Value) -> ScrapePlan {
@@ -213,7 +213,8 @@ fn must_differ(role: Role, before: &ScrapePlan, after: &ScrapePlan) -> bool {
 #[test]
 fn every_option_of_a_scrape_has_its_place_in_the_table() {
     let rows = rows();
-    // The address is what the keys begin with; the names of lists stand for their entries; the last one is no page.
+    // The address is what the keys begin with; the names of lists stand for their entries; the last one is no
+    // page.
     let elsewhere = ["url", "formats", "actions", "alexandria"];
     for field in SCRAPE_FIELDS.iter().filter(|field| field.effect != Effect::Refused) {
         let known = elsewhere.contains(&field.name) || rows.iter().any(|(name, ..)| *name == field.name);
@@ -280,10 +281,10 @@ fn an_option_matters_whatever_else_is_asked_for() {
 
 #[test]
 fn whatever_a_capability_sets_by_itself_matters_for_shared_fetches() {
-    const ALIKE: Sameness = Sameness { ignore_query: false, similar: true };
+    const ALIKE: UrlEquivalence = UrlEquivalence { ignore_query: false, similar: true };
     let stay = |start: &str, allow_subdomains: bool, rule: AddressRule| {
-        let start = Address::parse(start, ALIKE).unwrap();
-        let rules = Rules { crawl_entire_domain: true, allow_subdomains, ..Rules::default() };
+        let start = PageUrl::parse(start, ALIKE).unwrap();
+        let rules = ScopeRules { crawl_entire_domain: true, allow_subdomains, ..ScopeRules::default() };
         let scope = Arc::new(Scope::new(&start, &rules).unwrap());
         Some(Stay { start: start.url().to_string(), scope, sameness: ALIKE, rule })
     };
@@ -347,7 +348,7 @@ fn an_anchor_is_the_same_page_and_a_route_is_another() {
 fn what_was_stored_before_certificates_counted_is_found_by_requests_that_check_none() {
     let key = page_key(&plan(&json!({}))).unwrap();
     // The key that every version has given to this request.
-    let mut hash = Fields::new("page");
+    let mut hash = KeyHasher::new("page");
     for part in ["https://example.com/a", "desktop", "", "", "0", "no ads"] {
         hash.add(part);
     }

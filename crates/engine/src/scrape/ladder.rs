@@ -1,71 +1,75 @@
-//! The ladder: plain HTTP first, the browser when something asks for it or HTTP brought no content. What came back is judged in one
-//! place, and what is no content is never handed on as if it were.
+//! The ladder: plain HTTP first, then the browser, where the request asks for one or HTTP returned no
+//! content. Every response is judged in one place, and a page that is not content is never passed on as if it
+//! were.
 
-use super::capture::{self, Answer, Capture, Rung, Souvenirs, Step, Stored};
-use super::flights::Progress;
-use super::memory::{BodyPlace, TeamMemory};
-use super::once::Look;
+use super::cpu_pool::{CpuJob, CpuPool};
+use super::fetched_page::{self, BrowserOutputs, CacheHit, FetchedPage, LadderStep, PageResponse, Rung};
+use super::in_flight::Progress;
+use super::memory::{BodyMemory, TeamMemory};
+use super::page_hook::PageHook;
 use super::plan::ScrapePlan;
-use super::workbench::{Job, Workbench};
-use super::{cache, failure};
+use super::wall::Wall;
+use super::{cache, wall};
+use crate::Error;
+use crate::error::BrowserNeed;
 use browser::{Browsers, StorageState, Visit, VisitError, Visited};
 use bytes::Bytes;
-use content::verdict::{Verdict, VerdictKind};
+use content::verdict::{PageVerdict, VerdictKind};
 use futures_util::future::BoxFuture;
 use net::{
-    BodySink, Deadline, FetchError, Fetcher, Head, Limits, Outcome, Purpose, Request, Validators, Via,
+    BodySink, Deadline, FetchError, Fetcher, Limits, Purpose, Request, ResponseHead, ResponseMeta,
+    Validators, Via,
 };
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
-use wire::{Kind, WireError};
 
-/// How long a silent body may make us wait, the deadline of the request above it.
-const IDLE: Duration = Duration::from_secs(30);
-/// A body that is announced larger than this is not believed before it comes.
-const PRESIZED: usize = 4 << 20;
-const NO_BROWSER: &str = "this needs a browser, and no Chromium was found";
+/// How long to wait between two pieces of a body; the request's deadline holds as well.
+const MAX_IDLE: Duration = Duration::from_secs(30);
+/// Memory for a body is allocated in advance up to this announced size.
+const MAX_PRESIZED_BYTES: usize = 4 << 20;
 
-/// The ways out and the bench to read what they bring. Cheap to clone.
+/// The fetcher, the browser, and the CPU pool that parses what they return. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Ladder {
     pub fetcher: Fetcher,
-    /// None where no Chromium was found, or none is wanted.
+    /// None where no Chromium was found, or the operator turned it off.
     pub browsers: Option<Browsers>,
-    pub bench: Workbench,
-    /// Where bodies of pages find room.
+    pub cpu_pool: CpuPool,
+    /// Bounds the memory that bodies of pages take.
     pub memory: TeamMemory,
 }
 
-/// What a climb starts with.
-pub struct Start {
-    /// A stored page that may still be the page.
-    pub known: Option<cache::Known>,
+/// The start of a climb.
+pub struct ClimbStart {
+    /// A cached page that the site may confirm.
+    pub known: Option<cache::CachedResponse>,
     /// A profile's state.
     pub state: Option<StorageState>,
-    /// Gives the place in the browser that the caller's plan allows, when it comes to that.
-    pub slot: Slot,
-    /// Sees the page right after it was read, when the first rung brings it.
-    pub look: Option<Look>,
-    /// For reading the page.
-    pub job: Job,
+    /// Acquires a browser slot of the caller's plan, when the browser is needed.
+    pub slot: BrowserSlotRequest,
+    /// Called with the page right after it was parsed, where the first rung returns it.
+    pub hook: Option<PageHook>,
+    /// For parsing the page.
+    pub job: CpuJob,
 }
 
-impl std::fmt::Debug for Start {
+impl std::fmt::Debug for ClimbStart {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (known, state) = (self.known.is_some(), self.state.is_some());
-        out.debug_struct("Start").field("known", &known).field("state", &state).finish_non_exhaustive()
+        out.debug_struct("ClimbStart").field("known", &known).field("state", &state).finish_non_exhaustive()
     }
 }
 
-/// One of the browsers a caller may use at once, taken when it is needed and held until dropped.
-pub type Held = Box<dyn std::any::Any + Send>;
-pub type Slot =
-    Box<dyn FnOnce() -> std::pin::Pin<Box<dyn Future<Output = Result<Held, WireError>> + Send>> + Send>;
+/// One of the browser slots that a caller's plan allows; free again when dropped.
+pub type BrowserSlotGuard = Box<dyn std::any::Any + Send>;
+pub type BrowserSlotRequest = Box<
+    dyn FnOnce() -> std::pin::Pin<Box<dyn Future<Output = Result<BrowserSlotGuard, Error>> + Send>> + Send,
+>;
 
-/// A place in the browser for who has no plan to keep within: the command line.
-pub fn free_slot() -> Slot {
-    Box::new(|| Box::pin(async { Ok(Box::new(()) as Held) }))
+/// A browser slot without a limit, for the command line.
+pub fn free_slot() -> BrowserSlotRequest {
+    Box::new(|| Box::pin(async { Ok(Box::new(()) as BrowserSlotGuard) }))
 }
 
 impl Ladder {
@@ -75,74 +79,83 @@ impl Ladder {
         Self { memory: self.memory.of_team(team), ..self.clone() }
     }
 
-    /// Climbs until there is content. `deadline` is the request's own; `latest` is how long bytes that are arriving may
-    /// go on to arrive when the caller has been told to come back.
+    /// Climbs until there is content. `deadline` is the request's own; `latest` bounds a body that goes on
+    /// arriving after the caller was told to retry.
     pub async fn climb(
         &self,
         plan: &ScrapePlan,
-        start: Start,
+        start: ClimbStart,
         deadline: Deadline,
         latest: Deadline,
         progress: &Progress,
-    ) -> Result<Capture, WireError> {
-        let Start { known, state, slot, look, job } = start;
-        let mut steps = Vec::new();
+    ) -> Result<FetchedPage, Error> {
+        let ClimbStart { known, state, slot, hook, job } = start;
+        let (mut steps, mut http_error) = (Vec::new(), None);
         let reason = match plan.wants_browser() {
             Some(reason) => reason,
-            None => match self.by_http(plan, known, latest, progress, &mut steps, look, &job).await? {
-                Step1::Done(capture) => return Ok(*capture),
-                Step1::Higher { reason, without } => {
-                    if let Some(why) = self.no_browser(plan) {
-                        return Err(without.unwrap_or_else(|| WireError::because(Kind::ScrapeAllFailed, why)));
+            None => {
+                match self.fetch_over_http(plan, known, latest, progress, &mut steps, hook, &job).await? {
+                    HttpOutcome::Done(fetched) => return Ok(*fetched),
+                    HttpOutcome::NeedsBrowser { reason, error } => {
+                        if !self.may_use_browser(plan) {
+                            return Err(error);
+                        }
+                        http_error = Some(error);
+                        reason
                     }
-                    reason
                 }
-            },
+            }
         };
         let _held = slot().await?;
-        self.by_browser(plan, state, reason, deadline, steps, &job).await
+        let visited = self.visit_in_browser(plan, state, reason, deadline, steps, &job).await;
+        visited.map_err(|error| with_retry_after_of(error, http_error.as_ref()))
     }
 
-    /// Climbs for nobody else: no stored page, no profile. `slot` is the place in the browser that the caller's plan allows.
-    pub async fn climb_alone(&self, plan: &ScrapePlan, job: Job, slot: Slot) -> Result<Capture, WireError> {
+    /// Climbs without cache, profile or shared fetch.
+    pub async fn climb_alone(
+        &self,
+        plan: &ScrapePlan,
+        job: CpuJob,
+        slot: BrowserSlotRequest,
+    ) -> Result<FetchedPage, Error> {
         let deadline = job.deadline();
-        let start = Start { known: None, state: None, slot, look: None, job };
+        let start = ClimbStart { known: None, state: None, slot, hook: None, job };
         let progress = Progress::default();
-        // Callers hold many of these at once; the place for a whole climb is only taken when it is climbed.
+        // Callers hold many of these futures at once; a boxed climb takes its memory only when it runs.
         let climb = Box::pin(self.climb(plan, start, deadline, deadline, &progress));
-        let late = |_| WireError::scrape_timeout("waiting for the page", None);
+        let late = |_| Error::timeout("waiting for the page");
         deadline.run(climb).await.map_err(late)?
     }
 
     #[expect(clippy::too_many_arguments, reason = "what a climb starts with, and where it has come to")]
-    async fn by_http(
+    async fn fetch_over_http(
         &self,
         plan: &ScrapePlan,
-        known: Option<cache::Known>,
+        known: Option<cache::CachedResponse>,
         latest: Deadline,
         progress: &Progress,
-        steps: &mut Vec<Step>,
-        look: Option<Look>,
-        job: &Job,
-    ) -> Result<Step1, WireError> {
+        steps: &mut Vec<LadderStep>,
+        hook: Option<PageHook>,
+        job: &CpuJob,
+    ) -> Result<HttpOutcome, Error> {
         let begun = Instant::now();
         let reason = if known.is_some() { "revalidation" } else { "first" };
         let mut step = |outcome: &str| steps.push(self::step(Rung::Http, reason, outcome, begun));
         let fetched = self.fetch(plan, known.as_ref(), latest, progress).await;
-        let (outcome, body, place) = match fetched {
+        let (outcome, body, held_memory) = match fetched {
             Ok(fetched) => fetched,
             Err(error) => {
                 step(&error.to_string());
-                // Some sites break off with whoever is no browser.
+                // Some sites close the connection on clients that are not browsers.
                 let odd = matches!(
                     error,
                     FetchError::BadProtocol(_) | FetchError::Incomplete(_) | FetchError::BadEncoding { .. }
                 );
-                let failure = failure::of_fetch_within(&error, &plan.access.allowed);
+                let error = Error::from_fetch(error, &plan.access.allowed);
                 return if odd && !plan.access.fast {
-                    Ok(Step1::Higher { reason: "broken answer", without: Some(failure) })
+                    Ok(HttpOutcome::NeedsBrowser { reason: "broken answer", error })
                 } else {
-                    Err(failure)
+                    Err(error)
                 };
             }
         };
@@ -150,196 +163,220 @@ impl Ladder {
             && let Some(known) = known
         {
             step("unchanged");
-            return self.unchanged(plan, known, steps, job).await;
+            return self.use_revalidated(plan, known, steps, job).await;
         }
-        let answer = answer_of(outcome, body, place);
-        let (wanted, allowed) = (self.wanted(plan, Rung::Http), plan.access.allowed.clone());
+        let response = to_response(outcome, body, held_memory);
+        let (acceptable, allowed) = (self.acceptable(plan, Rung::Http), plan.access.allowed.clone());
         let mut taken = std::mem::take(steps);
         let reading = job.run(move || {
-            let (answer, page, verdict) = capture::read(answer, &allowed)?;
-            taken.push(self::step(Rung::Http, reason, failure::word(&verdict), begun));
-            if !wanted.fits(&verdict) {
-                return Ok(Err((answer.status, verdict, taken)));
+            let (response, page, verdict) = fetched_page::parse_response(response, &allowed)?;
+            taken.push(self::step(Rung::Http, reason, wall::describe(&verdict), begun));
+            if !acceptable.accepts(&verdict) {
+                return Ok(Err((response, verdict, taken)));
             }
-            let (rung, souvenirs) = (Rung::Http, Souvenirs::default());
-            let capture = Capture { answer, page, verdict, rung, steps: taken, souvenirs, stored: None };
-            if let Some(look) = look {
-                look(&capture);
+            let (rung, browser_outputs) = (Rung::Http, BrowserOutputs::default());
+            let fetched =
+                FetchedPage { response, page, verdict, rung, steps: taken, browser_outputs, stored: None };
+            if let Some(hook) = hook {
+                hook(&fetched);
             }
-            Ok(Ok(Box::new(capture)))
+            Ok(Ok(Box::new(fetched)))
         });
-        let reading: Result<_, WireError> = reading.await?;
+        let reading: Result<_, Error> = reading.await?;
         match reading? {
-            Ok(capture) => Ok(Step1::Done(capture)),
-            Err((status, verdict, taken)) => {
+            Ok(fetched) => Ok(HttpOutcome::Done(fetched)),
+            Err((response, verdict, taken)) => {
                 *steps = taken;
-                higher(&verdict, status, steps)
+                continue_in_browser(verdict, &response, steps)
             }
         }
     }
 
-    /// The site says that the stored page is still the page. It is judged as if it had been sent again.
-    async fn unchanged(
+    /// The site confirmed the cached page. It is judged as if it had been sent again.
+    async fn use_revalidated(
         &self,
         plan: &ScrapePlan,
-        known: cache::Known,
-        steps: &mut Vec<Step>,
-        job: &Job,
-    ) -> Result<Step1, WireError> {
-        let cache::Known { answer, rung, fetched_at } = known;
+        known: cache::CachedResponse,
+        steps: &mut Vec<LadderStep>,
+        job: &CpuJob,
+    ) -> Result<HttpOutcome, Error> {
+        let cache::CachedResponse { response, rung, fetched_at } = known;
         let allowed = plan.access.allowed.clone();
-        let (answer, page, verdict) = job.run(move || capture::read(answer, &allowed)).await??;
-        if !self.wanted(plan, rung).fits(&verdict) {
-            return higher(&verdict, answer.status, steps);
+        let (response, page, verdict) =
+            job.run(move || fetched_page::parse_response(response, &allowed)).await??;
+        if !self.acceptable(plan, rung).accepts(&verdict) {
+            return continue_in_browser(verdict, &response, steps);
         }
-        let stored = Some(Stored { fetched_at, revalidated: true });
-        let (souvenirs, steps) = (Souvenirs::default(), std::mem::take(steps));
-        Ok(Step1::Done(Box::new(Capture { answer, page, verdict, rung, steps, souvenirs, stored })))
+        let stored = Some(CacheHit { fetched_at, revalidated: true });
+        let (browser_outputs, steps) = (BrowserOutputs::default(), std::mem::take(steps));
+        Ok(HttpOutcome::Done(Box::new(FetchedPage {
+            response,
+            page,
+            verdict,
+            rung,
+            steps,
+            browser_outputs,
+            stored,
+        })))
     }
 
     async fn fetch(
         &self,
         plan: &ScrapePlan,
-        known: Option<&cache::Known>,
+        known: Option<&cache::CachedResponse>,
         latest: Deadline,
         progress: &Progress,
-    ) -> Result<(Outcome, Vec<u8>, BodyPlace), FetchError> {
+    ) -> Result<(ResponseMeta, Vec<u8>, BodyMemory), FetchError> {
         let access = &plan.access;
-        let limits = Limits { first_byte: latest.remaining(), idle: IDLE, ..Limits::default() };
+        let limits = Limits { first_byte: latest.remaining(), idle: MAX_IDLE, ..Limits::default() };
         let profile = if access.mobile { net::Profile::Mobile } else { net::Profile::Desktop };
         let mut request = Request::get(Purpose::Scrape, plan.url.as_str(), access.credentials.clone())?
             .profile(profile)
-            .locale(access.place.locale())
+            .locale(access.locale.accept_language())
             .skip_tls_verification(!access.check_certificate)
             .limits(limits);
         if let Some(rule) = access.allowed.hop_rule() {
             request = request.allowed(rule);
         }
         if let Some(known) = known {
-            let answer = &known.answer;
-            let (etag, date) = (answer.etag.as_deref(), answer.last_modified.as_deref());
-            request = request.revalidate(Validators::new(answer.url.clone(), etag, date)?);
+            let response = &known.response;
+            let (etag, date) = (response.etag.as_deref(), response.last_modified.as_deref());
+            request = request.revalidate(Validators::new(response.url.clone(), etag, date)?);
         }
         let memory = &self.memory;
-        let place = BodyPlace::default();
-        let mut body = Arriving { progress, memory, place, announced: 0, body: Vec::new() };
+        let held_memory = BodyMemory::default();
+        let mut body = BodyBuffer { progress, memory, held_memory, announced: 0, body: Vec::new() };
         let outcome = self.fetcher.fetch_into(request, latest, &mut body).await?;
-        Ok((outcome, body.body, body.place))
+        Ok((outcome, body.body, body.held_memory))
     }
 
-    async fn by_browser(
+    async fn visit_in_browser(
         &self,
         plan: &ScrapePlan,
         state: Option<StorageState>,
         reason: &'static str,
         deadline: Deadline,
-        mut steps: Vec<Step>,
-        job: &Job,
-    ) -> Result<Capture, WireError> {
+        mut steps: Vec<LadderStep>,
+        job: &CpuJob,
+    ) -> Result<FetchedPage, Error> {
         let begun = Instant::now();
-        let browsers = self.browsers.as_ref().ok_or_else(|| missing(plan))?;
-        let visited = browsers.visit(visit_of(plan, state), deadline).await;
+        let browsers = self.browsers.as_ref().ok_or_else(|| no_browser(plan))?;
+        let visited = browsers.visit(to_visit(plan, state), deadline).await;
         let visited = visited.map_err(|error| match error {
-            VisitError::NotFound(_) => missing(plan),
-            error => failure::of_visit(&error, &plan.access.allowed),
+            VisitError::NotFound(_) => no_browser(plan),
+            error => Error::from_visit(error, &plan.access.allowed),
         })?;
-        let (answer, souvenirs) = parts_of(visited);
+        let (response, browser_outputs) = from_visit(visited);
         let allowed = plan.access.allowed.clone();
-        let (answer, page, verdict) = job.run(move || capture::read(answer, &allowed)).await??;
-        steps.push(step(Rung::Browser, reason, failure::word(&verdict), begun));
-        if is_wall(&verdict) && !plan.formats.raw_base64 {
-            return Err(failure::of_wall(&verdict, answer.status, &steps));
+        let (response, page, verdict) =
+            job.run(move || fetched_page::parse_response(response, &allowed)).await??;
+        steps.push(step(Rung::Browser, reason, wall::describe(&verdict), begun));
+        if wall::is_wall(&verdict) && !plan.formats.raw_base64 {
+            return Err(wall_error(verdict, &response, &steps));
         }
-        Ok(Capture { answer, page, verdict, rung: Rung::Browser, steps, souvenirs, stored: None })
+        Ok(FetchedPage { response, page, verdict, rung: Rung::Browser, steps, browser_outputs, stored: None })
     }
 
-    /// What will do for a plan of what this rung brought, now or when it was stored.
-    pub(super) fn wanted(&self, plan: &ScrapePlan, rung: Rung) -> Wanted {
-        Wanted {
+    /// Which responses of a rung, fetched or cached, are acceptable for a plan.
+    pub(super) fn acceptable(&self, plan: &ScrapePlan, rung: Rung) -> Acceptable {
+        Acceptable {
             files: plan.takes_files(),
             bytes: plan.formats.raw_base64,
-            consent_walls: rung == Rung::Browser || self.no_browser(plan).is_some(),
+            consent_walls: rung == Rung::Browser || !self.may_use_browser(plan),
         }
     }
 
-    /// Why there is no higher rung, when there is none.
-    fn no_browser(&self, plan: &ScrapePlan) -> Option<&'static str> {
-        if plan.access.fast {
-            Some("fastMode forbids the browser that this page needs")
-        } else if self.browsers.is_some() {
-            None
-        } else {
-            Some(NO_BROWSER)
-        }
+    /// Whether there is a rung above plain HTTP: a browser, which `fastMode` does not forbid.
+    fn may_use_browser(&self, plan: &ScrapePlan) -> bool {
+        !plan.access.fast && self.browsers.is_some()
     }
 }
 
-/// The answer where a browser was asked for and there is none.
-fn missing(plan: &ScrapePlan) -> WireError {
-    if !plan.access.actions.is_empty() {
-        Kind::ScrapeActionsUnsupported.into()
+/// The error of a plan that needs a browser where there is none.
+fn no_browser(plan: &ScrapePlan) -> Error {
+    Error::NoBrowser(if !plan.access.actions.is_empty() {
+        BrowserNeed::Actions
     } else if plan.formats.branding {
-        Kind::ScrapeBrandingUnsupported.into()
+        BrowserNeed::Branding
     } else {
-        WireError::because(Kind::ScrapeAllFailed, NO_BROWSER)
-    }
+        BrowserNeed::Page
+    })
 }
 
 /// How the first rung ended.
-enum Step1 {
-    Done(Box<Capture>),
-    /// The browser may do better; `without` is the answer where there is none.
-    Higher {
+enum HttpOutcome {
+    Done(Box<FetchedPage>),
+    /// The browser may do better; `error` is the outcome where there is none.
+    NeedsBrowser {
         reason: &'static str,
-        without: Option<WireError>,
+        error: Error,
     },
 }
 
-/// The end of a rung that brought what will not do: a file nobody can read ends the climb, anything else leads to the browser.
-fn higher(verdict: &Verdict, status: u16, steps: &[Step]) -> Result<Step1, WireError> {
+/// For a response that is not acceptable: an unsupported file ends the climb, anything else is tried in the
+/// browser.
+fn continue_in_browser(
+    verdict: PageVerdict,
+    response: &PageResponse,
+    steps: &[LadderStep],
+) -> Result<HttpOutcome, Error> {
     if verdict.kind == VerdictKind::Binary {
-        return Err(failure::of_file(verdict));
+        return Err(unsupported_file(&verdict));
     }
-    let without = Some(failure::of_wall(verdict, status, steps));
-    Ok(Step1::Higher { reason: failure::word(verdict), without })
+    let reason = wall::describe(&verdict);
+    Ok(HttpOutcome::NeedsBrowser { reason, error: wall_error(verdict, response, steps) })
 }
 
-/// What will do as it came.
+fn wall_error(verdict: PageVerdict, response: &PageResponse, steps: &[LadderStep]) -> Error {
+    let (status, retry_after) = (response.status, response.retry_after);
+    Error::Wall(Box::new(Wall { verdict, status, retry_after, steps: steps.to_vec() }))
+}
+
+/// The error of a file whose format is not supported.
+pub(super) fn unsupported_file(verdict: &PageVerdict) -> Error {
+    let format = verdict.evidence.first().map_or("binary data", |evidence| evidence.detail.as_str());
+    Error::UnsupportedFile(format.to_owned())
+}
+
+/// A wall met in the browser keeps the `Retry-After` that the same site sent over HTTP a moment before,
+/// unless it has its own.
+fn with_retry_after_of(mut error: Error, http_error: Option<&Error>) -> Error {
+    if let (Error::Wall(wall), Some(Error::Wall(before))) = (&mut error, http_error) {
+        wall.retry_after = wall.retry_after.or(before.retry_after);
+    }
+    error
+}
+
+/// Which responses a plan accepts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct Acceptable {
     files: bool,
-    /// The bytes are wanted, whatever they say.
+    /// The raw bytes are wanted, whatever the page says.
     bytes: bool,
-    /// No higher rung could get past them.
+    /// No higher rung could get past one.
     consent_walls: bool,
 }
 
-impl Wanted {
-    pub(super) fn fits(self, verdict: &Verdict) -> bool {
+impl Acceptable {
+    pub(super) fn accepts(self, verdict: &PageVerdict) -> bool {
         match verdict.kind {
             VerdictKind::Binary => self.files,
             _ if self.bytes => true,
             VerdictKind::ConsentWall => self.consent_walls,
-            _ => !is_wall(verdict),
+            _ => !wall::is_wall(verdict),
         }
     }
 }
 
-/// What is never a success.
-pub fn is_wall(verdict: &Verdict) -> bool {
-    use VerdictKind::{AppShell, Blocked, Captcha, Empty};
-    matches!(verdict.kind, Blocked | Captcha | AppShell | Empty)
-}
-
-fn step(rung: Rung, reason: &'static str, outcome: &str, begun: Instant) -> Step {
+fn step(rung: Rung, reason: &'static str, outcome: &str, begun: Instant) -> LadderStep {
     let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Step { rung, reason, outcome: outcome.to_owned(), ms }
+    LadderStep { rung, reason, outcome: outcome.to_owned(), ms }
 }
 
-fn answer_of(outcome: Outcome, body: Vec<u8>, place: BodyPlace) -> Answer {
-    let Outcome { head, truncated, .. } = outcome;
+fn to_response(outcome: ResponseMeta, body: Vec<u8>, held_memory: BodyMemory) -> PageResponse {
+    let ResponseMeta { head, truncated, .. } = outcome;
     let header = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    Answer {
+    PageResponse {
         status: head.status.as_u16(),
         content_type: header("content-type"),
         etag: header("etag").filter(|tag| tag.len() <= 1024),
@@ -348,11 +385,11 @@ fn answer_of(outcome: Outcome, body: Vec<u8>, place: BodyPlace) -> Answer {
         body: Bytes::from(body),
         cut: truncated.is_some(),
         url: head.url,
-        place,
+        held_memory,
     }
 }
 
-fn visit_of(plan: &ScrapePlan, state: Option<StorageState>) -> Visit {
+fn to_visit(plan: &ScrapePlan, state: Option<StorageState>) -> Visit {
     let access = &plan.access;
     Visit {
         wait_for: access.wait_for,
@@ -360,8 +397,8 @@ fn visit_of(plan: &ScrapePlan, state: Option<StorageState>) -> Visit {
         screenshot: plan.formats.screenshot,
         credentials: access.credentials.clone(),
         mobile: access.mobile,
-        languages: access.place.tags(),
-        timezone: access.place.timezone().map(str::to_owned),
+        languages: access.locale.tags(),
+        timezone: access.locale.timezone().map(str::to_owned),
         block_ads: access.block_ads,
         check_certificate: access.check_certificate,
         via: Via::Settings,
@@ -374,43 +411,44 @@ fn visit_of(plan: &ScrapePlan, state: Option<StorageState>) -> Visit {
     }
 }
 
-fn parts_of(visited: Visited) -> (Answer, Souvenirs) {
+fn from_visit(visited: Visited) -> (PageResponse, BrowserOutputs) {
     let mut url = visited.url;
     // A page may move to an address of its own making.
     let _ = net::take_login(&mut url);
-    let answer = Answer {
+    let retry_after = visited.headers.iter().find(|(name, _)| name == "retry-after");
+    let response = PageResponse {
         url,
         status: visited.status.unwrap_or(200),
-        // The tree was written out as text by us; what the server called it no longer holds.
+        // The browser serialised the document as UTF-8, whatever the server declared.
         content_type: Some("text/html; charset=utf-8".to_owned()),
         etag: None,
         last_modified: None,
-        retry_after: None,
+        retry_after: retry_after.and_then(|(_, value)| net::parse_retry_after(value)),
         body: Bytes::from(visited.html),
         cut: visited.truncated,
-        place: BodyPlace::default(),
+        held_memory: BodyMemory::default(),
     };
-    let souvenirs = Souvenirs {
+    let browser_outputs = BrowserOutputs {
         screenshot: visited.screenshot,
         results: visited.results,
         styles: visited.collected,
         state: visited.state,
     };
-    (answer, souvenirs)
+    (response, browser_outputs)
 }
 
-/// Keeps a body, as far as there is room for it, and notes that it has begun to come.
-struct Arriving<'a> {
+/// Collects a body within the memory limit, and notes when it begins to arrive.
+struct BodyBuffer<'a> {
     progress: &'a Progress,
     memory: &'a TeamMemory,
-    place: BodyPlace,
+    held_memory: BodyMemory,
     /// How long the site says the body is.
     announced: usize,
     body: Vec<u8>,
 }
 
-impl BodySink for Arriving<'_> {
-    fn head(&mut self, head: &Head) -> ControlFlow<()> {
+impl BodySink for BodyBuffer<'_> {
+    fn on_head(&mut self, head: &ResponseHead) -> ControlFlow<()> {
         self.progress.arriving();
         let announced =
             head.headers.get("content-length").and_then(|value| value.to_str().ok()?.parse().ok());
@@ -418,17 +456,17 @@ impl BodySink for Arriving<'_> {
         ControlFlow::Continue(())
     }
 
-    fn piece(&mut self, bytes: &[u8]) -> ControlFlow<()> {
-        if self.body.is_empty() && self.announced <= PRESIZED {
+    fn on_chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        if self.body.is_empty() && self.announced <= MAX_PRESIZED_BYTES {
             self.body.reserve(self.announced);
         }
         self.body.extend_from_slice(bytes);
         ControlFlow::Continue(())
     }
 
-    fn room(&mut self) -> Option<BoxFuture<'_, ()>> {
+    fn wait_for_room(&mut self) -> Option<BoxFuture<'_, ()>> {
         let (progress, bytes) = (self.progress, self.body.len().max(self.announced));
-        let room = self.place.grow(self.memory, bytes)?;
+        let room = self.held_memory.grow(self.memory, bytes)?;
         Some(Box::pin(async move {
             progress.waits_for_room(true);
             room.await;

@@ -1,9 +1,11 @@
-//! What bodies of pages take in memory together is bounded, for the whole process and whatever the plans of its callers allow. A body
-//! needs a place before any of it is read, and a second, large one before more than [`SMALL_BODY`] of it is; both are held until the page
-//! is written. Whoever finds no place waits, without reading, until its deadline. Nobody who holds a large place waits for anything more,
-//! so places always come back.
+//! What bodies of pages take in memory together is bounded, for the whole process and whatever the plans of
+//! its callers allow. A body needs a place before any of it is read, and a second, large one before more than
+//! [`MAX_SMALL_BODY_BYTES`] of it is; both are held until the page is written. Whoever finds no place waits,
+//! without reading, until its deadline. Nobody who holds a large place waits for anything more, so places
+//! always come back.
 //!
-//! Between teams places are shared out fairly: those that wait take turns by team, and one team never holds them all.
+//! Between teams places are shared out fairly: those that wait take turns by team, and one team never holds
+//! them all.
 
 use futures_util::future::BoxFuture;
 use std::collections::{HashMap, VecDeque};
@@ -12,31 +14,32 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 /// A body up to this size needs no large place.
-pub const SMALL_BODY: usize = 1 << 20;
+pub const MAX_SMALL_BODY_BYTES: usize = 1 << 20;
 /// The largest body that is read: what a large place stands for.
-const LARGE_BODY: u64 = 50 << 20;
+const MAX_BODY_BYTES: u64 = 50 << 20;
 /// However little memory there is, so many pages are read at once.
-const MIN_SMALL_PLACES: u64 = 16;
+const MIN_SMALL_SLOTS: u64 = 16;
 
 /// The bound of this process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct PageMemory {
-    small: Arc<Places>,
-    large: Arc<Places>,
+    small: Arc<MemorySlots>,
+    large: Arc<MemorySlots>,
 }
 
 impl PageMemory {
-    /// About so many bytes: one half for small bodies, one half for large ones. At least one large body can always be read.
+    /// About so many bytes: one half for small bodies, one half for large ones. At least one large body can
+    /// always be read.
     pub fn new(bytes: u64) -> Self {
-        let (small, large) = Self::places(bytes);
-        Self { small: Places::new(small), large: Places::new(large) }
+        let (small, large) = Self::slots(bytes);
+        Self { small: MemorySlots::new(small), large: MemorySlots::new(large) }
     }
 
     /// How many small and large bodies so many bytes are enough for.
-    pub fn places(bytes: u64) -> (usize, usize) {
+    pub fn slots(bytes: u64) -> (usize, usize) {
         let half = bytes / 2;
-        let small = (half / SMALL_BODY as u64).max(MIN_SMALL_PLACES);
-        let large = (half / LARGE_BODY).max(1);
+        let small = (half / MAX_SMALL_BODY_BYTES as u64).max(MIN_SMALL_SLOTS);
+        let large = (half / MAX_BODY_BYTES).max(1);
         (usize::try_from(small).unwrap_or(usize::MAX), usize::try_from(large).unwrap_or(usize::MAX))
     }
 
@@ -69,19 +72,19 @@ impl TeamMemory {
 
 /// The places that one body holds.
 #[derive(Debug, Default)]
-pub struct BodyPlace {
-    small: Option<Place>,
-    large: Option<Place>,
+pub struct BodyMemory {
+    small: Option<MemorySlot>,
+    large: Option<MemorySlot>,
 }
 
-impl BodyPlace {
+impl BodyMemory {
     /// Makes room for a body of so many bytes: `None` when there is room, else what to wait for.
     pub fn grow<'a>(&'a mut self, memory: &'a TeamMemory, bytes: usize) -> Option<BoxFuture<'a, ()>> {
         let PageMemory { small, large } = &memory.memory;
         if self.small.is_none() {
             self.small = small.try_take(memory.team);
         }
-        let needs_large = bytes > SMALL_BODY;
+        let needs_large = bytes > MAX_SMALL_BODY_BYTES;
         if needs_large && self.small.is_some() && self.large.is_none() {
             self.large = large.try_take(memory.team);
         }
@@ -100,7 +103,7 @@ impl BodyPlace {
 }
 
 /// A number of places, handed out fairly.
-struct Places {
+struct MemorySlots {
     /// The most that one team holds: others find a place at once.
     most_of_one: usize,
     state: Mutex<State>,
@@ -110,13 +113,13 @@ struct State {
     free: usize,
     held: HashMap<Uuid, usize>,
     /// Teams that wait, whose turn it is first. A team is there once, and only while somebody of it waits.
-    waiting: VecDeque<(Uuid, VecDeque<oneshot::Sender<Place>>)>,
+    waiting: VecDeque<(Uuid, VecDeque<oneshot::Sender<MemorySlot>>)>,
 }
 
-impl std::fmt::Debug for Places {
+impl std::fmt::Debug for MemorySlots {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let state = self.state();
-        out.debug_struct("Places")
+        out.debug_struct("MemorySlots")
             .field("free", &state.free)
             .field("teams_waiting", &state.waiting.len())
             .finish()
@@ -124,28 +127,28 @@ impl std::fmt::Debug for Places {
 }
 
 /// One place; dropping it gives it to whoever is next.
-struct Place {
+struct MemorySlot {
     /// None once it was given back.
-    places: Option<Arc<Places>>,
+    slots: Option<Arc<MemorySlots>>,
     team: Uuid,
 }
 
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for MemorySlot {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Place").field("team", &self.team).finish_non_exhaustive()
+        out.debug_struct("MemorySlot").field("team", &self.team).finish_non_exhaustive()
     }
 }
 
-impl Drop for Place {
+impl Drop for MemorySlot {
     fn drop(&mut self) {
-        if let Some(places) = self.places.take() {
-            places.give_back(self.team);
-            places.hand_out();
+        if let Some(slots) = self.slots.take() {
+            slots.give_back(self.team);
+            slots.hand_out();
         }
     }
 }
 
-impl Places {
+impl MemorySlots {
     fn new(count: usize) -> Arc<Self> {
         let state = State { free: count, held: HashMap::new(), waiting: VecDeque::new() };
         Arc::new(Self { most_of_one: (count - count / 4).max(1), state: Mutex::new(state) })
@@ -156,7 +159,7 @@ impl Places {
     }
 
     /// A place that is free for this team now, and that nobody waits for.
-    fn try_take(self: &Arc<Self>, team: Uuid) -> Option<Place> {
+    fn try_take(self: &Arc<Self>, team: Uuid) -> Option<MemorySlot> {
         let mut state = self.state();
         let held = state.held.get(&team).copied().unwrap_or(0);
         // Of those that wait while places are free, each is at the most of its own team.
@@ -166,13 +169,13 @@ impl Places {
         }
         state.free -= 1;
         *state.held.entry(team).or_default() += 1;
-        Some(Place { places: Some(self.clone()), team })
+        Some(MemorySlot { slots: Some(self.clone()), team })
     }
 
-    async fn take(self: &Arc<Self>, team: Uuid) -> Place {
+    async fn take(self: &Arc<Self>, team: Uuid) -> MemorySlot {
         loop {
-            if let Some(place) = self.try_take(team) {
-                return place;
+            if let Some(slot) = self.try_take(team) {
+                return slot;
             }
             let (give, given) = oneshot::channel();
             {
@@ -184,8 +187,8 @@ impl Places {
             }
             // A place that came back between the two looks.
             self.hand_out();
-            if let Ok(place) = given.await {
-                return place;
+            if let Ok(slot) = given.await {
+                return slot;
             }
         }
     }
@@ -203,17 +206,17 @@ impl Places {
 
     /// Gives free places to those who wait, one team after the other.
     fn hand_out(self: &Arc<Self>) {
-        while let Some((give, place)) = self.next() {
-            if let Err(mut unwanted) = give.send(place) {
+        while let Some((give, slot)) = self.next() {
+            if let Err(mut unwanted) = give.send(slot) {
                 // Whoever waited has gone in this very moment: the next turn of this loop finds another.
-                unwanted.places = None;
+                unwanted.slots = None;
                 self.give_back(unwanted.team);
             }
         }
     }
 
     /// The next who waits and may have a place, with the place.
-    fn next(self: &Arc<Self>) -> Option<(oneshot::Sender<Place>, Place)> {
+    fn next(self: &Arc<Self>) -> Option<(oneshot::Sender<MemorySlot>, MemorySlot)> {
         let mut state = self.state();
         for _ in 0..state.waiting.len() {
             if state.free == 0 {
@@ -232,7 +235,7 @@ impl Places {
             if let Some(give) = given {
                 state.free -= 1;
                 *state.held.entry(team).or_default() += 1;
-                return Some((give, Place { places: Some(self.clone()), team }));
+                return Some((give, MemorySlot { slots: Some(self.clone()), team }));
             }
         }
         None
@@ -250,53 +253,53 @@ mod tests {
 
     #[test]
     fn there_is_always_room_for_some_pages_and_one_large_one() {
-        assert_eq!(PageMemory::places(0), (16, 1));
-        assert_eq!(PageMemory::places(1 << 30), (512, 10));
+        assert_eq!(PageMemory::slots(0), (16, 1));
+        assert_eq!(PageMemory::slots(1 << 30), (512, 10));
     }
 
     #[tokio::test]
     async fn one_team_never_holds_them_all_and_those_that_wait_take_turns() {
         let (busy, other) = teams();
-        let places = Places::new(4);
-        let mut held: Vec<Place> = (0..3).map_while(|_| places.try_take(busy)).collect();
+        let slots = MemorySlots::new(4);
+        let mut held: Vec<MemorySlot> = (0..3).map_while(|_| slots.try_take(busy)).collect();
         assert_eq!(held.len(), 3, "three of four");
-        assert!(places.try_take(busy).is_none(), "the last one is for others");
-        let mut waiting: Vec<_> = [busy, busy, other, other].map(|team| Box::pin(places.take(team))).into();
-        let mut ready: Vec<Option<Place>> = waiting.iter_mut().map(FutureExt::now_or_never).collect();
-        let got = |ready: &[Option<Place>]| ready.iter().map(Option::is_some).collect::<Vec<_>>();
+        assert!(slots.try_take(busy).is_none(), "the last one is for others");
+        let mut waiting: Vec<_> = [busy, busy, other, other].map(|team| Box::pin(slots.take(team))).into();
+        let mut ready: Vec<Option<MemorySlot>> = waiting.iter_mut().map(FutureExt::now_or_never).collect();
+        let got = |ready: &[Option<MemorySlot>]| ready.iter().map(Option::is_some).collect::<Vec<_>>();
         assert_eq!(got(&ready), [false, false, true, false], "the other team finds its place at once");
         for expected in [[true, false, true, false], [true, false, true, true], [true, true, true, true]] {
             held.pop();
-            for (one, place) in waiting.iter_mut().zip(&mut ready) {
-                if place.is_none() {
-                    *place = one.now_or_never();
+            for (one, slot) in waiting.iter_mut().zip(&mut ready) {
+                if slot.is_none() {
+                    *slot = one.now_or_never();
                 }
             }
             assert_eq!(got(&ready), expected, "one team after the other");
         }
         drop((held, ready));
-        let state = places.state();
+        let state = slots.state();
         assert_eq!((state.free, state.held.len(), state.waiting.len()), (4, 0, 0));
     }
 
     #[tokio::test]
     async fn who_leaves_the_line_takes_no_place_along() {
         let (team, other) = teams();
-        let places = Places::new(1);
-        let held = places.try_take(team).unwrap();
-        let mut leaves = Box::pin(places.take(other));
+        let slots = MemorySlots::new(1);
+        let held = slots.try_take(team).unwrap();
+        let mut leaves = Box::pin(slots.take(other));
         assert!(leaves.as_mut().now_or_never().is_none());
-        let mut stays = Box::pin(places.take(other));
+        let mut stays = Box::pin(slots.take(other));
         assert!(stays.as_mut().now_or_never().is_none());
-        let mut late = Box::pin(places.take(team));
+        let mut late = Box::pin(slots.take(team));
         assert!(late.as_mut().now_or_never().is_none());
         drop(leaves);
         drop(held);
-        let place = stays.await;
+        let slot = stays.await;
         // Given, and never looked at.
-        drop(place);
+        drop(slot);
         drop(late);
-        assert_eq!(places.state().free, 1);
+        assert_eq!(slots.state().free, 1);
     }
 
     #[tokio::test]
@@ -304,13 +307,13 @@ mod tests {
         let (team, other) = teams();
         let memory = PageMemory::new(0);
         let (mine, theirs) = (memory.of_team(team), memory.of_team(other));
-        let (mut first, mut second) = (BodyPlace::default(), BodyPlace::default());
-        assert!(first.grow(&mine, 0).is_none() && first.grow(&mine, SMALL_BODY + 1).is_none());
-        assert!(second.grow(&theirs, SMALL_BODY).is_none(), "small ones go on beside it");
-        let mut waits = second.grow(&theirs, SMALL_BODY + 1).expect("there is one large place");
+        let (mut first, mut second) = (BodyMemory::default(), BodyMemory::default());
+        assert!(first.grow(&mine, 0).is_none() && first.grow(&mine, MAX_SMALL_BODY_BYTES + 1).is_none());
+        assert!(second.grow(&theirs, MAX_SMALL_BODY_BYTES).is_none(), "small ones go on beside it");
+        let mut waits = second.grow(&theirs, MAX_SMALL_BODY_BYTES + 1).expect("there is one large place");
         assert!(waits.as_mut().now_or_never().is_none());
         drop(first);
         waits.await;
-        assert!(second.grow(&theirs, 10 * SMALL_BODY).is_none());
+        assert!(second.grow(&theirs, 10 * MAX_SMALL_BODY_BYTES).is_none());
     }
 }

@@ -1,46 +1,46 @@
-//! Scrape: one page, honestly. A request becomes a [`plan::ScrapePlan`]; a stored page answers it, or the [`ladder`] goes out for
-//! one; [`document`] writes the formats; [`records`] keep what is left behind. Nothing waits in a queue, and everything ends at
-//! the request's deadline.
+//! Scrape: one page. A request becomes a [`plan::ScrapePlan`]; the page comes from the cache or is fetched by
+//! the [`ladder`]; [`document`] writes the formats; [`records`] stores the result. Nothing waits in a queue,
+//! and everything ends at the request's deadline.
 
+mod browser_outputs;
 pub mod cache;
-pub mod capture;
 mod changes;
+pub mod cpu_pool;
 pub mod document;
-mod failure;
-mod flights;
+pub mod fetched_page;
+mod in_flight;
 mod keys;
 pub mod ladder;
 pub mod memory;
-mod once;
+mod page_hook;
 pub mod plan;
 mod profile;
 mod records;
-mod souvenirs;
-pub mod workbench;
+pub mod wall;
 
-use failure::Failed;
-pub use failure::{may_pass, of_fetch};
 pub use ladder::Ladder;
 pub use plan::ScrapePlan;
 
-use crate::answers;
 use crate::callers::Caller;
+use crate::derived;
+use crate::error::StoredError;
 use crate::files::Files;
 use crate::idempotency::{self, Unfinished};
-use crate::limits::Gate;
+use crate::limits::Limiter;
 use crate::models::Models;
-use crate::search::feed::page::of_scrape;
-use crate::{credits, from_store};
-use capture::{Capture, Rung, Souvenirs, Step, Stored};
-use changes::Looked;
+use crate::search::feed::page::from_scrape;
+use crate::{Error, credits, from_store};
+use changes::ComparedPage;
 use content::verdict::VerdictKind;
-use flights::{Flights, Progress};
-use ladder::{Held, Slot, Start};
-use memory::BodyPlace;
+use cpu_pool::CpuJob;
+use fetched_page::{BrowserOutputs, CacheHit, FetchedPage, LadderStep, Rung};
+use in_flight::{InFlight, Progress};
+use ladder::{BrowserSlotGuard, BrowserSlotRequest, ClimbStart};
+use memory::BodyMemory;
 use net::{Deadline, EgressAllow, Purpose};
-use once::{Look, Once};
+use page_hook::{PageHook, PageWork};
 use profile::OpenProfile;
-use records::Records;
+use records::RecordWriter;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
@@ -48,30 +48,32 @@ use store::pages::NewPage;
 use store::scrapes::NewScrape;
 use store::search::NewSearchPage;
 use uuid::Uuid;
+use wire::Kind;
 use wire::scrape::ScrapeRequest;
-use wire::{Kind, WireError};
-use workbench::Job;
 
+/// The phase that a timeout names when it happens while a page is parsed or written.
+pub(crate) const READING: &str = "reading the page";
 const ENDPOINT: &str = "scrape";
-const KEPT: Duration = Duration::from_hours(24);
-/// Reserved credits that nobody settles were left behind by a crash.
-const SETTLE: Duration = Duration::from_mins(2);
-/// Bytes that are arriving at the deadline may go on to arrive for as long again, and this at most.
-const LONGEST_AFTERMATH: Duration = Duration::from_mins(1);
-/// How often a page that may wait for a browser asks for one.
-const NEXT_BROWSER: Duration = Duration::from_millis(200);
-/// When to come back for a page that was arriving.
-const COME_BACK: u64 = 5;
+const RECORD_RETENTION: Duration = Duration::from_hours(24);
+/// How long credits stay reserved after the request's timeout. Those that nobody settles by then were left
+/// behind by a crash.
+const RESERVATION_SLACK: Duration = Duration::from_mins(2);
+/// A page whose bytes are arriving at the deadline may go on for as long again, and for this at most.
+const MAX_DETACHED_TIME: Duration = Duration::from_mins(1);
+/// How often a request that waits for a browser slot tries to get one.
+const BROWSER_RETRY_INTERVAL: Duration = Duration::from_millis(200);
+/// When callers are told to retry whose page was still arriving at the deadline.
+const RETRY_AFTER_SECONDS: u64 = 5;
 
-/// The capability. One per process.
+/// Scrapes pages. One per process.
 pub struct Scraper {
     ladder: Ladder,
     allow: EgressAllow,
     store: Arc<dyn Store>,
-    gate: Arc<Gate>,
+    gate: Arc<Limiter>,
     files: Files,
-    flights: Flights<Capture>,
-    records: Records,
+    in_flight: InFlight<FetchedPage>,
+    records: RecordWriter,
     models: Models,
 }
 
@@ -81,7 +83,7 @@ impl std::fmt::Debug for Scraper {
     }
 }
 
-/// A scrape that came to a document.
+/// A scrape that succeeded.
 #[derive(Debug)]
 pub struct Scraped {
     pub id: Uuid,
@@ -89,21 +91,21 @@ pub struct Scraped {
     pub document: Vec<u8>,
 }
 
-/// One page of many that came to a document.
+/// One page that was scraped for a crawl, a batch or a run.
 #[derive(Debug)]
-pub struct Gathered<T> {
-    /// The document as it is kept: JSON, packed.
+pub struct ScrapedPage<T> {
+    /// The document as JSON, compressed.
     pub document: Vec<u8>,
-    /// The page for the cache, when it is to be stored, and as it is kept for search.
+    /// The page for the cache and for the search index, where it is to be stored.
     pub page: Option<NewPage>,
     pub search: Option<NewSearchPage>,
     pub seen: T,
 }
 
-/// What is to be kept of a scrape.
+/// What a scrape leaves to be stored.
 #[derive(Debug, Default)]
-struct Kept {
-    /// The document, packed.
+struct ToStore {
+    /// The document as JSON, compressed.
     result: Option<Vec<u8>>,
     page: Option<NewPage>,
     search: Option<NewSearchPage>,
@@ -114,12 +116,12 @@ impl Scraper {
         ladder: Ladder,
         allow: EgressAllow,
         store: Arc<dyn Store>,
-        gate: Arc<Gate>,
+        gate: Arc<Limiter>,
         files: Files,
     ) -> Self {
-        let records = Records::start(store.clone());
-        let (flights, models) = (Flights::default(), Models::default());
-        Self { ladder, allow, store, gate, files, flights, records, models }
+        let records = RecordWriter::start(store.clone());
+        let (in_flight, models) = (InFlight::default(), Models::default());
+        Self { ladder, allow, store, gate, files, in_flight, records, models }
     }
 
     /// The same with language models.
@@ -141,25 +143,25 @@ impl Scraper {
         self.allow.names_host(Purpose::Scrape, host)
     }
 
-    /// Sets credits aside where the plan has a limit. An unlimited plan has nothing to run out of; what it uses is counted with
-    /// the record.
+    /// Reserves credits where the plan has a limit. What an unlimited plan uses is counted when the scrape is
+    /// recorded.
     pub async fn reserve(
         &self,
         caller: &Caller,
         amount: i64,
         purpose: &str,
         timeout: Duration,
-    ) -> Result<Option<Uuid>, WireError> {
+    ) -> Result<Option<Uuid>, Error> {
         if caller.plan.credits.is_none() {
             return Ok(None);
         }
-        let hold = timeout + SETTLE;
+        let hold = timeout + RESERVATION_SLACK;
         Ok(Some(credits::reserve(self.store.as_ref(), caller, amount, purpose, hold).await?))
     }
 
-    /// Writes what was done and settles its credits.
-    pub async fn record(&self, record: NewScrape) -> Result<(), WireError> {
-        self.records.write(record).await
+    /// Stores the record of a request and settles its credits.
+    pub async fn record(&self, record: NewScrape) -> Result<(), Error> {
+        self.records.record(record).await
     }
 
     pub fn files(&self) -> &Files {
@@ -177,9 +179,9 @@ impl Scraper {
     }
 
     /// What a request means, or what is wrong with it.
-    pub fn plan(&self, caller: &Caller, asked: &ScrapeRequest) -> Result<ScrapePlan, WireError> {
+    pub fn plan(&self, caller: &Caller, asked: &ScrapeRequest) -> Result<ScrapePlan, Error> {
         let plan = ScrapePlan::resolve(asked, caller.zero_data_retention, &|host| self.names_host(host))?;
-        answers::must_be_able(&self.models, &plan)?;
+        derived::require_models(&self.models, &plan)?;
         Ok(plan)
     }
 
@@ -190,24 +192,24 @@ impl Scraper {
         plan: ScrapePlan,
         idempotency_key: Option<String>,
         base_url: &str,
-    ) -> Result<Scraped, WireError> {
+    ) -> Result<Scraped, Error> {
         let id = Uuid::now_v7();
         let plan = Arc::new(plan);
         let claim = idempotency::claim(caller, ENDPOINT, idempotency_key.as_deref(), id);
         let mut unfinished = Unfinished::begin(&self.store, claim, plan.timeout).await?;
-        let outcome = self.work(caller, &plan, id, base_url, &mut unfinished).await;
+        let outcome = self.scrape_and_record(caller, &plan, id, base_url, &mut unfinished).await;
         unfinished.give_back().await;
         outcome
     }
 
-    async fn work(
+    async fn scrape_and_record(
         &self,
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
         id: Uuid,
         base_url: &str,
         unfinished: &mut Unfinished,
-    ) -> Result<Scraped, WireError> {
+    ) -> Result<Scraped, Error> {
         let deadline = Deadline::after(plan.timeout);
         unfinished.hold(self.reserve(caller, plan.credits(), ENDPOINT, plan.timeout).await?);
         let mut record = NewScrape {
@@ -223,147 +225,158 @@ impl Scraper {
             search: None,
             credits: 0,
             reservation: None,
-            keep_for: KEPT,
+            keep_for: RECORD_RETENTION,
             private: plan.private,
             audit: plan.audit.clone(),
             claim: None,
         };
-        let mut kept = Kept::default();
-        let job = self.ladder.bench.job(caller.team, ENDPOINT, deadline);
-        let made = self.document(caller, plan, id, base_url, &job, &mut kept, |_| ()).await;
-        (record.result, record.page, record.search) = (kept.result, kept.page, kept.search);
+        let mut to_store = ToStore::default();
+        let job = self.ladder.cpu_pool.job(caller.team, ENDPOINT, deadline);
+        let made = self.write_document(caller, plan, id, base_url, &job, &mut to_store, |_| ()).await;
+        (record.result, record.page, record.search) = (to_store.result, to_store.page, to_store.search);
         match &made {
             Ok(_) => {
                 record.ok = true;
                 record.credits = plan.credits();
             }
             Err(error) => {
-                record.error = serde_json::to_string(&Failed::of(error)).ok();
+                record.error =
+                    Some(serde_json::to_string(&StoredError::new(error)).map_err(Error::internal)?);
             }
         }
         (record.claim, record.reservation) = unfinished.hand_over();
         let claim = record.claim.clone();
-        if let Err(error) = self.records.write(record).await {
+        if let Err(error) = self.records.record(record).await {
             unfinished.take_back(claim);
             return Err(error);
         }
         made.map(|(document, ())| Scraped { id, document })
     }
 
-    /// One page of many, for one of the capabilities: nothing is written or charged here. `see` looks at the page while it is on the
-    /// bench.
-    pub async fn gather<T: Send + 'static>(
+    /// Scrapes a page for a crawl, a batch or a run: nothing is stored or charged here. `see` is called with
+    /// the parsed page, in the CPU pool.
+    pub async fn scrape_page<T: Send + 'static>(
         &self,
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
         id: Uuid,
         base_url: &str,
         capability: &'static str,
-        see: impl FnOnce(&Capture) -> T + Send + 'static,
-    ) -> Result<Gathered<T>, WireError> {
-        let job = self.ladder.bench.job(caller.team, capability, Deadline::after(plan.timeout));
-        let mut kept = Kept::default();
-        let (document, seen) = self.document(caller, plan, id, base_url, &job, &mut kept, see).await?;
-        let document = if let Some(packed) = kept.result {
+        see: impl FnOnce(&FetchedPage) -> T + Send + 'static,
+    ) -> Result<ScrapedPage<T>, Error> {
+        let job = self.ladder.cpu_pool.job(caller.team, capability, Deadline::after(plan.timeout));
+        let mut to_store = ToStore::default();
+        let (document, seen) =
+            self.write_document(caller, plan, id, base_url, &job, &mut to_store, see).await?;
+        let document = if let Some(packed) = to_store.result {
             packed
         } else {
             // The job itself was stopped when the document was done.
             let packing = job.apart(job.deadline());
             let packed = packing.run_on(document.len(), move || cache::pack(&document)).await?;
-            packed.map_err(|_| WireError::from(Kind::Internal))?
+            packed.map_err(Error::internal)?
         };
-        Ok(Gathered { document, page: kept.page, search: kept.search, seen })
+        Ok(ScrapedPage { document, page: to_store.page, search: to_store.search, seen })
     }
 
-    /// The document as JSON, and what `see` made of the page; what is to be kept goes into `record`.
-    #[expect(clippy::too_many_arguments, reason = "one scrape has as many sides")]
-    async fn document<T: Send + 'static>(
+    /// Fetches the page and writes its document as JSON. What is to be stored goes into `to_store`; the
+    /// second value is what `see` returned.
+    #[expect(clippy::too_many_arguments, reason = "what belongs to one scrape, and where its results go")]
+    async fn write_document<T: Send + 'static>(
         &self,
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
         id: Uuid,
         base_url: &str,
-        job: &Job,
-        kept: &mut Kept,
-        see: impl FnOnce(&Capture) -> T + Send + 'static,
-    ) -> Result<(Vec<u8>, T), WireError> {
+        job: &CpuJob,
+        to_store: &mut ToStore,
+        see: impl FnOnce(&FetchedPage) -> T + Send + 'static,
+    ) -> Result<(Vec<u8>, T), Error> {
         let _leaving = job.stop_when_dropped();
-        plan.access.allowed.check(&plan.url).map_err(|refused| failure::of_refused(&refused))?;
+        plan.access.allowed.check(&plan.url).map_err(Error::RefusedUrl)?;
         let profile = OpenProfile::open(&self.store, caller.team, plan).await?;
-        let (for_bench, asks_model) = (plan.clone(), answers::may_ask(&self.models, plan));
+        let (for_writing, asks_model) = (plan.clone(), derived::may_ask_model(&self.models, plan));
         let own = job.clone();
-        // The page is read for all who want it, and written for this request alone, within what is its own.
-        let writing = Once::new(move |capture: &Capture, first: bool| {
+        // A fetched page may be shared by several requests; the document is written for this one alone,
+        // within its own CPU budget.
+        let writing = PageWork::new(move |fetched: &FetchedPage, first: bool| {
             own.part(|| {
-                let document = document::write(&for_bench, capture)?;
-                // What only the bytes were wanted of may be a wall; nobody else should be given it.
-                let fresh = first && capture.stored.is_none() && !ladder::is_wall(&capture.verdict);
-                let page =
-                    if fresh { cache::put_away(&for_bench, &capture.answer, capture.rung) } else { None };
-                let search = page.as_ref().and_then(|_| of_scrape(&for_bench, capture, &document));
-                let (url, text) = (capture.answer.url.as_str(), document.markdown.as_deref());
-                let stated = answers::Stated::of(&for_bench, asks_model, url, &capture.page, text);
-                Ok((document, (page, search), stated, see(capture)))
+                let document = document::write_formats(&for_writing, fetched)?;
+                // A request for the raw bytes also accepts a wall, which must not be served to others from
+                // the cache.
+                let fresh = first && fetched.stored.is_none() && !wall::is_wall(&fetched.verdict);
+                let page = if fresh {
+                    cache::to_new_page(&for_writing, &fetched.response, fetched.rung)
+                } else {
+                    None
+                };
+                let search = page.as_ref().and_then(|_| from_scrape(&for_writing, fetched, &document));
+                let (url, text) = (fetched.response.url.as_str(), document.markdown.as_deref());
+                let stated =
+                    derived::StatedData::from_page(&for_writing, asks_model, url, &fetched.page, text);
+                Ok((document, (page, search), stated, see(fetched)))
             })
-            .and_then(|written: Result<_, WireError>| written)
+            .and_then(|written: Result<_, Error>| written)
         });
-        let (capture, first) = self.capture(caller, plan, &profile, job, writing.look()).await?;
-        if let Some(state) = &capture.souvenirs.state {
+        let (fetched, first) = self.fetch_page(caller, plan, &profile, job, writing.as_hook()).await?;
+        if let Some(state) = &fetched.browser_outputs.state {
             profile.save(state).await?;
         }
         drop(profile);
-        let written = if let Some(written) = writing.take() {
+        let written = if let Some(written) = writing.take_outcome() {
             written
         } else {
-            let shared = capture.clone();
+            let shared = fetched.clone();
             let later = job.run(move || {
-                writing.settle(&shared, first);
-                writing.take()
+                writing.run(&shared, first);
+                writing.take_outcome()
             });
-            later.await?.ok_or(Kind::Internal)?
+            later.await?.ok_or_else(|| Error::internal("the work on a page has no outcome"))?
         };
         let (mut document, pages, stated, seen) = written?;
-        (kept.page, kept.search) = pages;
-        let data = answers::add(&self.models, plan, stated, &mut document, job).await?;
+        (to_store.page, to_store.search) = pages;
+        let data = derived::add_formats(&self.models, plan, stated, &fetched, &mut document, job).await?;
         if let (Some(tracking), Some(markdown)) = (&plan.formats.change_tracking, &document.markdown) {
-            let looked = Looked { status: capture.answer.status, markdown, data: data.as_ref() };
+            let compared = ComparedPage { status: fetched.response.status, markdown, data: data.as_ref() };
             let tracked =
-                changes::track(self.store.as_ref(), caller.team, plan, tracking, looked, job).await?;
+                changes::track(self.store.as_ref(), caller.team, plan, tracking, compared, job).await?;
             document.change_tracking = Some(tracked);
         }
         if !plan.formats.markdown {
             document.markdown = None;
         }
-        souvenirs::add(&self.files, caller.team, base_url, &capture, plan, &mut document).await?;
+        browser_outputs::store_outputs(&self.files, caller.team, base_url, &fetched, plan, &mut document)
+            .await?;
         document.metadata.insert("scrapeId".to_owned(), id.to_string().into());
         document.metadata.insert("creditsUsed".to_owned(), plan.credits().into());
         let (size, private) = (document::size(&document), plan.private);
         let written = job.run_on(size, move || {
-            let json = serde_json::to_vec(&document).ok()?;
-            let packed = if private { None } else { cache::pack(&json).ok() };
-            Some((json, packed))
+            let json = serde_json::to_vec(&document).map_err(Error::internal)?;
+            let packed = if private { None } else { Some(cache::pack(&json).map_err(Error::internal)?) };
+            Ok::<_, Error>((json, packed))
         });
-        let (json, packed) = written.await?.ok_or(Kind::Internal)?;
-        kept.result = packed;
+        let (json, packed) = written.await??;
+        to_store.result = packed;
         Ok((json, seen))
     }
 
-    /// The page: stored, or fetched together with everyone who wants the same. The second value tells whether this request was the
-    /// one that fetched it; `look` sees the page then, where that costs no way of its own.
-    async fn capture(
+    /// The page, from the cache or fetched. Requests for the same page share one fetch. The second value
+    /// tells whether this request started the fetch; if so, `hook` is called with the page right where it is
+    /// parsed, which saves a change of thread.
+    async fn fetch_page(
         &self,
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
         profile: &OpenProfile,
-        job: &Job,
-        mut look: Look,
-    ) -> Result<(Arc<Capture>, bool), WireError> {
+        job: &CpuJob,
+        mut hook: PageHook,
+    ) -> Result<(Arc<FetchedPage>, bool), Error> {
         let deadline = job.deadline();
-        let known = match self.stored(caller.team, plan, job).await? {
-            Some((known, true)) => match self.reread(plan, known, look, job).await? {
-                Ok(capture) => return Ok((Arc::new(capture), false)),
+        let known = match self.find_cached(caller.team, plan, job).await? {
+            Some((known, true)) => match self.use_cached(plan, known, hook, job).await? {
+                Ok(fetched) => return Ok((Arc::new(fetched), false)),
                 Err(unused) => {
-                    look = unused;
+                    hook = unused;
                     None
                 }
             },
@@ -376,72 +389,73 @@ impl Scraper {
         if plan.cache.min_age.is_some() {
             return Err(Kind::ScrapeNotCached.into());
         }
-        let known = known.filter(cache::Known::can_be_revalidated);
+        let known = known.filter(cache::CachedResponse::can_be_revalidated);
         let (state, slot) = (profile.state().cloned(), self.slot(caller, plan));
-        let latest = Deadline::at(deadline.instant() + plan.timeout.min(LONGEST_AFTERMATH));
-        let mut start = Some(Start { known, state, slot, look: Some(look), job: job.apart(latest) });
+        let latest = Deadline::at(deadline.instant() + plan.timeout.min(MAX_DETACHED_TIME));
+        let mut start = Some(ClimbStart { known, state, slot, hook: Some(hook), job: job.apart(latest) });
         loop {
             let key = keys::fetch_key(caller.team, plan);
-            let seat = self.flights.join(key, |progress| {
-                let start = start.take().unwrap_or_else(|| Start {
+            let waiter = self.in_flight.join(key, |progress| {
+                let start = start.take().unwrap_or_else(|| ClimbStart {
                     known: None,
                     state: profile.state().cloned(),
                     slot: self.slot(caller, plan),
-                    look: None,
+                    hook: None,
                     job: job.apart(latest),
                 });
                 climb(self.ladder.of_team(caller.team), plan.clone(), start, deadline, latest, progress)
             });
-            let first = !seat.joined;
-            match deadline.run(seat.landed()).await {
-                // Somebody else's time ran out, not ours.
-                Ok(Err(error)) if !first && error.kind == Kind::ScrapeTimeout && !seat.returning => {
-                    drop(seat);
+            let first = !waiter.joined;
+            match deadline.run(waiter.outcome()).await {
+                // The request that started the fetch had less time than this one.
+                Ok(Err(error)) if !first && error.is_timeout() && !waiter.resumed => {
+                    drop(waiter);
                     tokio::task::yield_now().await;
                 }
-                Ok(landed) => {
-                    let capture = landed?;
+                Ok(outcome) => {
+                    let fetched = outcome?;
                     if first
-                        && capture.stored.is_some_and(|stored| stored.revalidated)
+                        && fetched.stored.is_some_and(|stored| stored.revalidated)
                         && let Some(key) = keys::page_key(plan)
                     {
                         self.store.touch_page(caller.team, &key).await.map_err(from_store)?;
                     }
-                    return Ok((capture, first));
+                    return Ok((fetched, first));
                 }
-                Err(_) if seat.progress().is_waiting_for_room() => return Err(failure::no_room()),
-                Err(_) if seat.progress().is_arriving() && !seat.returning => {
-                    seat.leave_promised();
-                    return Err(WireError::scrape_timeout("reading the page", Some(COME_BACK)));
+                Err(_) if waiter.progress().is_waiting_for_room() => return Err(Error::NoMemory),
+                Err(_) if waiter.progress().is_arriving() && !waiter.resumed => {
+                    waiter.detach();
+                    return Err(Error::Timeout { phase: READING, resumes_in: Some(RETRY_AFTER_SECONDS) });
                 }
-                Err(_) => return Err(WireError::scrape_timeout("waiting for the page", None)),
+                Err(_) => return Err(Error::timeout("waiting for the page")),
             }
         }
     }
 
-    /// The stored page of a plan, and whether it will do as it is. A page that came from where this request accepts none counts as not
-    /// stored: its site is asked anew, where every redirect is checked.
-    async fn stored(
+    /// The cached response of a plan, and whether it is fresh enough to be used without asking the site. A
+    /// page whose final address the request does not accept counts as not cached: it is fetched again, and
+    /// every redirect is checked.
+    async fn find_cached(
         &self,
         team: Uuid,
         plan: &ScrapePlan,
-        job: &Job,
-    ) -> Result<Option<(cache::Known, bool)>, WireError> {
+        job: &CpuJob,
+    ) -> Result<Option<(cache::CachedResponse, bool)>, Error> {
         if plan.cache.max_age.is_none() && plan.cache.may_fetch() {
             return Ok(None);
         }
         let Some(key) = keys::page_key(plan) else { return Ok(None) };
         let page = self.store.cached_page(team, &key).await.map_err(from_store)?;
         let Some(page) = page else { return Ok(None) };
-        let (mut place, memory) = (BodyPlace::default(), self.ladder.memory.of_team(team));
-        let (size, age) = (cache::likely_size(&page), page.age);
-        if let Some(room) = place.grow(&memory, size) {
-            job.deadline().run(room).await.map_err(|_| failure::no_room())?;
+        let (mut held_memory, memory) = (BodyMemory::default(), self.ladder.memory.of_team(team));
+        let (size, age) = (cache::estimate_size(&page), page.age);
+        if let Some(room) = held_memory.grow(&memory, size) {
+            job.deadline().run(room).await.map_err(|_| Error::NoMemory)?;
         }
-        let taken = job.run_on(size, move || cache::take_out(&page)).await?;
+        let taken = job.run_on(size, move || cache::from_cached_page(&page)).await?;
         let Some(mut known) = taken else { return Ok(None) };
-        known.answer.place = place;
-        if plan.access.allowed.check(&known.answer.url).is_err() {
+        known.response.held_memory = held_memory;
+        if plan.access.allowed.check(&known.response.url).is_err() {
             return Ok(None);
         }
         let young = plan.cache.max_age.is_some_and(|most| age <= most);
@@ -449,80 +463,80 @@ impl Scraper {
         Ok(Some((known, young && old)))
     }
 
-    /// A stored page, read again and judged as if it had been fetched. `Err` gives `look` back unused: the page was stored by a request that
-    /// takes more than this one, and counts as not stored.
-    async fn reread(
+    /// Parses a cached response and judges it as if it had been fetched. The inner `Err` gives `hook` back
+    /// unused: the page was stored by a request that accepts more than this one, and counts as not cached.
+    async fn use_cached(
         &self,
         plan: &ScrapePlan,
-        known: cache::Known,
-        look: Look,
-        job: &Job,
-    ) -> Result<Result<Capture, Look>, WireError> {
+        known: cache::CachedResponse,
+        hook: PageHook,
+        job: &CpuJob,
+    ) -> Result<Result<FetchedPage, PageHook>, Error> {
         let begun = std::time::Instant::now();
-        let cache::Known { answer, rung, fetched_at } = known;
-        let (wanted, allowed) = (self.ladder.wanted(plan, rung), plan.access.allowed.clone());
+        let cache::CachedResponse { response, rung, fetched_at } = known;
+        let (acceptable, allowed) = (self.ladder.acceptable(plan, rung), plan.access.allowed.clone());
         let reading = job.run(move || {
-            let (answer, page, verdict) = capture::read(answer, &allowed)?;
-            if !wanted.fits(&verdict) {
+            let (response, page, verdict) = fetched_page::parse_response(response, &allowed)?;
+            if !acceptable.accepts(&verdict) {
                 let is_file = verdict.kind == VerdictKind::Binary;
-                return if is_file { Err(failure::of_file(&verdict)) } else { Ok(Err(look)) };
+                return if is_file { Err(ladder::unsupported_file(&verdict)) } else { Ok(Err(hook)) };
             }
             let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let outcome = failure::word(&verdict).to_owned();
-            let steps = vec![Step { rung: Rung::Cache, reason: "maxAge", outcome, ms }];
-            let stored = Some(Stored { fetched_at, revalidated: false });
-            let souvenirs = Souvenirs::default();
-            let capture = Capture { answer, page, verdict, rung, steps, souvenirs, stored };
-            look(&capture);
-            Ok(Ok(capture))
+            let outcome = wall::describe(&verdict).to_owned();
+            let steps = vec![LadderStep { rung: Rung::Cache, reason: "maxAge", outcome, ms }];
+            let stored = Some(CacheHit { fetched_at, revalidated: false });
+            let browser_outputs = BrowserOutputs::default();
+            let fetched = FetchedPage { response, page, verdict, rung, steps, browser_outputs, stored };
+            hook(&fetched);
+            Ok(Ok(fetched))
         });
         reading.await?
     }
 
-    fn slot(&self, caller: &Arc<Caller>, plan: &ScrapePlan) -> Slot {
+    fn slot(&self, caller: &Arc<Caller>, plan: &ScrapePlan) -> BrowserSlotRequest {
         self.browser_slot(caller, plan.access.waits_for_browser)
     }
 
-    /// A place in the browser that the caller's plan allows, to be taken when it comes to that. Whoever does not wait for one is told
-    /// that all are taken.
-    pub fn browser_slot(&self, caller: &Arc<Caller>, waits: bool) -> Slot {
+    /// A browser slot of the caller's plan, acquired when the browser is needed. Without `waits`, a request
+    /// that finds all slots in use fails.
+    pub fn browser_slot(&self, caller: &Arc<Caller>, waits: bool) -> BrowserSlotRequest {
         let (gate, caller) = (self.gate.clone(), caller.clone());
         Box::new(move || {
             Box::pin(async move {
                 loop {
                     match gate.browser_slot(&caller).await {
-                        // The deadline of the page is above this.
-                        Err(error) if waits && error.kind == Kind::ConcurrencyLimited => {
-                            tokio::time::sleep(NEXT_BROWSER).await;
+                        // The page's deadline ends this loop.
+                        Err(Error::ConcurrencyLimited { .. }) if waits => {
+                            tokio::time::sleep(BROWSER_RETRY_INTERVAL).await;
                         }
-                        taken => return Ok(Box::new(taken?) as Held),
+                        taken => return Ok(Box::new(taken?) as BrowserSlotGuard),
                     }
                 }
             })
         })
     }
 
-    /// A document that was made in the last day, or the error it ended with.
-    pub async fn find(&self, caller: &Caller, id: Uuid) -> Result<Vec<u8>, WireError> {
+    /// The document of a scrape of the last day, or the error it ended with.
+    pub async fn find(&self, caller: &Caller, id: Uuid) -> Result<Vec<u8>, Error> {
         let record = self.store.scrape(caller.team, id).await.map_err(from_store)?;
         let record = record.ok_or(Kind::NotFound)?;
         if let Some(error) = record.error {
-            let failed: Failed = serde_json::from_str(&error).map_err(|_| WireError::from(Kind::Internal))?;
-            return Err(failed.into_error());
+            let stored: StoredError = serde_json::from_str(&error).map_err(Error::internal)?;
+            return Err(Error::Stored(Box::new(stored)));
         }
         let result = record.result.ok_or(Kind::NotFound)?;
-        cache::unpack(&result).map_err(|_| Kind::Internal.into())
+        cache::unpack(&result).map_err(Error::internal)
     }
 }
 
-/// The work that requests for one page share.
+/// The fetch that requests for one page share.
 async fn climb(
     ladder: Ladder,
     plan: Arc<ScrapePlan>,
-    start: Start,
+    start: ClimbStart,
     deadline: Deadline,
     latest: Deadline,
     progress: Progress,
-) -> Result<Capture, WireError> {
+) -> Result<FetchedPage, Error> {
     ladder.climb(&plan, start, deadline, latest, &progress).await
 }

@@ -1,18 +1,18 @@
-//! A profile while a scrape uses it: its state, and the right to save it when the request asked for that.
+//! A browser profile while a scrape uses it: its state, and the lease to save it where the request asked for
+//! that.
 
 use super::cache::{pack, unpack};
 use super::plan::ScrapePlan;
-use crate::from_store;
+use crate::{Error, from_store};
 use browser::StorageState;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
-use store::profiles::{LARGEST_PROFILE, ProfileLease};
+use store::profiles::{MAX_PROFILE_BYTES, ProfileLease};
 use uuid::Uuid;
-use wire::{Kind, WireError};
 
-/// A writer who says nothing for this long after its deadline is gone.
-const AFTER_DEADLINE: Duration = Duration::from_secs(30);
+/// How long the lease to save a profile outlasts the request's timeout.
+const LEASE_SLACK: Duration = Duration::from_secs(30);
 
 /// Dropping it lets the next writer in.
 pub struct OpenProfile {
@@ -22,18 +22,18 @@ pub struct OpenProfile {
 }
 
 impl OpenProfile {
-    pub async fn open(store: &Arc<dyn Store>, team: Uuid, plan: &ScrapePlan) -> Result<Self, WireError> {
+    pub async fn open(store: &Arc<dyn Store>, team: Uuid, plan: &ScrapePlan) -> Result<Self, Error> {
         let mut open = Self { store: store.clone(), state: None, lease: None };
         let Some(profile) = &plan.access.profile else { return Ok(open) };
         if profile.save {
-            let lease_for = plan.timeout + AFTER_DEADLINE;
+            let lease_for = plan.timeout + LEASE_SLACK;
             let lease = store.acquire_profile(team, &profile.name, lease_for).await.map_err(from_store)?;
-            let busy = || WireError::conflict("another request is about to save this profile");
+            let busy = || Error::Conflict("another request is about to save this profile");
             open.lease = Some(lease.ok_or_else(busy)?);
         }
         if let Some(bytes) = store.profile(team, &profile.name).await.map_err(from_store)? {
-            let json = unpack(&bytes).map_err(|_| WireError::from(Kind::Internal))?;
-            open.state = Some(serde_json::from_slice(&json).map_err(|_| WireError::from(Kind::Internal))?);
+            let json = unpack(&bytes).map_err(Error::internal)?;
+            open.state = Some(serde_json::from_slice(&json).map_err(Error::internal)?);
         }
         Ok(open)
     }
@@ -42,18 +42,18 @@ impl OpenProfile {
         self.state.as_ref()
     }
 
-    /// Saves what a visit left.
-    pub async fn save(&self, state: &StorageState) -> Result<(), WireError> {
+    /// Saves the state at the end of a visit.
+    pub async fn save(&self, state: &StorageState) -> Result<(), Error> {
         let Some(lease) = &self.lease else { return Ok(()) };
-        let json = serde_json::to_vec(state).map_err(|_| WireError::from(Kind::Internal))?;
-        let bytes = pack(&json).map_err(|_| WireError::from(Kind::Internal))?;
-        if bytes.len() > LARGEST_PROFILE {
-            return Err(WireError::conflict("the page left more than a profile may hold"));
+        let json = serde_json::to_vec(state).map_err(Error::internal)?;
+        let bytes = pack(&json).map_err(Error::internal)?;
+        if bytes.len() > MAX_PROFILE_BYTES {
+            return Err(Error::Conflict("the page left more than a profile may hold"));
         }
         if self.store.save_profile(lease, bytes).await.map_err(from_store)? {
             return Ok(());
         }
-        Err(WireError::conflict("another request took this profile over"))
+        Err(Error::Conflict("another request took this profile over"))
     }
 }
 

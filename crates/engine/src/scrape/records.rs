@@ -1,72 +1,68 @@
-//! Writes what scrapes leave behind, many in one transaction: while one batch is being written the next gathers, so a lone scrape
-//! waits for nothing and a crowd shares the cost.
+//! Writes the records of scrapes, many in one transaction: while one batch is being written the next one
+//! collects, so a single scrape does not wait and many share the cost.
 
-use crate::from_store;
+use crate::{Error, from_store};
 use std::sync::Arc;
 use store::Store;
 use store::scrapes::{NewScrape, Recorded};
 use tokio::sync::{mpsc, oneshot};
-use wire::{Kind, WireError};
 
-/// Records that one transaction takes.
-const BATCH: usize = 64;
-/// Scrapes whose records wait to be written; more wait before they may.
-const WAITING: usize = 1024;
+/// Records that one transaction writes.
+const MAX_BATCH_RECORDS: usize = 64;
+/// Records that wait to be written; a scrape beyond that waits to hand its record over.
+const MAX_WAITING_RECORDS: usize = 1024;
+const STOPPED: &str = "the writer of scrape records has stopped";
 
-/// Where scrapes are recorded. Cheap to clone.
+/// The handle of the writer task. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Records(mpsc::Sender<Entry>);
+pub struct RecordWriter(mpsc::Sender<PendingRecord>);
 
-struct Entry {
+struct PendingRecord {
     scrape: NewScrape,
-    written: oneshot::Sender<Result<Recorded, WireError>>,
+    written: oneshot::Sender<Result<Recorded, Error>>,
 }
 
-impl std::fmt::Debug for Entry {
+impl std::fmt::Debug for PendingRecord {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Entry").field("id", &self.scrape.id).finish_non_exhaustive()
+        out.debug_struct("PendingRecord").field("id", &self.scrape.id).finish_non_exhaustive()
     }
 }
 
-impl Records {
+impl RecordWriter {
     /// Starts the writer, which ends when the last handle is gone and everything is written.
     pub fn start(store: Arc<dyn Store>) -> Self {
-        let (send, receive) = mpsc::channel(WAITING);
-        tokio::spawn(write(store, receive));
+        let (send, receive) = mpsc::channel(MAX_WAITING_RECORDS);
+        tokio::spawn(write_batches(store, receive));
         Self(send)
     }
 
     /// Returns when the record is in the database.
-    pub async fn write(&self, scrape: NewScrape) -> Result<(), WireError> {
-        let internal = || WireError::from(Kind::Internal);
+    pub async fn record(&self, scrape: NewScrape) -> Result<(), Error> {
         let (written, outcome) = oneshot::channel();
-        self.0.send(Entry { scrape, written }).await.map_err(|_| internal())?;
-        match outcome.await.map_err(|_| internal())?? {
+        self.0.send(PendingRecord { scrape, written }).await.map_err(|_| Error::internal(STOPPED))?;
+        match outcome.await.map_err(|_| Error::internal(STOPPED))?? {
             Recorded::Written | Recorded::KnownBefore => Ok(()),
-            Recorded::Refused(why) => {
-                tracing::error!(why, "a scrape could not be recorded");
-                Err(internal())
-            }
+            Recorded::Refused(why) => Err(Error::internal(format!("a scrape could not be recorded: {why}"))),
         }
     }
 }
 
-async fn write(store: Arc<dyn Store>, mut entries: mpsc::Receiver<Entry>) {
-    let mut batch = Vec::with_capacity(BATCH);
-    while entries.recv_many(&mut batch, BATCH).await > 0 {
+async fn write_batches(store: Arc<dyn Store>, mut entries: mpsc::Receiver<PendingRecord>) {
+    let mut batch = Vec::with_capacity(MAX_BATCH_RECORDS);
+    while entries.recv_many(&mut batch, MAX_BATCH_RECORDS).await > 0 {
         let (scrapes, waiting): (Vec<_>, Vec<_>) =
             batch.drain(..).map(|entry| (entry.scrape, entry.written)).unzip();
         match store.record_scrapes(scrapes).await {
             Ok(outcomes) => {
                 for (written, outcome) in waiting.into_iter().zip(outcomes) {
-                    // Whoever waited may have gone.
+                    // The request may have gone.
                     let _ = written.send(Ok(outcome));
                 }
             }
             Err(error) => {
-                let failure = from_store(error);
+                let error = from_store(error);
                 for written in waiting {
-                    let _ = written.send(Err(failure.clone()));
+                    let _ = written.send(Err(error.clone()));
                 }
             }
         }

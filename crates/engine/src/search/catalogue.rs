@@ -1,39 +1,41 @@
-//! Tools of a catalogue, of which a self-hosted server has none: looking for some finds nothing, calling one is an error that says so.
+//! Tools of a catalogue, of which a self-hosted server has none: looking for some finds nothing, calling one
+//! is an error that says so.
 
+use crate::Error;
 use serde_json::Value;
 use wire::scrape::{ScrapeOptions, ScrapeRequest};
-use wire::search::{FoundTools, ToolAnswer, ToolCall, ToolError, ToolResult, ToolResults};
-use wire::{Issue, Issues, PathPart, WireError};
+use wire::search::{FoundTools, ToolCall, ToolError, ToolResponse, ToolResult, ToolResults};
+use wire::{Issue, Issues, PathPart};
 
 const FIELD: &str = "alexandria";
-const MOST_CALLS: usize = 10;
-const LONGEST_NAME: usize = 200;
+const MAX_CALLS: usize = 10;
+const MAX_NAME_CHARS: usize = 200;
 /// Where a search for tools is one of the catalogue's own.
 const CATALOGUE: (&str, &str) = ("firecrawl", "find-tools");
 const LEVELS: [&str; 4] = ["categories", "providers", "groups", "tools"];
 
 /// Answers a scrape request that calls tools instead of asking for a page.
-pub fn call_tools(request: &ScrapeRequest) -> Result<ToolAnswer, WireError> {
+pub fn call_tools(request: &ScrapeRequest) -> Result<ToolResponse, Error> {
     let options = ScrapeOptions { timeout: None, ..request.options() };
     if request.url.is_some() || options != ScrapeOptions::default() {
         let text = "cannot be combined with url and its options";
-        return Err(WireError::invalid(&[Issue::at(FIELD, text, "custom")]));
+        return Err(Error::invalid(&[Issue::at(FIELD, text, "custom")]));
     }
     call_all(request.alexandria.as_ref().unwrap_or(&Value::Null))
 }
 
 /// One call, or a list of them.
-fn call_all(asked: &Value) -> Result<ToolAnswer, WireError> {
+fn call_all(asked: &Value) -> Result<ToolResponse, Error> {
     let one = std::slice::from_ref(asked);
     let calls = asked.as_array().map_or(one, Vec::as_slice);
     let mut issues = Issues::default();
-    if !(1..=MOST_CALLS).contains(&calls.len()) {
-        issues.add(FIELD, &format!("must be 1 to {MOST_CALLS} calls"), "invalid_value");
+    if !(1..=MAX_CALLS).contains(&calls.len()) {
+        issues.add(FIELD, &format!("must be 1 to {MAX_CALLS} calls"), "invalid_value");
     }
     let mut results = Vec::new();
-    for (place, call) in calls.iter().take(MOST_CALLS).enumerate() {
-        match read(call) {
-            Ok(call) => results.push(answer(call)),
+    for (place, call) in calls.iter().take(MAX_CALLS).enumerate() {
+        match parse_call(call) {
+            Ok(call) => results.push(call_tool(call)),
             Err(why) => {
                 let mut path = vec![PathPart::Key(FIELD.to_owned())];
                 path.extend(asked.is_array().then_some(PathPart::Index(place)));
@@ -42,20 +44,20 @@ fn call_all(asked: &Value) -> Result<ToolAnswer, WireError> {
         }
     }
     issues.finish()?;
-    Ok(ToolAnswer { success: true, data: ToolResults { alexandria: results, credits_cost: 0 } })
+    Ok(ToolResponse { success: true, data: ToolResults { alexandria: results, credits_cost: 0 } })
 }
 
-fn read(call: &Value) -> Result<ToolCall, String> {
+fn parse_call(call: &Value) -> Result<ToolCall, String> {
     let call: ToolCall =
         serde::Deserialize::deserialize(call).map_err(|error: serde_json::Error| error.to_string())?;
-    let named = |name: &str| (1..=LONGEST_NAME).contains(&name.chars().count());
+    let named = |name: &str| (1..=MAX_NAME_CHARS).contains(&name.chars().count());
     if !named(&call.provider) || !named(&call.capability) {
-        return Err(format!("provider and capability must have 1 to {LONGEST_NAME} characters"));
+        return Err(format!("provider and capability must have 1 to {MAX_NAME_CHARS} characters"));
     }
     Ok(call)
 }
 
-fn answer(call: ToolCall) -> ToolResult {
+fn call_tool(call: ToolCall) -> ToolResult {
     let level = call.options.as_ref().and_then(|options| options.get("level")?.as_str()).unwrap_or(LEVELS[1]);
     let found = (call.provider.as_str(), call.capability.as_str()) == CATALOGUE;
     let level = LEVELS.into_iter().find(|known| *known == level);
@@ -109,7 +111,7 @@ mod tests {
             json!({ "provider": "", "capability": "x" }),
             json!({ "provider": "a", "capability": "b", "more": 1 }),
         ] {
-            assert_eq!(call_all(&wrong).unwrap_err().status(), 400, "{wrong}");
+            assert_eq!(call_all(&wrong).unwrap_err().to_wire().status(), 400, "{wrong}");
         }
         assert!(call_all(&Value::from(vec![json!({ "provider": "a", "capability": "b" }); 11])).is_err());
     }

@@ -1,22 +1,24 @@
-//! What callers say of an answer: checked against what was answered, kept once, and used. Sources that a team marked as valuable
-//! rank higher for that team from then on.
+//! What callers say of an answer: checked against what was answered, kept once, and used. Sources that a team
+//! marked as valuable rank higher for that team from then on.
 
 use super::Searcher;
 use crate::callers::Caller;
-use crate::from_store;
-use search::site;
+use crate::{Error, from_store};
+use search::parse_site;
 use serde_json::{Value, json};
 use store::search::{FeedbackPut, NewFeedback};
 use url::Url;
 use uuid::Uuid;
-use wire::search::{FeedbackAnswer, FeedbackRequest, Missing, SearchFeedbackRequest, Valuable};
-use wire::{Issue, Issues, Kind, PathPart, WireError};
+use wire::search::{
+    FeedbackRequest, FeedbackResponse, MissingContent, SearchFeedbackRequest, ValuableSource,
+};
+use wire::{Issue, Issues, Kind, PathPart};
 
-const MOST_SOURCES: usize = 50;
-const MOST_MISSING: usize = 20;
-const MOST_SLUGS: usize = 20;
-const MOST_PAGES: usize = 100;
-const LARGEST_METADATA: usize = 8 << 10;
+const MAX_SOURCES: usize = 50;
+const MAX_MISSING: usize = 20;
+const MAX_SLUGS: usize = 20;
+const MAX_PAGES: usize = 100;
+const MAX_METADATA_BYTES: usize = 8 << 10;
 
 impl Searcher {
     /// Feedback for a search.
@@ -25,7 +27,7 @@ impl Searcher {
         caller: &Caller,
         id: Uuid,
         asked: SearchFeedbackRequest,
-    ) -> Result<FeedbackAnswer, WireError> {
+    ) -> Result<FeedbackResponse, Error> {
         let asked = FeedbackRequest {
             endpoint: Some("search".to_owned()),
             job_id: Some(id.to_string()),
@@ -43,7 +45,7 @@ impl Searcher {
         &self,
         caller: &Caller,
         asked: FeedbackRequest,
-    ) -> Result<FeedbackAnswer, WireError> {
+    ) -> Result<FeedbackResponse, Error> {
         let (endpoint, subject) = check(&asked).map_err(|error| coded(error, "INVALID_FEEDBACK"))?;
         let found = match endpoint {
             "search" => self.store.search_record(caller.team, subject).await.map_err(from_store)?.is_some(),
@@ -62,18 +64,18 @@ impl Searcher {
         };
         let id = feedback.id;
         match self.store.put_feedback(feedback).await.map_err(from_store)? {
-            FeedbackPut::Written => Ok(FeedbackAnswer::new(id, false)),
-            FeedbackPut::KnownBefore(first) => Ok(FeedbackAnswer::new(first, true)),
+            FeedbackPut::Written => Ok(FeedbackResponse::new(id, false)),
+            FeedbackPut::KnownBefore(first) => Ok(FeedbackResponse::new(first, true)),
         }
     }
 }
 
-fn coded(error: WireError, code: &str) -> WireError {
-    error.with_extra("feedbackErrorCode", code.into())
+fn coded(error: Error, code: &'static str) -> Error {
+    Error::Feedback { code, error: Box::new(error) }
 }
 
 /// What it is about, when nothing is wrong with it.
-fn check(asked: &FeedbackRequest) -> Result<(&'static str, Uuid), WireError> {
+fn check(asked: &FeedbackRequest) -> Result<(&'static str, Uuid), Error> {
     let mut issues = Issues::default();
     let endpoints = ["search", "scrape", "parse", "map"];
     let endpoint = endpoints.into_iter().find(|known| asked.endpoint.as_deref() == Some(known));
@@ -116,8 +118,8 @@ fn check_parts(asked: &FeedbackRequest, issues: &mut Issues) {
         vec![PathPart::Key(field.to_owned()), PathPart::Index(place), PathPart::Key(name.to_owned())]
     };
     let sources = asked.valuable_sources.as_deref().unwrap_or_default();
-    most(issues, "valuableSources", sources.len(), MOST_SOURCES);
-    for (place, Valuable { url, reason }) in sources.iter().enumerate().take(MOST_SOURCES) {
+    most(issues, "valuableSources", sources.len(), MAX_SOURCES);
+    for (place, ValuableSource { url, reason }) in sources.iter().enumerate().take(MAX_SOURCES) {
         if web_address(url).is_none() {
             issues.push(Issue::new(
                 at("valuableSources", place, "url"),
@@ -134,8 +136,8 @@ fn check_parts(asked: &FeedbackRequest, issues: &mut Issues) {
         }
     }
     let missing = asked.missing_content.as_deref().unwrap_or_default();
-    most(issues, "missingContent", missing.len(), MOST_MISSING);
-    for (place, Missing { topic, description }) in missing.iter().enumerate().take(MOST_MISSING) {
+    most(issues, "missingContent", missing.len(), MAX_MISSING);
+    for (place, MissingContent { topic, description }) in missing.iter().enumerate().take(MAX_MISSING) {
         if topic.trim().is_empty() || topic.chars().count() > 200 {
             issues.push(Issue::new(
                 at("missingContent", place, "topic"),
@@ -153,8 +155,8 @@ fn check_parts(asked: &FeedbackRequest, issues: &mut Issues) {
     }
     for (field, slugs) in [("issues", &asked.issues), ("tags", &asked.tags)] {
         let slugs = slugs.as_deref().unwrap_or_default();
-        most(issues, field, slugs.len(), MOST_SLUGS);
-        for (place, slug) in slugs.iter().enumerate().take(MOST_SLUGS).filter(|(_, slug)| !is_slug(slug)) {
+        most(issues, field, slugs.len(), MAX_SLUGS);
+        for (place, slug) in slugs.iter().enumerate().take(MAX_SLUGS).filter(|(_, slug)| !is_slug(slug)) {
             let path = vec![PathPart::Key(field.to_owned()), PathPart::Index(place)];
             let shown: String = slug.chars().take(40).collect();
             issues.push(Issue::new(
@@ -175,12 +177,12 @@ fn check_parts(asked: &FeedbackRequest, issues: &mut Issues) {
         issues.add("url", "must be an http or https address", "invalid_value");
     }
     let pages = asked.page_numbers.as_deref().unwrap_or_default();
-    most(issues, "pageNumbers", pages.len(), MOST_PAGES);
+    most(issues, "pageNumbers", pages.len(), MAX_PAGES);
     if pages.iter().any(|page| *page < 1) {
         issues.add("pageNumbers", "must be numbers from 1", "too_small");
     }
     let metadata = asked.metadata.as_ref().and_then(|metadata| serde_json::to_vec(metadata).ok());
-    if metadata.is_some_and(|bytes| bytes.len() > LARGEST_METADATA) {
+    if metadata.is_some_and(|bytes| bytes.len() > MAX_METADATA_BYTES) {
         issues.add("metadata", "must have at most 8192 bytes as JSON", "too_big");
     }
 }
@@ -198,7 +200,7 @@ fn is_slug(text: &str) -> bool {
 }
 
 fn web_address(text: &str) -> Option<Url> {
-    let url = (text.len() <= net::LONGEST_URL).then(|| Url::parse(text.trim()).ok())??;
+    let url = (text.len() <= net::MAX_URL_BYTES).then(|| Url::parse(text.trim()).ok())??;
     (matches!(url.scheme(), "http" | "https") && url.host_str().is_some()).then_some(url)
 }
 
@@ -208,8 +210,8 @@ fn valued(asked: &FeedbackRequest) -> Vec<String> {
     for source in asked.valuable_sources.iter().flatten() {
         let Some(url) = web_address(&source.url) else { continue };
         let host = match (url.host_str(), url.port()) {
-            (Some(host), Some(port)) => site(&format!("{host}:{port}")),
-            (Some(host), None) => site(host),
+            (Some(host), Some(port)) => parse_site(&format!("{host}:{port}")),
+            (Some(host), None) => parse_site(host),
             (None, _) => None,
         };
         valued.extend(host);
@@ -280,7 +282,7 @@ mod tests {
             json!({ "rating": "good", "endpoint": "scrape", "pageNumbers": [0] }),
             json!({ "rating": "good", "endpoint": "scrape", "metadata": { "x": "y".repeat(9000) } }),
         ] {
-            assert_eq!(check(&asked(&bad)).unwrap_err().status(), 400, "{bad}");
+            assert_eq!(check(&asked(&bad)).unwrap_err().to_wire().status(), 400, "{bad}");
         }
     }
 

@@ -1,37 +1,37 @@
-//! Hits as callers get them: their search fields alone, or with the page they lead to. Pages are scraped all at once; one that
-//! fails or is not there in time keeps its search fields and says why.
+//! Hits as callers get them: their search fields alone, or with the page they lead to. Pages are scraped all
+//! at once; one that fails or is not there in time keeps its search fields and says why.
 
 use super::Searcher;
 use super::plan::SearchPlan;
+use crate::Error;
 use crate::callers::Caller;
 use crate::scrape::plan::NamedPage;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use net::Deadline;
-use search::{Hit, Kind, Question};
+use search::{Hit, Question, SourceKind};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use wire::search::{ImageHit, NewsHit, WebHit};
-use wire::{Kind as ErrorKind, WireError};
 
-/// What work on hits is counted under.
+/// The name of this work in metrics.
 const CAPABILITY: &str = "search";
 /// Pages of one search that are scraped at once, whatever the plan allows.
-const MOST_AT_ONCE: u32 = 32;
-/// What writing the record of a scrape may take after its time is up.
-const RECORDING: Duration = Duration::from_millis(100);
-/// A scrape with less time than this would only end in a time-out.
-const SHORTEST: Duration = Duration::from_millis(50);
-/// Bytes of all pages of one answer; what comes after is told where it can be had.
-const LARGEST_ANSWER: usize = 64 << 20;
+const MAX_CONCURRENT_PAGES: u32 = 32;
+/// Time that writing the record of a scrape may take after its deadline.
+const RECORD_TIME: Duration = Duration::from_millis(100);
+/// A scrape with less time than this would only time out.
+const MIN_SCRAPE_TIME: Duration = Duration::from_millis(50);
+/// Bytes of all pages in one response; later ones are left out, with the id to get them by.
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
 /// Characters of a description made of a page.
-const LONGEST_DESCRIPTION: usize = 500;
+const MAX_DESCRIPTION_CHARS: usize = 500;
 
 /// The hits of all sources.
 #[derive(Debug, Default)]
-pub struct Written {
-    pub groups: Vec<(Kind, Vec<Value>)>,
+pub struct WrittenHits {
+    pub groups: Vec<(SourceKind, Vec<Value>)>,
     /// What scraping them cost.
     pub credits: i64,
     /// Hits without the page that was asked for.
@@ -44,20 +44,20 @@ impl Searcher {
         self.named(hit).is_ok()
     }
 
-    fn named(&self, hit: &Hit) -> Result<NamedPage, WireError> {
+    fn named(&self, hit: &Hit) -> Result<NamedPage, Error> {
         NamedPage::parse(hit.url.as_str(), &|host| self.scraper.names_host(host))
     }
 
-    pub(super) async fn write(
+    pub(super) async fn write_hits(
         &self,
         caller: &Arc<Caller>,
         plan: &SearchPlan,
         lists: Vec<(&Question, Vec<Hit>)>,
         base_url: &str,
         deadline: Deadline,
-    ) -> Written {
-        let mut written = Written::default();
-        let at_once = caller.plan.concurrency.unwrap_or(MOST_AT_ONCE).clamp(1, MOST_AT_ONCE);
+    ) -> WrittenHits {
+        let mut written = WrittenHits::default();
+        let at_once = caller.plan.concurrency.unwrap_or(MAX_CONCURRENT_PAGES).clamp(1, MAX_CONCURRENT_PAGES);
         for (question, hits) in &lists {
             let kind = question.kind;
             let values = match &plan.scrape {
@@ -69,10 +69,10 @@ impl Searcher {
         if plan.scrape.is_none() {
             return written;
         }
-        let mut scraping: Vec<BoxFuture<'_, (Kind, usize, Merged)>> = Vec::new();
+        let mut scraping: Vec<BoxFuture<'_, (SourceKind, usize, WrittenHit)>> = Vec::new();
         for (question, hits) in &lists {
             for (position, hit) in (1..).zip(hits) {
-                let page = Page { question, hit, position };
+                let page = HitToScrape { question, hit, position };
                 scraping.push(Box::pin(async move {
                     (question.kind, position, self.with_page(caller, plan, &page, base_url, deadline).await)
                 }));
@@ -83,7 +83,7 @@ impl Searcher {
         let (mut pages, mut bytes) = (Vec::new(), 0);
         while let Some((kind, position, mut merged)) = done.next().await {
             bytes += merged.bytes;
-            if bytes > LARGEST_ANSWER {
+            if bytes > MAX_RESPONSE_BYTES {
                 merged.leave_page_out();
             }
             written.credits += merged.credits.unwrap_or(0);
@@ -104,27 +104,27 @@ impl Searcher {
         &self,
         caller: &Arc<Caller>,
         plan: &SearchPlan,
-        page: &Page<'_>,
+        page: &HitToScrape<'_>,
         base_url: &str,
         deadline: Deadline,
-    ) -> Merged {
-        let Page { question, hit, position } = page;
+    ) -> WrittenHit {
+        let HitToScrape { question, hit, position } = page;
         let fields = fields(question.kind, hit, *position);
         let scraped = self.page(caller, plan, hit, base_url, deadline).await;
         // The place of the description, when the page is to be quoted there.
         let quoted = (question.highlights && !hit.highlighted).then(|| question.terms.text());
-        let place = if question.kind == Kind::News { "snippet" } else { "description" };
+        let place = if question.kind == SourceKind::News { "snippet" } else { "description" };
         let whole = match scraped {
             Ok(document) => {
                 let own = fields.clone();
                 let work = move || merge(own, &document, quoted.as_deref(), place);
-                let end = Deadline::at(deadline.instant() + RECORDING);
-                let job = self.scraper.ladder().bench.job(caller.team, CAPABILITY, end);
+                let end = Deadline::at(deadline.instant() + RECORD_TIME);
+                let job = self.scraper.ladder().cpu_pool.job(caller.team, CAPABILITY, end);
                 job.run(work).await.and_then(|merged| merged)
             }
             Err(error) => Err(error),
         };
-        whole.unwrap_or_else(|error| marked(fields, hit, &error))
+        whole.unwrap_or_else(|error| without_page(fields, hit, &error))
     }
 
     /// The page of a hit as a document, charged and recorded like any scrape.
@@ -135,32 +135,34 @@ impl Searcher {
         hit: &Hit,
         base_url: &str,
         deadline: Deadline,
-    ) -> Result<Vec<u8>, WireError> {
-        let Some(template) = &plan.scrape else { return Err(ErrorKind::Internal.into()) };
+    ) -> Result<Vec<u8>, Error> {
+        let Some(template) = &plan.scrape else {
+            return Err(Error::internal("a search that scrapes without a plan"));
+        };
         let mut page = template.for_page(self.named(hit)?.url, hit.url.as_str());
-        let left = deadline.remaining().saturating_sub(RECORDING);
-        if left < SHORTEST {
-            return Err(WireError::scrape_timeout("waiting for its turn", None));
+        let left = deadline.remaining().saturating_sub(RECORD_TIME);
+        if left < MIN_SCRAPE_TIME {
+            return Err(Error::timeout("waiting for its turn"));
         }
         page.timeout = page.timeout.min(left);
         page.access.allowed.hosts.extend(plan.rules.clone());
         let scraping = deadline.run(Box::pin(self.scraper.scrape(caller, page, None, base_url))).await;
-        let scraped = scraping.map_err(|_| WireError::scrape_timeout("waiting for the page", None))??;
+        let scraped = scraping.map_err(|_| Error::timeout("waiting for the page"))??;
         Ok(scraped.document)
     }
 }
 
-/// One hit and its place in its list.
-struct Page<'a> {
+/// One hit and its position in its list.
+struct HitToScrape<'a> {
     question: &'a Question,
     hit: &'a Hit,
     position: usize,
 }
 
-/// A hit as it is written.
-struct Merged {
+/// A hit as it is returned.
+struct WrittenHit {
     fields: Map<String, Value>,
-    /// What its page cost; none without a page.
+    /// The credits of its page; none without a page.
     credits: Option<i64>,
     /// Size of its page.
     bytes: usize,
@@ -168,8 +170,8 @@ struct Merged {
     whole: bool,
 }
 
-impl Merged {
-    /// Keeps what the search said, and where the page can be had.
+impl WrittenHit {
+    /// Leaves the page out, and keeps what the search said and the id to get the page by.
     fn leave_page_out(&mut self) {
         const SEARCH: [&str; 12] = [
             "url",
@@ -198,17 +200,17 @@ impl Merged {
 }
 
 /// The search fields of a hit.
-fn fields(kind: Kind, hit: &Hit, position: usize) -> Map<String, Value> {
+fn fields(kind: SourceKind, hit: &Hit, position: usize) -> Map<String, Value> {
     let (url, title, text) = (hit.url.to_string(), hit.title.clone(), hit.text.clone());
     let category = hit.category;
     let image = hit.image.clone();
     let value = match kind {
-        Kind::Web => serde_json::to_value(WebHit { url, title, description: text, position, category }),
-        Kind::News => {
+        SourceKind::Web => serde_json::to_value(WebHit { url, title, description: text, position, category }),
+        SourceKind::News => {
             let (date, image_url) = (hit.date.clone(), image.map(|image| image.url));
             serde_json::to_value(NewsHit { title, url, snippet: text, date, image_url, position, category })
         }
-        Kind::Images => {
+        SourceKind::Images => {
             let size = image.as_ref().map(|image| (image.width, image.height)).unwrap_or_default();
             let image_url = image.map(|image| image.url).unwrap_or_default();
             serde_json::to_value(ImageHit {
@@ -228,41 +230,40 @@ fn fields(kind: Kind, hit: &Hit, position: usize) -> Map<String, Value> {
     }
 }
 
-/// A hit and its page in one.
+/// A hit merged with its page.
 fn merge(
     mut fields: Map<String, Value>,
     document: &[u8],
     query: Option<&str>,
     place: &str,
-) -> Result<Merged, WireError> {
+) -> Result<WrittenHit, Error> {
     let bytes = document.len();
-    let document: Map<String, Value> =
-        serde_json::from_slice(document).map_err(|_| WireError::from(ErrorKind::Internal))?;
-    if let Some(said) = query.and_then(|query| said_of(&document, query)) {
+    let document: Map<String, Value> = serde_json::from_slice(document).map_err(Error::internal)?;
+    if let Some(said) = query.and_then(|query| passage_for(&document, query)) {
         fields.insert(place.to_owned(), said.into());
     }
     let credits = document.get("metadata").and_then(|metadata| metadata["creditsUsed"].as_i64());
     fields.extend(document);
-    Ok(Merged { fields, credits: Some(credits.unwrap_or(1)), bytes, whole: true })
+    Ok(WrittenHit { fields, credits: Some(credits.unwrap_or(1)), bytes, whole: true })
 }
 
-/// A hit without its page, and why.
-fn marked(mut fields: Map<String, Value>, hit: &Hit, error: &WireError) -> Merged {
+/// A hit without its page, with the error.
+fn without_page(mut fields: Map<String, Value>, hit: &Hit, error: &Error) -> WrittenHit {
     let url = hit.url.as_str();
     let mut metadata = json!({ "sourceURL": url, "url": url, "error": error.text() });
-    if let Some(code) = error.kind.entry().code {
+    if let Some(code) = error.kind().entry().code {
         metadata["errorCode"] = code.into();
     }
     fields.insert("metadata".to_owned(), metadata);
-    Merged { fields, credits: None, bytes: 0, whole: false }
+    WrittenHit { fields, credits: None, bytes: 0, whole: false }
 }
 
-/// What a page says to the query, on one line.
-fn said_of(document: &Map<String, Value>, query: &str) -> Option<String> {
+/// The passage of a page that fits the query, on one line.
+fn passage_for(document: &Map<String, Value>, query: &str) -> Option<String> {
     let markdown = document.get("markdown")?.as_str()?;
     let said = content::highlights::highlights(markdown, query);
     let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut = match line.char_indices().nth(LONGEST_DESCRIPTION) {
+    let cut = match line.char_indices().nth(MAX_DESCRIPTION_CHARS) {
         Some((at, _)) => format!("{}…", line[..at].trim_end()),
         None => line,
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wire::research::{PaperResult, SearchRequest};
 
 /// Papers for a question, best first; none when the index is empty or cannot answer.
-pub async fn find(research: Arc<Research>, question: &Question) -> Vec<Hit> {
+pub async fn find_papers(research: Arc<Research>, question: &Question) -> Vec<Hit> {
     let text = question.terms.text();
     if text.is_empty() {
         return Vec::new();
@@ -14,8 +14,8 @@ pub async fn find(research: Arc<Research>, question: &Question) -> Vec<Hit> {
     let asked = SearchRequest {
         query: Some(text),
         k: i64::try_from(question.limit).ok(),
-        from: question.window.from.map(|day| day.to_string()),
-        to: question.window.to.map(|day| day.to_string()),
+        from: question.time_range.from.map(|day| day.to_string()),
+        to: question.time_range.to.map(|day| day.to_string()),
         ..SearchRequest::default()
     };
     // The index lies on a disk.
@@ -31,8 +31,8 @@ pub async fn find(research: Arc<Research>, question: &Question) -> Vec<Hit> {
     };
     let wanted = |hit: &Hit| {
         let sites = &question.terms.sites;
-        question.wants(&hit.url)
-            && (sites.is_empty() || sites.iter().any(|site| search::lies_within(&hit.url, site)))
+        question.accepts_site(&hit.url)
+            && (sites.is_empty() || sites.iter().any(|site| search::is_within_site(&hit.url, site)))
     };
     papers.iter().filter_map(hit).filter(wanted).collect()
 }

@@ -4,8 +4,9 @@ mod sources;
 #[cfg(test)]
 mod tests;
 
+use crate::Error;
 use crate::scrape::ScrapePlan;
-use crate::scrape::plan::{HostRules, host_rules, must_have_a_place};
+use crate::scrape::plan::{HostRules, host_rules, require_page_for_credentials};
 use net::CredentialScope;
 use search::Question;
 use sources::{Categories, sources};
@@ -13,17 +14,17 @@ use std::time::Duration;
 use uuid::Uuid;
 use wire::scrape::ScrapeOptions;
 use wire::search::SearchRequest;
-use wire::{Issue, Issues, PathPart, WireError};
+use wire::{Issue, Issues, PathPart};
 
 const DEFAULT_LIMIT: i64 = 10;
-const DEFAULT_TIMEOUT: i64 = 60_000;
-pub const LONGEST_QUERY: usize = 500;
+const DEFAULT_TIMEOUT_MS: i64 = 60_000;
+pub const MAX_QUERY_CHARS: usize = 500;
 /// Of one source.
-pub const MOST_RESULTS: usize = 100;
-const MOST_DOMAINS: usize = 100;
+pub const MAX_RESULTS: usize = 100;
+const MAX_DOMAINS: usize = 100;
 /// Credits for so many results.
 const CREDITS: i64 = 2;
-const RESULTS: usize = 10;
+const RESULTS_PER_CHARGE: usize = 10;
 
 /// A search to make.
 #[derive(Debug, Clone)]
@@ -45,17 +46,17 @@ pub struct SearchPlan {
 }
 
 impl SearchPlan {
-    pub fn resolve(asked: &SearchRequest, team: Uuid, team_keeps_nothing: bool) -> Result<Self, WireError> {
+    pub fn resolve(asked: &SearchRequest, team: Uuid, team_keeps_nothing: bool) -> Result<Self, Error> {
         let mut issues = Issues::default();
         let query = asked.query.clone().unwrap_or_default();
         match (&asked.query, query.trim().is_empty()) {
             (None, _) => issues.add("query", "required", "invalid_type"),
             (Some(_), true) => issues.add("query", "must have at least 1 characters", "too_small"),
-            (Some(_), false) => issues.length("query", &query, &(1..=LONGEST_QUERY)),
+            (Some(_), false) => issues.length("query", &query, &(1..=MAX_QUERY_CHARS)),
         }
         let limit = asked.limit.unwrap_or(DEFAULT_LIMIT);
-        issues.range("limit", limit, &(1..=i64::try_from(MOST_RESULTS).unwrap_or(i64::MAX)));
-        let timeout = asked.timeout.unwrap_or(DEFAULT_TIMEOUT);
+        issues.range("limit", limit, &(1..=i64::try_from(MAX_RESULTS).unwrap_or(i64::MAX)));
+        let timeout = asked.timeout.unwrap_or(DEFAULT_TIMEOUT_MS);
         issues.range("timeout", timeout, &(1_000..=300_000));
         let common = Question {
             sites: domains(&mut issues, "includeDomains", asked.include_domains.as_deref()),
@@ -99,28 +100,24 @@ impl SearchPlan {
 
 /// What this many results cost.
 pub fn credits(results: usize) -> i64 {
-    let tens = results.div_ceil(RESULTS);
+    let tens = results.div_ceil(RESULTS_PER_CHARGE);
     i64::try_from(tens).unwrap_or(i64::MAX / CREDITS) * CREDITS
 }
 
-fn both_lists() -> WireError {
+fn both_lists() -> Error {
     let text = "includeDomains and excludeDomains cannot both be specified";
-    WireError::with_text(wire::Kind::BadRequest, text.to_owned()).with_details(&[Issue::at(
-        "excludeDomains",
-        text,
-        "custom",
-    )])
+    Error::with_text(wire::Kind::BadRequest, text).with_issues(&[Issue::at("excludeDomains", text, "custom")])
 }
 
 fn domains(issues: &mut Issues, field: &str, asked: Option<&[String]>) -> Vec<String> {
     let asked = asked.unwrap_or_default();
-    if asked.len() > MOST_DOMAINS {
-        issues.add(field, &format!("at most {MOST_DOMAINS} are allowed"), "too_big");
+    if asked.len() > MAX_DOMAINS {
+        issues.add(field, &format!("at most {MAX_DOMAINS} are allowed"), "too_big");
         return Vec::new();
     }
     let mut domains = Vec::new();
     for (place, text) in asked.iter().enumerate() {
-        let site = search::site(text);
+        let site = search::parse_site(text);
         if site.is_none() {
             let path = vec![PathPart::Key(field.to_owned()), PathPart::Index(place)];
             issues.push(Issue::new(path, "must be a host name", "invalid_value"));
@@ -149,10 +146,10 @@ fn refuse_the_rest(asked: &SearchRequest, issues: &mut Issues) {
 }
 
 /// How pages are scraped, which is the same for every one of them.
-fn scraping(options: &ScrapeOptions, private: bool) -> Result<ScrapePlan, WireError> {
-    let mut plan = ScrapePlan::template(options, private, CredentialScope::nobody())
+fn scraping(options: &ScrapeOptions, private: bool) -> Result<ScrapePlan, Error> {
+    let mut plan = ScrapePlan::template(options, private, CredentialScope::none())
         .map_err(|error| error.within("scrapeOptions"))?;
-    must_have_a_place(&plan.access.credentials, "scrapeOptions.headers")?;
+    require_page_for_credentials(&plan.access.credentials, "scrapeOptions.headers")?;
     plan.access.waits_for_browser = true;
     Ok(plan)
 }

@@ -1,4 +1,5 @@
-//! What a crawl, a batch or a run tells of, as deliveries for the outbox: each asks whether its event was wanted.
+//! What a crawl, a batch or a run tells of, as deliveries for the outbox: each asks whether its event was
+//! wanted.
 
 use super::post::Target;
 use crate::crawl::Webhook;
@@ -18,7 +19,7 @@ pub struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    pub fn of(hook: &'a Webhook, job: Uuid, team: Uuid, prefix: &'a str) -> Self {
+    pub fn new(hook: &'a Webhook, job: Uuid, team: Uuid, prefix: &'a str) -> Self {
         Self { hook, job, team, prefix }
     }
 
@@ -26,7 +27,7 @@ impl<'a> Events<'a> {
         self.tell("started", Vec::new(), None)
     }
 
-    /// The document itself is put in by whoever sends the delivery.
+    /// The document itself is put in when the delivery is sent.
     pub fn page(&self, document: u64) -> Option<NewDelivery> {
         let delivery = self.tell("page", Vec::new(), None)?;
         Some(NewDelivery { document: Some(document), ..delivery })
@@ -70,7 +71,7 @@ impl<'a> Events<'a> {
             team_id: self.team,
             subject: self.job,
             event: kind,
-            target: target.write(),
+            target: target.to_json(),
             body,
             document: None,
         })
@@ -99,7 +100,7 @@ mod tests {
     fn each_event_reads_as_the_contract_says() {
         let hook = hook(&["started", "page", "completed", "failed"]);
         let (job, team) = (Uuid::now_v7(), Uuid::now_v7());
-        let events = Events::of(&hook, job, team, "batch_scrape");
+        let events = Events::new(&hook, job, team, "batch_scrape");
         let started = events.started().unwrap();
         assert_eq!(
             body(&started),
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn only_what_was_asked_for_is_told() {
         let hook = hook(&["completed"]);
-        let events = Events::of(&hook, Uuid::now_v7(), Uuid::now_v7(), "crawl");
+        let events = Events::new(&hook, Uuid::now_v7(), Uuid::now_v7(), "crawl");
         assert!(events.started().is_none() && events.page(1).is_none());
         assert!(events.page_failed("e", "u").is_none() && events.failed("e").is_none());
         assert!(events.completed().is_some());

@@ -1,17 +1,17 @@
-//! Webhooks: what a caller asked to be told ([`resolve`]), the deliveries that tell it ([`Events`]), what they are
-//! signed with ([`secrets`]), and the [`Sender`] that carries them out. Deliveries are written to the store together
-//! with what they tell of; from then on they are delivered at least once, or end as dead letters.
+//! Webhooks: what a request asks for ([`resolve`]), the deliveries of its events ([`Events`]), what they are
+//! signed with ([`secrets`]), and the [`DeliveryWorker`] that sends them. Deliveries are written to the store
+//! together with what they tell of; from then on they are delivered at least once, or end as dead letters.
 
-mod asked;
 mod events;
 mod post;
 #[cfg(test)]
 mod receiver;
+mod resolve;
 pub mod secrets;
-mod sender;
-mod turnstile;
+mod send_limits;
+mod worker;
 
-pub use asked::{AGENT_EVENTS, JOB_EVENTS, resolve};
 pub use events::Events;
 pub use post::target_url;
-pub use sender::{Sender, SenderOptions};
+pub use resolve::{AGENT_EVENTS, JOB_EVENTS, resolve};
+pub use worker::{DeliveryOptions, DeliveryWorker};

@@ -1,26 +1,29 @@
-//! One attempt at one delivery: its body made whole, signed, and posted. Says what came of it and decides nothing.
+//! One attempt at one delivery: its body made whole, signed, and posted. Says what came of it and decides
+//! nothing.
 
 use super::secrets;
+use crate::Error;
 use crate::scrape::cache;
 use bytes::Bytes;
 use net::{
-    AtLimit, BodySink, Credentials, Deadline, FetchError, Fetcher, Head, Limits, Purpose, Request, StatusCode,
+    AtLimit, BodySink, Credentials, Deadline, FetchError, Fetcher, Limits, Purpose, Request, ResponseHead,
+    StatusCode,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::time::Duration;
 use store::Store;
 use store::webhooks::{Delivery, WebhookSecret};
-use wire::{SecretHeaders, WireError};
+use wire::SecretHeaders;
 
-/// What of an answer's body is read, so that its connection can be kept; nobody looks at it.
-const DRAINED: u64 = 64 * 1024;
-const DRAINED_FOR: Duration = Duration::from_secs(1);
-/// Where the document goes in the body of a delivery. What stands before it is ours alone, so the first place where
-/// this is found is the right one.
+/// The part of a response body that is read, so that its connection can be reused; it is not looked at.
+const MAX_DRAINED_BYTES: u64 = 64 * 1024;
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+/// Where the document goes in the body of a delivery. What stands before it is ours alone, so the first place
+/// where this is found is the right one.
 const NO_DATA: &[u8] = br#""data":[]"#;
 
-/// Where a delivery goes, as it is kept with it.
+/// Where a delivery goes, stored with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Target {
     pub url: String,
@@ -28,30 +31,30 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub fn write(&self) -> String {
+    pub fn to_json(&self) -> String {
         // Text for keys and values: it always serialises.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    pub fn read(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 }
 
 /// The address in a delivery's target, without the caller's headers and without a login: they are secret.
 pub fn target_url(target: &str) -> String {
-    Target::read(target).map(|target| net::without_login(&target.url)).unwrap_or_default()
+    Target::parse(target).map(|target| net::without_login(&target.url)).unwrap_or_default()
 }
 
 /// Why a delivery was not delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Trouble {
-    /// The receiver's: another attempt may go better.
-    Receiver(String),
-    /// No attempt will ever go better by itself.
-    Hopeless(String),
-    /// Our own: no attempt was made.
-    Ours(String),
+pub(super) enum DeliveryError {
+    /// The receiver failed: another attempt may succeed.
+    Temporary(String),
+    /// Another attempt cannot succeed.
+    Permanent(String),
+    /// An error of our own: no attempt was made.
+    Internal(String),
 }
 
 /// Posts a delivery once.
@@ -60,11 +63,11 @@ pub(super) async fn post(
     fetcher: &Fetcher,
     delivery: &Delivery,
     timeout: Duration,
-) -> Result<(), Trouble> {
-    let target = Target::read(&delivery.target)
-        .ok_or_else(|| Trouble::Hopeless("its target cannot be read".to_owned()))?;
-    let ours = |error: WireError| Trouble::Ours(error.to_string());
-    let secrets = secrets::of_team(store, delivery.team_id).await.map_err(ours)?;
+) -> Result<(), DeliveryError> {
+    let target = Target::parse(&delivery.target)
+        .ok_or_else(|| DeliveryError::Permanent("its target cannot be read".to_owned()))?;
+    let ours = |error: Error| DeliveryError::Internal(error.to_wire().to_string());
+    let secrets = secrets::team_secrets(store, delivery.team_id).await.map_err(ours)?;
     let document = document(store, delivery).await?;
     let (body, signatures) = prepare(delivery.body.clone(), document, secrets).await?;
     let deadline = Deadline::after(timeout);
@@ -79,13 +82,13 @@ pub(super) async fn post(
     }
 }
 
-/// The document of the crawl that belongs into the body, as it is kept.
-async fn document(store: &dyn Store, delivery: &Delivery) -> Result<Option<Vec<u8>>, Trouble> {
+/// The document of the crawl that belongs into the body, as it is stored.
+async fn document(store: &dyn Store, delivery: &Delivery) -> Result<Option<Vec<u8>>, DeliveryError> {
     let Some(number) = delivery.document else { return Ok(None) };
     let found = store.crawl_documents(delivery.subject, number.saturating_sub(1), 1, u64::MAX).await;
-    let found = found.map_err(|error| Trouble::Ours(error.to_string()))?;
+    let found = found.map_err(|error| DeliveryError::Internal(error.to_string()))?;
     let kept = found.into_iter().next().filter(|kept| kept.number == number);
-    let gone = || Trouble::Hopeless("its document is no longer kept".to_owned());
+    let gone = || DeliveryError::Permanent("its document is no longer kept".to_owned());
     Ok(Some(kept.ok_or_else(gone)?.body))
 }
 
@@ -94,7 +97,7 @@ async fn prepare(
     body: Vec<u8>,
     document: Option<Vec<u8>>,
     secrets: Vec<WebhookSecret>,
-) -> Result<(Bytes, Vec<(&'static str, String)>), Trouble> {
+) -> Result<(Bytes, Vec<(&'static str, String)>), DeliveryError> {
     let work = move || {
         let body = match document {
             None => body,
@@ -104,8 +107,8 @@ async fn prepare(
         Some((Bytes::from(body), signatures))
     };
     let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|error| Trouble::Ours(error.to_string()))?;
-    done.ok_or_else(|| Trouble::Hopeless("its document cannot be read".to_owned()))
+    let done = done.map_err(|error| DeliveryError::Internal(error.to_string()))?;
+    done.ok_or_else(|| DeliveryError::Permanent("its document cannot be read".to_owned()))
 }
 
 /// Puts a document into the empty list of a body.
@@ -114,7 +117,8 @@ fn splice(body: &[u8], document: &[u8]) -> Option<Vec<u8>> {
     Some([&body[..at], document, &body[at..]].concat())
 }
 
-/// The status of the answer. Redirects are not followed: a body is not for whoever comes next.
+/// The status of the response. Redirects are not followed: the body is for the receiver that the caller
+/// named.
 async fn send(
     fetcher: &Fetcher,
     target: &Target,
@@ -126,11 +130,11 @@ async fn send(
     let limits = Limits {
         connect: timeout,
         first_byte: timeout,
-        idle: DRAINED_FOR,
+        idle: DRAIN_TIMEOUT,
         retries: 0,
-        wire_bytes: DRAINED,
-        body_bytes: DRAINED,
-        at_limit: AtLimit::Cut,
+        wire_bytes: MAX_DRAINED_BYTES,
+        body_bytes: MAX_DRAINED_BYTES,
+        at_limit: AtLimit::Truncate,
         ..Limits::default()
     };
     let own = target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -148,21 +152,21 @@ async fn send(
     }
 }
 
-fn judge(outcome: Result<StatusCode, FetchError>) -> Result<(), Trouble> {
+fn judge(outcome: Result<StatusCode, FetchError>) -> Result<(), DeliveryError> {
     match outcome {
         Ok(status) if status.is_success() => Ok(()),
         Ok(status) if status.is_redirection() => {
             let text = format!("the receiver answered {}; redirects are not followed", status.as_u16());
-            Err(Trouble::Receiver(text))
+            Err(DeliveryError::Temporary(text))
         }
-        Ok(status) => Err(Trouble::Receiver(format!("the receiver answered {}", status.as_u16()))),
+        Ok(status) => Err(DeliveryError::Temporary(format!("the receiver answered {}", status.as_u16()))),
         Err(error @ FetchError::Refused(_)) => {
-            Err(Trouble::Hopeless(format!("{error}; the setting egress_allow opens private targets")))
+            Err(DeliveryError::Permanent(format!("{error}; the setting egress_allow opens private targets")))
         }
         Err(error @ (FetchError::BadUrl(_) | FetchError::BadRequest(_))) => {
-            Err(Trouble::Hopeless(error.to_string()))
+            Err(DeliveryError::Permanent(error.to_string()))
         }
-        Err(error) => Err(Trouble::Receiver(error.to_string())),
+        Err(error) => Err(DeliveryError::Temporary(error.to_string())),
     }
 }
 
@@ -173,12 +177,12 @@ struct Answer {
 }
 
 impl BodySink for Answer {
-    fn head(&mut self, head: &Head) -> ControlFlow<()> {
+    fn on_head(&mut self, head: &ResponseHead) -> ControlFlow<()> {
         self.status = Some(head.status);
         ControlFlow::Continue(())
     }
 
-    fn piece(&mut self, _: &[u8]) -> ControlFlow<()> {
+    fn on_chunk(&mut self, _: &[u8]) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
@@ -201,11 +205,11 @@ mod tests {
     #[test]
     fn only_the_address_of_a_target_is_shown() {
         let headers = BTreeMap::from([("Authorization".to_owned(), "secret".to_owned())]).into();
-        let written = Target { url: "https://a.test/".into(), headers }.write();
+        let written = Target { url: "https://a.test/".into(), headers }.to_json();
         assert_eq!(target_url(&written), "https://a.test/");
         assert_eq!(target_url("nonsense"), "");
         let with_login =
             Target { url: "https://me:secret@a.test/x".into(), headers: SecretHeaders::default() };
-        assert_eq!(target_url(&with_login.write()), "https://a.test/x");
+        assert_eq!(target_url(&with_login.to_json()), "https://a.test/x");
     }
 }

@@ -1,4 +1,4 @@
-//! A receiver of webhooks for tests: answers as it is told and remembers what it got.
+//! A receiver of webhooks for tests: answers as the test says and remembers what it received.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,14 +1,13 @@
-//! What webhooks are signed with. A team has one secret; while an older one is phased out that one still makes the
-//! signature receivers know, and the new one makes a second signature beside it.
+//! What webhooks are signed with. A team has one secret; while an older one is phased out that one still
+//! makes the signature receivers know, and the new one makes a second signature.
 
-use crate::{from_store, hex};
+use crate::{Error, from_store, hex};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::time::Duration;
 use store::Store;
 use store::webhooks::WebhookSecret;
 use uuid::Uuid;
-use wire::{Kind, WireError};
 
 /// The header receivers check.
 pub const SIGNATURE: &str = "X-Firecrawl-Signature";
@@ -18,7 +17,7 @@ pub const NEXT_SIGNATURE: &str = "X-Gannet-Signature-Next";
 const PREFIX: &str = "whsec_";
 
 /// The secrets of a team, newest first; the first is made when it is first asked for.
-pub async fn of_team(store: &dyn Store, team: Uuid) -> Result<Vec<WebhookSecret>, WireError> {
+pub async fn team_secrets(store: &dyn Store, team: Uuid) -> Result<Vec<WebhookSecret>, Error> {
     let known = store.webhook_secrets(team).await.map_err(from_store)?;
     if !known.is_empty() {
         return Ok(known);
@@ -27,13 +26,9 @@ pub async fn of_team(store: &dyn Store, team: Uuid) -> Result<Vec<WebhookSecret>
 }
 
 /// Makes a new secret; the one before goes on to sign for `phase_out`. All of them, newest first.
-pub async fn rotate(
-    store: &dyn Store,
-    team: Uuid,
-    phase_out: Duration,
-) -> Result<Vec<WebhookSecret>, WireError> {
+pub async fn rotate(store: &dyn Store, team: Uuid, phase_out: Duration) -> Result<Vec<WebhookSecret>, Error> {
     store.rotate_webhook_secret(team, &random()?, phase_out).await.map_err(from_store)?;
-    of_team(store, team).await
+    team_secrets(store, team).await
 }
 
 /// The headers that sign a body.
@@ -55,11 +50,11 @@ fn signature(secret: &str, body: &[u8]) -> String {
     format!("sha256={}", hex(&mac.finalize().into_bytes()))
 }
 
-fn random() -> Result<String, WireError> {
+fn random() -> Result<String, Error> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).map_err(|error| {
         tracing::error!(%error, "no randomness for a webhook secret");
-        WireError::from(Kind::Internal)
+        Error::already_logged(error)
     })?;
     Ok(format!("{PREFIX}{}", hex(&bytes)))
 }

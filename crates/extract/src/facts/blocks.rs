@@ -1,31 +1,32 @@
-//! Labels beside values: definition lists, two elements side by side, "Price: 3", and elements whose class says what they hold.
+//! Label and value pairs: definition lists, two elements side by side, "Price: 3", and elements whose class
+//! names their content.
 
-use super::{Fact, How, Reader, text};
-use crate::words::Words;
+use super::{EvidenceKind, Fact, FactCollector, text};
+use crate::words::NameWords;
 use content::dom::{Attr, NodeId, Tag};
 use std::rc::Rc;
 
-/// Nodes of an element that is looked at as one value.
-const MOST_NODES: u32 = 80;
-/// Lines of one paragraph looked at.
-const MOST_LINES: usize = 40;
+/// Nodes of an element that may be one value.
+const MAX_NODES: u32 = 80;
+/// Lines examined of one paragraph.
+const MAX_LINES: usize = 40;
 /// Names taken from one class attribute.
-const MOST_CLASSES: usize = 4;
+const MAX_CLASSES: usize = 4;
 /// Parts of class names that mark a label.
 const LABEL_CLASSES: &[&str] = &["label", "lbl", "key", "term", "dt", "heading", "prop", "attr"];
 
-pub(super) fn read(reader: &mut Reader) {
-    let dom = reader.dom;
+pub(super) fn collect(collector: &mut FactCollector) {
+    let dom = collector.dom;
     for id in dom.subtree(dom.body().unwrap_or(dom.root())) {
-        if !dom.is_element(id) || !reader.visible.contains(id) {
+        if !dom.is_element(id) || !collector.visible.contains(id) {
             continue;
         }
         if dom.tag(id) == Tag::Dl {
-            definitions(reader, id);
+            collect_definitions(collector, id);
             continue;
         }
         let nodes = dom.subtree_end(id).0 - id.0;
-        if nodes > MOST_NODES
+        if nodes > MAX_NODES
             || matches!(
                 dom.tag(id),
                 Tag::Tr | Tag::Table | Tag::Tbody | Tag::Thead | Tag::Script | Tag::Style
@@ -33,10 +34,10 @@ pub(super) fn read(reader: &mut Reader) {
         {
             continue;
         }
-        named(reader, id);
-        pair(reader, id);
-        if !is_inline(dom.tag(id)) && has_only_inline(reader, id) {
-            lines(reader, id);
+        collect_named(collector, id);
+        collect_pairs(collector, id);
+        if !is_inline(dom.tag(id)) && has_only_inline(collector, id) {
+            collect_lines(collector, id);
         }
     }
 }
@@ -45,53 +46,56 @@ fn is_inline(tag: Tag) -> bool {
     !tag.is_block() && !matches!(tag, Tag::Li | Tag::Td | Tag::Th | Tag::P | Tag::Summary)
 }
 
-fn has_only_inline(reader: &Reader, id: NodeId) -> bool {
-    let dom = reader.dom;
+fn has_only_inline(collector: &FactCollector, id: NodeId) -> bool {
+    let dom = collector.dom;
     dom.descendants(id).all(|node| dom.is_text(node) || is_inline(dom.tag(node)))
 }
 
 /// Terms and their definitions; wrappers around pairs are allowed.
-fn definitions(reader: &mut Reader, list: NodeId) {
-    let dom = reader.dom;
+fn collect_definitions(collector: &mut FactCollector, list: NodeId) {
+    let dom = collector.dom;
     let mut term: Option<Rc<str>> = None;
     for id in dom.descendants(list) {
         match dom.tag(id) {
             Tag::Dt => {
-                let text = reader.text(id);
-                reader.add_node(How::Look, "name question term key", id, &text);
+                let text = collector.text(id);
+                collector.add_node(EvidenceKind::Look, "name question term key", id, &text);
                 term = Some(text);
             }
             Tag::Dd => {
-                let text = reader.text(id);
+                let text = collector.text(id);
                 if let Some(term) = term.as_ref().filter(|term| !term.is_empty()) {
-                    reader.add_node(How::Definition, term, id, &text);
+                    collector.add_node(EvidenceKind::Definition, term, id, &text);
                 }
-                reader.add_node(How::Look, "answer description definition value", id, &text);
+                collector.add_node(EvidenceKind::Look, "answer description definition value", id, &text);
             }
             _ => {}
         }
     }
 }
 
-/// What an element's own attributes call it.
-fn named(reader: &mut Reader, id: NodeId) {
-    let dom = reader.dom;
-    let mut names: Vec<(How, String)> = Vec::new();
+/// Adds facts for elements that are named by their own attributes.
+fn collect_named(collector: &mut FactCollector, id: NodeId) {
+    let dom = collector.dom;
+    let mut names: Vec<(EvidenceKind, String)> = Vec::new();
     if let Some(property) = dom.attr(id, Attr::Property).or_else(|| dom.attr(id, Attr::Itemprop)) {
         let name = property.rsplit([':', '/']).next().unwrap_or(property);
-        names.push((How::Microdata, name.to_owned()));
+        names.push((EvidenceKind::Microdata, name.to_owned()));
     }
     let classes = dom.attr(id, Attr::Class).unwrap_or("");
     names.extend(
-        classes.split_ascii_whitespace().take(MOST_CLASSES).map(|class| (How::Class, class.to_owned())),
+        classes
+            .split_ascii_whitespace()
+            .take(MAX_CLASSES)
+            .map(|class| (EvidenceKind::Class, class.to_owned())),
     );
     for attribute in ["id", "data-testid", "data-field", "data-label", "data-th", "data-title", "aria-label"]
     {
         if let Some(name) = dom.attr_named(id, attribute).filter(|name| text::is_label(name)) {
             let how = if matches!(attribute, "data-label" | "data-th" | "data-title") {
-                How::Label
+                EvidenceKind::Label
             } else {
-                How::Class
+                EvidenceKind::Class
             };
             names.push((how, name.to_owned()));
         }
@@ -99,34 +103,34 @@ fn named(reader: &mut Reader, id: NodeId) {
     if names.is_empty() {
         return;
     }
-    let text = reader.text(id);
+    let text = collector.text(id);
     let bare = text.is_empty() && dom.attr(id, Attr::Content).is_none() && dom.attr(id, Attr::Src).is_none();
-    // What holds its own name and a value is no value.
+    // An element that contains both its name and a value is not a value.
     if bare {
         return;
     }
-    let mut seen: Vec<Words> = Vec::new();
+    let mut seen: Vec<NameWords> = Vec::new();
     for (how, name) in names {
-        let words = Words::of(&name);
+        let words = NameWords::from_name(&name);
         if !words.is_empty() && words.0.len() <= 5 && !seen.contains(&words) {
-            reader.add_words(how, words.clone(), id, &text);
+            collector.add_words(how, words.clone(), id, &text);
             seen.push(words);
         }
     }
 }
 
-/// Two parts side by side, of which the first is a label; or a part whose class calls it one, and the next.
-fn pair(reader: &mut Reader, id: NodeId) {
-    let dom = reader.dom;
+/// Two children side by side of which the first is a label, or a child with a label class and its successor.
+fn collect_pairs(collector: &mut FactCollector, id: NodeId) {
+    let dom = collector.dom;
     if matches!(dom.tag(id), Tag::Ul | Tag::Ol | Tag::Select) {
         return;
     }
     let loose = dom.children(id).any(|child| dom.text(child).chars().any(char::is_alphanumeric));
     let parts: Vec<(NodeId, Rc<str>)> = dom
         .children(id)
-        .filter(|&child| dom.is_element(child) && reader.visible.contains(child))
+        .filter(|&child| dom.is_element(child) && collector.visible.contains(child))
         .take(24)
-        .map(|child| (child, reader.text(child)))
+        .map(|child| (child, collector.text(child)))
         .filter(|(_, text)| !text.is_empty())
         .collect();
     for (at, two) in parts.windows(2).enumerate() {
@@ -140,21 +144,21 @@ fn pair(reader: &mut Reader, id: NodeId) {
         let alone = parts.len() == 2 && !loose;
         if (called || (alone && at == 0)) && text::is_label(name) && dom.tag(*label).heading_level().is_none()
         {
-            reader.add_node(How::Label, name, *value, text);
-            reader.add_place(0, *label, name);
-            reader.add_place(1, *value, text);
+            collector.add_node(EvidenceKind::Label, name, *value, text);
+            collector.add_column(0, *label, name);
+            collector.add_column(1, *value, text);
         }
     }
     if dom.tag(id) == Tag::Details
         && let [(summary, question), (answer, text)] = parts.as_slice()
     {
-        reader.add_node(How::Label, "question", *summary, question);
-        reader.add_node(How::Label, "answer", *answer, text);
+        collector.add_node(EvidenceKind::Label, "question", *summary, question);
+        collector.add_node(EvidenceKind::Label, "answer", *answer, text);
     }
 }
 
 /// A line of a paragraph: its text, where its label ends, and what it links to.
-struct Line {
+struct ParagraphLine {
     text: String,
     /// Bytes of a bold beginning.
     bold: usize,
@@ -163,11 +167,11 @@ struct Line {
 }
 
 /// "Label: value" and "<b>Label</b> value", line by line.
-fn lines(reader: &mut Reader, id: NodeId) {
-    for line in cut(reader, id) {
-        let text = text::one_line(&line.text);
-        let bold = text::one_line(&line.text[..line.bold]);
-        let (label, value) = match split(&text) {
+fn collect_lines(collector: &mut FactCollector, id: NodeId) {
+    for line in split_lines(collector, id) {
+        let text = text::collapse_whitespace(&line.text);
+        let bold = text::collapse_whitespace(&line.text[..line.bold]);
+        let (label, value) = match split_label(&text) {
             Some(found) => found,
             None if !bold.is_empty() && text::is_label(&bold) => match text.strip_prefix(bold.as_str()) {
                 Some(rest) => (bold.as_str(), rest.trim_start_matches([':', '-', '–', ' '])),
@@ -175,28 +179,28 @@ fn lines(reader: &mut Reader, id: NodeId) {
             },
             None => continue,
         };
-        let words = Words::of(label);
+        let words = NameWords::from_name(label);
         if value.is_empty() || words.is_empty() {
             continue;
         }
-        let end = reader.dom.subtree_end(id).0;
-        reader.add_place(0, id, &label.trim().into());
-        reader.add_place(1, id, &value.into());
-        let fact = reader.fact(How::Label, words, line.at..end, value.into());
-        reader.add(Fact { link: line.link, ..fact });
+        let end = collector.dom.subtree_end(id).0;
+        collector.add_column(0, id, &label.trim().into());
+        collector.add_column(1, id, &value.into());
+        let fact = collector.fact(EvidenceKind::Label, words, line.at..end, value.into());
+        collector.add(Fact { link: line.link, ..fact });
     }
 }
 
-fn cut(reader: &Reader, id: NodeId) -> Vec<Line> {
-    let dom = reader.dom;
-    let new = |at| Line { text: String::new(), bold: 0, at, link: None };
+fn split_lines(collector: &FactCollector, id: NodeId) -> Vec<ParagraphLine> {
+    let dom = collector.dom;
+    let new = |at| ParagraphLine { text: String::new(), bold: 0, at, link: None };
     let mut lines = vec![new(id.0)];
     let mut bold_until = 0;
     for node in dom.descendants(id) {
         let Some(line) = lines.last_mut() else { break };
         match dom.tag(node) {
             Tag::Br => {
-                if lines.len() == MOST_LINES {
+                if lines.len() == MAX_LINES {
                     break;
                 }
                 lines.push(new(node.0));
@@ -205,7 +209,7 @@ fn cut(reader: &Reader, id: NodeId) -> Vec<Line> {
                 bold_until = dom.subtree_end(node).0;
             }
             Tag::A => line.link = line.link.take().or_else(|| dom.attr(node, Attr::Href).map(Rc::from)),
-            Tag::Text if reader.visible.contains(node) && line.text.len() < text::LONGEST => {
+            Tag::Text if collector.visible.contains(node) && line.text.len() < text::MAX_TEXT_BYTES => {
                 line.text.push_str(dom.text(node));
                 if node.0 < bold_until {
                     line.bold = line.text.len();
@@ -218,7 +222,7 @@ fn cut(reader: &Reader, id: NodeId) -> Vec<Line> {
 }
 
 /// A label before a colon. Times, addresses and sentences have colons too.
-fn split(text: &str) -> Option<(&str, &str)> {
+fn split_label(text: &str) -> Option<(&str, &str)> {
     let (label, value) = text.split_once([':', '：'])?;
     let (label, value) = (label.trim(), value.trim());
     let clean =

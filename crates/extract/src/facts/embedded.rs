@@ -1,22 +1,23 @@
-//! What a shop's software embeds for its own scripts: the product that [`content::product`] finds where a page declares none.
+//! Product data that shop software embeds for its own scripts, found by [`content::product`] where a page has
+//! no structured data.
 
-use super::declared::is_other;
-use super::{Fact, How, Reader, Thing, text};
-use crate::words::Words;
+use super::structured_data::has_other_name;
+use super::{EvidenceKind, Fact, FactCollector, Thing, text};
+use crate::words::NameWords;
 use content::Page;
-use content::product::{Choice, Product};
+use content::product::{Product, ProductChoice};
 use std::rc::Rc;
 
-/// The product as a thing, as far as its values stand on the page to the letter.
-pub(super) fn thing(page: &Page, reader: &mut Reader, headline: &Words) -> Option<Thing> {
+/// The product as a thing, with those values that appear verbatim on the page.
+pub(super) fn thing(page: &Page, collector: &mut FactCollector, headline: &NameWords) -> Option<Thing> {
     let Product { title, brand, category, description, variants, .. } = content::product::product(page)?;
-    if is_other(&Words::of(&title), headline) {
+    if has_other_name(&NameWords::from_name(&title), headline) {
         return None;
     }
     let mut values: Vec<(String, String)> = vec![("name".to_owned(), title)];
     let named = [("brand", brand), ("category", category), ("description", description)];
     values.extend(named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
-    // With a choice there is no one price.
+    // With variants there is no single price.
     if let [only] = variants.as_slice() {
         values.extend(only.sku.clone().map(|sku| ("sku".to_owned(), sku)));
         let price = only.price.as_ref().and_then(|price| price.formatted.clone());
@@ -27,8 +28,8 @@ pub(super) fn thing(page: &Page, reader: &mut Reader, headline: &Words) -> Optio
         values.extend(before.map(|price| ("original price".to_owned(), price)));
         values.extend(only.availability.text.clone().map(|text| ("stock".to_owned(), text)));
         let chosen = only.values.iter().filter_map(|(name, choice)| match choice {
-            Choice::One(value) => Some((name.clone(), value.clone())),
-            Choice::AnyOf(_) => None,
+            ProductChoice::One(value) => Some((name.clone(), value.clone())),
+            ProductChoice::AnyOf(_) => None,
         });
         values.extend(chosen);
     }
@@ -36,19 +37,19 @@ pub(super) fn thing(page: &Page, reader: &mut Reader, headline: &Words) -> Optio
     let stands = |value: &str| dom.subtree(dom.root()).any(|id| dom.text(id).contains(value));
     let facts: Vec<Fact> = values
         .into_iter()
-        .map(|(name, value)| (Words::of(&name), text::one_line(&value)))
+        .map(|(name, value)| (NameWords::from_name(&name), text::collapse_whitespace(&value)))
         .filter(|(words, value)| !words.is_empty() && !value.is_empty() && stands(value))
         .map(|(words, value)| {
-            let label = reader.labels.enter(words, Words::default());
+            let label = collector.labels.intern(words, NameWords::default());
             Fact {
                 at: 0,
                 end: 0,
                 label,
-                how: How::Embedded,
+                how: EvidenceKind::Embedded,
                 text: Rc::from(value),
                 machine: None,
                 link: None,
-                place: 1.0,
+                position_weight: 1.0,
             }
         })
         .collect();

@@ -1,50 +1,51 @@
-//! What a page states, as a list of facts: a label, the value that stands beside it, and where.
+//! Collects the facts of a page: a label, its value, and the position.
 //!
-//! Owns reading a page once, in one pass per kind of markup, each bounded. What a field wants is not known here; labels are kept as
-//! words and compared later. Facts of the markup lie in document order, so those of a card or a row are one slice.
+//! Reads a page once, in one bounded pass per kind of markup. The wanted fields are not known here; labels
+//! are kept as words and compared later. Facts of the markup are in document order, so those of a card or a
+//! row are one slice.
 
+mod appearance;
 mod blocks;
-mod declared;
 mod embedded;
 mod groups;
 mod labels;
-mod look;
 mod sections;
+mod structured_data;
 mod tables;
 pub(crate) mod text;
 
-pub(crate) use declared::Thing;
-pub(crate) use groups::{Group, Record};
+pub(crate) use appearance::{LIST, position_weights};
+pub(crate) use groups::{Record, RecordGroup};
 pub(crate) use labels::{LabelId, Labels};
-pub(crate) use look::{LIST, places};
+pub(crate) use structured_data::Thing;
 pub(crate) use tables::COLUMN;
 
 use crate::PageView;
-use crate::words::Words;
+use crate::words::NameWords;
 use content::NodeSet;
 use content::dom::{Attr, Dom, NodeId, Tag};
 use content::metadata::Metadata;
 use std::rc::Rc;
 
-/// Facts kept of all pages together, and the least that each may have.
-const MOST_FACTS: usize = 800_000;
-const LEAST_FACTS: usize = 20_000;
-/// Bytes of values kept of one page for each of its facts.
-const TEXT_PER_FACT: usize = 100;
+/// Facts kept of all pages together, and the number that each page may always have.
+const MAX_FACTS: usize = 800_000;
+const MIN_FACTS_PER_PAGE: usize = 20_000;
+/// Bytes of values kept per fact, on average over a page.
+const TEXT_BYTES_PER_FACT: usize = 100;
 
-/// Where a value was found.
+/// What kind of markup a value was found in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum How {
+pub enum EvidenceKind {
     JsonLd,
     Microdata,
     /// Data that a shop embeds for its own scripts.
     Embedded,
-    /// A cell under or beside its header.
+    /// A table cell with a row or column header.
     Table,
     /// A term and its definition.
     Definition,
-    /// A label and the value beside it.
+    /// A label and the value next to it.
     Label,
     /// An element whose class, id or attribute names it.
     Class,
@@ -53,16 +54,16 @@ pub enum How {
     Section,
     /// The heading itself.
     Heading,
-    /// What it looks like: an amount of money, a date, a link.
+    /// Its appearance: an amount of money, a date, a link.
     Look,
-    /// Its place in a row.
+    /// Its position in a row.
     Position,
     /// A sentence that mentions it.
     Sentence,
 }
 
-impl How {
-    /// How far a statement of this kind is believed.
+impl EvidenceKind {
+    /// The weight of this kind of evidence.
     pub(crate) fn trust(self) -> f32 {
         match self {
             Self::JsonLd => 1.0,
@@ -81,25 +82,25 @@ impl How {
     }
 }
 
-/// One statement of a page.
+/// One label and value found on a page.
 #[derive(Debug, Clone)]
 pub(crate) struct Fact {
-    /// The nodes of the value; empty for what is not part of the visible page.
+    /// The nodes of the value; empty for values that are not part of the visible page.
     pub at: u32,
     pub end: u32,
     pub label: LabelId,
-    pub how: How,
+    pub how: EvidenceKind,
     pub text: Rc<str>,
     /// `datetime`, `content` or `value`.
     pub machine: Option<Rc<str>>,
     /// `href` or `src`.
     pub link: Option<Rc<str>>,
-    /// How much the place on the page counts: less in frames, advertisements and lists of related things.
-    pub place: f32,
+    /// The weight of its position: less in page frames, advertisements and lists of related things.
+    pub position_weight: f32,
 }
 
 impl Fact {
-    /// The words of the page that say it.
+    /// The words of the page that contain the value.
     pub(crate) fn quote(&self) -> &str {
         [Some(&self.text), self.machine.as_ref(), self.link.as_ref()]
             .into_iter()
@@ -110,78 +111,78 @@ impl Fact {
     }
 }
 
-/// A page as facts.
+/// The facts of one page.
 #[derive(Debug)]
 pub(crate) struct PageFacts<'a> {
     pub view: PageView<'a>,
-    /// Facts of the markup, by place.
+    /// Facts of the markup, in document order.
     pub facts: Vec<Fact>,
-    /// Described things, the one the page is about first.
+    /// Things from structured data, the page's main subject first.
     pub things: Vec<Thing>,
     /// Facts of meta tags.
     pub meta: Vec<Fact>,
-    pub groups: Vec<Group>,
-    /// Where groups of several records begin and end, by their beginning.
+    pub groups: Vec<RecordGroup>,
+    /// Start and end of groups with several records, sorted by start.
     spans: Vec<(u32, u32)>,
     pub decimal_comma: bool,
     pub month_first: bool,
-    /// Where the main heading stands.
+    /// The node of the main heading.
     pub headline: Option<u32>,
     /// Whether a limit cut something off.
     pub cut: bool,
 }
 
-/// What is needed while a page is read.
-pub(crate) struct Reader<'a, 'l> {
+/// State while the facts of a page are collected.
+pub(crate) struct FactCollector<'a, 'l> {
     pub dom: &'a Dom,
     pub visible: NodeSet,
     pub labels: &'l mut Labels,
     pub facts: Vec<Fact>,
-    pub places: Vec<u8>,
+    pub position_weights: Vec<u8>,
     /// The heading above each node, as an index into `headings`.
     pub headings: Vec<sections::Heading>,
-    room: usize,
+    max_facts: usize,
     text_left: usize,
     pub cut: bool,
 }
 
 impl<'a> PageFacts<'a> {
-    /// Reads a page that is one of so many.
-    pub(crate) fn of(view: PageView<'a>, pages: usize, labels: &mut Labels) -> Self {
-        let room = (MOST_FACTS / pages.max(1)).max(LEAST_FACTS);
+    /// Collects the facts of a page; `pages` pages share the limit of facts.
+    pub(crate) fn collect(view: PageView<'a>, pages: usize, labels: &mut Labels) -> Self {
+        let max_facts = (MAX_FACTS / pages.max(1)).max(MIN_FACTS_PER_PAGE);
         let dom = view.page.dom();
         let metadata = view.page.metadata();
-        let mut reader = Reader {
+        let mut collector = FactCollector {
             dom,
-            visible: content::visible::visible(dom),
+            visible: content::visible::visible_nodes(dom),
             labels,
             facts: Vec::new(),
-            places: look::places(dom),
+            position_weights: appearance::position_weights(dom),
             headings: Vec::new(),
-            room,
-            text_left: room * TEXT_PER_FACT,
+            max_facts,
+            text_left: max_facts * TEXT_BYTES_PER_FACT,
             cut: view.page.truncated(),
         };
-        sections::headings(&mut reader);
-        tables::read(&mut reader);
-        blocks::read(&mut reader);
-        look::read(&mut reader);
-        sections::read(&mut reader);
-        let mut groups = groups::of(&mut reader);
-        groups.extend(tables::turned(&mut reader));
+        sections::headings(&mut collector);
+        tables::collect(&mut collector);
+        blocks::collect(&mut collector);
+        appearance::collect(&mut collector);
+        sections::collect(&mut collector);
+        let mut groups = groups::find_groups(&mut collector);
+        groups.extend(tables::transposed_groups(&mut collector));
         let headline = headline_words(dom, &metadata);
-        let mut things = declared::things(&metadata, &mut reader, &headline);
+        let mut things = structured_data::things(&metadata, &mut collector, &headline);
         if things.iter().all(|thing| thing.weight < 1.0) {
-            things.extend(embedded::thing(view.page, &mut reader, &headline));
+            things.extend(embedded::thing(view.page, &mut collector, &headline));
         }
-        groups.extend(declared::groups(&metadata, &mut reader));
-        let meta = look::meta(&metadata, &mut reader);
-        let headline = reader.headings.iter().find(|heading| heading.level == 1).map(|heading| heading.at);
-        let mut facts = std::mem::take(&mut reader.facts);
+        groups.extend(structured_data::groups(&metadata, &mut collector));
+        let meta = appearance::meta(&metadata, &mut collector);
+        let headline = collector.headings.iter().find(|heading| heading.level == 1).map(|heading| heading.at);
+        let mut facts = std::mem::take(&mut collector.facts);
         facts.sort_by_key(|fact| fact.at);
         let language = metadata.language.as_ref().map_or("", |language| language.value.as_str());
         let main = language.split(['-', '_']).next().unwrap_or("");
-        let mut spans: Vec<(u32, u32)> = groups.iter().filter_map(Group::span).collect();
+        let mut spans: Vec<(u32, u32)> = groups.iter().filter_map(RecordGroup::span).collect();
         spans.sort_unstable();
         Self {
             facts,
@@ -192,36 +193,36 @@ impl<'a> PageFacts<'a> {
             decimal_comma: !["", "en", "ja", "zh", "ko", "th", "he", "hi"].contains(&main),
             month_first: language.eq_ignore_ascii_case("en-us"),
             headline,
-            cut: reader.cut,
+            cut: collector.cut,
             view,
         }
     }
 
-    /// Whether something is repeated within these nodes, seen by the few groups that begin first in them.
+    /// Whether a group lies within these nodes; only the first few groups are examined.
     pub(crate) fn repeats_within(&self, from: u32, to: u32) -> bool {
         let start = self.spans.partition_point(|(begin, _)| *begin <= from);
         self.spans[start..].iter().take(64).take_while(|(begin, _)| *begin < to).any(|(_, end)| *end <= to)
     }
 
-    /// The facts whose values lie within these nodes.
-    pub(crate) fn within(&self, from: u32, to: u32) -> impl Iterator<Item = &Fact> {
+    /// The facts whose values are within these nodes.
+    pub(crate) fn facts_within(&self, from: u32, to: u32) -> impl Iterator<Item = &Fact> {
         let start = self.facts.partition_point(|fact| fact.at < from);
         self.facts[start..].iter().take_while(move |fact| fact.at < to).filter(move |fact| fact.end <= to)
     }
 }
 
-/// What the page calls itself.
-fn headline_words(dom: &Dom, metadata: &Metadata) -> Words {
+/// The words of the page's main heading and title.
+fn headline_words(dom: &Dom, metadata: &Metadata) -> NameWords {
     let heading = dom.subtree(dom.root()).find(|&id| dom.tag(id) == Tag::H1).map(|id| dom.text_content(id));
     let title = metadata.title.clone().unwrap_or_default();
-    Words::of(&heading.unwrap_or_default()).join(&Words::of(&title))
+    NameWords::from_name(&heading.unwrap_or_default()).join(&NameWords::from_name(&title))
 }
 
-impl Reader<'_, '_> {
-    /// Keeps a fact while there is room.
+impl FactCollector<'_, '_> {
+    /// Adds a fact while the limits allow it.
     pub(crate) fn add(&mut self, fact: Fact) {
         let size = fact.text.len();
-        if self.facts.len() >= self.room || size > self.text_left {
+        if self.facts.len() >= self.max_facts || size > self.text_left {
             self.cut = true;
             return;
         }
@@ -230,12 +231,12 @@ impl Reader<'_, '_> {
     }
 
     /// A fact whose value is the text of a node.
-    pub(crate) fn add_node(&mut self, how: How, label: &str, id: NodeId, text: &Rc<str>) {
-        let words = Words::of(label);
+    pub(crate) fn add_node(&mut self, how: EvidenceKind, label: &str, id: NodeId, text: &Rc<str>) {
+        let words = NameWords::from_name(label);
         self.add_words(how, words, id, text);
     }
 
-    pub(crate) fn add_words(&mut self, how: How, words: Words, id: NodeId, text: &Rc<str>) {
+    pub(crate) fn add_words(&mut self, how: EvidenceKind, words: NameWords, id: NodeId, text: &Rc<str>) {
         if words.is_empty() {
             return;
         }
@@ -244,31 +245,36 @@ impl Reader<'_, '_> {
         self.add(fact);
     }
 
-    /// A value known by its place in a row.
-    pub(crate) fn add_place(&mut self, column: usize, id: NodeId, text: &Rc<str>) {
-        self.add_words(How::Position, Words(vec![tables::COLUMN.to_owned(), column.to_string()]), id, text);
+    /// Adds a value by its column number in a row.
+    pub(crate) fn add_column(&mut self, column: usize, id: NodeId, text: &Rc<str>) {
+        self.add_words(
+            EvidenceKind::Position,
+            NameWords(vec![tables::COLUMN.to_owned(), column.to_string()]),
+            id,
+            text,
+        );
     }
 
     pub(crate) fn fact(
         &mut self,
-        how: How,
-        words: Words,
+        how: EvidenceKind,
+        words: NameWords,
         nodes: std::ops::Range<u32>,
         text: Rc<str>,
     ) -> Fact {
-        let around = self.above(nodes.start);
-        let (machine, link) = self.beside(nodes.start, nodes.end);
-        let place = f32::from(self.places[nodes.start as usize]) / 100.0;
-        let label = self.labels.enter(words, around);
-        Fact { at: nodes.start, end: nodes.end, label, how, text, machine, link, place }
+        let around = self.heading_words_above(nodes.start);
+        let (machine, link) = self.machine_value_and_link(nodes.start, nodes.end);
+        let position_weight = f32::from(self.position_weights[nodes.start as usize]) / 100.0;
+        let label = self.labels.intern(words, around);
+        Fact { at: nodes.start, end: nodes.end, label, how, text, machine, link, position_weight }
     }
 
     pub(crate) fn text(&self, id: NodeId) -> Rc<str> {
-        text::of(self.dom, &self.visible, id).into()
+        text::visible_text(self.dom, &self.visible, id).into()
     }
 
-    /// Values for machines and links within a small element.
-    fn beside(&self, at: u32, end: u32) -> (Option<Rc<str>>, Option<Rc<str>>) {
+    /// The machine-readable value and the link of a small element.
+    fn machine_value_and_link(&self, at: u32, end: u32) -> (Option<Rc<str>>, Option<Rc<str>>) {
         let dom = self.dom;
         let (mut machine, mut link) = (None, None);
         for id in (at..end.min(at + 24)).map(NodeId) {
@@ -289,12 +295,12 @@ impl Reader<'_, '_> {
     }
 
     /// The words of the heading above a node.
-    fn above(&self, at: u32) -> Words {
+    fn heading_words_above(&self, at: u32) -> NameWords {
         let after = self.headings.partition_point(|heading| heading.at < at);
         match after.checked_sub(1).map(|at| &self.headings[at]) {
             // The main heading names the page, not a part of it.
             Some(heading) if heading.level > 1 && at < heading.until => heading.words.clone(),
-            _ => Words::default(),
+            _ => NameWords::default(),
         }
     }
 }

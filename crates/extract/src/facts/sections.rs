@@ -1,48 +1,48 @@
-//! Headings, and the text that stands under each.
+//! Headings and the text under each.
 
-use super::{How, Reader, text};
-use crate::words::Words;
+use super::{EvidenceKind, FactCollector, text};
+use crate::words::NameWords;
 use content::dom::NodeId;
 use std::rc::Rc;
 
-/// Headings read on one page.
-const MOST: usize = 20_000;
+/// Headings per page.
+const MAX_HEADINGS: usize = 20_000;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Heading {
     pub at: u32,
     pub end: u32,
     pub level: u8,
-    /// Where what it heads ends.
+    /// Where its section ends.
     pub until: u32,
-    pub words: Words,
+    pub words: NameWords,
     pub text: Rc<str>,
 }
 
-/// Finds the headings and how far each reaches.
-pub(super) fn headings(reader: &mut Reader) {
-    let dom = reader.dom;
+/// Finds the headings and the ends of their sections.
+pub(super) fn headings(collector: &mut FactCollector) {
+    let dom = collector.dom;
     let mut found: Vec<Heading> = Vec::new();
     for id in dom.subtree(dom.root()) {
         let Some(level) = dom.tag(id).heading_level() else { continue };
-        if !reader.visible.contains(id) || found.len() == MOST {
+        if !collector.visible.contains(id) || found.len() == MAX_HEADINGS {
             continue;
         }
-        let text = reader.text(id);
+        let text = collector.text(id);
         if text.is_empty() {
             continue;
         }
-        let words = Words::of(&text);
+        let words = NameWords::from_name(&text);
         found.push(Heading {
             at: id.0,
             end: dom.subtree_end(id).0,
             level,
-            until: reach(reader, id),
+            until: reach(collector, id),
             words,
             text,
         });
     }
-    // A heading reaches to the next one that is not below it: those still open are kept on a stack.
+    // A section ends at the next heading of the same or a higher level; open ones are kept on a stack.
     let mut open: Vec<usize> = Vec::new();
     for at in 0..found.len() {
         while let Some(&last) = open.last() {
@@ -55,12 +55,12 @@ pub(super) fn headings(reader: &mut Reader) {
         }
         open.push(at);
     }
-    reader.headings = found;
+    collector.headings = found;
 }
 
-/// The end of the nearest part of the page that has text after the heading.
-fn reach(reader: &Reader, id: NodeId) -> u32 {
-    let dom = reader.dom;
+/// The end of the nearest enclosing element that has text after the heading.
+fn reach(collector: &FactCollector, id: NodeId) -> u32 {
+    let dom = collector.dom;
     let end = dom.subtree_end(id).0;
     for above in dom.ancestors(id).take(4) {
         let until = dom.subtree_end(above).0;
@@ -73,17 +73,17 @@ fn reach(reader: &Reader, id: NodeId) -> u32 {
 }
 
 /// The text under each heading, labelled by the heading.
-pub(super) fn read(reader: &mut Reader) {
-    for at in 0..reader.headings.len() {
-        let Heading { end, until, level, ref words, .. } = reader.headings[at];
+pub(super) fn collect(collector: &mut FactCollector) {
+    for at in 0..collector.headings.len() {
+        let Heading { end, until, level, ref words, .. } = collector.headings[at];
         let words = words.clone();
         if level == 1 || until <= end || words.is_empty() {
             continue;
         }
-        let text: Rc<str> = text::of_range(reader.dom, &reader.visible, end..until).into();
+        let text: Rc<str> = text::visible_text_in(collector.dom, &collector.visible, end..until).into();
         if !text.is_empty() {
-            let fact = reader.fact(How::Section, words, end..until, text);
-            reader.add(fact);
+            let fact = collector.fact(EvidenceKind::Section, words, end..until, text);
+            collector.add(fact);
         }
     }
 }

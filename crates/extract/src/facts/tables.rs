@@ -1,58 +1,60 @@
-//! Tables: cells under their column's name, beside their row's name, and by their place.
+//! Tables: cells by column header, by row header, and by position.
 
-use super::groups::{Group, Record};
-use super::{Fact, How, Reader, text};
-use crate::words::Words;
+use super::groups::{Record, RecordGroup};
+use super::{EvidenceKind, Fact, FactCollector, text};
+use crate::words::NameWords;
 use content::dom::{Attr, Dom, NodeId, Tag};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Columns looked at in one table.
-const WIDEST: usize = 60;
-const LONGEST_SPAN: usize = 1_000;
-/// Columns of a table that is turned on its side, and its rows.
-const WIDEST_TURNED: usize = 40;
-const LONGEST_TURNED: usize = 100;
+/// Columns examined of one table.
+const MAX_COLUMNS: usize = 60;
+const MAX_SPAN: usize = 1_000;
+/// Columns and rows of a transposed table.
+const MAX_TRANSPOSED_COLUMNS: usize = 40;
+const MAX_TRANSPOSED_ROWS: usize = 100;
 /// The label of a column that has no name.
 pub(crate) const COLUMN: &str = "column";
 
-struct Cell {
+struct TableCell {
     id: NodeId,
     text: Rc<str>,
     header: bool,
 }
 
-struct Row {
+struct TableRow {
     at: u32,
-    cells: Vec<Option<Rc<Cell>>>,
+    cells: Vec<Option<Rc<TableCell>>>,
     head: bool,
 }
 
-pub(super) fn read(reader: &mut Reader) {
-    let dom = reader.dom;
+pub(super) fn collect(collector: &mut FactCollector) {
+    let dom = collector.dom;
     for table in dom.subtree(dom.root()).filter(|&id| dom.tag(id) == Tag::Table) {
-        if !reader.visible.contains(table) || dom.attr(table, Attr::Role) == Some("presentation") {
+        if !collector.visible.contains(table) || dom.attr(table, Attr::Role) == Some("presentation") {
             continue;
         }
-        let rows = rows(reader, table);
+        let rows = rows(collector, table);
         let names = names(&rows);
         let body = rows.iter().filter(|row| !row.head);
         for row in body {
             let labelled = row.cells.first().and_then(Option::as_ref).is_some_and(|cell| cell.header);
             for (column, cell) in row.cells.iter().enumerate() {
                 let Some(cell) = cell else { continue };
-                // A cell that reaches down speaks for every row it stands in.
+                // A cell with `rowspan` counts for every row that it covers.
                 let own = dom.contains(NodeId(row.at), cell.id);
                 let (at, end) =
                     if own { (cell.id.0, dom.subtree_end(cell.id).0) } else { (row.at, row.at + 1) };
                 let name = names.get(column).filter(|name| !name.is_empty());
                 if let Some(name) = name {
-                    let fact = reader.fact(How::Table, name.clone(), at..end, Rc::clone(&cell.text));
-                    reader.add(with_cell(fact, reader, cell));
+                    let fact =
+                        collector.fact(EvidenceKind::Table, name.clone(), at..end, Rc::clone(&cell.text));
+                    collector.add(with_cell(fact, collector, cell));
                 }
-                let place = Words(vec![COLUMN.to_owned(), column.to_string()]);
-                let fact = reader.fact(How::Position, place, at..end, Rc::clone(&cell.text));
-                reader.add(with_cell(fact, reader, cell));
+                let column_words = NameWords(vec![COLUMN.to_owned(), column.to_string()]);
+                let fact =
+                    collector.fact(EvidenceKind::Position, column_words, at..end, Rc::clone(&cell.text));
+                collector.add(with_cell(fact, collector, cell));
             }
             let two = row.cells.iter().flatten().count() == 2;
             if let [Some(label), .., Some(value)] = row.cells.as_slice()
@@ -60,43 +62,44 @@ pub(super) fn read(reader: &mut Reader) {
                 && (names.is_empty() || labelled)
                 && text::is_label(&label.text)
             {
-                reader.add_node(How::Table, &label.text, value.id, &value.text);
+                collector.add_node(EvidenceKind::Table, &label.text, value.id, &value.text);
             }
         }
     }
 }
 
-/// What a cell that stands in an earlier row links to.
-fn with_cell(mut fact: Fact, reader: &Reader, cell: &Cell) -> Fact {
+/// Adds the link of a cell that comes from an earlier row.
+fn with_cell(mut fact: Fact, collector: &FactCollector, cell: &TableCell) -> Fact {
     if fact.end == fact.at + 1 {
-        (fact.machine, fact.link) = reader.beside(cell.id.0, reader.dom.subtree_end(cell.id).0);
+        (fact.machine, fact.link) =
+            collector.machine_value_and_link(cell.id.0, collector.dom.subtree_end(cell.id).0);
     }
     fact
 }
 
-fn rows(reader: &Reader, table: NodeId) -> Vec<Row> {
-    let dom = reader.dom;
+fn rows(collector: &FactCollector, table: NodeId) -> Vec<TableRow> {
+    let dom = collector.dom;
     let mut rows = Vec::new();
-    // Cells of earlier rows that reach down, by column, with the rows left.
-    let mut down: HashMap<usize, (usize, Rc<Cell>)> = HashMap::new();
+    // Cells of earlier rows with `rowspan`, by column, with the number of rows left.
+    let mut down: HashMap<usize, (usize, Rc<TableCell>)> = HashMap::new();
     let mut at = table.0 + 1;
     while at < dom.subtree_end(table).0 {
         let id = NodeId(at);
         at += 1;
         match dom.tag(id) {
-            // Tables within tables are read on their own.
+            // Nested tables are read separately.
             Tag::Table => at = dom.subtree_end(id).0,
-            Tag::Tr => rows.push(row(reader, id, &mut down)),
+            Tag::Tr => rows.push(row(collector, id, &mut down)),
             _ => {}
         }
     }
     rows
 }
 
-fn row(reader: &Reader, tr: NodeId, down: &mut HashMap<usize, (usize, Rc<Cell>)>) -> Row {
-    let dom = reader.dom;
-    let mut cells: Vec<Option<Rc<Cell>>> = Vec::new();
-    let mut taken = |cells: &mut Vec<Option<Rc<Cell>>>| {
+fn row(collector: &FactCollector, tr: NodeId, down: &mut HashMap<usize, (usize, Rc<TableCell>)>) -> TableRow {
+    let dom = collector.dom;
+    let mut cells: Vec<Option<Rc<TableCell>>> = Vec::new();
+    let mut taken = |cells: &mut Vec<Option<Rc<TableCell>>>| {
         while let Some((left, cell)) = down.get_mut(&cells.len()) {
             let column = cells.len();
             cells.push(Some(Rc::clone(cell)));
@@ -106,19 +109,19 @@ fn row(reader: &Reader, tr: NodeId, down: &mut HashMap<usize, (usize, Rc<Cell>)>
             }
         }
     };
-    let mut fresh: Vec<(usize, usize, Rc<Cell>)> = Vec::new();
-    for id in dom.children(tr).filter(|&id| matches!(dom.tag(id), Tag::Td | Tag::Th)).take(WIDEST) {
+    let mut fresh: Vec<(usize, usize, Rc<TableCell>)> = Vec::new();
+    for id in dom.children(tr).filter(|&id| matches!(dom.tag(id), Tag::Td | Tag::Th)).take(MAX_COLUMNS) {
         taken(&mut cells);
-        let cell = Rc::new(Cell { id, text: reader.text(id), header: dom.tag(id) == Tag::Th });
+        let cell = Rc::new(TableCell { id, text: collector.text(id), header: dom.tag(id) == Tag::Th });
         let span = |name| span(dom, id, name);
-        let down = span(Attr::Rowspan).min(LONGEST_SPAN);
-        for _ in 0..span(Attr::Colspan).min(WIDEST) {
+        let down = span(Attr::Rowspan).min(MAX_SPAN);
+        for _ in 0..span(Attr::Colspan).min(MAX_COLUMNS) {
             if down > 1 {
                 fresh.push((cells.len(), down - 1, Rc::clone(&cell)));
             }
             cells.push(Some(Rc::clone(&cell)));
         }
-        if cells.len() >= WIDEST {
+        if cells.len() >= MAX_COLUMNS {
             break;
         }
     }
@@ -126,36 +129,39 @@ fn row(reader: &Reader, tr: NodeId, down: &mut HashMap<usize, (usize, Rc<Cell>)>
     down.extend(fresh.into_iter().map(|(column, left, cell)| (column, (left, cell))));
     let in_head = dom.parent(tr).is_some_and(|parent| dom.tag(parent) == Tag::Thead);
     let all = !cells.is_empty() && cells.iter().flatten().all(|cell| cell.header);
-    Row { at: tr.0, head: (in_head || all) && cells.len() > 1, cells }
+    TableRow { at: tr.0, head: (in_head || all) && cells.len() > 1, cells }
 }
 
 fn span(dom: &Dom, cell: NodeId, name: Attr) -> usize {
     dom.attr(cell, name).and_then(|value| value.trim().parse().ok()).unwrap_or(1).max(1)
 }
 
-/// The names of the columns: the last of the header rows at the top, or a first row of labels above rows of figures.
-fn names(rows: &[Row]) -> Vec<Words> {
+/// The column names: the last header row at the top, or a first row of labels above rows of numbers.
+fn names(rows: &[TableRow]) -> Vec<NameWords> {
     let heads = rows.iter().take_while(|row| row.head).count();
-    let of = |row: &Row| {
+    let of = |row: &TableRow| {
         row.cells
             .iter()
-            .map(|cell| cell.as_ref().map_or_else(Words::default, |cell| Words::of(&cell.text)))
+            .map(|cell| {
+                cell.as_ref().map_or_else(NameWords::default, |cell| NameWords::from_name(&cell.text))
+            })
             .collect()
     };
     heads.checked_sub(1).map(|last| of(&rows[last])).unwrap_or_default()
 }
 
-/// Tables whose rows are properties and whose columns are things.
-pub(super) fn turned(reader: &mut Reader) -> Vec<Group> {
-    let dom = reader.dom;
+/// Groups of transposed tables, whose rows are properties and whose columns are records.
+pub(super) fn transposed_groups(collector: &mut FactCollector) -> Vec<RecordGroup> {
+    let dom = collector.dom;
     let mut groups = Vec::new();
     for table in dom.subtree(dom.root()).filter(|&id| dom.tag(id) == Tag::Table) {
-        if !reader.visible.contains(table) {
+        if !collector.visible.contains(table) {
             continue;
         }
-        let rows = rows(reader, table);
+        let rows = rows(collector, table);
         let width = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
-        if !(3..=WIDEST_TURNED).contains(&width) || !(2..=LONGEST_TURNED).contains(&rows.len()) {
+        if !(3..=MAX_TRANSPOSED_COLUMNS).contains(&width) || !(2..=MAX_TRANSPOSED_ROWS).contains(&rows.len())
+        {
             continue;
         }
         let named = rows.iter().filter(|row| {
@@ -171,30 +177,30 @@ pub(super) fn turned(reader: &mut Reader) -> Vec<Group> {
             for (number, row) in rows.iter().enumerate() {
                 let Some(Some(cell)) = row.cells.get(column) else { continue };
                 let label = match row.cells.first() {
-                    _ if number == 0 && head => Words::of("name"),
-                    Some(Some(label)) => Words::of(&label.text),
+                    _ if number == 0 && head => NameWords::from_name("name"),
+                    Some(Some(label)) => NameWords::from_name(&label.text),
                     _ => continue,
                 };
                 let (at, end) = (cell.id.0, dom.subtree_end(cell.id).0);
-                // "Model" in the corner says what the columns are.
+                // "Model" in the corner names the columns.
                 if let (0, true, Some(Some(corner))) = (number, head, row.cells.first())
                     && !corner.text.is_empty()
                 {
-                    facts.push(reader.fact(
-                        How::Table,
-                        Words::of(&corner.text),
+                    facts.push(collector.fact(
+                        EvidenceKind::Table,
+                        NameWords::from_name(&corner.text),
                         at..end,
                         Rc::clone(&cell.text),
                     ));
                 }
                 if !label.is_empty() && !cell.text.is_empty() {
-                    facts.push(reader.fact(How::Table, label, at..end, Rc::clone(&cell.text)));
+                    facts.push(collector.fact(EvidenceKind::Table, label, at..end, Rc::clone(&cell.text)));
                 }
             }
             records.push(Record::Facts(facts));
         }
-        let label = super::groups::label_of(reader, table, table);
-        groups.push(Group { label, records, signature: String::new(), stated: true });
+        let label = super::groups::group_label(collector, table, table);
+        groups.push(RecordGroup { label, records, signature: String::new(), stated: true });
     }
     groups
 }

@@ -1,20 +1,20 @@
-//! The text of a part of a page in one line, as a reader sees it.
+//! The visible text of a part of a page, in one line.
 
 use content::NodeSet;
 use content::dom::{Dom, NodeId, Tag};
 use std::ops::Range;
 
-/// Longest text of one fact.
-pub(crate) const LONGEST: usize = 2_000;
-/// Nodes looked at for one text.
-const MOST_NODES: usize = 1_500;
+/// Limit of the text of one fact.
+pub(crate) const MAX_TEXT_BYTES: usize = 2_000;
+/// Nodes examined for one text.
+const MAX_NODES: usize = 1_500;
 
-/// Text among the visible nodes of a range, struck text left out.
-pub(crate) fn of_range(dom: &Dom, visible: &NodeSet, range: Range<u32>) -> String {
+/// The text of the visible nodes of a range, without struck-out text.
+pub(crate) fn visible_text_in(dom: &Dom, visible: &NodeSet, range: Range<u32>) -> String {
     let mut raw = String::new();
     let mut at = range.start;
-    for _ in 0..MOST_NODES {
-        if at >= range.end || raw.len() > LONGEST * 2 {
+    for _ in 0..MAX_NODES {
+        if at >= range.end || raw.len() > MAX_TEXT_BYTES * 2 {
             break;
         }
         let id = NodeId(at);
@@ -29,19 +29,19 @@ pub(crate) fn of_range(dom: &Dom, visible: &NodeSet, range: Range<u32>) -> Strin
             raw.push(' ');
         }
     }
-    one_line(&raw)
+    collapse_whitespace(&raw)
 }
 
-pub(crate) fn of(dom: &Dom, visible: &NodeSet, id: NodeId) -> String {
-    of_range(dom, visible, id.0..dom.subtree_end(id).0)
+pub(crate) fn visible_text(dom: &Dom, visible: &NodeSet, id: NodeId) -> String {
+    visible_text_in(dom, visible, id.0..dom.subtree_end(id).0)
 }
 
-pub(crate) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len().min(LONGEST));
+pub(crate) fn collapse_whitespace(text: &str) -> String {
+    let mut line = String::with_capacity(text.len().min(MAX_TEXT_BYTES));
     for word in text.split_whitespace() {
-        if line.len() + word.len() >= LONGEST {
+        if line.len() + word.len() >= MAX_TEXT_BYTES {
             if line.is_empty() {
-                line.push_str(&word[..word.floor_char_boundary(LONGEST)]);
+                line.push_str(&word[..word.floor_char_boundary(MAX_TEXT_BYTES)]);
             }
             break;
         }
@@ -53,12 +53,12 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// What was true once: old prices.
+/// Whether a tag strikes out its text: old prices.
 pub(crate) fn is_struck(tag: Tag) -> bool {
     matches!(tag, Tag::Del | Tag::S | Tag::Strike)
 }
 
-/// Whether a text could be the name of a value: short, with letters, no sentence.
+/// Whether a text could be a label: short, with letters, not a sentence.
 pub(crate) fn is_label(text: &str) -> bool {
     let text = text.trim().trim_end_matches([':', '：']).trim();
     let length = text.chars().count();

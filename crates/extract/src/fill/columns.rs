@@ -1,70 +1,78 @@
-//! Which column of a list is which field, judged by a sample of its records.
+//! Assigns the columns of a list to fields, based on a sample of its records.
 //!
-//! A column is what has the same label in every record. A list is worth what its columns fit the fields, how many fields it has, and
-//! whether it is called what is asked for.
+//! A column is what has the same label in every record. The score of a list depends on how well its columns
+//! match the fields, how many fields it fills, and whether its name matches what is wanted.
 
 use super::Filler;
-use super::rows::Fit;
-use crate::facts::{COLUMN, Fact, Group, How, LabelId, Record};
-use crate::words::{Words, likeness};
+use super::rows::GroupFit;
+use crate::facts::{COLUMN, EvidenceKind, Fact, LabelId, Record, RecordGroup};
+use crate::words::{NameWords, similarity};
 use content::budget;
 use std::collections::{HashMap, HashSet};
 
-/// Records of a group that are looked at to judge it.
-const SAMPLE: usize = 24;
-/// What the columns of a group must reach on average, and one column alone.
-const LEAST_GROUP: f32 = 0.12;
-const LEAST_COLUMN: f32 = 0.22;
-/// What rows within rows are worth, and a column that has only its place.
-const NESTED: f32 = 0.5;
-const PLACED: f32 = 0.3;
+/// Records of a group that are used to score it.
+const SAMPLE_RECORDS: usize = 24;
+/// The minimum score of a group's columns on average, and of one column alone.
+const MIN_GROUP_SCORE: f32 = 0.12;
+const MIN_COLUMN_SCORE: f32 = 0.22;
+/// The score of nested rows, and of a column that has no name.
+const NESTED_ROWS_SCORE: f32 = 0.5;
+const UNNAMED_COLUMN_SCORE: f32 = 0.3;
 
-/// What a column is known by.
-pub(crate) type Column = (LabelId, How);
+/// The identity of a column.
+pub(crate) type ColumnKey = (LabelId, EvidenceKind);
 
-/// What a sample shows of one column for one field.
+/// Sample statistics of one column for one field.
 #[derive(Debug, Default)]
-struct Tally {
+struct ColumnTally {
     sum: f32,
-    /// Times that the label stood in a record again.
+    /// How often the label was repeated within a record.
     again: usize,
     last: Option<usize>,
 }
 
-/// What a sample shows.
+/// Sample statistics of a group.
 #[derive(Debug, Default)]
-struct Survey<'p> {
-    tallies: HashMap<(usize, Column), Tally>,
-    /// Where the values of each column stand.
-    places: HashMap<Column, Vec<(u32, &'p str)>>,
-    /// Arrays that records may have, and how likely.
+struct ColumnSurvey<'p> {
+    tallies: HashMap<(usize, ColumnKey), ColumnTally>,
+    /// The positions of the values of each column.
+    places: HashMap<ColumnKey, Vec<(u32, &'p str)>>,
+    /// Arrays that records may contain, with their score.
     listed: HashMap<usize, f32>,
 }
 
 impl<'p> Filler<'_, 'p> {
-    /// Chooses columns for the fields and says how well the group fits.
-    pub(crate) fn judge(&mut self, at: usize, item: usize, page: usize, group: &'p Group) -> Option<Fit<'p>> {
+    /// Chooses columns for the fields and scores the group.
+    pub(crate) fn score_group(
+        &mut self,
+        at: usize,
+        item: usize,
+        page: usize,
+        group: &'p RecordGroup,
+    ) -> Option<GroupFit<'p>> {
         let leaves = self.leaves_of(item);
         let children = self.shape.fields[item].children.iter().copied();
         let arrays: Vec<usize> = children.filter(|&child| self.shape.item(child).is_some()).collect();
-        let step = group.records.len().div_ceil(SAMPLE).max(1);
+        let step = group.records.len().div_ceil(SAMPLE_RECORDS).max(1);
         let sample: Vec<&'p Record> = group.records.iter().step_by(step).collect();
         let survey = self.survey(page, &sample, &leaves, &arrays);
         let (mut columns, sum, strongest) = self.assign(&survey, sample.len());
         let placed = self.by_position(page, &sample, &leaves, &columns);
-        let gained = placed.len() as f32 * PLACED;
+        let gained = placed.len() as f32 * UNNAMED_COLUMN_SCORE;
         columns.extend(placed);
         let wanted = (leaves.len() + arrays.len()).max(1) as f32;
         let mut score = (sum + gained + survey.listed.values().sum::<f32>()) / wanted;
-        if score < LEAST_GROUP || (strongest < LEAST_COLUMN && gained == 0.0 && survey.listed.is_empty()) {
+        if score < MIN_GROUP_SCORE
+            || (strongest < MIN_COLUMN_SCORE && gained == 0.0 && survey.listed.is_empty())
+        {
             return None;
         }
-        score += 0.15 * self.called(at, &group.label) + if group.stated { 0.03 } else { 0.0 };
-        // A single record is a list only beside others of its kind.
+        score += 0.15 * self.label_score(at, &group.label) + if group.stated { 0.03 } else { 0.0 };
+        // A single record is a list only together with similar ones on other pages.
         if group.records.len() == 1 {
             score *= 0.7;
         }
-        Some(Fit { page, group, score, columns })
+        Some(GroupFit { page, group, score, columns })
     }
 
     fn survey(
@@ -73,27 +81,27 @@ impl<'p> Filler<'_, 'p> {
         sample: &[&'p Record],
         leaves: &[usize],
         arrays: &[usize],
-    ) -> Survey<'p> {
+    ) -> ColumnSurvey<'p> {
         let leaves: HashSet<usize> = leaves.iter().copied().collect();
-        let mut survey = Survey::default();
+        let mut survey = ColumnSurvey::default();
         for (number, &record) in sample.iter().enumerate() {
             let from = match record {
                 Record::Nodes(from, to) => {
                     let repeats = self.pages[page].repeats_within(*from, *to);
                     let rows = arrays.iter().filter(|&&field| repeats && self.shape.is_rows(field));
-                    survey.listed.extend(rows.map(|&field| (field, NESTED)));
+                    survey.listed.extend(rows.map(|&field| (field, NESTED_ROWS_SCORE)));
                     Some(*from)
                 }
                 Record::Facts(_) => None,
             };
             for fact in self.facts(page, record) {
-                for &(field, likeness) in self.wants.likes(fact.label).iter() {
+                for &(field, similarity) in self.matcher.matching_fields(fact.label).iter() {
                     budget::spend(1);
-                    let most = likeness * fact.how.trust() * fact.place;
+                    let most = similarity * fact.how.trust() * fact.position_weight;
                     if leaves.contains(&field) {
                         self.tally(&mut survey, (field, page, number), most, fact);
                     } else if arrays.contains(&field)
-                        // The whole of a record is no list within it.
+                        // The whole record is not a list within itself.
                         && from.is_none_or(|from| fact.at > from)
                         && !self.shape.is_rows(field)
                     {
@@ -108,44 +116,44 @@ impl<'p> Filler<'_, 'p> {
 
     fn tally(
         &self,
-        survey: &mut Survey<'p>,
+        survey: &mut ColumnSurvey<'p>,
         (field, page, number): (usize, usize, usize),
         most: f32,
         fact: &'p Fact,
     ) {
-        let column = self.wants.column(fact);
+        let column = self.matcher.column(fact);
         let tally = survey.tallies.entry((field, column)).or_default();
         if tally.last == Some(number) {
             tally.again += 1;
-        } else if let Some((_, fit)) = self.read(field, page, fact) {
+        } else if let Some((_, fit)) = self.parse_fact(field, page, fact) {
             tally.sum += most * fit;
             tally.last = Some(number);
             survey.places.entry(column).or_default().push((fact.at, &fact.text));
         }
     }
 
-    /// The best column for each field, the surest first; no values serve two fields.
-    fn assign(&self, survey: &Survey<'p>, sample: usize) -> (HashMap<usize, Column>, f32, f32) {
+    /// The best column for each field, best score first; no column serves two fields.
+    fn assign(&self, survey: &ColumnSurvey<'p>, sample: usize) -> (HashMap<usize, ColumnKey>, f32, f32) {
         let count = sample.max(1) as f32;
-        let mut ranked: Vec<(f32, usize, Column)> = survey
+        let mut ranked: Vec<(f32, usize, ColumnKey)> = survey
             .tallies
             .iter()
-            // A label that stands in a record many times belongs to something smaller.
+            // A label that is repeated within a record belongs to something smaller.
             .map(|(&(field, column), tally)| {
                 (tally.sum / count / (1.0 + 0.5 * tally.again as f32 / count), field, column)
             })
-            .filter(|(score, ..)| *score >= LEAST_COLUMN * 0.6)
+            .filter(|(score, ..)| *score >= MIN_COLUMN_SCORE * 0.6)
             .collect();
         ranked.sort_by(|one, other| {
             other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)).then(one.2.cmp(&other.2))
         });
-        let mut columns: HashMap<usize, Column> = HashMap::new();
+        let mut columns: HashMap<usize, ColumnKey> = HashMap::new();
         let (mut sum, mut strongest): (f32, f32) = (0.0, 0.0);
         for (score, field, column) in ranked {
             let values = survey.places.get(&column);
             let taken = columns
                 .iter()
-                .any(|(&other, used)| self.alike(other, field) && survey.places.get(used) == values);
+                .any(|(&other, used)| self.share_values(other, field) && survey.places.get(used) == values);
             if !columns.contains_key(&field) && !taken {
                 columns.insert(field, column);
                 sum += score;
@@ -155,45 +163,46 @@ impl<'p> Filler<'_, 'p> {
         (columns, sum, strongest)
     }
 
-    /// Whether a group is called what the array is called, or what the prompt asks for.
-    fn called(&self, at: usize, label: &Words) -> f32 {
-        let name = &self.wants.names[at];
+    /// How well the label of a group matches the array's name or the prompt.
+    fn label_score(&self, at: usize, label: &NameWords) -> f32 {
+        let name = &self.matcher.names[at];
         let direct = label
             .0
             .iter()
-            .map(|word| likeness(name, &Words(vec![word.clone()]), &Words::default()))
+            .map(|word| similarity(name, &NameWords(vec![word.clone()]), &NameWords::default()))
             .fold(0.0, f32::max);
-        let asked = label.0.iter().filter(|word| self.wants.prompt.has(word)).count();
+        let asked = label.0.iter().filter(|word| self.matcher.prompt.has(word)).count();
         direct.max(if asked > 0 { 0.6 } else { 0.0 })
     }
 
-    /// Columns without names, in the order of the fields that nothing else fits.
+    /// Assigns columns without names to the remaining fields, in order.
     fn by_position(
         &mut self,
         page: usize,
         sample: &[&'p Record],
         leaves: &[usize],
-        columns: &HashMap<usize, Column>,
-    ) -> Vec<(usize, Column)> {
+        columns: &HashMap<usize, ColumnKey>,
+    ) -> Vec<(usize, ColumnKey)> {
         let mut left: Vec<usize> =
             leaves.iter().copied().filter(|leaf| !columns.contains_key(leaf)).collect();
-        // The prompt may name them in their order; a schema that was sorted on its way does not.
-        left.sort_by_key(|&leaf| self.wants.asked_at(leaf));
-        let mut order: Vec<(String, Column, usize)> = Vec::new();
+        // The prompt may name them in order; the schema's properties may have been sorted in transit.
+        left.sort_by_key(|&leaf| self.matcher.prompt_position(leaf));
+        let mut order: Vec<(String, ColumnKey, usize)> = Vec::new();
         for record in sample {
-            for fact in self.facts(page, record).into_iter().filter(|fact| fact.how == How::Position) {
-                let [kind, number] = self.wants.words(fact.label).0.as_slice() else { continue };
+            for fact in self.facts(page, record).into_iter().filter(|fact| fact.how == EvidenceKind::Position)
+            {
+                let [kind, number] = self.matcher.words(fact.label).0.as_slice() else { continue };
                 if kind != COLUMN {
                     continue;
                 }
                 match order.iter_mut().find(|(known, ..)| known == number) {
                     Some((_, _, times)) => *times += 1,
-                    None => order.push((number.clone(), self.wants.column(fact), 1)),
+                    None => order.push((number.clone(), self.matcher.column(fact), 1)),
                 }
             }
         }
         order.retain(|(_, _, times)| *times * 10 >= sample.len() * 6);
-        // Only where every field is without a name of its own on the page, and every column has a field.
+        // Only where no field has a name on the page, and every column has a field.
         if left.len() != leaves.len() || order.len() != left.len() {
             return Vec::new();
         }
@@ -203,8 +212,8 @@ impl<'p> Filler<'_, 'p> {
             let mut read = 0;
             for record in sample {
                 let found =
-                    self.facts(page, record).into_iter().find(|fact| self.wants.column(fact) == *column);
-                read += usize::from(found.is_some_and(|fact| self.read(field, page, fact).is_some()));
+                    self.facts(page, record).into_iter().find(|fact| self.matcher.column(fact) == *column);
+                read += usize::from(found.is_some_and(|fact| self.parse_fact(field, page, fact).is_some()));
             }
             if read * 10 < sample.len() * 6 {
                 return Vec::new();

@@ -1,39 +1,44 @@
-//! Arrays of single values: items of a list, values of a column, parts of a line.
+//! Fills arrays of single values: items of a list, values of a column, parts of a line.
 
-use super::{Candidate, Evidence, Filler, Part, Scope};
-use crate::facts::{Fact, How, LIST, Record};
+use super::{Evidence, FieldCandidate, FillScope, FilledPart, Filler};
+use crate::facts::{EvidenceKind, Fact, LIST, Record};
 use content::dom::{NodeId, Tag};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 /// Items of one list.
-const MOST_ITEMS: usize = 5_000;
-const LEAST: f32 = 0.38;
+const MAX_ITEMS: usize = 5_000;
+const MIN_SCORE: f32 = 0.38;
 
-/// Facts with the pages they stand on.
-type Stated<'p> = Vec<(usize, &'p Fact)>;
+/// Facts with their pages.
+type PageFactList<'p> = Vec<(usize, &'p Fact)>;
 
 impl<'p> Filler<'_, 'p> {
-    pub(crate) fn list(&mut self, at: usize, scope: &Scope<'p>, pointer: &str) -> Option<Part> {
+    pub(crate) fn fill_list(
+        &mut self,
+        at: usize,
+        scope: &FillScope<'p>,
+        pointer: &str,
+    ) -> Option<FilledPart> {
         let item = self.shape.item(at)?;
-        // Facts of one label belong together; the label that means the field best wins.
-        let mut best: BTreeMap<(usize, u32, How), (f32, Stated<'p>)> = BTreeMap::new();
-        for (page, fact, factor) in self.in_scope(scope) {
-            let likes = self.wants.likes(fact.label);
-            let like = likes
+        // Facts of one label belong together; the label that matches the field best wins.
+        let mut best: BTreeMap<(usize, u32, EvidenceKind), (f32, PageFactList<'p>)> = BTreeMap::new();
+        for (page, fact, factor) in self.facts_in_scope(scope) {
+            let matches = self.matcher.matching_fields(fact.label);
+            let like = matches
                 .iter()
                 .filter(|(field, _)| *field == at || *field == item)
                 .map(|(_, like)| *like)
                 .fold(0.0, f32::max);
-            let score = like * fact.how.trust() * fact.place * factor;
-            if score >= LEAST && fact.how != How::Heading && fact.how != How::Position {
+            let score = like * fact.how.trust() * fact.position_weight * factor;
+            if score >= MIN_SCORE && fact.how != EvidenceKind::Heading && fact.how != EvidenceKind::Position {
                 let (top, facts) = best.entry((page, fact.label.0, fact.how)).or_default();
                 *top = top.max(score);
                 facts.push((page, fact));
             }
         }
-        let mut ranked: Vec<(f32, Stated<'p>)> = best.into_values().collect();
+        let mut ranked: Vec<(f32, PageFactList<'p>)> = best.into_values().collect();
         ranked.sort_by(|(one, one_facts), (other, other_facts)| {
             other.total_cmp(one).then(one_facts[0].1.at.cmp(&other_facts[0].1.at))
         });
@@ -46,10 +51,10 @@ impl<'p> Filler<'_, 'p> {
         self.only_list(item, scope, pointer)
     }
 
-    fn in_scope(&self, scope: &Scope<'p>) -> Vec<(usize, &'p Fact, f32)> {
+    fn facts_in_scope(&self, scope: &FillScope<'p>) -> Vec<(usize, &'p Fact, f32)> {
         let pages = self.pages;
         match scope {
-            Scope::Pages(numbers) => numbers
+            FillScope::Pages(numbers) => numbers
                 .iter()
                 .flat_map(|&page| {
                     let things = pages[page].things.iter().flat_map(move |thing| {
@@ -58,55 +63,66 @@ impl<'p> Filler<'_, 'p> {
                     things.chain(pages[page].facts.iter().map(move |fact| (page, fact, 1.0)))
                 })
                 .collect(),
-            Scope::Record(page, Record::Nodes(from, to)) => {
-                pages[*page].within(*from, *to).map(|fact| (*page, fact, 1.0)).collect()
+            FillScope::Record(page, Record::Nodes(from, to)) => {
+                pages[*page].facts_within(*from, *to).map(|fact| (*page, fact, 1.0)).collect()
             }
-            Scope::Record(page, Record::Facts(facts)) => {
+            FillScope::Record(page, Record::Facts(facts)) => {
                 facts.iter().map(|fact| (*page, fact, 1.0)).collect()
             }
         }
     }
 
-    /// In a record whose only list has no name, that list is meant.
-    fn only_list(&mut self, item: usize, scope: &Scope<'p>, pointer: &str) -> Option<Part> {
-        let Scope::Record(page, Record::Nodes(from, to)) = scope else { return None };
+    /// The only list of a record, where it has no name.
+    fn only_list(&mut self, item: usize, scope: &FillScope<'p>, pointer: &str) -> Option<FilledPart> {
+        let FillScope::Record(page, Record::Nodes(from, to)) = scope else { return None };
         let pages = self.pages;
         let lists: Vec<(usize, &'p Fact)> = pages[*page]
-            .within(*from, *to)
-            .filter(|fact| self.wants.words(fact.label).0 == [LIST])
+            .facts_within(*from, *to)
+            .filter(|fact| self.matcher.words(fact.label).0 == [LIST])
             .map(|fact| (*page, fact))
             .collect();
         if lists.len() == 1 { self.items(item, &lists, pointer, 0.4) } else { None }
     }
 
-    fn items(&mut self, item: usize, facts: &[(usize, &'p Fact)], pointer: &str, score: f32) -> Option<Part> {
+    fn items(
+        &mut self,
+        item: usize,
+        facts: &[(usize, &'p Fact)],
+        pointer: &str,
+        score: f32,
+    ) -> Option<FilledPart> {
         let (page, first) = *facts.first()?;
         let mut texts: Vec<(usize, Fact)> = Vec::new();
         if facts.len() == 1 {
-            texts.extend(self.parts_of(page, first).into_iter().map(|fact| (page, fact)));
+            texts.extend(self.split_items(page, first).into_iter().map(|fact| (page, fact)));
         } else {
-            for &(page, fact) in facts.iter().take(MOST_ITEMS) {
+            for &(page, fact) in facts.iter().take(MAX_ITEMS) {
                 texts.push((page, fact.clone()));
             }
         }
         let mut values: Vec<Value> = Vec::new();
         let mut evidence: Vec<Evidence> = Vec::new();
         let mut seen = HashSet::new();
-        for (page, fact) in texts.iter().take(MOST_ITEMS) {
-            let Some((value, fit)) = self.read(item, *page, fact) else { continue };
+        for (page, fact) in texts.iter().take(MAX_ITEMS) {
+            let Some((value, fit)) = self.parse_fact(item, *page, fact) else { continue };
             if !seen.insert(value.to_string()) {
                 continue;
             }
-            let candidate =
-                Candidate { page: *page, fact, value: value.clone(), likeness: 1.0, score: score * fit };
+            let candidate = FieldCandidate {
+                page: *page,
+                fact,
+                value: value.clone(),
+                similarity: 1.0,
+                score: score * fit,
+            };
             evidence.push(self.evidence(format!("{pointer}/{}", values.len()), &candidate));
             values.push(value);
         }
-        (!values.is_empty()).then_some(Part { value: Value::Array(values), evidence })
+        (!values.is_empty()).then_some(FilledPart { value: Value::Array(values), evidence })
     }
 
-    /// The items that one statement holds: those of its list, its paragraphs, or the parts of its line.
-    fn parts_of(&self, page: usize, fact: &Fact) -> Vec<Fact> {
+    /// The items within one fact: list items, paragraphs, or the parts of its line.
+    fn split_items(&self, page: usize, fact: &Fact) -> Vec<Fact> {
         let dom = self.pages[page].view.page.dom();
         let whole = |text: String, at: u32, end: u32| Fact { at, end, text: Rc::from(text), ..fact.clone() };
         if fact.end > fact.at {
@@ -114,12 +130,12 @@ impl<'p> Filler<'_, 'p> {
             for tags in [&[Tag::Li][..], &[Tag::P, Tag::Dd][..]] {
                 let mut found = Vec::new();
                 let mut at = fact.at;
-                while at < fact.end && found.len() < MOST_ITEMS {
+                while at < fact.end && found.len() < MAX_ITEMS {
                     let id = NodeId(at);
                     at += 1;
                     if tags.contains(&dom.tag(id)) {
                         let end = dom.subtree_end(id).0;
-                        let text = crate::facts::text::of(dom, &visible, id);
+                        let text = crate::facts::text::visible_text(dom, &visible, id);
                         if !text.is_empty() {
                             found.push(whole(text, id.0, end));
                         }
@@ -133,7 +149,7 @@ impl<'p> Filler<'_, 'p> {
         }
         let text = &fact.text;
         let mark = [" · ", " | ", "; ", ", ", "、"].into_iter().find(|mark| text.contains(mark));
-        match mark.filter(|_| fact.how != How::JsonLd || text.len() < 200) {
+        match mark.filter(|_| fact.how != EvidenceKind::JsonLd || text.len() < 200) {
             Some(mark) => text
                 .split(mark)
                 .map(|part| whole(part.trim().to_owned(), fact.at, fact.end))

@@ -1,81 +1,82 @@
-//! A schema filled from what pages state.
+//! Fills a schema from the facts of pages.
 //!
-//! Owns the choice: which statement of a page is meant by which field. A value is always a reading of words that stand on a page, and
-//! those words are its evidence; what no page states stays out. Walks the shape of the schema, whose depth is bounded.
+//! Decides which fact of a page belongs to which field. A value is always parsed from words on a page, and
+//! those words are its evidence; fields that no page has stay out. Walks the shape of the schema, whose depth
+//! is bounded.
 
 mod columns;
-mod join;
+mod field_matcher;
+mod linked_pages;
 mod list;
 mod object;
 mod rows;
 mod sentences;
 #[cfg(test)]
 mod tests;
-mod wants;
 
-use crate::facts::{Fact, How, Labels, PageFacts, Record};
-use crate::reading::{Found, Setting};
-use crate::schema::{Kind, Schema, Shape};
+use crate::facts::{EvidenceKind, Fact, Labels, PageFacts, Record};
+use crate::schema::{FieldKind, Schema, Shape};
+use crate::values::{FoundText, PageLocale};
 use crate::{PageView, schema};
 use content::budget;
+use field_matcher::FieldMatcher;
 use serde_json::{Map, Value};
-use wants::Wants;
 
-/// What reading a fact as a field wants it counts.
-const STEPS_PER_READING: u64 = 4;
-/// Pages looked at together.
-const MOST_PAGES: usize = 400;
+/// Budget steps of parsing one fact for one field.
+const STEPS_PER_FACT: u64 = 4;
+/// Pages filled from together.
+const MAX_PAGES: usize = 400;
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Evidence {
-    /// Where the value stands in the result, as a JSON pointer.
+    /// JSON pointer of the value in the result.
     pub pointer: String,
     pub url: String,
-    /// The words of the page that say it.
+    /// The words of the page that contain it.
     pub quote: String,
-    pub how: How,
-    /// How sure it is, from 0 to 1.
+    pub how: EvidenceKind,
+    /// From 0 to 1.
     pub confidence: f32,
 }
 
-/// What was found.
+/// The filled schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filled {
-    /// The result; fields that no page states are absent.
+    /// The result; fields that no page has are absent.
     pub value: Value,
-    /// One for every value in the result, in its order; values that are citations themselves have none.
+    /// One entry per value of the result, in order; citation fields have none.
     pub evidence: Vec<Evidence>,
-    /// Fields that nothing was found for, as pointers of the shape (`/plans/*/price`): required ones first.
+    /// Pointers of empty fields (`/plans/*/price`), required ones first.
     pub missing: Vec<String>,
-    /// Whether a limit kept something out.
+    /// Whether a limit cut something off.
     pub cut: bool,
 }
 
-/// Fills a schema from pages. The prompt tells which of several lists is meant where the schema does not.
+/// Fills a schema from pages. The prompt decides between several lists where the schema does not.
 pub fn fill(schema: &Schema, prompt: &str, pages: &[PageView]) -> Filled {
     let mut labels = Labels::default();
-    let count = pages.len().min(MOST_PAGES);
+    let count = pages.len().min(MAX_PAGES);
     let facts: Vec<PageFacts> =
-        pages.iter().take(MOST_PAGES).map(|&view| PageFacts::of(view, count, &mut labels)).collect();
-    let cut = pages.len() > MOST_PAGES || schema.shape().cut || facts.iter().any(|page| page.cut);
+        pages.iter().take(MAX_PAGES).map(|&view| PageFacts::collect(view, count, &mut labels)).collect();
+    let cut = pages.len() > MAX_PAGES || schema.shape().cut || facts.iter().any(|page| page.cut);
     let mut filler = Filler {
         shape: schema.shape(),
         pages: &facts,
-        wants: Wants::of(schema.shape(), prompt, labels),
+        matcher: FieldMatcher::new(schema.shape(), prompt, labels),
         cut,
     };
-    let everything = Scope::Pages((0..facts.len()).collect());
+    let everything = FillScope::Pages((0..facts.len()).collect());
     let root = filler.shape.root();
     let found = match root.kind {
-        Kind::Array => filler.array(0, &everything, ""),
-        Kind::Object | Kind::Any => Some(filler.object(0, &everything, "", &|_| true)),
-        _ => filler.single(0, &everything, ""),
+        FieldKind::Array => filler.fill_array(0, &everything, ""),
+        FieldKind::Object | FieldKind::Any => Some(filler.fill_object(0, &everything, "", &|_| true)),
+        _ => filler.fill_single(0, &everything, ""),
     };
-    let Part { value, evidence } = found.unwrap_or_else(|| Part {
+    let FilledPart { value, evidence } = found.unwrap_or_else(|| FilledPart {
         value: match root.kind {
-            Kind::Array => Value::Array(Vec::new()),
-            Kind::Object => Value::Object(Map::new()),
+            FieldKind::Array => Value::Array(Vec::new()),
+            FieldKind::Object => Value::Object(Map::new()),
             _ => Value::Null,
         },
         evidence: Vec::new(),
@@ -86,14 +87,14 @@ pub fn fill(schema: &Schema, prompt: &str, pages: &[PageView]) -> Filled {
 
 /// A part of the result.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct FilledPart {
     pub value: Value,
     pub evidence: Vec<Evidence>,
 }
 
-/// Where values are looked for.
+/// Where values are searched.
 #[derive(Debug, Clone)]
-pub(crate) enum Scope<'p> {
+pub(crate) enum FillScope<'p> {
     Pages(Vec<usize>),
     Record(usize, &'p Record),
 }
@@ -101,48 +102,54 @@ pub(crate) enum Scope<'p> {
 pub(crate) struct Filler<'s, 'p> {
     pub shape: &'s Shape,
     pub pages: &'p [PageFacts<'p>],
-    pub wants: Wants,
+    pub matcher: FieldMatcher,
     pub cut: bool,
 }
 
 /// A fact that may be a field's value.
 #[derive(Debug, Clone)]
-pub(crate) struct Candidate<'p> {
+pub(crate) struct FieldCandidate<'p> {
     pub page: usize,
     pub fact: &'p Fact,
     pub value: Value,
-    pub likeness: f32,
+    pub similarity: f32,
     pub score: f32,
 }
 
 impl<'p> Filler<'_, 'p> {
-    pub(crate) fn setting(&self, page: usize) -> Setting<'p> {
+    pub(crate) fn locale(&self, page: usize) -> PageLocale<'p> {
         let page = &self.pages[page];
-        Setting {
+        PageLocale {
             base: page.view.page.base(),
             decimal_comma: page.decimal_comma,
             month_first: page.month_first,
         }
     }
 
-    /// A fact read as a field wants it.
-    pub(crate) fn read(&self, at: usize, page: usize, fact: &Fact) -> Option<(Value, f32)> {
-        budget::spend(STEPS_PER_READING);
-        let found = Found { text: &fact.text, machine: fact.machine.as_deref(), link: fact.link.as_deref() };
-        crate::reading::read(&self.shape.fields[at], self.wants.roles[at], found, &self.setting(page))
+    /// Parses a fact as a value of the field; also returns how well it fits.
+    pub(crate) fn parse_fact(&self, at: usize, page: usize, fact: &Fact) -> Option<(Value, f32)> {
+        budget::spend(STEPS_PER_FACT);
+        let found =
+            FoundText { text: &fact.text, machine: fact.machine.as_deref(), link: fact.link.as_deref() };
+        crate::values::parse_value(&self.shape.fields[at], self.matcher.roles[at], found, &self.locale(page))
     }
 
-    pub(crate) fn array(&mut self, at: usize, scope: &Scope<'p>, pointer: &str) -> Option<Part> {
+    pub(crate) fn fill_array(
+        &mut self,
+        at: usize,
+        scope: &FillScope<'p>,
+        pointer: &str,
+    ) -> Option<FilledPart> {
         let item = self.shape.item(at)?;
         match self.shape.fields[item].kind {
-            Kind::Object => self.rows(at, scope, pointer),
-            // A list of lists is not written on pages in any way that could be told.
-            Kind::Array => None,
-            _ => self.list(at, scope, pointer),
+            FieldKind::Object => self.fill_rows(at, scope, pointer),
+            // Pages have no recognizable form for a list of lists.
+            FieldKind::Array => None,
+            _ => self.fill_list(at, scope, pointer),
         }
     }
 
-    pub(crate) fn evidence(&self, pointer: String, candidate: &Candidate) -> Evidence {
+    pub(crate) fn evidence(&self, pointer: String, candidate: &FieldCandidate) -> Evidence {
         Evidence {
             pointer,
             url: self.pages[candidate.page].view.url.to_owned(),
@@ -153,7 +160,7 @@ impl<'p> Filler<'_, 'p> {
     }
 }
 
-/// The words that say a value: those of the link for an address, else those a reader sees.
+/// The words that contain a value: the link target for a URL, else the visible text.
 fn quote<'f>(fact: &'f Fact, value: &Value) -> &'f str {
     let text = value.as_str().unwrap_or("");
     match &fact.link {
@@ -165,7 +172,7 @@ fn quote<'f>(fact: &'f Fact, value: &Value) -> &'f str {
     }
 }
 
-/// Fields of the shape that the value does not have anywhere.
+/// Fields of the shape that the value lacks.
 fn missing(shape: &Shape, value: &Value) -> Vec<String> {
     let has = |pointer: &str| {
         let mut places = vec![value];
@@ -178,11 +185,13 @@ fn missing(shape: &Shape, value: &Value) -> Vec<String> {
         }
         !places.is_empty()
     };
-    let mut missing: Vec<&schema::Field> = shape
+    let mut missing: Vec<&schema::SchemaField> = shape
         .fields
         .iter()
-        .filter(|field| field.citation_of.is_none() && field.kind != Kind::Object && !has(&field.pointer))
-        .filter(|field| !(field.kind == Kind::Array && field.pointer.is_empty()))
+        .filter(|field| {
+            field.citation_of.is_none() && field.kind != FieldKind::Object && !has(&field.pointer)
+        })
+        .filter(|field| !(field.kind == FieldKind::Array && field.pointer.is_empty()))
         .collect();
     missing.sort_by_key(|field| !field.required);
     missing.into_iter().map(|field| field.pointer.clone()).collect()

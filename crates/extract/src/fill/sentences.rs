@@ -1,29 +1,29 @@
-//! Last resort: a sentence that mentions what a field is called, with a value of its kind beside the words.
+//! Last resort: a sentence that mentions the name of a field, with a value of its kind next to it.
 
-use super::object::Choice;
-use super::{Evidence, Filler, Scope};
-use crate::facts::How;
-use crate::rank::{self, plain_line};
-use crate::reading::{Role, date, number};
-use crate::schema::{Field, Kind};
-use crate::words::{Words, akin};
+use super::object::ChosenValue;
+use super::{Evidence, FillScope, Filler};
+use crate::facts::EvidenceKind;
+use crate::rank::{self, strip_markdown};
+use crate::schema::{FieldKind, SchemaField};
+use crate::values::{ValueRole, date, number};
+use crate::words::{NameWords, words_match};
 use content::budget;
 use serde_json::{Number, Value};
 use std::collections::HashMap;
 
-/// Text and sentences looked at on one page.
-const MOST_TEXT: usize = 400_000;
-const MOST_SENTENCES: usize = 3_000;
-const LONGEST: usize = 600;
-/// Fields that sentences are searched for.
-const MOST_FIELDS: usize = 60;
-/// Share of a field's words that a sentence must have.
-const LEAST_COVERED: f32 = 0.6;
-const CONFIDENCE: f32 = 0.35;
+/// Text and sentences examined on one page.
+const MAX_TEXT_BYTES: usize = 400_000;
+const MAX_SENTENCES: usize = 3_000;
+const MAX_SENTENCE_BYTES: usize = 600;
+/// Fields searched for in sentences.
+const MAX_FIELDS: usize = 60;
+/// Share of a field's words that a sentence must contain.
+const MIN_COVERED_SHARE: f32 = 0.6;
+const SENTENCE_CONFIDENCE: f32 = 0.35;
 
 struct Sentence {
     text: String,
-    /// Each word: folded, and where it stands.
+    /// Each normalized word with its start and end.
     words: Vec<(String, usize, usize)>,
 }
 
@@ -31,19 +31,19 @@ impl<'p> Filler<'_, 'p> {
     pub(crate) fn add_sentences(
         &self,
         leaves: &[usize],
-        scope: &Scope<'p>,
-        chosen: &mut HashMap<usize, Choice<'p>>,
+        scope: &FillScope<'p>,
+        chosen: &mut HashMap<usize, ChosenValue<'p>>,
     ) {
-        let Scope::Pages(pages) = scope else { return };
+        let FillScope::Pages(pages) = scope else { return };
         let left: Vec<usize> = leaves
             .iter()
             .copied()
             .filter(|leaf| {
                 !chosen.contains_key(leaf)
-                    && !self.wants.names[*leaf].own.is_empty()
+                    && !self.matcher.names[*leaf].own.is_empty()
                     && self.shape.fields[*leaf].choices.is_empty()
             })
-            .take(MOST_FIELDS)
+            .take(MAX_FIELDS)
             .collect();
         if left.is_empty() {
             return;
@@ -56,45 +56,47 @@ impl<'p> Filler<'_, 'p> {
                     if chosen.contains_key(&leaf) {
                         continue;
                     }
-                    let Some(value) = self.said(leaf, page, &sentence) else { continue };
+                    let Some(value) = self.value_in_sentence(leaf, page, &sentence) else { continue };
                     let quote = sentence.text.clone();
                     let evidence = Evidence {
                         pointer: String::new(),
                         url: view.url.to_owned(),
                         quote,
-                        how: How::Sentence,
-                        confidence: CONFIDENCE,
+                        how: EvidenceKind::Sentence,
+                        confidence: SENTENCE_CONFIDENCE,
                     };
-                    chosen.insert(leaf, Choice::Sentence(value, evidence));
+                    chosen.insert(leaf, ChosenValue::Sentence(value, evidence));
                 }
             }
         }
     }
 
-    /// What a sentence says of a field.
-    fn said(&self, leaf: usize, page: usize, sentence: &Sentence) -> Option<Value> {
+    /// The value of a field in a sentence.
+    fn value_in_sentence(&self, leaf: usize, page: usize, sentence: &Sentence) -> Option<Value> {
         let field = &self.shape.fields[leaf];
-        let name = &self.wants.names[leaf];
+        let name = &self.matcher.names[leaf];
         let places: Vec<Option<usize>> = name
             .own
             .0
             .iter()
-            .map(|word| sentence.words.iter().position(|(known, ..)| akin(word, known)))
+            .map(|word| sentence.words.iter().position(|(known, ..)| words_match(word, known)))
             .collect();
         let found = places.iter().flatten().count();
-        if found == 0 || (found as f32) < LEAST_COVERED * places.len() as f32 {
+        if found == 0 || (found as f32) < MIN_COVERED_SHARE * places.len() as f32 {
             return None;
         }
-        // What the last word is about stands nearest to the value.
+        // The value is usually next to the last word of the name.
         let near = places.iter().rev().flatten().next().copied()?;
         let (_, start, end) = sentence.words[near];
-        match (field.kind, self.wants.roles[leaf]) {
-            (Kind::Integer | Kind::Number, Role::Year) => date::year(&sentence.text).map(Value::from),
-            (Kind::Integer | Kind::Number, _) => {
-                figure(field, &sentence.text, start, end, self.pages[page].decimal_comma)
+        match (field.kind, self.matcher.roles[leaf]) {
+            (FieldKind::Integer | FieldKind::Number, ValueRole::Year) => {
+                date::find_year(&sentence.text).map(Value::from)
             }
-            (Kind::Text, Role::Name | Role::Plain) => {
-                named_after(sentence, near).map(|text| Value::String(text.to_owned()))
+            (FieldKind::Integer | FieldKind::Number, _) => {
+                nearest_number(field, &sentence.text, start, end, self.pages[page].decimal_comma)
+            }
+            (FieldKind::Text, ValueRole::Name | ValueRole::Plain) => {
+                name_after(sentence, near).map(|text| Value::String(text.to_owned()))
             }
             _ => None,
         }
@@ -102,21 +104,24 @@ impl<'p> Filler<'_, 'p> {
 }
 
 fn sentences(markdown: &str) -> Vec<Sentence> {
-    let text = &markdown[..markdown.floor_char_boundary(MOST_TEXT)];
+    let text = &markdown[..markdown.floor_char_boundary(MAX_TEXT_BYTES)];
     let mut found = Vec::new();
     let lines = text
         .lines()
         .filter(|line| !line.starts_with('|') && !line.starts_with("```") && !line.starts_with('#'));
     for line in lines {
-        let line = plain_line(line);
-        for text in rank::sentences(&line).into_iter().filter(|text| (12..LONGEST).contains(&text.len())) {
-            if found.len() == MOST_SENTENCES {
+        let line = strip_markdown(line);
+        for text in rank::split_sentences(&line)
+            .into_iter()
+            .filter(|text| (12..MAX_SENTENCE_BYTES).contains(&text.len()))
+        {
+            if found.len() == MAX_SENTENCES {
                 return found;
             }
             let mut words = Vec::new();
             let mut at = 0;
             for word in text.split(|c: char| !c.is_alphanumeric()) {
-                if let Some(folded) = Words::of(word).0.pop() {
+                if let Some(folded) = NameWords::from_name(word).0.pop() {
                     words.push((folded, at, at + word.len()));
                 }
                 at += word.len() + text[at + word.len()..].chars().next().map_or(0, char::len_utf8);
@@ -128,22 +133,28 @@ fn sentences(markdown: &str) -> Vec<Sentence> {
 }
 
 /// The number nearest to the words.
-fn figure(field: &Field, text: &str, start: usize, end: usize, decimal_comma: bool) -> Option<Value> {
-    let all = number::numbers(text, decimal_comma, 6);
-    let distance = |number: &number::Written| {
+fn nearest_number(
+    field: &SchemaField,
+    text: &str,
+    start: usize,
+    end: usize,
+    decimal_comma: bool,
+) -> Option<Value> {
+    let all = number::find_numbers(text, decimal_comma, 6);
+    let distance = |number: &number::WrittenNumber| {
         if number.at < start { start - number.at } else { number.at.saturating_sub(end) }
     };
     let nearest = all.iter().min_by_key(|number| distance(number)).filter(|number| distance(number) <= 30)?;
     #[allow(clippy::cast_possible_truncation, reason = "checked to be whole and small")]
     match (field.kind, nearest.value) {
         (_, value) if value.fract() == 0.0 && value.abs() < 9e15 => Some(Value::from(value as i64)),
-        (Kind::Number, value) => Number::from_f64(value).map(Value::Number),
+        (FieldKind::Number, value) => Number::from_f64(value).map(Value::Number),
         _ => None,
     }
 }
 
 /// A name that follows the words: "founded by Tamsin Pascoe in 1887", "headquarters in Newlyn".
-fn named_after(sentence: &Sentence, near: usize) -> Option<&str> {
+fn name_after(sentence: &Sentence, near: usize) -> Option<&str> {
     const BETWEEN: &[&str] = &[
         "by", "in", "at", "is", "was", "are", "the", "of", "von", "par", "por", "ist", "est", "es", "a",
         "an", "named", "called", "to",

@@ -1,24 +1,24 @@
-use crate::{Filled, How, PageView, Schema, conform, fill, fill_free, rank};
-use content::{Limits, Page, Source, Wanted};
+use crate::{EvidenceKind, Filled, PageView, Schema, conform, fill, fill_free, rank};
+use content::{ContentScope, Limits, Page, PageSource};
 use serde_json::{Value, json};
 
 fn page(url: &str, html: &str) -> (String, Page, String) {
     let parsed = url::Url::parse(url).unwrap();
-    let source = Source {
+    let source = PageSource {
         bytes: html.as_bytes(),
         content_type: Some("text/html; charset=utf-8"),
         url: Some(&parsed),
         status: Some(200),
     };
-    let page = Page::read(&source, &Limits::default());
-    let markdown = page.markdown(&page.select(&Wanted::default()).unwrap(), true);
+    let page = Page::parse(&source, &Limits::default());
+    let markdown = page.markdown(&page.select(&ContentScope::default()).unwrap(), true);
     (url.to_owned(), page, markdown)
 }
 
 fn filled(schema: &Value, pages: &[(String, Page, String)]) -> Filled {
     let views: Vec<PageView> =
         pages.iter().map(|(url, page, markdown)| PageView { url, page, markdown }).collect();
-    fill(&Schema::read(schema).unwrap(), "", &views)
+    fill(&Schema::parse(schema).unwrap(), "", &views)
 }
 
 fn one(schema: &Value, html: &str) -> Filled {
@@ -69,9 +69,9 @@ fn evidence_is_word_for_word() {
             .find(|evidence| evidence.pointer == pointer)
             .map(|evidence| (evidence.quote.as_str(), evidence.how))
     };
-    assert_eq!(quote("/name"), Some(("Blue chair", How::Heading)));
-    assert_eq!(quote("/price"), Some(("1,299.00 €", How::Label)));
-    assert_eq!(quote("/released"), Some(("3 May 2026", How::Label)));
+    assert_eq!(quote("/name"), Some(("Blue chair", EvidenceKind::Heading)));
+    assert_eq!(quote("/price"), Some(("1,299.00 €", EvidenceKind::Label)));
+    assert_eq!(quote("/released"), Some(("3 May 2026", EvidenceKind::Label)));
     assert!(
         found
             .evidence
@@ -97,7 +97,7 @@ fn the_page_is_believed_before_a_description_of_something_else() {
     assert_eq!(found.value, json!({"name": "Red kite", "price": 80}));
     let html = html.replace("Gift card", "Red kite");
     let found = one(&object(&json!({"price": {"type": "number"}})), &html);
-    assert_eq!((found.value, found.evidence[0].how), (json!({"price": 25}), How::JsonLd));
+    assert_eq!((found.value, found.evidence[0].how), (json!({"price": 25}), EvidenceKind::JsonLd));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn answers_without_a_schema_quote_the_page() {
 
 #[test]
 fn partial_values_are_made_to_fit_or_named() {
-    let schema = Schema::read(&json!({"type": "object", "required": ["name", "tags", "note", "size"], "properties": {
+    let schema = Schema::parse(&json!({"type": "object", "required": ["name", "tags", "note", "size"], "properties": {
         "name": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}, "note": {"type": ["string", "null"]},
         "size": {"type": "integer"}, "rate": {"type": "number", "maximum": 5},
         "rows": {"type": "array", "items": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}}}}))
@@ -239,7 +239,7 @@ fn links_are_ranked_by_what_is_missing() {
         <a href=/contact>Telephone and address</a><a rel=next href=/list?p=2>2</a></main>";
     let (url, page, markdown) = page("https://a.example/list", html);
     let view = PageView { url: &url, page: &page, markdown: &markdown };
-    let links = rank::links("find the members", None, &["/phone".to_owned()], &view);
+    let links = rank::rank_links("find the members", None, &["/phone".to_owned()], &view);
     let kind = |path: &str| links.iter().find(|link| link.url.ends_with(path)).map(|link| link.kind);
     assert_eq!(kind("p=2"), Some(rank::LinkKind::Next));
     assert_eq!(kind("/p/b"), Some(rank::LinkKind::Detail));

@@ -1,14 +1,14 @@
-//! Demands that no value can meet, where a schema states them plainly.
+//! Finds obvious requirements that no value can satisfy.
 //!
-//! Only what every value must go through is looked at: the top, and whatever is required below it. An optional field that can never be
-//! right is simply never given.
+//! Only parts that apply to every value are checked: the root and required fields below it. An optional field
+//! that can never be valid is simply never filled.
 
 use super::graph::Graph;
-use super::{SchemaError, place};
+use super::{SchemaError, pointer_or_root};
 use serde_json::{Map, Value};
 
-/// Required parts looked at.
-const MOST_LOOKS: usize = 5_000;
+/// Required parts that are checked.
+const MAX_PARTS_CHECKED: usize = 5_000;
 
 pub(super) fn check(root: &Value, graph: &Graph) -> Result<(), SchemaError> {
     if *root == Value::Bool(false) {
@@ -17,12 +17,12 @@ pub(super) fn check(root: &Value, graph: &Graph) -> Result<(), SchemaError> {
     let mut seen = std::collections::HashSet::new();
     let mut waiting = vec![0];
     while let Some(at) = waiting.pop() {
-        if !seen.insert(at) || seen.len() > MOST_LOOKS {
+        if !seen.insert(at) || seen.len() > MAX_PARTS_CHECKED {
             continue;
         }
         let node = graph.node(at);
         let Some(object) = node.schema.as_object() else { continue };
-        if let Some(reason) = plain(object) {
+        if let Some(reason) = find_contradiction(object) {
             return Err(contradictory(&node.pointer, reason));
         }
         let empty = Vec::new();
@@ -40,9 +40,10 @@ pub(super) fn check(root: &Value, graph: &Graph) -> Result<(), SchemaError> {
                     format!("{name:?} is both required and not allowed"),
                 ));
             }
-            // What is not an object needs none of its members.
+            // Required members apply only to objects.
             if is_only_object(object) {
-                waiting.extend(graph.child(at, &format!("/properties/{}", super::graph::escaped(name))));
+                waiting
+                    .extend(graph.child(at, &format!("/properties/{}", super::graph::escape_pointer(name))));
             }
         }
         let all = object.get("allOf").and_then(Value::as_array).map_or(0, Vec::len);
@@ -53,7 +54,7 @@ pub(super) fn check(root: &Value, graph: &Graph) -> Result<(), SchemaError> {
 }
 
 fn contradictory(pointer: &str, reason: String) -> SchemaError {
-    SchemaError::Contradictory { pointer: place(pointer), reason }
+    SchemaError::Contradictory { pointer: pointer_or_root(pointer), reason }
 }
 
 fn types(object: &Map<String, Value>) -> Vec<&str> {
@@ -69,7 +70,7 @@ fn is_only_object(object: &Map<String, Value>) -> bool {
 }
 
 /// A contradiction within one schema.
-fn plain(object: &Map<String, Value>) -> Option<String> {
+fn find_contradiction(object: &Map<String, Value>) -> Option<String> {
     let types = types(object);
     for (low, high, kind) in [
         ("minimum", "maximum", "number"),
@@ -90,12 +91,12 @@ fn plain(object: &Map<String, Value>) -> Option<String> {
     let choices = object.get("enum").and_then(Value::as_array);
     if let Some(choices) = choices
         && !types.is_empty()
-        && !choices.iter().any(|choice| types.iter().any(|kind| is_of(choice, kind)))
+        && !choices.iter().any(|choice| types.iter().any(|kind| has_type(choice, kind)))
     {
         return Some("no value of `enum` is of the `type`".to_owned());
     }
     if let Some(constant) = object.get("const") {
-        if !types.is_empty() && !types.iter().any(|kind| is_of(constant, kind)) {
+        if !types.is_empty() && !types.iter().any(|kind| has_type(constant, kind)) {
             return Some("`const` is not of the `type`".to_owned());
         }
         if choices.is_some_and(|choices| !choices.contains(constant)) {
@@ -105,7 +106,7 @@ fn plain(object: &Map<String, Value>) -> Option<String> {
     None
 }
 
-fn is_of(value: &Value, kind: &str) -> bool {
+fn has_type(value: &Value, kind: &str) -> bool {
     match kind {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),

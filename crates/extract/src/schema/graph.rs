@@ -1,22 +1,23 @@
-//! A schema as a graph: which subschemas apply to a value itself, which to what lies in it, and where references lead.
+//! A schema as a graph: which subschemas apply to the same value, which to its members and items, and where
+//! references lead.
 //!
-//! Owns the refusal of schemas that would cost without bound: a validator follows every edge, so circles that stay at one value never
-//! end, circles with two ways round double at every level, and long chains are deep recursion for whoever walks them.
+//! Refuses schemas with unbounded cost. A validator follows every edge, so a cycle that stays at one value
+//! never ends, a cycle with two paths doubles the work at every level, and a long chain is deep recursion.
 
 use super::SchemaError;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// Longest chain of subschemas that apply to one and the same value.
-const LONGEST_CHAIN: usize = 24;
-/// Longest way from the top down, circles counted once.
-const LONGEST_WAY: usize = 160;
-/// Ways from the top to any subschema, all together.
-const MOST_WAYS: u64 = 200_000;
+/// Subschemas in one chain that apply to the same value.
+const MAX_CHAIN: usize = 24;
+/// Longest path from the root, with cycles counted once.
+const MAX_PATH_LENGTH: usize = 160;
+/// Paths from the root to all subschemas together.
+const MAX_PATHS: u64 = 200_000;
 
-/// What a subschema is applied to, seen from the one that names it.
+/// What a subschema applies to, relative to its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum SchemaEdge {
     /// The same value.
     Same,
     /// A member of the object by its own name.
@@ -28,60 +29,61 @@ pub(super) enum Step {
 }
 
 #[derive(Debug)]
-pub(super) struct Node<'a> {
+pub(super) struct SchemaNode<'a> {
     pub pointer: String,
     pub schema: &'a Value,
-    pub edges: Vec<(Step, usize)>,
+    pub edges: Vec<(SchemaEdge, usize)>,
 }
 
 #[derive(Debug)]
 pub(super) struct Graph<'a> {
     root: &'a Value,
-    nodes: Vec<Node<'a>>,
+    nodes: Vec<SchemaNode<'a>>,
     by_pointer: HashMap<String, usize>,
-    /// Places that have a name of their own: `$id` and `$anchor`.
+    /// Pointers by `$id` and `$anchor`.
     named: HashMap<String, String>,
 }
 
 /// Keywords with one subschema.
-const SINGLE: &[(&str, Step)] = &[
-    ("not", Step::Same),
-    ("if", Step::Same),
-    ("then", Step::Same),
-    ("else", Step::Same),
-    ("items", Step::Items),
-    ("additionalItems", Step::Items),
-    ("unevaluatedItems", Step::Items),
-    ("contains", Step::Items),
-    ("additionalProperties", Step::Member),
-    ("unevaluatedProperties", Step::Member),
+const SINGLE_SUBSCHEMA: &[(&str, SchemaEdge)] = &[
+    ("not", SchemaEdge::Same),
+    ("if", SchemaEdge::Same),
+    ("then", SchemaEdge::Same),
+    ("else", SchemaEdge::Same),
+    ("items", SchemaEdge::Items),
+    ("additionalItems", SchemaEdge::Items),
+    ("unevaluatedItems", SchemaEdge::Items),
+    ("contains", SchemaEdge::Items),
+    ("additionalProperties", SchemaEdge::Member),
+    ("unevaluatedProperties", SchemaEdge::Member),
 ];
 /// Keywords with a list of them.
-const LISTS: &[(&str, Step)] = &[
-    ("allOf", Step::Same),
-    ("anyOf", Step::Same),
-    ("oneOf", Step::Same),
-    ("prefixItems", Step::Items),
-    ("items", Step::Items),
+const SUBSCHEMA_LISTS: &[(&str, SchemaEdge)] = &[
+    ("allOf", SchemaEdge::Same),
+    ("anyOf", SchemaEdge::Same),
+    ("oneOf", SchemaEdge::Same),
+    ("prefixItems", SchemaEdge::Items),
+    ("items", SchemaEdge::Items),
 ];
 /// Keywords with subschemas by name.
-const MAPS: &[(&str, Step)] = &[
-    ("properties", Step::Member),
-    ("patternProperties", Step::Members),
-    ("dependentSchemas", Step::Same),
-    ("dependencies", Step::Same),
+const SUBSCHEMA_MAPS: &[(&str, SchemaEdge)] = &[
+    ("properties", SchemaEdge::Member),
+    ("patternProperties", SchemaEdge::Members),
+    ("dependentSchemas", SchemaEdge::Same),
+    ("dependencies", SchemaEdge::Same),
 ];
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 
 impl<'a> Graph<'a> {
-    pub(super) fn of(root: &'a Value) -> Result<Self, SchemaError> {
-        let mut graph = Self { root, nodes: Vec::new(), by_pointer: HashMap::new(), named: names_of(root) };
-        let mut waiting = vec![graph.enter(String::new(), root)];
+    pub(super) fn from_schema(root: &'a Value) -> Result<Self, SchemaError> {
+        let mut graph =
+            Self { root, nodes: Vec::new(), by_pointer: HashMap::new(), named: collect_names(root) };
+        let mut waiting = vec![graph.add_node(String::new(), root)];
         while let Some(at) = waiting.pop() {
             let Some(object) = graph.nodes[at].schema.as_object() else { continue };
             let before = graph.nodes.len();
-            for (step, pointer, schema) in graph.below(at, object)? {
-                let to = graph.enter(pointer, schema);
+            for (step, pointer, schema) in graph.subschemas(at, object)? {
+                let to = graph.add_node(pointer, schema);
                 graph.nodes[at].edges.push((step, to));
             }
             waiting.extend(before..graph.nodes.len());
@@ -89,14 +91,14 @@ impl<'a> Graph<'a> {
         Ok(graph)
     }
 
-    pub(super) fn node(&self, at: usize) -> &Node<'a> {
+    pub(super) fn node(&self, at: usize) -> &SchemaNode<'a> {
         &self.nodes[at]
     }
 
-    /// The node that a reference of this schema leads to.
+    /// The node that this schema's reference points to.
     pub(super) fn target(&self, object: &Map<String, Value>) -> Option<usize> {
         let reference = REFERENCES.iter().find_map(|name| object.get(*name)?.as_str())?;
-        self.by_pointer.get(&self.pointer_of(reference).ok()?).copied()
+        self.by_pointer.get(&self.resolve_reference(reference).ok()?).copied()
     }
 
     /// The node of a subschema below this one, by the rest of its pointer.
@@ -104,22 +106,22 @@ impl<'a> Graph<'a> {
         self.by_pointer.get(&format!("{}{rest}", self.nodes[at].pointer)).copied()
     }
 
-    fn enter(&mut self, pointer: String, schema: &'a Value) -> usize {
+    fn add_node(&mut self, pointer: String, schema: &'a Value) -> usize {
         if let Some(&known) = self.by_pointer.get(&pointer) {
             return known;
         }
         let at = self.nodes.len();
         self.by_pointer.insert(pointer.clone(), at);
-        self.nodes.push(Node { pointer, schema, edges: Vec::new() });
+        self.nodes.push(SchemaNode { pointer, schema, edges: Vec::new() });
         at
     }
 
-    /// The subschemas that a schema names, and where its references lead.
-    fn below(
+    /// The subschemas of a schema and the targets of its references.
+    fn subschemas(
         &self,
         at: usize,
         object: &'a Map<String, Value>,
-    ) -> Result<Vec<(Step, String, &'a Value)>, SchemaError> {
+    ) -> Result<Vec<(SchemaEdge, String, &'a Value)>, SchemaError> {
         let here = &self.nodes[at].pointer;
         let mut found = Vec::new();
         let mut add = |step, rest: String, schema: &'a Value| {
@@ -127,35 +129,35 @@ impl<'a> Graph<'a> {
                 found.push((step, format!("{here}/{rest}"), schema));
             }
         };
-        for &(name, step) in SINGLE {
+        for &(name, step) in SINGLE_SUBSCHEMA {
             if let Some(schema) = object.get(name) {
                 add(step, name.to_owned(), schema);
             }
         }
-        for &(name, step) in LISTS {
+        for &(name, step) in SUBSCHEMA_LISTS {
             for (number, schema) in
                 object.get(name).and_then(Value::as_array).into_iter().flatten().enumerate()
             {
                 add(step, format!("{name}/{number}"), schema);
             }
         }
-        for &(name, step) in MAPS {
+        for &(name, step) in SUBSCHEMA_MAPS {
             for (key, schema) in object.get(name).and_then(Value::as_object).into_iter().flatten() {
-                add(step, format!("{name}/{}", escaped(key)), schema);
+                add(step, format!("{name}/{}", escape_pointer(key)), schema);
             }
         }
         for reference in REFERENCES.iter().filter_map(|name| object.get(*name)?.as_str()) {
-            let pointer = self.pointer_of(reference)?;
+            let pointer = self.resolve_reference(reference)?;
             let schema = self
                 .root
                 .pointer(&pointer)
                 .ok_or_else(|| SchemaError::Dangling { reference: reference.to_owned() })?;
-            found.push((Step::Same, pointer, schema));
+            found.push((SchemaEdge::Same, pointer, schema));
         }
         Ok(found)
     }
 
-    fn pointer_of(&self, reference: &str) -> Result<String, SchemaError> {
+    fn resolve_reference(&self, reference: &str) -> Result<String, SchemaError> {
         if let Some(named) = self.named.get(reference) {
             return Ok(named.clone());
         }
@@ -169,63 +171,65 @@ impl<'a> Graph<'a> {
         if !(fragment.is_empty() || fragment.starts_with('/')) {
             return Err(SchemaError::Dangling { reference: reference.to_owned() });
         }
-        Ok(format!("{start}{}", percent_decoded(fragment)))
+        Ok(format!("{start}{}", percent_decode(fragment)))
     }
 
-    /// Refuses what would cost without bound.
+    /// Refuses a schema with unbounded cost.
     pub(super) fn check(&self) -> Result<(), SchemaError> {
         self.check_chains()?;
-        let circles = self.circles();
+        let cycles = self.cycles();
         let mut size: HashMap<usize, usize> = HashMap::new();
-        for &circle in &circles {
-            *size.entry(circle).or_default() += 1;
+        for &cycle in &cycles {
+            *size.entry(cycle).or_default() += 1;
         }
-        // Circles are numbered from the far end, so whatever a node leads to is known before it.
+        // Components are numbered in reverse order, so the targets of a node are known before it.
         let count = size.len();
-        let (mut ways, mut longest) = (vec![1_u64; count], vec![0_usize; count]);
+        let (mut paths, mut longest) = (vec![1_u64; count], vec![0_usize; count]);
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
-        for (at, &circle) in circles.iter().enumerate() {
-            members[circle].push(at);
+        for (at, &cycle) in cycles.iter().enumerate() {
+            members[cycle].push(at);
         }
-        for circle in 0..count {
-            let own = members[circle].len();
-            longest[circle] = own;
-            for &at in &members[circle] {
+        for cycle in 0..count {
+            let own = members[cycle].len();
+            longest[cycle] = own;
+            for &at in &members[cycle] {
                 let (mut same, mut named, mut patterns, mut items) = (0, 0, 0, 0);
                 for &(step, to) in &self.nodes[at].edges {
-                    if circles[to] == circle {
+                    if cycles[to] == cycle {
                         match step {
-                            Step::Same => same += 1,
-                            Step::Member => named = 1,
-                            Step::Members => patterns += 1,
-                            Step::Items => items += 1,
+                            SchemaEdge::Same => same += 1,
+                            SchemaEdge::Member => named = 1,
+                            SchemaEdge::Members => patterns += 1,
+                            SchemaEdge::Items => items += 1,
                         }
                     } else {
-                        ways[circle] = ways[circle].saturating_add(ways[circles[to]]);
-                        longest[circle] = longest[circle].max(own + longest[circles[to]]);
+                        paths[cycle] = paths[cycle].saturating_add(paths[cycles[to]]);
+                        longest[cycle] = longest[cycle].max(own + longest[cycles[to]]);
                     }
                 }
                 if same + (named + patterns).max(items) > 1 {
-                    return Err(SchemaError::Endless { pointer: super::place(&self.nodes[at].pointer) });
+                    return Err(SchemaError::Endless {
+                        pointer: super::pointer_or_root(&self.nodes[at].pointer),
+                    });
                 }
             }
-            if ways[circle] > MOST_WAYS {
-                return Err(SchemaError::TooLarge { what: "combinations of subschemas", most: 200_000 });
+            if paths[cycle] > MAX_PATHS {
+                return Err(SchemaError::TooLarge { what: "combinations of subschemas", limit: 200_000 });
             }
-            if longest[circle] > LONGEST_WAY {
+            if longest[cycle] > MAX_PATH_LENGTH {
                 return Err(SchemaError::TooLarge {
                     what: "levels with references followed",
-                    most: LONGEST_WAY,
+                    limit: MAX_PATH_LENGTH,
                 });
             }
         }
         Ok(())
     }
 
-    /// Chains of subschemas that apply to one value: none may close on itself, none may be long.
+    /// Checks chains of subschemas that apply to one value: none may be a cycle or too long.
     fn check_chains(&self) -> Result<(), SchemaError> {
         let same = |at: usize| {
-            self.nodes[at].edges.iter().filter(|(step, _)| *step == Step::Same).map(|(_, to)| *to)
+            self.nodes[at].edges.iter().filter(|(step, _)| *step == SchemaEdge::Same).map(|(_, to)| *to)
         };
         let mut incoming = vec![0_usize; self.nodes.len()];
         for at in 0..self.nodes.len() {
@@ -238,11 +242,8 @@ impl<'a> Graph<'a> {
         let mut done = 0;
         while let Some(at) = ready.pop() {
             done += 1;
-            if chain[at] > LONGEST_CHAIN {
-                return Err(SchemaError::TooLarge {
-                    what: "subschemas one behind the other",
-                    most: LONGEST_CHAIN,
-                });
+            if chain[at] > MAX_CHAIN {
+                return Err(SchemaError::TooLarge { what: "subschemas in one chain", limit: MAX_CHAIN });
             }
             for to in same(at) {
                 chain[to] = chain[to].max(chain[at] + 1);
@@ -256,15 +257,16 @@ impl<'a> Graph<'a> {
             return Ok(());
         }
         let at = incoming.iter().position(|&left| left > 0).unwrap_or(0);
-        Err(SchemaError::Endless { pointer: super::place(&self.nodes[at].pointer) })
+        Err(SchemaError::Endless { pointer: super::pointer_or_root(&self.nodes[at].pointer) })
     }
 
-    /// Which strongly connected part each node belongs to, numbered so that edges between parts lead to smaller numbers.
-    fn circles(&self) -> Vec<usize> {
+    /// The strongly connected component of each node, numbered so that edges between components lead to
+    /// smaller numbers.
+    fn cycles(&self) -> Vec<usize> {
         const UNSEEN: usize = usize::MAX;
         let count = self.nodes.len();
-        let (mut order, mut low, mut circle) = (vec![UNSEEN; count], vec![0; count], vec![UNSEEN; count]);
-        let (mut next, mut circles) = (0, 0);
+        let (mut order, mut low, mut cycle) = (vec![UNSEEN; count], vec![0; count], vec![UNSEEN; count]);
+        let (mut next, mut cycles) = (0, 0);
         let mut open: Vec<usize> = Vec::new();
         for start in 0..count {
             if order[start] != UNSEEN {
@@ -281,7 +283,7 @@ impl<'a> Graph<'a> {
                     *edge += 1;
                     if order[to] == UNSEEN {
                         calls.push((to, 0));
-                    } else if circle[to] == UNSEEN {
+                    } else if cycle[to] == UNSEEN {
                         low[at] = low[at].min(order[to]);
                     }
                     continue;
@@ -292,21 +294,21 @@ impl<'a> Graph<'a> {
                 }
                 if low[at] == order[at] {
                     while let Some(member) = open.pop() {
-                        circle[member] = circles;
+                        cycle[member] = cycles;
                         if member == at {
                             break;
                         }
                     }
-                    circles += 1;
+                    cycles += 1;
                 }
             }
         }
-        circle
+        cycle
     }
 }
 
-/// Places of the document by `$id` and `$anchor`.
-fn names_of(root: &Value) -> HashMap<String, String> {
+/// Pointers into the document by `$id` and `$anchor`.
+fn collect_names(root: &Value) -> HashMap<String, String> {
     let mut named = HashMap::new();
     let mut waiting = vec![(String::new(), root)];
     while let Some((pointer, value)) = waiting.pop() {
@@ -326,8 +328,9 @@ fn names_of(root: &Value) -> HashMap<String, String> {
                         }
                     }
                 }
-                waiting
-                    .extend(object.iter().map(|(key, value)| (format!("{pointer}/{}", escaped(key)), value)));
+                waiting.extend(
+                    object.iter().map(|(key, value)| (format!("{pointer}/{}", escape_pointer(key)), value)),
+                );
             }
             Value::Array(list) => {
                 waiting.extend(list.iter().enumerate().map(|(at, value)| (format!("{pointer}/{at}"), value)));
@@ -338,12 +341,12 @@ fn names_of(root: &Value) -> HashMap<String, String> {
     named
 }
 
-/// A name as a part of a JSON pointer.
-pub(crate) fn escaped(name: &str) -> String {
+/// Escapes a name for use in a JSON pointer.
+pub(crate) fn escape_pointer(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-fn percent_decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;

@@ -1,67 +1,66 @@
-//! JSON Schemas: read within bounds, held to, and seen as a flat list of wanted fields.
+//! JSON Schemas: parsed within limits, used for validation, and flattened to a list of fields.
 //!
-//! Owns what is refused before anything is compiled: what is no schema, what is too large or too deep, references that leave the
-//! document or run in circles, and demands that contradict themselves. Never fetches anything.
+//! Refuses before compilation what is not a schema, what is too large or too deep, references that leave the
+//! document or are endless, and contradictory requirements. Never fetches anything.
 
-mod bounds;
 mod contradiction;
 mod graph;
+mod limits;
 mod pattern;
 mod shape;
 
-pub(crate) use graph::escaped;
-pub use shape::{Field, Kind, Shape};
+pub(crate) use graph::escape_pointer;
+pub use shape::{FieldKind, SchemaField, Shape};
 
 use content::budget;
 use jsonschema::Validator;
-use pattern::Patterns;
+use pattern::PatternCompiler;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Violations told of one value; a model or a person mends the first few at best.
-const MOST_VIOLATIONS: usize = 20;
-/// Longest text of one violation.
-const LONGEST_MESSAGE: usize = 300;
-/// What finding one of them counts: all of the value may have been looked at.
+/// Violations reported per value; more than a few are of no use to a model or a person.
+const MAX_VIOLATIONS: usize = 20;
+const MAX_MESSAGE_BYTES: usize = 300;
+/// Budget steps of finding one violation: the whole value may have been examined.
 const STEPS_PER_VIOLATION: u64 = 512;
-/// Deepest value that is looked at.
-const DEEPEST_VALUE: usize = 32;
+/// Deeper values are not validated.
+const MAX_VALUE_DEPTH: usize = 32;
 
 /// Why a schema is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
-    /// It is no JSON Schema.
+    /// It is not a JSON Schema.
     #[error("not a valid JSON Schema at {pointer}: {reason}")]
     Invalid { pointer: String, reason: String },
     /// It is larger or deeper than any schema needs to be.
-    #[error("the JSON Schema is too large: {what} (at most {most})")]
-    TooLarge { what: &'static str, most: usize },
+    #[error("the JSON Schema is too large: {what} (at most {limit})")]
+    TooLarge { what: &'static str, limit: usize },
     /// It refers to another document.
     #[error(
         "the JSON Schema refers to {reference:?}, which is outside of it; only references within the schema are followed"
     )]
     Remote { reference: String },
-    /// It refers to a place that it does not have.
+    /// It refers to a part that it does not have.
     #[error("the JSON Schema refers to {reference:?}, which it does not contain")]
     Dangling { reference: String },
-    /// References lead in a circle without ever describing anything, or multiply at every turn of it.
-    #[error("the JSON Schema refers to itself without end at {pointer}")]
+    /// References form a cycle that never describes anything, or that multiplies with every round.
+    #[error("the JSON Schema has an endless reference cycle at {pointer}")]
     Endless { pointer: String },
     /// No value can ever satisfy it.
     #[error("no value can satisfy the JSON Schema: {reason} at {pointer}")]
     Contradictory { pointer: String, reason: String },
 }
 
-/// One way in which a value does not fit.
+/// One way in which a value violates the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Where in the value, as a JSON pointer; empty for the whole.
+    /// JSON pointer into the value; empty for the whole.
     pub pointer: String,
     /// What is wrong there.
     pub message: String,
 }
 
-/// A schema that was read and found usable.
+/// A parsed and compiled schema.
 #[derive(Clone)]
 pub struct Schema {
     value: Value,
@@ -76,41 +75,41 @@ impl std::fmt::Debug for Schema {
 }
 
 impl Schema {
-    /// Reads a schema of any draft. What it refuses can be told to the caller as it is.
-    pub fn read(value: &Value) -> Result<Self, SchemaError> {
-        bounds::check(value)?;
+    /// Parses a schema of any draft. Error texts are written for the caller.
+    pub fn parse(value: &Value) -> Result<Self, SchemaError> {
+        limits::check(value)?;
         pattern::check(value)?;
-        let graph = graph::Graph::of(value)?;
+        let graph = graph::Graph::from_schema(value)?;
         graph.check()?;
         contradiction::check(value, &graph)?;
-        let patterns = Patterns::default();
+        let compiler = PatternCompiler::default();
         let validator = jsonschema::options()
             .offline()
             .with_pattern_options(pattern::options())
-            .with_keyword("pattern", move |_, written, _| patterns.keyword(written))
+            .with_keyword("pattern", move |_, written, _| compiler.keyword(written))
             .build(value)
             .map_err(|error| SchemaError::Invalid {
-                pointer: place(error.instance_path().as_str()),
-                reason: shortened(&error.to_string()),
+                pointer: pointer_or_root(error.instance_path().as_str()),
+                reason: shorten(&error.to_string()),
             })?;
-        let shape = Arc::new(Shape::of(&graph));
+        let shape = Arc::new(Shape::from_graph(&graph));
         Ok(Self { value: value.clone(), validator: Arc::new(validator), shape })
     }
 
-    /// The schema as it was given.
+    /// The schema as given.
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// What is wanted, as a flat list of fields.
+    /// The flat list of fields.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Whether a value satisfies the schema, and if not, in which ways (the first few of them).
+    /// Validates a value; the error has the first few violations.
     pub fn validate(&self, value: &Value) -> Result<(), Vec<Violation>> {
-        if bounds::depth_beyond(value, DEEPEST_VALUE) {
-            let message = format!("nested deeper than {DEEPEST_VALUE} levels");
+        if limits::is_deeper_than(value, MAX_VALUE_DEPTH) {
+            let message = format!("nested deeper than {MAX_VALUE_DEPTH} levels");
             return Err(vec![Violation { pointer: String::new(), message }]);
         }
         if self.validator.is_valid(value) {
@@ -120,23 +119,23 @@ impl Schema {
             .validator
             .iter_errors(value)
             .inspect(|_| budget::spend(STEPS_PER_VIOLATION))
-            .take(MOST_VIOLATIONS)
+            .take(MAX_VIOLATIONS)
             .map(|error| Violation {
                 pointer: error.instance_path().as_str().to_owned(),
-                message: shortened(&error.to_string()),
+                message: shorten(&error.to_string()),
             })
             .collect();
         Err(violations)
     }
 }
 
-/// A pointer as people read it.
-fn place(pointer: &str) -> String {
-    if pointer.is_empty() { "the top".to_owned() } else { pointer.to_owned() }
+/// A pointer for error texts.
+fn pointer_or_root(pointer: &str) -> String {
+    if pointer.is_empty() { "the root".to_owned() } else { pointer.to_owned() }
 }
 
-fn shortened(message: &str) -> String {
-    let end = message.floor_char_boundary(LONGEST_MESSAGE);
+fn shorten(message: &str) -> String {
+    let end = message.floor_char_boundary(MAX_MESSAGE_BYTES);
     if end == message.len() { message.to_owned() } else { format!("{}…", &message[..end]) }
 }
 

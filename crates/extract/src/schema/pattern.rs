@@ -1,5 +1,6 @@
-//! The keyword `pattern`, held to by the schema library as always, but counted: compiling a regular expression and matching it may take
-//! long where it was written to, and neither the library nor the engine below it can be told to stop.
+//! The keyword `pattern`, checked by the schema library but counted against the budget: a hostile regular
+//! expression may take long to compile and to match, and neither the library nor the regex engine can be
+//! interrupted.
 
 use super::SchemaError;
 use content::budget;
@@ -8,28 +9,30 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Steps back that one pattern may take on one text.
+/// Backtracking steps of one pattern on one text.
 const MAX_BACKTRACKS: usize = 100_000;
-/// Most bytes that one pattern compiles to. Tried from the least on, so that what is known of a pattern's size costs no more than the size.
-const SIZES: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
-/// Most bytes of all patterns of a schema together.
-const MAX_COMPILED: usize = 8 << 20;
-/// Names of `patternProperties` in one schema, which the library compiles by itself, and the most bytes that each compiles to.
+/// Sizes that one pattern may compile to, tried from the smallest on, so that finding a pattern's size costs
+/// no more than the size.
+const COMPILED_SIZES_BYTES: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
+/// Compiled size of all patterns of a schema together.
+const MAX_COMPILED_BYTES: usize = 8 << 20;
+/// Limits of `patternProperties`, which the library compiles itself: their number, and the compiled size of
+/// each.
 const MAX_NAME_PATTERNS: usize = 100;
-const MAX_NAME_PATTERN: usize = 128 << 10;
-/// What matching one text counts.
+const MAX_NAME_PATTERN_BYTES: usize = 128 << 10;
+/// Budget steps of matching one text.
 const STEPS_PER_MATCH: u64 = 256;
 
-/// How the library compiles what it compiles by itself.
+/// Options for patterns that the library compiles itself.
 pub(super) fn options() -> PatternOptions<jsonschema::FancyRegex> {
-    limited(MAX_NAME_PATTERN)
+    limited(MAX_NAME_PATTERN_BYTES)
 }
 
 fn limited(bytes: usize) -> PatternOptions<jsonschema::FancyRegex> {
     PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS).size_limit(bytes)
 }
 
-/// Refuses more patterns of names than any schema needs.
+/// Refuses schemas with too many `patternProperties`.
 pub(super) fn check(schema: &Value) -> Result<(), SchemaError> {
     let mut count = 0;
     let mut waiting = vec![schema];
@@ -45,17 +48,17 @@ pub(super) fn check(schema: &Value) -> Result<(), SchemaError> {
         }
     }
     if count > MAX_NAME_PATTERNS {
-        return Err(SchemaError::TooLarge { what: "names of patternProperties", most: MAX_NAME_PATTERNS });
+        return Err(SchemaError::TooLarge { what: "names of patternProperties", limit: MAX_NAME_PATTERNS });
     }
     Ok(())
 }
 
-/// The patterns of one schema and the room that is left for them.
+/// Compiles the patterns of one schema within a common size limit.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Patterns(Arc<AtomicUsize>);
+pub(super) struct PatternCompiler(Arc<AtomicUsize>);
 
-impl Patterns {
-    /// Makes a keyword of a pattern.
+impl PatternCompiler {
+    /// Compiles a pattern.
     pub fn keyword<'a>(
         &self,
         written: &'a Value,
@@ -64,31 +67,31 @@ impl Patterns {
         let alone = json!({ "pattern": written });
         let compile =
             |bytes: usize| jsonschema::options().offline().with_pattern_options(limited(bytes)).build(&alone);
-        let refused = |why: &str| ValidationError::schema(format!("the pattern {written} {why}"));
-        for (at, &size) in SIZES.iter().enumerate() {
-            let is_last = at + 1 == SIZES.len();
+        let error = |why: &str| ValidationError::schema(format!("the pattern {written} {why}"));
+        for (at, &size) in COMPILED_SIZES_BYTES.iter().enumerate() {
+            let is_last = at + 1 == COMPILED_SIZES_BYTES.len();
             match compile(size) {
                 Ok(validator) => {
                     let compiled = self.0.fetch_add(size / 4, Ordering::Relaxed) + size / 4;
-                    if compiled > MAX_COMPILED {
-                        return Err(refused("is one too many: all together they compile to too much"));
+                    if compiled > MAX_COMPILED_BYTES {
+                        return Err(error("exceeds the total size limit of compiled patterns"));
                     }
-                    return Ok(Box::new(Pattern { validator, written: written.to_string() }));
+                    return Ok(Box::new(CountedPattern { validator, written: written.to_string() }));
                 }
-                Err(error) if is_last => return Err(refused(&format!("cannot be used: {error}"))),
+                Err(cause) if is_last => return Err(error(&format!("cannot be used: {cause}"))),
                 Err(_) => {}
             }
         }
-        Err(refused("cannot be used"))
+        Err(error("cannot be used"))
     }
 }
 
-struct Pattern {
+struct CountedPattern {
     validator: Validator,
     written: String,
 }
 
-impl<'i> Keyword<'i> for Pattern {
+impl<'i> Keyword<'i> for CountedPattern {
     fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
         if self.is_valid(instance) {
             return Ok(());

@@ -1,24 +1,24 @@
-//! What a schema wants, as a flat list of fields: references followed, alternatives merged, circles cut.
+//! A schema as a flat list of fields: references followed, alternatives merged, cycles cut.
 
-use super::graph::{Graph, escaped};
+use super::graph::{Graph, escape_pointer};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// Fields listed; what lies beyond is cut.
-const MOST_FIELDS: usize = 2_000;
-/// Levels of objects and arrays listed. A schema that contains itself is cut here.
-const DEEPEST: usize = 8;
+/// Further fields are cut off.
+const MAX_FIELDS: usize = 2_000;
+/// Levels of objects and arrays. A recursive schema is cut off here.
+const MAX_DEPTH: usize = 8;
 /// Subschemas merged into one field.
-const MOST_MERGED: usize = 64;
-const MOST_CHOICES: usize = 500;
+const MAX_MERGED_SUBSCHEMAS: usize = 64;
+const MAX_CHOICES: usize = 500;
 /// Bytes of description kept for one field.
-const LONGEST_DESCRIPTION: usize = 1_000;
-/// What a property that holds the source of its neighbour is called.
-const CITATION: &str = "_citation";
+const MAX_DESCRIPTION_BYTES: usize = 1_000;
+/// Suffix of a property that holds the source of another one.
+const CITATION_SUFFIX: &str = "_citation";
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FieldKind {
     Text,
     Number,
     Integer,
@@ -32,16 +32,16 @@ pub enum Kind {
     Any,
 }
 
-/// One wanted field.
+/// One field of a schema.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Field {
-    /// Where it stands in the result; `*` for every item of an array: `/plans/*/price`.
+pub struct SchemaField {
+    /// JSON pointer in the result, with `*` for every item of an array: `/plans/*/price`.
     pub pointer: String,
-    /// Its own name; the array's name for an item, empty for the top.
+    /// Its own name; the array's name for an item, empty for the root.
     pub name: String,
-    pub kind: Kind,
+    pub kind: FieldKind,
     pub format: Option<String>,
-    /// The only values it may have; empty when any will do.
+    /// The allowed values; empty when any is allowed.
     pub choices: Vec<Value>,
     /// Title and description.
     pub description: String,
@@ -49,84 +49,85 @@ pub struct Field {
     pub required: bool,
     /// It may be `null`.
     pub nullable: bool,
-    /// An object whose members are not named: any may be given.
+    /// An object without defined properties: any are allowed.
     pub open: bool,
-    /// The neighbour whose source it shall name: `price` for `price_citation`.
+    /// The field whose source it holds: `price` for `price_citation`.
     pub citation_of: Option<usize>,
     pub parent: Option<usize>,
     pub children: Vec<usize>,
 }
 
-/// All fields of a schema; the first is the top, and a parent comes before its children.
+/// All fields of a schema; the first is the root, and a parent comes before its children.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    pub fields: Vec<Field>,
-    /// Whether something did not fit.
+    pub fields: Vec<SchemaField>,
+    /// Whether a limit cut something off.
     pub cut: bool,
 }
 
 impl Shape {
-    /// The top field.
-    pub fn root(&self) -> &Field {
+    /// The root field.
+    pub fn root(&self) -> &SchemaField {
         &self.fields[0]
     }
 
-    /// What every item of an array is; none for what is no array.
+    /// The field of an array's items; `None` when it is not an array.
     pub fn item(&self, at: usize) -> Option<usize> {
-        (self.fields[at].kind == Kind::Array).then(|| self.fields[at].children.first().copied())?
+        (self.fields[at].kind == FieldKind::Array).then(|| self.fields[at].children.first().copied())?
     }
 
     /// Whether a field is an array of objects.
     pub fn is_rows(&self, at: usize) -> bool {
-        self.item(at).is_some_and(|item| self.fields[item].kind == Kind::Object)
+        self.item(at).is_some_and(|item| self.fields[item].kind == FieldKind::Object)
     }
 
     /// Fields that hold one value each: no objects, no arrays, no citations.
-    pub fn leaves(&self) -> impl Iterator<Item = (usize, &Field)> {
+    pub fn leaves(&self) -> impl Iterator<Item = (usize, &SchemaField)> {
         self.fields.iter().enumerate().filter(|(_, field)| {
-            !matches!(field.kind, Kind::Object | Kind::Array | Kind::Null) && field.citation_of.is_none()
+            !matches!(field.kind, FieldKind::Object | FieldKind::Array | FieldKind::Null)
+                && field.citation_of.is_none()
         })
     }
 
-    pub(super) fn of(graph: &Graph) -> Self {
-        let mut shape = Self { fields: vec![Field::new(String::new(), "", None)], cut: false };
-        // First come, first listed: the upper levels are complete before a lower one begins.
+    pub(super) fn from_graph(graph: &Graph) -> Self {
+        let mut shape = Self { fields: vec![SchemaField::new(String::new(), "", None)], cut: false };
+        // Breadth first, so that upper levels are complete before a limit cuts lower ones.
         let mut waiting = std::collections::VecDeque::from([(0, 0, 0)]);
         while let Some((at, node, depth)) = waiting.pop_front() {
-            let merged = Merged::of(graph, node);
+            let merged = MergedSchema::from_node(graph, node);
             merged.describe(&mut shape.fields[at]);
             let mut next: Vec<(usize, String, String, bool)> = Vec::new();
             match shape.fields[at].kind {
-                Kind::Object => {
+                FieldKind::Object => {
                     for (name, property) in &merged.properties {
-                        let pointer = format!("{}/{}", shape.fields[at].pointer, escaped(name));
+                        let pointer = format!("{}/{}", shape.fields[at].pointer, escape_pointer(name));
                         next.push((*property, pointer, name.clone(), merged.required.contains(name)));
                     }
                 }
-                Kind::Array => {
+                FieldKind::Array => {
                     let pointer = format!("{}/*", shape.fields[at].pointer);
                     let name = shape.fields[at].name.clone();
                     match merged.items {
                         Some(item) => next.push((item, pointer, name, false)),
-                        None => shape.add(Field::new(pointer, &name, Some(at)), at),
+                        None => shape.add(SchemaField::new(pointer, &name, Some(at)), at),
                     }
                 }
                 _ => {}
             }
-            if depth == DEEPEST || shape.fields.len() + next.len() > MOST_FIELDS {
+            if depth == MAX_DEPTH || shape.fields.len() + next.len() > MAX_FIELDS {
                 shape.cut |= !next.is_empty();
                 continue;
             }
             for (property, pointer, name, required) in next {
                 waiting.push_back((shape.fields.len(), property, depth + 1));
-                shape.add(Field { required, ..Field::new(pointer, &name, Some(at)) }, at);
+                shape.add(SchemaField { required, ..SchemaField::new(pointer, &name, Some(at)) }, at);
             }
             shape.find_citations(at);
         }
         shape
     }
 
-    fn add(&mut self, field: Field, parent: usize) {
+    fn add(&mut self, field: SchemaField, parent: usize) {
         let at = self.fields.len();
         self.fields[parent].children.push(at);
         self.fields.push(field);
@@ -135,19 +136,19 @@ impl Shape {
     fn find_citations(&mut self, parent: usize) {
         let children = self.fields[parent].children.clone();
         for &child in &children {
-            let Some(name) = self.fields[child].name.strip_suffix(CITATION) else { continue };
+            let Some(name) = self.fields[child].name.strip_suffix(CITATION_SUFFIX) else { continue };
             let cited = children.iter().copied().find(|&other| self.fields[other].name == name);
             self.fields[child].citation_of = cited;
         }
     }
 }
 
-impl Field {
+impl SchemaField {
     fn new(pointer: String, name: &str, parent: Option<usize>) -> Self {
         Self {
             pointer,
             name: name.to_owned(),
-            kind: Kind::Any,
+            kind: FieldKind::Any,
             format: None,
             choices: Vec::new(),
             description: String::new(),
@@ -161,10 +162,10 @@ impl Field {
     }
 }
 
-/// Several subschemas of one value seen as one.
+/// Several subschemas of one value merged into one.
 #[derive(Debug, Default)]
-struct Merged<'a> {
-    kind: Option<Kind>,
+struct MergedSchema<'a> {
+    kind: Option<FieldKind>,
     nullable: bool,
     format: Option<&'a str>,
     choices: Vec<&'a Value>,
@@ -175,15 +176,15 @@ struct Merged<'a> {
     open: bool,
 }
 
-impl<'a> Merged<'a> {
-    fn of(graph: &Graph<'a>, start: usize) -> Self {
+impl<'a> MergedSchema<'a> {
+    fn from_node(graph: &Graph<'a>, start: usize) -> Self {
         let mut merged = Self::default();
         let mut seen = HashSet::new();
-        // Whether all values go through it, or only some.
+        // The flag says whether the subschema applies to every value, or only to some.
         let mut waiting = vec![(start, true)];
         while let Some((at, always)) = waiting.pop() {
             let Some(object) = graph.node(at).schema.as_object() else { continue };
-            if !seen.insert(at) || seen.len() > MOST_MERGED {
+            if !seen.insert(at) || seen.len() > MAX_MERGED_SUBSCHEMAS {
                 continue;
             }
             merged.add(graph, at, object, always);
@@ -215,34 +216,34 @@ impl<'a> Merged<'a> {
             _ => Vec::new(),
         };
         self.nullable |= names.contains(&"null") || object.get("nullable") == Some(&Value::Bool(true));
-        let kinds: Vec<Kind> = names.iter().filter_map(|name| kind_of(name)).collect();
+        let kinds: Vec<FieldKind> = names.iter().filter_map(|name| kind_from_name(name)).collect();
         let implied = || match object {
-            _ if object.contains_key("properties") => Some(Kind::Object),
-            _ if object.contains_key("items") || object.contains_key("prefixItems") => Some(Kind::Array),
+            _ if object.contains_key("properties") => Some(FieldKind::Object),
+            _ if object.contains_key("items") || object.contains_key("prefixItems") => Some(FieldKind::Array),
             _ => None,
         };
         let own = match kinds.as_slice() {
-            [] if names.contains(&"null") => Some(Kind::Null),
+            [] if names.contains(&"null") => Some(FieldKind::Null),
             [] => implied(),
             [one] => Some(*one),
-            // Text can hold what any of the others would.
-            several if several.contains(&Kind::Text) => Some(Kind::Text),
+            // Text can represent any of the others.
+            several if several.contains(&FieldKind::Text) => Some(FieldKind::Text),
             several => several.first().copied(),
         };
-        if self.kind.is_none() || self.kind == Some(Kind::Null) {
+        if self.kind.is_none() || self.kind == Some(FieldKind::Null) {
             self.kind = own.or(self.kind);
         }
         self.format = self.format.or_else(|| object.get("format").and_then(Value::as_str));
         let listed = object.get("enum").and_then(Value::as_array).into_iter().flatten();
-        for choice in listed.chain(object.get("const")).take(MOST_CHOICES) {
+        for choice in listed.chain(object.get("const")).take(MAX_CHOICES) {
             self.nullable |= choice.is_null();
-            if !choice.is_null() && self.choices.len() < MOST_CHOICES && !self.choices.contains(&choice) {
+            if !choice.is_null() && self.choices.len() < MAX_CHOICES && !self.choices.contains(&choice) {
                 self.choices.push(choice);
             }
         }
         self.words.extend(["title", "description"].iter().filter_map(|name| object.get(*name)?.as_str()));
         for name in object.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
-            if let Some(property) = graph.child(at, &format!("/properties/{}", escaped(name)))
+            if let Some(property) = graph.child(at, &format!("/properties/{}", escape_pointer(name)))
                 && !self.properties.iter().any(|(known, _)| known == name)
             {
                 self.properties.push((name.clone(), property));
@@ -258,20 +259,20 @@ impl<'a> Merged<'a> {
         });
     }
 
-    fn describe(&self, field: &mut Field) {
+    fn describe(&self, field: &mut SchemaField) {
         let of_choices = || match self.choices.first()? {
-            Value::String(_) => Some(Kind::Text),
-            Value::Number(_) => Some(Kind::Number),
-            Value::Bool(_) => Some(Kind::Boolean),
+            Value::String(_) => Some(FieldKind::Text),
+            Value::Number(_) => Some(FieldKind::Number),
+            Value::Bool(_) => Some(FieldKind::Boolean),
             _ => None,
         };
-        field.kind = self.kind.or_else(of_choices).unwrap_or(Kind::Any);
+        field.kind = self.kind.or_else(of_choices).unwrap_or(FieldKind::Any);
         field.nullable = self.nullable;
         field.format = self.format.map(str::to_owned);
         field.choices = self.choices.iter().map(|choice| (*choice).clone()).collect();
-        field.open = field.kind == Kind::Object && self.properties.is_empty() && self.open;
+        field.open = field.kind == FieldKind::Object && self.properties.is_empty() && self.open;
         for words in &self.words {
-            let room = LONGEST_DESCRIPTION.saturating_sub(field.description.len() + 1);
+            let room = MAX_DESCRIPTION_BYTES.saturating_sub(field.description.len() + 1);
             let words = &words[..words.floor_char_boundary(room)];
             if !field.description.is_empty() && !words.is_empty() {
                 field.description.push(' ');
@@ -281,14 +282,14 @@ impl<'a> Merged<'a> {
     }
 }
 
-fn kind_of(name: &str) -> Option<Kind> {
+fn kind_from_name(name: &str) -> Option<FieldKind> {
     Some(match name {
-        "string" => Kind::Text,
-        "number" => Kind::Number,
-        "integer" => Kind::Integer,
-        "boolean" => Kind::Boolean,
-        "object" => Kind::Object,
-        "array" => Kind::Array,
+        "string" => FieldKind::Text,
+        "number" => FieldKind::Number,
+        "integer" => FieldKind::Integer,
+        "boolean" => FieldKind::Boolean,
+        "object" => FieldKind::Object,
+        "array" => FieldKind::Array,
         _ => return None,
     })
 }

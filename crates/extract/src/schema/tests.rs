@@ -4,11 +4,11 @@ use serde_json::{Map, json};
 use std::time::{Duration, Instant};
 
 fn read(schema: &Value) -> Schema {
-    Schema::read(schema).unwrap()
+    Schema::parse(schema).unwrap()
 }
 
 fn refusal(schema: &Value) -> SchemaError {
-    Schema::read(schema).unwrap_err()
+    Schema::parse(schema).unwrap_err()
 }
 
 #[test]
@@ -38,8 +38,8 @@ fn violations_are_few_and_short() {
     let schema = read(&json!({"type": "array", "items": {"type": "integer"}}));
     let long = "x".repeat(100_000);
     let wrong = schema.validate(&json!(vec![long; 1_000])).unwrap_err();
-    assert!(wrong.len() <= MOST_VIOLATIONS);
-    assert!(wrong.iter().all(|violation| violation.message.len() <= LONGEST_MESSAGE + 4));
+    assert!(wrong.len() <= MAX_VIOLATIONS);
+    assert!(wrong.iter().all(|violation| violation.message.len() <= MAX_MESSAGE_BYTES + 4));
 }
 
 #[test]
@@ -204,17 +204,17 @@ fn a_shape_lists_what_is_wanted() {
     let shape = schema.shape();
     let field = |pointer: &str| shape.fields.iter().find(|field| field.pointer == pointer).unwrap();
     let at = |pointer: &str| shape.fields.iter().position(|field| field.pointer == pointer).unwrap();
-    assert!(field("/name").nullable && field("/name").required && field("/name").kind == Kind::Text);
+    assert!(field("/name").nullable && field("/name").required && field("/name").kind == FieldKind::Text);
     assert_eq!(field("/name_citation").citation_of, Some(at("/name")));
     assert_eq!(field("/founded").format.as_deref(), Some("date"));
-    assert!(field("/founded").nullable && field("/founded").kind == Kind::Text);
-    assert_eq!(field("/plans/*/price").kind, Kind::Number);
+    assert!(field("/founded").nullable && field("/founded").kind == FieldKind::Text);
+    assert_eq!(field("/plans/*/price").kind, FieldKind::Number);
     assert_eq!(field("/plans/*/price").description, "in euro");
     assert_eq!(field("/plans/*/unit").choices, [json!("month"), json!("year")]);
     assert!(shape.is_rows(at("/plans")) && !shape.is_rows(at("/tags")));
-    assert_eq!(field("/tags/*").kind, Kind::Text);
+    assert_eq!(field("/tags/*").kind, FieldKind::Text);
     assert!(field("/specs").open);
-    assert_eq!(field("/a~1b").kind, Kind::Integer);
+    assert_eq!(field("/a~1b").kind, FieldKind::Integer);
     assert!(!shape.cut && shape.leaves().count() == 6);
 }
 

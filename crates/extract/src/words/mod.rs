@@ -1,7 +1,7 @@
-//! Names made comparable: `unitPrice`, "Unit price (€)" and `unit_price` are the same two words.
+//! Normalizes names for comparison: `unitPrice`, "Unit price (€)" and `unit_price` are the same two words.
 //!
-//! Owns splitting, folding and the likeness of two names. Words are folded to a common form, and to the first word of their row in a
-//! small table where several words mean the same ([`synonyms`]).
+//! Splits names, normalizes words and computes the similarity of two names. Synonyms are replaced by the
+//! first word of their row in a small table ([`synonyms`]).
 
 mod synonyms;
 #[cfg(test)]
@@ -13,67 +13,69 @@ use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Words of one name that are looked at.
-const MOST_WORDS: usize = 12;
-/// Different words of one text that are looked at.
-const MOST_TEXT_WORDS: usize = 300;
-const LONGEST_NAME: usize = 200;
-/// What splitting or comparing a name counts.
+/// Words examined of one name.
+const MAX_NAME_WORDS: usize = 12;
+/// Different words examined of one text.
+const MAX_TEXT_WORDS: usize = 300;
+const MAX_NAME_BYTES: usize = 200;
+/// Budget steps of splitting or comparing a name.
 const STEPS_PER_NAME: u64 = 4;
 
 /// Words that say little about which value is meant: fillers, and units.
 static WEAK: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set(
+    word_set(
         "number no nr code total count value info information detail data list current full text amount in at \
     by from line tag box wrapper container item field label val content main block id official overall \
     available short long new js col row cell inner my your m km km2 m2 cm mm kg g mt mb gb ms min minute \
     second percent pct eur usd gbp sqm",
     )
 });
-/// Words that say nothing at all.
-static EMPTY: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set(
+/// Words without meaning for a name.
+static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    word_set(
         "of the a an and or for to is de la le les du des del el los las der die das und et y en di da do on \
     with per its this that their our von im am zu s",
     )
 });
-/// What a whole page may be about: `product_name` is the name that a product page is headed by.
+/// Words for the subject of a whole page: `product_name` is the main heading of a product page.
 static ENTITIES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set("product job item event recipe book article page company organization hotel course film dish post \
+    word_set(
+        "product job item event recipe book article page company organization hotel course film dish post \
     thread listing property model paper song album game project package person profile restaurant plan \
     release question topic story venue vehicle program episode podcast house museum conference show \
-    command festival service tool country destination list")
+    command festival service tool country destination list",
+    )
 });
 
-fn set(words: &'static str) -> HashSet<&'static str> {
+fn word_set(words: &'static str) -> HashSet<&'static str> {
     words.split_ascii_whitespace().collect()
 }
 
-/// A name as comparable words.
+/// The normalized words of a name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Words(pub Vec<String>);
+pub(crate) struct NameWords(pub Vec<String>);
 
-impl Words {
-    pub(crate) fn of(name: &str) -> Self {
+impl NameWords {
+    pub(crate) fn from_name(name: &str) -> Self {
         if matches!(name.trim(), "#" | "№") {
             return Self(vec![canonical("position"), "number".to_owned()]);
         }
         Self(
             split(name)
                 .into_iter()
-                .filter(|word| !EMPTY.contains(word.as_str()))
+                .filter(|word| !STOP_WORDS.contains(word.as_str()))
                 .map(|word| canonical(&word))
                 .collect(),
         )
     }
 
     /// The words of a whole text, each once.
-    pub(crate) fn of_text(text: &str) -> Self {
+    pub(crate) fn from_text(text: &str) -> Self {
         let mut words: Vec<String> = Vec::new();
         let mut seen = HashSet::new();
         for part in text.split_whitespace() {
-            for word in Self::of(part).0 {
-                if words.len() < MOST_TEXT_WORDS && seen.insert(word.clone()) {
+            for word in Self::from_name(part).0 {
+                if words.len() < MAX_TEXT_WORDS && seen.insert(word.clone()) {
                     words.push(word);
                 }
             }
@@ -96,9 +98,9 @@ impl Words {
     }
 }
 
-/// Small letters without accents, width or endings of the plural.
+/// Splits a name into lower-case words without accents and width variants.
 fn split(name: &str) -> Vec<String> {
-    let name = &name[..name.floor_char_boundary(LONGEST_NAME)];
+    let name = &name[..name.floor_char_boundary(MAX_NAME_BYTES)];
     budget::spend(STEPS_PER_NAME);
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -106,21 +108,21 @@ fn split(name: &str) -> Vec<String> {
     for c in name.nfkd().filter(|&c| !is_combining_mark(c)) {
         let new_word = c.is_uppercase() && last.is_some_and(char::is_lowercase);
         if new_word || !c.is_alphanumeric() {
-            finish(&mut words, &mut word);
+            push_word(&mut words, &mut word);
         }
         if c.is_alphanumeric() {
             word.extend(c.to_lowercase());
         }
         last = Some(c);
-        if words.len() >= MOST_WORDS {
+        if words.len() >= MAX_NAME_WORDS {
             return words;
         }
     }
-    finish(&mut words, &mut word);
+    push_word(&mut words, &mut word);
     words
 }
 
-fn finish(words: &mut Vec<String>, word: &mut String) {
+fn push_word(words: &mut Vec<String>, word: &mut String) {
     if word.is_empty() {
         return;
     }
@@ -133,30 +135,30 @@ fn finish(words: &mut Vec<String>, word: &mut String) {
 }
 
 fn canonical(word: &str) -> String {
-    static ROWS: LazyLock<HashMap<String, &str>> = LazyLock::new(|| {
+    static CANONICAL: LazyLock<HashMap<String, &str>> = LazyLock::new(|| {
         let mut rows = HashMap::new();
-        for row in synonyms::ROWS {
+        for row in synonyms::SYNONYMS {
             let first = row.split(' ').next().unwrap_or(row);
             for word in row.split(' ') {
-                // Folded as the words of pages are.
+                // Normalized like the words of pages.
                 rows.entry(split(word).concat()).or_insert(first);
             }
         }
         rows
     });
-    if let Some(first) = ROWS.get(word) {
+    if let Some(first) = CANONICAL.get(word) {
         return (*first).to_owned();
     }
-    // Compounds that are written together end in what they are.
+    // The last part of a closed compound is its head.
     if !word.is_ascii() {
         let ends =
             word.char_indices().skip(1).map(|(at, _)| &word[at..]).filter(|end| end.chars().count() > 1);
-        if let Some(first) = ends.filter(|end| !end.is_ascii()).find_map(|end| ROWS.get(end)) {
+        if let Some(first) = ends.filter(|end| !end.is_ascii()).find_map(|end| CANONICAL.get(end)) {
             return (*first).to_owned();
         }
     }
     let single = singular(word);
-    ROWS.get(single.as_str()).map_or(single, |first| (*first).to_owned())
+    CANONICAL.get(single.as_str()).map_or(single, |first| (*first).to_owned())
 }
 
 fn singular(word: &str) -> String {
@@ -175,18 +177,18 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// How much a word counts.
+/// The weight of a word.
 fn weight(word: &str) -> f32 {
     if WEAK.contains(word) { 0.3 } else { 1.0 }
 }
 
-/// Whether two words may be the same, good enough for texts.
-pub(crate) fn akin(one: &str, other: &str) -> bool {
-    agree(one, other) >= 0.7
+/// Whether two words are similar enough to match in texts.
+pub(crate) fn words_match(one: &str, other: &str) -> bool {
+    word_similarity(one, other) >= 0.7
 }
 
-/// How well two words agree: 1 for the same, less when one is the beginning or end of the other.
-fn agree(one: &str, other: &str) -> f32 {
+/// The similarity of two words: 1 for the same, less when one is the beginning or end of the other.
+fn word_similarity(one: &str, other: &str) -> f32 {
     if one == other {
         return 1.0;
     }
@@ -211,25 +213,25 @@ fn agree(one: &str, other: &str) -> f32 {
     if ascii && shared >= 5 && shared * 10 >= long.len() * 8 { 0.75 } else { 0.0 }
 }
 
-/// A wanted name: its own words, those of what it is part of, and its description.
+/// The name of a field: its own words, those of its parents, and its description.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Name {
-    pub own: Words,
-    pub context: Words,
-    /// What the rows it is part of are called: a label may repeat it and need not.
-    pub rows: Words,
-    pub description: Words,
+pub(crate) struct FieldName {
+    pub own: NameWords,
+    pub context: NameWords,
+    /// The name of the rows it belongs to, which a label may repeat.
+    pub rows: NameWords,
+    pub description: NameWords,
 }
 
-impl Name {
-    /// Whether it is the word for a thing: the name of a podcast may be wanted as `podcast`.
+impl FieldName {
+    /// Whether it names a thing: the name of a podcast may be wanted as `podcast`.
     pub(crate) fn is_entity(&self) -> bool {
         matches!(self.own.0.as_slice(), [word] if ENTITIES.contains(word.as_str()))
     }
 }
 
-/// How alike a wanted name and a label are, from 0 to 1. `around` is what the label stands under.
-pub(crate) fn likeness(name: &Name, label: &Words, around: &Words) -> f32 {
+/// The similarity of a field name and a label, from 0 to 1. `around` is the heading above the label.
+pub(crate) fn similarity(name: &FieldName, label: &NameWords, around: &NameWords) -> f32 {
     budget::spend(STEPS_PER_NAME);
     if label.is_empty() || name.own.is_empty() {
         return 0.0;
@@ -237,27 +239,27 @@ pub(crate) fn likeness(name: &Name, label: &Words, around: &Words) -> f32 {
     if name.is_entity() && label.0 == ["name"] {
         return if name.context.is_empty() { 0.72 } else { 0.5 };
     }
-    let direct = overlap(&name.own, label, &name.context.join(&name.rows));
+    let direct = name_overlap(&name.own, label, &name.context.join(&name.rows));
     if name.context.is_empty() {
-        return direct.max(described(name, label));
+        return direct.max(description_similarity(name, label));
     }
-    let whole = overlap(&name.context.join(&name.own), label, &Words::default());
+    let whole = name_overlap(&name.context.join(&name.own), label, &NameWords::default());
     let placed = name.context.0.iter().any(|word| around.has(word) || label.has(word));
-    let direct = direct.max(described(name, label)) * if placed { 1.0 } else { 0.8 };
+    let direct = direct.max(description_similarity(name, label)) * if placed { 1.0 } else { 0.8 };
     direct.max(whole)
 }
 
-/// The words of a short label in the description of what is wanted.
-fn described(name: &Name, label: &Words) -> f32 {
+/// Similarity by description: the field's description contains all words of a short label.
+fn description_similarity(name: &FieldName, label: &NameWords) -> f32 {
     let strong = label.0.iter().filter(|word| !WEAK.contains(word.as_str())).count();
     let all = label.0.iter().all(|word| name.description.has(word));
     if all && strong > 0 && label.0.len() <= 3 { 0.7 } else { 0.0 }
 }
 
-fn overlap(wanted: &Words, label: &Words, context: &Words) -> f32 {
-    // In most languages and in names of fields the last word is what it is, the others say which.
+fn name_overlap(wanted: &NameWords, label: &NameWords, context: &NameWords) -> f32 {
+    // In field names the last word usually says what it is, the others say which one.
     let head = wanted.0.iter().rposition(|word| !WEAK.contains(word.as_str()));
-    // A name of weak words alone is taken at its word.
+    // In a name of weak words alone all words count.
     let weight = |word: &str| if head.is_none() { 1.0 } else { weight(word) };
     let (mut whole, mut matched) = (0.0, 0.0);
     let mut used = vec![false; label.0.len()];
@@ -267,13 +269,13 @@ fn overlap(wanted: &Words, label: &Words, context: &Words) -> f32 {
             .0
             .iter()
             .enumerate()
-            .map(|(at, other)| (at, agree(word, other)))
+            .map(|(at, other)| (at, word_similarity(word, other)))
             .max_by(|one, other| one.1.total_cmp(&other.1));
         let found = best.map_or(0.0, |(_, found)| found);
         if let Some((at, _)) = best.filter(|(_, found)| *found > 0.0) {
             used[at] = true;
         }
-        // What the page is about need not be said again.
+        // Labels often leave out the subject of the page.
         let implied = found == 0.0 && head != Some(at) && ENTITIES.contains(word.as_str());
         whole += if implied { weight * 0.25 } else { weight };
         matched += weight * found;

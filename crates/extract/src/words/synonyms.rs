@@ -1,8 +1,10 @@
-//! Words that mean the same on pages and in schemas. The first of each row stands for all; accents are off, plurals are single.
+//! Words that mean the same on pages and in schemas. The first of each row stands for all; accents are off,
+//! plurals are single.
 //!
-//! Small on purpose: a word is here when shops, directories, articles and listings use it for the same field all over.
+//! Small on purpose: a word is here when shops, directories, articles and listings use it for the same field
+//! all over.
 
-pub(super) const ROWS: &[&str] = &[
+pub(super) const SYNONYMS: &[&str] = &[
     "name title headline heading titel titre titulo titolo nom nombre nome naam namn navn bezeichnung 名前 名称 商品名 タイトル 标题 名称 제목 이름",
     "price cost fee preis prix precio prezzo preco prijs pris kosten tarif 価格 値段 价格 가격 цена",
     "description summary standfirst beschreibung descripcion descrizione descricao omschrijving abstract blurb 説明 描述 설명",

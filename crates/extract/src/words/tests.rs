@@ -1,7 +1,11 @@
 use super::*;
 
 fn like(wanted: &str, label: &str) -> f32 {
-    likeness(&Name { own: Words::of(wanted), ..Name::default() }, &Words::of(label), &Words::default())
+    similarity(
+        &FieldName { own: NameWords::from_name(wanted), ..FieldName::default() },
+        &NameWords::from_name(label),
+        &NameWords::default(),
+    )
 }
 
 #[test]
@@ -40,12 +44,19 @@ fn names_that_share_a_word_are_less_alike() {
 
 #[test]
 fn context_tells_two_names_apart() {
-    let name = Name { own: Words::of("name"), context: Words::of("agent"), ..Name::default() };
-    let none = Words::default();
-    assert!(likeness(&name, &Words::of("agent-name"), &none) > likeness(&name, &Words::of("name"), &none));
+    let name = FieldName {
+        own: NameWords::from_name("name"),
+        context: NameWords::from_name("agent"),
+        ..FieldName::default()
+    };
+    let none = NameWords::default();
     assert!(
-        likeness(&name, &Words::of("name"), &Words::of("Your agent"))
-            > likeness(&name, &Words::of("name"), &none)
+        similarity(&name, &NameWords::from_name("agent-name"), &none)
+            > similarity(&name, &NameWords::from_name("name"), &none)
+    );
+    assert!(
+        similarity(&name, &NameWords::from_name("name"), &NameWords::from_name("Your agent"))
+            > similarity(&name, &NameWords::from_name("name"), &none)
     );
 }
 

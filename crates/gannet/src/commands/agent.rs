@@ -1,19 +1,20 @@
-//! `gannet agent`: a run from the command line, without a server: the same engine on a database of its own that is gone afterwards. The
-//! run is drawn as it goes on, on standard error; what it came to goes to standard output.
+//! `gannet agent`: an agent run without a server: the same engine with a temporary database. Progress is
+//! printed to standard error, the result to standard output.
 
-mod draw;
+mod progress;
 
 use crate::Globals;
 use crate::commands::serve::{open_scraper, open_searcher, stop_on_signals};
-use crate::home;
-use crate::private::TempFolder;
+use crate::data_dir;
+use crate::private_files::TempFolder;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
-use draw::Drawing;
-use engine::agent::{AgentCrew, AgentCrewOptions, AgentTools, Agents, brain};
+use engine::agent::{AgentTools, AgentWorker, Agents, brain};
 use engine::scrape::Scraper;
 use engine::search::Searcher;
-use engine::{Caller, Gate};
+use engine::work::{LeaseTimes, WorkSlots};
+use engine::{Caller, Limiter};
+use progress::RunProgress;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,41 +29,43 @@ use uuid::Uuid;
 use wire::WireError;
 use wire::agent::{AgentRequest, AgentStatus, TraceQuery};
 
-/// The run came to nothing.
-const FAILED: u8 = 1;
-/// The command does not make sense; also what the command line itself answers with.
-const MISTAKE: u8 = 2;
-/// Stopped by a signal.
-const STOPPED: u8 = 130;
+/// The run failed.
+const EXIT_FAILED: u8 = 1;
+/// Invalid arguments; the same code as for errors of the command line parser.
+const EXIT_USAGE: u8 = 2;
+/// Interrupted by a signal.
+const EXIT_STOPPED: u8 = 130;
 
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-const LEASE: Duration = Duration::from_secs(30);
-const GRACE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+const LEASE_DURATION: Duration = Duration::from_secs(30);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 
-/// Ask a question of the web; exit code 1 when it could not be answered
+/// Answer a question or collect data from the web with an agent, without a server
+///
+/// Exit code 0: success, 1: failed, 2: invalid arguments, 130: interrupted.
 #[derive(Debug, clap::Args)]
 pub struct Agent {
-    /// What is wanted
+    /// What to find or answer
     prompt: String,
-    /// Where to begin; may be given more than once
+    /// URL to start from; may be repeated
     #[arg(long = "url", value_name = "URL")]
     urls: Vec<String>,
-    /// Visit nothing but the addresses given
+    /// Visit only the given URLs
     #[arg(long)]
     strict: bool,
-    /// A file with a JSON Schema of the result
+    /// File with a JSON Schema of the result
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// The most credits it may use
+    /// Maximum credits
     #[arg(long, value_name = "N")]
     max_credits: Option<i64>,
-    /// low, medium or high
+    /// Effort: low, medium or high
     #[arg(long, value_name = "HOW")]
     effort: Option<String>,
-    /// Answer in words instead of data
+    /// Answer in text instead of data
     #[arg(long)]
     chat: bool,
-    /// Everything about the result as JSON, not the data alone
+    /// Print the whole status as JSON instead of the data alone
     #[arg(long)]
     json: bool,
 }
@@ -70,34 +73,34 @@ pub struct Agent {
 impl Agent {
     pub async fn run(self, globals: Globals) -> Result<ExitCode> {
         let mut settings = globals.settings(Vec::new())?;
-        let asked = match self.asked() {
+        let asked = match self.request() {
             Ok(asked) => asked,
-            Err(error) => return Ok(mistake(&format!("{error:#}"))),
+            Err(error) => return Ok(usage_error(&format!("{error:#}"))),
         };
-        let folder = TempFolder::make()?;
-        // What was indexed is searched where it lies; everything else of this run is its own.
-        let local = home::local_index(&settings);
-        folder.hold_data_of(&mut settings);
-        let store = home::open_store(&settings).await?;
+        let folder = TempFolder::create()?;
+        // The local index of the data directory is searched; everything else of this run is temporary.
+        let local = data_dir::local_index(&settings);
+        folder.redirect_data(&mut settings);
+        let store = data_dir::open_store(&settings).await?;
         let stop = stop_on_signals()?;
-        let gate = Gate::new(store.clone());
+        let gate = Limiter::new(store.clone());
         let scraper = open_scraper(&settings, &store, &gate, None).await?;
         let searcher = open_searcher(&settings, &store, &scraper, &local);
         let browsers = scraper.browsers().cloned();
-        let run = Run::open(&settings, &store, &scraper, &searcher).await?;
-        let ended = run.carry(&asked, gate, &stop).await;
+        let run = LocalRun::open(&settings, &store, &scraper, &searcher).await?;
+        let ended = run.finish(&asked, gate, &stop).await;
         if let Some(browsers) = browsers {
             browsers.shut_down().await;
         }
         store.shut_down().await;
         match ended? {
-            Ended::Refused(error) => Ok(mistake(&error.to_string())),
-            Ended::Stopped => Ok(ExitCode::from(STOPPED)),
-            Ended::Done(status) => self.print(&status),
+            RunEnd::Refused(error) => Ok(usage_error(&error.to_string())),
+            RunEnd::Stopped => Ok(ExitCode::from(EXIT_STOPPED)),
+            RunEnd::Done(status) => self.print(&status),
         }
     }
 
-    fn asked(&self) -> Result<AgentRequest> {
+    fn request(&self) -> Result<AgentRequest> {
         let schema = self.schema.as_deref().map(read_schema).transpose()?;
         Ok(AgentRequest {
             prompt: Some(self.prompt.clone()),
@@ -122,14 +125,14 @@ impl Agent {
         };
         if let Some(text) = text {
             let mut out = std::io::stdout().lock();
-            // Whoever reads may have seen enough.
+            // Ignore a closed pipe.
             let _ =
                 out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
         }
         for note in [&status.warning, &status.error].into_iter().flatten() {
             eprintln!("gannet: {note}");
         }
-        Ok(if status.status == "completed" { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+        Ok(if status.status == "completed" { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILED) })
     }
 }
 
@@ -139,25 +142,25 @@ fn read_schema(path: &Path) -> Result<serde_json::Value> {
     serde_json::from_str(&text).with_context(shown)
 }
 
-fn mistake(why: &str) -> ExitCode {
+fn usage_error(why: &str) -> ExitCode {
     eprintln!("gannet: {why}");
-    ExitCode::from(MISTAKE)
+    ExitCode::from(EXIT_USAGE)
 }
 
-enum Ended {
+enum RunEnd {
     Refused(WireError),
     Stopped,
     Done(Box<AgentStatus>),
 }
 
-/// The engine, for one run.
-struct Run {
+/// The engine for one run.
+struct LocalRun {
     caller: Caller,
     agents: Arc<Agents>,
-    crew: AgentCrew,
+    worker: AgentWorker,
 }
 
-impl Run {
+impl LocalRun {
     async fn open(
         settings: &Settings,
         store: &Arc<dyn Store>,
@@ -168,62 +171,72 @@ impl Run {
         let team = NewTeam { id: Uuid::now_v7(), name, plan, zero_data_retention: false };
         let team = store.create_team(team).await?;
         let agents = agents(settings, store);
-        let options = AgentCrewOptions { slots: 1, lease: LEASE, poll: Duration::from_secs(1), grace: GRACE };
         let tools = tools(settings, scraper, searcher);
-        let crew = AgentCrew::new(&agents, tools, &settings.plans, options);
-        Ok(Self { caller: Caller::new(team, None, &settings.plans), agents, crew })
+        let (slots, times) = (WorkSlots::new(1).for_runs(), LeaseTimes::new(LEASE_DURATION, SHUTDOWN_GRACE));
+        let worker = AgentWorker::new(&agents, tools, &settings.plans, slots, times);
+        Ok(Self { caller: Caller::new(team, None, &settings.plans), agents, worker })
     }
 
-    async fn carry(self, asked: &AgentRequest, gate: Arc<Gate>, stop: &CancellationToken) -> Result<Ended> {
+    async fn finish(
+        self,
+        asked: &AgentRequest,
+        gate: Arc<Limiter>,
+        stop: &CancellationToken,
+    ) -> Result<RunEnd> {
         let id = match self.agents.start(&self.caller, asked, None).await {
             Ok(started) => started.id,
-            Err(refusal) => return Ok(Ended::Refused(refusal)),
+            Err(refusal) => return Ok(RunEnd::Refused(refusal.into())),
         };
         let (over, tasks) = (CancellationToken::new(), TaskTracker::new());
-        tasks.spawn(self.crew.run(over.clone()));
+        tasks.spawn(self.worker.run(over.clone()));
         tasks.spawn(gate.keep(over.clone()));
-        let drawn = draw(&self.agents, &self.caller, id, stop).await;
+        let completed = show_progress(&self.agents, &self.caller, id, stop).await;
         over.cancel();
         tasks.close();
         tasks.wait().await;
-        if !drawn? {
-            return Ok(Ended::Stopped);
+        if !completed? {
+            return Ok(RunEnd::Stopped);
         }
-        Ok(Ended::Done(Box::new(self.agents.status(&self.caller, id).await?)))
+        Ok(RunEnd::Done(Box::new(self.agents.status(&self.caller, id).await.map_err(WireError::from)?)))
     }
 }
 
-/// Draws a run until it has ended; `false` when it was stopped, and then it was cancelled.
-async fn draw(agents: &Arc<Agents>, caller: &Caller, id: Uuid, stop: &CancellationToken) -> Result<bool> {
-    let watch = agents.watch_trace(caller, id, &TraceQuery::default()).await?;
-    let mut watch = watch.looking_every(LOOK_EVERY);
-    let mut drawing = Drawing::start();
-    let mut wanted = true;
+/// Shows a run until it has ended; returns `false` if it was interrupted and cancelled.
+async fn show_progress(
+    agents: &Arc<Agents>,
+    caller: &Caller,
+    id: Uuid,
+    stop: &CancellationToken,
+) -> Result<bool> {
+    let watch = agents.watch_trace(caller, id, &TraceQuery::default()).await.map_err(WireError::from)?;
+    let mut watch = watch.checking_every(POLL_INTERVAL);
+    let mut progress = RunProgress::start();
+    let mut interrupted = false;
     loop {
-        let look = tokio::select! {
-            look = watch.next() => look?,
-            () = stop.cancelled(), if wanted => {
-                wanted = false;
-                // It may have ended by itself meanwhile.
+        let update = tokio::select! {
+            update = watch.next() => update.map_err(WireError::from)?,
+            () = stop.cancelled(), if !interrupted => {
+                interrupted = true;
+                // The run may have ended meanwhile.
                 let _ = agents.cancel(caller, RunKind::Agent, id).await;
                 continue;
             }
-            () = tokio::time::sleep(LOOK_EVERY) => {
-                drawing.tick();
+            () = tokio::time::sleep(POLL_INTERVAL) => {
+                progress.tick();
                 continue;
             }
         };
-        for (_, event) in &look.events {
-            drawing.show(event);
+        for (_, event) in &update.events {
+            progress.show(event);
         }
-        if look.ended {
-            drawing.end();
-            return Ok(wanted);
+        if update.ended {
+            progress.end();
+            return Ok(!interrupted);
         }
     }
 }
 
-/// Where this process accepts runs.
+/// The service that accepts agent runs.
 pub fn agents(settings: &Settings, store: &Arc<dyn Store>) -> Arc<Agents> {
     Arc::new(Agents::new(store.clone(), settings.egress_allow.clone(), settings.agent_deadline))
 }
@@ -236,21 +249,15 @@ fn tools(settings: &Settings, scraper: &Arc<Scraper>, searcher: &Searcher) -> Ag
     }
 }
 
-/// The workers for runs, where there are any.
-pub fn crew(
+/// The worker of agent runs, if this is runs jobs.
+pub fn worker(
     settings: &Settings,
+    slots: &WorkSlots,
     agents: &Agents,
     scraper: &Arc<Scraper>,
     searcher: &Searcher,
-) -> Option<AgentCrew> {
-    if settings.workers == 0 {
-        return None;
-    }
-    let options = AgentCrewOptions {
-        slots: settings.workers,
-        lease: settings.lease,
-        poll: Duration::from_secs(1),
-        grace: settings.shutdown_grace,
-    };
-    Some(AgentCrew::new(agents, tools(settings, scraper, searcher), &settings.plans, options))
+) -> Option<AgentWorker> {
+    let times = LeaseTimes::new(settings.lease, settings.shutdown_grace);
+    let tools = tools(settings, scraper, searcher);
+    (settings.workers > 0).then(|| AgentWorker::new(agents, tools, &settings.plans, slots.for_runs(), times))
 }

@@ -1,17 +1,16 @@
 //! What `gannet serve` prints when it listens.
 
-use crate::home::{self, FirstKey};
-use crate::settings::{Settings, without_password};
+use crate::data_dir::{self, FirstKey};
+use crate::settings::{Settings, hide_password};
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// Where it listens, its key, and a first command to try. Whoever reads this may stop reading at any
-/// line; that must not stop the server.
+/// Prints the address, the API key, and a first command to try. A closed pipe must not stop the server.
 pub fn print(settings: &Settings, address: SocketAddr, backend: &str, first: Option<&FirstKey>) {
     let mut out = std::io::stdout();
     let (key, bearer) = key_lines(settings, first, out.is_terminal());
-    let database = without_password(&settings.database_url);
+    let database = hide_password(&settings.database_url);
     let header = bearer.map(|bearer| format!(" -H \"Authorization: Bearer {bearer}\"")).unwrap_or_default();
     let banner = format!(
         "Gannet {}\n\
@@ -28,25 +27,28 @@ pub fn print(settings: &Settings, address: SocketAddr, backend: &str, first: Opt
     }
 }
 
-/// What is said about the key, and what stands for it in a command; none where no key is asked for. The key itself is shown once,
-/// to a person at a terminal only: everything else that reads our output (a container's log, a service manager's journal) keeps it.
+/// The text about the key, and its form in a command; none if no key is needed. The key itself is shown only
+/// once and only on a terminal: container logs and service journals would keep it.
 fn key_lines(settings: &Settings, first: Option<&FirstKey>, terminal: bool) -> (String, Option<String>) {
-    let file = home::first_key_file(&settings.data_dir);
+    let file = data_dir::first_key_file(&settings.data_dir);
     match first {
-        _ if !settings.auth => ("none is asked for (auth = off)".to_owned(), None),
+        _ if !settings.auth => ("not needed (auth = off)".to_owned(), None),
         Some(FirstKey { secret, file }) if terminal => {
             let key = secret.reveal();
-            (format!("{key}\n             shown this once; kept in {}", file.display()), Some(key.to_owned()))
+            (
+                format!("{key}\n             shown only once; stored in {}", file.display()),
+                Some(key.to_owned()),
+            )
         }
         _ if file.exists() => {
-            (format!("kept in {}", file.display()), Some(format!("$(cat {})", in_shell(&file))))
+            (format!("stored in {}", file.display()), Some(format!("$(cat {})", shell_quote(&file))))
         }
-        _ => ("make one with: gannet keys create NAME".to_owned(), Some("YOUR-KEY".to_owned())),
+        _ => ("create one with: gannet keys create NAME".to_owned(), Some("YOUR-KEY".to_owned())),
     }
 }
 
-/// A path as a shell reads it.
-fn in_shell(path: &Path) -> String {
+/// Quotes a path for a shell.
+fn shell_quote(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
     if text.bytes().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
@@ -57,8 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_quoted_where_a_shell_would_read_them_otherwise() {
-        assert_eq!(in_shell(Path::new("gannet-data/first-key")), "gannet-data/first-key");
-        assert_eq!(in_shell(Path::new("/my data/it's")), "'/my data/it'\\''s'");
+    fn paths_are_quoted_where_needed() {
+        assert_eq!(shell_quote(Path::new("gannet-data/first-key")), "gannet-data/first-key");
+        assert_eq!(shell_quote(Path::new("/my data/it's")), "'/my data/it'\\''s'");
     }
 }

@@ -1,6 +1,6 @@
-//! `gannet batch`: a list of pages from the command line, without a server.
+//! `gannet batch`: scrape a list of pages without a server.
 
-use super::gather::{Gathering, Job, PageOptions, Place, mistake};
+use super::local_crawl::{LocalCrawl, LocalJob, OutputTarget, PageOptions, usage_error};
 use crate::Globals;
 use anyhow::{Context, Result};
 use std::io::Read;
@@ -8,18 +8,21 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wire::batch::BatchRequest;
 
-/// Scrape a list of pages; 1 = none could be had, 2 = mistake, 3 = some could not, 130 = stopped, and the same command goes on
+/// Scrape a list of pages without a server
+///
+/// Exit code 0: success, 1: no page could be scraped, 2: invalid arguments, 3: some pages failed,
+/// 130: interrupted (run the same command again to continue).
 #[derive(Debug, clap::Args)]
 pub struct Batch {
-    /// A file with one address a line; `-` reads standard input
+    /// File with one URL per line; `-` reads standard input
     file: PathBuf,
-    /// A file that ends in .jsonl, one document a line; or a folder, one file a page
+    /// Output: a .jsonl file with one document per line, or a folder with one file per page
     #[arg(long, value_name = "FILE.jsonl|DIR")]
     out: PathBuf,
-    /// Write every address, and what became of it, to this file
+    /// Write every URL and its result to this file
     #[arg(long, value_name = "FILE.jsonl")]
     ledger: Option<PathBuf>,
-    /// The most pages at once
+    /// Maximum number of concurrent pages
     #[arg(long, value_name = "N")]
     concurrency: Option<i64>,
     #[command(flatten)]
@@ -30,10 +33,10 @@ impl Batch {
     pub async fn run(self, globals: Globals) -> Result<ExitCode> {
         let options = match self.page.options() {
             Ok(options) => options,
-            Err(wrong) => return Ok(mistake(&wrong)),
+            Err(message) => return Ok(usage_error(&message)),
         };
         let asked = BatchRequest {
-            urls: Some(addresses(&self.file)?),
+            urls: Some(read_urls(&self.file)?),
             max_concurrency: self.concurrency,
             formats: options.formats,
             only_main_content: options.only_main_content,
@@ -42,13 +45,13 @@ impl Batch {
             timeout: options.timeout,
             ..BatchRequest::default()
         };
-        let place = Place { out: self.out, ledger: self.ledger, form: self.page.form() };
-        Gathering { job: Job::Batch(Box::new(asked)), place }.run(globals).await
+        let target = OutputTarget { out: self.out, ledger: self.ledger, format: self.page.format() };
+        LocalCrawl { job: LocalJob::Batch(Box::new(asked)), target }.run(globals).await
     }
 }
 
-/// The lines of a file that are neither empty nor notes.
-fn addresses(file: &Path) -> Result<Vec<String>> {
+/// The lines of a file, without empty lines and comments.
+fn read_urls(file: &Path) -> Result<Vec<String>> {
     let mut text = String::new();
     if file == Path::new("-") {
         std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;

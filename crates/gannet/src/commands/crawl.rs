@@ -1,55 +1,58 @@
-//! `gannet crawl`: a whole site from the command line, without a server.
+//! `gannet crawl`: crawl a site without a server.
 
-use super::gather::{Gathering, Job, PageOptions, Place};
+use super::local_crawl::{LocalCrawl, LocalJob, OutputTarget, PageOptions};
 use crate::Globals;
 use anyhow::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wire::crawl::CrawlRequest;
 
-/// Crawl a site; 1 = no page could be had, 2 = mistake, 3 = some pages could not be had, 130 = stopped, and the same command goes on
+/// Crawl a site without a server
+///
+/// Exit code 0: success, 1: no page could be scraped, 2: invalid arguments, 3: some pages failed,
+/// 130: interrupted (run the same command again to continue).
 #[expect(clippy::struct_excessive_bools, reason = "each is one switch of the command line")]
 #[derive(Debug, clap::Args)]
 pub struct Crawl {
-    /// Where to begin
+    /// URL of the first page
     url: String,
-    /// A file that ends in .jsonl, one document a line; or a folder, one file a page
+    /// Output: a .jsonl file with one document per line, or a folder with one file per page
     #[arg(long, value_name = "FILE.jsonl|DIR")]
     out: PathBuf,
-    /// Write every address, and what became of it, to this file
+    /// Write every URL and its result to this file
     #[arg(long, value_name = "FILE.jsonl")]
     ledger: Option<PathBuf>,
-    /// The most pages
+    /// Maximum number of pages
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     limit: i64,
-    /// How many links away from the start or a sitemap
+    /// Maximum link depth from the first page or a sitemap
     #[arg(long, value_name = "N")]
     depth: Option<i64>,
-    /// Only paths that this regex finds something in; may be repeated
+    /// Include only paths that match this regular expression; may be repeated
     #[arg(long, value_name = "REGEX")]
     include: Vec<String>,
-    /// No paths that this regex finds something in; may be repeated
+    /// Exclude paths that match this regular expression; may be repeated
     #[arg(long, value_name = "REGEX")]
     exclude: Vec<String>,
-    /// Everything on the host, not only below the start
+    /// Crawl the whole host, not only paths below the first page
     #[arg(long)]
     entire_domain: bool,
-    /// Every host of the domain
+    /// Include subdomains
     #[arg(long)]
     subdomains: bool,
-    /// Pages of other sites that this one links to
+    /// Include pages of other sites that this one links to
     #[arg(long)]
     external: bool,
-    /// include, only or skip
+    /// Use of sitemaps: include, only or skip
     #[arg(long, value_name = "HOW", default_value = "include")]
     sitemap: String,
-    /// Do not ask for robots.txt
+    /// Ignore robots.txt
     #[arg(long)]
     ignore_robots: bool,
-    /// Seconds between two pages
+    /// Delay between two pages in seconds
     #[arg(long, value_name = "SECONDS")]
     delay: Option<f64>,
-    /// The most pages at once
+    /// Maximum number of concurrent pages
     #[arg(long, value_name = "N")]
     concurrency: Option<i64>,
     #[command(flatten)]
@@ -61,7 +64,7 @@ impl Crawl {
         let some = |list: Vec<String>| (!list.is_empty()).then_some(list);
         let scrape_options = match self.page.options() {
             Ok(options) => options,
-            Err(mistake) => return Ok(super::gather::mistake(&mistake)),
+            Err(message) => return Ok(super::local_crawl::usage_error(&message)),
         };
         let asked = CrawlRequest {
             url: Some(self.url),
@@ -79,7 +82,7 @@ impl Crawl {
             scrape_options: Some(scrape_options),
             ..CrawlRequest::default()
         };
-        let place = Place { out: self.out, ledger: self.ledger, form: self.page.form() };
-        Gathering { job: Job::Crawl(Box::new(asked)), place }.run(globals).await
+        let target = OutputTarget { out: self.out, ledger: self.ledger, format: self.page.format() };
+        LocalCrawl { job: LocalJob::Crawl(Box::new(asked)), target }.run(globals).await
     }
 }

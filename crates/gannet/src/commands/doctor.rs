@@ -1,13 +1,13 @@
-//! `gannet doctor`: what is found and what is missing, and every setting with where it came from.
-//! Exit code 0: everything needed works. 1: something needed is broken.
+//! `gannet doctor`: checks the installation and prints every setting with its source.
+//! Exit code 0: success. 1: something required does not work.
 
 mod index;
 mod model;
 mod search;
 mod secrets;
 
-use crate::home;
-use crate::settings::{Settings, without_password};
+use crate::data_dir;
+use crate::settings::{Settings, hide_password};
 use anyhow::Result;
 use engine::RateGroup;
 use engine::plans::{Plan, UNLIMITED_CONCURRENCY};
@@ -16,32 +16,32 @@ use engine::storage::DiskSpace;
 use serde::Serialize;
 use std::process::ExitCode;
 
-/// Below this a server soon cannot write.
-const LITTLE_DISK: u64 = 1024 * 1024 * 1024;
+/// Less free space is reported as a problem.
+const MIN_FREE_DISK_BYTES: u64 = 1024 * 1024 * 1024;
 
 #[derive(Debug, clap::Args)]
 pub struct Doctor {
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Verdict {
+enum CheckStatus {
     Ok,
-    /// Works without it, with less.
+    /// Optional and not available.
     Missing,
-    /// Works, but less safely than it should.
+    /// Works, but is less secure than it should be.
     Warning,
-    /// Needed, and does not work.
+    /// Required and not working.
     Broken,
 }
 
 #[derive(Debug, Serialize)]
-struct Finding {
+struct CheckResult {
     part: &'static str,
-    verdict: Verdict,
+    verdict: CheckStatus,
     text: String,
 }
 
@@ -49,81 +49,85 @@ impl Doctor {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
         let findings = [
             database(settings).await,
-            secrets::find(settings).await,
+            secrets::check(settings).await,
             objects(settings).await,
             disks(settings),
             network(settings),
             chromium(settings).await,
             postgresql(settings),
-            model::find(settings).await,
-            search::find(settings),
-            index::find(settings).await,
+            model::check(settings).await,
+            search::check(settings),
+            index::check(settings).await,
         ];
         if self.json {
             print_json(settings, &findings)?;
         } else {
             print_text(settings, &findings);
         }
-        let broken = findings.iter().any(|finding| finding.verdict == Verdict::Broken);
+        let broken = findings.iter().any(|finding| finding.verdict == CheckStatus::Broken);
         Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 }
 
-async fn database(settings: &Settings) -> Finding {
+async fn database(settings: &Settings) -> CheckResult {
     let part = "database";
-    let shown = without_password(&settings.database_url);
-    if home::sqlite_file(&settings.database_url).is_some_and(|path| !path.exists()) {
-        return Finding {
+    let shown = hide_password(&settings.database_url);
+    if data_dir::sqlite_file(&settings.database_url).is_some_and(|path| !path.exists()) {
+        return CheckResult {
             part,
-            verdict: Verdict::Ok,
-            text: format!("{shown} does not exist yet; the first start makes it"),
+            verdict: CheckStatus::Ok,
+            text: format!("{shown} does not exist yet; the first start creates it"),
         };
     }
-    // Opening would migrate; a doctor looks and changes nothing.
-    match store::inspect(&home::store_options(settings)).await {
-        Ok(report) => Finding { part, verdict: Verdict::Ok, text: format!("{shown}: {report}") },
-        Err(error) => Finding { part, verdict: Verdict::Broken, text: format!("{shown}: {error}") },
+    // Inspect instead of open: opening would migrate the schema.
+    match store::inspect(&data_dir::store_options(settings)).await {
+        Ok(report) => CheckResult { part, verdict: CheckStatus::Ok, text: format!("{shown}: {report}") },
+        Err(error) => CheckResult { part, verdict: CheckStatus::Broken, text: format!("{shown}: {error}") },
     }
 }
 
-async fn objects(settings: &Settings) -> Finding {
-    use crate::settings::ObjectsAt;
+async fn objects(settings: &Settings) -> CheckResult {
+    use crate::settings::ObjectStorage;
     let part = "objects";
     let place = match &settings.objects {
-        ObjectsAt::Folder(path) => format!("folder {}", path.display()),
-        ObjectsAt::S3 { bucket, prefix, endpoint, .. } => format!("s3://{bucket}/{prefix} at {endpoint}"),
+        ObjectStorage::Folder(path) => format!("folder {}", path.display()),
+        ObjectStorage::S3 { bucket, prefix, endpoint, .. } => format!("s3://{bucket}/{prefix} at {endpoint}"),
     };
     match probe_objects(settings).await {
-        Ok(true) => {
-            Finding { part, verdict: Verdict::Ok, text: format!("{place}: written, read and deleted") }
-        }
-        Ok(false) => {
-            Finding { part, verdict: Verdict::Ok, text: format!("{place}: tried after the first start") }
-        }
-        Err(error) => Finding { part, verdict: Verdict::Broken, text: format!("{place}: {error:#}") },
+        Ok(true) => CheckResult {
+            part,
+            verdict: CheckStatus::Ok,
+            text: format!("{place}: test object written, read and deleted"),
+        },
+        Ok(false) => CheckResult {
+            part,
+            verdict: CheckStatus::Ok,
+            text: format!("{place}: tested after the first start"),
+        },
+        Err(error) => CheckResult { part, verdict: CheckStatus::Broken, text: format!("{place}: {error:#}") },
     }
 }
 
-/// Writes, reads and deletes a small object, where the database is ready to note it; else `false`.
+/// Writes, reads and deletes a small object; returns `false` if the database is not ready for that.
 async fn probe_objects(settings: &Settings) -> Result<bool> {
-    let absent = home::sqlite_file(&settings.database_url).is_some_and(|path| !path.exists());
+    let absent = data_dir::sqlite_file(&settings.database_url).is_some_and(|path| !path.exists());
     let ready = |seen: store::Inspection| seen.version == seen.newest;
-    if absent || !store::inspect(&home::store_options(settings)).await.is_ok_and(ready) {
+    if absent || !store::inspect(&data_dir::store_options(settings)).await.is_ok_and(ready) {
         return Ok(false);
     }
-    let store = home::open_store(settings).await?;
+    let store = data_dir::open_store(settings).await?;
     let Some(team) = store.teams().await?.into_iter().next() else { return Ok(false) };
-    home::open_objects(settings, store.clone())?.probe(team.id).await?;
+    data_dir::open_objects(settings, store.clone())?.probe(team.id).await?;
     store.shut_down().await;
     Ok(true)
 }
 
-/// The disks under everything that a server writes to: which of them are full, or nearly.
-fn disks(settings: &Settings) -> Finding {
-    let mut verdict = Verdict::Ok;
-    let mut told: Vec<String> = Vec::new();
+/// The disks of all folders that a server writes to, and whether they are full.
+fn disks(settings: &Settings) -> CheckResult {
+    let mut verdict = CheckStatus::Ok;
+    let mut texts: Vec<String> = Vec::new();
     let mut seen = Vec::new();
-    for folder in home::folders(settings) {
+    for folder in data_dir::folders(settings) {
         let (broken, text) = match DiskSpace::at(&folder.path) {
             Ok(space) if seen.contains(&space.id) => continue,
             Ok(space) => {
@@ -138,49 +142,49 @@ fn disks(settings: &Settings) -> Finding {
                         ),
                     )
                 } else {
-                    (space.free < LITTLE_DISK, free)
+                    (space.free < MIN_FREE_DISK_BYTES, free)
                 }
             }
             Err(error) => (true, format!("{}: {error}", folder.path.display())),
         };
         if broken {
-            verdict = Verdict::Broken;
+            verdict = CheckStatus::Broken;
         }
-        told.push(text);
+        texts.push(text);
     }
-    Finding { part: "disk", verdict, text: told.join("; ") }
+    CheckResult { part: "disk", verdict, text: texts.join("; ") }
 }
 
-/// Whether the way out can be set up; nothing is sent.
-fn network(settings: &Settings) -> Finding {
+/// Whether outbound HTTP can be set up; no request is sent.
+fn network(settings: &Settings) -> CheckResult {
     let part = "network";
     let proxies = &settings.proxies;
-    let way = if proxies.pool.is_empty() {
-        "straight out".to_owned()
+    let route = if proxies.pool.is_empty() {
+        "direct".to_owned()
     } else {
         let purposes: Vec<&str> = proxies.purposes.iter().map(|purpose| purpose.name()).collect();
         format!("{} through {} in turn", purposes.join(", "), join(&proxies.pool))
     };
-    let own = if proxies.per_request { "requests may name a proxy" } else { "requests may name no proxy" };
-    match home::open_fetcher(settings, None) {
-        Ok(_) => Finding { part, verdict: Verdict::Ok, text: format!("{way}; {own}") },
-        Err(error) => Finding { part, verdict: Verdict::Broken, text: format!("{error:#}") },
+    let own = if proxies.per_request { "requests may name a proxy" } else { "requests may not name a proxy" };
+    match data_dir::open_fetcher(settings, None) {
+        Ok(_) => CheckResult { part, verdict: CheckStatus::Ok, text: format!("{route}; {own}") },
+        Err(error) => CheckResult { part, verdict: CheckStatus::Broken, text: format!("{error:#}") },
     }
 }
 
-/// Proxies show no password.
+/// Proxies without their passwords.
 fn join(proxies: &[net::Proxy]) -> String {
     proxies.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The browser, started to see whether it runs and how it is separated from the server.
-async fn chromium(settings: &Settings) -> Finding {
+/// Starts the browser to check that it runs, and how it is isolated from the server.
+async fn chromium(settings: &Settings) -> CheckResult {
     use crate::settings::BrowserChoice;
     let part = "chromium";
     let configured = match &settings.browser {
         BrowserChoice::None => {
-            let text = "switched off; pages that need a browser will fail".to_owned();
-            return Finding { part, verdict: Verdict::Ok, text };
+            let text = "disabled; pages that need a browser will fail".to_owned();
+            return CheckResult { part, verdict: CheckStatus::Ok, text };
         }
         BrowserChoice::Found => None,
         BrowserChoice::Program(path) => Some(path.as_path()),
@@ -193,52 +197,52 @@ async fn chromium(settings: &Settings) -> Finding {
                     let (verdict, confined) = confinement(settings).await;
                     (verdict, format!("{version}; {confined}"))
                 }
-                None => (Verdict::Broken, "does not start".to_owned()),
+                None => (CheckStatus::Broken, "does not start".to_owned()),
             };
-            Finding { part, verdict, text: format!("{}: {said}", path.display()) }
+            CheckResult { part, verdict, text: format!("{}: {said}", path.display()) }
         }
         Err(error) => {
-            let verdict = if configured.is_some() { Verdict::Broken } else { Verdict::Missing };
+            let verdict = if configured.is_some() { CheckStatus::Broken } else { CheckStatus::Missing };
             let text =
                 format!("{error}; pages that need a browser will fail (Debian: apt-get install chromium)");
-            Finding { part, verdict, text }
+            CheckResult { part, verdict, text }
         }
     }
 }
 
-/// Under which account and with which sandbox a browser starts here.
-async fn confinement(settings: &Settings) -> (Verdict, String) {
+/// The user and the sandbox of the browser.
+async fn confinement(settings: &Settings) -> (CheckStatus, String) {
     let browsers =
-        home::open_fetcher(settings, None).ok().and_then(|way| home::open_browsers(settings, &way));
-    let Some(browsers) = browsers else { return (Verdict::Broken, "does not start".to_owned()) };
+        data_dir::open_fetcher(settings, None).ok().and_then(|way| data_dir::open_browsers(settings, &way));
+    let Some(browsers) = browsers else { return (CheckStatus::Broken, "does not start".to_owned()) };
     let started = browsers.start_confined().await;
     browsers.shut_down().await;
     match started {
         Ok(confinement) if confinement.sandboxed && confinement.uid != 0 => {
-            (Verdict::Ok, confinement.describe())
+            (CheckStatus::Ok, confinement.describe())
         }
-        Ok(confinement) => (Verdict::Warning, confinement.describe()),
-        Err(error) => (Verdict::Broken, format!("does not start: {error}")),
+        Ok(confinement) => (CheckStatus::Warning, confinement.describe()),
+        Err(error) => (CheckStatus::Broken, format!("does not start: {error}")),
     }
 }
 
-fn postgresql(settings: &Settings) -> Finding {
+fn postgresql(settings: &Settings) -> CheckResult {
     let text = if settings.database_url.starts_with("sqlite:") {
-        "not used; set database_url to share work between machines"
+        "not used; set database_url to run several servers"
     } else {
         "in use; see database"
     };
-    Finding { part: "postgresql", verdict: Verdict::Ok, text: text.to_owned() }
+    CheckResult { part: "postgresql", verdict: CheckStatus::Ok, text: text.to_owned() }
 }
 
-fn print_text(settings: &Settings, findings: &[Finding]) {
+fn print_text(settings: &Settings, findings: &[CheckResult]) {
     println!("Parts");
-    for Finding { part, verdict, text } in findings {
+    for CheckResult { part, verdict, text } in findings {
         let mark = match verdict {
-            Verdict::Ok => "ok     ",
-            Verdict::Missing => "missing",
-            Verdict::Warning => "WARNING",
-            Verdict::Broken => "BROKEN ",
+            CheckStatus::Ok => "ok     ",
+            CheckStatus::Missing => "missing",
+            CheckStatus::Warning => "WARNING",
+            CheckStatus::Broken => "BROKEN ",
         };
         println!("  {mark}  {part:<11} {text}");
     }
@@ -258,7 +262,7 @@ fn print_text(settings: &Settings, findings: &[Finding]) {
     }
 }
 
-fn print_json(settings: &Settings, findings: &[Finding]) -> Result<()> {
+fn print_json(settings: &Settings, findings: &[CheckResult]) -> Result<()> {
     let given: Vec<_> = settings
         .given
         .iter()
@@ -274,9 +278,9 @@ fn print_json(settings: &Settings, findings: &[Finding]) -> Result<()> {
 }
 
 fn page_memory(settings: &Settings) -> String {
-    let (small, large) = PageMemory::places(settings.page_memory);
+    let (small, large) = PageMemory::slots(settings.page_memory);
     format!(
-        "{} bytes: {small} pages at once, {large} of them larger than 1 MiB; more wait",
+        "{} bytes: {small} pages at once, {large} of them larger than 1 MiB; others wait",
         settings.page_memory
     )
 }
@@ -286,24 +290,30 @@ fn limits(settings: &Settings) -> Vec<(String, String)> {
         ("JSON body".to_owned(), format!("{} bytes", settings.body_limit)),
         (
             "stored objects".to_owned(),
-            format!("{} bytes, soonest to expire go first", settings.objects_limit),
+            format!("{} bytes, those that expire first are deleted first", settings.objects_limit),
         ),
-        ("pages and results".to_owned(), format!("{} bytes, oldest go first", settings.cache_limit)),
-        ("snapshots".to_owned(), format!("{} bytes, oldest go first", settings.snapshots_limit)),
+        (
+            "pages and results".to_owned(),
+            format!("{} bytes, the oldest are deleted first", settings.cache_limit),
+        ),
+        ("snapshots".to_owned(), format!("{} bytes, the oldest are deleted first", settings.snapshots_limit)),
         (
             "crawls and batches".to_owned(),
             format!(
-                "{} bytes, oldest that ended go first; {} bytes for one",
+                "{} bytes, the oldest finished are deleted first; {} bytes for one",
                 settings.crawls_limit, settings.single_crawl_limit
             ),
         ),
-        ("agent runs".to_owned(), format!("{} bytes, oldest that ended go first", settings.runs_limit)),
-        ("webhooks".to_owned(), format!("{} bytes, those given up go first", settings.webhooks_limit)),
-        ("free disk space".to_owned(), format!("{} bytes, no new work below", settings.min_free_disk)),
+        (
+            "agent runs".to_owned(),
+            format!("{} bytes, the oldest finished are deleted first", settings.runs_limit),
+        ),
+        ("webhooks".to_owned(), format!("{} bytes, failed ones are deleted first", settings.webhooks_limit)),
+        ("free disk space".to_owned(), format!("{} bytes, no new work below this", settings.min_free_disk)),
         ("memory of pages".to_owned(), page_memory(settings)),
         ("browser pages at once".to_owned(), format!("{} in this process", settings.browser_pages)),
-        ("jobs at once".to_owned(), format!("{} in this process", settings.workers)),
-        ("lease of a job".to_owned(), format!("{} ms", settings.lease.as_millis())),
+        ("pages and runs at once".to_owned(), format!("{} in this process", settings.workers)),
+        ("lease of a page or run".to_owned(), format!("{} ms", settings.lease.as_millis())),
         (
             "connections".to_owned(),
             format!("{}, database {}", server::serve::MAX_CONNECTIONS, settings.database_connections),

@@ -1,8 +1,8 @@
-//! `gannet extract`: a page from a file or standard input → its content. No server, no network.
+//! `gannet extract`: converts an HTML page from a file or standard input. No server, no network.
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use content::{Limits, Page, Source, Wanted};
+use content::{ContentScope, Limits, Page, PageSource};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,21 +14,21 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// A row or page larger than this is refused rather than read.
-const LARGEST: u64 = 256 << 20;
+/// Larger rows and pages are rejected.
+const MAX_INPUT_BYTES: u64 = 256 << 20;
 
-/// Turn a page into clean content
+/// Convert an HTML page to markdown, without server and network
 #[derive(Debug, clap::Args)]
 pub struct Extract {
-    /// The page; `-` or nothing reads standard input
+    /// File with the page; `-` or nothing reads standard input
     file: Option<PathBuf>,
-    /// The page's address, for relative links
+    /// URL of the page, to resolve relative links
     #[arg(long, value_name = "URL")]
     url: Option<Url>,
-    /// What to write
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Markdown)]
     format: Format,
-    /// The whole page rather than its main content
+    /// The whole page instead of its main content
     #[arg(long)]
     whole: bool,
     /// Read rows {"id","url","html"} and write rows {"id","ms","markdown","title","verdict"} as they are done
@@ -44,7 +44,7 @@ enum Format {
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct HtmlRow {
     id: Value,
     url: Option<String>,
     html: String,
@@ -59,15 +59,15 @@ impl Extract {
             _ => Box::new(io::stdin()),
         };
         if self.jsonl {
-            return self.rows(BufReader::with_capacity(1 << 20, input));
+            return self.convert_rows(BufReader::with_capacity(1 << 20, input));
         }
         let mut bytes = Vec::new();
-        input.take(LARGEST + 1).read_to_end(&mut bytes).context("cannot read the page")?;
-        if bytes.len() as u64 > LARGEST {
-            bail!("the page is larger than {} MB", LARGEST >> 20);
+        input.take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes).context("cannot read the page")?;
+        if bytes.len() as u64 > MAX_INPUT_BYTES {
+            bail!("the page is larger than {} MB", MAX_INPUT_BYTES >> 20);
         }
-        let page = Page::read(
-            &Source { bytes: &bytes, url: self.url.as_ref(), ..Source::default() },
+        let page = Page::parse(
+            &PageSource { bytes: &bytes, url: self.url.as_ref(), ..PageSource::default() },
             &Limits::default(),
         );
         let selection = page.select(&self.wanted())?;
@@ -97,14 +97,14 @@ impl Extract {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn wanted(&self) -> Wanted<'static> {
-        Wanted { only_main_content: !self.whole, ..Wanted::default() }
+    fn wanted(&self) -> ContentScope<'static> {
+        ContentScope { only_main_content: !self.whole, ..ContentScope::default() }
     }
 
-    /// Rows in, rows out, on every core. Rows come out as they are done; their ids say which is which.
-    fn rows(&self, input: impl BufRead + Send) -> Result<ExitCode> {
+    /// Converts rows on all cores. Rows are written as they are finished; their ids identify them.
+    fn convert_rows(&self, input: impl BufRead + Send) -> Result<ExitCode> {
         let input = Mutex::new(input);
-        let output = Mutex::new(Output::new());
+        let output = Mutex::new(RowWriter::new());
         let failure = Mutex::new(None);
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
         std::thread::scope(|scope| {
@@ -113,7 +113,7 @@ impl Extract {
                     loop {
                         let step = next_row(&input).and_then(|line| match line {
                             Some(line) => {
-                                let answer = self.answer(&line)?;
+                                let answer = self.convert_row(&line)?;
                                 output.lock().unwrap_or_else(PoisonError::into_inner).write(&answer)?;
                                 Ok(true)
                             }
@@ -141,14 +141,14 @@ impl Extract {
         }
     }
 
-    fn answer(&self, line: &[u8]) -> Result<Value> {
-        let row: Row = serde_json::from_slice(line).context("a row is not {\"id\",\"url\",\"html\"}")?;
+    fn convert_row(&self, line: &[u8]) -> Result<Value> {
+        let row: HtmlRow = serde_json::from_slice(line).context("a row is not {\"id\",\"url\",\"html\"}")?;
         let start = thread_ms();
         let url = row.url.as_deref().and_then(|url| Url::parse(url).ok());
-        // The row was JSON, so its page is decoded already.
+        // The row was JSON, so the page is already decoded.
         let content_type = Some("text/html; charset=utf-8");
-        let source = Source { bytes: row.html.as_bytes(), content_type, url: url.as_ref(), status: None };
-        let page = Page::read(&source, &Limits::default());
+        let source = PageSource { bytes: row.html.as_bytes(), content_type, url: url.as_ref(), status: None };
+        let page = Page::parse(&source, &Limits::default());
         let selection = page.select(&self.wanted())?;
         let markdown = page.markdown(&selection, true);
         let title = page.metadata().title;
@@ -163,12 +163,13 @@ fn next_row(input: &Mutex<impl BufRead>) -> Result<Option<Vec<u8>>> {
     let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let mut line = Vec::new();
-        let read = input.by_ref().take(LARGEST).read_until(b'\n', &mut line).context("cannot read rows")?;
+        let read =
+            input.by_ref().take(MAX_INPUT_BYTES).read_until(b'\n', &mut line).context("cannot read rows")?;
         if read == 0 {
             return Ok(None);
         }
-        if read as u64 == LARGEST {
-            bail!("a row is larger than {} MB", LARGEST >> 20);
+        if read as u64 == MAX_INPUT_BYTES {
+            bail!("a row is larger than {} MB", MAX_INPUT_BYTES >> 20);
         }
         if !line.trim_ascii().is_empty() {
             return Ok(Some(line));
@@ -182,8 +183,8 @@ fn thread_ms() -> f64 {
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// Answers on standard output; on a terminal, a line on standard error says how far it is.
-struct Output {
+/// Writes rows to standard output, and progress to standard error if it is a terminal.
+struct RowWriter {
     out: io::BufWriter<io::Stdout>,
     done: u64,
     started: Instant,
@@ -191,7 +192,7 @@ struct Output {
     progress: bool,
 }
 
-impl Output {
+impl RowWriter {
     fn new() -> Self {
         Self {
             out: io::BufWriter::new(io::stdout()),

@@ -1,6 +1,6 @@
-//! `gannet keys`: makes, lists and revokes API keys of a team, beside a running server or without one.
+//! `gannet keys`: creates, lists and revokes API keys of a team, with or without a running server.
 
-use crate::home::{self, IfMissing};
+use crate::data_dir::{self, IfMissing};
 use crate::settings::Settings;
 use anyhow::{Context, Result, bail, ensure};
 use engine::keys::{self, Secret};
@@ -13,11 +13,11 @@ use wire::Scope;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Keys {
-    /// Make a key and print it, this once
+    /// Create a key and print it; it is shown only once
     Create {
-        /// For people to tell keys apart
+        /// Name of the key
         name: String,
-        /// What the key may do, comma-separated [default: everything but admin]
+        /// Scopes of the key, comma-separated [default: all but admin]
         #[arg(long, value_delimiter = ',')]
         scopes: Option<Vec<Scope>>,
         /// Days until it expires [default: never]
@@ -28,15 +28,15 @@ pub enum Keys {
     },
     /// List keys; the keys themselves are not stored and cannot be shown
     List {
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
         #[command(flatten)]
         team: TeamChoice,
     },
-    /// Revoke a key for good
+    /// Revoke a key permanently
     Revoke {
-        /// Its id, or the start of its id
+        /// Id of the key, or the start of it
         id: String,
         #[command(flatten)]
         team: TeamChoice,
@@ -54,10 +54,10 @@ impl Keys {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
         let is_create = matches!(self, Self::Create { .. });
         let if_missing = if is_create { IfMissing::Create } else { IfMissing::Fail };
-        let opened = home::open_for_command(settings, if_missing).await?;
+        let opened = data_dir::open_for_command(settings, if_missing).await?;
         let store = opened.store.clone();
-        if is_create && let Some(first) = home::found(settings, store.as_ref()).await? {
-            eprintln!("made the first team and its key, kept in {}", first.file.display());
+        if is_create && let Some(first) = data_dir::create_first_team(settings, store.as_ref()).await? {
+            eprintln!("created the first team and its API key; the key is in {}", first.file.display());
         }
         let outcome = match self {
             Self::Create { name, scopes, expires_in_days, team } => {
@@ -83,7 +83,7 @@ impl TeamChoice {
         let teams = store.teams().await?;
         ensure!(
             !teams.is_empty(),
-            "there is no team yet; `gannet serve` or `gannet keys create NAME` makes one"
+            "there is no team yet; create one with `gannet serve` or `gannet keys create NAME`"
         );
         let wanted = |team: &Team| match &self.team {
             Some(text) => team.name == *text || team.id.to_string() == *text,
@@ -91,7 +91,7 @@ impl TeamChoice {
         };
         let names: Vec<_> = teams.iter().map(|team| team.name.clone()).collect();
         let found = teams.into_iter().find(wanted);
-        found.with_context(|| format!("no such team; there are: {}", names.join(", ")))
+        found.with_context(|| format!("unknown team; use one of: {}", names.join(", ")))
     }
 }
 
@@ -104,11 +104,11 @@ async fn create(
 ) -> Result<()> {
     let length = name.chars().count();
     if length == 0 || length > 100 {
-        bail!("a name has 1 to 100 characters");
+        bail!("a name must have 1 to 100 characters");
     }
     let scopes = scopes.unwrap_or_else(keys::ordinary_scopes);
     let expires_at = days.map(|days| now() + i64::from(days) * 24 * 3600 * 1000);
-    let secret = Secret::random().context("no randomness for a key")?;
+    let secret = Secret::random().context("no system randomness for a new key")?;
     let key = keys::create(store, team.id, name, &scopes, expires_at, &secret).await?;
     eprintln!("key {} for team {}; it is not shown again:", key.id, team.name);
     println!("{}", secret.reveal());
@@ -150,7 +150,7 @@ async fn revoke(store: &dyn Store, team: &Team, text: &str) -> Result<()> {
     let matching: Vec<Uuid> =
         keys.iter().map(|key| key.id).filter(|id| id.to_string().starts_with(text)).collect();
     let [id] = matching[..] else {
-        bail!("{} keys have an id that starts with `{text}`; give enough of it for one", matching.len());
+        bail!("{} keys have an id that starts with `{text}`; give more of the id", matching.len());
     };
     store.revoke_key(team.id, id).await?;
     println!("revoked {id}; running servers notice within two seconds");

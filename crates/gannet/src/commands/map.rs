@@ -1,13 +1,13 @@
-//! `gannet map`: the addresses of a site from the command line, without a server.
+//! `gannet map`: list the URLs of a site without a server.
 
-use crate::home;
+use crate::data_dir;
 use crate::settings::Settings;
 use anyhow::Result;
 use engine::map::{self, MapPlan};
 use engine::scrape::Ladder;
+use engine::scrape::cpu_pool::CpuPool;
 use engine::scrape::ladder::free_slot;
 use engine::scrape::memory::PageMemory;
-use engine::scrape::workbench::Workbench;
 use net::Purpose;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -15,27 +15,29 @@ use std::time::Instant;
 use uuid::Uuid;
 use wire::map::MapRequest;
 
-/// List the addresses of a site; exit code 1 when nothing could be had
+/// List the URLs of a site without a server
+///
+/// Exit code 0: success, 1: failed.
 #[derive(Debug, clap::Args)]
 pub struct Map {
-    /// Any page of the site
+    /// URL of any page of the site
     url: String,
-    /// Words to rank the addresses by
+    /// Words to rank the URLs by
     #[arg(long, value_name = "WORDS")]
     search: Option<String>,
-    /// Most addresses to print
+    /// Maximum number of URLs
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     limit: i64,
-    /// include, only or skip
+    /// Use of sitemaps: include, only or skip
     #[arg(long, value_name = "HOW", default_value = "include")]
     sitemap: String,
     /// Only this host
     #[arg(long)]
     no_subdomains: bool,
-    /// Addresses with their titles and descriptions as JSON
+    /// Print URLs with titles and descriptions as JSON
     #[arg(long)]
     json: bool,
-    /// Milliseconds until it must have ended
+    /// Timeout in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 60_000)]
     timeout: i64,
 }
@@ -51,23 +53,23 @@ impl Map {
             timeout: Some(self.timeout),
             ..MapRequest::default()
         };
-        let fetcher = home::open_fetcher(settings, None)?;
-        let browsers = home::open_browsers(settings, &fetcher);
+        let fetcher = data_dir::open_fetcher(settings, None)?;
+        let browsers = data_dir::open_browsers(settings, &fetcher);
         let memory = PageMemory::default().of_team(Uuid::nil());
-        let ladder = Ladder { fetcher, browsers: browsers.clone(), bench: Workbench::new(), memory };
+        let ladder = Ladder { fetcher, browsers: browsers.clone(), cpu_pool: CpuPool::new(), memory };
         let names_host = |host: &str| settings.egress_allow.names_host(Purpose::Scrape, host);
         let begun = Instant::now();
-        let made = match MapPlan::resolve(&asked, &names_host) {
+        let outcome = match MapPlan::resolve(&asked, &names_host) {
             Ok(plan) => map::map(&ladder, &plan, &free_slot, Uuid::nil(), Uuid::now_v7()).await,
             Err(error) => Err(error),
         };
         if let Some(browsers) = browsers {
             browsers.shut_down().await;
         }
-        let answer = match made {
+        let answer = match outcome {
             Ok(answer) => answer,
             Err(error) => {
-                eprintln!("gannet: {error}");
+                eprintln!("gannet: {}", error.to_wire());
                 return Ok(ExitCode::FAILURE);
             }
         };
@@ -77,10 +79,10 @@ impl Map {
         } else {
             answer.links.iter().fold(String::new(), |text, link| text + &link.url + "\n")
         };
-        // Whoever reads may have seen enough.
+        // Ignore a closed pipe.
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         if std::io::stderr().is_terminal() {
-            eprintln!("{} addresses in {:.1} s", answer.links.len(), begun.elapsed().as_secs_f64());
+            eprintln!("{} URLs in {:.1} s", answer.links.len(), begun.elapsed().as_secs_f64());
         }
         if let Some(warning) = &answer.warning {
             eprintln!("gannet: {warning}");

@@ -1,15 +1,15 @@
-//! `gannet migrate`: brings the database to this version's form and says what it did.
+//! `gannet migrate`: migrates the database schema and prints what it did.
 
-use crate::home;
+use crate::data_dir;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use std::process::ExitCode;
 
 pub async fn run(settings: &Settings) -> Result<ExitCode> {
-    let _lock = home::lock_database(settings)
-        .context("the schema of a database is not changed while a server runs: stop the server first")?;
+    let _lock = data_dir::lock_database(settings)
+        .context("the schema cannot be changed while a server is running: stop the server first")?;
     let report =
-        store::migrate(&home::store_options(settings)).await.context("cannot migrate the database")?;
+        store::migrate(&data_dir::store_options(settings)).await.context("could not migrate the database")?;
     println!("{report}");
     Ok(ExitCode::SUCCESS)
 }

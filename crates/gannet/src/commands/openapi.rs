@@ -1,10 +1,10 @@
-//! `gannet openapi`: prints the document that the server serves, made from the same declarations.
+//! `gannet openapi`: prints the OpenAPI document that the server serves.
 
 use anyhow::{Context, Result};
 use std::process::ExitCode;
 
 pub fn run() -> Result<ExitCode> {
-    let document = server::openapi().to_pretty_json().context("the document cannot be written")?;
+    let document = server::openapi().to_pretty_json().context("could not write the OpenAPI document")?;
     println!("{document}");
     Ok(ExitCode::SUCCESS)
 }

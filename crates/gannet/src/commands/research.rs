@@ -1,9 +1,9 @@
-//! `gannet research`: fills the research index, says what it holds, checks it, and asks it without a server.
+//! `gannet research`: imports into, shows, verifies and queries the research index without a server.
 
 use crate::settings::Settings;
 use anyhow::{Context, Result, anyhow, bail};
 use engine::research::Research;
-use papers::{BuildOptions, Index, Library, Mode, PaperRef, SimilarQuery, Source};
+use papers::{BuildOptions, Index, Library, Mode, PaperRef, PaperSource, SimilarQuery};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
@@ -17,47 +17,47 @@ const STARTER: &[u8] = include_bytes!("../../../../data/starter.jsonl.gz");
 pub enum ResearchCommand {
     /// Import works and publish a new generation of the index
     Import {
-        /// jsonl, openalex, semantic-scholar, arxiv, pubmed, jats, crossref, bibtex or ris
+        /// Format: jsonl, openalex, semantic-scholar, arxiv, pubmed, jats, crossref, bibtex or ris
         #[arg(long, value_name = "SOURCE")]
         from: String,
-        /// Files, or folders of files; plain or gzip
+        /// Files or folders of files, plain or gzip
         #[arg(required = true)]
         paths: Vec<PathBuf>,
     },
-    /// Import the corpus that comes with the binary, when the index is empty
+    /// Import the corpus that is part of the binary, if the index is empty
     Starter,
-    /// Say what the index holds
+    /// Show the contents of the index
     Status {
         #[arg(long)]
         json: bool,
     },
-    /// Make the vectors of an embedding model for all works, as rerank uses them
+    /// Compute embeddings of all works, which rerank uses
     Vectors,
-    /// Read every byte of the index and compare every checksum
+    /// Verify all checksums of the index
     Verify,
-    /// Papers related to a seed
+    /// Find papers related to a paper
     Similar {
         id: String,
-        /// What they are wanted for
+        /// Intent to rank them by
         #[arg(long)]
         intent: String,
-        /// similar, citers or references
+        /// Mode: similar, citers or references
         #[arg(long, default_value = "similar")]
         mode: String,
         #[arg(long, default_value_t = 20)]
         k: i64,
         #[arg(long)]
         rerank: bool,
-        /// A further seed; repeatable
+        /// Further paper to start from; may be repeated
         #[arg(long)]
         anchor: Vec<String>,
         #[arg(long)]
         json: bool,
     },
-    /// Draw the neighbourhood of a paper as a page that needs no network
+    /// Write an HTML page with the citation graph around a paper
     Graph {
         id: String,
-        /// What the neighbours are wanted for [default: the paper's title]
+        /// Intent to rank the neighbours by [default: the title of the paper]
         #[arg(long)]
         intent: Option<String>,
         #[arg(long, default_value = "graph.html")]
@@ -67,7 +67,7 @@ pub enum ResearchCommand {
     },
 }
 
-/// Where models lie.
+/// The folder of installed models.
 pub fn models_folder(settings: &Settings) -> PathBuf {
     settings.data_dir.join("models")
 }
@@ -77,13 +77,13 @@ pub fn open(settings: &Settings) -> papers::Result<Research> {
     Research::open(&folder(settings), models_folder(settings))
 }
 
-/// Where the index lies.
+/// The folder of the index.
 pub fn folder(settings: &Settings) -> PathBuf {
     settings.data_dir.join("research")
 }
 
 impl ResearchCommand {
-    /// Whether all it writes is its own, and no file that somebody asked for.
+    /// Whether it writes only to the data directory, and no output file that the user asked for.
     pub fn writes_own_files_only(&self) -> bool {
         !matches!(self, Self::Graph { .. })
     }
@@ -98,7 +98,7 @@ impl ResearchCommand {
             Self::Verify => {
                 let index = opened(&folder)?;
                 index.verify()?;
-                println!("every checksum matches; {} edges both ways", index.facts().edges);
+                println!("all checksums match; {} citations in both directions", index.facts().edges);
             }
             Self::Similar { id, intent, mode, k, rerank, anchor, json } => {
                 let asked = SimilarRequest {
@@ -125,13 +125,13 @@ impl ResearchCommand {
 fn opened(folder: &Path) -> Result<std::sync::Arc<Index>> {
     Library::open(folder)?
         .current()
-        .context("the research index is empty; fill it with: gannet research import")
+        .context("the research index is empty; import papers with: gannet research import")
 }
 
 fn import(folder: &Path, from: &str, paths: &[PathBuf]) -> Result<()> {
-    let source = Source::from_name(from).ok_or_else(|| {
-        let names: Vec<&str> = Source::ALL.iter().map(|(_, name)| *name).collect();
-        anyhow!("unknown source `{from}`; there are {}", names.join(", "))
+    let source = PaperSource::from_name(from).ok_or_else(|| {
+        let names: Vec<&str> = PaperSource::ALL.iter().map(|(_, name)| *name).collect();
+        anyhow!("unknown format `{from}`; use one of {}", names.join(", "))
     })?;
     let files = files(paths)?;
     let library = Library::open(folder)?;
@@ -163,14 +163,14 @@ fn import(folder: &Path, from: &str, paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Makes what vectors are missing, telling how far it is.
+/// Computes missing embeddings and prints progress.
 fn vectors(research: &Research) -> Result<()> {
     let model = research
         .models()
         .current()?
-        .context("no embedding model is installed; gannet models add minilm PATH installs one")?;
+        .context("no embedding model is installed; install one with: gannet models add minilm PATH")?;
     let index = research.library().current();
-    index.context("the research index is empty; fill it with: gannet research import")?;
+    index.context("the research index is empty; import papers with: gannet research import")?;
     let started = Instant::now();
     let told = std::cell::Cell::new((Instant::now(), None::<u64>));
     research.library().make_vectors(model.as_ref(), &|done, total| {
@@ -190,7 +190,7 @@ fn vectors(research: &Research) -> Result<()> {
     Ok(())
 }
 
-/// Files as named, and the files within folders, in order of their names.
+/// The given files, and the files in folders ordered by name.
 fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut out = Vec::new();
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -205,7 +205,7 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         {
             let entry = entry?;
             let kind = entry.file_type()?;
-            // Links are not followed: they may lead in a circle.
+            // Symbolic links are not followed: they may form a cycle.
             if kind.is_dir() {
                 folders.push(entry.path());
             } else if kind.is_file() && !entry.file_name().to_string_lossy().starts_with('.') {
@@ -216,7 +216,7 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         out.append(&mut inside);
     }
     if out.is_empty() {
-        bail!("no files there");
+        bail!("no files found");
     }
     Ok(out)
 }
@@ -234,7 +234,7 @@ fn status(folder: &Path, json: bool) -> Result<()> {
         return Ok(());
     }
     let Some(facts) = status.facts else {
-        println!("empty; fill it with: gannet research import");
+        println!("empty; import papers with: gannet research import");
         return Ok(());
     };
     println!("generation  {}", status.generation.unwrap_or_default());
@@ -249,13 +249,14 @@ fn status(folder: &Path, json: bool) -> Result<()> {
         println!("import      {source}: {works} works, {:.1} MB", bytes as f64 / 1e6);
     }
     if status.unfinished {
-        println!("an import was cut off; the same command goes on with it");
+        println!("an import was interrupted; run the same command again to continue");
     }
     Ok(())
 }
 
 fn similar(research: &Research, id: &str, asked: &SimilarRequest, json: bool) -> Result<()> {
     let answer = research.similar(id, asked).map_err(|error| {
+        let error = error.to_wire();
         anyhow!(
             "{}",
             error.details().map_or_else(|| error.to_string(), |details| format!("{error}: {details}"))
@@ -284,12 +285,12 @@ fn similar(research: &Research, id: &str, asked: &SimilarRequest, json: bool) ->
     Ok(())
 }
 
-/// The seed, its related papers, and the citations among them, as a page that draws itself.
+/// An HTML page that draws the paper, its related papers, and the citations among them.
 fn neighbourhood(index: &Index, id: &str, intent: Option<String>, k: usize) -> Result<String> {
     let seed = PaperRef::parse(id)
         .and_then(|reference| index.resolve(&reference))
-        .with_context(|| format!("no paper {id} in the index"))?;
-    let paper = index.paper(seed).context("the record of the paper")?;
+        .with_context(|| format!("paper {id} is not in the index"))?;
+    let paper = index.paper(seed).context("could not read the record of the paper")?;
     let intent = intent.unwrap_or_else(|| paper.title.clone());
     let query = SimilarQuery {
         seeds: vec![seed],
@@ -317,11 +318,11 @@ fn neighbourhood(index: &Index, id: &str, intent: Option<String>, k: usize) -> R
         });
     }
     let data = serde_json::json!({ "nodes": nodes, "edges": edges, "intent": intent });
-    // "</script" in a title must not end the script.
+    // "</script" in a title must not end the script element.
     Ok(include_str!("graph.html").replace("/*DATA*/null", &data.to_string().replace('<', "\\u003c")))
 }
 
-/// Imports the starter corpus when there is nothing yet.
+/// Imports the starter corpus if the index is empty.
 fn import_starter(research: &Research) -> Result<()> {
     if !is_empty(research)? {
         println!("the index is not empty; nothing to do");
@@ -330,12 +331,12 @@ fn import_starter(research: &Research) -> Result<()> {
     let file = std::env::temp_dir().join(format!("gannet-starter-{}.jsonl.gz", std::process::id()));
     std::fs::write(&file, STARTER)?;
     let outcome = research.library().import(
-        Source::Jsonl,
+        PaperSource::Jsonl,
         std::slice::from_ref(&file),
         &BuildOptions::default(),
         &|_, _, _| {},
     );
-    // The file has done its work either way.
+    // The file is no longer needed, whether the import succeeded or not.
     let _ = std::fs::remove_file(&file);
     println!("{} works imported", outcome?.works);
     Ok(())
@@ -345,8 +346,8 @@ fn is_empty(research: &Research) -> Result<bool> {
     Ok(research.library().current().is_none() && research.library().status()?.imports.is_empty())
 }
 
-/// Fills an empty index with the starter corpus, for a server that goes on meanwhile. In a process of its
-/// own: building an index takes memory that a long-lived server should not keep.
+/// Imports the starter corpus into an empty index while the server is running. Uses a separate process,
+/// because building an index takes memory that a long-lived server should not keep.
 pub async fn fill_from_starter(settings: &Settings, research: &Research) -> Result<()> {
     if !is_empty(research)? {
         return Ok(());
@@ -359,7 +360,7 @@ pub async fn fill_from_starter(settings: &Settings, research: &Research) -> Resu
         .kill_on_drop(true)
         .status()
         .await?;
-    anyhow::ensure!(status.success(), "the import ended with {status}");
-    tracing::info!("the starter corpus is ready for research");
+    anyhow::ensure!(status.success(), "the import failed with {status}");
+    tracing::info!("the starter corpus of the research index is ready");
     Ok(())
 }

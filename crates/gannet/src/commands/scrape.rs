@@ -1,78 +1,81 @@
-//! `gannet scrape`: one page from the command line, without a server. The exit code tells the outcome.
+//! `gannet scrape`: scrape one page without a server. The exit code reports the result.
 
-use crate::home;
+use crate::data_dir;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use engine::answers::{self, Stated};
+use engine::derived::{self, StatedData};
 use engine::models::Models;
-use engine::scrape::capture::Capture;
+use engine::scrape::cpu_pool::CpuPool;
+use engine::scrape::fetched_page::FetchedPage;
 use engine::scrape::ladder::free_slot;
 use engine::scrape::memory::PageMemory;
-use engine::scrape::workbench::Workbench;
 use engine::scrape::{Ladder, ScrapePlan, document};
 use net::{Deadline, Purpose};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use uuid::Uuid;
-use wire::scrape::{Document, FormatAsked, FormatObject, ScrapeRequest};
+use wire::scrape::{Document, FormatInput, FormatObject, ScrapeRequest};
 use wire::{Kind, WireError};
 
-/// The page could not be had.
-const NOT_HAD: u8 = 1;
-/// The command does not make sense; also what the command line itself answers with.
-const MISTAKE: u8 = 2;
-/// Time ran out.
-const TIMED_OUT: u8 = 3;
-/// The site answered with a block page, a captcha or nothing.
-const WALLED: u8 = 4;
-/// The address must not be reached.
-const FORBIDDEN: u8 = 5;
+/// Could not fetch the page.
+const EXIT_FAILED: u8 = 1;
+/// Invalid arguments; the same code as for errors of the command line parser.
+const EXIT_USAGE: u8 = 2;
+/// The scrape timed out.
+const EXIT_TIMEOUT: u8 = 3;
+/// The site responded with a block page, a captcha or an empty page.
+const EXIT_BLOCKED: u8 = 4;
+/// The URL must not be fetched (private address).
+const EXIT_FORBIDDEN: u8 = 5;
 
-/// Scrape one page; 1 = not had, 2 = mistake, 3 = timed out, 4 = walled, 5 = forbidden address
+/// Scrape one page without a server
+///
+/// Exit code 0: success, 1: could not fetch the page, 2: invalid arguments, 3: timeout, 4: blocked by the
+/// site, 5: forbidden address.
 #[expect(clippy::struct_excessive_bools, reason = "each is one switch of the command line")]
 #[derive(Debug, clap::Args)]
 pub struct Scrape {
-    /// The page
+    /// URL of the page
     url: String,
-    /// What to write; several make one JSON document
+    /// Output format; several are written as one JSON document
     #[arg(long = "format", value_enum, value_name = "FORMAT")]
     formats: Vec<Format>,
-    /// A question that the page answers; needs a language model
+    /// A question to answer from the page; needs a language model
     #[arg(long, value_name = "TEXT")]
     question: Option<String>,
-    /// A JSON Schema to fill from the page
+    /// File with a JSON Schema to fill from the page
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// What data is wanted of the page, in words; without a schema it needs a language model
+    /// Description of the data to extract; without a schema it needs a language model
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// Where to write it instead of standard output
+    /// Output file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// A picture of the page as PNG
+    /// Save a screenshot of the page as PNG
     #[arg(long, value_name = "FILE")]
     screenshot: Option<PathBuf>,
-    /// The picture shows the whole page
+    /// Screenshot of the full page
     #[arg(long, requires = "screenshot")]
     full_page: bool,
-    /// The whole page rather than its main content
+    /// The whole page instead of its main content
     #[arg(long)]
     whole: bool,
-    /// Let the page settle in the browser for so many milliseconds
+    /// Milliseconds to wait in the browser before the page is read
     #[arg(long, value_name = "MS", default_value_t = 0)]
     wait_for: i64,
-    /// A header to send, `Name: value`; may be repeated
+    /// HTTP header to send, `Name: value`; may be repeated
     #[arg(long = "header", value_name = "HEADER")]
     headers: Vec<String>,
-    /// Ask as a phone would
+    /// Emulate a mobile device
     #[arg(long)]
     mobile: bool,
-    /// Never start a browser unless something asks for one
+    /// Do not start a browser unless an option needs one
     #[arg(long)]
     fast: bool,
-    /// Milliseconds until it must have ended
+    /// Timeout in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 60_000)]
     timeout: i64,
 }
@@ -87,14 +90,14 @@ enum Format {
     Branding,
     Product,
     Menu,
-    /// By a language model
+    /// Written by a language model
     Summary,
-    /// The whole document, metadata included
+    /// The whole document with metadata
     Json,
 }
 
 impl Format {
-    /// Its name on the wire; the document itself has none.
+    /// Its name in the API; the document itself has none.
     fn name(self) -> Option<&'static str> {
         match self {
             Self::Markdown => Some("markdown"),
@@ -113,17 +116,17 @@ impl Format {
 
 impl Scrape {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
-        let fetcher = home::open_fetcher(settings, None)?;
-        let browsers = home::open_browsers(settings, &fetcher);
+        let fetcher = data_dir::open_fetcher(settings, None)?;
+        let browsers = data_dir::open_browsers(settings, &fetcher);
         let memory = PageMemory::default().of_team(Uuid::nil());
-        let ladder = Ladder { fetcher, browsers: browsers.clone(), bench: Workbench::new(), memory };
+        let ladder = Ladder { fetcher, browsers: browsers.clone(), cpu_pool: CpuPool::new(), memory };
         let outcome = self.scrape(settings, &ladder).await;
         if let Some(browsers) = browsers {
             browsers.shut_down().await;
         }
         match outcome {
-            Ok((document, capture)) => {
-                self.write(&document, &capture)?;
+            Ok((document, fetched)) => {
+                self.write(&document, &fetched)?;
                 if let Some(warning) = &document.warning {
                     eprintln!("gannet: {warning}");
                 }
@@ -139,37 +142,47 @@ impl Scrape {
         }
     }
 
-    async fn scrape(&self, settings: &Settings, ladder: &Ladder) -> Result<(Document, Capture), WireError> {
+    async fn scrape(
+        &self,
+        settings: &Settings,
+        ladder: &Ladder,
+    ) -> Result<(Document, FetchedPage), WireError> {
         let names_host = |host: &str| settings.egress_allow.names_host(Purpose::Scrape, host);
         let plan = ScrapePlan::resolve(&self.request()?, false, &names_host)?;
         let models = Models::open(&settings.models, &ladder.fetcher);
-        answers::must_be_able(&models, &plan)?;
-        let job = ladder.bench.job(Uuid::nil(), "scrape", Deadline::after(plan.timeout));
-        let capture = ladder.climb_alone(&plan, job.clone(), free_slot()).await?;
+        derived::require_models(&models, &plan)?;
+        let job = ladder.cpu_pool.job(Uuid::nil(), "scrape", Deadline::after(plan.timeout));
+        let fetched = ladder.climb_alone(&plan, job.clone(), free_slot()).await?;
         let (mut document, stated) = job.part(|| {
-            let document = document::write(&plan, &capture)?;
-            let (url, text) = (capture.answer.url.as_str(), document.markdown.as_deref());
-            let stated = Stated::of(&plan, answers::may_ask(&models, &plan), url, &capture.page, text);
+            let document = document::write_formats(&plan, &fetched)?;
+            let (url, text) = (fetched.response.url.as_str(), document.markdown.as_deref());
+            let stated = StatedData::from_page(
+                &plan,
+                derived::may_ask_model(&models, &plan),
+                url,
+                &fetched.page,
+                text,
+            );
             Ok::<_, WireError>((document, stated))
         })??;
-        answers::add(&models, &plan, stated, &mut document, &job).await?;
+        derived::add_formats(&models, &plan, stated, &fetched, &mut document, &job).await?;
         if !plan.formats.markdown {
             document.markdown = None;
         }
-        Ok((document, capture))
+        Ok((document, fetched))
     }
 
-    /// What is worked out of the text beside the formats.
-    fn worked_out(&self) -> Result<Vec<FormatAsked>, WireError> {
-        let mistake = |why: String| WireError::because(Kind::BadRequest, &why);
+    /// Formats that are derived from the text: data and answers.
+    fn derived_formats(&self) -> Result<Vec<FormatInput>, WireError> {
+        let invalid = |why: String| WireError::because(Kind::BadRequest, &why);
         let mut asked = Vec::new();
-        let mut ask = |object: FormatObject| asked.push(FormatAsked::Object(Box::new(object)));
+        let mut ask = |object: FormatObject| asked.push(FormatInput::Object(Box::new(object)));
         if self.schema.is_some() || self.prompt.is_some() {
             let read = |path: &PathBuf| {
                 let shown = path.display();
                 let text =
-                    std::fs::read_to_string(path).map_err(|error| mistake(format!("{shown}: {error}")))?;
-                serde_json::from_str(&text).map_err(|error| mistake(format!("{shown} is not JSON: {error}")))
+                    std::fs::read_to_string(path).map_err(|error| invalid(format!("{shown}: {error}")))?;
+                serde_json::from_str(&text).map_err(|error| invalid(format!("{shown} is not JSON: {error}")))
             };
             let (kind, prompt) = (Some("json".to_owned()), self.prompt.clone());
             let schema = self.schema.as_ref().map(read).transpose()?;
@@ -183,9 +196,9 @@ impl Scrape {
     }
 
     fn request(&self) -> Result<ScrapeRequest, WireError> {
-        let named = |name: &str| FormatAsked::Plain(name.to_owned());
+        let named = |name: &str| FormatInput::Plain(name.to_owned());
         let mut formats: Vec<_> = self.formats.iter().filter_map(|format| format.name()).map(named).collect();
-        formats.extend(self.worked_out()?);
+        formats.extend(self.derived_formats()?);
         if formats.is_empty() {
             formats.push(named("markdown"));
         }
@@ -195,7 +208,7 @@ impl Scrape {
                 full_page: Some(self.full_page),
                 ..FormatObject::default()
             };
-            formats.push(FormatAsked::Object(Box::new(shot)));
+            formats.push(FormatInput::Object(Box::new(shot)));
         }
         let mut headers = std::collections::BTreeMap::new();
         for header in &self.headers {
@@ -220,8 +233,8 @@ impl Scrape {
         })
     }
 
-    fn write(&self, document: &Document, capture: &Capture) -> Result<()> {
-        if let (Some(path), Some(picture)) = (&self.screenshot, &capture.souvenirs.screenshot) {
+    fn write(&self, document: &Document, fetched: &FetchedPage) -> Result<()> {
+        if let (Some(path), Some(picture)) = (&self.screenshot, &fetched.browser_outputs.screenshot) {
             write_file(path, &picture.bytes)?;
         }
         let data = self.schema.is_some() || self.prompt.is_some();
@@ -238,21 +251,21 @@ impl Scrape {
             [] | [Format::Markdown] => document.markdown.clone().unwrap_or_default(),
             [Format::Html] => document.html.clone().unwrap_or_default(),
             [Format::RawHtml] => document.raw_html.clone().unwrap_or_default(),
-            [Format::Links] => lines(document.links.as_deref()),
-            [Format::Images] => lines(document.images.as_deref()),
+            [Format::Links] => join_lines(document.links.as_deref()),
+            [Format::Images] => join_lines(document.images.as_deref()),
             _ => serde_json::to_string_pretty(document)? + "\n",
         };
         if let Some(path) = &self.out {
             return write_file(path, text.as_bytes());
         }
         let mut out = std::io::stdout().lock();
-        // Whoever reads may have seen enough.
+        // Ignore a closed pipe.
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         Ok(())
     }
 }
 
-fn lines(list: Option<&[String]>) -> String {
+fn join_lines(list: Option<&[String]>) -> String {
     list.unwrap_or_default().iter().fold(String::new(), |text, line| text + line + "\n")
 }
 
@@ -262,10 +275,10 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 
 fn exit_code(error: &WireError) -> u8 {
     match error.kind {
-        Kind::ScrapeTimeout => TIMED_OUT,
-        Kind::ScrapeAllFailed | Kind::PromptInjection => WALLED,
-        Kind::UnsafeDomain => FORBIDDEN,
-        _ if error.status() == 400 => MISTAKE,
-        _ => NOT_HAD,
+        Kind::ScrapeTimeout => EXIT_TIMEOUT,
+        Kind::ScrapeAllFailed | Kind::PromptInjection => EXIT_BLOCKED,
+        Kind::UnsafeDomain => EXIT_FORBIDDEN,
+        _ if error.status() == 400 => EXIT_USAGE,
+        _ => EXIT_FAILED,
     }
 }

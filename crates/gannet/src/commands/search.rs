@@ -1,85 +1,88 @@
-//! `gannet search`: the same search as the server's, from the command line, beside a running server or without one.
+//! `gannet search`: the same search as the server's, with or without a running server.
 
 use crate::commands::serve::{open_scraper, open_searcher};
-use crate::home::{self, IfMissing};
-use crate::private::TempFolder;
+use crate::data_dir::{self, IfMissing};
+use crate::private_files::TempFolder;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use engine::search::feed::{Feeder, LocalIndex};
-use engine::{Caller, Gate};
+use engine::{Caller, Limiter};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 use store::Store;
-use wire::search::{SearchAnswer, SearchRequest};
+use wire::search::{SearchRequest, SearchResponse};
 
-/// Search the web, or what this machine has seen of it; exit code 1 when nothing was found
+/// Search the web or the local index
+///
+/// Exit code 0: success, 1: nothing found or failed.
 #[derive(Debug, clap::Args)]
 pub struct Search {
-    /// What to look for, with operators such as site:, -word, "a phrase", filetype:, intitle:
+    /// Query, with operators such as site:, -word, "a phrase", filetype:, intitle:
     query: String,
-    /// Most results
+    /// Maximum number of results
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: i64,
-    /// web, news or images
+    /// Source: web, news or images
     #[arg(long, value_name = "SOURCE", default_value = "web")]
     source: String,
-    /// github, research, pdf, developer or gov
+    /// Category: github, research, pdf, developer or gov
     #[arg(long, value_name = "CATEGORY")]
     category: Option<String>,
-    /// How old results may be, for instance qdr:w
+    /// Time range of results, for example qdr:w for the last week
     #[arg(long, value_name = "TBS")]
     tbs: Option<String>,
     /// Scrape every result and print its markdown
     #[arg(long)]
     scrape: bool,
-    /// The whole answer as JSON
+    /// Print the whole response as JSON
     #[arg(long)]
     json: bool,
-    /// Milliseconds until it must have ended
+    /// Timeout in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 60_000)]
     timeout: i64,
 }
 
 impl Search {
     pub async fn run(self, mut settings: Settings) -> Result<ExitCode> {
-        let local = home::local_index(&settings);
-        // Searching makes no data folder: where there is none, what this search has to keep goes with it.
-        let missing = home::sqlite_file(&settings.database_url).is_some_and(|file| !file.exists());
-        let folder = missing.then(TempFolder::make).transpose()?;
+        let local = data_dir::local_index(&settings);
+        // A search does not create a data directory: without one, a temporary one is used.
+        let missing = data_dir::sqlite_file(&settings.database_url).is_some_and(|file| !file.exists());
+        let folder = missing.then(TempFolder::create).transpose()?;
         if let Some(folder) = &folder {
-            folder.hold_data_of(&mut settings);
+            folder.redirect_data(&mut settings);
         }
         let settings = &settings;
         let if_missing = if missing { IfMissing::Create } else { IfMissing::Fail };
-        let opened = home::open_for_command(settings, if_missing).await?;
+        let opened = data_dir::open_for_command(settings, if_missing).await?;
         let store = opened.store.clone();
-        if let Some(first) = home::found(settings, store.as_ref()).await?
+        if let Some(first) = data_dir::create_first_team(settings, store.as_ref()).await?
             && !missing
         {
-            eprintln!("made the first team and its key, kept in {}", first.file.display());
+            eprintln!("created the first team and its API key; the key is in {}", first.file.display());
         }
         let begun = Instant::now();
-        let gate = Gate::new(store.clone());
+        let gate = Limiter::new(store.clone());
         let scraper = open_scraper(settings, &store, &gate, None).await?;
         let browsers = scraper.browsers().cloned();
         if !missing {
-            bring_up_to_date(&local, &store).await;
+            update_index(&local, &store).await;
         }
         let team = store.teams().await?.into_iter().next().context("there is no team")?;
         let caller = Arc::new(Caller::new(team, None, &settings.plans));
         let searcher = open_searcher(settings, &store, &scraper, &local);
-        let made = searcher.search(&caller, &self.asked()?, "").await;
+        let outcome = searcher.search(&caller, &self.request()?, "").await;
         if let Some(browsers) = browsers {
             browsers.shut_down().await;
         }
-        gate.settle().await;
+        gate.wait_for_releases().await;
         store.shut_down().await;
-        match made {
+        match outcome {
             Ok(answer) => self.show(&answer, begun),
             Err(error) => {
+                let error = error.to_wire();
                 eprintln!("gannet: {error}");
                 if let Some(details) = error.details() {
                     eprintln!("{details:#}");
@@ -89,7 +92,7 @@ impl Search {
         }
     }
 
-    fn asked(&self) -> Result<SearchRequest> {
+    fn request(&self) -> Result<SearchRequest> {
         let mut asked = json!({
             "query": self.query,
             "limit": self.limit,
@@ -105,20 +108,20 @@ impl Search {
         if self.scrape {
             asked["scrapeOptions"] = json!({ "formats": ["markdown"] });
         }
-        // Written by us in the words of the contract.
+        // Our own request is always valid.
         wire::read::body(asked.to_string().as_bytes()).map_err(|error| anyhow::anyhow!("{error}"))
     }
 
-    fn show(&self, answer: &SearchAnswer, begun: Instant) -> Result<ExitCode> {
+    fn show(&self, answer: &SearchResponse, begun: Instant) -> Result<ExitCode> {
         let answer = serde_json::to_value(answer)?;
         let hits = answer["data"][&self.source].as_array().map(Vec::as_slice).unwrap_or_default();
         let text = if self.json {
             serde_json::to_string_pretty(&answer)? + "\n"
         } else {
-            hits.iter().map(|hit| shown(hit, self.scrape)).collect::<String>()
+            hits.iter().map(|hit| format_hit(hit, self.scrape)).collect::<String>()
         };
         let mut out = std::io::stdout().lock();
-        // Whoever reads may have seen enough.
+        // Ignore a closed pipe.
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         if let Some(warning) = answer["warning"].as_str() {
             eprintln!("gannet: {warning}");
@@ -130,8 +133,8 @@ impl Search {
     }
 }
 
-/// One result for people.
-fn shown(hit: &Value, scraped: bool) -> String {
+/// A result as text.
+fn format_hit(hit: &Value, scraped: bool) -> String {
     let text = |name: &str| hit[name].as_str().unwrap_or_default();
     let said = [text("description"), text("snippet")].into_iter().find(|said| !said.is_empty());
     let said = said.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -144,8 +147,9 @@ fn shown(hit: &Value, scraped: bool) -> String {
     lines.join("\n") + "\n\n"
 }
 
-/// What was scraped or imported since is found too. A server that runs keeps the index up to date; its folder is read then.
-async fn bring_up_to_date(local: &Arc<LocalIndex>, store: &Arc<dyn Store>) {
+/// Updates the index with pages scraped or imported since. A running server does this itself; then its index
+/// is read.
+async fn update_index(local: &Arc<LocalIndex>, store: &Arc<dyn Store>) {
     let fed = Feeder::new(local.clone(), store.clone()).catch_up(|_| {}).await;
     if let Err(error) = fed {
         if !error.is_elsewhere() {

@@ -1,6 +1,6 @@
-//! `gannet secrets`: changes the key that stored secrets are encrypted with, and gives up those whose key is lost.
+//! `gannet secrets`: rotates the encryption key of stored secrets, and deletes secrets whose key is lost.
 
-use crate::home;
+use crate::data_dir;
 use crate::secret_keys;
 use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
@@ -9,14 +9,15 @@ use store::secrets::{SecretKey, SecretKeys};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Secrets {
-    /// Encrypt everything with a new key, after which the old one is not needed any more
+    /// Encrypt all stored secrets with a new key; the old key is not needed afterwards
     ///
-    /// With the key in the data folder, makes a new one. With the setting `secret_key`, takes that one; `previous_secret_keys`
-    /// names the ones before it, and every server of the database must have been started with both settings.
+    /// If the key is in the data directory, a new one is created. With the setting `secret_key`, that key is
+    /// used; `previous_secret_keys` must contain the previous ones, and every server of the database must
+    /// have been started with both settings.
     Rekey,
-    /// Give up stored secrets whose key is lost, so that a server can start without it
+    /// Delete stored secrets whose key is lost, so that a server can start without it
     Reset {
-        /// Do it: webhook secrets, browser profiles and the requests of crawls and runs cannot be brought back
+        /// Confirm: webhook secrets, browser profiles and the requests of crawls and runs cannot be recovered
         #[arg(long)]
         yes: bool,
     },
@@ -24,8 +25,8 @@ pub enum Secrets {
 
 impl Secrets {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
-        let _lock = home::lock_database(settings).context("stop the server first")?;
-        home::make_data_dir(settings)?;
+        let _lock = data_dir::lock_database(settings).context("stop the server first")?;
+        data_dir::create_data_dir(settings)?;
         match self {
             Self::Rekey => rekey(settings).await,
             Self::Reset { yes } => reset(settings, yes).await,
@@ -36,39 +37,42 @@ impl Secrets {
 
 async fn rekey(settings: &Settings) -> Result<()> {
     let keys = secret_keys::find(settings)?;
-    let keys = keys.context("there is no secret key yet; the first start makes one")?;
+    let keys = keys.context("there is no secret key yet; the first start creates it")?;
     if settings.secret_key.is_some() {
-        encrypt_anew(settings, keys).await?;
+        reencrypt(settings, keys).await?;
         println!("previous_secret_keys can be removed from the settings of all servers");
         let file = secret_keys::key_file(settings);
         if file.exists() {
-            println!("{} is not needed any more", file.display());
+            println!("{} is no longer needed", file.display());
         }
         return Ok(());
     }
     ensure!(
         settings.database_url.starts_with("sqlite:"),
-        "on PostgreSQL a key in a data folder is not changed, because other servers need the same one: put the new key into \
-         secret_key and this one into previous_secret_keys on all of them, restart them, and run this again"
+        "on PostgreSQL the key in the data directory cannot be rotated, because other servers need the same one: set the new key as \
+         secret_key and this one in previous_secret_keys on all servers, restart them, and run this command again"
     );
-    let next = SecretKey::random().context("no randomness for a key")?;
+    let next = SecretKey::random().context("no system randomness for a new key")?;
     let old: Vec<SecretKey> = keys.all().cloned().collect();
     let all = SecretKeys { current: next.clone(), previous: old };
-    // Both, until nothing is encrypted with the old one: whatever stops this in between, everything can be read.
+    // Keep both until nothing is encrypted with the old key, so that an interruption loses nothing.
     secret_keys::replace(settings, &all.all().cloned().collect::<Vec<_>>())?;
-    encrypt_anew(settings, all).await?;
+    reencrypt(settings, all).await?;
     secret_keys::replace(settings, &[next])?;
     println!("the new key is in {}; back it up", secret_keys::key_file(settings).display());
     Ok(())
 }
 
-async fn encrypt_anew(settings: &Settings, keys: SecretKeys) -> Result<()> {
+async fn reencrypt(settings: &Settings, keys: SecretKeys) -> Result<()> {
     let id = keys.current.id();
-    let options = home::store_options(settings).with_secret_keys(keys);
-    let done = store::rekey_secrets(&options).await.context("cannot encrypt with the new key")?;
+    let options = data_dir::store_options(settings).with_secret_keys(keys);
+    let done = store::rekey_secrets(&options).await.context("could not encrypt with the new key")?;
     println!("encrypted {} secrets with the key {id}", done.sealed);
     if done.unreadable > 0 {
-        println!("{} could be read with no key; `gannet secrets reset` gives them up", done.unreadable);
+        println!(
+            "{} secrets could not be decrypted with any key; delete them with `gannet secrets reset`",
+            done.unreadable
+        );
     }
     Ok(())
 }
@@ -76,16 +80,16 @@ async fn encrypt_anew(settings: &Settings, keys: SecretKeys) -> Result<()> {
 async fn reset(settings: &Settings, yes: bool) -> Result<()> {
     ensure!(
         yes,
-        "this gives up all stored secrets that the present key cannot read: webhook secrets (receivers must be given new ones), browser \
-         profiles (log in again), crawls and runs that are under way (they fail). If the key may still be found, put it into \
-         previous_secret_keys instead. To go on, add --yes"
+        "this deletes all stored secrets that the current key cannot decrypt: webhook secrets (receivers need new ones), browser \
+         profiles (log in again), running crawls and runs (they fail). If you still have the key, put it into \
+         previous_secret_keys instead. To continue, add --yes"
     );
     let keys = match secret_keys::find(settings)? {
         Some(keys) => keys,
-        None => secret_keys::make(settings)?,
+        None => secret_keys::create(settings)?,
     };
-    let options = home::store_options(settings).with_secret_keys(keys);
-    let done = store::reset_secrets(&options).await.context("cannot give up stored secrets")?;
-    println!("{} stored secrets could not be read and were given up; servers can start", done.unreadable);
+    let options = data_dir::store_options(settings).with_secret_keys(keys);
+    let done = store::reset_secrets(&options).await.context("could not delete stored secrets")?;
+    println!("deleted {} stored secrets that could not be decrypted; servers can start", done.unreadable);
     Ok(())
 }

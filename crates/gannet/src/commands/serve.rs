@@ -2,27 +2,27 @@
 
 use crate::Globals;
 use crate::commands::{agent, banner, research};
-use crate::home;
-use crate::settings::{Role, Settings};
+use crate::data_dir;
+use crate::settings::{ProcessRole, Settings};
 use anyhow::{Context, Result};
-use engine::crawl::{Crawler, Crew, CrewOptions};
-use engine::drill::DrillStep;
+use engine::crawl::{CrawlWorker, Crawler};
 use engine::files::Files;
 use engine::janitor::{self, JanitorOptions};
 use engine::map::Mapper;
 use engine::models::Models;
-use engine::runner::{Runner, RunnerOptions, Work};
+use engine::research::Research;
+use engine::scrape::cpu_pool::CpuPool;
 use engine::scrape::memory::PageMemory;
-use engine::scrape::workbench::Workbench;
 use engine::scrape::{Ladder, Scraper};
 use engine::search::Searcher;
 use engine::search::collections::Collections;
 use engine::search::feed::{Feeder, LocalIndex};
 use engine::storage::Storage;
-use engine::webhooks::{Sender, SenderOptions};
-use engine::{Callers, Gate};
+use engine::webhooks::{DeliveryOptions, DeliveryWorker};
+use engine::work::{LeaseTimes, WorkSlots};
+use engine::{Callers, Limiter};
 use server::app::Readiness;
-use server::{App, Parts, ServeOptions, Telemetry};
+use server::{App, AppParts, ServeOptions, Telemetry};
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -35,20 +35,20 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-/// What the last writes may take after everything else has ended.
-const LAST_WRITES: Duration = Duration::from_secs(5);
-/// What the first look at one language model may take.
-const LONGEST_PROBE: Duration = Duration::from_mins(2);
-/// When one that does not answer is looked at again, at first and at last.
-const NEXT_PROBE: Duration = Duration::from_secs(15);
-const LAST_PROBE: Duration = Duration::from_mins(15);
+/// Time limit for the last writes after everything else has ended.
+const LAST_WRITES_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time limit for the probe of one language model.
+const PROBE_TIMEOUT: Duration = Duration::from_mins(2);
+/// First and longest pause before an unavailable model is probed again.
+const FIRST_PROBE_PAUSE: Duration = Duration::from_secs(15);
+const MAX_PROBE_PAUSE: Duration = Duration::from_mins(15);
 
 #[derive(Debug, clap::Args)]
 pub struct Serve {
-    /// Address and port [default: 127.0.0.1:3002]
+    /// Address and port to listen on [default: 127.0.0.1:3002]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
-    /// all, api or worker [default: all]
+    /// Role of this process: all, api or worker [default: all]
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
 }
@@ -59,28 +59,31 @@ impl Serve {
         let given = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let settings = globals.settings(given.collect())?;
         start_log(&settings);
-        // Before anything is made: a server that cannot listen leaves no data folder behind.
+        for setting in &settings.obsolete {
+            tracing::warn!(setting, "this setting has no effect any more; a later version will refuse it");
+        }
+        // Bind first: a server that cannot listen must not create a data directory.
         let listener = TcpListener::bind(settings.listen)
             .await
             .with_context(|| format!("cannot listen on {}", settings.listen))?;
-        let _lock = home::lock_database(&settings)?;
-        let store = home::open_store(&settings).await?;
-        let first = home::found(&settings, store.as_ref()).await?;
+        let _lock = data_dir::lock_database(&settings)?;
+        let store = data_dir::open_store(&settings).await?;
+        let first = data_dir::create_first_team(&settings, store.as_ref()).await?;
         if first.is_none() {
-            home::accept_chosen_key(&settings, store.as_ref()).await?;
+            data_dir::accept_configured_key(&settings, store.as_ref()).await?;
         }
         release_lost_keys(store.as_ref()).await?;
         let stop = stop_on_signals()?;
         let tasks = TaskTracker::new();
         let callers = Arc::new(Callers::new(store.clone(), settings.plans.clone()));
-        let gate = Gate::new(store.clone());
-        let storage = home::open_storage(&settings, &store);
+        let gate = Limiter::new(store.clone());
+        let storage = data_dir::open_storage(&settings, &store);
         storage.check().await;
         tasks.spawn(storage.clone().watch(stop.clone()));
-        start_workers(&settings, &store, &callers, &stop, &tasks)?;
+        start_janitor(&settings, &store, &callers, &stop, &tasks)?;
         let telemetry = Telemetry::install().map_err(anyhow::Error::msg)?;
-        tasks.spawn(telemetry.clone().keep(stop.clone()));
-        // Open requests keep their browsers while the server stops; this one ends after them.
+        tasks.spawn(telemetry.clone().run_upkeep(stop.clone()));
+        // Cancelled after open requests have ended, which keep their browsers while the server stops.
         let drained = CancellationToken::new();
         tasks.spawn(gate.clone().keep(drained.clone()));
 
@@ -91,21 +94,20 @@ impl Serve {
         if let Some(browsers) = browsers.clone() {
             tasks.spawn(async move { browsers.warn_if_unconfined().await });
         }
-        start_crew(&settings, (&store, &storage), &scraper, &stop, &tasks);
-        start_sender(&settings, &store, &scraper, &stop, &tasks);
+        let slots = WorkSlots::new(settings.workers);
+        start_workers(&settings, &slots, (&store, &storage), &scraper, &stop, &tasks);
         start_probe(&scraper, &stop, &tasks);
-        let local = home::local_index(&settings);
-        if settings.role != Role::Worker {
+        let local = data_dir::local_index(&settings);
+        if settings.role != ProcessRole::Worker {
             let feeder = Feeder::new(local.clone(), store.clone()).with_storage(storage.clone());
             tasks.spawn(feeder.run(stop.clone()));
         }
         let searcher = open_searcher(&settings, &store, &scraper, &local).with_research(research.clone());
         let agents = agent::agents(&settings, &store);
-        let crew = agent::crew(&settings, &agents, &scraper, &searcher);
-        if let Some(crew) = crew {
-            tasks.spawn(crew.with_storage(storage.clone()).run(stop.clone()));
+        if let Some(worker) = agent::worker(&settings, &slots, &agents, &scraper, &searcher) {
+            tasks.spawn(worker.with_storage(storage.clone()).run(stop.clone()));
         }
-        let app = App::new(Parts {
+        let app = App::new(AppParts {
             store: store.clone(),
             gate: gate.clone(),
             storage,
@@ -127,15 +129,7 @@ impl Serve {
         });
         banner::print(&settings, address, store.backend(), first.as_ref());
         let settings = Arc::new(settings);
-        if settings.research_starter {
-            let (settings, stop) = (settings.clone(), stop.clone());
-            tasks.spawn(async move {
-                let filling = research::fill_from_starter(&settings, &research);
-                if let Some(Err(error)) = stop.run_until_cancelled(filling).await {
-                    tracing::warn!(error = format!("{error:#}"), "the starter corpus could not be imported");
-                }
-            });
-        }
+        start_starter_import(&settings, &research, &stop, &tasks);
         server::serve::serve(listener, server::router(&app), stop, serve_options(&settings)).await;
         drained.cancel();
         tasks.close();
@@ -144,31 +138,49 @@ impl Serve {
         }
         let end = async {
             tasks.wait().await;
-            gate.settle().await;
+            gate.wait_for_releases().await;
             if let Err(error) = callers.flush_used().await {
-                tracing::warn!(%error, "could not note when keys were used");
+                tracing::warn!(%error, "could not store when keys were last used");
             }
             store.shut_down().await;
         };
-        // A database that does not answer must not hold the process; its leases run out by themselves.
-        if tokio::time::timeout(settings.shutdown_grace + LAST_WRITES, end).await.is_err() {
-            tracing::warn!("stopped before the last writes were through");
+        // A database that does not respond must not block the exit; leases expire by themselves.
+        if tokio::time::timeout(settings.shutdown_grace + LAST_WRITES_TIMEOUT, end).await.is_err() {
+            tracing::warn!("stopped before the last writes were finished");
         }
         tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)
     }
 }
 
+/// Imports the starter corpus of the research index while the server already accepts requests.
+fn start_starter_import(
+    settings: &Arc<Settings>,
+    research: &Arc<Research>,
+    stop: &CancellationToken,
+    tasks: &TaskTracker,
+) {
+    if !settings.research_starter {
+        return;
+    }
+    let (settings, research, stop) = (settings.clone(), research.clone(), stop.clone());
+    tasks.spawn(async move {
+        let filling = research::fill_from_starter(&settings, &research);
+        if let Some(Err(error)) = stop.run_until_cancelled(filling).await {
+            let error = format!("{error:#}");
+            tracing::warn!(error, "could not import the starter corpus of the research index");
+        }
+    });
+}
+
 fn server_settings(settings: &Settings, listen: SocketAddr) -> server::Settings {
     server::Settings {
         listen,
-        api: settings.role != Role::Worker,
+        api: settings.role != ProcessRole::Worker,
         auth: settings.auth,
         public_url: settings.public_url.clone(),
         cors: settings.cors.clone(),
         body_limit: settings.body_limit,
-        shutdown_grace: settings.shutdown_grace,
-        drill_faults: settings.drill_faults,
     }
 }
 
@@ -181,31 +193,32 @@ fn serve_options(settings: &Settings) -> ServeOptions {
     }
 }
 
-/// Idempotency keys of requests that a killed server was working on. On SQLite this process is the only one that serves (it holds the
-/// lock), so nobody works on them any more; with several processes they lapse by themselves.
+/// Releases idempotency keys of requests that a killed server was working on. With SQLite this process is the
+/// only server (it holds the lock), so no other process can be working on them; with several processes they
+/// expire.
 async fn release_lost_keys(store: &dyn Store) -> Result<()> {
     if store.backend() == "sqlite" {
-        let keys = store.release_pending_keys().await.context("cannot release idempotency keys")?;
+        let keys = store.release_pending_keys().await.context("could not release idempotency keys")?;
         if keys > 0 {
-            tracing::info!(keys, "released idempotency keys of requests that were cut off");
+            tracing::info!(keys, "released idempotency keys of interrupted requests");
         }
     }
     Ok(())
 }
 
-/// Scraping, with its ways out: never back to where this server listens.
+/// The scraper with its HTTP client and browsers, which never fetch this server's own address.
 pub async fn open_scraper(
     settings: &Settings,
     store: &Arc<dyn Store>,
-    gate: &Arc<Gate>,
+    gate: &Arc<Limiter>,
     own_listener: Option<SocketAddr>,
 ) -> Result<Arc<Scraper>> {
-    let fetcher = home::open_fetcher(settings, own_listener)?;
-    let browsers = home::open_browsers(settings, &fetcher);
+    let fetcher = data_dir::open_fetcher(settings, own_listener)?;
+    let browsers = data_dir::open_browsers(settings, &fetcher);
     let models = Models::open(&settings.models, &fetcher);
     let memory = PageMemory::new(settings.page_memory).of_team(Uuid::nil());
-    let ladder = Ladder { fetcher, browsers, bench: Workbench::new(), memory };
-    let files = Files::open(store.as_ref(), home::open_objects(settings, store.clone())?).await?;
+    let ladder = Ladder { fetcher, browsers, cpu_pool: CpuPool::new(), memory };
+    let files = Files::open(store.as_ref(), data_dir::open_objects(settings, store.clone())?).await?;
     let allow = settings.egress_allow.clone();
     let scraper = Scraper::new(ladder, allow, store.clone(), gate.clone(), files);
     Ok(Arc::new(scraper.with_models(models)))
@@ -218,17 +231,18 @@ pub fn open_searcher(
     scraper: &Arc<Scraper>,
     local: &Arc<LocalIndex>,
 ) -> Searcher {
-    let local: Arc<dyn search::Local> = local.clone();
-    let desk = settings.search.open(&scraper.ladder().fetcher, Some(&local));
-    Searcher::new(scraper.clone(), store.clone(), Arc::new(desk))
+    let local: Arc<dyn search::LocalSearch> = local.clone();
+    let providers = settings.search.build_router(&scraper.ladder().fetcher, Some(&local));
+    Searcher::new(scraper.clone(), store.clone(), Arc::new(providers))
 }
 
-/// The parser of pages logs every word of them at `trace`, those of private scrapes too. Whoever wants that must name it.
-const PAGES_NOT_LOGGED: &str = "html5ever=error";
+/// The HTML parser logs the text of pages at `trace`, also of private scrapes; this must be enabled
+/// explicitly.
+const HTML_PARSER_FILTER: &str = "html5ever=error";
 
-/// Logs go to standard error; standard output is for what people and programs asked for.
+/// Logs go to standard error; standard output is for results.
 fn start_log(settings: &Settings) {
-    let filter = tracing_subscriber::EnvFilter::new(format!("{PAGES_NOT_LOGGED},{}", settings.log));
+    let filter = tracing_subscriber::EnvFilter::new(format!("{HTML_PARSER_FILTER},{}", settings.log));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
@@ -249,7 +263,7 @@ pub fn stop_on_signals() -> Result<CancellationToken> {
     let stop = CancellationToken::new();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let told = stop.clone();
+    let cancelled = stop.clone();
     tokio::spawn(async move {
         let mut next = async || {
             tokio::select! {
@@ -258,35 +272,25 @@ pub fn stop_on_signals() -> Result<CancellationToken> {
             }
         };
         next().await;
-        tracing::info!("stopping: finishing what is open; a second signal stops at once");
-        told.cancel();
+        tracing::info!("stopping: waiting for open requests; a second signal stops at once");
+        cancelled.cancel();
         next().await;
         std::process::exit(130);
     });
     Ok(stop)
 }
 
-fn start_workers(
+fn start_janitor(
     settings: &Settings,
     store: &Arc<dyn Store>,
     callers: &Arc<Callers>,
     stop: &CancellationToken,
     tasks: &TaskTracker,
 ) -> Result<()> {
-    let objects = Arc::new(home::open_objects(settings, store.clone())?);
-    if settings.workers > 0 {
-        let works: Vec<Arc<dyn Work>> = vec![Arc::new(DrillStep)];
-        let options = RunnerOptions {
-            slots: settings.workers,
-            lease: settings.lease,
-            grace: settings.shutdown_grace,
-            ..RunnerOptions::default()
-        };
-        let runner = Runner::new(store.clone(), works, &settings.plans, options);
-        tasks.spawn(runner.run(stop.clone()));
-    }
+    let objects = Arc::new(data_dir::open_objects(settings, store.clone())?);
     let options = JanitorOptions {
         sweep_every: (settings.lease / 3).min(Duration::from_secs(5)),
+        take_back_leases: settings.workers == 0,
         purge_every: Duration::from_mins(1),
         object_ceiling: settings.objects_limit,
         cache_ceiling: settings.cache_limit,
@@ -301,9 +305,10 @@ fn start_workers(
     Ok(())
 }
 
-/// Those who scrape the pages of crawls and batches.
-fn start_crew(
+/// The workers for pages of crawls and batches and for webhooks, where there are any.
+fn start_workers(
     settings: &Settings,
+    slots: &WorkSlots,
     (store, storage): (&Arc<dyn Store>, &Arc<Storage>),
     scraper: &Arc<Scraper>,
     stop: &CancellationToken,
@@ -312,47 +317,31 @@ fn start_crew(
     if settings.workers == 0 {
         return;
     }
-    let options = CrewOptions {
-        slots: settings.workers,
-        lease: settings.lease,
-        grace: settings.shutdown_grace,
-        ..CrewOptions::default()
-    };
-    let crew = Crew::new(store.clone(), scraper.clone(), &settings.plans, options);
-    tasks.spawn(crew.with_storage(storage.clone()).run(stop.clone()));
-}
-
-/// The sender of webhooks, where there are workers.
-fn start_sender(
-    settings: &Settings,
-    store: &Arc<dyn Store>,
-    scraper: &Arc<Scraper>,
-    stop: &CancellationToken,
-    tasks: &TaskTracker,
-) {
-    if settings.workers == 0 {
-        return;
-    }
-    let options = SenderOptions {
+    let times = LeaseTimes::new(settings.lease, settings.shutdown_grace);
+    let pages = CrawlWorker::new(store.clone(), scraper.clone(), &settings.plans, slots.for_pages(), times);
+    tasks.spawn(pages.with_storage(storage.clone()).run(stop.clone()));
+    let options = DeliveryOptions {
         retries: settings.webhook_retries.clone(),
         timeout: settings.webhook_timeout,
-        patience: settings.lease,
+        max_wait: settings.lease,
         grace: settings.shutdown_grace,
-        ..SenderOptions::default()
+        ..DeliveryOptions::default()
     };
-    let sender = Sender::new(store.clone(), scraper.ladder().fetcher.clone(), options);
-    tasks.spawn(sender.run(stop.clone()));
+    let fetcher = scraper.ladder().fetcher.clone();
+    let webhooks = DeliveryWorker::new(store.clone(), fetcher, slots.for_webhooks(), options);
+    tasks.spawn(webhooks.run(stop.clone()));
 }
 
-/// What the language models can do is found out while the server already answers. One that is not there yet is looked for again.
+/// Probes the language models while the server already accepts requests. An unavailable model is probed
+/// again.
 fn start_probe(scraper: &Arc<Scraper>, stop: &CancellationToken, tasks: &TaskTracker) {
     let (models, stop) = (scraper.models().clone(), stop.clone());
     tasks.spawn(async move {
         let looking = async {
-            let mut pause = NEXT_PROBE;
-            while models.probe(LONGEST_PROBE).await.iter().any(|report| report.trouble.is_some()) {
+            let mut pause = FIRST_PROBE_PAUSE;
+            while models.probe(PROBE_TIMEOUT).await.iter().any(|report| report.error.is_some()) {
                 tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LAST_PROBE);
+                pause = (pause * 2).min(MAX_PROBE_PAUSE);
             }
         };
         stop.run_until_cancelled(Box::pin(looking)).await;

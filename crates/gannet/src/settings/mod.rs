@@ -1,5 +1,5 @@
-//! Configuration: flags over environment over `gannet.toml` over defaults. Each value remembers where
-//! it came from, and a wrong or unknown one is an error that names both.
+//! Settings: flags override the environment, which overrides `gannet.toml`, which overrides defaults. Each
+//! value knows its source, and the error for a wrong or unknown value names both.
 
 mod models;
 mod search;
@@ -11,7 +11,7 @@ pub use table::{SETTINGS, Setting};
 
 use anyhow::{Context, Result, bail};
 use engine::{Plan, Plans};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use store::secrets::SecretKey;
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueSource {
     Default,
     File(PathBuf),
     Environment(&'static str),
     Flag,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ValueSource {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => write!(out, "default"),
@@ -38,34 +38,34 @@ impl fmt::Display for Source {
     }
 }
 
-/// A value as text, before it is understood.
+/// A value as text, before it is parsed.
 #[derive(Clone)]
-pub struct Given {
+pub struct SettingValue {
     pub setting: &'static Setting,
     pub text: String,
-    pub source: Source,
+    pub source: ValueSource,
 }
 
-impl Given {
-    /// The value for people: secrets hidden, also those inside URLs.
+impl SettingValue {
+    /// The value for display: secrets are hidden, also those in URLs.
     pub fn shown(&self) -> String {
         if self.text.is_empty() {
             "(none)".to_owned()
         } else if self.setting.secret {
             "(hidden)".to_owned()
         } else {
-            without_password(&self.text)
+            hide_password(&self.text)
         }
     }
 }
 
-impl fmt::Debug for Given {
+impl fmt::Debug for SettingValue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} = {} ({})", self.setting.name, self.shown(), self.source)
     }
 }
 
-/// All settings, understood.
+/// All settings, parsed.
 #[expect(clippy::struct_excessive_bools, reason = "each is one switch of the configuration")]
 #[derive(Debug)]
 pub struct Settings {
@@ -97,18 +97,18 @@ pub struct Settings {
     pub models: engine::models::ModelSettings,
     pub search: ::search::SearchSettings,
     pub body_limit: usize,
-    pub role: Role,
-    /// None in a process that only answers.
+    pub role: ProcessRole,
+    /// 0 in a process that only serves the API.
     pub workers: usize,
     pub lease: Duration,
     pub agent_deadline: Duration,
     pub webhook_retries: Vec<Duration>,
     pub webhook_timeout: Duration,
     pub shutdown_grace: Duration,
-    pub objects: ObjectsAt,
+    pub objects: ObjectStorage,
     pub objects_limit: u64,
     pub cache_limit: u64,
-    /// What bodies of pages may take in memory at once.
+    /// Limit of memory for page bodies.
     pub page_memory: u64,
     pub snapshots_limit: u64,
     pub search_limit: u64,
@@ -118,36 +118,37 @@ pub struct Settings {
     pub runs_limit: u64,
     pub webhooks_limit: u64,
     pub min_free_disk: u64,
-    pub drill_faults: bool,
     pub research_starter: bool,
     pub log: String,
     pub log_json: bool,
-    /// Everything as it was given, for `gannet doctor`.
-    pub given: Vec<Given>,
+    /// Settings of an earlier version that were given and have no effect any more.
+    pub obsolete: Vec<String>,
+    /// All values as text, for `gannet doctor`.
+    pub given: Vec<SettingValue>,
 }
 
-/// What a process does.
+/// The role of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum ProcessRole {
     All,
-    /// Answers, and starts no work.
+    /// Serves the API and runs no jobs.
     Api,
-    /// Works, and answers only how it is.
+    /// Runs jobs; serves only health, readiness and metrics.
     Worker,
 }
 
 /// Which browser is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BrowserChoice {
-    /// Whichever is found.
+    /// The first one found.
     Found,
     Program(PathBuf),
     None,
 }
 
-/// Where stored objects go.
+/// Where objects are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ObjectsAt {
+pub enum ObjectStorage {
     Folder(PathBuf),
     S3 {
         bucket: String,
@@ -159,7 +160,7 @@ pub enum ObjectsAt {
     },
 }
 
-/// What was said on the command line.
+/// Options of the command line.
 #[derive(Debug, Default)]
 pub struct Flags {
     pub config: Option<PathBuf>,
@@ -167,30 +168,40 @@ pub struct Flags {
     pub values: Vec<(String, String)>,
 }
 
-/// Reads everything; the environment is passed in so that tests need not change their own.
+/// Loads all settings. The environment is a parameter, so that tests need not change the real one.
 pub fn load(flags: &Flags, environment: &BTreeMap<String, String>) -> Result<Settings> {
     let file = read_file(flags.config.as_deref(), environment)?;
-    refuse_unknown_environment(environment)?;
+    reject_unknown_environment(environment)?;
+    let mut obsolete = BTreeSet::new();
     for (name, _) in &flags.values {
-        table::find(name).with_context(|| "on the command line".to_owned())?;
+        if table::is_obsolete(name) {
+            obsolete.insert(name.clone());
+        } else {
+            table::find(name).with_context(|| "on the command line".to_owned())?;
+        }
     }
-    let given: Vec<Given> =
+    obsolete.extend(environment.keys().filter_map(|name| table::obsolete_in_environment(name)));
+    let given: Vec<SettingValue> =
         SETTINGS.iter().map(|setting| choose(setting, flags, environment, file.as_ref())).collect();
-    let plans = file.map(|file| file.plans).unwrap_or_default();
-    values::understand(given, plans)
+    let plans = file.map(|file| {
+        obsolete.extend(file.obsolete);
+        file.plans
+    });
+    values::parse_settings(given, obsolete.into_iter().collect(), plans.unwrap_or_default())
 }
 
-/// What the file holds: settings as text, and plans.
+/// The parsed file: settings as text, and plans.
 #[derive(Debug)]
-struct File {
+struct SettingsFile {
     path: PathBuf,
     values: BTreeMap<String, String>,
+    obsolete: Vec<String>,
     plans: BTreeMap<String, Plan>,
 }
 
 const DEFAULT_FILE: &str = "gannet.toml";
 
-fn read_file(flag: Option<&Path>, environment: &BTreeMap<String, String>) -> Result<Option<File>> {
+fn read_file(flag: Option<&Path>, environment: &BTreeMap<String, String>) -> Result<Option<SettingsFile>> {
     let named = flag.map(Path::to_path_buf).or_else(|| environment.get("GANNET_CONFIG").map(PathBuf::from));
     let path = match named {
         Some(path) => path,
@@ -201,13 +212,18 @@ fn read_file(flag: Option<&Path>, environment: &BTreeMap<String, String>) -> Res
     parse_file(path, &text).map(Some)
 }
 
-fn parse_file(path: PathBuf, text: &str) -> Result<File> {
+fn parse_file(path: PathBuf, text: &str) -> Result<SettingsFile> {
     let table: toml::Table = text.parse().with_context(|| format!("{} is not valid TOML", path.display()))?;
-    let mut file = File { path, values: BTreeMap::new(), plans: BTreeMap::new() };
+    let mut file =
+        SettingsFile { path, values: BTreeMap::new(), obsolete: Vec::new(), plans: BTreeMap::new() };
     for (name, value) in table {
         if name == "plans" {
             file.plans =
-                value.try_into().with_context(|| format!("wrong plan in {}", file.path.display()))?;
+                value.try_into().with_context(|| format!("invalid plan in {}", file.path.display()))?;
+            continue;
+        }
+        if table::is_obsolete(&name) {
+            file.obsolete.push(name);
             continue;
         }
         table::find(&name).with_context(|| format!("in {}", file.path.display()))?;
@@ -223,14 +239,16 @@ fn parse_file(path: PathBuf, text: &str) -> Result<File> {
     Ok(file)
 }
 
-fn refuse_unknown_environment(environment: &BTreeMap<String, String>) -> Result<()> {
+fn reject_unknown_environment(environment: &BTreeMap<String, String>) -> Result<()> {
     for name in environment.keys() {
-        // What tests set is theirs; so is what Kubernetes sets for a service that is called gannet.
+        // Ignore variables of tests, and those that Kubernetes sets for a service named gannet.
         let others = ["GANNET_TEST_", "GANNET_SERVICE_", "GANNET_PORT"];
         let ours = name.starts_with("GANNET_")
             && name != "GANNET_CONFIG"
             && !others.iter().any(|prefix| name.starts_with(prefix));
-        if ours && !SETTINGS.iter().any(|setting| setting.environment == name) {
+        let known = SETTINGS.iter().any(|setting| setting.environment == name)
+            || table::obsolete_in_environment(name).is_some();
+        if ours && !known {
             let near = table::nearest(&name["GANNET_".len()..].to_ascii_lowercase());
             bail!(
                 "unknown setting in the environment: {name}{}",
@@ -245,26 +263,26 @@ fn choose(
     setting: &'static Setting,
     flags: &Flags,
     environment: &BTreeMap<String, String>,
-    file: Option<&File>,
-) -> Given {
+    file: Option<&SettingsFile>,
+) -> SettingValue {
     let flag = flags.values.iter().rev().find(|(name, _)| name == setting.name);
     let (text, source) = if let Some((_, text)) = flag {
-        (text.clone(), Source::Flag)
+        (text.clone(), ValueSource::Flag)
     } else if let Some(text) = environment.get(setting.environment) {
-        (text.clone(), Source::Environment(setting.environment))
+        (text.clone(), ValueSource::Environment(setting.environment))
     } else if let Some((file, text)) = file.and_then(|file| Some((file, file.values.get(setting.name)?))) {
-        (text.clone(), Source::File(file.path.clone()))
+        (text.clone(), ValueSource::File(file.path.clone()))
     } else {
-        (setting.default.to_owned(), Source::Default)
+        (setting.default.to_owned(), ValueSource::Default)
     };
-    Given { setting, text, source }
+    SettingValue { setting, text, source }
 }
 
-/// A URL without its secrets: no password, and no parameters, which may hold one too.
-pub fn without_password(url: &str) -> String {
+/// A URL without password and parameters, which may contain secrets.
+pub fn hide_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (rest, more) = rest.split_once('?').map_or((rest, ""), |(rest, _)| (rest, "?…"));
-    // A password may hold any character that was not encoded, so the last @ ends it.
+    // A password may contain an unencoded @, so the last @ ends it.
     match rest.rsplit_once('@') {
         Some((user, host)) => {
             let name = user.split(':').next().unwrap_or_default();

@@ -1,24 +1,24 @@
-//! The settings of search: who is asked, how, and how often.
+//! The search settings: providers, their order, and quotas.
 
 use super::values::{Values, duration, list, optional};
-use ::search::{Key, Keys, Listed, Mode, SearchSettings, read_quota};
+use ::search::{ApiKey, ApiKeys, ListedProvider, ProviderMode, SearchSettings, parse_quota};
 use anyhow::{Result, anyhow, bail};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub fn understand(values: &Values<'_>) -> Result<SearchSettings> {
-    let key = |setting: &str| values.parse(setting, |text| Ok(optional(text).map(Key::new)));
+pub fn parse_settings(values: &Values<'_>) -> Result<SearchSettings> {
+    let key = |setting: &str| values.parse(setting, |text| Ok(optional(text).map(ApiKey::new)));
     let settings = SearchSettings {
         providers: values.parse("search_providers", |text| {
-            list(text, |one| Listed::parse(one).map_err(|why| anyhow!(why)))
+            list(text, |one| ListedProvider::parse(one).map_err(|why| anyhow!(why)))
         })?,
-        keys: Keys { brave: key("brave_key")?, serper: key("serper_key")?, tavily: key("tavily_key")? },
+        keys: ApiKeys { brave: key("brave_key")?, serper: key("serper_key")?, tavily: key("tavily_key")? },
         mode: values.parse("search_mode", |text| match text {
-            "fallback" => Ok(Mode::Fallback),
-            "parallel" => Ok(Mode::Parallel),
+            "fallback" => Ok(ProviderMode::Fallback),
+            "parallel" => Ok(ProviderMode::Parallel),
             _ => bail!("must be fallback or parallel"),
         })?,
-        patience: values.parse("search_timeout", |text| duration(text, Duration::from_millis(50)))?,
+        provider_timeout: values.parse("search_timeout", |text| duration(text, Duration::from_millis(50)))?,
         quotas: values.parse("search_quotas", quotas)?,
     };
     settings.check().map_err(|why| anyhow!(why))?;
@@ -28,7 +28,7 @@ pub fn understand(values: &Values<'_>) -> Result<SearchSettings> {
 fn quotas(text: &str) -> Result<BTreeMap<String, ::search::Quota>> {
     let mut quotas = BTreeMap::new();
     for one in list(text, |one| Ok(one.to_owned()))? {
-        read_quota(&mut quotas, &one).map_err(|why| anyhow!(why))?;
+        parse_quota(&mut quotas, &one).map_err(|why| anyhow!(why))?;
     }
     Ok(quotas)
 }

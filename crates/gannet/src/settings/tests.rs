@@ -10,7 +10,7 @@ fn flags(pairs: &[(&str, &str)]) -> Flags {
 }
 
 fn fails(result: Result<Settings>) -> String {
-    format!("{:#}", result.expect_err("should have been refused"))
+    format!("{:#}", result.expect_err("should have been rejected"))
 }
 
 #[test]
@@ -23,11 +23,11 @@ fn flags_win_over_environment_over_defaults() {
         .unwrap();
     assert_eq!(set.listen.port(), 2);
     let source = &set.given.iter().find(|given| given.setting.name == "listen").unwrap().source;
-    assert_eq!(*source, Source::Flag);
+    assert_eq!(*source, ValueSource::Flag);
 }
 
 #[test]
-fn the_file_is_read_and_its_mistakes_are_named() {
+fn the_file_is_parsed_and_its_errors_are_named() {
     let good =
         parse_file("g.toml".into(), "listen = '127.0.0.1:5'\nauth = true\n[plans.tiny]\ncredits = 3\n")
             .unwrap();
@@ -37,6 +37,16 @@ fn the_file_is_read_and_its_mistakes_are_named() {
     assert!(typo.contains("g.toml") && typo.contains("listn") && typo.contains("`listen`"), "{typo}");
     let plan = format!("{:#}", parse_file("g.toml".into(), "[plans.x]\ncredit = 3").unwrap_err());
     assert!(plan.contains("g.toml") && plan.contains("credit"), "{plan}");
+}
+
+#[test]
+fn a_setting_of_the_version_before_is_accepted_and_named() {
+    let set = load(&flags(&[("drill_faults", "on")]), &environment(&[])).unwrap();
+    assert_eq!(set.obsolete, ["drill_faults"]);
+    let set = load(&flags(&[]), &environment(&[("GANNET_DRILL_FAULTS", "on")])).unwrap();
+    assert_eq!(set.obsolete, ["drill_faults"]);
+    assert_eq!(parse_file("g.toml".into(), "drill_faults = 'on'").unwrap().obsolete, ["drill_faults"]);
+    assert!(load(&flags(&[]), &environment(&[])).unwrap().obsolete.is_empty());
 }
 
 #[test]
@@ -50,7 +60,7 @@ fn wrong_values_name_the_setting_and_its_source() {
 }
 
 #[test]
-fn an_open_door_without_a_lock_is_refused() {
+fn auth_off_is_rejected_beyond_loopback() {
     let text = fails(load(&flags(&[("listen", "0.0.0.0:3002"), ("auth", "off")]), &environment(&[])));
     assert!(text.contains("auth"), "{text}");
     assert!(load(&flags(&[("listen", "127.0.0.1:0"), ("auth", "off")]), &environment(&[])).is_ok());
@@ -60,12 +70,12 @@ fn an_open_door_without_a_lock_is_refused() {
 #[test]
 fn roles_are_for_several_processes() {
     let with = |pairs: &[(&str, &str)]| load(&flags(pairs), &environment(&[]));
-    assert_eq!(with(&[]).unwrap().role, Role::All);
+    assert_eq!(with(&[]).unwrap().role, ProcessRole::All);
     let text = fails(with(&[("role", "api")]));
     assert!(text.contains("role") && text.contains("PostgreSQL"), "{text}");
     let database = ("database_url", "postgres://h/d");
     let api = with(&[("role", "api"), database]).unwrap();
-    assert_eq!((api.role, api.workers), (Role::Api, 0));
+    assert_eq!((api.role, api.workers), (ProcessRole::Api, 0));
     assert!(with(&[("role", "worker"), database]).unwrap().workers > 0);
     let text = fails(with(&[("role", "worker"), ("workers", "0"), database]));
     assert!(text.contains("workers"), "{text}");
@@ -73,7 +83,7 @@ fn roles_are_for_several_processes() {
 }
 
 #[test]
-fn proxies_serve_the_purposes_they_are_given() {
+fn proxies_are_used_for_their_purposes() {
     let with = |pairs: &[(&str, &str)]| load(&flags(pairs), &environment(&[]));
     let set = with(&[]).unwrap();
     assert!(set.proxies.pool.is_empty() && !set.proxies.per_request);
@@ -97,7 +107,7 @@ fn models_are_set_by_purpose() {
     assert_eq!((agent.name.as_str(), agent.key.as_deref()), ("large", Some("k")));
     assert_eq!(extract.name, "small");
     assert_eq!((summary.name.as_str(), summary.url.host_str()), ("other", Some("h.example")));
-    assert_eq!(summary.key.as_deref(), Some("s3cret"), "a key goes nowhere but where it belongs");
+    assert_eq!(summary.key.as_deref(), Some("s3cret"), "a key is only sent to its own server");
     let other = [&own[..], &[("model_extract", "http://h.example|x")]].concat();
     assert_eq!(with(&other).unwrap().models.extract.unwrap().key, None);
     for (wrong, named) in [
@@ -129,7 +139,7 @@ fn name_servers_have_port_53_unless_they_say_another() {
 }
 
 #[test]
-fn proxies_in_front_are_addresses_or_networks() {
+fn trusted_proxies_are_addresses_or_networks() {
     let with = |text: &str| load(&flags(&[("trusted_proxies", text)]), &environment(&[]));
     assert!(with("").unwrap().trusted_proxies.is_empty());
     assert_eq!(with("127.0.0.1, fd00::/8").unwrap().trusted_proxies.len(), 2);
@@ -144,19 +154,19 @@ fn secrets_stay_hidden() {
         &environment(&[]),
     )
     .unwrap();
-    let shown: String = set.given.iter().map(Given::shown).collect();
+    let shown: String = set.given.iter().map(SettingValue::shown).collect();
     assert!(!shown.contains("0123456789") && !shown.contains("pw") && shown.contains("me:…@h/d"), "{shown}");
     assert!(!format!("{:?}", set.api_key).contains("0123456789abcdef"));
     let proxies = "http://me:s3cret@p.example:3128, socks5://me:s3cret@[::1]";
     let set = load(&flags(&[("proxies", proxies)]), &environment(&[])).unwrap();
-    let shown: String = set.given.iter().map(Given::shown).collect();
+    let shown: String = set.given.iter().map(SettingValue::shown).collect();
     assert!(!format!("{shown}{set:?}").contains("s3cret"), "{shown}");
     for wrong in ["http://me:s3cret@p.example:3128,nonsense", "gopher://me:s3cret@p.example", "s3cret"] {
         let text = fails(load(&flags(&[("proxies", wrong)]), &environment(&[])));
         assert!(text.contains("proxies") && !text.contains("s3cret"), "{text}");
     }
     for url in ["postgres://u:s3cret@h/d", "postgres://u:a/s3cret@h/d", "postgres://u@h/d?password=s3cret"] {
-        assert!(!without_password(url).contains("s3cret"), "{}", without_password(url));
+        assert!(!hide_password(url).contains("s3cret"), "{}", hide_password(url));
     }
-    assert_eq!(without_password("sqlite:x/y.db"), "sqlite:x/y.db");
+    assert_eq!(hide_password("sqlite:x/y.db"), "sqlite:x/y.db");
 }

@@ -1,6 +1,6 @@
-//! From text to meaning: each setting parsed, each conflict refused, with the source in the message.
+//! Parses the settings and rejects conflicts; error messages name the source of a value.
 
-use super::{BrowserChoice, EgressAllow, Given, ObjectsAt, ProxySettings, Role, Settings};
+use super::{BrowserChoice, EgressAllow, ObjectStorage, ProcessRole, ProxySettings, SettingValue, Settings};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use browser::{BrowserUser, Sandbox};
 use engine::{Plan, Plans};
@@ -10,12 +10,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::secrets::SecretKey;
 
-pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Settings> {
+pub fn parse_settings(
+    given: Vec<SettingValue>,
+    obsolete: Vec<String>,
+    plans: BTreeMap<String, Plan>,
+) -> Result<Settings> {
     let values = Values(&given);
     let plans = Plans::new(plans);
     let plan = values.parse("plan", |text| {
         let names: Vec<&str> = plans.iter().map(|(name, _)| name).collect();
-        ensure!(plans.contains(text), "no such plan; there are {}", names.join(", "));
+        ensure!(plans.contains(text), "unknown plan; use one of {}", names.join(", "));
         Ok(text.to_owned())
     })?;
     let data_dir = values.parse("data_dir", |text| {
@@ -26,17 +30,20 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
     let auth = values.parse("auth", switch)?;
     ensure!(
         auth || listen.ip().is_loopback(),
-        "auth is off and listen is {listen}: without keys the server binds a loopback address only"
+        "auth is off, but listen is {listen}: without authentication the server may only listen on a loopback address"
     );
     let objects = objects(&values, &data_dir)?;
     let database_url = values.parse("database_url", |text| database_url(text, &data_dir))?;
     let role = values.parse("role", role)?;
     ensure!(
-        role == Role::All || !database_url.starts_with("sqlite:"),
-        "role is not all, and on SQLite one process does everything; several need PostgreSQL (database_url)"
+        role == ProcessRole::All || !database_url.starts_with("sqlite:"),
+        "role must be all with SQLite; several processes need PostgreSQL (database_url)"
     );
     let workers = values.parse("workers", |text| between(text, 0..=10_000))?;
-    ensure!(role != Role::Worker || workers > 0, "role is worker and workers is 0: nothing would be done");
+    ensure!(
+        role != ProcessRole::Worker || workers > 0,
+        "role is worker, but workers is 0: the process would do nothing"
+    );
     Ok(Settings {
         listen,
         auth,
@@ -70,10 +77,10 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         browser_sandbox: values.parse("browser_sandbox", sandbox)?,
         browser_user: values.parse("browser_user", |text| Ok(BrowserUser::parse(text)?))?,
         browser_site_isolation: values.parse("browser_site_isolation", switch)?,
-        models: super::models::understand(&values)?,
-        search: super::search::understand(&values)?,
+        models: super::models::parse_settings(&values)?,
+        search: super::search::parse_settings(&values)?,
         body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),
-        workers: if role == Role::Api { 0 } else { workers },
+        workers: if role == ProcessRole::Api { 0 } else { workers },
         lease: values.parse("lease", |text| duration(text, Duration::from_millis(300)))?,
         agent_deadline: values.parse("agent_deadline", |text| duration(text, Duration::from_secs(1)))?,
         webhook_retries: values.parse("webhook_retries", webhook_retries)?,
@@ -91,7 +98,6 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
         runs_limit: values.parse("runs_limit", bytes)?,
         webhooks_limit: values.parse("webhooks_limit", bytes)?,
         min_free_disk: values.parse("min_free_disk", bytes)?,
-        drill_faults: values.parse("drill_faults", switch)?,
         research_starter: values.parse("research_starter", switch)?,
         log: values.parse("log", |text| {
             tracing_subscriber::EnvFilter::try_new(text)?;
@@ -103,11 +109,12 @@ pub fn understand(given: Vec<Given>, plans: BTreeMap<String, Plan>) -> Result<Se
             _ => bail!("must be text or json"),
         })?,
         data_dir,
+        obsolete,
         given,
     })
 }
 
-pub struct Values<'a>(&'a [Given]);
+pub struct Values<'a>(&'a [SettingValue]);
 
 impl Values<'_> {
     pub fn parse<T>(&self, name: &str, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
@@ -134,17 +141,17 @@ fn proxies(values: &Values<'_>) -> Result<ProxySettings> {
     })
 }
 
-/// Parts between commas; none of an empty text.
+/// Parses a comma-separated list; empty text is an empty list.
 pub fn list<T>(text: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(parse).collect()
 }
 
 fn purpose(name: &str) -> Result<net::Purpose> {
     let known = net::Purpose::ALL.map(net::Purpose::name).join(", ");
-    net::Purpose::from_name(name).with_context(|| format!("unknown purpose `{name}`; there are {known}"))
+    net::Purpose::from_name(name).with_context(|| format!("unknown purpose `{name}`; use one of {known}"))
 }
 
-/// By address, for a name would need one itself; with the usual port unless another is given.
+/// Parses an IP address, with port 53 unless another is given. A host name would itself need a name server.
 fn name_server(text: &str) -> Result<SocketAddr> {
     let bare = text.parse().map(|address| SocketAddr::new(address, 53));
     bare.or_else(|_| text.parse())
@@ -185,11 +192,11 @@ fn webhook_retries(text: &str) -> Result<Vec<Duration>> {
     Ok(retries)
 }
 
-fn role(text: &str) -> Result<Role> {
+fn role(text: &str) -> Result<ProcessRole> {
     match text {
-        "all" => Ok(Role::All),
-        "api" => Ok(Role::Api),
-        "worker" => Ok(Role::Worker),
+        "all" => Ok(ProcessRole::All),
+        "api" => Ok(ProcessRole::Api),
+        "worker" => Ok(ProcessRole::Worker),
         _ => bail!("must be all, api or worker"),
     }
 }
@@ -204,7 +211,7 @@ fn switch(text: &str) -> Result<bool> {
 
 fn address(text: &str) -> Result<SocketAddr> {
     let found = text.to_socket_addrs().map_err(|error| anyhow!("must be ADDRESS:PORT ({error})"))?.next();
-    found.context("this name has no address")
+    found.context("this name has no IP address")
 }
 
 fn database_url(text: &str, data_dir: &Path) -> Result<String> {
@@ -273,11 +280,11 @@ pub fn duration(text: &str, least: Duration) -> Result<Duration> {
     Ok(duration)
 }
 
-fn objects(values: &Values<'_>, data_dir: &Path) -> Result<ObjectsAt> {
+fn objects(values: &Values<'_>, data_dir: &Path) -> Result<ObjectStorage> {
     let at = values.text("objects")?;
     let Some(place) = at.strip_prefix("s3://") else {
         let folder = if at.is_empty() { data_dir.join("objects") } else { PathBuf::from(at) };
-        return Ok(ObjectsAt::Folder(folder));
+        return Ok(ObjectStorage::Folder(folder));
     };
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
     ensure!(!bucket.is_empty(), "setting `objects` = `{at}`: the bucket is missing");
@@ -289,7 +296,7 @@ fn objects(values: &Values<'_>, data_dir: &Path) -> Result<ObjectsAt> {
     );
     let region = values.text("s3_region")?;
     let endpoint = optional(&values.text("s3_endpoint")?);
-    Ok(ObjectsAt::S3 {
+    Ok(ObjectStorage::S3 {
         bucket: bucket.to_owned(),
         prefix: prefix.trim_matches('/').to_owned(),
         endpoint: endpoint.unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com")),

@@ -1,13 +1,14 @@
-//! The best documents by BM25F: a word's places in all fields count together before more of the same stops counting.
+//! Finds the best documents by BM25F: the frequencies of a word in all fields are added before saturation.
 //!
-//! Lists are read side by side in windows of documents. Words that cannot lift a document over the worst of the best so far are
-//! only looked up for documents that others brought (as in `MaxScore`), so common words cost little.
+//! Posting lists are read in parallel in windows of documents. Words that cannot lift a document over the
+//! current threshold are only looked up for documents found by other words (`MaxScore`), so common words cost
+//! little.
 
 use crate::error::Result;
-use crate::schema::{DATE, RANKED};
-use crate::search::View;
-use crate::search::gate::{Gate, Passage};
-use crate::search::plan::Plan;
+use crate::schema::{DATE, RANKED_FIELDS};
+use crate::search::IndexView;
+use crate::search::filters::{DocumentFilter, SegmentFilter};
+use crate::search::plan::QueryPlan;
 use crate::search::weights::Weights;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -18,86 +19,88 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED};
 
 /// Milliseconds of a day.
-const DAY: f64 = 86_400_000.0;
+const MILLIS_PER_DAY: f64 = 86_400_000.0;
 /// Documents that are scored at once.
-const WINDOW: usize = 1_024;
+const WINDOW_DOCS: usize = 1_024;
 
-/// A document with what its words are worth.
+/// A document with its term score.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Candidate {
+pub(crate) struct ScoredDoc {
     pub(crate) score: f32,
     pub(crate) segment: u32,
     pub(crate) doc: DocId,
 }
 
-impl Eq for Candidate {}
+impl Eq for ScoredDoc {}
 
-impl Ord for Candidate {
+impl Ord for ScoredDoc {
     fn cmp(&self, other: &Self) -> Ordering {
         let earlier = (other.segment, other.doc).cmp(&(self.segment, self.doc));
         self.score.total_cmp(&other.score).then(earlier)
     }
 }
 
-impl PartialOrd for Candidate {
+impl PartialOrd for ScoredDoc {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-/// The best of all segments, in the order of segments and documents.
-pub(crate) fn best(
-    view: &View,
-    plan: &Plan,
-    gate: &Gate,
-    most: usize,
+/// The best documents of all segments, ordered by segment and document.
+pub(crate) fn best_candidates(
+    view: &IndexView,
+    plan: &QueryPlan,
+    filter: &DocumentFilter,
+    max: usize,
     weights: &Weights,
-) -> Result<Vec<Candidate>> {
-    let norms = norms(view, weights);
-    let mut best = Best { heap: BinaryHeap::with_capacity(most + 1), most };
+) -> Result<Vec<ScoredDoc>> {
+    let norms = length_norms(view, weights);
+    let mut best = TopCandidates { heap: BinaryHeap::with_capacity(max + 1), max };
     for (ordinal, segment) in view.searcher.segment_readers().iter().enumerate() {
-        let passage = gate.open(segment)?;
-        if plan.groups.is_empty() {
-            newest(passage, &segment.fast_fields().i64(DATE)?, ordinal as u32, &mut best);
-        } else if let Some(mut race) = Race::of(view, plan, segment, ordinal, &norms, weights)? {
-            race.run(passage, &mut best);
+        let segment_filter = filter.for_segment(segment)?;
+        if plan.terms.is_empty() {
+            push_newest(segment_filter, &segment.fast_fields().i64(DATE)?, ordinal as u32, &mut best);
+        } else if let Some(mut segment_scorer) =
+            SegmentScorer::new(view, plan, segment, ordinal, &norms, weights)?
+        {
+            segment_scorer.score(segment_filter, &mut best);
         }
     }
-    let mut candidates: Vec<Candidate> = best.heap.into_iter().map(|Reverse(candidate)| candidate).collect();
+    let mut candidates: Vec<ScoredDoc> = best.heap.into_iter().map(|Reverse(candidate)| candidate).collect();
     candidates.sort_unstable_by_key(|candidate| (candidate.segment, candidate.doc));
     Ok(candidates)
 }
 
-/// Without words, what is newest, by the day and the minute.
-fn newest(mut passage: Passage, dates: &Column<i64>, segment: u32, best: &mut Best) {
-    while let Some(doc) = passage.next() {
-        let days = dates.first(doc).unwrap_or_default() as f64 / DAY;
-        best.push(Candidate { score: days as f32, segment, doc });
+/// Without words, the newest documents.
+fn push_newest(mut filter: SegmentFilter, dates: &Column<i64>, segment: u32, best: &mut TopCandidates) {
+    while let Some(doc) = filter.next() {
+        let days = dates.first(doc).unwrap_or_default() as f64 / MILLIS_PER_DAY;
+        best.push(ScoredDoc { score: days as f32, segment, doc });
     }
 }
 
-/// What a field's length does to a word in it, by the code of the length.
-fn norms(view: &View, weights: &Weights) -> [[f32; 256]; RANKED] {
-    let mut norms = [[1.0; 256]; RANKED];
+/// The length normalisation of each field, by tantivy's code of the length.
+fn length_norms(view: &IndexView, weights: &Weights) -> [[f32; 256]; RANKED_FIELDS] {
+    let mut norms = [[1.0; 256]; RANKED_FIELDS];
     for (field, norms) in norms.iter_mut().enumerate() {
         let b = weights.lengths[field];
         for (code, norm) in (0..=u8::MAX).zip(norms) {
             let length = FieldNormReader::id_to_fieldnorm(code) as f32;
-            *norm = 1.0 / (1.0 - b + b * length / view.census.lengths[field]);
+            *norm = 1.0 / (1.0 - b + b * length / view.stats.lengths[field]);
         }
     }
     norms
 }
 
-/// The best so far.
-struct Best {
-    heap: BinaryHeap<Reverse<Candidate>>,
-    most: usize,
+/// The best candidates so far.
+struct TopCandidates {
+    heap: BinaryHeap<Reverse<ScoredDoc>>,
+    max: usize,
 }
 
-impl Best {
-    fn push(&mut self, candidate: Candidate) {
-        if self.heap.len() < self.most {
+impl TopCandidates {
+    fn push(&mut self, candidate: ScoredDoc) {
+        if self.heap.len() < self.max {
             self.heap.push(Reverse(candidate));
         } else if self.heap.peek().is_some_and(|worst| candidate > worst.0) {
             self.heap.pop();
@@ -105,74 +108,74 @@ impl Best {
         }
     }
 
-    /// What a document must exceed to be among the best.
+    /// The score that a document must exceed to be among the best.
     fn threshold(&self) -> f32 {
-        if self.heap.len() < self.most { 0.0 } else { self.heap.peek().map_or(0.0, |worst| worst.0.score) }
+        if self.heap.len() < self.max { 0.0 } else { self.heap.peek().map_or(0.0, |worst| worst.0.score) }
     }
 }
 
-/// One list, being read.
-struct Stream {
+/// A posting list with its read position.
+struct PostingStream {
     postings: SegmentPostings,
     field: usize,
     weight: f32,
 }
 
-/// One word: its lists, the most it can add, and what it adds to each document of the window before saturation.
-struct Lane {
-    streams: Vec<Stream>,
+/// One word: its posting lists, the most it can add, and its frequency in each document of the window.
+struct TermScorer {
+    streams: Vec<PostingStream>,
     idf: f32,
     bound: f32,
     counts: Vec<f32>,
 }
 
-/// One segment, being scored.
-struct Race<'a> {
-    lanes: Vec<Lane>,
-    /// What this lane and all after it can add at most.
+/// Scores one segment.
+struct SegmentScorer<'a> {
+    terms: Vec<TermScorer>,
+    /// The most that this word and all after it can add.
     rest: Vec<f32>,
-    norms: &'a [[f32; 256]; RANKED],
+    norms: &'a [[f32; 256]; RANKED_FIELDS],
     lengths: Vec<FieldNormReader>,
     saturation: f32,
     segment: u32,
 }
 
-impl<'a> Race<'a> {
-    fn of(
-        view: &View,
-        plan: &Plan,
+impl<'a> SegmentScorer<'a> {
+    fn new(
+        view: &IndexView,
+        plan: &QueryPlan,
         segment: &SegmentReader,
         ordinal: usize,
-        norms: &'a [[f32; 256]; RANKED],
+        norms: &'a [[f32; 256]; RANKED_FIELDS],
         weights: &Weights,
     ) -> Result<Option<Self>> {
-        let mut lanes = Vec::new();
-        for group in &plan.groups {
+        let mut scorers = Vec::new();
+        for group in &plan.terms {
             let mut streams = Vec::new();
             for list in &group.lists[ordinal] {
-                let index = view.census.words(ordinal, list.field);
+                let index = view.stats.term_dictionary(ordinal, list.field);
                 let postings = index.read_postings_from_terminfo(&list.info, IndexRecordOption::WithFreqs)?;
-                streams.push(Stream { postings, field: list.field, weight: list.weight });
+                streams.push(PostingStream { postings, field: list.field, weight: list.weight });
             }
             if !streams.is_empty() {
                 let bound = group.idf * (weights.saturation + 1.0);
-                lanes.push(Lane { streams, idf: group.idf, bound, counts: vec![0.0; WINDOW] });
+                scorers.push(TermScorer { streams, idf: group.idf, bound, counts: vec![0.0; WINDOW_DOCS] });
             }
         }
-        if lanes.is_empty() {
+        if scorers.is_empty() {
             return Ok(None);
         }
-        lanes.sort_by(|one, other| other.bound.total_cmp(&one.bound));
-        let mut rest = vec![0.0; lanes.len() + 1];
-        for at in (0..lanes.len()).rev() {
-            rest[at] = rest[at + 1] + lanes[at].bound;
+        scorers.sort_by(|one, other| other.bound.total_cmp(&one.bound));
+        let mut rest = vec![0.0; scorers.len() + 1];
+        for at in (0..scorers.len()).rev() {
+            rest[at] = rest[at + 1] + scorers[at].bound;
         }
-        let mut lengths = Vec::with_capacity(RANKED);
+        let mut lengths = Vec::with_capacity(RANKED_FIELDS);
         for field in view.fields.ranked {
             lengths.push(segment.get_fieldnorms_reader(field)?);
         }
         Ok(Some(Self {
-            lanes,
+            terms: scorers,
             rest,
             norms,
             lengths,
@@ -181,20 +184,21 @@ impl<'a> Race<'a> {
         }))
     }
 
-    fn run(&mut self, mut passage: Passage, best: &mut Best) {
-        let mut touched = [0_u64; WINDOW / 64];
+    fn score(&mut self, mut filter: SegmentFilter, best: &mut TopCandidates) {
+        let mut touched = [0_u64; WINDOW_DOCS / 64];
         loop {
-            // Lanes that together can still bring a document among the best; the others only add to what these bring.
+            // Words that together can still lift a new document over the threshold. The others are only
+            // looked up for documents that these find.
             let threshold = best.threshold();
-            let bringing =
-                self.rest.iter().take_while(|rest| **rest > threshold).count().min(self.lanes.len());
-            let next = self.lanes[..bringing]
+            let essential =
+                self.rest.iter().take_while(|rest| **rest > threshold).count().min(self.terms.len());
+            let next = self.terms[..essential]
                 .iter()
-                .flat_map(|lane| &lane.streams)
+                .flat_map(|scorer| &scorer.streams)
                 .map(|stream| stream.postings.doc())
                 .min();
             let Some(start) = next.filter(|doc| *doc != TERMINATED) else { return };
-            for at in 0..bringing {
+            for at in 0..essential {
                 self.read_window(at, start, &mut touched);
             }
             for (word, bits) in touched.iter_mut().enumerate() {
@@ -202,66 +206,66 @@ impl<'a> Race<'a> {
                     let at = word * 64 + bits.trailing_zeros() as usize;
                     *bits &= *bits - 1;
                     let doc = start + at as u32;
-                    let score = self.brought(bringing, at);
-                    if passage.admits(doc) {
-                        let score = self.added(bringing, doc, score, best.threshold());
-                        best.push(Candidate { score, segment: self.segment, doc });
+                    let score = self.essential_score(essential, at);
+                    if filter.matches(doc) {
+                        let score = self.with_other_terms(essential, doc, score, best.threshold());
+                        best.push(ScoredDoc { score, segment: self.segment, doc });
                     }
                 }
             }
         }
     }
 
-    /// Counts one lane for all documents of the window.
-    fn read_window(&mut self, at: usize, start: DocId, touched: &mut [u64; WINDOW / 64]) {
-        let end = start.saturating_add(WINDOW as u32);
-        let lane = &mut self.lanes[at];
-        for stream in &mut lane.streams {
+    /// Reads one word for all documents of the window.
+    fn read_window(&mut self, at: usize, start: DocId, touched: &mut [u64; WINDOW_DOCS / 64]) {
+        let end = start.saturating_add(WINDOW_DOCS as u32);
+        let scorer = &mut self.terms[at];
+        for stream in &mut scorer.streams {
             let (norms, lengths) = (&self.norms[stream.field], &self.lengths[stream.field]);
             let mut doc = stream.postings.doc();
             while doc < end {
                 let at = (doc - start) as usize;
-                lane.counts[at] += stream.worth(norms, lengths, doc);
+                scorer.counts[at] += stream.contribution(norms, lengths, doc);
                 touched[at / 64] |= 1 << (at % 64);
                 doc = stream.postings.advance();
             }
         }
     }
 
-    /// What the lanes of the window make of a document; they are empty afterwards.
-    fn brought(&mut self, bringing: usize, at: usize) -> f32 {
+    /// The score of a document from the essential words; resets their counts.
+    fn essential_score(&mut self, essential: usize, at: usize) -> f32 {
         let mut score = 0.0;
-        for lane in &mut self.lanes[..bringing] {
-            let count = std::mem::take(&mut lane.counts[at]);
-            score += saturated(lane.idf, count, self.saturation);
+        for scorer in &mut self.terms[..essential] {
+            let count = std::mem::take(&mut scorer.counts[at]);
+            score += saturated(scorer.idf, count, self.saturation);
         }
         score
     }
 
-    /// What the other lanes add, as far as it can matter.
-    fn added(&mut self, bringing: usize, doc: DocId, mut score: f32, threshold: f32) -> f32 {
-        for at in bringing..self.lanes.len() {
+    /// Adds the score of the other words, as long as it can matter.
+    fn with_other_terms(&mut self, essential: usize, doc: DocId, mut score: f32, threshold: f32) -> f32 {
+        for at in essential..self.terms.len() {
             if score + self.rest[at] <= threshold {
                 break;
             }
-            let lane = &mut self.lanes[at];
+            let scorer = &mut self.terms[at];
             let mut count = 0.0;
-            for stream in &mut lane.streams {
+            for stream in &mut scorer.streams {
                 if stream.postings.doc() < doc {
                     stream.postings.seek(doc);
                 }
                 if stream.postings.doc() == doc {
-                    count += stream.worth(&self.norms[stream.field], &self.lengths[stream.field], doc);
+                    count += stream.contribution(&self.norms[stream.field], &self.lengths[stream.field], doc);
                 }
             }
-            score += saturated(lane.idf, count, self.saturation);
+            score += saturated(scorer.idf, count, self.saturation);
         }
         score
     }
 }
 
-impl Stream {
-    fn worth(&self, norms: &[f32; 256], lengths: &FieldNormReader, doc: DocId) -> f32 {
+impl PostingStream {
+    fn contribution(&self, norms: &[f32; 256], lengths: &FieldNormReader, doc: DocId) -> f32 {
         self.weight * self.postings.term_freq() as f32 * norms[lengths.fieldnorm_id(doc) as usize]
     }
 }

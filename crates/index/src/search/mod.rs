@@ -1,108 +1,110 @@
-//! A query answered: words and filters, candidates, a closer look, hits with passages.
+//! Answers a query: parse words and filters, find candidates, rank them again by proximity, load hits with
+//! passages.
 
 mod candidates;
-mod census;
-mod closer;
-mod gate;
+mod collection_stats;
+mod filters;
 mod passages;
 mod plan;
+mod proximity;
 mod rank;
 mod spelling;
 mod terms;
 mod weights;
 
 use crate::error::Result;
-use crate::parts::{Document, Found, Hit, Query};
-use crate::schema::{Fields, Mark};
-use candidates::Candidate;
-pub(crate) use census::{Census, count};
-use gate::Gate;
-use plan::Plan;
-use rank::Ranked;
+use crate::schema::{Fields, FilterTerm};
+use crate::types::{Document, IndexHit, IndexResults, Query};
+use candidates::ScoredDoc;
+pub(crate) use collection_stats::{CollectionStats, count_documents};
+use filters::DocumentFilter;
+use plan::QueryPlan;
+use rank::RankedDoc;
 use tantivy::schema::Value;
 use tantivy::{DocAddress, Searcher, TantivyDocument};
-use terms::Asked;
+use terms::ParsedQuery;
 use uuid::Uuid;
 pub use weights::Weights;
 
-/// Hits of one answer.
-const MOST_HITS: usize = 1_000;
-/// Candidates that are looked at more closely, for few hits and for many.
-const CANDIDATES: usize = 200;
-const CANDIDATES_FOR_EACH: usize = 3;
-/// Share of a query's weight that the best candidate must cover before its unknown words are taken for what they are.
-const COVERED: f32 = 0.5;
+/// Of one query.
+const MAX_HITS: usize = 1_000;
+/// Candidates that are ranked again: at least this many, and this many for each requested hit.
+const MIN_CANDIDATES: usize = 200;
+const CANDIDATES_PER_HIT: usize = 3;
+/// If the best candidate covers a smaller share of the query's weight, unknown words are corrected.
+const MIN_COVERED_SHARE: f32 = 0.5;
 
-/// One state of the index.
+/// One committed state of the index.
 #[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
+pub(crate) struct IndexView<'a> {
     pub(crate) searcher: &'a Searcher,
     pub(crate) fields: &'a Fields,
-    pub(crate) census: &'a Census,
+    pub(crate) stats: &'a CollectionStats,
 }
 
-pub(crate) fn search(view: &View, query: &Query, weights: &Weights) -> Result<Found> {
-    let searched = searched(view, query)?;
-    let nothing = Found { hits: Vec::new(), matched: Some(0), searched };
-    let limit = query.limit.min(MOST_HITS);
+pub(crate) fn search(view: &IndexView, query: &Query, weights: &Weights) -> Result<IndexResults> {
+    let searched = count_searched(view, query)?;
+    let nothing = IndexResults { hits: Vec::new(), matched: Some(0), searched };
+    let limit = query.limit.min(MAX_HITS);
     if limit == 0 || searched == 0 {
         return Ok(nothing);
     }
-    let asked = Asked::of(query, view.census);
-    if asked.is_empty() && !gate::chooses(query) {
+    let parsed = ParsedQuery::parse(query, view.stats);
+    if parsed.is_empty() && !filters::has_filters(query) {
         return Ok(nothing);
     }
-    let gate = Gate::of(view, query)?;
-    let most = CANDIDATES.max(limit * CANDIDATES_FOR_EACH);
-    let mut plan = Plan::of(view, &asked, weights)?;
-    let mut candidates = candidates::best(view, &plan, &gate, most, weights)?;
-    let mut ranked = ranked(view, query, &asked, &plan, &candidates, weights)?;
+    let filter = DocumentFilter::new(view, query)?;
+    let max_candidates = MIN_CANDIDATES.max(limit * CANDIDATES_PER_HIT);
+    let mut plan = QueryPlan::build(view, &parsed, weights)?;
+    let mut candidates = candidates::best_candidates(view, &plan, &filter, max_candidates, weights)?;
+    let mut ranked = rank_candidates(view, query, &parsed, &plan, &candidates, weights)?;
     let covered = ranked.iter().map(|ranked| ranked.covered).fold(0.0, f32::max);
-    if covered < COVERED
-        && let Some(corrected) = spelling::corrected(view, &plan, weights)?
+    if covered < MIN_COVERED_SHARE
+        && let Some(corrected) = spelling::correct_plan(view, &plan, weights)?
     {
         plan = corrected;
-        candidates = candidates::best(view, &plan, &gate, most, weights)?;
-        ranked = self::ranked(view, query, &asked, &plan, &candidates, weights)?;
+        candidates = candidates::best_candidates(view, &plan, &filter, max_candidates, weights)?;
+        ranked = rank_candidates(view, query, &parsed, &plan, &candidates, weights)?;
     }
-    // All there is was seen when there are fewer than were asked for.
-    let matched = (ranked.len() < most).then_some(ranked.len() as u64);
+    // With fewer candidates than requested, every matching document was seen.
+    let matched = (ranked.len() < max_candidates).then_some(ranked.len() as u64);
     ranked.truncate(limit);
-    let hits = ranked.iter().map(|ranked| hit(view, query, &plan, ranked)).collect::<Result<Vec<_>>>()?;
-    Ok(Found { hits, matched, searched })
+    let hits =
+        ranked.iter().map(|ranked| load_hit(view, query, &plan, ranked)).collect::<Result<Vec<_>>>()?;
+    Ok(IndexResults { hits, matched, searched })
 }
 
-fn ranked(
-    view: &View,
+fn rank_candidates(
+    view: &IndexView,
     query: &Query,
-    asked: &Asked,
-    plan: &Plan,
-    candidates: &[Candidate],
+    parsed: &ParsedQuery,
+    plan: &QueryPlan,
+    candidates: &[ScoredDoc],
     weights: &Weights,
-) -> Result<Vec<Ranked>> {
-    let looks = closer::look(view, plan, candidates, weights)?;
-    rank::rank(view, query, asked, plan, candidates, &looks, weights)
+) -> Result<Vec<RankedDoc>> {
+    let matches = proximity::match_terms(view, plan, candidates, weights)?;
+    rank::rank(view, query, parsed, plan, candidates, &matches, weights)
 }
 
-fn hit(view: &View, query: &Query, plan: &Plan, ranked: &Ranked) -> Result<Hit> {
+fn load_hit(view: &IndexView, query: &Query, plan: &QueryPlan, ranked: &RankedDoc) -> Result<IndexHit> {
     let address = DocAddress::new(ranked.segment, ranked.doc);
     let stored: TantivyDocument = view.searcher.doc(address)?;
     let text = stored.get_first(view.fields.stored).and_then(|value| value.as_str()).unwrap_or_default();
     let document: Document = serde_json::from_str(text)?;
-    let passages = passages::best(&document, plan, query.passages);
-    Ok(Hit { document, seen_at: ranked.seen_at, score: ranked.score, passages })
+    let passages = passages::best_passages(&document, plan, query.passages);
+    Ok(IndexHit { document, seen_at: ranked.seen_at, score: ranked.score, passages })
 }
 
-/// Documents that a team can see in a collection.
-fn searched(view: &View, query: &Query) -> Result<u64> {
+/// The number of documents that a team can see in a collection.
+fn count_searched(view: &IndexView, query: &Query) -> Result<u64> {
     let mut total = 0;
-    for team in teams(query.team) {
-        total += view.census.scope(view, &Mark::Scope(team, query.collection.clone()))?;
+    for team in visible_teams(query.team) {
+        total += view.stats.count_scope(view, &FilterTerm::Scope(team, query.collection.clone()))?;
     }
     Ok(total)
 }
 
-/// Whose documents a team sees: its own, and everybody's.
-fn teams(team: Uuid) -> impl Iterator<Item = Uuid> {
+/// The teams whose documents a team sees: its own and the shared ones (nil).
+fn visible_teams(team: Uuid) -> impl Iterator<Item = Uuid> {
     std::iter::once(Uuid::nil()).chain((!team.is_nil()).then_some(team))
 }

@@ -1,22 +1,22 @@
-//! The passages of a document that answer the query, word for word.
+//! Finds the passages of a document that match the query best, verbatim.
 
-use crate::parts::Document;
-use crate::search::plan::Plan;
-use crate::words::{Language, STEM, Stems, Tokens, lower, pieces};
+use crate::search::plan::QueryPlan;
+use crate::types::Document;
+use crate::words::{Language, STEM_PREFIX, StemCache, WordTokens, lower, pieces};
 use std::collections::HashMap;
 use tantivy::tokenizer::TokenStream;
 
-/// Bytes of a passage: whole sentences up to here; a longer sentence is cut at a space.
-const LONGEST: usize = 320;
-/// Passages of one document.
-const MOST: usize = 20;
-/// Sentences that are looked at.
-const MOST_SENTENCES: usize = 5_000;
-/// What a word counts that the passage has twice, and what a passage at the beginning has before one at the end.
-const AGAIN: f32 = 0.1;
-const EARLY: f32 = 0.05;
+/// A passage is made of whole sentences; a longer sentence is cut at a space.
+const MAX_PASSAGE_BYTES: usize = 320;
+/// Of one document.
+const MAX_PASSAGES: usize = 20;
+/// Sentences that are examined.
+const MAX_SENTENCES: usize = 5_000;
+/// Bonus for repeated words, and for passages near the beginning.
+const REPEAT_BONUS: f32 = 0.1;
+const EARLY_BONUS: f32 = 0.05;
 
-/// A sentence: where it stands, and what it holds of the query.
+/// A sentence: its range in the text, and the words of the query in it.
 #[derive(Debug, Clone, Copy)]
 struct Sentence {
     from: usize,
@@ -25,28 +25,32 @@ struct Sentence {
     repeats: u32,
 }
 
-/// The best passages, best first; the beginning of the body where no word of the query is in it.
-pub(crate) fn best(document: &Document, plan: &Plan, wanted: usize) -> Vec<String> {
-    let wanted = wanted.min(MOST);
+/// The best passages, best first; the beginning of the body if it contains no word of the query.
+pub(crate) fn best_passages(document: &Document, plan: &QueryPlan, wanted: usize) -> Vec<String> {
+    let wanted = wanted.min(MAX_PASSAGES);
     let body = document.body.as_str();
     if wanted == 0 || body.trim().is_empty() {
         return Vec::new();
     }
-    let sentences = read(document, plan);
-    // A passage starts at each sentence and takes in those after it while there is room.
+    let sentences = match_sentences(document, plan);
+    // A passage starts at each sentence and includes the following ones while they fit.
     let mut passages: Vec<(f32, usize, usize)> = Vec::new();
     for (first, sentence) in sentences.iter().enumerate().filter(|(_, sentence)| sentence.words != 0) {
         let (mut words, mut repeats, mut last) = (0, 0, first);
         for (at, next) in sentences.iter().enumerate().skip(first) {
-            if at > first && next.to - sentence.from > LONGEST {
+            if at > first && next.to - sentence.from > MAX_PASSAGE_BYTES {
                 break;
             }
             words |= next.words;
             repeats += next.repeats;
             last = at;
         }
-        let early = EARLY / (1.0 + first as f32);
-        passages.push((plan.weight(words) * (1.0 + AGAIN * (repeats.min(5) as f32) + early), first, last));
+        let early = EARLY_BONUS / (1.0 + first as f32);
+        passages.push((
+            plan.weight(words) * (1.0 + REPEAT_BONUS * (repeats.min(5) as f32) + early),
+            first,
+            last,
+        ));
     }
     passages.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
     let mut chosen: Vec<(usize, usize)> = Vec::new();
@@ -61,29 +65,33 @@ pub(crate) fn best(document: &Document, plan: &Plan, wanted: usize) -> Vec<Strin
     if chosen.is_empty()
         && let Some(first) = sentences.first()
     {
-        let last = sentences.iter().rposition(|sentence| sentence.to - first.from <= LONGEST).unwrap_or(0);
+        let last =
+            sentences.iter().rposition(|sentence| sentence.to - first.from <= MAX_PASSAGE_BYTES).unwrap_or(0);
         chosen.push((0, last));
     }
-    chosen.iter().map(|&(first, last)| cut(&body[sentences[first].from..sentences[last].to])).collect()
+    chosen
+        .iter()
+        .map(|&(first, last)| cut_to_limit(&body[sentences[first].from..sentences[last].to]))
+        .collect()
 }
 
-/// A passage in one line, of bounded length.
-fn cut(text: &str) -> String {
+/// Cuts a passage to its maximum length.
+fn cut_to_limit(text: &str) -> String {
     let mut text = text.trim();
-    if text.len() > LONGEST {
-        let most = text.floor_char_boundary(LONGEST);
-        let space = text[..most].rfind(char::is_whitespace).filter(|at| *at > LONGEST / 2);
+    if text.len() > MAX_PASSAGE_BYTES {
+        let most = text.floor_char_boundary(MAX_PASSAGE_BYTES);
+        let space = text[..most].rfind(char::is_whitespace).filter(|at| *at > MAX_PASSAGE_BYTES / 2);
         text = text[..space.unwrap_or(most)].trim_end();
     }
     text.to_owned()
 }
 
-/// The sentences of a body and the words of the query in them.
-fn read(document: &Document, plan: &Plan) -> Vec<Sentence> {
-    let forms = Forms::of(plan, document);
-    let mut none = Stems::default();
-    let mut sentences = sentences(&document.body);
-    let mut small = String::new();
+/// The sentences of a body with the words of the query in them.
+fn match_sentences(document: &Document, plan: &QueryPlan) -> Vec<Sentence> {
+    let forms = QueryForms::new(plan, document);
+    let mut none = StemCache::default();
+    let mut sentences = split_sentences(&document.body);
+    let mut lowered = String::new();
     let mut at = 0;
     for piece in pieces(&document.body) {
         while sentences.get(at).is_some_and(|sentence| sentence.to <= piece.from) {
@@ -92,14 +100,14 @@ fn read(document: &Document, plan: &Plan) -> Vec<Sentence> {
         if at == sentences.len() {
             break;
         }
-        if !piece.wide && !forms.may_be(piece.text) {
+        if !piece.wide && !forms.may_match(piece.text) {
             continue;
         }
-        let mut tokens = Tokens::new(piece.text, &mut none);
+        let mut tokens = WordTokens::new(piece.text, &mut none);
         while tokens.advance() {
             let token = tokens.token();
             let written = &piece.text[token.offset_from..token.offset_to];
-            let Some(word) = forms.word(&token.text, written, &mut small) else { continue };
+            let Some(word) = forms.word(&token.text, written, &mut lowered) else { continue };
             let from = piece.from + token.offset_from;
             while sentences.get(at).is_some_and(|sentence| sentence.to <= from) {
                 at += 1;
@@ -112,65 +120,65 @@ fn read(document: &Document, plan: &Plan) -> Vec<Sentence> {
     sentences
 }
 
-/// What words of the query look like in a text.
-struct Forms<'a> {
+/// The forms of the query's words, to find them in a text.
+struct QueryForms<'a> {
     words: HashMap<&'a str, usize>,
-    /// The first bytes of all of them: looking words up is dear, and most begin otherwise.
-    begins: Vec<[u8; 2]>,
-    /// Beginnings say nothing in this language.
-    whole: bool,
+    /// The first two bytes of all forms: a cheap check before the costly lookup.
+    prefixes: Vec<[u8; 2]>,
+    /// Prefixes cannot be used, because stems of this language may begin differently.
+    ignore_prefixes: bool,
     language: Option<Language>,
 }
 
-impl<'a> Forms<'a> {
-    fn of(plan: &'a Plan, document: &Document) -> Self {
-        let groups = plan.groups.iter().enumerate().filter(|(_, group)| !group.glued);
-        let words: HashMap<&str, usize> = groups
-            .flat_map(|(at, group)| group.forms.iter().map(move |(form, _)| (form.as_str(), at)))
+impl<'a> QueryForms<'a> {
+    fn new(plan: &'a QueryPlan, document: &Document) -> Self {
+        let terms = plan.terms.iter().enumerate().filter(|(_, term)| !term.joined);
+        let words: HashMap<&str, usize> = terms
+            .flat_map(|(at, term)| term.forms.iter().map(move |(form, _)| (form.as_str(), at)))
             .collect();
-        let mut begins: Vec<[u8; 2]> =
-            words.keys().map(|form| begin(form.trim_start_matches(STEM))).collect();
-        begins.sort_unstable();
-        begins.dedup();
+        let mut prefixes: Vec<[u8; 2]> =
+            words.keys().map(|form| prefix(form.trim_start_matches(STEM_PREFIX))).collect();
+        prefixes.sort_unstable();
+        prefixes.dedup();
         let language = match &document.language {
-            Some(tag) => Language::tagged(tag),
-            None => Language::of_text(&document.body),
+            Some(tag) => Language::from_tag(tag),
+            None => Language::detect(&document.body),
         };
-        let whole = language.is_some_and(Language::cuts_beginnings);
-        Self { words, begins, whole, language }
+        let ignore_prefixes = language.is_some_and(Language::has_attached_prefixes);
+        Self { words, prefixes, ignore_prefixes, language }
     }
 
-    /// Whether a word, as it is written, begins as one of the query does. Most plain words do not, and need no closer look.
-    fn may_be(&self, written: &str) -> bool {
-        let [first, second] = begin(written);
+    /// Whether a word begins like a word of the query. Most ASCII words do not and can be skipped.
+    fn may_match(&self, written: &str) -> bool {
+        let [first, second] = prefix(written);
         let plain = written.is_ascii();
         !plain
-            || self.whole
-            || self.begins.contains(&[first.to_ascii_lowercase(), second.to_ascii_lowercase()])
+            || self.ignore_prefixes
+            || self.prefixes.contains(&[first.to_ascii_lowercase(), second.to_ascii_lowercase()])
     }
 
-    /// The word of the query that a word of the text is, or is a form of.
-    fn word(&self, folded: &str, written: &str, small: &mut String) -> Option<usize> {
-        if !self.whole && !self.begins.contains(&begin(folded)) {
+    /// The word of the query that a word of the text equals or is a form of.
+    fn word(&self, folded: &str, written: &str, lowered: &mut String) -> Option<usize> {
+        if !self.ignore_prefixes && !self.prefixes.contains(&prefix(folded)) {
             return None;
         }
         if let Some(word) = self.words.get(folded) {
             return Some(*word);
         }
-        lower(written, small);
-        let stem = self.language?.stem(small)?;
-        self.words.get(format!("{STEM}{stem}").as_str()).copied()
+        lower(written, lowered);
+        let stem = self.language?.stem(lowered)?;
+        self.words.get(format!("{STEM_PREFIX}{stem}").as_str()).copied()
     }
 }
 
 /// The first two bytes of a word.
-fn begin(word: &str) -> [u8; 2] {
+fn prefix(word: &str) -> [u8; 2] {
     let bytes = word.as_bytes();
     [bytes.first().copied().unwrap_or_default(), bytes.get(1).copied().unwrap_or_default()]
 }
 
-/// Where sentences begin and end: at their signs, at ends of lines, and where they get too long.
-fn sentences(text: &str) -> Vec<Sentence> {
+/// Splits at punctuation marks, at line ends, and where a sentence gets too long.
+fn split_sentences(text: &str) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     let mut from = 0;
     let mut chars = text.char_indices().peekable();
@@ -180,10 +188,12 @@ fn sentences(text: &str) -> Vec<Sentence> {
         let ends = match c {
             '\n' | '。' | '！' | '？' => true,
             '.' | '!' | '?' | '…' | '؟' | '।' => {
-                next.is_none_or(char::is_whitespace) && !is_short(&text[from..at])
+                next.is_none_or(char::is_whitespace) && !is_abbreviation(&text[from..at])
             }
-            // Nowhere to stop: at the next space.
-            _ => end - from >= LONGEST && (c.is_whitespace() || end - from >= LONGEST * 2),
+            // Too long without punctuation: stop at the next space.
+            _ => {
+                end - from >= MAX_PASSAGE_BYTES && (c.is_whitespace() || end - from >= MAX_PASSAGE_BYTES * 2)
+            }
         };
         if ends || next.is_none() {
             let sentence = text[from..end].trim();
@@ -192,7 +202,7 @@ fn sentences(text: &str) -> Vec<Sentence> {
                 sentences.push(Sentence { from: start, to: start + sentence.len(), words: 0, repeats: 0 });
             }
             from = end;
-            if sentences.len() == MOST_SENTENCES {
+            if sentences.len() == MAX_SENTENCES {
                 break;
             }
         }
@@ -200,8 +210,8 @@ fn sentences(text: &str) -> Vec<Sentence> {
     sentences
 }
 
-/// Initials and short forms: the dot after them ends nothing.
-fn is_short(before: &str) -> bool {
+/// Initials and abbreviations: the dot after them does not end a sentence.
+fn is_abbreviation(before: &str) -> bool {
     let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     (word.chars().count() == 1 && word.chars().all(char::is_alphabetic))
         || matches!(
@@ -229,12 +239,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_end_where_readers_pause() {
+    fn splits_sentences_and_knows_abbreviations() {
         let text = "Dr. Smith paid 3.50 e.g. in coins. He left!\nA new line\n\n東京。大阪。";
         let cut: Vec<&str> =
-            sentences(text).iter().map(|sentence| &text[sentence.from..sentence.to]).collect();
+            split_sentences(text).iter().map(|sentence| &text[sentence.from..sentence.to]).collect();
         assert_eq!(cut, ["Dr. Smith paid 3.50 e.g. in coins.", "He left!", "A new line", "東京。", "大阪。"]);
         let endless = "x".repeat(100_000);
-        assert!(sentences(&endless).iter().all(|sentence| sentence.to - sentence.from <= LONGEST * 2));
+        assert!(
+            split_sentences(&endless)
+                .iter()
+                .all(|sentence| sentence.to - sentence.from <= MAX_PASSAGE_BYTES * 2)
+        );
     }
 }

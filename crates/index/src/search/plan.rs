@@ -1,125 +1,132 @@
-//! The lists a query reads: for every word its forms in every field, and what the word weighs.
+//! The posting lists that a query reads: for every word its forms in every field, and the weight of the word.
 
 use crate::error::Result;
-use crate::schema::{BODY, HOST, RANKED};
-use crate::search::View;
-use crate::search::terms::{Asked, Word};
+use crate::schema::{BODY, HOST, RANKED_FIELDS};
+use crate::search::IndexView;
+use crate::search::terms::{ParsedQuery, QueryWord};
 use crate::search::weights::Weights;
-use crate::words::STEM;
+use crate::words::STEM_PREFIX;
 use tantivy::Term;
 use tantivy::postings::TermInfo;
 
-/// Words that are ranked by; of a longer query the rarest.
-const MOST_TERMS: usize = 24;
-/// What the name of a host in one piece counts beside one of its words.
-const NAMED: f32 = 8.0;
-/// What a word weighs that says how new the answer should be, beside one that says what it is about.
-const WISH: f32 = 0.3;
+/// Words used for ranking; of a longer query the rarest.
+const MAX_TERMS: usize = 24;
+/// Weight of a host name written as one word, relative to a single word of it.
+const HOST_NAME_WEIGHT: f32 = 8.0;
+/// Weight factor of words that ask for news (`latest`, `today`) rather than name a topic.
+const NEWS_WORD_FACTOR: f32 = 0.3;
 
-/// One list of documents in one segment: where a form of a word stands in a field.
+/// One posting list in one segment: a form of a word in a field.
 #[derive(Debug, Clone)]
-pub(crate) struct List {
+pub(crate) struct TermList {
     pub(crate) field: usize,
-    /// Of the field and the form together.
+    /// Weight of the field times weight of the form.
     pub(crate) weight: f32,
     pub(crate) info: TermInfo,
 }
 
 /// A word of the query.
 #[derive(Debug, Clone)]
-pub(crate) struct Group {
-    /// What is looked up, with what it counts.
+pub(crate) struct QueryTerm {
+    /// The terms to look up, with their weights.
     pub(crate) forms: Vec<(String, f32)>,
-    /// Rarity: what the word can add to a score.
+    /// Inverse document frequency: how much the word can add to a score.
     pub(crate) idf: f32,
-    /// Whether the index knows the word in any form.
+    /// Whether any form of the word occurs in the index.
     pub(crate) known: bool,
-    /// The words it holds when it is held, a bit each: itself, or neighbours that are looked up as the name of a host in one piece.
+    /// The words of the query it stands for, a bit each: itself, or neighbours that are looked up together as
+    /// a host name.
     pub(crate) words: u64,
-    pub(crate) glued: bool,
+    pub(crate) joined: bool,
     /// By segment.
-    pub(crate) lists: Vec<Vec<List>>,
+    pub(crate) lists: Vec<Vec<TermList>>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
-    pub(crate) groups: Vec<Group>,
-    /// Numbers of two groups that follow each other, and how far apart.
+pub(crate) struct QueryPlan {
+    pub(crate) terms: Vec<QueryTerm>,
+    /// Indexes of two terms that follow each other in the query, and their distance.
     pub(crate) pairs: Vec<(usize, usize, u32)>,
 }
 
-impl Plan {
-    pub(crate) fn of(view: &View, asked: &Asked, weights: &Weights) -> Result<Self> {
-        let mut groups = Vec::with_capacity(asked.words.len());
-        for (at, word) in asked.words.iter().enumerate() {
-            let mut group = Group::of(view, forms(word, weights), false, weights)?;
+impl QueryPlan {
+    pub(crate) fn build(view: &IndexView, parsed: &ParsedQuery, weights: &Weights) -> Result<Self> {
+        let mut terms = Vec::with_capacity(parsed.words.len());
+        for (at, word) in parsed.words.iter().enumerate() {
+            let mut term = QueryTerm::build(view, forms(word, weights), false, weights)?;
             if word.asks_for_news() {
-                group.idf *= WISH;
+                term.idf *= NEWS_WORD_FACTOR;
             }
-            groups.push((at, group));
+            terms.push((at, term));
         }
-        // Of a long query the rarest words; a word that nothing holds is as rare as can be, and no use.
-        if groups.len() > MOST_TERMS {
-            groups.sort_by(|(_, one), (_, other)| {
+        // Keep the rarest words of a long query, but prefer words that occur in the index.
+        if terms.len() > MAX_TERMS {
+            terms.sort_by(|(_, one), (_, other)| {
                 other.known.cmp(&one.known).then(other.idf.total_cmp(&one.idf))
             });
-            groups.truncate(MOST_TERMS);
+            terms.truncate(MAX_TERMS);
         }
-        let place = |word: usize| groups.iter().position(|(at, _)| *at == word);
-        let pairs = asked
+        let position = |word: usize| terms.iter().position(|(at, _)| *at == word);
+        let pairs = parsed
             .pairs
             .iter()
-            .filter_map(|&(one, other, gap)| Some((place(one)?, place(other)?, gap)))
+            .filter_map(|&(one, other, gap)| Some((position(one)?, position(other)?, gap)))
             .collect();
-        let mut glued = Vec::new();
-        for (name, words) in &asked.glued {
-            let words: Option<Vec<usize>> = words.iter().map(|word| place(*word)).collect();
-            let group = Group::of(view, vec![(name.clone(), NAMED)], true, weights)?;
-            if let Some(words) = words.filter(|_| group.known) {
-                glued.push(Group { words: words.iter().fold(0, |bits, word| bits | 1 << word), ..group });
+        let mut joined = Vec::new();
+        for (name, words) in &parsed.joined {
+            let words: Option<Vec<usize>> = words.iter().map(|word| position(*word)).collect();
+            let term = QueryTerm::build(view, vec![(name.clone(), HOST_NAME_WEIGHT)], true, weights)?;
+            if let Some(words) = words.filter(|_| term.known) {
+                joined.push(QueryTerm { words: words.iter().fold(0, |bits, word| bits | 1 << word), ..term });
             }
         }
-        let single = groups.into_iter().enumerate().map(|(at, (_, group))| Group { words: 1 << at, ..group });
-        Ok(Self { groups: single.chain(glued).collect(), pairs })
+        let single =
+            terms.into_iter().enumerate().map(|(at, (_, term))| QueryTerm { words: 1 << at, ..term });
+        Ok(Self { terms: single.chain(joined).collect(), pairs })
     }
 
-    /// What some words weigh together.
+    /// The total weight of a set of words.
     pub(crate) fn weight(&self, words: u64) -> f32 {
-        let held = self.groups.iter().enumerate().filter(|(at, group)| words >> at & 1 == 1 && !group.glued);
-        held.map(|(_, group)| group.idf).sum()
+        let held = self.terms.iter().enumerate().filter(|(at, term)| words >> at & 1 == 1 && !term.joined);
+        held.map(|(_, term)| term.idf).sum()
     }
 }
 
-/// What is looked up for a word: itself, words that are its stem, and other words of that stem.
-fn forms(word: &Word, weights: &Weights) -> Vec<(String, f32)> {
-    // What has this stem holds the word itself too, where the word is not its own stem.
+/// The terms for a word: itself, words equal to its stem, and other words with that stem.
+fn forms(word: &QueryWord, weights: &Weights) -> Vec<(String, f32)> {
+    // The stem term also matches the word itself, unless the word is its own stem.
     let itself = if word.stems.is_empty() { 1.0 } else { 1.0 - weights.forms };
     let mut forms = vec![(word.text.clone(), itself)];
     if word.stem {
-        forms.push((format!("{STEM}{}", word.text), weights.forms));
+        forms.push((format!("{STEM_PREFIX}{}", word.text), weights.forms));
     }
     for stem in &word.stems {
         forms.push((stem.clone(), weights.forms));
-        forms.push((format!("{STEM}{stem}"), weights.forms));
+        forms.push((format!("{STEM_PREFIX}{stem}"), weights.forms));
     }
     forms
 }
 
-impl Group {
-    pub(crate) fn of(view: &View, forms: Vec<(String, f32)>, glued: bool, weights: &Weights) -> Result<Self> {
-        let mut frequencies = [0_u32; RANKED];
+impl QueryTerm {
+    pub(crate) fn build(
+        view: &IndexView,
+        forms: Vec<(String, f32)>,
+        joined: bool,
+        weights: &Weights,
+    ) -> Result<Self> {
+        let mut frequencies = [0_u32; RANKED_FIELDS];
         let mut lists = Vec::with_capacity(view.searcher.segment_readers().len());
         for segment in 0..view.searcher.segment_readers().len() {
             let mut here = Vec::new();
-            let fields = if glued { HOST..HOST + 1 } else { HOST..BODY + 1 };
+            let fields = if joined { HOST..HOST + 1 } else { HOST..BODY + 1 };
             for field in fields {
-                let index = view.census.words(segment, field);
+                let index = view.stats.term_dictionary(segment, field);
                 let mut most = 0;
                 for (form, weight) in &forms {
                     let term = Term::from_field_text(view.fields.ranked[field], form);
                     if let Some(info) = index.get_term_info(&term)? {
                         most = most.max(info.doc_freq);
-                        here.push(List { field, weight: weight * weights.fields[field], info });
+                        here.push(TermList { field, weight: weight * weights.fields[field], info });
                     }
                 }
                 frequencies[field] += most;
@@ -129,16 +136,16 @@ impl Group {
         let frequency = frequencies.into_iter().max().unwrap_or_default();
         Ok(Self {
             forms,
-            idf: idf(frequency as f32, view.census.documents),
+            idf: idf(frequency as f32, view.stats.documents),
             known: frequency > 0,
             words: 0,
-            glued,
+            joined,
             lists,
         })
     }
 }
 
-/// What a word weighs that so many of all documents hold.
+/// Inverse document frequency of a word that occurs in `frequency` of all documents.
 fn idf(frequency: f32, documents: f32) -> f32 {
     (1.0 + (documents - frequency + 0.5).max(0.0) / (frequency + 0.5)).ln()
 }

@@ -1,15 +1,15 @@
-//! The order of hits: what words are worth, what a closer look adds, and what is known of the page itself.
+//! The final order of hits: term scores, proximity, and signals of the page itself.
 
 use crate::error::Result;
-use crate::parts::Query;
-use crate::place::{Place, address_number};
-use crate::schema::{ADDRESS, DATE, HOST, HOST_NUMBER, Mark, PATH, SEEN, TITLE};
-use crate::search::View;
-use crate::search::candidates::Candidate;
-use crate::search::closer::Look;
-use crate::search::plan::Plan;
-use crate::search::terms::Asked;
+use crate::schema::{ADDRESS, DATE, FilterTerm, HOST, HOST_NUMBER, PATH, SEEN, TITLE};
+use crate::search::IndexView;
+use crate::search::candidates::ScoredDoc;
+use crate::search::plan::QueryPlan;
+use crate::search::proximity::TermMatches;
+use crate::search::terms::ParsedQuery;
 use crate::search::weights::Weights;
+use crate::types::Query;
+use crate::url_parts::{UrlParts, address_number};
 use crate::words::Language;
 use std::collections::{HashMap, HashSet};
 use tantivy::columnar::Column;
@@ -18,28 +18,28 @@ use tantivy::postings::SegmentPostings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Term};
 
-const DAY: f32 = 86_400_000.0;
-/// Days after which a page is half as fresh; and when news are asked for.
-const HALF_LIFE: f32 = 365.0;
-const HALF_LIFE_OF_NEWS: f32 = 14.0;
-/// What a page published in a year that the query names is worth.
-const NAMED_YEAR: f32 = 0.1;
-/// Candidates whose links are counted: each is a look into every segment.
-const MOST_LINKED: usize = 50;
-/// Hits of one host that stand as they are; those after them step back, each further than the last.
-const OF_ONE_HOST: u32 = 3;
-const STEP_BACK: f32 = 0.6;
-/// How close to the best a hit must come to be sorted by date alone.
-const CLOSE: f32 = 0.4;
+const MILLIS_PER_DAY: f32 = 86_400_000.0;
+/// Days after which the freshness of a page halves; shorter if the query asks for news.
+const HALF_LIFE_DAYS: f32 = 365.0;
+const NEWS_HALF_LIFE_DAYS: f32 = 14.0;
+/// Bonus of a page published in a year that the query names.
+const NAMED_YEAR_BONUS: f32 = 0.1;
+/// Candidates whose inbound links are counted: each needs a lookup in every segment.
+const MAX_LINK_LOOKUPS: usize = 50;
+/// Hits of one host that keep their score; each further hit is multiplied by a smaller factor.
+const FULL_SCORE_HITS_PER_HOST: u32 = 3;
+const SAME_HOST_FACTOR: f32 = 0.6;
+/// With `newest_first`, hits with at least this share of the best score are sorted by date alone.
+const NEWEST_FIRST_MIN_SCORE: f32 = 0.4;
 
-/// A document in the order of an answer.
+/// A scored document.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ranked {
+pub(crate) struct RankedDoc {
     pub(crate) segment: u32,
     pub(crate) doc: u32,
     pub(crate) score: f32,
     pub(crate) seen_at: i64,
-    /// Share of the query's weight that it holds.
+    /// Share of the query's weight that it contains.
     pub(crate) covered: f32,
     date: i64,
     host: u64,
@@ -47,29 +47,30 @@ pub(crate) struct Ranked {
 }
 
 pub(crate) fn rank(
-    view: &View,
+    view: &IndexView,
     query: &Query,
-    asked: &Asked,
-    plan: &Plan,
-    candidates: &[Candidate],
-    looks: &[Look],
+    parsed: &ParsedQuery,
+    plan: &QueryPlan,
+    candidates: &[ScoredDoc],
+    matches: &[TermMatches],
     weights: &Weights,
-) -> Result<Vec<Ranked>> {
-    let words = Worth::of(plan, weights);
-    let page = Known::of(query, asked, weights);
+) -> Result<Vec<RankedDoc>> {
+    let words = TermScores::new(plan, weights);
+    let page = PageSignals::new(query, parsed, weights);
     let mut ranked = Vec::with_capacity(candidates.len());
-    let mut looked = candidates.iter().zip(looks);
+    let mut matched = candidates.iter().zip(matches);
     for group in candidates.chunk_by(|one, other| one.segment == other.segment) {
-        let mut columns = Columns::of(view, group[0].segment, query)?;
-        for (candidate, look) in looked.by_ref().take(group.len()) {
-            let mut hit = columns.read(candidate);
-            hit.covered = words.covered(look.words);
-            hit.score = words.score(candidate.score, look) * page.factor(&hit, &words, look, &mut columns);
+        let mut columns = SegmentColumns::open(view, group[0].segment, query)?;
+        for (candidate, matches) in matched.by_ref().take(group.len()) {
+            let mut hit = columns.to_ranked(candidate);
+            hit.covered = words.covered(matches.words);
+            hit.score =
+                words.score(candidate.score, matches) * page.factor(&hit, &words, matches, &mut columns);
             ranked.push(hit);
         }
     }
     sort(&mut ranked);
-    for hit in ranked.iter_mut().take(MOST_LINKED) {
+    for hit in ranked.iter_mut().take(MAX_LINK_LOOKUPS) {
         let links = view.searcher.doc_freq(&Term::from_field_u64(view.fields.links, hit.address))?;
         hit.score *= 1.0 + weights.links * (1.0 + links as f32).log2();
     }
@@ -77,16 +78,16 @@ pub(crate) fn rank(
     let mut pages = HashSet::new();
     ranked.retain(|hit| pages.insert(hit.address));
     if query.newest_first {
-        let least = ranked.first().map_or(0.0, |best| best.score * CLOSE);
+        let least = ranked.first().map_or(0.0, |best| best.score * NEWEST_FIRST_MIN_SCORE);
         ranked.sort_by_key(|hit| (hit.score < least, std::cmp::Reverse(hit.date)));
     } else if query.sites.is_empty() {
-        mix(&mut ranked);
+        demote_same_host(&mut ranked);
     }
     Ok(ranked)
 }
 
-/// The best first; of equals the newer one.
-fn sort(ranked: &mut [Ranked]) {
+/// Best first; of equal scores the newer one.
+fn sort(ranked: &mut [RankedDoc]) {
     ranked.sort_by(|one, other| {
         other
             .score
@@ -96,26 +97,26 @@ fn sort(ranked: &mut [Ranked]) {
     });
 }
 
-/// Lets other hosts come forward.
-fn mix(ranked: &mut [Ranked]) {
+/// Lowers further hits of the same host, so that other hosts are seen.
+fn demote_same_host(ranked: &mut [RankedDoc]) {
     let mut hosts: HashMap<u64, u32> = HashMap::new();
     for hit in ranked.iter_mut() {
         let before = hosts.entry(hit.host).or_default();
-        hit.score *= STEP_BACK.powi(before.saturating_sub(OF_ONE_HOST - 1) as i32);
+        hit.score *= SAME_HOST_FACTOR.powi(before.saturating_sub(FULL_SCORE_HITS_PER_HOST - 1) as i32);
         *before += 1;
     }
     ranked.sort_by(|one, other| other.score.total_cmp(&one.score));
 }
 
-/// What words and their places are worth.
-struct Worth<'a> {
-    plan: &'a Plan,
+/// Scores of words and their positions.
+struct TermScores<'a> {
+    plan: &'a QueryPlan,
     weights: &'a Weights,
     whole: f32,
 }
 
-impl<'a> Worth<'a> {
-    fn of(plan: &'a Plan, weights: &'a Weights) -> Self {
+impl<'a> TermScores<'a> {
+    fn new(plan: &'a QueryPlan, weights: &'a Weights) -> Self {
         Self { plan, weights, whole: plan.weight(u64::MAX).max(f32::MIN_POSITIVE) }
     }
 
@@ -123,51 +124,57 @@ impl<'a> Worth<'a> {
         (self.plan.weight(words) / self.whole).clamp(0.0, 1.0)
     }
 
-    fn score(&self, words: f32, look: &Look) -> f32 {
-        // Without words there is nothing to compare but what is known of the page.
-        if self.plan.groups.is_empty() {
+    fn score(&self, words: f32, matches: &TermMatches) -> f32 {
+        // Without words only the page's own signals count.
+        if self.plan.terms.is_empty() {
             return 1.0;
         }
         let weights = self.weights;
-        let pairs: f32 = look.pairs.iter().zip(weights.pairs).map(|(pairs, weight)| pairs * weight).sum();
-        let covered = self.covered(look.words);
-        let close = weights.span * look.density * covered * covered * self.whole;
-        let lead = weights.lead * self.plan.weight(look.lead);
-        // The query is the title when each holds the other.
-        let same = |held: u64, explained: f32| self.plan.weight(held) * self.covered(held) * explained;
-        let title = weights.title * same(look.held[TITLE], look.title)
-            + weights.path * same(look.held[PATH], look.path);
+        let pairs: f32 = matches.pairs.iter().zip(weights.pairs).map(|(pairs, weight)| pairs * weight).sum();
+        let covered = self.covered(matches.words);
+        let close = weights.span * matches.density * covered * covered * self.whole;
+        let lead = weights.lead * self.plan.weight(matches.lead);
+        // The query equals the title if each contains the other.
+        let same = |held: u64, share: f32| self.plan.weight(held) * self.covered(held) * share;
+        let title = weights.title * same(matches.held[TITLE], matches.title)
+            + weights.path * same(matches.held[PATH], matches.path);
         words + pairs + close + lead + title
     }
 }
 
-/// What is known of a page besides its words.
-struct Known<'a> {
+/// Signals of a page besides its words.
+struct PageSignals<'a> {
     query: &'a Query,
-    asked: &'a Asked,
+    parsed: &'a ParsedQuery,
     weights: &'a Weights,
-    /// Numbers of hosts and addresses that the team values.
+    /// Hashes of hosts and URLs that the team rated as valuable.
     valued: HashMap<u64, f32>,
 }
 
-impl<'a> Known<'a> {
-    fn of(query: &'a Query, asked: &'a Asked, weights: &'a Weights) -> Self {
+impl<'a> PageSignals<'a> {
+    fn new(query: &'a Query, parsed: &'a ParsedQuery, weights: &'a Weights) -> Self {
         let mut valued = HashMap::new();
         for (name, value) in &query.valued {
             let number = if name.contains("://") {
                 address_number(name)
             } else {
-                Some(Place::named(name).host_hash())
+                Some(UrlParts::parse_site(name).host_hash())
             };
             valued.extend(number.map(|number| (number, value.clamp(0.0, 1.0))));
         }
-        Self { query, asked, weights, valued }
+        Self { query, parsed, weights, valued }
     }
 
-    fn factor(&self, hit: &Ranked, words: &Worth, look: &Look, columns: &mut Columns) -> f32 {
+    fn factor(
+        &self,
+        hit: &RankedDoc,
+        words: &TermScores,
+        matches: &TermMatches,
+        columns: &mut SegmentColumns,
+    ) -> f32 {
         let weights = self.weights;
         let mut factor = 1.0 + self.freshness(hit.date);
-        let named = words.covered(look.held[HOST]);
+        let named = words.covered(matches.held[HOST]);
         factor += weights.front * named * named / (1.0 + columns.path_length(hit.doc));
         let value = [hit.host, hit.address]
             .iter()
@@ -175,7 +182,7 @@ impl<'a> Known<'a> {
             .copied()
             .fold(0.0, f32::max);
         factor += weights.valued * value;
-        if columns.speaks(hit.doc) {
+        if columns.is_in_language(hit.doc) {
             factor += weights.language;
         }
         factor
@@ -185,38 +192,40 @@ impl<'a> Known<'a> {
         if self.query.now <= 0 {
             return 0.0;
         }
-        let days = (self.query.now.saturating_sub(date).max(0) as f32) / DAY;
-        let (weight, half) = if self.asked.news {
-            (self.weights.news, HALF_LIFE_OF_NEWS)
+        let days = (self.query.now.saturating_sub(date).max(0) as f32) / MILLIS_PER_DAY;
+        let (weight, half) = if self.parsed.news {
+            (self.weights.news, NEWS_HALF_LIFE_DAYS)
         } else {
-            (self.weights.fresh, HALF_LIFE)
+            (self.weights.fresh, HALF_LIFE_DAYS)
         };
-        let named =
-            self.asked.years.contains(&(1970 + (date as f64 / (365.2425 * f64::from(DAY))).floor() as i64));
-        weight * (-days / half).exp2() + if named { NAMED_YEAR } else { 0.0 }
+        let named = self
+            .parsed
+            .years
+            .contains(&(1970 + (date as f64 / (365.2425 * f64::from(MILLIS_PER_DAY))).floor() as i64));
+        weight * (-days / half).exp2() + if named { NAMED_YEAR_BONUS } else { 0.0 }
     }
 }
 
-/// What a segment knows of its documents.
-struct Columns {
+/// The columns of a segment.
+struct SegmentColumns {
     segment: u32,
     path: FieldNormReader,
     seen: Column<i64>,
     date: Column<i64>,
     host: Column<u64>,
     address: Column<u64>,
-    /// Documents in the language asked for.
-    speaking: Option<SegmentPostings>,
+    /// Documents in the requested language.
+    in_language: Option<SegmentPostings>,
 }
 
-impl Columns {
-    fn of(view: &View, segment: u32, query: &Query) -> Result<Self> {
+impl SegmentColumns {
+    fn open(view: &IndexView, segment: u32, query: &Query) -> Result<Self> {
         let reader = view.searcher.segment_reader(segment);
         let fast = reader.fast_fields();
-        let speaking = match query.language.as_deref().and_then(Language::tagged) {
+        let in_language = match query.language.as_deref().and_then(Language::from_tag) {
             Some(language) => {
-                let mark = view.fields.mark(&Mark::Language(language.code().to_owned()));
-                reader.inverted_index(mark.field())?.read_postings(&mark, IndexRecordOption::Basic)?
+                let term = view.fields.filter_term(&FilterTerm::Language(language.code().to_owned()));
+                reader.inverted_index(term.field())?.read_postings(&term, IndexRecordOption::Basic)?
             }
             None => None,
         };
@@ -227,13 +236,13 @@ impl Columns {
             date: fast.i64(DATE)?,
             host: fast.u64(HOST_NUMBER)?,
             address: fast.u64(ADDRESS)?,
-            speaking,
+            in_language,
         })
     }
 
-    fn read(&self, candidate: &Candidate) -> Ranked {
+    fn to_ranked(&self, candidate: &ScoredDoc) -> RankedDoc {
         let doc = candidate.doc;
-        Ranked {
+        RankedDoc {
             segment: self.segment,
             doc,
             score: 0.0,
@@ -245,18 +254,18 @@ impl Columns {
         }
     }
 
-    /// Tokens of the path.
+    /// Number of words of the path.
     fn path_length(&self, doc: u32) -> f32 {
         self.path.fieldnorm(doc) as f32
     }
 
-    /// Whether a document is in the language asked for. Documents are asked for in growing order.
-    fn speaks(&mut self, doc: u32) -> bool {
-        self.speaking.as_mut().is_some_and(|speaking| {
-            if speaking.doc() < doc {
-                speaking.seek(doc);
+    /// Whether a document is in the requested language. Must be called in ascending order.
+    fn is_in_language(&mut self, doc: u32) -> bool {
+        self.in_language.as_mut().is_some_and(|in_language| {
+            if in_language.doc() < doc {
+                in_language.seek(doc);
             }
-            speaking.doc() == doc
+            in_language.doc() == doc
         })
     }
 }

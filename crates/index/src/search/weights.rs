@@ -1,25 +1,26 @@
-//! What counts how much.
+//! The weights of the ranking.
 
-use crate::schema::RANKED;
+use crate::schema::RANKED_FIELDS;
 
-/// The numbers of the ranking. Those that stand here were learnt on half of the queries of `bench/search` and judged on the other.
+/// The weights of the ranking. The defaults were tuned on half of the queries of `bench/search` and measured
+/// on the other half.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
     /// Of a word in host, path, title, headings, description and body.
-    pub fields: [f32; RANKED],
+    pub fields: [f32; RANKED_FIELDS],
     /// How much the length of a field counts against it (BM25's `b`).
-    pub lengths: [f32; RANKED],
+    pub lengths: [f32; RANKED_FIELDS],
     /// How fast more of the same word stops counting (BM25's `k1`).
     pub saturation: f32,
-    /// What another form of a word counts beside the word itself.
+    /// Another form of a word, relative to the word itself.
     pub forms: f32,
     /// Neighbours in the query that are neighbours in a field.
-    pub pairs: [f32; RANKED],
+    pub pairs: [f32; RANKED_FIELDS],
     /// All words of the query close together in the body.
     pub span: f32,
     /// Words of the query at the beginning of the body.
     pub lead: f32,
-    /// The query is the title, or nearly; and the path.
+    /// The query equals the title, or nearly; and the path.
     pub title: f32,
     pub path: f32,
     /// The query names the host and the page is its front page.
@@ -29,9 +30,9 @@ pub struct Weights {
     pub news: f32,
     /// Pages that others link to.
     pub links: f32,
-    /// Pages in the language asked for.
+    /// Pages in the requested language.
     pub language: f32,
-    /// Hosts and pages that the team found valuable.
+    /// Hosts and pages that the team rated as valuable.
     pub valued: f32,
 }
 

@@ -1,9 +1,9 @@
-//! Small letters without accents.
+//! Lower-casing and removal of accents.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// A word in small letters, as stemmers want it.
+/// Lower-cases a word, as stemmers expect it.
 pub(crate) fn lower(word: &str, into: &mut String) {
     into.clear();
     if word.is_ascii() {
@@ -14,7 +14,8 @@ pub(crate) fn lower(word: &str, into: &mut String) {
     }
 }
 
-/// A word of small letters without what writers leave out: accents, ligatures, vowel points. Marks that are letters stay.
+/// Removes what writers often omit from a lower-case word: accents, ligatures, vowel points. Marks that are
+/// letters stay.
 pub(crate) fn fold(lower: &str, into: &mut String) {
     into.clear();
     if lower.is_ascii() {
@@ -32,7 +33,7 @@ pub(crate) fn fold(lower: &str, into: &mut String) {
             'ı' => into.push('i'),
             'þ' => into.push_str("th"),
             c if c.is_ascii() => into.push(c),
-            // Parts of Korean syllables and the marks of Japanese sounds tell words apart.
+            // Korean syllables and Japanese sound marks distinguish words, so they stay.
             '\u{3040}'..='\u{d7af}' | '\u{ff00}'..='\u{ffef}' => {
                 into.extend([c].into_iter().nfkc().flat_map(char::to_lowercase));
             }
@@ -46,7 +47,7 @@ fn is_accent(c: char) -> bool {
         && matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}')
 }
 
-/// Soft hyphens, joiners, and the stroke that only stretches Arabic words.
+/// Soft hyphens, joiners, and the Arabic tatweel.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{640}')
 }
@@ -56,14 +57,14 @@ mod tests {
     use super::*;
 
     fn folded(word: &str) -> String {
-        let (mut small, mut plain) = (String::new(), String::new());
-        lower(word, &mut small);
-        fold(&small, &mut plain);
+        let (mut lowered, mut plain) = (String::new(), String::new());
+        lower(word, &mut lowered);
+        fold(&lowered, &mut plain);
         plain
     }
 
     #[test]
-    fn writers_who_leave_accents_out_are_understood() {
+    fn accents_and_case_are_folded() {
         for (word, plain) in [
             ("Straße", "strasse"),
             ("ÉTÉ", "ete"),

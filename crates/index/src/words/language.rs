@@ -1,25 +1,25 @@
-//! Languages: which stemmer a text gets, and in which languages a query may be meant.
+//! Languages: detection, and the stemmer of each.
 
 use frostem::{Algorithm, Stemmer};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use whatlang::Lang;
 
-/// Stems that are remembered for one language; past this many the memory starts anew.
-const MOST_STEMS: usize = 20_000;
-/// Characters of a text that are looked at to tell its language.
-const LOOKED_AT: usize = 1_000;
-/// Fewest letters that tell a language at all.
-const TELLING: usize = 20;
+/// Cached stems of one language; when it is full, the cache is cleared.
+const MAX_CACHED_STEMS: usize = 20_000;
+/// Bytes of a text used to detect its language.
+const MAX_DETECTION_BYTES: usize = 1_000;
+/// Fewer letters are not enough to detect a language.
+const MIN_DETECTION_LETTERS: usize = 20;
 
-/// A language with a stemmer, as two letters of ISO 639-1.
+/// A language with a stemmer; its ISO 639-1 code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Language(&'static str);
 
-/// What is known of each: code, stemmer, name in the detector, script.
-const KNOWN: [(&str, Algorithm, Lang, Script); 24] = {
+/// Code, stemmer, name in the detector, script.
+const LANGUAGES: [(&str, Algorithm, Lang, WritingScript); 24] = {
     use Algorithm as A;
-    use Script::{Arabic, Cyrillic, Greek, Indic, Latin};
+    use WritingScript::{Arabic, Cyrillic, Greek, Indic, Latin};
     [
         ("ar", A::Arabic, Lang::Ara, Arabic),
         ("ca", A::Catalan, Lang::Cat, Latin),
@@ -49,7 +49,7 @@ const KNOWN: [(&str, Algorithm, Lang, Script); 24] = {
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Script {
+enum WritingScript {
     Latin,
     Cyrillic,
     Greek,
@@ -57,8 +57,8 @@ enum Script {
     Indic,
 }
 
-impl Script {
-    fn of(text: &str) -> Option<Self> {
+impl WritingScript {
+    fn detect(text: &str) -> Option<Self> {
         text.chars().find_map(|c| match c {
             'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => Some(Self::Latin),
             '\u{370}'..='\u{3ff}' => Some(Self::Greek),
@@ -72,52 +72,55 @@ impl Script {
 
 /// All languages with a stemmer.
 pub(crate) fn languages() -> impl Iterator<Item = Language> {
-    KNOWN.iter().map(|known| Language(known.0))
+    LANGUAGES.iter().map(|known| Language(known.0))
 }
 
 impl Language {
-    /// By its tag: `de`, `de-AT`, `nb`.
-    pub(crate) fn tagged(tag: &str) -> Option<Self> {
+    /// Parses a language tag: `de`, `de-AT`, `nb`.
+    pub(crate) fn from_tag(tag: &str) -> Option<Self> {
         let primary = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
         let primary = if matches!(primary.as_str(), "nb" | "nn") { "no" } else { primary.as_str() };
-        KNOWN.iter().find(|known| known.0 == primary).map(|known| Self(known.0))
+        LANGUAGES.iter().find(|known| known.0 == primary).map(|known| Self(known.0))
     }
 
-    /// By the look of a text; none where that would be a guess.
-    pub(crate) fn of_text(text: &str) -> Option<Self> {
-        let text = &text[..text.floor_char_boundary(LOOKED_AT)];
-        if text.chars().filter(|c| c.is_alphabetic()).take(TELLING).count() < TELLING {
+    /// Detects the language of a text; none if not reliable.
+    pub(crate) fn detect(text: &str) -> Option<Self> {
+        let text = &text[..text.floor_char_boundary(MAX_DETECTION_BYTES)];
+        if text.chars().filter(|c| c.is_alphabetic()).take(MIN_DETECTION_LETTERS).count()
+            < MIN_DETECTION_LETTERS
+        {
             return None;
         }
         let found = whatlang::detect(text).filter(whatlang::Info::is_reliable)?.lang();
-        KNOWN.iter().find(|known| known.2 == found).map(|known| Self(known.0))
+        LANGUAGES.iter().find(|known| known.2 == found).map(|known| Self(known.0))
     }
 
     pub(crate) fn code(self) -> &'static str {
         self.0
     }
 
-    /// Whether its stems may begin otherwise than the words: articles and the like are written on to them.
-    pub(crate) fn cuts_beginnings(self) -> bool {
+    /// Whether stems may begin differently from their words, because articles and the like are attached in
+    /// front.
+    pub(crate) fn has_attached_prefixes(self) -> bool {
         matches!(self.0, "ar" | "fa" | "id")
     }
 
-    /// Whether words of a text could be of this language, by their letters.
-    pub(crate) fn writes(self, text: &str) -> bool {
-        Script::of(text).is_some_and(|script| self.known().3 == script)
+    /// Whether a text uses the script of this language.
+    pub(crate) fn uses_script_of(self, text: &str) -> bool {
+        WritingScript::detect(text).is_some_and(|script| self.entry().3 == script)
     }
 
-    fn known(self) -> &'static (&'static str, Algorithm, Lang, Script) {
-        // A language is only ever made from the table.
-        KNOWN.iter().find(|known| known.0 == self.0).unwrap_or(&KNOWN[6])
+    fn entry(self) -> &'static (&'static str, Algorithm, Lang, WritingScript) {
+        // Every language comes from the table, so the fallback is never used.
+        LANGUAGES.iter().find(|known| known.0 == self.0).unwrap_or(&LANGUAGES[6])
     }
 
-    /// The stem of a word in small letters, folded; none where it is the word itself.
+    /// The folded stem of a lower-case word; none if it equals the word.
     pub(crate) fn stem(self, lower: &str) -> Option<String> {
         if lower.len() < 3 || lower.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        let stem = Stemmer::new(self.known().1).stem(lower);
+        let stem = Stemmer::new(self.entry().1).stem(lower);
         let (mut folded, mut word) = (String::new(), String::new());
         super::fold(&stem, &mut folded);
         super::fold(lower, &mut word);
@@ -125,55 +128,59 @@ impl Language {
     }
 }
 
-/// Stems, remembered: most words of a text were there before.
+/// A cache of stems: most words of a text have occurred before.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stems {
-    /// Which of the memories is spoken.
-    spoken: Option<usize>,
-    memories: Vec<Memory>,
+pub(crate) struct StemCache {
+    /// Index of the current language.
+    current: Option<usize>,
+    languages: Vec<LanguageStems>,
 }
 
-/// The stems of one language.
+/// The cached stems of one language.
 #[derive(Clone, Debug)]
-struct Memory {
+struct LanguageStems {
     language: Language,
-    /// Number of the stem of each word.
-    places: HashMap<Box<str>, u32, BuildHasherDefault<WordHasher>>,
-    /// None where a word is its own.
+    /// Index of each word's stem in `stems`.
+    indexes: HashMap<Box<str>, u32, BuildHasherDefault<WordHasher>>,
+    /// None if a word is its own stem.
     stems: Vec<Option<Box<str>>>,
 }
 
-impl Stems {
-    /// From now on, words are of this language.
-    pub(crate) fn speak(&mut self, language: Option<Language>) {
-        self.spoken = language.map(|language| {
-            self.memories.iter().position(|memory| memory.language == language).unwrap_or_else(|| {
-                self.memories.push(Memory { language, places: HashMap::default(), stems: Vec::new() });
-                self.memories.len() - 1
+impl StemCache {
+    /// Sets the language of the words that follow.
+    pub(crate) fn set_language(&mut self, language: Option<Language>) {
+        self.current = language.map(|language| {
+            self.languages.iter().position(|cache| cache.language == language).unwrap_or_else(|| {
+                self.languages.push(LanguageStems {
+                    language,
+                    indexes: HashMap::default(),
+                    stems: Vec::new(),
+                });
+                self.languages.len() - 1
             })
         });
     }
 
-    /// The stem of a word in small letters, where it is another word.
-    pub(crate) fn of(&mut self, lower: &str) -> Option<&str> {
-        let memory = &mut self.memories[self.spoken?];
-        let place = if let Some(place) = memory.places.get(lower) {
-            *place
+    /// The stem of a lower-case word, if it differs from the word.
+    pub(crate) fn stem(&mut self, lower: &str) -> Option<&str> {
+        let cache = &mut self.languages[self.current?];
+        let index = if let Some(index) = cache.indexes.get(lower) {
+            *index
         } else {
-            if memory.stems.len() >= MOST_STEMS {
-                memory.places.clear();
-                memory.stems.clear();
+            if cache.stems.len() >= MAX_CACHED_STEMS {
+                cache.indexes.clear();
+                cache.stems.clear();
             }
-            memory.stems.push(memory.language.stem(lower).map(String::into_boxed_str));
-            let place = memory.stems.len() as u32 - 1;
-            memory.places.insert(lower.into(), place);
-            place
+            cache.stems.push(cache.language.stem(lower).map(String::into_boxed_str));
+            let index = cache.stems.len() as u32 - 1;
+            cache.indexes.insert(lower.into(), index);
+            index
         };
-        memory.stems[place as usize].as_deref()
+        cache.stems[index as usize].as_deref()
     }
 }
 
-/// A quick hash of words. Whoever makes words collide slows down a memory of bounded size and nothing else.
+/// A fast hash of words. Deliberate collisions only slow down a cache of limited size.
 #[derive(Default)]
 struct WordHasher(u64);
 
@@ -204,7 +211,7 @@ mod tests {
             ("ru", "книгами", "книгах"),
             ("ar", "المكتبة", "مكتبة"),
         ] {
-            let language = Language::tagged(tag).unwrap();
+            let language = Language::from_tag(tag).unwrap();
             assert!(language.stem(one).is_some() || language.stem(other).is_some());
             let stem = |word: &str| {
                 let mut folded = String::new();
@@ -216,10 +223,10 @@ mod tests {
     }
 
     #[test]
-    fn a_language_is_told_only_where_the_text_tells_it() {
+    fn a_language_is_only_detected_when_reliable() {
         let german = "Der schnelle braune Fuchs springt über den faulen Hund und läuft in den Wald zurück.";
-        assert_eq!(Language::of_text(german).map(Language::code), Some("de"));
-        assert_eq!(Language::of_text("ok"), None);
-        assert_eq!(Language::tagged("xx"), None);
+        assert_eq!(Language::detect(german).map(Language::code), Some("de"));
+        assert_eq!(Language::detect("ok"), None);
+        assert_eq!(Language::from_tag("xx"), None);
     }
 }

@@ -1,8 +1,9 @@
-//! Words made comparable: text cut into words, folded, stemmed by its language.
+//! Tokenization: text is split into words, folded, and stemmed by its language.
 //!
-//! A text becomes tokens with positions. Every word gives itself, in small letters and without accents; where its stem is another
-//! word it gives that too, marked, at the same position. So one field answers for exact words and for all their forms, and exact
-//! words weigh more. Scripts that write words together give overlapping pairs of characters.
+//! A text becomes tokens with positions. Every word yields itself, lower-cased and without accents; if its
+//! stem differs, the stem is added with a mark in front, at the same position. So one field serves exact
+//! words and all their forms, and exact words count more. Scripts without spaces yield overlapping pairs of
+//! characters.
 
 mod fold;
 mod language;
@@ -10,11 +11,11 @@ mod pieces;
 mod tokens;
 
 pub(crate) use fold::{fold, lower};
-pub(crate) use language::{Language, Stems, languages};
+pub(crate) use language::{Language, StemCache, languages};
 pub(crate) use pieces::{is_han, is_wide, pieces};
-pub(crate) use tokens::{TOKENIZER, Tokens, Words, tagged};
+pub(crate) use tokens::{TOKENIZER, WordTokenizer, WordTokens, with_language_tag};
 
-/// Stands before a stem; no word begins with it.
-pub(crate) const STEM: char = '~';
-/// Longest word in characters; longer ones are data and only keep their place.
-pub(crate) const LONGEST_WORD: usize = 64;
+/// Put in front of a stem; no word begins with it.
+pub(crate) const STEM_PREFIX: char = '~';
+/// Longer words are data: they take a position but are not indexed.
+pub(crate) const MAX_WORD_CHARS: usize = 64;

@@ -1,30 +1,30 @@
-//! Where words begin and end.
+//! Splits text into words.
 
-/// A stretch of a text: a word, or a run of characters of a script that writes words together.
+/// A part of a text: a word, or a run of characters of a script without spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct TextPiece<'a> {
     pub(crate) text: &'a str,
-    /// Where it starts in the whole text.
+    /// Its start in the whole text, in bytes.
     pub(crate) from: usize,
     pub(crate) wide: bool,
 }
 
 /// The pieces of a text in order.
-pub(crate) fn pieces(text: &str) -> Pieces<'_> {
-    Pieces { text, at: 0 }
+pub(crate) fn pieces(text: &str) -> TextPieces<'_> {
+    TextPieces { text, at: 0 }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Pieces<'a> {
+pub(crate) struct TextPieces<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Iterator for Pieces<'a> {
-    type Item = Piece<'a>;
+impl<'a> Iterator for TextPieces<'a> {
+    type Item = TextPiece<'a>;
 
-    fn next(&mut self) -> Option<Piece<'a>> {
-        // Most text is plain, and plain text is read byte by byte.
+    fn next(&mut self) -> Option<TextPiece<'a>> {
+        // Fast path: most text is ASCII and can be read byte by byte.
         let bytes = self.text.as_bytes();
         let mut from = self.at;
         while bytes.get(from).is_some_and(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()) {
@@ -35,14 +35,14 @@ impl<'a> Iterator for Pieces<'a> {
         if plain > 0 && rest.as_bytes().get(plain).is_none_or(u8::is_ascii) {
             let len = plain + suffix(&rest[..plain], &rest[plain..]);
             self.at = from + len;
-            return Some(Piece { text: &rest[..len], from, wide: false });
+            return Some(TextPiece { text: &rest[..len], from, wide: false });
         }
         self.next_of_any_script(from)
     }
 }
 
-impl<'a> Pieces<'a> {
-    fn next_of_any_script(&mut self, from: usize) -> Option<Piece<'a>> {
+impl<'a> TextPieces<'a> {
+    fn next_of_any_script(&mut self, from: usize) -> Option<TextPiece<'a>> {
         let rest = &self.text[from..];
         let Some((skipped, first)) = rest.char_indices().find(|&(_, c)| c.is_alphanumeric() || is_wide(c))
         else {
@@ -59,11 +59,11 @@ impl<'a> Pieces<'a> {
             len += suffix(&rest[..len], &rest[len..]);
         }
         self.at = from + len;
-        Some(Piece { text: &rest[..len], from, wide })
+        Some(TextPiece { text: &rest[..len], from, wide })
     }
 }
 
-/// Signs that belong to a short name: `C++`, `C#`, `F#`.
+/// Length of signs that belong to a short name: `C++`, `C#`, `F#`.
 fn suffix(word: &str, after: &str) -> usize {
     if word.len() > 2 {
         return 0;
@@ -78,7 +78,7 @@ fn suffix(word: &str, after: &str) -> usize {
     if after[len..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '+' | '#')) { 0 } else { len }
 }
 
-/// Marks that are written over or under letters and between them, where they are characters of their own.
+/// Combining marks and joiners that belong to the word around them.
 fn is_mark(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}'
@@ -86,7 +86,7 @@ fn is_mark(c: char) -> bool {
         | '\u{ad}' | '\u{200c}' | '\u{200d}')
 }
 
-/// Characters of scripts that write words together (and Korean, whose words grow endings).
+/// Characters of scripts without spaces between words (and Korean, whose words take many endings).
 pub(crate) fn is_wide(c: char) -> bool {
     c >= '\u{e00}'
         && matches!(c,
@@ -96,7 +96,7 @@ pub(crate) fn is_wide(c: char) -> bool {
             | '\u{20000}'..='\u{3134f}')
 }
 
-/// Characters that are words by themselves.
+/// Chinese characters, which can be words by themselves.
 pub(crate) fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3134f}')
 }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_cut_where_readers_see_them_end() {
+    fn splits_words_of_many_scripts() {
         assert_eq!(
             words("Don't use C++, C# or node.js!"),
             ["Don", "t", "use", "C++", "C#", "or", "node", "js"]

@@ -1,17 +1,18 @@
-//! The tokens of a text: what goes into the index, and what a query and a passage are compared by.
+//! The tokens of a text, used for indexing, queries and passages.
 
-use super::{LONGEST_WORD, Language, STEM, Stems, fold, is_han, lower, pieces};
-use crate::words::pieces::Pieces;
+use super::{Language, MAX_WORD_CHARS, STEM_PREFIX, StemCache, fold, is_han, lower, pieces};
+use crate::words::pieces::TextPieces;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 /// Name of the tokenizer in the schema.
 pub(crate) const TOKENIZER: &str = "words";
 
-/// Ends the tag of a language in front of a text; no text holds it.
+/// Ends the language tag in front of a text; no text contains it.
 const END_OF_TAG: char = '\u{1}';
 
-/// A text with its language in front, as [`Words`] wants it: a schema gives a tokenizer nothing but the text.
-pub(crate) fn tagged(language: Option<Language>, text: &str) -> String {
+/// A text with its language tag in front, as [`WordTokenizer`] expects it: tantivy passes a tokenizer nothing
+/// but the text.
+pub(crate) fn with_language_tag(language: Option<Language>, text: &str) -> String {
     let tag = language.map_or("", Language::code);
     let mut whole = String::with_capacity(tag.len() + 1 + text.len());
     whole.push_str(tag);
@@ -20,63 +21,63 @@ pub(crate) fn tagged(language: Option<Language>, text: &str) -> String {
     whole
 }
 
-/// Cuts texts into tokens, for tantivy.
+/// The tokenizer for tantivy.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Words {
-    stems: Stems,
+pub(crate) struct WordTokenizer {
+    stems: StemCache,
 }
 
-impl Tokenizer for Words {
-    type TokenStream<'a> = Tokens<'a>;
+impl Tokenizer for WordTokenizer {
+    type TokenStream<'a> = WordTokens<'a>;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Tokens<'a> {
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordTokens<'a> {
         let (tag, text) = text.split_once(END_OF_TAG).unwrap_or(("", text));
-        self.stems.speak(Language::tagged(tag));
-        Tokens::new(text, &mut self.stems)
+        self.stems.set_language(Language::from_tag(tag));
+        WordTokens::new(text, &mut self.stems)
     }
 }
 
-/// Tokens one after the other.
+/// The stream of tokens of a text.
 #[derive(Debug)]
-pub(crate) struct Tokens<'a> {
-    pieces: Pieces<'a>,
-    stems: &'a mut Stems,
+pub(crate) struct WordTokens<'a> {
+    pieces: TextPieces<'a>,
+    stems: &'a mut StemCache,
     /// Position of the next piece.
     position: usize,
     token: Token,
-    /// A stem that follows its word.
+    /// The stem to return after its word.
     stem: String,
-    /// What is left of a run of wide characters.
-    run: Run<'a>,
+    /// The rest of a run of wide characters.
+    run: WideRun<'a>,
     lower: String,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Run<'a> {
+struct WideRun<'a> {
     rest: &'a str,
     from: usize,
     /// The run is a single character.
     alone: bool,
-    /// The pair at its start has been given.
+    /// The pair at its start has been returned.
     paired: bool,
 }
 
-impl<'a> Tokens<'a> {
-    /// Tokens of a text in the language that `stems` speak.
-    pub(crate) fn new(text: &'a str, stems: &'a mut Stems) -> Self {
+impl<'a> WordTokens<'a> {
+    /// The tokens of a text in the current language of `stems`.
+    pub(crate) fn new(text: &'a str, stems: &'a mut StemCache) -> Self {
         let token = Token::default();
         let (stem, lower) = (String::new(), String::new());
-        Self { pieces: pieces(text), stems, position: 0, token, stem, run: Run::default(), lower }
+        Self { pieces: pieces(text), stems, position: 0, token, stem, run: WideRun::default(), lower }
     }
 
-    fn set(&mut self, from: usize, len: usize, position: usize) {
+    fn set_span(&mut self, from: usize, len: usize, position: usize) {
         self.token.offset_from = from;
         self.token.offset_to = from + len;
         self.token.position = position;
     }
 
-    /// The next token of a run: pairs of neighbours; characters that are words by themselves also alone.
-    fn next_of_run(&mut self) -> bool {
+    /// The next token of a run: pairs of neighbours, and Chinese characters also alone.
+    fn next_in_run(&mut self) -> bool {
         while let Some(first) = self.run.rest.chars().next() {
             let run = self.run;
             let second = run.rest[first.len_utf8()..].chars().next();
@@ -85,7 +86,7 @@ impl<'a> Tokens<'a> {
                 if let Some(second) = second {
                     let len = first.len_utf8() + second.len_utf8();
                     fold(&run.rest[..len], &mut self.token.text);
-                    self.set(run.from, len, self.position);
+                    self.set_span(run.from, len, self.position);
                     return true;
                 }
             }
@@ -97,7 +98,7 @@ impl<'a> Tokens<'a> {
             self.position += 1;
             if run.alone || is_han(first) {
                 fold(&run.rest[..len], &mut self.token.text);
-                self.set(run.from, len, position);
+                self.set_span(run.from, len, position);
                 return true;
             }
         }
@@ -105,41 +106,41 @@ impl<'a> Tokens<'a> {
     }
 }
 
-impl TokenStream for Tokens<'_> {
+impl TokenStream for WordTokens<'_> {
     fn advance(&mut self) -> bool {
         if !self.stem.is_empty() {
             std::mem::swap(&mut self.token.text, &mut self.stem);
             self.stem.clear();
             return true;
         }
-        if self.next_of_run() {
+        if self.next_in_run() {
             return true;
         }
         while let Some(piece) = self.pieces.next() {
             if piece.wide {
                 let alone = piece.text.chars().nth(1).is_none();
-                self.run = Run { rest: piece.text, from: piece.from, alone, paired: false };
-                return self.next_of_run();
+                self.run = WideRun { rest: piece.text, from: piece.from, alone, paired: false };
+                return self.next_in_run();
             }
             let position = self.position;
             self.position += 1;
-            if piece.text.len() > LONGEST_WORD && piece.text.chars().nth(LONGEST_WORD).is_some() {
+            if piece.text.len() > MAX_WORD_CHARS && piece.text.chars().nth(MAX_WORD_CHARS).is_some() {
                 continue;
             }
             lower(piece.text, &mut self.token.text);
-            // What is plain already is its own small form.
-            let small = if self.token.text.is_ascii() {
+            // ASCII text needs no folding.
+            let lowered = if self.token.text.is_ascii() {
                 &self.token.text
             } else {
                 std::mem::swap(&mut self.lower, &mut self.token.text);
                 fold(&self.lower, &mut self.token.text);
                 &self.lower
             };
-            if let Some(stem) = self.stems.of(small) {
-                self.stem.push(STEM);
+            if let Some(stem) = self.stems.stem(lowered) {
+                self.stem.push(STEM_PREFIX);
                 self.stem.push_str(stem);
             }
-            self.set(piece.from, piece.text.len(), position);
+            self.set_span(piece.from, piece.text.len(), position);
             return true;
         }
         false
@@ -159,8 +160,8 @@ mod tests {
     use super::*;
 
     fn tokens(language: &str, text: &str) -> Vec<String> {
-        let mut words = Words::default();
-        let text = tagged(Language::tagged(language), text);
+        let mut words = WordTokenizer::default();
+        let text = with_language_tag(Language::from_tag(language), text);
         let mut stream = words.token_stream(&text);
         let mut found = Vec::new();
         while stream.advance() {

@@ -1,30 +1,30 @@
-//! Entries that come, change and go, and what a crash leaves.
+//! Entries that are added, changed and deleted, and the state after a crash.
 
-use crate::{DAY, Ground, NOW, page, small};
-use index::{Entry, Index, Options};
+use crate::{DAY, Fixture, NOW, page, small};
+use index::{Index, IndexEntry, Options};
 
 #[test]
-fn a_newer_page_takes_the_place_of_the_older() {
-    let mut ground = Ground::of([page("https://a.example/", "old", "gannet")]);
-    ground
+fn a_newer_page_replaces_the_older() {
+    let mut fixture = Fixture::with_pages([page("https://a.example/", "old", "gannet")]);
+    fixture
         .add([page("https://a.example/", "newer", "gannet"), page("https://a.example/", "newest", "gannet")]);
-    assert_eq!(ground.ask("gannet"), ["newest"]);
-    assert_eq!(ground.index.status().unwrap().documents, 1);
-    assert_eq!(ground.index.last_seq().unwrap(), 3);
-    let gone = Entry { document: None, ..ground.entry(page("https://a.example/", "", "")) };
-    ground.index.feed(vec![gone]).unwrap();
-    ground.index.commit().unwrap();
-    assert!(ground.ask("gannet").is_empty());
-    assert_eq!(ground.index.last_seq().unwrap(), 4);
+    assert_eq!(fixture.ask("gannet"), ["newest"]);
+    assert_eq!(fixture.index.status().unwrap().documents, 1);
+    assert_eq!(fixture.index.last_seq().unwrap(), 3);
+    let gone = IndexEntry { document: None, ..fixture.entry(page("https://a.example/", "", "")) };
+    fixture.index.feed(vec![gone]).unwrap();
+    fixture.index.commit().unwrap();
+    assert!(fixture.ask("gannet").is_empty());
+    assert_eq!(fixture.index.last_seq().unwrap(), 4);
 }
 
 #[test]
-fn a_crash_before_the_commit_loses_the_way_back_to_it_and_no_more() {
-    let mut ground = Ground::of([page("https://a.example/", "kept", "gannet")]);
-    let lost = ground.entry(page("https://b.example/", "lost", "gannet"));
-    ground.index.feed(vec![lost.clone()]).unwrap();
-    assert_eq!(ground.index.last_seq().unwrap(), 1, "what is not committed is not counted");
-    let Ground { folder, index, .. } = ground;
+fn a_crash_loses_only_uncommitted_entries() {
+    let mut fixture = Fixture::with_pages([page("https://a.example/", "kept", "gannet")]);
+    let lost = fixture.entry(page("https://b.example/", "lost", "gannet"));
+    fixture.index.feed(vec![lost.clone()]).unwrap();
+    assert_eq!(fixture.index.last_seq().unwrap(), 1, "uncommitted entries are not counted");
+    let Fixture { folder, index, .. } = fixture;
     drop(index);
     let index = Index::open(folder.path(), small(Options::default())).unwrap();
     assert_eq!(index.last_seq().unwrap(), 1);
@@ -37,39 +37,39 @@ fn a_crash_before_the_commit_loses_the_way_back_to_it_and_no_more() {
 
 #[test]
 fn an_emptied_index_starts_again() {
-    let mut ground = Ground::of([page("https://a.example/", "a", "gannet")]);
-    ground.index.wipe().unwrap();
-    assert_eq!(ground.index.last_seq().unwrap(), 0);
-    assert!(ground.ask("gannet").is_empty());
-    ground.seq = 0;
-    ground.add([page("https://a.example/", "again", "gannet")]);
-    assert_eq!(ground.ask("gannet"), ["again"]);
-    assert_eq!(ground.index.last_seq().unwrap(), 1);
+    let mut fixture = Fixture::with_pages([page("https://a.example/", "a", "gannet")]);
+    fixture.index.wipe().unwrap();
+    assert_eq!(fixture.index.last_seq().unwrap(), 0);
+    assert!(fixture.ask("gannet").is_empty());
+    fixture.seq = 0;
+    fixture.add([page("https://a.example/", "again", "gannet")]);
+    assert_eq!(fixture.ask("gannet"), ["again"]);
+    assert_eq!(fixture.index.last_seq().unwrap(), 1);
 }
 
 #[test]
-fn what_was_seen_longest_ago_goes_first() {
+fn the_oldest_documents_are_removed_first() {
     let most = 400_000;
-    let mut ground = Ground::with(Options { max_bytes: most, ..Options::default() });
+    let mut fixture = Fixture::with(Options { max_bytes: most, ..Options::default() });
     let mut evicted = 0;
     for round in 0..3 {
         let mut entries = Vec::new();
         for number in 0..60 {
             let at = round * 60 + number;
-            // Words that nothing can be saved on.
+            // Random words, which do not compress.
             let word = |word: i64| format!("{:x}", (at * 300 + word).wrapping_mul(0x1e37_79b9_7f4a_7c15));
             let body = (0..300).map(word).collect::<Vec<_>>().join(" ");
             let document = page(&format!("https://a.example/{at}"), &format!("page {at}"), &body);
-            entries.push(Entry { seen_at: NOW - 1_000 * DAY + at * 1_000, ..ground.entry(document) });
+            entries.push(IndexEntry { seen_at: NOW - 1_000 * DAY + at * 1_000, ..fixture.entry(document) });
         }
-        ground.index.feed(entries).unwrap();
-        evicted += ground.index.commit().unwrap();
-        let status = ground.index.status().unwrap();
+        fixture.index.feed(entries).unwrap();
+        evicted += fixture.index.commit().unwrap();
+        let status = fixture.index.status().unwrap();
         assert!(status.bytes <= most, "{} bytes after round {round}", status.bytes);
     }
-    let status = ground.index.status().unwrap();
+    let status = fixture.index.status().unwrap();
     assert!(evicted > 0 && status.evicted == evicted && status.documents == 180 - evicted);
     assert_eq!(status.last_seq, 180);
-    assert_eq!(ground.ask("page 179")[0], "page 179");
-    assert!(!ground.ask("page 0").contains(&"page 0".to_owned()));
+    assert_eq!(fixture.ask("page 179")[0], "page 179");
+    assert!(!fixture.ask("page 0").contains(&"page 0".to_owned()));
 }

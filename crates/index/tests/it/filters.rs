@@ -1,9 +1,9 @@
 //! Operators and filters, each alone.
 
-use crate::{DAY, Ground, NOW, page, query};
+use crate::{DAY, Fixture, NOW, page, query};
 use index::{Document, Filter, Query};
 
-fn ground() -> Ground {
+fn fixture() -> Fixture {
     let docs = page(
         "https://docs.rs/tokio/latest/",
         "Tokio documentation",
@@ -34,13 +34,13 @@ fn ground() -> Ground {
             "The runtime panics when it is dropped.",
         )
     };
-    Ground::of([docs, manual, blog, issue])
+    Fixture::with_pages([docs, manual, blog, issue])
 }
 
 fn found(filter: impl FnOnce(&mut Query)) -> Vec<String> {
     let mut query = query("runtime");
     filter(&mut query);
-    let mut titles = ground().titles(&query);
+    let mut titles = fixture().titles(&query);
     titles.sort();
     titles
 }
@@ -106,7 +106,7 @@ fn time_bounds_what_is_found() {
     assert_eq!(found(|query| query.since = Some(NOW - 7 * DAY)), [NEWS]);
     assert_eq!(found(|query| query.until = Some(NOW - 7 * DAY)), [MANUAL, ISSUE, DOCS]);
     let newest = Query { newest_first: true, ..query("runtime") };
-    assert_eq!(ground().titles(&newest)[0], NEWS);
+    assert_eq!(fixture().titles(&newest)[0], NEWS);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn without_words_the_newest_come_first() {
         ..page(&format!("https://a.example/{day}"), &format!("{} days", day * 7 % 300), "gannet")
     });
     let list = Query { text: String::new(), sites: list(&["a.example"]), limit: 3, ..query("") };
-    assert_eq!(Ground::of(pages).titles(&list), ["0 days", "1 days", "2 days"]);
+    assert_eq!(Fixture::with_pages(pages).titles(&list), ["0 days", "1 days", "2 days"]);
 }
 
 #[test]

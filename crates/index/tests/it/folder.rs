@@ -1,33 +1,33 @@
-//! Folders that are shared, foreign or broken.
+//! Folders that are shared, of another version, or broken.
 
-use crate::{Ground, page, query, small};
-use index::{Error, Index, Opened, Options};
+use crate::{Fixture, page, query, small};
+use index::{Error, Index, OpenState, Options};
 use std::fs;
 
 #[test]
 fn one_process_writes_and_others_may_read() {
-    let mut ground = Ground::of([page("https://a.example/", "first", "gannet")]);
+    let mut fixture = Fixture::with_pages([page("https://a.example/", "first", "gannet")]);
     let options = || small(Options::default());
-    let second = Index::open(ground.folder.path(), options()).unwrap_err();
+    let second = Index::open(fixture.folder.path(), options()).unwrap_err();
     assert!(
         matches!(second, Error::Busy { .. }) && second.to_string().contains("another process"),
         "{second}"
     );
-    let reader = Index::open_read_only(ground.folder.path(), options()).unwrap();
+    let reader = Index::open_read_only(fixture.folder.path(), options()).unwrap();
     assert_eq!(reader.search(&query("gannet")).unwrap().hits.len(), 1);
     assert!(matches!(reader.commit().unwrap_err(), Error::ReadOnly));
-    ground.add([page("https://b.example/", "second", "gannet")]);
-    assert_eq!(ground.ask("gannet").len(), 2);
-    let later = Index::open_read_only(ground.folder.path(), options()).unwrap();
+    fixture.add([page("https://b.example/", "second", "gannet")]);
+    assert_eq!(fixture.ask("gannet").len(), 2);
+    let later = Index::open_read_only(fixture.folder.path(), options()).unwrap();
     assert_eq!(later.search(&query("gannet")).unwrap().hits.len(), 2);
     assert_eq!(later.last_seq().unwrap(), 2);
 }
 
 #[test]
 fn another_version_is_set_aside_and_filled_again() {
-    let ground = Ground::of([page("https://a.example/", "a", "gannet")]);
-    let Ground { folder, index, .. } = ground;
-    assert_eq!(index.opened(), &Opened::Fresh);
+    let fixture = Fixture::with_pages([page("https://a.example/", "a", "gannet")]);
+    let Fixture { folder, index, .. } = fixture;
+    assert_eq!(index.opened(), &OpenState::Fresh);
     drop(index);
     let about = folder.path().join("about.json");
     fs::write(&about, r#"{"version":0,"created":0}"#).unwrap();
@@ -36,20 +36,20 @@ fn another_version_is_set_aside_and_filled_again() {
         Err(Error::Unreadable { .. })
     ));
     let index = Index::open(folder.path(), small(Options::default())).unwrap();
-    let Opened::SetAside { path, reason } = index.opened() else { panic!("{:?}", index.opened()) };
+    let OpenState::SetAside { path, reason } = index.opened() else { panic!("{:?}", index.opened()) };
     assert!(path.join("meta.json").exists() && reason.contains("version 0"), "{reason}");
     assert_eq!(index.last_seq().unwrap(), 0);
     assert!(index.search(&query("gannet")).unwrap().hits.is_empty());
     drop(index);
     let index = Index::open(folder.path(), small(Options::default())).unwrap();
-    assert_eq!(index.opened(), &Opened::Existing);
+    assert_eq!(index.opened(), &OpenState::Existing);
 }
 
 #[test]
 fn a_broken_index_is_set_aside() {
     for broken in ["meta.json", "store"] {
-        let ground = Ground::of([page("https://a.example/", "a", "gannet")]);
-        let Ground { folder, index, .. } = ground;
+        let fixture = Fixture::with_pages([page("https://a.example/", "a", "gannet")]);
+        let Fixture { folder, index, .. } = fixture;
         drop(index);
         for file in fs::read_dir(folder.path().join("current")).unwrap() {
             let path = file.unwrap().path();
@@ -58,13 +58,13 @@ fn a_broken_index_is_set_aside() {
             }
         }
         let index = Index::open(folder.path(), small(Options::default())).unwrap();
-        assert!(matches!(index.opened(), Opened::SetAside { .. }), "{broken}: {:?}", index.opened());
+        assert!(matches!(index.opened(), OpenState::SetAside { .. }), "{broken}: {:?}", index.opened());
         assert_eq!(index.last_seq().unwrap(), 0);
     }
 }
 
 #[test]
-fn there_is_nothing_to_read_where_nothing_was_written() {
+fn an_empty_folder_cannot_be_opened_for_reading() {
     let folder = tempfile::tempdir().unwrap();
     let missing = Index::open_read_only(&folder.path().join("none"), Options::default()).unwrap_err();
     assert!(matches!(missing, Error::Unreadable { .. }), "{missing}");

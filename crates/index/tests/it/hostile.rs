@@ -1,6 +1,6 @@
-//! Documents and queries that nobody means well with.
+//! Hostile documents and queries.
 
-use crate::{Ground, NOW, page, query};
+use crate::{Fixture, NOW, page, query};
 use index::{Document, Filter, Image, Query};
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -36,14 +36,14 @@ fn hostile_documents_cost_little_and_stay_findable() {
         page("https://marks.example/", "marks", &"e\u{301}\u{301}\u{301}".repeat(100_000)),
     ];
     let start = Instant::now();
-    let ground = Ground::of(documents);
-    assert_eq!(ground.ask("gannet").len(), 7);
+    let fixture = Fixture::with_pages(documents);
+    assert_eq!(fixture.ask("gannet").len(), 7);
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    assert!(ground.index.status().unwrap().bytes < 10 << 20);
+    assert!(fixture.index.status().unwrap().bytes < 10 << 20);
 }
 
-static GROUND: LazyLock<Ground> = LazyLock::new(|| {
-    Ground::of((0..20).map(|at| {
+static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
+    Fixture::with_pages((0..20).map(|at| {
         page(&format!("https://{at}.example/a/b"), "Gannet", "to be or not to be 東京タワー C++ gannets")
     }))
 });
@@ -71,10 +71,10 @@ fn all_of(text: &str) -> Query {
 }
 
 #[test]
-fn odd_queries_have_sane_answers() {
-    let ground = &*GROUND;
+fn odd_queries_are_answered() {
+    let fixture = &*FIXTURE;
     for nothing in ["", "   ", "?!… —", "\u{0}\u{1}", "\"\"", "~"] {
-        assert!(ground.ask(nothing).is_empty(), "{nothing:?}");
+        assert!(fixture.ask(nothing).is_empty(), "{nothing:?}");
     }
     for something in [
         "the gannet of the",
@@ -82,11 +82,11 @@ fn odd_queries_have_sane_answers() {
         &"gannet ".repeat(70),
         &format!("gannet {}", "a b c d e f g ".repeat(40)),
     ] {
-        assert_eq!(ground.ask(something).len(), 10, "{something}");
+        assert_eq!(fixture.ask(something).len(), 10, "{something}");
     }
-    assert!(ground.search(&Query { limit: 0, ..query("gannet") }).hits.is_empty());
-    assert_eq!(ground.search(&Query { limit: usize::MAX, ..query("gannet") }).hits.len(), 20);
-    assert_eq!(ground.search(&Query { now: NOW, ..query("gannet") }).searched, 20);
+    assert!(fixture.search(&Query { limit: 0, ..query("gannet") }).hits.is_empty());
+    assert_eq!(fixture.search(&Query { limit: usize::MAX, ..query("gannet") }).hits.len(), 20);
+    assert_eq!(fixture.search(&Query { now: NOW, ..query("gannet") }).searched, 20);
 }
 
 proptest! {
@@ -96,9 +96,9 @@ proptest! {
     fn any_query_is_bounded(text in "\\PC{0,500}", mixed in "[a-zé東京タワ~+#\" .:/\\-]{0,200}") {
         for text in [text.as_str(), mixed.as_str()] {
             let start = Instant::now();
-            let found = GROUND.search(&query(text));
+            let found = FIXTURE.search(&query(text));
             prop_assert!(found.hits.len() <= 10 && found.hits.iter().all(|hit| hit.score.is_finite()));
-            GROUND.search(&all_of(text));
+            FIXTURE.search(&all_of(text));
             prop_assert!(start.elapsed() < Duration::from_secs(2));
         }
     }

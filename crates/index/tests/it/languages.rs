@@ -1,6 +1,6 @@
-//! Words in the forms of their language.
+//! Word forms of several languages.
 
-use crate::{Ground, page, query};
+use crate::{Fixture, page, query};
 use index::{Document, Query};
 
 fn in_language(language: Option<&str>, title: &str, body: &str) -> Document {
@@ -10,8 +10,8 @@ fn in_language(language: Option<&str>, title: &str, body: &str) -> Document {
     }
 }
 
-fn ground() -> Ground {
-    Ground::of([
+fn fixture() -> Fixture {
+    Fixture::with_pages([
         in_language(Some("en"), "english", "The cats were running through libraries."),
         in_language(Some("de-AT"), "german", "Die alten Häuser der Städte haben große Türen und Straßen."),
         in_language(Some("fr"), "french", "Les élèves étudient les mathématiques à l'école."),
@@ -23,7 +23,7 @@ fn ground() -> Ground {
 
 #[test]
 fn forms_of_a_word_are_found_in_each_language() {
-    let ground = ground();
+    let fixture = fixture();
     for (text, title) in [
         ("run library cat", "english"),
         ("Haus mit Tür", "german"),
@@ -39,37 +39,39 @@ fn forms_of_a_word_are_found_in_each_language() {
         ("مكتبة", "arabic"),
         ("محمد", "arabic"),
     ] {
-        assert_eq!(ground.ask(text).first().map(String::as_str), Some(title), "{text}");
+        assert_eq!(fixture.ask(text).first().map(String::as_str), Some(title), "{text}");
     }
 }
 
 #[test]
 fn the_word_itself_comes_before_its_forms() {
     let body = |word: &str| format!("Something about {word} and nothing else at all.");
-    let ground = Ground::of([
+    let fixture = Fixture::with_pages([
         page("https://a.example/", "forms", &body("connected")),
         page("https://b.example/", "itself", &body("connection")),
         page("https://c.example/", "others", &body("connects")),
     ]);
-    let titles = ground.ask("connection");
+    let titles = fixture.ask("connection");
     assert_eq!((titles[0].as_str(), titles.len()), ("itself", 3));
 }
 
 #[test]
-fn a_page_that_names_no_language_is_read_in_its_own() {
+fn the_language_of_a_page_is_detected() {
     let body =
         "Die alten Häuser der Städte haben große Türen, und die Menschen gehen durch die Straßen nach Hause.";
-    let ground = Ground::of([in_language(None, "german", body)]);
-    assert_eq!(ground.titles(&Query { language: Some("de".into()), ..query("Mensch") }), ["german"]);
+    let fixture = Fixture::with_pages([in_language(None, "german", body)]);
+    assert_eq!(fixture.titles(&Query { language: Some("de".into()), ..query("Mensch") }), ["german"]);
 }
 
 #[test]
 fn pages_in_the_language_asked_for_come_forward() {
     let text = "Internet Computer Video Radio";
-    let ground =
-        Ground::of([in_language(Some("en"), "english", text), in_language(Some("de"), "german", text)]);
+    let fixture = Fixture::with_pages([
+        in_language(Some("en"), "english", text),
+        in_language(Some("de"), "german", text),
+    ]);
     for (language, title) in [("en", "english"), ("de", "german")] {
-        let titles = ground.titles(&Query { language: Some(language.into()), ..query("radio video") });
+        let titles = fixture.titles(&Query { language: Some(language.into()), ..query("radio video") });
         assert_eq!((titles[0].as_str(), titles.len()), (title, 2));
     }
 }

@@ -1,4 +1,4 @@
-//! The index as its callers see it.
+//! Tests of the public interface.
 
 mod feed;
 mod filters;
@@ -10,7 +10,7 @@ mod languages;
 mod ranking;
 mod teams;
 
-use index::{Document, Entry, Found, Index, Options, Query};
+use index::{Document, Index, IndexEntry, IndexResults, Options, Query};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -18,14 +18,14 @@ use uuid::Uuid;
 const NOW: i64 = 1_790_000_000_000;
 const DAY: i64 = 86_400_000;
 
-/// An index in a folder that goes when the test ends.
-struct Ground {
+/// An index in a temporary folder.
+struct Fixture {
     folder: TempDir,
     index: Index,
     seq: i64,
 }
 
-impl Ground {
+impl Fixture {
     fn new() -> Self {
         Self::with(Options::default())
     }
@@ -36,11 +36,11 @@ impl Ground {
         Self { folder, index, seq: 0 }
     }
 
-    /// An index of pages of everybody.
-    fn of(documents: impl IntoIterator<Item = Document>) -> Self {
-        let mut ground = Self::new();
-        ground.add(documents);
-        ground
+    /// An index of pages that are visible to every team.
+    fn with_pages(documents: impl IntoIterator<Item = Document>) -> Self {
+        let mut fixture = Self::new();
+        fixture.add(documents);
+        fixture
     }
 
     fn add(&mut self, documents: impl IntoIterator<Item = Document>) {
@@ -49,9 +49,9 @@ impl Ground {
         self.index.commit().unwrap();
     }
 
-    fn entry(&mut self, document: Document) -> Entry {
+    fn entry(&mut self, document: Document) -> IndexEntry {
         self.seq += 1;
-        Entry {
+        IndexEntry {
             seq: self.seq,
             key: if document.url.len() > 2_000 {
                 i128::from(self.seq).to_be_bytes()
@@ -65,7 +65,7 @@ impl Ground {
         }
     }
 
-    fn search(&self, query: &Query) -> Found {
+    fn search(&self, query: &Query) -> IndexResults {
         self.index.search(query).unwrap()
     }
 
@@ -79,7 +79,7 @@ impl Ground {
     }
 }
 
-/// Little memory: many indexes live at once in a test run.
+/// Uses little memory, because many indexes are open at once in a test run.
 fn small(options: Options) -> Options {
     Options { memory: 16 << 20, threads: 1, ..options }
 }

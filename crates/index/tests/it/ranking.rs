@@ -1,16 +1,16 @@
-//! The order of hits, one reason at a time.
+//! The ranking, one signal at a time.
 
-use crate::{DAY, Ground, NOW, page, query};
+use crate::{DAY, Fixture, NOW, page, query};
 use index::{Document, Query, address_number};
 
-/// Words that fill a page without saying anything.
+/// Filler words.
 const FILL: &str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen";
 
-/// The first of two pages comes first, whichever was indexed before.
+/// Checks that the better page ranks first, whichever was indexed first.
 #[track_caller]
 fn first(query: &Query, better: &Document, worse: &Document) {
     for pages in [[better.clone(), worse.clone()], [worse.clone(), better.clone()]] {
-        let titles = Ground::of(pages).titles(query);
+        let titles = Fixture::with_pages(pages).titles(query);
         assert_eq!(titles.first(), Some(&better.title), "{titles:?}");
     }
 }
@@ -90,11 +90,11 @@ fn pages_that_others_link_to_come_first() {
         let url = format!("https://{number}.example/");
         pages.push(Document { links: vec![target], ..page(&url, "links", "See there.") });
     }
-    assert_eq!(Ground::of(pages).ask("gannet"), ["linked", "unlinked"]);
+    assert_eq!(Fixture::with_pages(pages).ask("gannet"), ["linked", "unlinked"]);
 }
 
 #[test]
-fn what_the_team_values_comes_first() {
+fn valued_pages_rank_higher() {
     let text = "The gannet is a bird of the sea.";
     let (one, other) = (a("one", text), b("other", text));
     let valuing = |name: &str| Query { valued: vec![(name.into(), 1.0)], ..query("gannet") };
@@ -103,7 +103,7 @@ fn what_the_team_values_comes_first() {
 }
 
 #[test]
-fn one_host_does_not_fill_the_answer_unless_it_is_asked_for() {
+fn one_host_does_not_fill_the_results_unless_it_is_asked_for() {
     let mut pages: Vec<Document> = (0..8)
         .map(|number| {
             page(
@@ -118,37 +118,38 @@ fn one_host_does_not_fill_the_answer_unless_it_is_asked_for() {
         "small",
         &format!("{FILL} A gannet was seen at the colony. {FILL}"),
     ));
-    let ground = Ground::of(pages);
-    let place = |query: &Query| ground.titles(query).iter().position(|title| title == "small");
+    let fixture = Fixture::with_pages(pages);
+    let place = |query: &Query| fixture.titles(query).iter().position(|title| title == "small");
     assert!(place(&query("gannet colony")).unwrap() <= 5);
     let site = Query { sites: vec!["example".into()], ..query("gannet colony") };
     assert_eq!(place(&site), Some(8));
 }
 
 #[test]
-fn a_slip_of_the_finger_is_forgiven() {
-    let ground = Ground::of([a("gannets", "The gannet dives from a great height."), b("other", FILL)]);
+fn typing_errors_are_corrected() {
+    let fixture =
+        Fixture::with_pages([a("gannets", "The gannet dives from a great height."), b("other", FILL)]);
     for text in ["gannte", "ganet dives", "the gannnet"] {
-        assert_eq!(ground.ask(text).first().map(String::as_str), Some("gannets"), "{text}");
+        assert_eq!(fixture.ask(text).first().map(String::as_str), Some("gannets"), "{text}");
     }
-    assert!(ground.ask("zzzzqqqq").is_empty());
+    assert!(fixture.ask("zzzzqqqq").is_empty());
 }
 
 #[test]
 fn common_words_alone_still_find_something() {
-    let ground = Ground::of([
+    let fixture = Fixture::with_pages([
         a("hamlet", "To be, or not to be, that is the question."),
         b("other", "It is what it is."),
     ]);
-    assert_eq!(ground.ask("to be or not to be")[0], "hamlet");
+    assert_eq!(fixture.ask("to be or not to be")[0], "hamlet");
 }
 
 #[test]
-fn passages_answer_word_for_word() {
+fn passages_are_verbatim() {
     let body = format!("{FILL}. {FILL}.\nThe gannet reaches 100 km/h when it dives. It eats fish.\n{FILL}.");
-    let ground = Ground::of([a("gannet", &body)]);
-    let hit = &ground.search(&Query { passages: 2, ..query("how fast does a gannet dive") }).hits[0];
+    let fixture = Fixture::with_pages([a("gannet", &body)]);
+    let hit = &fixture.search(&Query { passages: 2, ..query("how fast does a gannet dive") }).hits[0];
     assert!(hit.passages[0].starts_with("The gannet reaches 100 km/h when it dives."), "{:?}", hit.passages);
     assert!(hit.passages.iter().all(|passage| body.contains(passage.as_str()) && passage.len() <= 330));
-    assert!(ground.search(&query("gannet")).hits[0].passages.is_empty());
+    assert!(fixture.search(&query("gannet")).hits[0].passages.is_empty());
 }

@@ -1,5 +1,5 @@
-//! A stream that counts what passes, and stops reading when an answer grows past its budget.
-//! Counting here, at the socket, is what makes "bytes that left another way" a number.
+//! A stream that counts its bytes, and stops reading when a response exceeds its budget. Counting at the
+//! socket is how tests can prove that no byte bypassed a proxy.
 
 use std::io;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// What has left and come in over all connections of a fetcher, handshakes included.
+/// Bytes sent and received over all connections of a fetcher, handshakes included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
     /// Bytes exchanged directly with targets.
@@ -19,53 +19,54 @@ pub struct Traffic {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TrafficCount {
+pub(crate) struct TrafficCounter {
     pub(crate) direct: Arc<AtomicU64>,
     pub(crate) proxied: Arc<AtomicU64>,
 }
 
-impl TrafficCount {
-    pub(crate) fn read(&self) -> Traffic {
+impl TrafficCounter {
+    pub(crate) fn snapshot(&self) -> Traffic {
         Traffic { direct: self.direct.load(Ordering::Relaxed), proxied: self.proxied.load(Ordering::Relaxed) }
     }
 }
 
-/// How much a connection may still read before the next part of an answer, its head or a piece of its body, must be
-/// there. What an HTTP library makes of the bytes does not matter here: framing that never comes to an end is counted too.
+/// How many bytes a connection may still read before the next part of a response (its head or a chunk of its
+/// body) must be complete. Independent of what the HTTP library makes of the bytes, so endless framing is
+/// counted too.
 #[derive(Debug)]
 pub(crate) struct ReadBudget {
     read: AtomicU64,
-    until: AtomicU64,
-    /// Where `until` ends, however many pieces come.
-    most: AtomicU64,
-    spent: AtomicBool,
+    limit: AtomicU64,
+    /// The upper bound of `limit`, however many chunks come.
+    max_total: AtomicU64,
+    exhausted: AtomicBool,
 }
 
 impl ReadBudget {
-    /// Nothing is limited before it is asked for.
+    /// No limit until `start` is called.
     fn unlimited() -> Self {
         let all = || AtomicU64::new(u64::MAX);
-        Self { read: AtomicU64::new(0), until: all(), most: all(), spent: AtomicBool::new(false) }
+        Self { read: AtomicU64::new(0), limit: all(), max_total: all(), exhausted: AtomicBool::new(false) }
     }
 
-    /// The next part may take `bytes`, and it and all that follow `in_all`.
+    /// The next part may take `bytes`, and all parts together `in_all`.
     pub(crate) fn start(&self, bytes: u64, in_all: u64) {
-        self.most.store(self.read.load(Ordering::Relaxed).saturating_add(in_all), Ordering::Relaxed);
-        self.go_on(bytes);
+        self.max_total.store(self.read.load(Ordering::Relaxed).saturating_add(in_all), Ordering::Relaxed);
+        self.extend(bytes);
     }
 
-    /// The part is there; the next one may take `bytes`.
-    pub(crate) fn go_on(&self, bytes: u64) {
-        let until = self.read.load(Ordering::Relaxed).saturating_add(bytes);
-        self.until.store(until.min(self.most.load(Ordering::Relaxed)), Ordering::Relaxed);
+    /// A part is complete; the next one may take `bytes`.
+    pub(crate) fn extend(&self, bytes: u64) {
+        let limit = self.read.load(Ordering::Relaxed).saturating_add(bytes);
+        self.limit.store(limit.min(self.max_total.load(Ordering::Relaxed)), Ordering::Relaxed);
     }
 
-    pub(crate) fn was_spent(&self) -> bool {
-        self.spent.load(Ordering::Relaxed)
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.exhausted.load(Ordering::Relaxed)
     }
 }
 
-/// A TCP connection, counted.
+/// A TCP connection with byte counting.
 #[derive(Debug)]
 pub(crate) struct Metered {
     stream: TcpStream,
@@ -90,9 +91,9 @@ impl AsyncRead for Metered {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.budget.read.load(Ordering::Relaxed) > self.budget.until.load(Ordering::Relaxed) {
-            self.budget.spent.store(true, Ordering::Relaxed);
-            return Poll::Ready(Err(io::Error::other("the answer is too large")));
+        if self.budget.read.load(Ordering::Relaxed) > self.budget.limit.load(Ordering::Relaxed) {
+            self.budget.exhausted.store(true, Ordering::Relaxed);
+            return Poll::Ready(Err(io::Error::other("the response is too large")));
         }
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);

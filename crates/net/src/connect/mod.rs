@@ -1,15 +1,15 @@
-//! Making connections: resolve, check, dial the checked addresses, tunnel, TLS. The only place of the
-//! product that opens a socket to somewhere else. Speaks no HTTP beyond a proxy's `CONNECT`.
+//! Makes connections: resolve, check, connect to the checked addresses, tunnel, TLS. The only module of this
+//! crate that opens TCP connections to other machines. Speaks no HTTP beyond a proxy's `CONNECT`.
 
 mod metered;
 mod tunnel;
 
 pub use metered::Traffic;
-pub(crate) use metered::{ReadBudget, TrafficCount};
+pub(crate) use metered::{ReadBudget, TrafficCounter};
 
 use crate::allow::Purpose;
 use crate::deadline::Deadline;
-use crate::error::{FetchError, Phase, detail};
+use crate::error::{FetchError, Phase, error_chain};
 use crate::guard::{CheckedAddress, Destination, EgressPolicy};
 use crate::resolve::{Resolve, means_not_found};
 use crate::route::{Proxy, ProxyKind, Route};
@@ -28,98 +28,102 @@ use tokio::time::{Instant, sleep};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-/// How long one address is given before the next is tried beside it.
-const HEAD_START: Duration = Duration::from_millis(250);
-/// Addresses of one host that are tried at most.
-const MOST_DIALLED: usize = 6;
+/// How long one address may take before the next is tried in parallel.
+const NEXT_ADDRESS_DELAY: Duration = Duration::from_millis(250);
+/// The most addresses of one host that are tried.
+const MAX_DIALED_ADDRESSES: usize = 6;
 
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// Where the time of making a connection went.
+/// How long the phases of opening a connection took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Opening {
+pub(crate) struct ConnectTimings {
     pub(crate) resolve: Duration,
     pub(crate) connect: Duration,
     pub(crate) proxy: Duration,
     pub(crate) tls: Duration,
 }
 
-/// A connection ready to speak HTTP on.
-pub(crate) struct Opened {
+/// A connection that is ready for HTTP.
+pub(crate) struct OpenedConnection {
     pub(crate) stream: Pin<Box<dyn Stream>>,
     pub(crate) http2: bool,
     pub(crate) remote: SocketAddr,
     pub(crate) budget: Arc<ReadBudget>,
-    pub(crate) opening: Opening,
+    pub(crate) timings: ConnectTimings,
 }
 
-/// Opens connections under one policy.
+/// Opens connections under one egress policy.
 #[derive(Clone)]
 pub(crate) struct Connector {
     pub(crate) policy: EgressPolicy,
     pub(crate) resolver: Arc<dyn Resolve>,
     pub(crate) tls: Tls,
-    pub(crate) traffic: TrafficCount,
+    pub(crate) traffic: TrafficCounter,
 }
 
-/// What a connection is for.
-pub(crate) struct Wanted<'a> {
+/// What to connect to, and how.
+pub(crate) struct ConnectRequest<'a> {
     pub(crate) purpose: Purpose,
     pub(crate) destination: &'a Destination,
     pub(crate) route: &'a Route,
     pub(crate) check_certificate: bool,
-    /// Bytes are to be passed on as they are: no TLS of ours, and through every kind of proxy a tunnel.
-    pub(crate) bare: bool,
-    /// For names, TCP, tunnel and TLS together.
+    /// Bytes are passed on unchanged: without TLS of ours, and through a tunnel with every kind of proxy.
+    pub(crate) raw: bool,
+    /// For DNS, TCP, tunnel and TLS together.
     pub(crate) deadline: Deadline,
 }
 
 impl Connector {
-    pub(crate) async fn open(&self, wanted: &Wanted<'_>) -> Result<Opened, FetchError> {
-        // Also where a proxy will do the resolving: an address needs none.
-        self.policy.check_literal(wanted.purpose, wanted.destination)?;
-        match wanted.route {
-            Route::Direct => self.open_direct(wanted).await,
+    pub(crate) async fn open(&self, request: &ConnectRequest<'_>) -> Result<OpenedConnection, FetchError> {
+        // Also when a proxy does the DNS: an IP address needs none.
+        self.policy.check_literal(request.purpose, request.destination)?;
+        match request.route {
+            Route::Direct => self.open_direct(request).await,
             Route::Through(proxy) => {
-                self.policy.check_through_proxy(wanted.purpose, wanted.destination)?;
-                self.open_through(wanted, proxy).await
+                self.policy.check_through_proxy(request.purpose, request.destination)?;
+                self.open_through(request, proxy).await
             }
         }
     }
 
-    async fn open_direct(&self, wanted: &Wanted<'_>) -> Result<Opened, FetchError> {
-        let Wanted { purpose, destination, deadline, .. } = *wanted;
-        let mut opening = Opening::default();
+    async fn open_direct(&self, request: &ConnectRequest<'_>) -> Result<OpenedConnection, FetchError> {
+        let ConnectRequest { purpose, destination, deadline, .. } = *request;
+        let mut timings = ConnectTimings::default();
         let started = Instant::now();
         let addresses = match destination.literal() {
             Some(address) => vec![address],
             None => self.resolve(&destination.name(), deadline).await?,
         };
         let checked = self.policy.check_addresses(purpose, destination, &addresses)?;
-        opening.resolve = started.elapsed();
+        timings.resolve = started.elapsed();
         let started = Instant::now();
         let checked = checked.iter().map(|address: &CheckedAddress| address.socket_address()).collect();
         let (stream, remote) = dial(checked, &destination.authority(), deadline).await?;
-        opening.connect = started.elapsed();
+        timings.connect = started.elapsed();
         let metered = meter(stream, &self.traffic.direct);
-        self.finish(wanted, Box::pin(metered.0), metered.1, remote, opening).await
+        self.finish_with_tls(request, Box::pin(metered.0), metered.1, remote, timings).await
     }
 
-    async fn open_through(&self, wanted: &Wanted<'_>, proxy: &Proxy) -> Result<Opened, FetchError> {
-        let Wanted { destination, deadline, .. } = *wanted;
-        let mut opening = Opening::default();
+    async fn open_through(
+        &self,
+        request: &ConnectRequest<'_>,
+        proxy: &Proxy,
+    ) -> Result<OpenedConnection, FetchError> {
+        let ConnectRequest { destination, deadline, .. } = *request;
+        let mut timings = ConnectTimings::default();
         let started = Instant::now();
         let addresses: Vec<IpAddr> = match &proxy.host {
             url::Host::Ipv4(address) => vec![(*address).into()],
             url::Host::Ipv6(address) => vec![(*address).into()],
             url::Host::Domain(name) => self.resolve(name, deadline).await.map_err(as_proxy_error)?,
         };
-        opening.resolve = started.elapsed();
+        timings.resolve = started.elapsed();
         let started = Instant::now();
         let sockets = addresses.iter().map(|address| SocketAddr::new(*address, proxy.port)).collect();
         let (stream, remote) = dial(sockets, &proxy.authority(), deadline).await.map_err(as_proxy_error)?;
-        opening.connect = started.elapsed();
+        timings.connect = started.elapsed();
         let started = Instant::now();
         let (metered, budget) = meter(stream, &self.traffic.proxied);
         let mut stream: Pin<Box<dyn Stream>> = Box::pin(metered);
@@ -129,41 +133,43 @@ impl Connector {
                 url::Host::Ipv4(address) => address.to_string(),
                 url::Host::Ipv6(address) => address.to_string(),
             };
-            stream =
-                shake_hands(self.tls.for_proxies(), &name, stream, deadline).await.map_err(as_proxy_error)?.0;
+            stream = tls_handshake(self.tls.for_proxies(), &name, stream, deadline)
+                .await
+                .map_err(as_proxy_error)?
+                .0;
         }
-        // Plain http through an http proxy needs no tunnel: the request line names the target.
+        // Plain http through an HTTP proxy needs no tunnel: the request line names the target.
         let tunnel = async {
             match proxy.kind {
                 ProxyKind::Socks5 => tunnel::connect_socks5(&mut stream, proxy, destination).await,
-                _ if destination.tls || wanted.bare => {
+                _ if destination.tls || request.raw => {
                     tunnel::connect_http(&mut stream, proxy, destination).await
                 }
                 _ => Ok(()),
             }
         };
         deadline.run(tunnel).await.map_err(|_| timeout(Phase::Proxy, started))??;
-        opening.proxy = started.elapsed();
-        self.finish(wanted, stream, budget, remote, opening).await
+        timings.proxy = started.elapsed();
+        self.finish_with_tls(request, stream, budget, remote, timings).await
     }
 
-    async fn finish(
+    async fn finish_with_tls(
         &self,
-        wanted: &Wanted<'_>,
+        request: &ConnectRequest<'_>,
         stream: Pin<Box<dyn Stream>>,
         budget: Arc<ReadBudget>,
         remote: SocketAddr,
-        mut opening: Opening,
-    ) -> Result<Opened, FetchError> {
-        let Wanted { destination, check_certificate, deadline, .. } = *wanted;
-        if !destination.tls || wanted.bare {
-            return Ok(Opened { stream, http2: false, remote, budget, opening });
+        mut timings: ConnectTimings,
+    ) -> Result<OpenedConnection, FetchError> {
+        let ConnectRequest { destination, check_certificate, deadline, .. } = *request;
+        if !destination.tls || request.raw {
+            return Ok(OpenedConnection { stream, http2: false, remote, budget, timings });
         }
         let started = Instant::now();
         let connector = self.tls.for_pages(check_certificate);
-        let (stream, http2) = shake_hands(connector, &destination.name(), stream, deadline).await?;
-        opening.tls = started.elapsed();
-        Ok(Opened { stream, http2, remote, budget, opening })
+        let (stream, http2) = tls_handshake(connector, &destination.name(), stream, deadline).await?;
+        timings.tls = started.elapsed();
+        Ok(OpenedConnection { stream, http2, remote, budget, timings })
     }
 
     async fn resolve(&self, host: &str, deadline: Deadline) -> Result<Vec<IpAddr>, FetchError> {
@@ -177,9 +183,9 @@ impl Connector {
             }
             Ok(addresses) => Ok(addresses),
             Err(error) if means_not_found(&error) => {
-                Err(FetchError::NameNotFound { host, detail: detail(&error) })
+                Err(FetchError::NameNotFound { host, detail: error_chain(&error) })
             }
-            Err(error) => Err(FetchError::NameLookupFailed { host, detail: detail(&error) }),
+            Err(error) => Err(FetchError::NameLookupFailed { host, detail: error_chain(&error) }),
         }
     }
 }
@@ -190,21 +196,21 @@ fn meter(stream: TcpStream, traffic: &Arc<AtomicU64>) -> (Metered, Arc<ReadBudge
     (metered, budget)
 }
 
-/// Connects to the first address that answers. The next one is tried when one fails, or beside it when it
-/// takes long, so that a dead IPv6 route costs a moment and not the whole limit.
+/// Connects to the first address that accepts. The next one is tried when one fails, or in parallel when it
+/// is slow, so that a dead IPv6 route costs a moment and not the whole timeout.
 async fn dial(
     addresses: Vec<SocketAddr>,
     to: &str,
     deadline: Deadline,
 ) -> Result<(TcpStream, SocketAddr), FetchError> {
     let started = Instant::now();
-    let mut waiting = in_turn(addresses).into_iter().take(MOST_DIALLED);
+    let mut waiting = interleave_families(addresses).into_iter().take(MAX_DIALED_ADDRESSES);
     let mut running = FuturesUnordered::new();
     let mut last_error = String::from("no address");
     let race = async {
         loop {
             let Some(next) = waiting.next() else {
-                // None left to start; wait for those under way.
+                // No address left to try; wait for the attempts in progress.
                 while let Some((address, outcome)) = running.next().await {
                     match outcome {
                         Ok(stream) => return Some((stream, address)),
@@ -219,7 +225,7 @@ async fn dial(
                     Ok(stream) => return Some((stream, address)),
                     Err(error) => last_error = error_text(&error),
                 },
-                () = sleep(HEAD_START) => {}
+                () = sleep(NEXT_ADDRESS_DELAY) => {}
             }
         }
     };
@@ -227,7 +233,7 @@ async fn dial(
     let Some((stream, address)) = connected else {
         return Err(FetchError::Connect { to: to.to_owned(), detail: last_error });
     };
-    // Small requests must not wait for more to send; a failure here changes nothing but speed.
+    // Small requests must not be delayed; a failure here only costs speed.
     let _ = stream.set_nodelay(true);
     Ok((stream, address))
 }
@@ -236,8 +242,8 @@ fn error_text(error: &std::io::Error) -> String {
     error.to_string()
 }
 
-/// Alternates families, beginning with that of the first address.
-fn in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
+/// Alternates between IPv4 and IPv6, starting with the family of the first address.
+fn interleave_families(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let first_is_v4 = addresses.first().is_some_and(SocketAddr::is_ipv4);
     let (first, second): (Vec<_>, Vec<_>) =
         addresses.into_iter().partition(|address| address.is_ipv4() == first_is_v4);
@@ -245,7 +251,7 @@ fn in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     (0..longest).flat_map(|place| [first.get(place), second.get(place)]).flatten().copied().collect()
 }
 
-async fn shake_hands(
+async fn tls_handshake(
     connector: &TlsConnector,
     host: &str,
     stream: Pin<Box<dyn Stream>>,
@@ -254,21 +260,21 @@ async fn shake_hands(
     let started = Instant::now();
     let host = host.strip_suffix('.').unwrap_or(host);
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|_| crate::error::BadUrl::Invalid("the host cannot be named in TLS".into()))?;
-    let shaken = deadline
+        .map_err(|_| crate::error::BadUrl::Invalid("the host is not a valid TLS server name".into()))?;
+    let stream = deadline
         .run(connector.connect(name, stream))
         .await
         .map_err(|_| timeout(Phase::Tls, started))?
-        .map_err(|error| FetchError::Tls { host: host.to_owned(), problem: tls::problem(&error) })?;
-    let http2 = shaken.get_ref().1.alpn_protocol() == Some(b"h2");
-    Ok((Box::pin(shaken), http2))
+        .map_err(|error| FetchError::Tls { host: host.to_owned(), error: tls::handshake_error(&error) })?;
+    let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    Ok((Box::pin(stream), http2))
 }
 
 fn timeout(phase: Phase, started: Instant) -> FetchError {
     FetchError::Timeout { phase, after: started.elapsed() }
 }
 
-/// Trouble on the way to a proxy is the proxy's, not the target's.
+/// An error on the way to a proxy is the proxy's, not the target's.
 fn as_proxy_error(error: FetchError) -> FetchError {
     match error {
         FetchError::Timeout { after, .. } => FetchError::Timeout { phase: Phase::Proxy, after },
@@ -285,7 +291,7 @@ mod tests {
         let socket = |text: &str| text.parse::<SocketAddr>().unwrap();
         let given = ["[::1]:1", "[::2]:1", "1.1.1.1:1", "[::3]:1"].map(socket).to_vec();
         let expected = ["[::1]:1", "1.1.1.1:1", "[::2]:1", "[::3]:1"].map(socket).to_vec();
-        assert_eq!(in_turn(given), expected);
-        assert!(in_turn(Vec::new()).is_empty());
+        assert_eq!(interleave_families(given), expected);
+        assert!(interleave_families(Vec::new()).is_empty());
     }
 }

@@ -1,11 +1,12 @@
-//! One request and the head of its answer, over a kept or a new connection. Knows no redirects and no
-//! retries, except for the one case that is nobody's fault: a kept connection that was closed meanwhile.
+//! Sends one request over an idle or a new connection and waits for the response head. Knows nothing of
+//! redirects and retries, except for the one case that is nobody's fault: an idle connection that was closed
+//! in the meantime.
 
-use super::Inner;
-use crate::connect::{Opened, Wanted};
+use super::FetcherInner;
+use crate::connect::{ConnectRequest, OpenedConnection};
 use crate::deadline::Deadline;
-use crate::error::{Excess, FetchError, Phase, detail};
-use crate::pool::{Body, Connection, Line, Place, Sender};
+use crate::error::{FetchError, Phase, SizeLimit, error_chain};
+use crate::pool::{Body, Connection, ConnectionHandle, PoolKey, Sender};
 use crate::route::{ProxyKind, Route};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -20,76 +21,77 @@ use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 
-/// The HTTP library reads into no less.
-const LEAST_BUFFER: usize = 8192;
-/// A redirect's own body is read up to here to keep its connection.
-const DRAINED: usize = 16 * 1024;
-const DRAINED_FOR: Duration = Duration::from_millis(100);
+/// The smallest read buffer the HTTP library accepts.
+const MIN_BUFFER_BYTES: usize = 8192;
+/// The body of a redirect is read up to this size, so that its connection can be reused.
+const MAX_DRAIN_BYTES: usize = 16 * 1024;
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// What is sent.
-pub(super) struct Message<'a> {
+/// The request to send.
+pub(super) struct OutgoingRequest<'a> {
     pub(super) method: &'a Method,
     pub(super) url: &'a Url,
     pub(super) headers: &'a HeaderMap,
     pub(super) body: &'a Bytes,
 }
 
-/// The head of an answer, and the connection its body is still to be read from.
-pub(super) struct Answer {
+/// The head of a response, and the connection its body is still to be read from.
+pub(super) struct PendingResponse {
     pub(super) response: Response<Incoming>,
     pub(super) connection: Connection,
-    pub(super) place: Place,
+    pub(super) key: PoolKey,
     pub(super) reused: bool,
     pub(super) first_byte: Duration,
 }
 
-impl Inner {
+impl FetcherInner {
     pub(super) async fn exchange(
         &self,
-        place: Place,
-        message: &Message<'_>,
+        key: PoolKey,
+        outgoing: &OutgoingRequest<'_>,
         limits: &super::Limits,
         deadline: Deadline,
-    ) -> Result<Answer, FetchError> {
-        if let Some(connection) = self.pool.take(&place) {
-            match self.send(connection, place.clone(), true, message, limits, deadline).await {
-                Err(Failed { error, unsent }) if unsent || lost(&error, message.method) => {
-                    tracing::debug!(%error, "a kept connection was gone; opening a new one");
+    ) -> Result<PendingResponse, FetchError> {
+        if let Some(connection) = self.pool.take_idle(&key) {
+            match self.send(connection, key.clone(), true, outgoing, limits, deadline).await {
+                Err(SendError { error, unsent }) if unsent || may_resend(&error, outgoing.method) => {
+                    tracing::debug!(%error, "an idle connection was closed; opening a new one");
                 }
                 other => return other.map_err(|failed| failed.error),
             }
         }
-        let wanted = Wanted {
-            purpose: place.purpose,
-            destination: &place.destination,
-            route: &place.route,
-            check_certificate: place.check_certificate,
-            bare: false,
+        let request = ConnectRequest {
+            purpose: key.purpose,
+            destination: &key.destination,
+            route: &key.route,
+            check_certificate: key.check_certificate,
+            raw: false,
             deadline: deadline.child(limits.connect),
         };
-        let opened = self.connector.open(&wanted).await?;
-        let connection = speak(opened, limits, wanted.deadline).await?;
-        self.send(connection, place, false, message, limits, deadline).await.map_err(|failed| failed.error)
+        let opened = self.connector.open(&request).await?;
+        let connection = http_handshake(opened, limits, request.deadline).await?;
+        self.send(connection, key, false, outgoing, limits, deadline).await.map_err(|failed| failed.error)
     }
 
     async fn send(
         &self,
         mut connection: Connection,
-        place: Place,
+        key: PoolKey,
         reused: bool,
-        message: &Message<'_>,
+        outgoing: &OutgoingRequest<'_>,
         limits: &super::Limits,
         deadline: Deadline,
-    ) -> Result<Answer, Failed> {
+    ) -> Result<PendingResponse, SendError> {
         let started = Instant::now();
-        let budget = Arc::clone(&connection.line.budget);
+        let budget = Arc::clone(&connection.handle.budget);
         let http1 = connection.is_http1();
         if http1 {
-            // Interim answers count as well, so that a flood of them ends here.
+            // Interim (1xx) responses count as well, so that a flood of them ends here.
             budget.start(limits.head_bytes as u64, limits.head_bytes as u64);
         }
-        let request = build(message, &place, http1).map_err(|error| Failed { error, unsent: false })?;
-        let answering = async {
+        let request =
+            build_request(outgoing, &key, http1).map_err(|error| SendError { error, unsent: false })?;
+        let sending = async {
             match &mut connection.sender {
                 Sender::Http1(sender) => {
                     sender.ready().await.map_err(|error| (error, true))?;
@@ -105,64 +107,70 @@ impl Inner {
                 }
             }
         };
-        let answered = deadline.child(limits.first_byte).run(answering).await.map_err(|_| Failed {
+        let sent = deadline.child(limits.first_byte).run(sending).await.map_err(|_| SendError {
             error: FetchError::Timeout { phase: Phase::FirstByte, after: started.elapsed() },
             unsent: false,
         })?;
-        let response = answered.map_err(|(error, unsent)| {
-            let error = if budget.was_spent() { head_too_large(limits) } else { of_hyper(&error, limits) };
-            Failed { error, unsent }
+        let response = sent.map_err(|(error, unsent)| {
+            let error =
+                if budget.is_exhausted() { head_too_large(limits) } else { from_hyper_error(&error, limits) };
+            SendError { error, unsent }
         })?;
         if http1 {
-            // Framing may take as much again as the body itself.
-            let in_all = limits.wire_bytes.saturating_mul(2).saturating_add(between_pieces(limits));
-            budget.start(between_pieces(limits), in_all);
+            // Chunk framing may take as many bytes again as the body itself.
+            let in_all = limits.wire_bytes.saturating_mul(2).saturating_add(max_bytes_between_chunks(limits));
+            budget.start(max_bytes_between_chunks(limits), in_all);
         }
         if response.status().is_informational() {
-            // We never ask for another protocol, so a switch to one is no answer.
-            let error = FetchError::BadProtocol(format!("an answer with status {}", response.status()));
-            return Err(Failed { error, unsent: false });
+            // We never ask for a protocol upgrade, so a 1xx status here is not a response.
+            let error = FetchError::BadProtocol(format!("unexpected response status {}", response.status()));
+            return Err(SendError { error, unsent: false });
         }
-        // HTTP/2 counts bytes by itself, but not headers.
+        // HTTP/2 limits the bytes of the head itself, but not the number of headers.
         if response.headers().len() > limits.head_count {
-            return Err(Failed { error: head_too_large(limits), unsent: false });
+            return Err(SendError { error: head_too_large(limits), unsent: false });
         }
-        Ok(Answer { response, connection, place, reused, first_byte: started.elapsed() })
+        Ok(PendingResponse { response, connection, key, reused, first_byte: started.elapsed() })
     }
 
-    /// Gives up an answer whose body is not wanted; a short one is read so that its connection can be kept.
-    pub(super) async fn discard(&self, answer: Answer, deadline: Deadline) {
-        let Answer { response, connection, place, .. } = answer;
+    /// Drops a response whose body is not needed. A short body is read first, so that its connection can be
+    /// reused.
+    pub(super) async fn discard(&self, pending: PendingResponse, deadline: Deadline) {
+        let PendingResponse { response, connection, key, .. } = pending;
         let mut body = response.into_body();
         let draining = async {
             let mut read = 0;
             while let Some(frame) = body.frame().await {
                 read += frame.ok()?.data_ref().map_or(0, Bytes::len);
-                if read > DRAINED {
+                if read > MAX_DRAIN_BYTES {
                     return None;
                 }
             }
             Some(())
         };
-        if let Ok(Some(())) = deadline.child(DRAINED_FOR).run(draining).await {
-            self.pool.keep(&place, connection);
+        if let Ok(Some(())) = deadline.child(DRAIN_TIMEOUT).run(draining).await {
+            self.pool.put_back(&key, connection);
         }
     }
 }
 
-struct Failed {
+struct SendError {
     error: FetchError,
-    /// The request never left.
+    /// The request was never sent.
     unsent: bool,
 }
 
-fn lost(error: &FetchError, method: &Method) -> bool {
+fn may_resend(error: &FetchError, method: &Method) -> bool {
     matches!(error, FetchError::Incomplete(_)) && method.is_idempotent()
 }
 
-/// Begins to speak HTTP on a fresh connection.
-async fn speak(opened: Opened, limits: &super::Limits, deadline: Deadline) -> Result<Connection, FetchError> {
-    let Opened { stream, http2, remote, budget, opening } = opened;
+/// Starts HTTP on a new connection.
+async fn http_handshake(
+    opened: OpenedConnection,
+    limits: &super::Limits,
+    deadline: Deadline,
+) -> Result<Connection, FetchError> {
+    let OpenedConnection { stream, http2, remote, budget, timings } = opened;
     let io = TokioIo::new(stream);
     let started = Instant::now();
     let (sender, driver) = if http2 {
@@ -176,32 +184,36 @@ async fn speak(opened: Opened, limits: &super::Limits, deadline: Deadline) -> Re
             .run(builder.handshake::<_, Body>(io))
             .await
             .map_err(|_| FetchError::Timeout { phase: Phase::Connect, after: started.elapsed() })?;
-        let (sender, connection) = handshake.map_err(|error| of_hyper(&error, limits))?;
+        let (sender, connection) = handshake.map_err(|error| from_hyper_error(&error, limits))?;
         (Sender::Http2(sender), tokio::spawn(async { drop(connection.await) }))
     } else {
         let mut builder = http1::Builder::new();
         builder
             .max_headers(limits.head_count)
-            .max_buf_size(limits.head_bytes.max(LEAST_BUFFER))
+            .max_buf_size(limits.head_bytes.max(MIN_BUFFER_BYTES))
             .title_case_headers(true);
         let handshake = deadline
             .run(builder.handshake::<_, Body>(io))
             .await
             .map_err(|_| FetchError::Timeout { phase: Phase::Connect, after: started.elapsed() })?;
-        let (sender, connection) = handshake.map_err(|error| of_hyper(&error, limits))?;
+        let (sender, connection) = handshake.map_err(|error| from_hyper_error(&error, limits))?;
         (Sender::Http1(sender), tokio::spawn(async { drop(connection.await) }))
     };
-    let line = Line { remote, budget, opening, driver: driver.abort_handle() };
-    Ok(Connection { sender, line: Arc::new(line) })
+    let handle = ConnectionHandle { remote, budget, timings, driver: driver.abort_handle() };
+    Ok(Connection { sender, handle: Arc::new(handle) })
 }
 
-fn build(message: &Message<'_>, place: &Place, http1: bool) -> Result<hyper::Request<Body>, FetchError> {
-    let url = message.url;
+fn build_request(
+    outgoing: &OutgoingRequest<'_>,
+    key: &PoolKey,
+    http1: bool,
+) -> Result<hyper::Request<Body>, FetchError> {
+    let url = outgoing.url;
     let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
     let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
-    // An http proxy is told the whole address; a server the path; HTTP/2 splits it up itself.
-    let plain_proxy = match &place.route {
-        Route::Through(proxy) if proxy.kind != ProxyKind::Socks5 && !place.destination.tls => Some(proxy),
+    // An HTTP proxy gets the whole URL, a server only the path; HTTP/2 splits the URL itself.
+    let plain_proxy = match &key.route {
+        Route::Through(proxy) if proxy.kind != ProxyKind::Socks5 && !key.destination.tls => Some(proxy),
         _ => None,
     };
     let target = if http1 && plain_proxy.is_none() {
@@ -209,38 +221,38 @@ fn build(message: &Message<'_>, place: &Place, http1: bool) -> Result<hyper::Req
     } else {
         format!("{}://{host}{path}", url.scheme())
     };
-    let uri: Uri = target.parse().map_err(|_| FetchError::BadRequest("the address cannot be sent".into()))?;
-    let mut builder: Builder = hyper::Request::builder().method(message.method).uri(uri);
+    let uri: Uri = target.parse().map_err(|_| FetchError::BadRequest("the URL cannot be sent".into()))?;
+    let mut builder: Builder = hyper::Request::builder().method(outgoing.method).uri(uri);
     if let Some(headers) = builder.headers_mut() {
         if http1 {
             let host = HeaderValue::from_str(host)
                 .map_err(|_| FetchError::BadRequest("the host cannot be sent".into()))?;
             headers.insert(HOST, host);
         }
-        headers.extend(message.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
+        headers.extend(outgoing.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
         if let Some(authorization) = plain_proxy.and_then(crate::route::Proxy::authorization) {
             headers.insert(PROXY_AUTHORIZATION, authorization);
         }
     }
-    builder.body(Full::new(message.body.clone())).map_err(|error| FetchError::BadRequest(error.to_string()))
+    builder.body(Full::new(outgoing.body.clone())).map_err(|error| FetchError::BadRequest(error.to_string()))
 }
 
-/// What may be read from one piece of a body to the next: a few full buffers. Chunks that are all size and no content
-/// end here.
-pub(super) fn between_pieces(limits: &super::Limits) -> u64 {
-    limits.head_bytes.max(LEAST_BUFFER) as u64 * 4
+/// How many bytes may be read between two chunks of a body: a few full buffers. Chunks that are all framing
+/// and no content end here.
+pub(super) fn max_bytes_between_chunks(limits: &super::Limits) -> u64 {
+    limits.head_bytes.max(MIN_BUFFER_BYTES) as u64 * 4
 }
 
 fn head_too_large(limits: &super::Limits) -> FetchError {
-    FetchError::TooLarge { what: Excess::Head, limit: limits.head_bytes as u64 }
+    FetchError::TooLarge { what: SizeLimit::Head, limit: limits.head_bytes as u64 }
 }
 
-/// What an error of the HTTP library means.
-pub(super) fn of_hyper(error: &hyper::Error, limits: &super::Limits) -> FetchError {
+/// Converts an error of the HTTP library.
+pub(super) fn from_hyper_error(error: &hyper::Error, limits: &super::Limits) -> FetchError {
     if error.is_parse_too_large() {
         return head_too_large(limits);
     }
-    let text = detail(error);
+    let text = error_chain(error);
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     let mut io_kind = None;
     for _ in 0..8 {

@@ -1,33 +1,32 @@
-//! Fetching: one call from an address to its bytes, through redirects and retries, under one deadline. Owns
-//! the order of things; names, sockets, headers, cookies and encodings have rooms of their own. Never parses
-//! what it brings.
+//! Fetches a URL into bytes, with redirects and retries, under one deadline. Owns the order of the steps;
+//! DNS, sockets, headers, cookies and encodings have modules of their own. Never parses what it fetches.
 
 mod exchange;
-mod outcome;
 mod redirect;
 mod request;
+mod response;
 mod retry;
-pub use retry::retry_after;
 mod validators;
 
-pub use outcome::{BodySink, Fetched, Head, Hop, Outcome, Timings, Truncation};
-pub use request::{AtLimit, HopRule, Limits, Request};
+pub use request::{AtLimit, Limits, Request, UrlRule};
+pub use response::{BodySink, FetchedResponse, Hop, ResponseHead, ResponseMeta, Timings, Truncation};
+pub use retry::{parse_retry_after, retry_after};
 pub use validators::Validators;
 
-use crate::connect::{Connector, Opening, Traffic, TrafficCount};
+use crate::connect::{ConnectTimings, Connector, Traffic, TrafficCounter};
 use crate::cookies::CookieJar;
 use crate::credentials::Credentials;
 use crate::deadline::Deadline;
-use crate::decode::{self, Caps, Decoder};
-use crate::error::{Excess, FetchError, Phase};
+use crate::decode::{self, DecodeLimits, Decoder};
+use crate::error::{FetchError, Phase, SizeLimit};
 use crate::guard::{Destination, EgressPolicy};
 use crate::headers;
-use crate::pool::{Place, Pool};
-use crate::resolve::{RecentNames, Resolve, SystemResolver};
+use crate::pool::{Pool, PoolKey};
+use crate::resolve::{CachingResolver, Resolve, SystemResolver};
 use crate::route::{ProxySettings, Route, Routes};
 use crate::tls::Tls;
 use bytes::Bytes;
-use exchange::{Answer, Message};
+use exchange::{OutgoingRequest, PendingResponse};
 use http_body_util::BodyExt;
 use hyper::Method;
 use hyper::body::Body as _;
@@ -39,16 +38,16 @@ use tokio::time::{Instant, sleep};
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use url::Url;
 
-/// From how many decoded bytes on the compression ratio is looked at.
-const RATIO_FROM: u64 = 1 << 20;
+/// The compression ratio is checked once this many bytes have been decoded.
+const MIN_BYTES_FOR_RATIO: u64 = 1 << 20;
 
-/// How a fetcher is set up.
+/// Settings of a [`Fetcher`].
 #[derive(Debug, Clone)]
 pub struct FetcherSettings {
     pub policy: EgressPolicy,
     pub proxies: ProxySettings,
     pub resolver: Arc<dyn Resolve>,
-    /// Certificates to trust beside those of the system: an intranet's own authority.
+    /// Certificates to trust in addition to those of the system, for example an intranet's own authority.
     pub extra_roots: Vec<CertificateDer<'static>>,
 }
 
@@ -57,17 +56,17 @@ impl FetcherSettings {
         Self {
             policy,
             proxies: ProxySettings::default(),
-            resolver: Arc::new(RecentNames::over(SystemResolver::default())),
+            resolver: Arc::new(CachingResolver::new(SystemResolver::default())),
             extra_roots: Vec::new(),
         }
     }
 }
 
-/// Brings bytes from the web. Cheap to clone; clones share connections and counters.
+/// Fetches over HTTP. Cheap to clone; clones share connections and counters.
 #[derive(Clone)]
-pub struct Fetcher(Arc<Inner>);
+pub struct Fetcher(Arc<FetcherInner>);
 
-struct Inner {
+struct FetcherInner {
     connector: Connector,
     routes: Arc<Routes>,
     pool: Pool,
@@ -86,61 +85,67 @@ impl Fetcher {
     pub fn new(settings: FetcherSettings) -> Result<Self, FetchError> {
         let FetcherSettings { policy, proxies, resolver, extra_roots } = settings;
         let tls = Tls::new(&extra_roots)?;
-        let connector = Connector { policy, resolver, tls, traffic: TrafficCount::default() };
-        Ok(Self(Arc::new(Inner { connector, routes: Arc::new(Routes::new(proxies)), pool: Pool::default() })))
+        let connector = Connector { policy, resolver, tls, traffic: TrafficCounter::default() };
+        Ok(Self(Arc::new(FetcherInner {
+            connector,
+            routes: Arc::new(Routes::new(proxies)),
+            pool: Pool::default(),
+        })))
     }
 
     /// Fetches into memory.
-    pub async fn fetch(&self, request: Request, deadline: Deadline) -> Result<Fetched, FetchError> {
+    pub async fn fetch(&self, request: Request, deadline: Deadline) -> Result<FetchedResponse, FetchError> {
         let mut body = Vec::new();
-        let outcome = self.fetch_into(request, deadline, &mut body).await?;
-        Ok(Fetched { outcome, body: Bytes::from(body) })
+        let meta = self.fetch_into(request, deadline, &mut body).await?;
+        Ok(FetchedResponse { meta, body: Bytes::from(body) })
     }
 
-    /// Fetches into `sink`, which may stop early. The sink sees the final answer only: never a redirect, never
-    /// an attempt that is repeated.
+    /// Fetches into `sink`, which may stop early. The sink sees only the final response: never a redirect,
+    /// never an attempt that is repeated.
     pub async fn fetch_into(
         &self,
         request: Request,
         deadline: Deadline,
         sink: &mut dyn BodySink,
-    ) -> Result<Outcome, FetchError> {
-        Journey::new(&self.0, request, deadline).run(sink).await
+    ) -> Result<ResponseMeta, FetchError> {
+        FetchRun::new(&self.0, request, deadline).run(sink).await
     }
 
-    /// What another way out needs to go by the same rules.
-    pub(crate) fn ways(&self) -> (Connector, Arc<Routes>) {
+    /// The connector and the routes, for the loopback proxy, which must follow the same rules.
+    pub(crate) fn connector_and_routes(&self) -> (Connector, Arc<Routes>) {
         (self.0.connector.clone(), Arc::clone(&self.0.routes))
     }
 
-    /// Bytes that went straight to targets and through proxies since this fetcher was made.
+    /// Bytes exchanged directly and through proxies since this fetcher was made.
     pub fn traffic(&self) -> Traffic {
-        self.0.connector.traffic.read()
+        self.0.connector.traffic.snapshot()
     }
 
-    /// Open connections that wait for a next request.
-    pub fn kept_connections(&self) -> usize {
+    /// Open connections that wait for another request.
+    pub fn idle_connections(&self) -> usize {
         self.0.pool.len()
     }
 }
 
-/// One fetch on its way through redirects and retries.
-struct Journey<'a> {
-    inner: &'a Inner,
+/// The state of one fetch over its redirects and retries.
+struct FetchRun<'a> {
+    inner: &'a FetcherInner,
     request: Request,
     deadline: Deadline,
     started: Instant,
     hops: Vec<Hop>,
     seen: Vec<(Method, Url, Option<HeaderValue>)>,
-    /// The next request carries the caller's credentials. Once a redirect has left their site, no later one does.
-    carries: bool,
+    /// Whether the next request carries the caller's credentials. Once a redirect has left their site, no
+    /// later one does.
+    carries_credentials: bool,
     requests: u32,
     retries_left: u32,
 }
 
-impl<'a> Journey<'a> {
-    fn new(inner: &'a Inner, request: Request, deadline: Deadline) -> Self {
-        let (retries_left, carries) = (request.limits.retries, request.credentials.cover(&request.url));
+impl<'a> FetchRun<'a> {
+    fn new(inner: &'a FetcherInner, request: Request, deadline: Deadline) -> Self {
+        let (retries_left, carries_credentials) =
+            (request.limits.retries, request.credentials.covers(&request.url));
         let started = Instant::now();
         Self {
             inner,
@@ -149,108 +154,113 @@ impl<'a> Journey<'a> {
             started,
             hops: Vec::new(),
             seen: Vec::new(),
-            carries,
+            carries_credentials,
             requests: 0,
             retries_left,
         }
     }
 
-    async fn run(mut self, sink: &mut dyn BodySink) -> Result<Outcome, FetchError> {
+    async fn run(mut self, sink: &mut dyn BodySink) -> Result<ResponseMeta, FetchError> {
         loop {
-            let answer = self.ask().await?;
-            self.request.cookies.learn(&self.request.url, answer.response.headers());
+            let pending = self.send_with_retries().await?;
+            self.request.cookies.store_from(&self.request.url, pending.response.headers());
             let target = if self.request.follow {
-                redirect::target(&self.request.url, answer.response.status(), answer.response.headers())?
+                redirect::target(&self.request.url, pending.response.status(), pending.response.headers())?
             } else {
                 None
             };
             let Some(target) = target else {
-                return self.read(answer, sink).await;
+                return self.read_body(pending, sink).await;
             };
-            self.turn(&answer, target)?;
-            self.inner.discard(answer, self.deadline).await;
+            self.follow_redirect(&pending, target)?;
+            self.inner.discard(pending, self.deadline).await;
         }
     }
 
-    /// Makes one request, again where that is safe and there is time.
-    async fn ask(&mut self) -> Result<Answer, FetchError> {
+    /// Sends one request, and again where that is safe and there is time.
+    async fn send_with_retries(&mut self) -> Result<PendingResponse, FetchError> {
         let mut attempt = 0;
         loop {
-            let outcome = self.ask_once().await;
+            let outcome = self.send_once().await;
             let method = &self.request.method;
             let headers = match &outcome {
-                Ok(answer) if retry::may_repeat_status(method, answer.response.status()) => {
-                    Some(answer.response.headers())
+                Ok(pending) if retry::may_retry_status(method, pending.response.status()) => {
+                    Some(pending.response.headers())
                 }
-                Err(error) if retry::may_repeat_error(method, error) => None,
+                Err(error) if retry::may_retry_error(method, error) => None,
                 _ => return outcome,
             };
-            let longest = self.request.limits.longest_wait;
-            let wait = retry::wait(attempt, headers, longest, self.deadline);
-            let (Some(wait), true) = (wait, self.retries_left > 0) else {
+            let max_delay = self.request.limits.max_retry_delay;
+            let delay = retry::delay(attempt, headers, max_delay, self.deadline);
+            let (Some(delay), true) = (delay, self.retries_left > 0) else {
                 return outcome;
             };
             self.retries_left -= 1;
             attempt += 1;
-            if let Ok(answer) = outcome {
-                self.inner.discard(answer, self.deadline).await;
+            if let Ok(pending) = outcome {
+                self.inner.discard(pending, self.deadline).await;
             }
-            self.deadline.run(sleep(wait)).await.map_err(|_| self.timed_out(Phase::Retry))?;
+            self.deadline.run(sleep(delay)).await.map_err(|_| self.timed_out(Phase::Retry))?;
         }
     }
 
-    async fn ask_once(&mut self) -> Result<Answer, FetchError> {
+    async fn send_once(&mut self) -> Result<PendingResponse, FetchError> {
         let request = &self.request;
         request.rule.check(&request.url)?;
-        let destination = Destination::of(&request.url)?;
-        // Before a kept connection can be found: what is forbidden now stays forbidden.
+        let destination = Destination::from_url(&request.url)?;
+        // Checked before an idle connection can be used: what is forbidden now stays forbidden.
         self.inner.connector.policy.check_literal(request.purpose, &destination)?;
-        let place = Place {
+        let key = PoolKey {
             purpose: request.purpose,
             destination,
             route: self.inner.routes.choose(request.purpose, &request.via)?,
             check_certificate: request.check_certificate
-                || (self.carries && request.credentials.need_checked_certificate()),
+                || (self.carries_credentials && request.credentials.need_checked_certificate()),
         };
         let cookie = request.cookies.header(&request.url);
-        let own = request.credentials.headers(self.carries);
-        let mut headers = headers::compose(request.profile, &request.locale, &own, cookie);
+        let own = request.credentials.headers(self.carries_credentials);
+        let mut headers = headers::build(request.profile, &request.locale, &own, cookie);
         if let Some(kind) = &request.content_type {
             headers.entry(CONTENT_TYPE).or_insert_with(|| kind.clone());
         }
         if let Some(known) = &request.validators {
-            known.ask(&request.url, &mut headers);
+            known.add_to(&request.url, &mut headers);
         }
-        let message =
-            Message { method: &request.method, url: &request.url, headers: &headers, body: &request.body };
+        let outgoing = OutgoingRequest {
+            method: &request.method,
+            url: &request.url,
+            headers: &headers,
+            body: &request.body,
+        };
         self.requests += 1;
-        self.inner.exchange(place, &message, &request.limits, self.deadline).await
+        self.inner.exchange(key, &outgoing, &request.limits, self.deadline).await
     }
 
-    /// Takes the next step of a redirect.
-    fn turn(&mut self, answer: &Answer, target: Url) -> Result<(), FetchError> {
+    /// Prepares the request for a redirect target.
+    fn follow_redirect(&mut self, pending: &PendingResponse, target: Url) -> Result<(), FetchError> {
         let limit = self.request.limits.redirects;
         if self.hops.len() >= limit {
             return Err(FetchError::TooManyRedirects { limit });
         }
         let request = &mut self.request;
-        let status = answer.response.status();
+        let status = pending.response.status();
         let (method, keep_body) = redirect::method(status, &request.method);
         if !keep_body {
             request.body = Bytes::new();
             request.content_type = None;
-            request.credentials.forget_body();
+            request.credentials.remove_body_headers();
         }
-        self.carries = self.carries && Credentials::may_follow(&request.url, &target);
+        self.carries_credentials = self.carries_credentials && Credentials::may_follow(&request.url, &target);
         self.hops.push(Hop {
             url: request.url.clone(),
             status,
-            remote: answer.connection.line.remote,
+            remote: pending.connection.handle.remote,
             downgrade: request.url.scheme() == "https" && target.scheme() == "http",
         });
         request.method = method;
         request.url = target;
-        // Coming back with other cookies is how many sites begin; coming back with the same ones is a loop.
+        // Many sites first redirect back to the same URL with new cookies; the same URL with the same cookies
+        // is a loop.
         let state = (request.method.clone(), request.url.clone(), request.cookies.header(&request.url));
         if self.seen.contains(&state) {
             return Err(FetchError::RedirectLoop { url: request.url.to_string() });
@@ -259,39 +269,47 @@ impl<'a> Journey<'a> {
         Ok(())
     }
 
-    /// Reads the final answer into the sink.
-    async fn read(self, answer: Answer, sink: &mut dyn BodySink) -> Result<Outcome, FetchError> {
-        let Answer { response, connection, place, reused, first_byte } = answer;
+    /// Reads the body of the final response into the sink.
+    async fn read_body(
+        self,
+        pending: PendingResponse,
+        sink: &mut dyn BodySink,
+    ) -> Result<ResponseMeta, FetchError> {
+        let PendingResponse { response, connection, key, reused, first_byte } = pending;
         let limits = &self.request.limits;
         let (parts, mut body) = response.into_parts();
-        let encodings = decode::encodings(&parts.headers)?;
-        let caps = Caps { body: limits.body_bytes, ratio: limits.ratio, ratio_from: RATIO_FROM };
-        let mut decoder = Decoder::new(&encodings, caps)?;
-        let head = Head {
+        let encodings = decode::parse_encodings(&parts.headers)?;
+        let decode_limits = DecodeLimits {
+            body: limits.body_bytes,
+            ratio: limits.ratio,
+            min_bytes_for_ratio: MIN_BYTES_FOR_RATIO,
+        };
+        let mut decoder = Decoder::new(&encodings, decode_limits)?;
+        let head = ResponseHead {
             url: self.request.url.clone(),
             status: parts.status,
             version: parts.version,
             headers: parts.headers,
             hops: self.hops.clone(),
-            remote: connection.line.remote,
-            proxy: match &place.route {
+            remote: connection.handle.remote,
+            proxy: match &key.route {
                 Route::Direct => None,
                 Route::Through(proxy) => Some(proxy.to_string()),
             },
             encodings,
         };
-        let opening = if reused { Opening::default() } else { connection.line.opening };
+        let connect_timings = if reused { ConnectTimings::default() } else { connection.handle.timings };
         let body_started = Instant::now();
-        let mut tally = Tally::default();
+        let mut progress = BodyProgress::default();
         let announced = body.size_hint().lower();
         if announced > limits.wire_bytes && limits.at_limit == AtLimit::Fail {
-            return Err(FetchError::TooLarge { what: Excess::WireBody, limit: limits.wire_bytes });
+            return Err(FetchError::TooLarge { what: SizeLimit::WireBody, limit: limits.wire_bytes });
         }
-        if sink.head(&head).is_break() {
-            tally.truncated = Some(Truncation::Stopped);
+        if sink.on_head(&head).is_break() {
+            progress.truncated = Some(Truncation::Stopped);
         }
-        while tally.truncated.is_none() {
-            if let Some(room) = sink.room() {
+        while progress.truncated.is_none() {
+            if let Some(room) = sink.wait_for_room() {
                 self.deadline.run(room).await.map_err(|_| self.timed_out(Phase::Room))?;
             }
             let frame = self.deadline.child(limits.idle).run(body.frame()).await;
@@ -303,37 +321,37 @@ impl<'a> Journey<'a> {
                 break;
             };
             let frame = frame.map_err(|error| {
-                if connection.line.budget.was_spent() {
-                    FetchError::TooLarge { what: Excess::WireBody, limit: limits.wire_bytes }
+                if connection.handle.budget.is_exhausted() {
+                    FetchError::TooLarge { what: SizeLimit::WireBody, limit: limits.wire_bytes }
                 } else {
-                    exchange::of_hyper(&error, limits)
+                    exchange::from_hyper_error(&error, limits)
                 }
             })?;
             if let Some(piece) = frame.data_ref() {
                 if connection.is_http1() {
-                    connection.line.budget.go_on(exchange::between_pieces(limits));
+                    connection.handle.budget.extend(exchange::max_bytes_between_chunks(limits));
                 }
-                tally.take(piece, &mut decoder, limits, sink)?;
+                progress.push(piece, &mut decoder, limits, sink)?;
             }
         }
-        if tally.truncated.is_none() {
-            self.inner.pool.keep(&place, connection);
+        if progress.truncated.is_none() {
+            self.inner.pool.put_back(&key, connection);
         }
         let timings = Timings {
-            resolve: opening.resolve,
-            connect: opening.connect,
-            proxy: opening.proxy,
-            tls: opening.tls,
+            resolve: connect_timings.resolve,
+            connect: connect_timings.connect,
+            proxy: connect_timings.proxy,
+            tls: connect_timings.tls,
             first_byte,
             body: body_started.elapsed(),
             total: self.started.elapsed(),
             reused,
         };
-        Ok(Outcome {
+        Ok(ResponseMeta {
             head,
-            wire_bytes: tally.wire,
-            body_bytes: tally.plain,
-            truncated: tally.truncated,
+            wire_bytes: progress.wire,
+            body_bytes: progress.plain,
+            truncated: progress.truncated,
             timings,
             requests: self.requests,
             cookies: self.cookies(),
@@ -349,16 +367,16 @@ impl<'a> Journey<'a> {
     }
 }
 
-/// What has been read of a body.
+/// How much of a body has been read.
 #[derive(Debug, Default)]
-struct Tally {
+struct BodyProgress {
     wire: u64,
     plain: u64,
     truncated: Option<Truncation>,
 }
 
-impl Tally {
-    fn take(
+impl BodyProgress {
+    fn push(
         &mut self,
         piece: &[u8],
         decoder: &mut Decoder,
@@ -368,20 +386,23 @@ impl Tally {
         let room = usize::try_from(limits.wire_bytes - self.wire).unwrap_or(usize::MAX);
         let kept = &piece[..piece.len().min(room)];
         self.wire += kept.len() as u64;
-        let step = decoder.push(kept)?;
-        let wire_over = (kept.len() < piece.len()).then_some((Excess::WireBody, limits.wire_bytes));
-        let over = step.over.or(wire_over);
-        if let Some((what, limit)) = over
-            && (limits.at_limit == AtLimit::Fail || what == Excess::Ratio)
+        let chunk = decoder.push(kept)?;
+        let wire_exceeded = (kept.len() < piece.len()).then_some((SizeLimit::WireBody, limits.wire_bytes));
+        let exceeded = chunk.exceeded.or(wire_exceeded);
+        if let Some((what, limit)) = exceeded
+            && (limits.at_limit == AtLimit::Fail || what == SizeLimit::Ratio)
         {
             return Err(FetchError::TooLarge { what, limit });
         }
-        self.plain += step.bytes.len() as u64;
-        let wish =
-            if step.bytes.is_empty() { std::ops::ControlFlow::Continue(()) } else { sink.piece(&step.bytes) };
-        self.truncated = match (over, wish) {
+        self.plain += chunk.bytes.len() as u64;
+        let flow = if chunk.bytes.is_empty() {
+            std::ops::ControlFlow::Continue(())
+        } else {
+            sink.on_chunk(&chunk.bytes)
+        };
+        self.truncated = match (exceeded, flow) {
             (Some((what, _)), _) => Some(Truncation::Limit(what)),
-            (None, wish) if wish.is_break() => Some(Truncation::Stopped),
+            (None, flow) if flow.is_break() => Some(Truncation::Stopped),
             _ => None,
         };
         Ok(())

@@ -1,5 +1,5 @@
-//! Following redirects: where an answer leads, and what of the request goes along. Pure; every new address
-//! goes through the guard again before anything is sent.
+//! Redirects: where a response leads, and what of the request is sent there. Pure; every new URL passes the
+//! guard again before anything is sent.
 
 use crate::credentials::take_login;
 use crate::error::{BadUrl, FetchError};
@@ -8,7 +8,7 @@ use hyper::http::header::{HeaderMap, LOCATION};
 use hyper::{Method, StatusCode};
 use url::Url;
 
-/// Where an answer leads, if it leads anywhere.
+/// The redirect target of a response, if it has one.
 pub(super) fn target(url: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Option<Url>, FetchError> {
     let followed = matches!(
         status,
@@ -19,10 +19,10 @@ pub(super) fn target(url: &Url, status: StatusCode, headers: &HeaderMap) -> Resu
             | StatusCode::PERMANENT_REDIRECT
     );
     let Some(location) = headers.get(LOCATION).filter(|_| followed) else {
-        // Without a place to go the answer is the answer.
+        // Without a `Location` the response is final.
         return Ok(None);
     };
-    // Not all servers encode what they should; browsers read the bytes as UTF-8.
+    // Not all servers percent-encode as they should; browsers read the bytes as UTF-8.
     let location = String::from_utf8_lossy(location.as_bytes());
     let mut target = url
         .join(location.trim())
@@ -30,13 +30,13 @@ pub(super) fn target(url: &Url, status: StatusCode, headers: &HeaderMap) -> Resu
     if target.fragment().is_none() {
         target.set_fragment(url.fragment());
     }
-    Destination::of(&target).map_err(FetchError::BadRedirect)?;
-    // A login that a server puts into an address is not the caller's to send.
+    Destination::from_url(&target).map_err(FetchError::BadRedirect)?;
+    // A login that a server puts into a redirect URL is not the caller's to send.
     let _ = take_login(&mut target);
     Ok(Some(target))
 }
 
-/// The method of the next request, and whether the body goes along.
+/// The method of the next request, and whether the body is sent again.
 pub(super) fn method(status: StatusCode, method: &Method) -> (Method, bool) {
     match status {
         StatusCode::SEE_OTHER if *method != Method::HEAD => (Method::GET, false),

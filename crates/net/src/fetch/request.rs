@@ -1,11 +1,11 @@
-//! What a fetch is asked to do. Built from validated parts; a request that exists can be sent.
+//! A request to fetch. Built from validated parts: a request that exists can be sent.
 
 use super::validators::Validators;
 use crate::allow::Purpose;
 use crate::cookies::CookieJar;
 use crate::credentials::{Credentials, take_login};
-use crate::error::{BadUrl, FetchError, Refusal};
-use crate::guard::{Destination, LONGEST_URL};
+use crate::error::{BadUrl, EgressError, FetchError};
+use crate::guard::{Destination, MAX_URL_BYTES};
 use crate::headers::{Locale, Profile};
 use crate::route::Via;
 use bytes::Bytes;
@@ -16,29 +16,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-/// Bounds of one fetch. The deadline of the request stands above all of them.
+/// Limits of one fetch. The deadline of the request applies in addition to all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Name, TCP, proxy and TLS together.
+    /// DNS, TCP, proxy and TLS together.
     pub connect: Duration,
-    /// From sending the request to the head of the answer.
+    /// From sending the request to receiving the response head.
     pub first_byte: Duration,
-    /// Between two pieces of the body.
+    /// Between two chunks of the body.
     pub idle: Duration,
     pub redirects: usize,
-    /// Attempts after the first one, over the whole fetch.
+    /// Retries, over the whole fetch.
     pub retries: u32,
-    /// The longest wait a server may ask for before the next attempt.
-    pub longest_wait: Duration,
+    /// The longest `Retry-After` that is honoured; a server that asks for more is not retried.
+    pub max_retry_delay: Duration,
     pub head_bytes: usize,
     pub head_count: usize,
-    /// The body as it comes over the wire.
+    /// Body bytes as received.
     pub wire_bytes: u64,
-    /// The body after decompression.
+    /// Body bytes after decompression.
     pub body_bytes: u64,
-    /// Decompressed bytes for each compressed one, once a megabyte has come out.
+    /// Decompressed bytes per compressed byte, checked once a megabyte has been decoded.
     pub ratio: u64,
-    /// What happens at the end of `wire_bytes` or `body_bytes`.
+    /// What happens when `wire_bytes` or `body_bytes` is reached.
     pub at_limit: AtLimit,
 }
 
@@ -50,7 +50,7 @@ impl Default for Limits {
             idle: Duration::from_secs(15),
             redirects: 20,
             retries: 2,
-            longest_wait: Duration::from_secs(5),
+            max_retry_delay: Duration::from_secs(5),
             head_bytes: 128 * 1024,
             head_count: 512,
             wire_bytes: 50 << 20,
@@ -61,27 +61,27 @@ impl Default for Limits {
     }
 }
 
-/// What becomes of a body that is too large.
+/// What happens to a body that is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AtLimit {
     /// The fetch fails.
     #[default]
     Fail,
-    /// What fits is kept, and the result says that it was cut. A bomb still fails.
-    Cut,
+    /// What fits is kept, and the response is marked as truncated. A compression bomb still fails.
+    Truncate,
 }
 
-/// One thing to fetch.
+/// One request.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub(crate) purpose: Purpose,
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) body: Bytes,
-    /// Of the body.
+    /// The `Content-Type` of the body.
     pub(crate) content_type: Option<HeaderValue>,
     pub(crate) credentials: Credentials,
-    /// What answers set on the way.
+    /// Cookies set by the responses of this fetch.
     pub(crate) cookies: CookieJar,
     pub(crate) profile: Profile,
     pub(crate) locale: Locale,
@@ -93,16 +93,16 @@ pub struct Request {
     pub(crate) validators: Option<Validators>,
 }
 
-/// Says of an address whether a request may go there.
-pub type HopRule = Arc<dyn Fn(&Url) -> bool + Send + Sync>;
+/// Decides whether a URL may be requested.
+pub type UrlRule = Arc<dyn Fn(&Url) -> bool + Send + Sync>;
 
 #[derive(Clone, Default)]
-pub(crate) struct Rule(Option<HopRule>);
+pub(crate) struct Rule(Option<UrlRule>);
 
 impl Rule {
-    pub(crate) fn check(&self, url: &Url) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, url: &Url) -> Result<(), EgressError> {
         match &self.0 {
-            Some(allowed) if !allowed(url) => Err(Refusal::Rule { url: url.to_string() }),
+            Some(allowed) if !allowed(url) => Err(EgressError::Rule { url: url.to_string() }),
             _ => Ok(()),
         }
     }
@@ -115,13 +115,14 @@ impl fmt::Debug for Rule {
 }
 
 impl Request {
-    /// `GET url`. `credentials` are what is sent along and for whom; a user and a password in the address become a login for its
-    /// origin and leave the address.
+    /// `GET url`. `credentials` are what is sent and to which origins; a user name and password in the URL
+    /// become a login for its origin and are removed from the URL.
     pub fn get(purpose: Purpose, url: &str, credentials: Credentials) -> Result<Self, FetchError> {
         Self::new(purpose, Method::GET, url, credentials)
     }
 
-    /// `POST url` with a body. Redirects are not followed unless asked: a body is not for whoever comes next.
+    /// `POST url` with a body. Redirects are not followed unless enabled: the body is not meant for another
+    /// server.
     pub fn post(
         purpose: Purpose,
         url: &str,
@@ -131,7 +132,7 @@ impl Request {
     ) -> Result<Self, FetchError> {
         let mut request = Self::new(purpose, Method::POST, url, credentials)?.follow_redirects(false);
         let content_type = HeaderValue::from_str(content_type)
-            .map_err(|_| FetchError::BadRequest("a content type that cannot be sent".into()))?;
+            .map_err(|_| FetchError::BadRequest("invalid content type".into()))?;
         request.content_type = Some(content_type);
         request.body = body;
         Ok(request)
@@ -143,16 +144,16 @@ impl Request {
         url: &str,
         mut credentials: Credentials,
     ) -> Result<Self, FetchError> {
-        if url.len() > LONGEST_URL {
-            return Err(BadUrl::TooLong(LONGEST_URL).into());
+        if url.len() > MAX_URL_BYTES {
+            return Err(BadUrl::TooLong(MAX_URL_BYTES).into());
         }
         if method == Method::CONNECT || method == Method::TRACE {
-            return Err(FetchError::BadRequest(format!("method {method} is not fetched")));
+            return Err(FetchError::BadRequest(format!("method {method} is not supported")));
         }
         let mut url = Url::parse(url).map_err(|error| BadUrl::Invalid(error.to_string()))?;
-        Destination::of(&url)?;
+        Destination::from_url(&url)?;
         if let Some(login) = take_login(&mut url) {
-            credentials.add_login_of(&url, &login);
+            credentials.add_login_from_url(&url, &login);
         }
         let profile = if purpose == Purpose::Scrape { Profile::Desktop } else { Profile::Plain };
         Ok(Self {
@@ -186,8 +187,9 @@ impl Request {
         self
     }
 
-    /// Takes any certificate, for pages whose owner let theirs lapse. Where credentials are sent it is checked all the same, unless
-    /// they say that their owner wants that too ([`Credentials::accepting_any_certificate`]).
+    /// Accepts any certificate, for sites whose certificate has lapsed. Where credentials are sent it is
+    /// checked all the same, unless their owner accepts that too
+    /// ([`Credentials::accepting_any_certificate`]).
     #[must_use]
     pub fn skip_tls_verification(mut self, skip: bool) -> Self {
         self.check_certificate = !skip;
@@ -212,15 +214,16 @@ impl Request {
         self
     }
 
-    /// Only addresses for which `allowed` says yes: the first one, and every one a redirect leads to. Comes before the
-    /// guard and opens nothing.
+    /// Only requests URLs for which `allowed` returns true: the first one and every redirect target. It is
+    /// checked before the guard and cannot widen it.
     #[must_use]
-    pub fn allowed(mut self, allowed: HopRule) -> Self {
+    pub fn allowed(mut self, allowed: UrlRule) -> Self {
         self.rule = Rule(Some(allowed));
         self
     }
 
-    /// Asks whether an answer that is already there still holds; then status 304 comes back, without a body.
+    /// Makes the request conditional: if the known response is still current, the server returns 304 without
+    /// a body.
     #[must_use]
     pub fn revalidate(mut self, known: Validators) -> Self {
         self.validators = Some(known);

@@ -1,15 +1,16 @@
-//! Conditional requests: what an earlier answer said about itself, sent back to ask whether it still holds.
+//! Conditional requests: the `ETag` and `Last-Modified` of an earlier response, sent back to ask whether it
+//! is still current.
 
-use super::outcome::Head;
+use super::response::ResponseHead;
 use crate::error::FetchError;
 use hyper::http::header::{ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
 use url::Url;
 
-/// Longer marks are not worth keeping.
-const LONGEST: usize = 1024;
+/// Longer validators are not worth keeping.
+const MAX_BYTES: usize = 1024;
 
-/// `ETag` and `Last-Modified` of an answer, with the address they belong to. They are sent to that address only: another
-/// one on the way may use the same mark for something else.
+/// `ETag` and `Last-Modified` of a response, with the URL they belong to. They are sent to that URL only:
+/// another one along the redirects may use the same value for something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Validators {
     url: Url,
@@ -18,20 +19,20 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// As they were kept: the final address of the answer, and its marks.
+    /// From stored values: the final URL of the response and its validators.
     pub fn new(url: Url, etag: Option<&str>, last_modified: Option<&str>) -> Result<Self, FetchError> {
         let value = |text: &str| match HeaderValue::from_str(text) {
-            Ok(value) if text.len() <= LONGEST => Ok(value),
-            _ => Err(FetchError::BadRequest("an ETag or a date that cannot be sent".into())),
+            Ok(value) if text.len() <= MAX_BYTES => Ok(value),
+            _ => Err(FetchError::BadRequest("invalid ETag or Last-Modified".into())),
         };
         let (etag, last_modified) = (etag.map(value).transpose()?, last_modified.map(value).transpose()?);
         Ok(Self { url: without_fragment(url), etag, last_modified })
     }
 
-    /// What an answer says of itself; `None` where it says nothing that could be asked about later.
-    pub fn of(head: &Head) -> Option<Self> {
-        let take = |name| head.headers.get(name).filter(|value| value.len() <= LONGEST).cloned();
-        let (etag, last_modified) = (take(ETAG), take(LAST_MODIFIED));
+    /// The validators of a response; `None` if it has none.
+    pub fn from_head(head: &ResponseHead) -> Option<Self> {
+        let header = |name| head.headers.get(name).filter(|value| value.len() <= MAX_BYTES).cloned();
+        let (etag, last_modified) = (header(ETAG), header(LAST_MODIFIED));
         let known = etag.is_some() || last_modified.is_some();
         known.then(|| Self { url: without_fragment(head.url.clone()), etag, last_modified })
     }
@@ -40,7 +41,7 @@ impl Validators {
         &self.url
     }
 
-    /// `None` where there is none, or none that is text.
+    /// `None` if there is none, or if it is not text.
     pub fn etag(&self) -> Option<&str> {
         self.etag.as_ref()?.to_str().ok()
     }
@@ -49,8 +50,8 @@ impl Validators {
         self.last_modified.as_ref()?.to_str().ok()
     }
 
-    /// Adds the question to a request to `url`, unless the caller asks one of their own.
-    pub(super) fn ask(&self, url: &Url, headers: &mut HeaderMap) {
+    /// Adds the conditional headers to a request to `url`, unless the caller set some.
+    pub(super) fn add_to(&self, url: &Url, headers: &mut HeaderMap) {
         if headers.contains_key(IF_NONE_MATCH) || headers.contains_key(IF_MODIFIED_SINCE) {
             return;
         }

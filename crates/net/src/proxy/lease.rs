@@ -1,9 +1,10 @@
-//! Leases: who may use the loopback proxy, for how long, for how much, and what became of it.
+//! Leases: who may use the loopback proxy, for how long and for how many bytes, and which of their requests
+//! failed.
 
-use super::Unfetched;
+use super::FailedRequest;
 use crate::allow::Purpose;
 use crate::deadline::Deadline;
-use crate::fetch::HopRule;
+use crate::fetch::UrlRule;
 use crate::route::Via;
 use std::collections::HashMap;
 use std::fmt;
@@ -11,22 +12,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// Failures a lease remembers. A page that makes thousands of them needs no list.
-const MOST_REMEMBERED: usize = 64;
+/// Failed requests that a lease records. A page that causes thousands needs no complete list.
+const MAX_FAILED_REQUESTS: usize = 64;
 
 /// What a lease allows.
 #[derive(Clone)]
 pub struct LeaseRules {
     pub purpose: Purpose,
     pub via: Via,
-    /// Everything on the lease ends here.
+    /// All connections of the lease end at this time.
     pub deadline: Deadline,
-    /// Bytes that may come in, over all connections.
-    pub bytes: u64,
-    /// The host whose page is wanted. Never taken for one of the browser's own calls home.
+    /// Bytes that may be received, over all connections.
+    pub max_bytes: u64,
+    /// The host of the page. Its requests are never taken for the browser's own services.
     pub page_host: String,
-    /// Hosts the holder may reach, where the holder has a say. Asked with scheme, host and port alone: more is not seen here.
-    pub hosts: Option<HopRule>,
+    /// Restricts the hosts, if the holder wants that. The rule sees scheme, host and port only: the proxy
+    /// does not know more.
+    pub allowed_hosts: Option<UrlRule>,
 }
 
 impl fmt::Debug for LeaseRules {
@@ -35,21 +37,21 @@ impl fmt::Debug for LeaseRules {
             .field("purpose", &self.purpose)
             .field("via", &self.via)
             .field("deadline", &self.deadline)
-            .field("bytes", &self.bytes)
+            .field("max_bytes", &self.max_bytes)
             .field("page_host", &self.page_host)
-            .field("hosts", &self.hosts.is_some())
+            .field("allowed_hosts", &self.allowed_hosts.is_some())
             .finish()
     }
 }
 
-/// What a lease has used.
+/// Bytes used by a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeaseTraffic {
     pub sent: u64,
     pub received: u64,
 }
 
-/// A right to use the proxy. Dropping it ends its connections and makes its password void.
+/// The right to use the proxy. Dropping it closes its connections and invalidates its password.
 pub struct Lease {
     pub(super) state: Arc<LeaseState>,
     pub(super) leases: Leases,
@@ -61,11 +63,11 @@ pub(super) struct LeaseState {
     pub(super) ended: CancellationToken,
     pub(super) sent: AtomicU64,
     pub(super) received: AtomicU64,
-    failures: Mutex<Vec<Unfetched>>,
+    failed_requests: Mutex<Vec<FailedRequest>>,
 }
 
 impl Lease {
-    /// What the browser must answer when the proxy asks who it is.
+    /// The user name and password the browser must send to the proxy.
     pub fn credentials(&self) -> (&str, &str) {
         (super::USER, &self.state.password)
     }
@@ -77,9 +79,9 @@ impl Lease {
         }
     }
 
-    /// What could not be fetched, and why: the browser itself only says "tunnel failed".
-    pub fn failures(&self) -> Vec<Unfetched> {
-        lock(&self.state.failures).clone()
+    /// Requests that failed, and why: the browser itself only reports a failed tunnel.
+    pub fn failed_requests(&self) -> Vec<FailedRequest> {
+        lock(&self.state.failed_requests).clone()
     }
 }
 
@@ -98,15 +100,15 @@ impl Drop for Lease {
 }
 
 impl LeaseState {
-    pub(super) fn remember(&self, failure: Unfetched) {
-        let mut failures = lock(&self.failures);
-        if failures.len() < MOST_REMEMBERED {
-            failures.push(failure);
+    pub(super) fn record_failed(&self, failed: FailedRequest) {
+        let mut failed_requests = lock(&self.failed_requests);
+        if failed_requests.len() < MAX_FAILED_REQUESTS {
+            failed_requests.push(failed);
         }
     }
 }
 
-/// All leases that hold now, by password.
+/// All current leases, by password.
 #[derive(Clone, Default)]
 pub(super) struct Leases(Arc<Mutex<HashMap<String, Arc<LeaseState>>>>);
 
@@ -118,7 +120,7 @@ impl Leases {
             ended,
             sent: AtomicU64::new(0),
             received: AtomicU64::new(0),
-            failures: Mutex::default(),
+            failed_requests: Mutex::default(),
         });
         lock(&self.0).insert(password, Arc::clone(&state));
         Lease { state, leases: self.clone() }

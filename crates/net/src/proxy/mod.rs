@@ -1,13 +1,14 @@
-//! The proxy the browser must use: on a loopback port, for holders of a lease only, with every target through
-//! the same guard, resolver and routes as the fetcher. Interception inside a browser sees addresses as
-//! text and misses sockets of pages; down here nothing is missed. Never looks into what it passes on.
+//! The proxy the browser must use. It listens on a loopback port, serves holders of a lease only, and sends
+//! every target through the same guard, resolver and routes as the fetcher. Interception inside the browser
+//! sees URLs as text and misses some of the sockets that pages open; here nothing is missed. Never looks into
+//! the bytes it forwards.
 
+mod connection;
 mod lease;
-mod passage;
 
 pub use lease::{Lease, LeaseRules, LeaseTraffic};
 
-use crate::connect::{Connector, Opened, Wanted};
+use crate::connect::{ConnectRequest, Connector, OpenedConnection};
 use crate::error::{BadUrl, FetchError};
 use crate::fetch::Fetcher;
 use crate::guard::Destination;
@@ -26,12 +27,16 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
 
-const USER: &str = "lease";
-const MOST_CONNECTIONS: usize = 1024;
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// The body of the response to a plain request that failed. The browser crate recognises such a response by
+/// its length.
+pub const FAILED_REQUEST_BODY: &str = "not fetched";
 
-/// Hosts a browser calls by itself whatever its flags say. Pages do not need them.
-const CALLS_HOME: [&str; 14] = [
+const USER: &str = "lease";
+const MAX_CONNECTIONS: usize = 1024;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Hosts that a browser contacts by itself whatever its flags say. Pages do not need them.
+const BROWSER_SERVICE_HOSTS: [&str; 14] = [
     "accounts.google.com",
     "android.clients.google.com",
     "clients1.google.com",
@@ -48,51 +53,51 @@ const CALLS_HOME: [&str; 14] = [
     "update.googleapis.com",
 ];
 
-/// A request of the browser that did not get through.
+/// A request of the browser that the proxy did not complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfetched {
+pub struct FailedRequest {
     /// `host:port`
     pub target: String,
-    pub why: WhyNot,
+    pub error: RequestError,
 }
 
-/// Why it did not.
+/// Why a request through the proxy failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WhyNot {
-    /// The browser's own business, not the page's.
-    CallHome,
-    /// The holder of the lease forbids the host.
-    Forbidden,
-    Failed(FetchError),
+pub enum RequestError {
+    /// The browser's own background services, not the page.
+    BrowserService,
+    /// The rules of the lease forbid the host.
+    HostNotAllowed,
+    Fetch(FetchError),
 }
 
-/// The running proxy. Dropping it ends it and everything that passes through it.
+/// The running proxy. Dropping it stops it and all its connections.
 pub struct LoopbackProxy {
     address: SocketAddr,
     leases: Leases,
     ended: CancellationToken,
 }
 
-/// What every connection needs.
-struct Gate {
+/// What every connection shares.
+struct ProxyContext {
     connector: Connector,
     routes: Arc<Routes>,
     leases: Leases,
 }
 
 impl LoopbackProxy {
-    /// Starts on a free loopback port, under the rules of `fetcher`.
+    /// Starts on a free loopback port, with the rules of `fetcher`.
     pub async fn start(fetcher: &Fetcher) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let (mut connector, routes) = fetcher.ways();
-        // An open loopback network must not let a page talk to the proxy through the proxy.
-        connector.policy = connector.policy.without_listener(address);
+        let (mut connector, routes) = fetcher.connector_and_routes();
+        // Even where loopback is allowed, a page must not reach the proxy through the proxy.
+        connector.policy = connector.policy.refuse_own_listener(address);
         let leases = Leases::default();
-        let gate = Arc::new(Gate { connector, routes, leases: leases.clone() });
+        let context = Arc::new(ProxyContext { connector, routes, leases: leases.clone() });
         let ended = CancellationToken::new();
-        tokio::spawn(accept(listener, gate, ended.clone()));
+        tokio::spawn(accept(listener, context, ended.clone()));
         Ok(Self { address, leases, ended })
     }
 
@@ -100,7 +105,7 @@ impl LoopbackProxy {
         self.address
     }
 
-    /// Opens the proxy for one holder.
+    /// Gives one holder access to the proxy.
     pub fn lease(&self, rules: LeaseRules) -> io::Result<Lease> {
         let mut secret = [0; 24];
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
@@ -120,15 +125,15 @@ impl Drop for LoopbackProxy {
     }
 }
 
-async fn accept(listener: TcpListener, gate: Arc<Gate>, ended: CancellationToken) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+async fn accept(listener: TcpListener, context: Arc<ProxyContext>, ended: CancellationToken) {
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let accepting = async {
         loop {
-            // Beyond the limit the kernel's queue holds the rest back.
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+            // Beyond the limit, connections wait in the kernel's queue.
+            let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    let serving = passage::serve(Arc::clone(&gate), stream, Arc::new(place));
+                    let serving = connection::serve(Arc::clone(&context), stream, Arc::new(permit));
                     let ended = ended.clone();
                     tokio::spawn(async move { ended.run_until_cancelled(serving).await });
                 }
@@ -140,61 +145,64 @@ async fn accept(listener: TcpListener, gate: Arc<Gate>, ended: CancellationToken
     ended.run_until_cancelled(accepting).await;
 }
 
-impl Gate {
-    /// Whose request this is; `None` for strangers.
-    fn holder(&self, headers: &HeaderMap) -> Option<Arc<LeaseState>> {
+impl ProxyContext {
+    /// The lease a request belongs to; `None` if it has no valid password.
+    fn find_lease(&self, headers: &HeaderMap) -> Option<Arc<LeaseState>> {
         let text = headers.get(PROXY_AUTHORIZATION)?.to_str().ok()?;
         let (scheme, coded) = text.split_once(' ')?;
         let plain = STANDARD.decode(coded.trim()).ok()?;
         let plain = String::from_utf8(plain).ok()?;
         let (user, password) = plain.split_once(':')?;
-        // Looked up by 192 random bits: a comparison that takes longer gives nothing away worth having.
+        // The password has 192 random bits, so the timing of the lookup reveals nothing useful.
         if scheme.eq_ignore_ascii_case("basic") && user == USER { self.leases.find(password) } else { None }
     }
 
-    /// Opens the way to a target, if it may be opened.
-    async fn open(&self, lease: &LeaseState, destination: &Destination) -> Result<Opened, WhyNot> {
+    /// Connects to a target, if it is allowed.
+    async fn open(
+        &self,
+        lease: &LeaseState,
+        destination: &Destination,
+    ) -> Result<OpenedConnection, RequestError> {
         let host = destination.name();
         let host = host.strip_suffix('.').unwrap_or(&host);
-        if CALLS_HOME.contains(&host) && host != lease.rules.page_host {
-            return Err(WhyNot::CallHome);
+        if BROWSER_SERVICE_HOSTS.contains(&host) && host != lease.rules.page_host {
+            return Err(RequestError::BrowserService);
         }
-        if let Some(hosts) = &lease.rules.hosts
-            && !address_of(destination).is_some_and(|url| hosts(&url))
+        if let Some(hosts) = &lease.rules.allowed_hosts
+            && !destination_url(destination).is_some_and(|url| hosts(&url))
         {
-            return Err(WhyNot::Forbidden);
+            return Err(RequestError::HostNotAllowed);
         }
-        let route = self.routes.choose(lease.rules.purpose, &lease.rules.via).map_err(WhyNot::Failed)?;
-        let wanted = Wanted {
+        let route = self.routes.choose(lease.rules.purpose, &lease.rules.via).map_err(RequestError::Fetch)?;
+        let request = ConnectRequest {
             purpose: lease.rules.purpose,
             destination,
             route: &route,
             check_certificate: true,
-            bare: true,
-            deadline: lease.rules.deadline.child(CONNECT_LIMIT),
+            raw: true,
+            deadline: lease.rules.deadline.child(CONNECT_TIMEOUT),
         };
-        self.connector.open(&wanted).await.map_err(WhyNot::Failed)
+        self.connector.open(&request).await.map_err(RequestError::Fetch)
     }
 }
 
-/// Where a `CONNECT host:port` wants to go.
+/// The target of a `CONNECT host:port`.
 fn tunnel_target(authority: Option<&hyper::http::uri::Authority>) -> Result<Destination, FetchError> {
-    // Read by `url`, as every other address, so that odd spellings of hosts end up plain.
+    // Parsed by `url`, like every other URL, so that unusual spellings of hosts become plain.
     let text = authority.map(ToString::to_string).unwrap_or_default();
     let url = Url::parse(&format!("https://{text}/")).map_err(|error| BadUrl::Invalid(error.to_string()))?;
     if text.contains('@') {
-        return Err(BadUrl::Invalid("a tunnel takes no login".into()).into());
+        return Err(BadUrl::Invalid("a tunnel target must not contain a login".into()).into());
     }
-    Ok(Destination::of(&url)?)
+    Ok(Destination::from_url(&url)?)
 }
 
-/// A destination as an address, for rules about hosts.
-fn address_of(destination: &Destination) -> Option<Url> {
+/// The URL of a destination, for rules about hosts.
+fn destination_url(destination: &Destination) -> Option<Url> {
     let scheme = if destination.tls { "https" } else { "http" };
     Url::parse(&format!("{scheme}://{}:{}/", destination.host, destination.port)).ok()
 }
 
-/// `host:port`, for people.
-fn shown(host: &Host<String>, port: u16) -> String {
+fn host_and_port(host: &Host<String>, port: u16) -> String {
     format!("{host}:{port}")
 }

@@ -1,4 +1,4 @@
-//! A certificate authority of the tests' own, and servers that show its certificates.
+//! A test certificate authority, and servers that use its certificates.
 
 use crate::servers::{Server, page};
 use gannet_net::CertificateDer;
@@ -24,7 +24,7 @@ impl Authority {
     pub fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        // Two authorities of one name would be taken for each other.
+        // Two authorities with the same name would be mistaken for each other.
         let mut name = DistinguishedName::new();
         name.push(DnType::CommonName, format!("authority {}", NUMBER.fetch_add(1, Ordering::SeqCst)));
         params.distinguished_name = name;

@@ -1,26 +1,29 @@
-//! What a fetch does when all goes well: headers, cookies, redirects, retries, kept connections, streaming.
+//! What a fetch does when all goes well: headers, cookies, redirects, retries, reused connections, streaming.
 
 use crate::servers::{
-    Names, Server, answer, fetch, fetcher, fetcher_with, get, get_with, header, page, redirect, short, soon,
+    ScriptedResolver, Server, fetch, fetcher, fetcher_with, get, get_with, header, page, redirect, response,
+    short_limits, test_deadline,
 };
 use bytes::Bytes;
 use gannet_net::{
-    BodySink, Credentials, FetchError, Head, Limits, Locale, Method, Profile, Purpose, Request, Truncation,
+    BodySink, Credentials, FetchError, Limits, Locale, Method, Profile, Purpose, Request, ResponseHead,
+    Truncation,
 };
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-const OPEN: &str = "scrape=127.0.0.0/8;webhook=127.0.0.0/8;model=127.0.0.0/8";
+const LOOPBACK_ALLOWED: &str = "scrape=127.0.0.0/8;webhook=127.0.0.0/8;model=127.0.0.0/8";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_result_tells_the_whole_story() {
-    let end = Server::http("127.0.0.1:0", |_| answer("404 Not Found", &[("X-Kind", "page")], b"gone")).await;
+    let end =
+        Server::http("127.0.0.1:0", |_| response("404 Not Found", &[("X-Kind", "page")], b"gone")).await;
     let location = end.url("/end");
     let start = Server::http("127.0.0.1:0", move |_| redirect(&location)).await;
-    let found = fetch(&fetcher(OPEN), &start.url("/start#part")).await.unwrap();
-    let outcome = &found.outcome;
+    let found = fetch(&fetcher(LOOPBACK_ALLOWED), &start.url("/start#part")).await.unwrap();
+    let outcome = &found.meta;
     assert_eq!((outcome.head.status.as_u16(), &found.body[..]), (404, &b"gone"[..]));
     assert_eq!(outcome.head.url.as_str(), format!("{}#part", end.url("/end")));
     assert_eq!(
@@ -39,15 +42,15 @@ async fn the_result_tells_the_whole_story() {
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_look_like_a_browsers_and_can_be_changed() {
     let server = Server::http("127.0.0.1:0", |_| page("ok")).await;
-    let fetcher = fetcher(OPEN);
-    let ask = |request: Request| fetcher.fetch(request.limits(short()), soon());
+    let fetcher = fetcher(LOOPBACK_ALLOWED);
+    let ask = |request: Request| fetcher.fetch(request.limits(short_limits()), test_deadline());
     ask(get(&server.url("/"))).await.unwrap();
     ask(get(&server.url("/")).profile(Profile::Mobile).locale(Locale::from_country("DE"))).await.unwrap();
     let own = [("User-Agent", "Own/1"), ("X-Own", "yes"), ("Accept-Language", "fr")];
     ask(get_with(&server.url("/"), &own)).await.unwrap();
     let login = server.url("/").replace("http://", "http://us%65r:p%40ss@");
     let found = ask(get(&login)).await.unwrap();
-    assert!(!found.outcome.head.url.as_str().contains("ss@"));
+    assert!(!found.meta.head.url.as_str().contains("ss@"));
     let body = Bytes::from_static(b"{}");
     let none = Credentials::none();
     let hook = Request::post(Purpose::Webhook, &server.url("/hook"), none, "application/json", body).unwrap();
@@ -75,11 +78,11 @@ async fn requests_look_like_a_browsers_and_can_be_changed() {
 async fn credentials_follow_redirects_on_their_site_and_do_not_come_back() {
     let here: &[&[&str]] = &[&["127.0.0.1"]];
     let names = ["other.example", "site.example", "deep.site.example"].map(|host| (host, here));
-    let names = Names::new(&names);
+    let names = ScriptedResolver::new(&names);
     let server = Server::http("127.0.0.1:0", |head| {
         let port = header(head, "host").unwrap().split(':').nth(1).unwrap().to_owned();
         match head.split(' ').nth(1).unwrap() {
-            "/" => answer("302 Found", &[("Location", "/same"), ("Set-Cookie", "jar=1")], b""),
+            "/" => response("302 Found", &[("Location", "/same"), ("Set-Cookie", "jar=1")], b""),
             "/same" => redirect(&format!("http://deep.site.example:{port}/deep")),
             "/deep" => redirect(&format!("http://other.example:{port}/else")),
             "/else" => redirect(&format!("http://site.example:{port}/back")),
@@ -87,11 +90,11 @@ async fn credentials_follow_redirects_on_their_site_and_do_not_come_back() {
         }
     })
     .await;
-    let fetcher = fetcher_with(OPEN, &names);
+    let fetcher = fetcher_with(LOOPBACK_ALLOWED, &names);
     let own = [("Authorization", "Bearer s"), ("Cookie", "own=1"), ("X-Pass", "p"), ("User-Agent", "Own/1")];
-    let request = get_with(&format!("http://site.example:{}/", server.port()), &own).limits(short());
-    let found = fetcher.fetch(request, soon()).await.unwrap();
-    assert_eq!((found.outcome.head.hops.len(), found.outcome.cookies.len()), (4, 1));
+    let request = get_with(&format!("http://site.example:{}/", server.port()), &own).limits(short_limits());
+    let found = fetcher.fetch(request, test_deadline()).await.unwrap();
+    assert_eq!((found.meta.head.hops.len(), found.meta.cookies.len()), (4, 1));
     let heads = server.heads();
     assert_eq!(header(&heads[1], "cookie"), Some("own=1; jar=1"));
     for head in &heads[..3] {
@@ -114,20 +117,22 @@ async fn credentials_follow_redirects_on_their_site_and_do_not_come_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_follow_a_redirect_only_as_the_status_says() {
     let server = Server::http("127.0.0.1:0", |head| match head.split(' ').nth(1).unwrap() {
-        "/303" => answer("303 See Other", &[("Location", "/end")], b""),
-        "/307" => answer("307 Temporary Redirect", &[("Location", "/end")], b""),
+        "/303" => response("303 See Other", &[("Location", "/end")], b""),
+        "/307" => response("307 Temporary Redirect", &[("Location", "/end")], b""),
         _ => page("end"),
     })
     .await;
-    let fetcher = fetcher(OPEN);
+    let fetcher = fetcher(LOOPBACK_ALLOWED);
     let post = |path: &str| {
         let (none, body) = (Credentials::none(), Bytes::from_static(b"body"));
-        Request::post(Purpose::Webhook, &server.url(path), none, "text/plain", body).unwrap().limits(short())
+        Request::post(Purpose::Webhook, &server.url(path), none, "text/plain", body)
+            .unwrap()
+            .limits(short_limits())
     };
-    let stopped = fetcher.fetch(post("/307"), soon()).await.unwrap();
-    assert_eq!(stopped.outcome.head.status.as_u16(), 307, "a body is not passed on unless asked");
-    fetcher.fetch(post("/303").follow_redirects(true), soon()).await.unwrap();
-    fetcher.fetch(post("/307").follow_redirects(true), soon()).await.unwrap();
+    let stopped = fetcher.fetch(post("/307"), test_deadline()).await.unwrap();
+    assert_eq!(stopped.meta.head.status.as_u16(), 307, "a body is not passed on unless asked");
+    fetcher.fetch(post("/303").follow_redirects(true), test_deadline()).await.unwrap();
+    fetcher.fetch(post("/307").follow_redirects(true), test_deadline()).await.unwrap();
     let heads = server.heads();
     assert!(heads[2].starts_with("GET /end") && header(&heads[2], "content-type").is_none());
     assert!(heads[4].starts_with("POST /end") && header(&heads[4], "content-length") == Some("4"));
@@ -140,32 +145,32 @@ async fn only_safe_requests_are_repeated_and_waits_are_bounded() {
     let server = Server::http("127.0.0.1:0", move |head| {
         let number = counter.fetch_add(1, Ordering::SeqCst);
         match head.split(' ').nth(1).unwrap() {
-            "/later" if number == 0 => answer("503 Service Unavailable", &[("Retry-After", "1")], b"later"),
-            "/never" => answer("503 Service Unavailable", &[("Retry-After", "3600")], b"never"),
-            "/down" => answer("502 Bad Gateway", &[], b"down"),
+            "/later" if number == 0 => response("503 Service Unavailable", &[("Retry-After", "1")], b"later"),
+            "/never" => response("503 Service Unavailable", &[("Retry-After", "3600")], b"never"),
+            "/down" => response("502 Bad Gateway", &[], b"down"),
             _ => page("ok"),
         }
     })
     .await;
-    let fetcher = fetcher(OPEN);
-    let limits = Limits { retries: 2, ..short() };
+    let fetcher = fetcher(LOOPBACK_ALLOWED);
+    let limits = Limits { retries: 2, ..short_limits() };
     let ask = |method, path: &str| {
         count.store(0, Ordering::SeqCst);
         let request = Request::new(Purpose::Scrape, method, &server.url(path), Credentials::none())
             .unwrap()
             .limits(limits.clone());
-        fetcher.fetch(request, soon())
+        fetcher.fetch(request, test_deadline())
     };
     let started = Instant::now();
     let found = ask(Method::GET, "/later").await.unwrap();
-    assert_eq!((&found.body[..], found.outcome.requests), (&b"ok"[..], 2));
+    assert_eq!((&found.body[..], found.meta.requests), (&b"ok"[..], 2));
     assert!(started.elapsed() >= Duration::from_millis(990), "as long as the server asked for");
     let found = ask(Method::GET, "/never").await.unwrap();
-    assert_eq!((found.outcome.head.status.as_u16(), found.outcome.requests), (503, 1));
+    assert_eq!((found.meta.head.status.as_u16(), found.meta.requests), (503, 1));
     let found = ask(Method::GET, "/down").await.unwrap();
-    assert_eq!((&found.body[..], found.outcome.requests), (&b"down"[..], 3), "the last answer is the answer");
+    assert_eq!((&found.body[..], found.meta.requests), (&b"down"[..], 3), "the last answer is the answer");
     let found = ask(Method::POST, "/down").await.unwrap();
-    assert_eq!(found.outcome.requests, 1);
+    assert_eq!(found.meta.requests, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -178,15 +183,16 @@ async fn connections_are_kept_and_a_stale_one_costs_nothing() {
         bytes
     })
     .await;
-    let fetcher_one = fetcher(OPEN);
+    let fetcher_one = fetcher(LOOPBACK_ALLOWED);
     for _ in 0..5 {
         fetch(&fetcher_one, &server.url("/")).await.unwrap();
     }
-    assert_eq!((server.connections(), fetcher_one.kept_connections()), (1, 1));
+    assert_eq!((server.connections(), fetcher_one.idle_connections()), (1, 1));
     fetch(&fetcher_one, &server.url("/close")).await.unwrap();
     let found = fetch(&fetcher_one, &server.url("/")).await.unwrap();
-    assert_eq!((found.outcome.timings.reused, server.connections()), (false, 2));
-    // A server that closes after each answer without saying so: the next request finds a dead connection.
+    assert_eq!((found.meta.timings.reused, server.connections()), (false, 2));
+    // A server that closes after each response without announcing it: the next request finds a dead
+    // connection.
     let rude = Server::raw("127.0.0.1:0", |mut stream| async move {
         use tokio::io::AsyncWriteExt;
         crate::servers::read_request(&mut stream).await;
@@ -198,15 +204,15 @@ async fn connections_are_kept_and_a_stale_one_costs_nothing() {
     }
 }
 
-struct First(Vec<u8>, bool);
+struct FirstBytes(Vec<u8>, bool);
 
-impl BodySink for First {
-    fn head(&mut self, head: &Head) -> ControlFlow<()> {
+impl BodySink for FirstBytes {
+    fn on_head(&mut self, head: &ResponseHead) -> ControlFlow<()> {
         let wanted = head.headers.get("content-type").is_some_and(|kind| kind == "text/html");
         if wanted || !self.1 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
-    fn piece(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+    fn on_chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         self.0.extend_from_slice(bytes);
         if self.0.len() >= 1000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -221,16 +227,21 @@ async fn a_sink_may_stop_at_the_head_or_in_the_body() {
         while stream.write_all(&[b'x'; 500]).await.is_ok() {}
     })
     .await;
-    let fetcher = fetcher(OPEN);
-    let mut picky = First(Vec::new(), true);
-    let outcome =
-        fetcher.fetch_into(get(&server.url("/")).limits(short()), soon(), &mut picky).await.unwrap();
+    let fetcher = fetcher(LOOPBACK_ALLOWED);
+    let mut picky = FirstBytes(Vec::new(), true);
+    let outcome = fetcher
+        .fetch_into(get(&server.url("/")).limits(short_limits()), test_deadline(), &mut picky)
+        .await
+        .unwrap();
     assert_eq!((outcome.truncated, picky.0.len()), (Some(Truncation::Stopped), 0));
-    let mut easy = First(Vec::new(), false);
-    let outcome = fetcher.fetch_into(get(&server.url("/")).limits(short()), soon(), &mut easy).await.unwrap();
+    let mut easy = FirstBytes(Vec::new(), false);
+    let outcome = fetcher
+        .fetch_into(get(&server.url("/")).limits(short_limits()), test_deadline(), &mut easy)
+        .await
+        .unwrap();
     assert_eq!(outcome.truncated, Some(Truncation::Stopped));
     assert!(easy.0.len() >= 1000 && outcome.body_bytes == easy.0.len() as u64);
-    assert_eq!(fetcher.kept_connections(), 0);
+    assert_eq!(fetcher.idle_connections(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -241,11 +252,11 @@ async fn answers_without_a_body_and_odd_but_legal_ones_are_read() {
         "/hints" => [&b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"[..], &page("after hints")].concat(),
         "/chunks" => b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;ext=1\r\nabc\r\n2\r\nde\r\n0\r\nT: 1\r\n\r\n".to_vec(),
         "/head" => b"HTTP/1.1 200 OK\r\nContent-Length: 12345\r\n\r\n".to_vec(),
-        "/names" => answer("200 OK", &[("Content-Encoding", "utf-8")], b"as it is"),
+        "/names" => response("200 OK", &[("Content-Encoding", "utf-8")], b"as it is"),
         _ => b"HTTP/1.0 200 OK\r\n\r\nold".to_vec(),
     })
     .await;
-    let fetcher = fetcher(OPEN);
+    let fetcher = fetcher(LOOPBACK_ALLOWED);
     for (path, status, body) in [
         ("/204", 204, ""),
         ("/304", 304, ""),
@@ -254,16 +265,12 @@ async fn answers_without_a_body_and_odd_but_legal_ones_are_read() {
         ("/names", 200, "as it is"),
     ] {
         let found = fetch(&fetcher, &server.url(path)).await.unwrap();
-        assert_eq!(
-            (found.outcome.head.status.as_u16(), &found.body[..]),
-            (status, body.as_bytes()),
-            "{path}"
-        );
+        assert_eq!((found.meta.head.status.as_u16(), &found.body[..]), (status, body.as_bytes()), "{path}");
     }
     let head = Request::new(Purpose::Scrape, Method::HEAD, &server.url("/head"), Credentials::none())
         .unwrap()
-        .limits(short());
-    assert!(fetcher.fetch(head, soon()).await.unwrap().body.is_empty());
+        .limits(short_limits());
+    assert!(fetcher.fetch(head, test_deadline()).await.unwrap().body.is_empty());
     for method in [Method::CONNECT, Method::TRACE] {
         let refused = Request::new(Purpose::Scrape, method, &server.url("/"), Credentials::none());
         assert!(matches!(refused, Err(FetchError::BadRequest(_))));

@@ -1,13 +1,13 @@
-//! The proxy the browser must use, spoken to as a browser would, and as a page that has taken one over would.
+//! The loopback proxy, used as a browser would use it and as a compromised page would.
 
-use crate::servers::{Names, Server, fetcher_with, page, policy};
+use crate::servers::{ScriptedResolver, Server, fetcher_with, page, policy};
 use crate::ssrf::SPELLINGS;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use gannet_net::proxy::{Lease, LeaseRules, LoopbackProxy, Unfetched, WhyNot};
+use gannet_net::proxy::{FailedRequest, Lease, LeaseRules, LoopbackProxy, RequestError};
 use gannet_net::{
-    Deadline, Excess, FetchError, Fetcher, FetcherSettings, HopRule, Proxy, ProxySettings, Purpose, Refusal,
-    Resolve, Via,
+    Deadline, EgressError, FetchError, Fetcher, FetcherSettings, Proxy, ProxySettings, Purpose, Resolve,
+    SizeLimit, UrlRule, Via,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,9 +20,9 @@ fn rules() -> LeaseRules {
         purpose: Purpose::Scrape,
         via: Via::Settings,
         deadline: Deadline::after(Duration::from_secs(20)),
-        bytes: 1 << 20,
+        max_bytes: 1 << 20,
         page_host: "site.example".into(),
-        hosts: None,
+        allowed_hosts: None,
     }
 }
 
@@ -32,7 +32,7 @@ fn login(lease: &Lease) -> String {
 }
 
 /// Sends `request` to the proxy and reads until it closes.
-async fn say(proxy: &LoopbackProxy, request: &str) -> String {
+async fn send_to_proxy(proxy: &LoopbackProxy, request: &str) -> String {
     let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -41,7 +41,7 @@ async fn say(proxy: &LoopbackProxy, request: &str) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// Opens a tunnel and gives the stream after the proxy's answer.
+/// Opens a tunnel and returns the stream after the proxy's response.
 async fn tunnel(proxy: &LoopbackProxy, lease: &Lease, target: &str) -> Result<TcpStream, String> {
     let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
     let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{}\r\n", login(lease));
@@ -55,7 +55,7 @@ async fn tunnel(proxy: &LoopbackProxy, lease: &Lease, target: &str) -> Result<Tc
 }
 
 async fn start(allow: &str) -> (LoopbackProxy, Fetcher) {
-    let names = Names::new(&[
+    let names = ScriptedResolver::new(&[
         ("site.example", &[&["127.0.0.1"]]),
         ("rebind.example", &[&["8.8.8.8", "127.0.0.1"]]),
         ("clients2.google.com", &[&["127.0.0.1"]]),
@@ -73,9 +73,9 @@ async fn strangers_are_asked_who_they_are_and_get_nothing() {
         ["", wrong.as_str(), "Proxy-Authorization: Basic !!!\r\n", "Proxy-Authorization: Bearer x\r\n"]
     {
         let request = format!("GET {} HTTP/1.1\r\nHost: x\r\n{login}\r\n", target.url("/"));
-        assert!(say(&proxy, &request).await.starts_with("HTTP/1.1 407"));
+        assert!(send_to_proxy(&proxy, &request).await.starts_with("HTTP/1.1 407"));
         let request = format!("CONNECT {} HTTP/1.1\r\nHost: x\r\n{login}\r\n", target.address);
-        assert!(say(&proxy, &request).await.starts_with("HTTP/1.1 407"));
+        assert!(send_to_proxy(&proxy, &request).await.starts_with("HTTP/1.1 407"));
     }
     assert_eq!(target.connections(), 0);
 }
@@ -91,15 +91,15 @@ async fn no_spelling_of_an_address_gets_through() {
             format!("GET http://{host}:{port}/ HTTP/1.1\r\nHost: {host}\r\n"),
             format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}\r\n"),
         ] {
-            let answer = say(&proxy, &format!("{request}{}\r\n", login(&lease))).await;
+            let answer = send_to_proxy(&proxy, &format!("{request}{}\r\n", login(&lease))).await;
             let refused = answer.starts_with("HTTP/1.1 403") || answer.starts_with("HTTP/1.1 400");
             assert!(refused, "{request}: {answer}");
         }
     }
     assert_eq!((target.connections(), fetcher.traffic().direct), (0, 0));
-    let failures = lease.failures();
-    assert_eq!(failures.len(), 64, "bounded");
-    assert!(matches!(failures[0].why, WhyNot::Failed(FetchError::Refused(Refusal::Address { .. }))));
+    let failed = lease.failed_requests();
+    assert_eq!(failed.len(), 64, "bounded");
+    assert!(matches!(failed[0].error, RequestError::Fetch(FetchError::Refused(EgressError::Address { .. }))));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,13 +114,13 @@ async fn tunnels_and_plain_requests_pass_and_are_counted() {
     assert_eq!(answer, page("through"));
     let used = lease.traffic();
     assert_eq!((used.sent, used.received), (28, answer.len() as u64));
-    // Two requests on one connection: only the first is served, so no answer can be taken for another's.
+    // Two requests on one connection: only the first is served, so no response can be taken for another's.
     let one = format!(
         "GET {} HTTP/1.1\r\nHost: lie.example\r\n{}Connection: keep-alive\r\n\r\n",
         target.url("/p?q"),
         login(&lease)
     );
-    let answer = say(&proxy, &format!("{one}{one}")).await;
+    let answer = send_to_proxy(&proxy, &format!("{one}{one}")).await;
     assert_eq!(answer.matches("HTTP/1.1 200").count(), 1, "{answer}");
     assert!(answer.ends_with("through"));
     let head = target.heads().pop().unwrap();
@@ -140,10 +140,16 @@ async fn calls_home_and_the_proxy_itself_are_refused_and_remembered() {
     assert!(
         tunnel(&proxy, &lease, &proxy.address().to_string()).await.unwrap_err().starts_with("HTTP/1.1 403")
     );
-    let failures = lease.failures();
-    assert_eq!(failures[0], Unfetched { target: "clients2.google.com:443".into(), why: WhyNot::CallHome });
-    assert!(matches!(failures[1].why, WhyNot::Failed(FetchError::Refused(Refusal::OwnListener { .. }))));
-    // Unless it is the page that was asked for.
+    let failed = lease.failed_requests();
+    assert_eq!(
+        failed[0],
+        FailedRequest { target: "clients2.google.com:443".into(), error: RequestError::BrowserService }
+    );
+    assert!(matches!(
+        failed[1].error,
+        RequestError::Fetch(FetchError::Refused(EgressError::OwnListener { .. }))
+    ));
+    // Unless it is the requested page.
     let target = Server::http("127.0.0.1:0", |_| page("page")).await;
     let wanted = proxy.lease(LeaseRules { page_host: "clients2.google.com".into(), ..rules() }).unwrap();
     assert!(tunnel(&proxy, &wanted, &format!("clients2.google.com:{}", target.port())).await.is_ok());
@@ -153,11 +159,14 @@ async fn calls_home_and_the_proxy_itself_are_refused_and_remembered() {
 async fn hosts_that_the_holder_forbids_are_not_reached() {
     let (proxy, _) = start("scrape=127.0.0.0/8").await;
     let target = Server::http("127.0.0.1:0", |_| page("page")).await;
-    let hosts: HopRule = Arc::new(|url| url.host_str() != Some("127.0.0.1"));
-    let lease = proxy.lease(LeaseRules { hosts: Some(hosts), ..rules() }).unwrap();
+    let hosts: UrlRule = Arc::new(|url| url.host_str() != Some("127.0.0.1"));
+    let lease = proxy.lease(LeaseRules { allowed_hosts: Some(hosts), ..rules() }).unwrap();
     let refused = tunnel(&proxy, &lease, &target.address.to_string()).await.unwrap_err();
     assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
-    assert_eq!(lease.failures(), [Unfetched { target: target.address.to_string(), why: WhyNot::Forbidden }]);
+    assert_eq!(
+        lease.failed_requests(),
+        [FailedRequest { target: target.address.to_string(), error: RequestError::HostNotAllowed }]
+    );
     let free = proxy.lease(rules()).unwrap();
     assert!(tunnel(&proxy, &free, &target.address.to_string()).await.is_ok());
 }
@@ -174,25 +183,25 @@ async fn a_lease_ends_with_its_owner_its_deadline_or_its_fill() {
     let target = endless.address.to_string();
     let drained = |mut stream: TcpStream| async move {
         let mut all = Vec::new();
-        // A reset is an end as well.
+        // A reset counts as an end.
         let _ = timeout(Duration::from_secs(5), stream.read_to_end(&mut all)).await.expect("it ends");
         all.len()
     };
-    let owned = proxy.lease(LeaseRules { bytes: u64::MAX, ..rules() }).unwrap();
+    let owned = proxy.lease(LeaseRules { max_bytes: u64::MAX, ..rules() }).unwrap();
     let stream = tunnel(&proxy, &owned, &target).await.unwrap();
     let void = login(&owned);
     drop(owned);
     drained(stream).await;
-    let late = say(&proxy, &format!("CONNECT {target} HTTP/1.1\r\nHost: x\r\n{void}\r\n")).await;
+    let late = send_to_proxy(&proxy, &format!("CONNECT {target} HTTP/1.1\r\nHost: x\r\n{void}\r\n")).await;
     assert!(late.starts_with("HTTP/1.1 407"), "{late}");
     let deadline = Deadline::after(Duration::from_millis(300));
-    let brief = proxy.lease(LeaseRules { bytes: u64::MAX, deadline, ..rules() }).unwrap();
+    let brief = proxy.lease(LeaseRules { max_bytes: u64::MAX, deadline, ..rules() }).unwrap();
     drained(tunnel(&proxy, &brief, &target).await.unwrap()).await;
-    let full = proxy.lease(LeaseRules { bytes: 100_000, ..rules() }).unwrap();
+    let full = proxy.lease(LeaseRules { max_bytes: 100_000, ..rules() }).unwrap();
     let came = drained(tunnel(&proxy, &full, &target).await.unwrap()).await;
     assert!((50_000..200_000).contains(&came), "{came}");
-    let too_large = FetchError::TooLarge { what: Excess::WireBody, limit: 100_000 };
-    assert_eq!(full.failures()[0].why, WhyNot::Failed(too_large));
+    let too_large = FetchError::TooLarge { what: SizeLimit::WireBody, limit: 100_000 };
+    assert_eq!(full.failed_requests()[0].error, RequestError::Fetch(too_large));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,7 +211,7 @@ async fn the_browser_goes_through_the_pool_too() {
         b"HTTP/1.1 200 OK\r\n\r\nfrom upstream".to_vec()
     })
     .await;
-    let names = Names::new(&[]);
+    let names = ScriptedResolver::new(&[]);
     let resolver: Arc<dyn Resolve> = names;
     let pool: Vec<Proxy> = vec![format!("http://{}", upstream.address).parse().unwrap()];
     let proxies = ProxySettings { pool, purposes: vec![Purpose::Scrape], per_request: false };

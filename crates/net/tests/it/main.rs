@@ -1,13 +1,13 @@
-//! The crate from outside, against loopback servers of the tests' own making.
+//! Tests of the public API against loopback servers.
 
 mod authority;
 mod behaviour;
-mod growth;
+mod dns;
 mod hostile;
+mod leaks;
 mod loopback;
-mod names;
 mod proxies;
-mod rules;
+mod request_rules;
 mod servers;
 mod ssrf;
 mod tls;

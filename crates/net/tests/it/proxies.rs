@@ -1,8 +1,11 @@
-//! Proxies are used on every path, and nothing goes around them.
+//! Proxies are used for every request, and no byte bypasses them.
 
-use crate::servers::{Names, Server, fetch, get, header, page, policy, read_request, redirect, short, soon};
+use crate::servers::{
+    ScriptedResolver, Server, fetch, get, header, page, policy, read_request, redirect, short_limits,
+    test_deadline,
+};
 use gannet_net::{
-    Credentials, FetchError, Fetcher, FetcherSettings, Phase, Proxy, ProxySettings, Purpose, Refusal,
+    Credentials, EgressError, FetchError, Fetcher, FetcherSettings, Phase, Proxy, ProxySettings, Purpose,
     Request, Resolve, Via,
 };
 use std::net::SocketAddr;
@@ -13,10 +16,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
-/// A proxy of the test: sends everything to one target, and remembers from where it did.
+/// A test proxy that sends everything to one target and records its own addresses.
 struct TestProxy {
     server: Server,
-    /// The proxy's own ends of its connections to the target.
+    /// Local addresses of the proxy's connections to the target.
     own_ends: Arc<Mutex<Vec<SocketAddr>>>,
     asked: Arc<Mutex<Vec<String>>>,
     bytes: Arc<AtomicU64>,
@@ -96,11 +99,11 @@ async fn accept_socks(stream: &mut TcpStream) -> Option<String> {
     Some(format!("{name}:{port}"))
 }
 
-fn fetcher(pool: Vec<Proxy>, per_request: bool) -> (Fetcher, Arc<Names>) {
-    let names = Names::new(&[]);
+fn fetcher(pool: Vec<Proxy>, per_request: bool) -> (Fetcher, Arc<ScriptedResolver>) {
+    let names = ScriptedResolver::new(&[]);
     let resolver: Arc<dyn Resolve> = Arc::clone(&names) as Arc<dyn Resolve>;
     let proxies = ProxySettings { pool, purposes: vec![Purpose::Scrape], per_request };
-    // The targets would be reachable directly; only the route keeps us from it.
+    // The targets are directly reachable; only the route prevents it.
     let settings = FetcherSettings {
         resolver,
         proxies,
@@ -123,12 +126,12 @@ async fn no_byte_goes_around_a_proxy() {
         let url = if round % 2 == 0 { "http://site.example/page" } else { "http://site.example/moved" };
         let found = fetch(&fetcher, url).await.unwrap();
         assert_eq!(&found.body[..], b"through");
-        assert!(found.outcome.head.proxy.is_some());
-        assert!(!format!("{:?}", found.outcome.head).contains("secret"));
+        assert!(found.meta.head.proxy.is_some());
+        assert!(!format!("{:?}", found.meta.head).contains("secret"));
     }
     let literal = fetch(&fetcher, &target.url("/page")).await.unwrap();
     assert_eq!(&literal.body[..], b"through");
-    // Our own count at the sockets, and the target's: every connection it saw was made by a proxy.
+    // Our byte count at the sockets and the target's peers: every connection was made by a proxy.
     assert_eq!(fetcher.traffic().direct, 0);
     assert!(fetcher.traffic().proxied > 0);
     assert_eq!(names.lookups.load(Ordering::SeqCst), 0, "names are the proxy's to resolve");
@@ -145,7 +148,7 @@ async fn no_byte_goes_around_a_proxy() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn https_goes_through_a_tunnel_and_the_login_stays_with_the_proxy() {
-    // The target sees what arrives in the tunnel: a TLS greeting, and no CONNECT.
+    // The target sees the bytes inside the tunnel: a TLS handshake, and no CONNECT.
     let seen: Arc<Mutex<Vec<u8>>> = Arc::default();
     let target = Server::raw("127.0.0.1:0", {
         let seen = Arc::clone(&seen);
@@ -212,19 +215,21 @@ async fn a_request_may_bring_its_own_proxy_only_where_that_is_allowed() {
     let proxy = TestProxy::http(target.address).await;
     let ask = |fetcher: Fetcher| {
         let via = Via::Proxy(proxy.url("http"));
-        async move { fetcher.fetch(get("http://site.example/").via(via).limits(short()), soon()).await }
+        async move {
+            fetcher.fetch(get("http://site.example/").via(via).limits(short_limits()), test_deadline()).await
+        }
     };
     let error = ask(fetcher(Vec::new(), false).0).await.unwrap_err();
-    assert_eq!(error, FetchError::Refused(Refusal::RequestProxy));
+    assert_eq!(error, FetchError::Refused(EgressError::RequestProxy));
     assert_eq!(proxy.server.connections(), 0);
     assert_eq!(&ask(fetcher(Vec::new(), true).0).await.unwrap().body[..], b"through");
-    // A private literal is refused before the proxy hears of it.
+    // A private IP address is refused before the proxy sees it.
     let (fetcher, _) = fetcher(vec![proxy.url("http")], false);
     let before = proxy.server.connections();
     assert!(matches!(fetch(&fetcher, "http://10.0.0.1/").await, Err(FetchError::Refused(_))));
     assert_eq!(proxy.server.connections(), before);
-    // Purposes that are not set to go through the pool go straight.
+    // Purposes that are not configured for the pool connect directly.
     let request =
-        Request::get(Purpose::Model, &target.url("/"), Credentials::none()).unwrap().limits(short());
-    assert_eq!(fetcher.fetch(request, soon()).await.unwrap().outcome.head.proxy, None);
+        Request::get(Purpose::Model, &target.url("/"), Credentials::none()).unwrap().limits(short_limits());
+    assert_eq!(fetcher.fetch(request, test_deadline()).await.unwrap().meta.head.proxy, None);
 }

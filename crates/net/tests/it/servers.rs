@@ -1,8 +1,8 @@
-//! Servers that answer as they are told, byte by byte, and a resolver whose answers are a script.
+//! Test servers that respond with given bytes, and a resolver with scripted results.
 
 use gannet_net::{
-    Credentials, Deadline, EgressAllow, EgressPolicy, FetchError, Fetched, Fetcher, FetcherSettings, Limits,
-    Purpose, Request, Resolve,
+    Credentials, Deadline, EgressAllow, EgressPolicy, FetchError, FetchedResponse, Fetcher, FetcherSettings,
+    Limits, Purpose, Request, Resolve,
 };
 use std::collections::HashMap;
 use std::future::Future;
@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 pub struct Server {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
-    /// Heads of the requests seen, over all connections.
+    /// Heads of the received requests, over all connections.
     pub requests: Arc<Mutex<Vec<String>>>,
     pub peers: Arc<Mutex<Vec<SocketAddr>>>,
 }
@@ -49,7 +49,7 @@ impl Server {
         server
     }
 
-    /// Answers every request with what `answer` makes of its head; connections are kept.
+    /// Responds to every request with what `answer` returns for its head; connections are kept open.
     pub async fn http(bind: &str, answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let answer = Arc::new(answer);
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -108,10 +108,10 @@ pub fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 }
 
 pub fn page(body: &str) -> Vec<u8> {
-    answer("200 OK", &[("Content-Type", "text/html")], body.as_bytes())
+    response("200 OK", &[("Content-Type", "text/html")], body.as_bytes())
 }
 
-pub fn answer(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+pub fn response(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut out = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n", body.len()).into_bytes();
     for (name, value) in headers {
         out.extend(format!("{name}: {value}\r\n").into_bytes());
@@ -122,17 +122,17 @@ pub fn answer(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
 }
 
 pub fn redirect(location: &str) -> Vec<u8> {
-    answer("302 Found", &[("Location", location)], b"")
+    response("302 Found", &[("Location", location)], b"")
 }
 
-/// A resolver with a script: each look-up of a name takes the next of its answers; the last one stays.
+/// A resolver with scripted results: each lookup of a name takes the next one; the last one is repeated.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct ScriptedResolver {
     answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
     pub lookups: AtomicUsize,
 }
 
-impl Names {
+impl ScriptedResolver {
     pub fn new(pairs: &[(&str, &[&[&str]])]) -> Arc<Self> {
         let parse = |answer: &&[&str]| answer.iter().map(|text| text.parse().unwrap()).collect();
         let answers = pairs
@@ -144,7 +144,7 @@ impl Names {
 }
 
 #[async_trait::async_trait]
-impl Resolve for Names {
+impl Resolve for ScriptedResolver {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         self.lookups.fetch_add(1, Ordering::SeqCst);
         if host == "silent.example" {
@@ -166,10 +166,10 @@ pub fn policy(allow: &str) -> EgressPolicy {
 }
 
 pub fn fetcher(allow: &str) -> Fetcher {
-    fetcher_with(allow, &Names::new(&[]))
+    fetcher_with(allow, &ScriptedResolver::new(&[]))
 }
 
-pub fn fetcher_with(allow: &str, names: &Arc<Names>) -> Fetcher {
+pub fn fetcher_with(allow: &str, names: &Arc<ScriptedResolver>) -> Fetcher {
     let resolver: Arc<dyn Resolve> = Arc::clone(names) as Arc<dyn Resolve>;
     Fetcher::new(FetcherSettings { resolver, ..FetcherSettings::new(policy(allow)) }).unwrap()
 }
@@ -178,14 +178,14 @@ pub fn get(url: &str) -> Request {
     Request::get(Purpose::Scrape, url, Credentials::none()).unwrap()
 }
 
-/// The same with headers of the caller's own, for the origin of `url`.
+/// The same with headers of the caller, for the origin of `url`.
 pub fn get_with(url: &str, own: &[(&str, &str)]) -> Request {
     let credentials = Credentials::for_address(url, own.iter().copied()).unwrap();
     Request::get(Purpose::Scrape, url, credentials).unwrap()
 }
 
 /// Limits short enough for tests and long enough for a busy machine.
-pub fn short() -> Limits {
+pub fn short_limits() -> Limits {
     Limits {
         connect: Duration::from_secs(2),
         first_byte: Duration::from_millis(800),
@@ -195,10 +195,15 @@ pub fn short() -> Limits {
     }
 }
 
-pub fn soon() -> Deadline {
+pub fn test_deadline() -> Deadline {
     Deadline::after(Duration::from_secs(10))
 }
 
-pub async fn fetch(fetcher: &Fetcher, url: &str) -> Result<Fetched, FetchError> {
-    fetcher.fetch(Request::get(Purpose::Scrape, url, Credentials::none())?.limits(short()), soon()).await
+pub async fn fetch(fetcher: &Fetcher, url: &str) -> Result<FetchedResponse, FetchError> {
+    fetcher
+        .fetch(
+            Request::get(Purpose::Scrape, url, Credentials::none())?.limits(short_limits()),
+            test_deadline(),
+        )
+        .await
 }

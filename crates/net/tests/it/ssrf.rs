@@ -1,13 +1,16 @@
-//! Ways into private space. None may reach the forbidden listener, which counts whoever comes.
+//! Server-side request forgery: no attempt may reach the forbidden listener, which counts its connections.
 
-use crate::servers::{Names, Server, fetch, fetcher, fetcher_with, page, policy, redirect, short, soon};
+use crate::servers::{
+    ScriptedResolver, Server, fetch, fetcher, fetcher_with, page, policy, redirect, short_limits,
+    test_deadline,
+};
 use gannet_net::{
-    BadUrl, Credentials, FetchError, Fetcher, FetcherSettings, Purpose, Refusal, Request, Resolve,
+    BadUrl, Credentials, EgressError, FetchError, Fetcher, FetcherSettings, Purpose, Request, Resolve,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Hosts as an attacker would write them. All must be refused with no allow-list.
+/// Hosts as an attacker would write them. All must be refused without an allow-list.
 pub const SPELLINGS: &[&str] = &[
     "127.0.0.1",
     "127.1",
@@ -98,7 +101,7 @@ pub const SPELLINGS: &[&str] = &[
     "site.example%00@127.0.0.1",
 ];
 
-/// Whole addresses that lead to the same place by their syntax.
+/// Whole URLs that lead to the same host by their syntax.
 const WHOLE: &[&str] = &[
     "http:/127.0.0.1:PORT/",
     "http:127.0.0.1:PORT/",
@@ -116,7 +119,7 @@ async fn forbidden() -> Server {
 }
 
 fn is_refused(error: &FetchError) -> bool {
-    matches!(error, FetchError::Refused(Refusal::Address { .. }))
+    matches!(error, FetchError::Refused(EgressError::Address { .. }))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -135,7 +138,7 @@ async fn no_spelling_of_an_address_reaches_the_listener() {
     }
     assert!(forms >= 90, "{forms}");
     assert_eq!(target.connections(), 0);
-    // The listener does answer those who may come; otherwise the count above would prove nothing.
+    // The listener does respond where it is allowed; otherwise the count above would prove nothing.
     let open = fetcher("scrape=127.0.0.0/8");
     let found = fetch(&open, &format!("http://0x7f.1:{}/", target.port())).await.unwrap();
     assert_eq!((&found.body[..], target.connections()), (&b"secret"[..], 1));
@@ -145,19 +148,19 @@ async fn no_spelling_of_an_address_reaches_the_listener() {
 async fn no_redirect_reaches_the_listener() {
     let target = forbidden().await;
     let port = target.port();
-    // One entry that is open by name, and redirects to whatever its path says.
+    // One host that is allowed by name, and redirects to whatever its path says.
     let entry = Server::http("127.0.0.1:0", move |head| {
         let path = head.split(' ').nth(1).unwrap();
         let place: usize = path[1..].parse().unwrap();
         redirect(&format!("http://{}:{port}/", SPELLINGS[place]))
     })
     .await;
-    let names = Names::new(&[("entry.example", &[&["127.0.0.1"]])]);
+    let names = ScriptedResolver::new(&[("entry.example", &[&["127.0.0.1"]])]);
     let fetcher = fetcher_with("scrape=entry.example", &names);
     for (place, host) in SPELLINGS.iter().enumerate() {
         let error =
             fetch(&fetcher, &format!("http://entry.example:{}/{place}", entry.port())).await.expect_err(host);
-        // Some spellings are no header text once they leave UTF-8; then nothing is followed at all.
+        // Some spellings are not valid header text; then no redirect is followed at all.
         assert!(is_refused(&error), "{host}: {error:?}");
     }
     assert_eq!(target.connections(), 0);
@@ -187,13 +190,13 @@ async fn no_name_reaches_the_listener() {
         &["ff02::1"],
         &["224.0.0.251"],
         &["255.255.255.255"],
-        // A public address beside a private one, in both orders: not even the public one is tried.
+        // A public address together with a private one, in both orders: not even the public one is tried.
         &["8.8.8.8", "127.0.0.1"],
         &["127.0.0.1", "8.8.8.8"],
         &["2606:4700::1", "::1"],
     ];
     for answer in answers {
-        let names = Names::new(&[("rebind.example", &[answer])]);
+        let names = ScriptedResolver::new(&[("rebind.example", &[answer])]);
         let fetcher = fetcher_with("", &names);
         for host in ["rebind.example", "REBIND.example"] {
             let error =
@@ -205,8 +208,8 @@ async fn no_name_reaches_the_listener() {
     assert_eq!(target.connections(), 0);
 }
 
-/// The classic: harmless when it is looked at, private when it is used. `127.0.0.2` plays the public address,
-/// so that nothing leaves this machine.
+/// DNS rebinding: harmless when it is checked, private when it is used. `127.0.0.2` stands for the public
+/// address, so that nothing leaves this machine.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_changes_its_answer_gains_nothing() {
     let target = forbidden().await;
@@ -214,16 +217,16 @@ async fn a_name_that_changes_its_answer_gains_nothing() {
         b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok".to_vec()
     })
     .await;
-    let names = Names::new(&[("rebind.example", &[&["127.0.0.2"], &["127.0.0.1"]])]);
+    let names = ScriptedResolver::new(&[("rebind.example", &[&["127.0.0.2"], &["127.0.0.1"]])]);
     let fetcher = fetcher_with("scrape=127.0.0.2", &names);
     let url = format!("http://rebind.example:{}/", target.port());
     let first = fetch(&fetcher, &url).await.unwrap();
-    assert_eq!((&first.body[..], first.outcome.head.remote), (&b"ok"[..], harmless.address));
+    assert_eq!((&first.body[..], first.meta.head.remote), (&b"ok"[..], harmless.address));
     assert_eq!(names.lookups.load(Ordering::SeqCst), 1, "checked and connected with one look-up");
     let error = fetch(&fetcher, &url).await.unwrap_err();
     assert!(is_refused(&error), "{error:?}");
-    // The same in the middle of a redirect: the second look-up is the private one.
-    let names = Names::new(&[("rebind.example", &[&["127.0.0.2"], &["127.0.0.1"]])]);
+    // The same in the middle of a redirect: the second lookup is the private one.
+    let names = ScriptedResolver::new(&[("rebind.example", &[&["127.0.0.2"], &["127.0.0.1"]])]);
     let hopper = Server::http("127.0.0.2:0", {
         let url = url.clone();
         move |_| redirect(&url)
@@ -238,9 +241,9 @@ async fn a_name_that_changes_its_answer_gains_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_own_listener_is_refused_by_address_name_and_redirect() {
     let own = forbidden().await;
-    let names = Names::new(&[("self.example", &[&["127.0.0.1"]])]);
+    let names = ScriptedResolver::new(&[("self.example", &[&["127.0.0.1"]])]);
     let resolver: Arc<dyn Resolve> = names;
-    let policy = policy("scrape=127.0.0.0/8,0.0.0.0/8,self.example").without_listener(own.address);
+    let policy = policy("scrape=127.0.0.0/8,0.0.0.0/8,self.example").refuse_own_listener(own.address);
     let fetcher = Fetcher::new(FetcherSettings { resolver, ..FetcherSettings::new(policy) }).unwrap();
     let location = own.url("/");
     let hop = Server::http("127.0.0.1:0", move |_| redirect(&location)).await;
@@ -252,7 +255,7 @@ async fn the_own_listener_is_refused_by_address_name_and_redirect() {
         hop.url("/"),
     ] {
         let error = fetch(&fetcher, &url).await.unwrap_err();
-        assert!(matches!(error, FetchError::Refused(Refusal::OwnListener { .. })), "{url}: {error:?}");
+        assert!(matches!(error, FetchError::Refused(EgressError::OwnListener { .. })), "{url}: {error:?}");
     }
     assert_eq!(own.connections(), 0);
 }
@@ -263,13 +266,13 @@ async fn what_is_open_for_one_purpose_is_closed_for_another() {
     let fetcher = fetcher("webhook=127.0.0.0/8");
     let ask = |purpose| {
         fetcher.fetch(
-            Request::get(purpose, &target.url("/"), Credentials::none()).unwrap().limits(short()),
-            soon(),
+            Request::get(purpose, &target.url("/"), Credentials::none()).unwrap().limits(short_limits()),
+            test_deadline(),
         )
     };
     assert!(ask(Purpose::Webhook).await.is_ok());
     for closed in [Purpose::Scrape, Purpose::Model] {
-        // The connection kept from the webhook must not serve them either.
+        // The idle connection from the webhook must not serve them either.
         assert!(is_refused(&ask(closed).await.unwrap_err()));
     }
     assert_eq!(target.connections(), 1);

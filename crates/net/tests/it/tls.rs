@@ -1,11 +1,13 @@
-//! TLS: certificates that are wrong, handshakes that hang, HTTP/2.
+//! TLS: invalid certificates, handshakes that hang, HTTP/2.
 
 use crate::authority::Authority;
-use crate::servers::{Names, Server, get, get_with, policy, read_request, short, soon};
+use crate::servers::{
+    ScriptedResolver, Server, get, get_with, policy, read_request, short_limits, test_deadline,
+};
 use bytes::Bytes;
 use gannet_net::{
-    Credentials, FetchError, Fetched, Fetcher, FetcherSettings, Limits, Phase, Purpose, Request, Resolve,
-    TlsProblem, Version,
+    Credentials, FetchError, FetchedResponse, Fetcher, FetcherSettings, Limits, Phase, Purpose, Request,
+    Resolve, TlsError, Version,
 };
 use http_body_util::Full;
 use hyper::service::service_fn;
@@ -17,7 +19,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::sleep;
 
 fn fetcher_trusting(authority: &Authority) -> Fetcher {
-    let names = Names::new(&[("site.example", &[&["127.0.0.1"]]), ("other.example", &[&["127.0.0.1"]])]);
+    let names =
+        ScriptedResolver::new(&[("site.example", &[&["127.0.0.1"]]), ("other.example", &[&["127.0.0.1"]])]);
     let resolver: Arc<dyn Resolve> = names;
     let settings = FetcherSettings {
         resolver,
@@ -27,10 +30,15 @@ fn fetcher_trusting(authority: &Authority) -> Fetcher {
     Fetcher::new(settings).unwrap()
 }
 
-async fn ask(fetcher: &Fetcher, host: &str, server: &Server, skip: bool) -> Result<Fetched, FetchError> {
+async fn ask(
+    fetcher: &Fetcher,
+    host: &str,
+    server: &Server,
+    skip: bool,
+) -> Result<FetchedResponse, FetchError> {
     let request =
-        get(&format!("https://{host}:{}/", server.port())).limits(short()).skip_tls_verification(skip);
-    fetcher.fetch(request, soon()).await
+        get(&format!("https://{host}:{}/", server.port())).limits(short_limits()).skip_tls_verification(skip);
+    fetcher.fetch(request, test_deadline()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -39,16 +47,16 @@ async fn what_carries_credentials_checks_the_certificate_whatever_it_was_told() 
     let server = stranger.server(&["site.example"], false).await;
     let url = format!("https://site.example:{}/", server.port());
     let ask = async |request: Request| {
-        // The server answers once on a connection; no request finds one that was kept.
+        // The server responds once per connection, so no request finds an idle one.
         let fetcher = fetcher_trusting(&known);
-        fetcher.fetch(request.limits(short()).skip_tls_verification(true), soon()).await
+        fetcher.fetch(request.limits(short_limits()).skip_tls_verification(true), test_deadline()).await
     };
     assert!(ask(get(&url)).await.is_ok(), "nothing is at stake");
     assert!(ask(get_with(&url, &[("User-Agent", "Own/1")])).await.is_ok(), "nor here");
-    assert_eq!(problem(ask(get_with(&url, &[("X-Pass", "p")])).await), TlsProblem::UnknownIssuer);
+    assert_eq!(tls_error(ask(get_with(&url, &[("X-Pass", "p")])).await), TlsError::UnknownIssuer);
     let with_login = url.replace("https://", "https://me:secret@");
-    assert_eq!(problem(ask(get(&with_login)).await), TlsProblem::UnknownIssuer);
-    // Credentials for somebody else are not sent here, so nothing is at stake either.
+    assert_eq!(tls_error(ask(get(&with_login)).await), TlsError::UnknownIssuer);
+    // Credentials for another origin are not sent here, so nothing is at risk either.
     let others = Credentials::for_address("https://other.example/", [("X-Pass", "p")]).unwrap();
     let request = Request::get(Purpose::Scrape, &url, others).unwrap();
     assert!(ask(request).await.is_ok());
@@ -56,9 +64,9 @@ async fn what_carries_credentials_checks_the_certificate_whatever_it_was_told() 
     assert!(ask(Request::get(Purpose::Scrape, &url, own).unwrap()).await.is_ok(), "the owner wants it so");
 }
 
-fn problem(outcome: Result<Fetched, FetchError>) -> TlsProblem {
-    match outcome.map(|found| found.outcome) {
-        Err(FetchError::Tls { problem, .. }) => problem,
+fn tls_error(outcome: Result<FetchedResponse, FetchError>) -> TlsError {
+    match outcome.map(|found| found.meta) {
+        Err(FetchError::Tls { error, .. }) => error,
         other => panic!("{other:?}"),
     }
 }
@@ -73,15 +81,15 @@ async fn wrong_certificates_are_refused_by_their_fault_unless_told_otherwise() {
     let fetcher = fetcher_trusting(&known);
     let found = ask(&fetcher, "site.example", &good, false).await.unwrap();
     assert_eq!(&found.body[..], b"over TLS");
-    assert!(found.outcome.timings.tls > Duration::ZERO);
-    assert_eq!(problem(ask(&fetcher, "other.example", &good, false).await), TlsProblem::WrongName);
-    assert_eq!(problem(ask(&fetcher, "127.0.0.1", &good, false).await), TlsProblem::WrongName);
-    assert_eq!(problem(ask(&fetcher, "site.example", &expired, false).await), TlsProblem::Expired);
-    assert_eq!(problem(ask(&fetcher, "site.example", &untrusted, false).await), TlsProblem::UnknownIssuer);
+    assert!(found.meta.timings.tls > Duration::ZERO);
+    assert_eq!(tls_error(ask(&fetcher, "other.example", &good, false).await), TlsError::WrongName);
+    assert_eq!(tls_error(ask(&fetcher, "127.0.0.1", &good, false).await), TlsError::WrongName);
+    assert_eq!(tls_error(ask(&fetcher, "site.example", &expired, false).await), TlsError::Expired);
+    assert_eq!(tls_error(ask(&fetcher, "site.example", &untrusted, false).await), TlsError::UnknownIssuer);
     for server in [&expired, &untrusted] {
         let found = ask(&fetcher, "other.example", server, true).await.unwrap();
         assert_eq!(&found.body[..], b"over TLS");
-        // The connection that was kept unchecked must not serve a request that wants a check.
+        // The idle unchecked connection must not serve a request that wants a check.
         assert!(ask(&fetcher, "other.example", server, false).await.is_err());
     }
 }
@@ -94,18 +102,18 @@ async fn handshakes_that_hang_or_are_none_end() {
         drop(stream);
     })
     .await;
-    let limits = Limits { connect: Duration::from_millis(500), ..short() };
+    let limits = Limits { connect: Duration::from_millis(500), ..short_limits() };
     let request = get(&format!("https://127.0.0.1:{}/", silent.port())).limits(limits);
-    let error = fetcher.fetch(request, soon()).await.unwrap_err();
+    let error = fetcher.fetch(request, test_deadline()).await.unwrap_err();
     assert!(matches!(error, FetchError::Timeout { phase: Phase::Tls, .. }), "{error:?}");
     let plain = Server::raw("127.0.0.1:0", |mut stream| async move {
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
         read_request(&mut stream).await;
     })
     .await;
-    assert!(matches!(problem(ask(&fetcher, "127.0.0.1", &plain, false).await), TlsProblem::Handshake(_)));
+    assert!(matches!(tls_error(ask(&fetcher, "127.0.0.1", &plain, false).await), TlsError::Handshake(_)));
     let shut = Server::raw("127.0.0.1:0", |stream| async move { drop(stream) }).await;
-    assert!(matches!(problem(ask(&fetcher, "127.0.0.1", &shut, false).await), TlsProblem::Handshake(_)));
+    assert!(matches!(tls_error(ask(&fetcher, "127.0.0.1", &shut, false).await), TlsError::Handshake(_)));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -134,14 +142,14 @@ async fn http2_is_spoken_where_it_is_offered_and_one_connection_serves_many() {
     let fetcher = fetcher_trusting(&authority);
     for round in 0..5 {
         let found = ask(&fetcher, "site.example", &server, false).await.unwrap();
-        assert_eq!(found.outcome.head.version, Version::HTTP_2);
-        assert_eq!(found.outcome.timings.reused, round > 0);
+        assert_eq!(found.meta.head.version, Version::HTTP_2);
+        assert_eq!(found.meta.timings.reused, round > 0);
         assert_eq!(found.body, format!("https://site.example:{}/ None", server.port()));
     }
     assert_eq!(server.connections(), 1);
-    let request = get(&format!("https://site.example:{}/headers", server.port())).limits(short());
+    let request = get(&format!("https://site.example:{}/headers", server.port())).limits(short_limits());
     let error =
-        fetcher.fetch(request, soon()).await.map(|found| found.outcome.head.headers.len()).unwrap_err();
+        fetcher.fetch(request, test_deadline()).await.map(|found| found.meta.head.headers.len()).unwrap_err();
     assert!(
         matches!(error, FetchError::TooLarge { .. } | FetchError::BadProtocol(_) | FetchError::Incomplete(_)),
         "{error:?}"

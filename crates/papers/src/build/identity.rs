@@ -1,23 +1,23 @@
-//! Which records are one work: first by shared identifiers, then, carefully, by title. Also answers, while the graph is
-//! written, which work a reference means.
+//! Groups records into works: by shared identifiers, then carefully by title. Also resolves references to
+//! works while the graph is written.
 
 use crate::error::{Error, Result};
 use crate::hash::stable_hash;
-use crate::ordered::in_order;
-use crate::stage::{Stage, checked, frames};
-use crate::stored::Stored;
+use crate::parallel::map_in_order;
+use crate::stage::{Stage, frames, verified_record};
+use crate::stored_work::StoredWork;
 use crate::text::title_key;
 
-/// Largest number of nodes an index can hold; the rest of the numbers are kept free for marks.
+/// Larger numbers are reserved for markers.
 pub const MAX_NODES: u64 = 0xffff_0000;
-/// More records than this under one title are a series ("Editorial board of …"), not one work.
+/// More records with one title are a series ("Editorial board of …"), not one work.
 const MAX_TITLE_GROUP: usize = 6;
 
-/// A record's place: which log, and where in it.
+/// The log of a record and its offset.
 #[derive(Debug, Clone, Copy)]
-pub struct Place(u64);
+pub struct RecordPosition(u64);
 
-impl Place {
+impl RecordPosition {
     fn new(stage: usize, offset: u64) -> Self {
         Self((stage as u64) << 48 | offset)
     }
@@ -65,16 +65,16 @@ impl Resolver {
     }
 }
 
-/// The outcome: works numbered in the order in which they were first seen.
+/// The result: works numbered in the order of their first record.
 #[derive(Debug)]
 pub struct Identities {
-    /// Where each record lies, by work, and within a work in the order of import.
-    pub places: Vec<Place>,
-    /// The records of work `w` are `places[starts[w]..starts[w + 1]]`.
+    /// Positions of records, grouped by work, in the order of import.
+    pub positions: Vec<RecordPosition>,
+    /// The records of work `w` are `positions[starts[w]..starts[w + 1]]`.
     pub starts: Vec<u32>,
     /// Identifier to work.
     pub by_identifier: Resolver,
-    /// Title to work, only for titles that one work has.
+    /// Title to work, only for unique titles.
     pub by_title: Resolver,
 }
 
@@ -83,33 +83,34 @@ impl Identities {
         u32::try_from(self.starts.len().saturating_sub(1)).unwrap_or(u32::MAX)
     }
 
-    pub fn records(&self, work: u32) -> &[Place] {
-        &self.places[self.starts[work as usize] as usize..self.starts[work as usize + 1] as usize]
+    pub fn records(&self, work: u32) -> &[RecordPosition] {
+        &self.positions[self.starts[work as usize] as usize..self.starts[work as usize + 1] as usize]
     }
 
     pub fn find(stages: &[Stage]) -> Result<Self> {
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         let mut identifiers = Vec::new();
         let mut titles = Vec::new();
         let mut traits = Vec::new();
         for (number, stage) in stages.iter().enumerate() {
             let mut is_whole = true;
-            in_order(
-                stage.pieces(),
-                |piece| piece.map(|(place, bytes)| Heads::of(place, &bytes)),
+            map_in_order(
+                stage.chunks_of_records(),
+                |piece| piece.map(|(place, bytes)| ChunkIdentifiers::collect(place, &bytes)),
                 |heads| {
-                    // A log ends at its first spoilt record, wherever the next piece begins.
+                    // A log ends at its first damaged record.
                     let heads = heads?;
                     if !is_whole {
                         return Ok(());
                     }
                     is_whole = heads.are_all;
-                    let first = places.len() as u64;
-                    if first + heads.places.len() as u64 > MAX_NODES {
+                    let first = positions.len() as u64;
+                    if first + heads.positions.len() as u64 > MAX_NODES {
                         return Err(Error::TooMany { what: "records", limit: MAX_NODES });
                     }
                     let first = first as u32;
-                    places.extend(heads.places.iter().map(|offset| Place::new(number, *offset)));
+                    positions
+                        .extend(heads.positions.iter().map(|offset| RecordPosition::new(number, *offset)));
                     identifiers
                         .extend(heads.identifiers.iter().map(|(hash, record)| (*hash, first + record)));
                     titles.extend(heads.titles.iter().map(|(hash, record)| (*hash, first + record)));
@@ -122,7 +123,7 @@ impl Identities {
             scope.spawn(|| titles.sort_unstable());
             identifiers.sort_unstable();
         });
-        let mut sets = Sets::new(places.len());
+        let mut sets = DisjointSets::new(positions.len());
         for pair in identifiers.windows(2) {
             if pair[0].0 == pair[1].0 {
                 sets.join(pair[0].1, pair[1].1, &mut traits);
@@ -134,25 +135,26 @@ impl Identities {
         {
             for (_, other) in &group[1..] {
                 let (one, other) = (sets.root(group[0].1), sets.root(*other));
-                if one != other && traits[one as usize].may_be_one_with(traits[other as usize]) {
+                if one != other && traits[one as usize].may_be_same_work(traits[other as usize]) {
                     sets.join(one, other, &mut traits);
                 }
             }
         }
         drop(traits);
-        Ok(Self::number(&places, sets, identifiers, titles))
+        Ok(Self::number(&positions, sets, identifiers, titles))
     }
 
     fn number(
-        places: &[Place],
-        mut sets: Sets,
+        positions: &[RecordPosition],
+        mut sets: DisjointSets,
         mut identifiers: Vec<(u64, u32)>,
         mut titles: Vec<(u64, u32)>,
     ) -> Self {
-        // The root is always the earliest record of its set, so works come out in the order of first sight.
-        let mut work_of = vec![0_u32; places.len()];
+        // The root is the earliest record of its set, so works are numbered in the order of their first
+        // record.
+        let mut work_of = vec![0_u32; positions.len()];
         let mut works = 0_u32;
-        for record in 0..places.len() {
+        for record in 0..positions.len() {
             let root = sets.root(record as u32) as usize;
             if root == record {
                 work_of[record] = works;
@@ -170,8 +172,8 @@ impl Identities {
             starts[work] += starts[work - 1];
         }
         let mut next = starts.clone();
-        let mut ordered = vec![Place(0); places.len()];
-        for (record, place) in places.iter().enumerate() {
+        let mut ordered = vec![RecordPosition(0); positions.len()];
+        for (record, place) in positions.iter().enumerate() {
             let slot = &mut next[work_of[record] as usize];
             ordered[*slot as usize] = *place;
             *slot += 1;
@@ -187,7 +189,7 @@ impl Identities {
             .map(|group| group[0])
             .collect();
         Self {
-            places: ordered,
+            positions: ordered,
             starts,
             by_identifier: Resolver::new(identifiers),
             by_title: Resolver::new(unique),
@@ -195,53 +197,53 @@ impl Identities {
     }
 }
 
-/// What tells the records of one piece of a log apart. Records are numbered within the piece.
+/// Identifying data of the records of one chunk of a log. Records are numbered within the chunk.
 #[derive(Debug, Default)]
-struct Heads {
-    places: Vec<u64>,
+struct ChunkIdentifiers {
+    positions: Vec<u64>,
     identifiers: Vec<(u64, u32)>,
     titles: Vec<(u64, u32)>,
-    traits: Vec<Traits>,
-    /// No record of the piece was spoilt.
+    traits: Vec<WorkTraits>,
+    /// No record of the chunk is damaged.
     are_all: bool,
 }
 
-impl Heads {
-    fn of(mut place: u64, bytes: &[u8]) -> Self {
+impl ChunkIdentifiers {
+    fn collect(mut place: u64, bytes: &[u8]) -> Self {
         let mut heads = Self { are_all: true, ..Self::default() };
         for (number, frame) in (0..).zip(frames(bytes)) {
-            let Some(record) = checked(frame) else {
+            let Some(record) = verified_record(frame) else {
                 heads.are_all = false;
                 break;
             };
-            let work = Stored::read(record);
+            let work = StoredWork::parse(record);
             let mut traits =
-                Traits { namespaces: 0, year: u16::try_from(work.created / 10_000).unwrap_or(0) };
+                WorkTraits { namespaces: 0, year: u16::try_from(work.created / 10_000).unwrap_or(0) };
             for (hash, well_known) in work.numbers() {
                 heads.identifiers.push((hash, number));
                 traits.namespaces |= well_known.map_or(0, |place| 1 << place);
             }
             heads.titles.extend(title_key(work.title).map(|key| (stable_hash(&[key.as_bytes()]), number)));
             heads.traits.push(traits);
-            heads.places.push(place);
+            heads.positions.push(place);
             place += frame.len() as u64;
         }
         heads
     }
 }
 
-/// What must agree before a shared title proves anything.
+/// Attributes that must agree before a shared title means the same work.
 #[derive(Debug, Clone, Copy)]
-struct Traits {
+struct WorkTraits {
     /// One bit for each of the well-known namespaces in which the work has an identifier.
     namespaces: u8,
     year: u16,
 }
 
-impl Traits {
-    /// Two identifiers in one namespace would have been equal if the works were; years may differ by one, as a preprint's
-    /// and an article's do.
-    fn may_be_one_with(self, other: Self) -> bool {
+impl WorkTraits {
+    /// Works with different identifiers in one namespace are different; years may differ by one, as for a
+    /// preprint and its article.
+    fn may_be_same_work(self, other: Self) -> bool {
         self.namespaces & other.namespaces == 0
             && (self.year == 0 || other.year == 0 || self.year.abs_diff(other.year) <= 1)
     }
@@ -249,11 +251,11 @@ impl Traits {
 
 /// Disjoint sets of records.
 #[derive(Debug)]
-struct Sets {
+struct DisjointSets {
     parents: Vec<u32>,
 }
 
-impl Sets {
+impl DisjointSets {
     fn new(count: usize) -> Self {
         Self { parents: (0..count as u32).collect() }
     }
@@ -267,7 +269,7 @@ impl Sets {
         record
     }
 
-    fn join(&mut self, one: u32, other: u32, traits: &mut [Traits]) {
+    fn join(&mut self, one: u32, other: u32, traits: &mut [WorkTraits]) {
         let (one, other) = (self.root(one), self.root(other));
         let (first, second) = (one.min(other), one.max(other));
         if first != second {

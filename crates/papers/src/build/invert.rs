@@ -1,17 +1,17 @@
-//! Turning lists round: who cites whom into who is cited by whom, and words of a document into documents of a word. Memory
-//! is bounded by reading the input several times, each time keeping one range of the output.
+//! Inverts lists: references into citers, and terms of documents into postings. Memory is limited by reading
+//! the input several times, each time for one range of the output.
 
 use crate::error::Result;
 use crate::file::{
     Cursor, IndexFileWriter, ListReader, ListWriter, OffsetTable, OffsetWriter, Section, put_varint,
 };
 
-/// Cuts `0..counts.len()` into ranges of which none has more than `most` items together, unless one alone has.
-fn ranges(counts: &[u32], most: u64) -> Vec<std::ops::Range<usize>> {
+/// Splits `0..counts.len()` into ranges with at most `max` items each, unless a single entry has more.
+fn ranges(counts: &[u32], max: u64) -> Vec<std::ops::Range<usize>> {
     let mut out = Vec::new();
     let (mut start, mut held) = (0, 0);
     for (index, count) in counts.iter().enumerate() {
-        if held > 0 && held + u64::from(*count) > most {
+        if held > 0 && held + u64::from(*count) > max {
             out.push(start..index);
             (start, held) = (index, 0);
         }
@@ -89,7 +89,7 @@ pub fn write_postings(
                     weights[*slot] = weight;
                     *slot += 1;
                 }
-                // Terms rise: what follows belongs to later ranges.
+                // Terms are ascending: the rest belongs to later ranges.
                 (term as usize) < range.end
             });
         }
@@ -111,7 +111,7 @@ pub fn write_postings(
     out.section(Section::PostingOffsets, &table)
 }
 
-/// Numbers in rising order, each with a small weight: the gap, doubled, plus one when a weight other than 1 follows.
+/// Encodes ascending numbers with small weights: the doubled gap, plus one if a weight other than 1 follows.
 pub fn put_weights(out: &mut Vec<u8>, pairs: impl Iterator<Item = (u32, u8)>) {
     let mut before = 0;
     for (number, weight) in pairs {
@@ -132,7 +132,7 @@ pub fn for_each_pair(cursor: &mut Cursor<'_>, mut each: impl FnMut(u32, u8)) {
     });
 }
 
-/// Reads pairs as long as `each` wants more.
+/// Reads pairs until `each` returns false.
 #[inline]
 fn while_each_pair(cursor: &mut Cursor<'_>, mut each: impl FnMut(u32, u8) -> bool) {
     let mut number = 0_u32;
@@ -155,7 +155,7 @@ pub fn for_each_weight(record: &[u8], each: impl FnMut(u32, u8)) -> u32 {
     length
 }
 
-/// As [`for_each_weight`], as long as `each` wants more.
+/// Like [`for_each_weight`], until `each` returns false.
 fn while_each_weight(record: &[u8], each: impl FnMut(u32, u8) -> bool) {
     let mut cursor = Cursor::new(record);
     cursor.varint();
@@ -169,8 +169,8 @@ mod tests {
     #[test]
     fn ranges_cover_everything_once() {
         let counts = [5, 0, 7, 100, 1, 1, 0];
-        for most in [1, 7, 12, 1000] {
-            let ranges = ranges(&counts, most);
+        for max in [1, 7, 12, 1000] {
+            let ranges = ranges(&counts, max);
             assert_eq!(ranges.first().unwrap().start, 0);
             assert_eq!(ranges.last().unwrap().end, counts.len());
             assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_come_back() {
+    fn weights_survive_encoding() {
         let pairs = [(0, 1), (1, 3), (900, 255), (70_000, 1)];
         let mut bytes = Vec::new();
         put_weights(&mut bytes, pairs.into_iter());

@@ -1,5 +1,5 @@
-//! Terms and documents while an index is built. Terms get provisional numbers in the order of first sight; at the end they
-//! are renumbered, the most frequent first, so that most numbers take one or two bytes.
+//! Collects terms and documents during a build. Terms get provisional numbers in the order of appearance; at
+//! the end they are renumbered by frequency, so that most numbers take one or two bytes.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use super::invert::put_weights;
 use crate::error::{Error, Result};
 use crate::file::{Cursor, IndexFileWriter, OffsetWriter, Section, put_varint, write_table};
-use crate::ordered::in_order;
+use crate::parallel::map_in_order;
 use crate::text::for_each_term;
 
-/// A word in the title counts as often as this.
+/// Count of a word in the title.
 const TITLE_WEIGHT: u32 = 2;
-/// Documents that are read back together.
-const BLOCK: u64 = 4_096;
+/// Documents that are renumbered together.
+const BLOCK_DOCUMENTS: u64 = 4_096;
 
-/// Keys are hashes already.
+/// A hasher for keys that are already hashes.
 #[derive(Debug, Default)]
-pub struct Identity(u64);
+pub struct HashKeyHasher(u64);
 
-impl Hasher for Identity {
+impl Hasher for HashKeyHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -40,9 +40,9 @@ impl Hasher for Identity {
 }
 
 /// A map whose keys are hashes.
-pub type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<Identity>>;
+pub type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<HashKeyHasher>>;
 
-/// Numbers of the finished text index.
+/// Totals of the finished text index.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TextTotals {
     /// Works, with and without text.
@@ -61,13 +61,13 @@ pub struct Lexicon {
     path: PathBuf,
     scratch: BufWriter<File>,
     written: u64,
-    /// Where each block of documents begins in the scratch file.
+    /// Start of each block of documents in the scratch file.
     blocks: Vec<u64>,
     buffer: Vec<u8>,
     totals: TextTotals,
 }
 
-/// Appends the terms of a document to `out`, each once, with its weight; returns the document's length. For any thread.
+/// Appends the distinct terms of a document with their weights to `out`; returns the length of the document.
 pub fn put_terms(out: &mut Vec<(u64, u32)>, title: &str, abstract_text: &str) -> u32 {
     let start = out.len();
     let mut length = 0;
@@ -123,7 +123,7 @@ impl Lexicon {
             put_varint(&mut self.buffer, u64::from(number));
             put_varint(&mut self.buffer, u64::from((*weight).min(255)));
         }
-        if self.totals.pushed.is_multiple_of(BLOCK) {
+        if self.totals.pushed.is_multiple_of(BLOCK_DOCUMENTS) {
             self.blocks.push(self.written);
         }
         self.totals.pushed += 1;
@@ -161,14 +161,14 @@ impl Lexicon {
         Ok((frequencies, self.totals))
     }
 
-    /// Reads the documents back, each with the final numbers of its terms. Several threads do a block each.
+    /// Writes the documents with the final numbers of their terms. Several threads process a block each.
     fn write_forward(&self, out: &mut IndexFileWriter, last: &[u32]) -> Result<()> {
         let file = File::open(&self.path).map_err(Error::file(&self.path))?;
         let ends = self.blocks.iter().skip(1).copied().chain(std::iter::once(self.written));
         out.begin(Section::Forward);
         let mut offsets = OffsetWriter::default();
         let mut position = 0;
-        in_order(
+        map_in_order(
             self.blocks.iter().zip(ends),
             |(start, end)| {
                 let mut bytes = vec![0; (end - start) as usize];
@@ -188,7 +188,7 @@ impl Lexicon {
     }
 }
 
-/// Forward records of a block of documents, and how long each is.
+/// Forward records of a block of documents, and their lengths.
 fn renumbered(documents: &[u8], last: &[u32]) -> (Vec<u8>, Vec<u32>) {
     let mut cursor = Cursor::new(documents);
     let (mut records, mut lengths) = (Vec::with_capacity(documents.len()), Vec::new());
@@ -198,7 +198,7 @@ fn renumbered(documents: &[u8], last: &[u32]) -> (Vec<u8>, Vec<u32>) {
         put_varint(&mut records, cursor.varint());
         let count = cursor.varint();
         pairs.clear();
-        // Number and weight in one: sorting by the one carries the other along.
+        // Number and weight in one integer, so that sorting keeps them together.
         pairs.extend((0..count).map(|_| u64::from(last[cursor.varint() as usize]) << 8 | cursor.varint()));
         pairs.sort_unstable();
         put_weights(&mut records, pairs.iter().map(|pair| ((pair >> 8) as u32, *pair as u8)));
@@ -219,6 +219,6 @@ mod tests {
         weights.sort_unstable();
         assert_eq!(weights, [TITLE_WEIGHT, TITLE_WEIGHT + 2]);
         assert_eq!(put_terms(&mut terms, "", "of the"), 0);
-        assert_eq!((terms[0], terms.len()), ((7, 7), 3), "what was there stays");
+        assert_eq!((terms[0], terms.len()), ((7, 7), 3), "existing terms stay");
     }
 }

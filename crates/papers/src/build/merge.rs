@@ -1,14 +1,14 @@
-//! One work from several records. A later record of a source replaces what that source said before; between sources the
-//! fuller text wins, lists are united, and each shown field keeps the name of where it came from.
+//! Merges several records into one work. A later record of a source replaces its earlier one; between sources
+//! the longer text wins, lists are united, and each field keeps its source.
 
-use crate::work::{Provenance, Source, Work};
+use crate::work::{PaperSource, Provenance, Work};
 
 /// Merges the records of one work, given in the order of import.
-pub fn merge(mut records: Vec<(Source, Work)>) -> (Work, Provenance) {
-    // What a source said later holds; what it withdrew is gone.
-    let mut kept: Vec<(Source, Work)> = Vec::with_capacity(records.len());
+pub fn merge(mut records: Vec<(PaperSource, Work)>) -> (Work, Provenance) {
+    // The latest record of a source counts; withdrawn works are removed.
+    let mut kept: Vec<(PaperSource, Work)> = Vec::with_capacity(records.len());
     for (source, work) in records.drain(..) {
-        // Asked first, as a work may come with thousands of records of one citation each.
+        // Checked first, because a work may have thousands of records with one citation each.
         let may_replace = work.withdrawn || !work.title.is_empty();
         let before = kept
             .iter_mut()
@@ -65,8 +65,8 @@ pub fn merge(mut records: Vec<(Source, Work)>) -> (Work, Provenance) {
     (whole.bounded(), provenance)
 }
 
-/// A record that tells nothing but references adds to the one before; any other takes its place. (Semantic Scholar ships
-/// papers, abstracts and citations as three tables.)
+/// A record with nothing but references adds to the previous one; any other replaces it. (Semantic Scholar
+/// has papers, abstracts and citations in three tables.)
 fn replaces(later: &Work, before: &Work) -> bool {
     later.withdrawn || !before.title.is_empty()
 }
@@ -86,13 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn the_fuller_text_wins_and_is_attributed() {
+    fn the_longer_text_wins_and_is_attributed() {
         let (merged, provenance) =
-            merge(vec![(Source::Crossref, work("T", "")), (Source::PubMed, work("T.", "long"))]);
+            merge(vec![(PaperSource::Crossref, work("T", "")), (PaperSource::PubMed, work("T.", "long"))]);
         assert_eq!((merged.title.as_str(), merged.abstract_text.as_str()), ("T", "long"));
         assert_eq!(
             (provenance.title, provenance.abstract_text),
-            (Some(Source::Crossref), Some(Source::PubMed))
+            (Some(PaperSource::Crossref), Some(PaperSource::PubMed))
         );
         assert_eq!(merged.ids.len(), 1);
     }
@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn a_later_record_of_a_source_replaces() {
         let (merged, _) = merge(vec![
-            (Source::OpenAlex, work("Old", "longer text")),
-            (Source::OpenAlex, work("New", "text")),
+            (PaperSource::OpenAlex, work("Old", "longer text")),
+            (PaperSource::OpenAlex, work("New", "text")),
         ]);
         assert_eq!((merged.title.as_str(), merged.abstract_text.as_str()), ("New", "text"));
     }
@@ -109,12 +109,13 @@ mod tests {
     #[test]
     fn withdrawal_leaves_other_sources() {
         let gone = Work { withdrawn: true, ..work("", "") };
-        let (merged, _) = merge(vec![(Source::PubMed, work("A", "a")), (Source::PubMed, gone.clone())]);
+        let (merged, _) =
+            merge(vec![(PaperSource::PubMed, work("A", "a")), (PaperSource::PubMed, gone.clone())]);
         assert!(merged.title.is_empty() && !merged.ids.is_empty());
         let (merged, _) = merge(vec![
-            (Source::PubMed, work("A", "a")),
-            (Source::Crossref, work("B", "")),
-            (Source::PubMed, gone),
+            (PaperSource::PubMed, work("A", "a")),
+            (PaperSource::Crossref, work("B", "")),
+            (PaperSource::PubMed, gone),
         ]);
         assert_eq!(merged.title, "B");
     }

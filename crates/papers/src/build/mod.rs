@@ -1,17 +1,17 @@
-//! From staging logs to one index file. Reads logs, writes one file and scratch files beside it; knows nothing of where an
-//! index is served from.
+//! Builds an index file from staging logs. Writes scratch files next to it; does not know which index is
+//! current.
 //!
-//! Memory, per ten million works with ten references each: identifiers and titles 0.6 GB while records are told apart, then
-//! the resolver 0.4 GB, degrees and dates 0.1 GB, terms and cited-only works by their number. Lists are turned round within
-//! a set budget.
+//! Memory for ten million works with ten references each: identifiers and titles 0.6 GB while records are
+//! grouped into works, then the resolver 0.4 GB, degrees and dates 0.1 GB, plus terms and cited-only works by
+//! their number. Lists are inverted within a memory budget.
 
+mod article_rank;
 mod identity;
 mod invert;
 mod lexicon;
 mod merge;
-mod pass;
 mod prepare;
-mod rank;
+mod write_pass;
 
 use std::path::Path;
 
@@ -19,12 +19,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::stage::Stage;
+pub use article_rank::reference_weight;
 use identity::Identities;
 pub use invert::{for_each_pair, for_each_weight};
-use pass::Pass;
-pub use rank::reference_weight;
+use write_pass::WritePass;
 
-/// What an index holds, as numbers. Stored in it.
+/// Statistics of an index, stored in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// Works with metadata.
@@ -47,12 +47,12 @@ pub struct Facts {
     pub sources: Vec<(String, u64)>,
 }
 
-/// How an index is built.
+/// Options of a build.
 #[derive(Debug, Clone)]
 pub struct BuildOptions {
-    /// Bytes that turning lists round may take at a time.
+    /// Memory budget for inverting lists, in bytes.
     pub budget_bytes: u64,
-    /// When the index is said to have been built, in seconds since 1970.
+    /// The build time to store, in seconds since 1970.
     pub now: u64,
 }
 
@@ -65,25 +65,26 @@ impl Default for BuildOptions {
     }
 }
 
-/// Works between two words on progress.
+/// Works between two progress reports.
 const PROGRESS_WORKS: u32 = 1 << 16;
 
-/// Told now and then how far the work is.
+/// Called with the stage, the number done, and the total.
 pub type Progress<'a> = &'a dyn Fn(&str, u64, u64);
 
-/// Builds an index at `path` from everything in `stages`. Scratch files lie in the same folder and are gone afterwards.
+/// Builds an index at `path` from all `stages`. Scratch files are written to the same folder and removed
+/// afterwards.
 pub fn build(stages: &[Stage], path: &Path, options: &BuildOptions, progress: Progress<'_>) -> Result<Facts> {
-    progress("telling works apart", 0, 0);
+    progress("grouping records into works", 0, 0);
     let identities = Identities::find(stages)?;
     let works = identities.works();
-    let mut pass = Pass::begin(path, works)?;
+    let mut write_pass = WritePass::begin(path, works)?;
     prepare::for_each_batch(stages, &identities, |batch| {
-        let before = pass.pushed();
-        pass.push(batch)?;
-        if before / PROGRESS_WORKS != pass.pushed() / PROGRESS_WORKS {
-            progress("reading works", u64::from(pass.pushed()), u64::from(works));
+        let before = write_pass.pushed();
+        write_pass.push(batch)?;
+        if before / PROGRESS_WORKS != write_pass.pushed() / PROGRESS_WORKS {
+            progress("reading works", u64::from(write_pass.pushed()), u64::from(works));
         }
         Ok(())
     })?;
-    pass.finish(identities, options, progress)
+    write_pass.finish(identities, options, progress)
 }

@@ -1,41 +1,41 @@
-//! What can be done to works on several threads at once: reading their records, merging, cutting into terms, finding what they
-//! cite, packing. Works come out in their order.
+//! Prepares works on several threads: reads and merges their records, extracts terms, resolves references,
+//! compresses. The order of works is kept.
 
 use super::identity::Identities;
 use super::lexicon::put_terms;
 use super::merge::merge;
 use crate::error::Result;
-use crate::file::{Packed, RECORDS_PER_BLOCK};
+use crate::file::{RECORDS_PER_BLOCK, RecordPacker};
 use crate::hash::stable_hash;
 use crate::ids::Identifier;
-use crate::ordered::in_order;
+use crate::parallel::map_in_order;
 use crate::stage::{Stage, StageReader};
-use crate::stored::{Stored, StoredReference};
+use crate::stored_work::{StoredReference, StoredWork};
 use crate::text::title_key;
-use crate::work::{Provenance, Reference, Source, Work};
+use crate::work::{PaperSource, Provenance, Reference, Work};
 
-/// Works that travel together. Whole blocks of records, so that they can be packed before they are written.
-const BATCH: usize = 16 * RECORDS_PER_BLOCK;
+/// Works in a batch: whole blocks of records, so that they can be compressed before they are written.
+const BATCH_WORKS: usize = 16 * RECORDS_PER_BLOCK;
 
-/// Works ready to be written. What each has lies in one row with what the others have: a batch is a few pieces of memory, not
-/// thousands.
+/// Works ready to be written. The data of all works is stored in shared vectors: a batch has a few
+/// allocations, not thousands.
 #[derive(Debug, Default)]
-pub struct Prepared {
+pub struct PreparedBatch {
     pub works: Vec<PreparedWork>,
     /// Terms by hash, with weights.
     pub terms: Vec<(u64, u32)>,
-    /// Works that are cited.
+    /// Cited works of the index.
     pub cited: Vec<u32>,
-    /// What is cited and is no work we have.
+    /// Cited works that were not imported.
     pub unknown: Vec<Reference>,
-    pub records: Packed,
-    pub passage_records: Packed,
+    pub records: RecordPacker,
+    pub passage_records: RecordPacker,
     pub passages: u64,
-    /// Records that went into these works, by source.
-    pub sources: Vec<(Source, u64)>,
+    /// Number of records of these works, by source.
+    pub sources: Vec<(PaperSource, u64)>,
 }
 
-/// One work of a batch: where its rows end, and its numbers.
+/// A work of a batch: the ends of its ranges, and its numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct PreparedWork {
     pub terms_end: usize,
@@ -49,30 +49,37 @@ pub struct PreparedWork {
 pub fn for_each_batch(
     stages: &[Stage],
     identities: &Identities,
-    mut each: impl FnMut(Prepared) -> Result<()>,
+    mut each: impl FnMut(PreparedBatch) -> Result<()>,
 ) -> Result<()> {
     let works = identities.works();
-    let batches = (0..works).step_by(BATCH).map(|start| start..works.min(start.saturating_add(BATCH as u32)));
-    in_order(
+    let batches = (0..works)
+        .step_by(BATCH_WORKS)
+        .map(|start| start..works.min(start.saturating_add(BATCH_WORKS as u32)));
+    map_in_order(
         batches,
         |batch| {
             let mut readers: Vec<StageReader<'_>> = stages.iter().map(Stage::reader).collect();
-            let mut prepared = Prepared::default();
-            batch.into_iter().try_for_each(|work| prepared.read(&mut readers, identities, work))?;
+            let mut prepared = PreparedBatch::default();
+            batch.into_iter().try_for_each(|work| prepared.add_work(&mut readers, identities, work))?;
             Ok(prepared)
         },
         |prepared| each(prepared?),
     )
 }
 
-impl Prepared {
-    fn read(&mut self, readers: &mut [StageReader<'_>], identities: &Identities, work: u32) -> Result<()> {
+impl PreparedBatch {
+    fn add_work(
+        &mut self,
+        readers: &mut [StageReader<'_>],
+        identities: &Identities,
+        work: u32,
+    ) -> Result<()> {
         let places = identities.records(work);
         if let [place] = places {
             let reader = &mut readers[place.stage()];
             let source = reader.source();
-            let stored = Stored::read(reader.record(place.offset())?);
-            if stored.stands_alone() {
+            let stored = StoredWork::parse(reader.record(place.offset())?);
+            if stored.needs_no_merge() {
                 self.count(source);
                 self.push(&stored, stored.provenance(source), identities);
                 return Ok(());
@@ -87,23 +94,24 @@ impl Prepared {
         let (merged, provenance) = merge(records);
         let mut bytes = Vec::new();
         merged.encode(&mut bytes);
-        self.push(&Stored::read(&bytes), provenance, identities);
+        self.push(&StoredWork::parse(&bytes), provenance, identities);
         Ok(())
     }
 
-    fn count(&mut self, source: Source) {
+    fn count(&mut self, source: PaperSource) {
         match self.sources.iter_mut().find(|(known, _)| *known == source) {
             Some((_, count)) => *count += 1,
             None => self.sources.push((source, 1)),
         }
     }
 
-    fn push(&mut self, work: &Stored<'_>, provenance: Provenance, identities: &Identities) {
+    fn push(&mut self, work: &StoredWork<'_>, provenance: Provenance, identities: &Identities) {
         let length = put_terms(&mut self.terms, work.title, work.abstract_text);
-        let (passages, passage_bytes) = work.references(|reference| match known(&reference, identities) {
-            Ok(work) => self.cited.push(work),
-            Err(unknown) => self.unknown.extend(unknown),
-        });
+        let (passages, passage_bytes) =
+            work.references(|reference| match resolve_reference(&reference, identities) {
+                Ok(work) => self.cited.push(work),
+                Err(unknown) => self.unknown.extend(unknown),
+            });
         let mut record = Vec::new();
         provenance.encode(&mut record);
         work.encode_head(&mut record);
@@ -111,7 +119,7 @@ impl Prepared {
         record.clear();
         if passages > 0 {
             Work::default().encode(&mut record);
-            // The default ends with the number of its passages, none; these come with theirs.
+            // The default ends with an empty list of passages, which is replaced by the real one.
             record.pop();
             record.extend_from_slice(passage_bytes);
         }
@@ -127,8 +135,8 @@ impl Prepared {
     }
 }
 
-/// The work that a reference means, or what is told of one that we do not have; nothing when nothing names it.
-fn known(
+/// The work of a reference, or its description if it was not imported; none if nothing identifies it.
+fn resolve_reference(
     reference: &StoredReference<'_>,
     identities: &Identities,
 ) -> std::result::Result<u32, Option<Reference>> {

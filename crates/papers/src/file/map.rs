@@ -1,4 +1,4 @@
-//! The only place of the crate with `unsafe`: mapping a finished index file into memory.
+//! Memory-maps a finished index file; the only module of the crate with `unsafe`.
 
 use std::fs::File;
 use std::io;
@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
-/// Maps a file that nobody writes to any more.
-// Mapping is unsafe because another process could change or shorten the file under us. Index files are written under a
-// temporary name, synced, renamed into place and never opened for writing again; old generations are unlinked, which
-// leaves existing maps whole. Readers check every bound, so even changed bytes can give wrong answers only, not wrong reads.
+/// Maps a file that is no longer written to.
+// Mapping is unsafe because another process could change or shorten the file under us. Index files are
+// written under a temporary name, synced, renamed into place and never opened for writing again; old
+// generations are unlinked, which leaves existing maps intact. Readers check every bound, so changed bytes
+// could give wrong results but no invalid reads.
 #[allow(unsafe_code)]
 pub fn map_immutable(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }

@@ -1,6 +1,6 @@
-//! How an index lies on disk: one immutable file of named sections, each with a checksum, a table of contents at the
-//! end, everything little-endian. A file without its last bytes is no index: a crash while writing leaves nothing that
-//! could be taken for one.
+//! The file format of an index: one immutable file of named sections with checksums, and a table of contents
+//! at the end, all little-endian. A file without its last bytes is not a valid index, so a crash while
+//! writing leaves nothing that could be mistaken for one.
 
 mod lists;
 mod map;
@@ -16,18 +16,18 @@ use std::sync::Arc;
 pub use lists::{ListReader, ListWriter};
 pub use map::Mapped;
 pub use numbers::{Cursor, OffsetTable, OffsetWriter, put_varint};
-pub use records::{Packed, RECORDS_PER_BLOCK, RecordReader, RecordWriter};
+pub use records::{RECORDS_PER_BLOCK, RecordPacker, RecordReader, RecordWriter};
 pub use table::{HashTable, write_table};
 
 use crate::error::{Error, Result};
 
-/// Version of everything inside the file. Raised whenever old files could be misread.
+/// Version of the whole format; increased whenever old files could be misread.
 pub const FORMAT_VERSION: u32 = 1;
 const MAGIC: &[u8; 8] = b"GANNETPX";
 const TRAILER_BYTES: usize = 20;
 const ENTRY_BYTES: usize = 24;
 
-/// What a section holds. Numbers are part of the format.
+/// The sections of a file. The numbers are part of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum Section {
@@ -76,7 +76,7 @@ impl Section {
     ];
 }
 
-/// Writes sections one after another. Nothing is an index until [`IndexFileWriter::finish`] has returned.
+/// Writes sections one after another. The file is not valid until [`IndexFileWriter::finish`] has returned.
 #[derive(Debug)]
 pub struct IndexFileWriter {
     path: PathBuf,
@@ -98,7 +98,7 @@ impl IndexFileWriter {
         })
     }
 
-    /// Ends the section before, if one is open, and begins the next.
+    /// Ends the open section, if any, and begins the next.
     pub fn begin(&mut self, section: Section) {
         self.end();
         self.open = Some((section, crc32fast::Hasher::new(), self.position));
@@ -112,7 +112,7 @@ impl IndexFileWriter {
         self.out.write_all(bytes).map_err(Error::file(&self.path))
     }
 
-    /// One section from one piece of memory.
+    /// Writes a whole section.
     pub fn section(&mut self, section: Section, bytes: &[u8]) -> Result<()> {
         self.begin(section);
         self.write(bytes)?;
@@ -120,12 +120,12 @@ impl IndexFileWriter {
         Ok(())
     }
 
-    /// Sections of a file that was written before, as they are.
+    /// Copies sections of another file unchanged.
     pub fn copy(&mut self, from: &IndexFile, sections: &[Section]) -> Result<()> {
         sections.iter().try_for_each(|section| self.section(*section, &from.section(*section)?))
     }
 
-    /// A section that is finished, for reading it back while others are written behind it.
+    /// Maps a finished section for reading while others are still written.
     pub fn written(&mut self, section: Section) -> Result<Mapped> {
         self.end();
         self.out.flush().map_err(Error::file(&self.path))?;
@@ -143,13 +143,13 @@ impl IndexFileWriter {
         }
     }
 
-    /// Writes the table of contents and brings everything to the disk.
+    /// Writes the table of contents and flushes everything to disk.
     pub fn finish(self) -> Result<()> {
         let path = self.path.clone();
         self.close()?.sync_all().map_err(Error::file(&path))
     }
 
-    /// Writes the table of contents of a file that nobody will want after a crash.
+    /// Writes the table of contents of a scratch file, without flushing it to disk.
     pub fn finish_scratch(self) -> Result<()> {
         self.close().map(drop)
     }
@@ -173,7 +173,7 @@ impl IndexFileWriter {
     }
 }
 
-/// An index file, mapped, with its table of contents read and checked.
+/// A mapped index file with a verified table of contents.
 #[derive(Debug)]
 pub struct IndexFile {
     path: PathBuf,
@@ -190,7 +190,7 @@ impl IndexFile {
             .checked_sub(TRAILER_BYTES)
             .ok_or_else(|| Error::damaged(path, "too short to be an index"))?;
         if &map[trailer + 12..] != MAGIC {
-            return Err(Error::damaged(path, "the end of the file is missing, or this is no index"));
+            return Err(Error::damaged(path, "the end of the file is missing, or it is not an index"));
         }
         let mut tail = Cursor::new(&map[trailer..]);
         let (count, checksum, version) = (tail.u32() as usize, tail.u32(), tail.u32());
@@ -202,7 +202,7 @@ impl IndexFile {
             .and_then(|bytes| trailer.checked_sub(bytes))
             .ok_or_else(|| Error::damaged(path, "table of contents out of bounds"))?;
         if crc32fast::hash(&map[start..trailer]) != checksum {
-            return Err(Error::damaged(path, "checksum of the table of contents"));
+            return Err(Error::damaged(path, "wrong checksum of the table of contents"));
         }
         let mut entries = Vec::with_capacity(count);
         let mut cursor = Cursor::new(&map[start..trailer]);
@@ -238,11 +238,11 @@ impl IndexFile {
         self.entries.iter().map(|(section, _, _, length)| (*section, *length)).collect()
     }
 
-    /// Reads every byte and compares every checksum.
+    /// Verifies all checksums.
     pub fn verify(&self) -> Result<()> {
         for (section, checksum, start, length) in &self.entries {
             if crc32fast::hash(&self.map[*start..start + length]) != *checksum {
-                return Err(Error::damaged(&self.path, format!("checksum of section {section:?}")));
+                return Err(Error::damaged(&self.path, format!("wrong checksum of section {section:?}")));
             }
         }
         Ok(())

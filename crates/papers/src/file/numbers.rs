@@ -1,5 +1,5 @@
-//! Numbers in bytes: varints, fixed little-endian fields, and tables of offsets. Reading past the end gives zeros, never
-//! a panic: a damaged file must cost a wrong answer at most.
+//! Encoding of numbers: varints, fixed little-endian fields, and offset tables. Reading past the end yields
+//! zeros and never panics: a damaged file may give wrong results at most.
 
 use super::map::Mapped;
 
@@ -50,7 +50,7 @@ impl<'a> Cursor<'a> {
         value
     }
 
-    /// A varint that must be a `u32`; larger ones are cut, as nothing valid is larger.
+    /// A varint of a `u32`; larger values are invalid and truncated.
     #[inline]
     pub fn varint32(&mut self) -> u32 {
         self.varint() as u32
@@ -63,13 +63,13 @@ impl<'a> Cursor<'a> {
         &self.bytes[start..end]
     }
 
-    /// A length and that many bytes.
+    /// A length, then that many bytes.
     pub fn blob(&mut self) -> &'a [u8] {
         let length = self.varint() as usize;
         self.bytes(length)
     }
 
-    /// A length and that many bytes of text.
+    /// A length, then that many bytes of text.
     pub fn text(&mut self) -> &'a str {
         std::str::from_utf8(self.blob()).unwrap_or("")
     }
@@ -83,10 +83,10 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Items whose start is stored relative to the base of their group.
-const GROUP: usize = 64;
+/// Items that share a base offset.
+const GROUP_ITEMS: usize = 64;
 
-/// Collects the start of each item, and at the end the end of the last. Costs 4 bytes and an eighth per item.
+/// Collects the start of each item and the end of the last one. Takes 4.125 bytes per item.
 #[derive(Debug, Default)]
 pub struct OffsetWriter {
     bases: Vec<u8>,
@@ -97,17 +97,18 @@ pub struct OffsetWriter {
 
 impl OffsetWriter {
     pub fn push(&mut self, offset: u64) {
-        if self.count.is_multiple_of(GROUP as u64) {
+        if self.count.is_multiple_of(GROUP_ITEMS as u64) {
             self.base = offset;
             self.bases.extend_from_slice(&offset.to_le_bytes());
         }
-        // A group of 64 items stays under 4 GiB: lists, records and passages of one item are bounded far below 64 MiB.
+        // A group of 64 items stays under 4 GiB: lists, records and passages of one item are bounded far
+        // below 64 MiB.
         let relative = u32::try_from(offset - self.base).unwrap_or(u32::MAX);
         self.relative.extend_from_slice(&relative.to_le_bytes());
         self.count += 1;
     }
 
-    /// The table as bytes, `end` being where the last item ends.
+    /// The table as bytes; `end` is the end of the last item.
     pub fn finish(mut self, end: u64) -> Vec<u8> {
         self.push(end);
         let mut out = Vec::with_capacity(8 + self.bases.len() + self.relative.len());
@@ -131,7 +132,7 @@ impl OffsetTable {
         let stated = Cursor::new(&bytes).u64();
         let largest = bytes.len() / 4;
         let count = usize::try_from(stated).unwrap_or(largest).min(largest);
-        let groups = (count + 1).div_ceil(GROUP);
+        let groups = (count + 1).div_ceil(GROUP_ITEMS);
         Self { bytes, count, relative_at: 8 + groups * 8 }
     }
 
@@ -141,7 +142,7 @@ impl OffsetTable {
 
     #[inline]
     fn offset(&self, item: usize) -> usize {
-        let base_at = 8 + item / GROUP * 8;
+        let base_at = 8 + item / GROUP_ITEMS * 8;
         let relative_at = self.relative_at + item * 4;
         let base = self
             .bytes
@@ -156,7 +157,7 @@ impl OffsetTable {
         usize::try_from(base + u64::from(relative)).unwrap_or(usize::MAX)
     }
 
-    /// The bytes of `item` within `data`; empty when there is no such item.
+    /// The bytes of `item` within `data`; empty if there is no such item.
     #[inline]
     pub fn slice<'a>(&self, data: &'a [u8], item: usize) -> &'a [u8] {
         if item >= self.count {
@@ -173,7 +174,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn varints_come_back(values in prop::collection::vec(any::<u64>(), 0..50)) {
+        fn varints_survive_encoding(values in prop::collection::vec(any::<u64>(), 0..50)) {
             let mut bytes = Vec::new();
             for value in &values {
                 put_varint(&mut bytes, *value);
@@ -186,13 +187,19 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn reading_any_bytes_moves_forward_and_yields_zeros_at_the_end(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
             let mut cursor = Cursor::new(&bytes);
             while !cursor.is_at_end() {
+                let before = cursor.position();
                 cursor.varint();
-                cursor.text();
+                prop_assert!(cursor.position() > before);
+                prop_assert!(cursor.text().len() <= bytes.len());
                 cursor.u64();
+                prop_assert!(cursor.position() <= bytes.len());
             }
+            prop_assert_eq!((cursor.varint(), cursor.text(), cursor.u32(), cursor.u64()), (0, "", 0, 0));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Records of bytes, one per number, compressed sixteen at a time.
+//! Records of bytes by number, compressed in blocks of sixteen.
 
 use super::map::Mapped;
 use super::numbers::{Cursor, OffsetTable, OffsetWriter, put_varint};
@@ -6,27 +6,27 @@ use super::{IndexFileWriter, Section};
 use crate::error::Result;
 
 pub const RECORDS_PER_BLOCK: usize = 16;
-/// No block is larger when unpacked; a larger one is damage.
+/// A larger uncompressed size means damage.
 const MAX_BLOCK_BYTES: usize = 1 << 28;
 
-/// Records on their way into blocks. Any thread may pack the records of one stretch; a [`RecordWriter`] puts the stretches
-/// together.
+/// Compresses records into blocks. Several threads may each pack a range of records; a [`RecordWriter`] joins
+/// the ranges.
 #[derive(Debug, Default)]
-pub struct Packed {
-    /// Whole blocks, packed, one after another.
+pub struct RecordPacker {
+    /// Complete compressed blocks.
     blocks: Vec<u8>,
     lengths: Vec<usize>,
-    /// The block that is not full yet.
+    /// The incomplete block.
     open: Vec<u8>,
-    held: usize,
+    open_records: usize,
 }
 
-impl Packed {
+impl RecordPacker {
     pub fn push(&mut self, record: &[u8]) {
         put_varint(&mut self.open, record.len() as u64);
         self.open.extend_from_slice(record);
-        self.held += 1;
-        if self.held == RECORDS_PER_BLOCK {
+        self.open_records += 1;
+        if self.open_records == RECORDS_PER_BLOCK {
             self.pack();
         }
     }
@@ -38,7 +38,7 @@ impl Packed {
         self.blocks.extend_from_slice(&packed);
         self.lengths.push(self.blocks.len() - start);
         self.open.clear();
-        self.held = 0;
+        self.open_records = 0;
     }
 }
 
@@ -47,14 +47,15 @@ impl Packed {
 pub struct RecordWriter {
     offsets: OffsetWriter,
     position: u64,
-    /// The last block, when it is not full.
-    last: Packed,
+    /// Holds the last, incomplete block.
+    last: RecordPacker,
 }
 
 impl RecordWriter {
-    /// Adds a stretch of records that begins a block: the number of records before it is a multiple of [`RECORDS_PER_BLOCK`].
-    pub fn append(&mut self, records: Packed, out: &mut IndexFileWriter) -> Result<()> {
-        debug_assert_eq!(self.last.held, 0);
+    /// Adds a range of records that begins a block: the number of records before it is a multiple of
+    /// [`RECORDS_PER_BLOCK`].
+    pub fn append(&mut self, records: RecordPacker, out: &mut IndexFileWriter) -> Result<()> {
+        debug_assert_eq!(self.last.open_records, 0);
         self.last = records;
         self.write(out)
     }
@@ -75,9 +76,9 @@ impl RecordWriter {
         Ok(())
     }
 
-    /// Writes the last block, and the offsets of all as their own section.
+    /// Writes the last block, and the offsets as their own section.
     pub fn finish(mut self, out: &mut IndexFileWriter, offsets: Section) -> Result<()> {
-        if self.last.held > 0 {
+        if self.last.open_records > 0 {
             self.last.pack();
             self.write(out)?;
         }
@@ -97,7 +98,7 @@ impl RecordReader {
         Self { data, blocks: OffsetTable::new(blocks) }
     }
 
-    /// The record with this number; `None` when there is none or the block is damaged.
+    /// The record with this number; `None` if there is none or the block is damaged.
     pub fn get(&self, number: u32) -> Option<Vec<u8>> {
         let number = number as usize;
         let packed = self.blocks.slice(&self.data, number / RECORDS_PER_BLOCK);

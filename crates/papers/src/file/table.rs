@@ -1,6 +1,7 @@
-//! A read-only hash table from 64-bit hashes to 32-bit numbers: sorted by hash, with a directory by the leading bits.
-//! Eight bytes an entry; a look-up reads two cache lines. 32 bits of each key besides its place are kept, so a key that is not
-//! there is taken for another about once in 2^50 look-ups at ten million entries; who cannot bear that checks the answer.
+//! A read-only hash table from 64-bit hashes to 32-bit numbers: sorted by hash, with a directory by the
+//! leading bits. Eight bytes per entry; a lookup reads two cache lines. Only 32 bits of each key are stored
+//! besides its bucket, so a missing key is mistaken for another about once in 2^50 lookups at ten million
+//! entries; callers that need certainty verify the result.
 
 use super::map::Mapped;
 use super::numbers::Cursor;
@@ -9,7 +10,7 @@ use crate::error::Result;
 
 const HEADER_BYTES: usize = 16;
 
-/// Writes `entries`, which are sorted here, as `section`. Equal keys are kept, in the order of their numbers.
+/// Sorts `entries` and writes them as `section`. Equal keys are kept in the order of their numbers.
 pub fn write_table(out: &mut IndexFileWriter, section: Section, entries: &mut [(u64, u32)]) -> Result<()> {
     entries.sort_unstable();
     let bits = directory_bits(entries.len());
@@ -37,7 +38,7 @@ pub fn write_table(out: &mut IndexFileWriter, section: Section, entries: &mut [(
     Ok(())
 }
 
-/// About four entries a bucket; never none, as a shift by 64 would overflow.
+/// About four entries per bucket; at least one bit, because a shift by 64 would overflow.
 fn directory_bits(entries: usize) -> u32 {
     (entries / 4).max(2).ilog2().clamp(1, 30)
 }
@@ -69,7 +70,7 @@ impl HashTable {
     pub fn find(&self, hash: u64) -> impl Iterator<Item = u32> + '_ {
         let bucket = (hash >> (64 - self.bits)) as usize;
         let start = self.word(HEADER_BYTES + bucket * 4) as usize;
-        // Hashes are even: a longer bucket than this is damage, not chance.
+        // Hashes are evenly distributed: a longer bucket means damage.
         let end = (self.word(HEADER_BYTES + (bucket + 1) * 4) as usize).min(start + 4096);
         let wanted = remainder(hash, self.bits);
         (start..end).filter_map(move |entry| {

@@ -1,4 +1,4 @@
-//! arXiv metadata, one JSON object a line. It has no citations.
+//! arXiv metadata, one JSON object per line. It has no citations.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::ids::Identifier;
 use crate::work::{Date, Work};
 
 #[derive(Deserialize)]
-struct Line<'a> {
+struct ArxivRecord<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -36,11 +36,12 @@ struct Version<'a> {
 }
 
 pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
-    let line: Line<'_> = super::lines::json(line)?;
+    let line: ArxivRecord<'_> = super::lines::json(line)?;
     let mut ids = vec![
-        Identifier::new("arxiv", &line.id).ok_or_else(|| format!("{:?} is no arXiv identifier", line.id))?,
+        Identifier::new("arxiv", &line.id)
+            .ok_or_else(|| format!("{:?} is not an arXiv identifier", line.id))?,
     ];
-    // The field may hold several, parted by spaces.
+    // The field may contain several DOIs, separated by spaces.
     ids.extend(
         line.doi
             .iter()
@@ -48,14 +49,14 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
             .filter_map(|doi| Identifier::new("doi", doi)),
     );
     let authors = if line.authors_parsed.is_empty() {
-        line.authors.split(',').map(super::squeeze).filter(|name| !name.is_empty()).collect()
+        line.authors.split(',').map(super::collapse_whitespace).filter(|name| !name.is_empty()).collect()
     } else {
         line.authors_parsed.iter().map(|name| full_name(name)).collect()
     };
     Ok(Some(Work {
         ids,
-        title: super::squeeze(&line.title),
-        abstract_text: super::squeeze(&line.abstract_text),
+        title: super::collapse_whitespace(&line.title),
+        abstract_text: super::collapse_whitespace(&line.abstract_text),
         authors,
         categories: line.categories.split_whitespace().map(ToOwned::to_owned).collect(),
         created: line.versions.first().and_then(|first| mail_date(&first.created)),
@@ -67,7 +68,7 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
 /// `["Surname", "Given", "Suffix"]` as one name.
 fn full_name(parts: &[String]) -> String {
     let part = |place: usize| parts.get(place).map_or("", String::as_str);
-    super::squeeze(&format!("{} {} {}", part(1), part(0), part(2)))
+    super::collapse_whitespace(&format!("{} {} {}", part(1), part(0), part(2)))
 }
 
 /// `Mon, 2 Apr 2007 19:18:42 GMT`.

@@ -1,26 +1,26 @@
-//! BibTeX files: seeds and anchors out of a bibliography. They have no citations. TeX commands in values are undone as far as
-//! names and titles need it.
+//! BibTeX files: seeds and anchors from a bibliography, without citations. TeX commands in names and titles
+//! are decoded.
 
 use std::io::BufRead;
 use std::path::Path;
 
 use super::ris::name_by_title;
-use super::{Batch, Sink, at, read_whole};
+use super::{Batch, Sink, input_error, read_whole};
 use crate::error::Result;
 use crate::ids::{Identifier, PaperRef};
 use crate::work::{Date, Work};
 
-pub fn read(path: &Path, mut input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Result<()> {
+pub fn import_file(path: &Path, mut input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Result<()> {
     let bytes = read_whole(path, &mut input)?;
     let line_of = |place: usize| super::line_of(&bytes, place);
-    let text =
-        std::str::from_utf8(&bytes).map_err(|error| at(path, line_of(error.valid_up_to()), "not UTF-8"))?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|error| input_error(path, line_of(error.valid_up_to()), "not UTF-8"))?;
     let mut batch = Batch { bytes: bytes.len() as u64, ..Batch::default() };
     let mut place = 0;
     while let Some(found) = text[place..].find('@') {
         let start = place + found;
         let (entry, end) =
-            entry(text, start).ok_or_else(|| at(path, line_of(start), "an entry that does not end"))?;
+            entry(text, start).ok_or_else(|| input_error(path, line_of(start), "entry is not closed"))?;
         if let Some(mut work) = entry {
             name_by_title(&mut work);
             batch.push(work);
@@ -30,14 +30,14 @@ pub fn read(path: &Path, mut input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> 
     sink(batch)
 }
 
-/// Reads the entry at `start`; `None` when it does not end. Comments and strings are no works.
+/// Parses the entry at `start`; `None` if it is not closed. Comments and strings are not works.
 fn entry(text: &str, start: usize) -> Option<(Option<Work>, usize)> {
     let rest = &text[start + 1..];
     let kind_length = rest.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(rest.len());
     let kind = rest[..kind_length].to_ascii_lowercase();
     let open = rest[kind_length..].trim_start();
     if kind.is_empty() || !open.starts_with(['{', '(']) {
-        // An "@" in running text.
+        // An "@" in other text.
         return Some((None, start + 1));
     }
     let body_at = text.len() - open.len() + 1;
@@ -81,7 +81,7 @@ fn entry(text: &str, start: usize) -> Option<(Option<Work>, usize)> {
     Some((Some(work), end + 1))
 }
 
-/// Place of the bracket that closes a body; braces nest, and a backslash hides the next character.
+/// Offset of the bracket that closes a body; braces nest, and a backslash escapes the next character.
 fn balanced(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut hidden = false;
@@ -98,7 +98,7 @@ fn balanced(text: &str) -> Option<usize> {
     None
 }
 
-/// `name = {value}`, `name = "value"`, `name = word`, parted by commas.
+/// `name = {value}`, `name = "value"`, `name = word`, separated by commas.
 fn fields(text: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     let mut rest = text;
@@ -116,7 +116,7 @@ fn fields(text: &str) -> Vec<(String, String)> {
             }
             _ => after.find(',').map_or((after, after.len()), |end| (&after[..end], end)),
         };
-        out.push((name, super::squeeze(value)));
+        out.push((name, super::collapse_whitespace(value)));
         rest = after.get(length..).unwrap_or("");
     }
     out
@@ -143,7 +143,7 @@ fn person(name: &str) -> String {
     }
 }
 
-/// Braces away, escapes undone, accents put on: `{\"o}` is ö.
+/// Removes braces, decodes escapes and accents: `{\"o}` becomes ö.
 fn untex(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     let mut characters = value.chars().peekable();
@@ -182,7 +182,7 @@ fn untex(value: &str) -> String {
             other => out.push(other),
         }
     }
-    super::squeeze(&out)
+    super::collapse_whitespace(&out)
 }
 
 fn accented(letter: char, mark: char) -> char {
@@ -207,7 +207,7 @@ mod tests {
     fn works(text: &str) -> Result<u64> {
         let mut count = 0;
         let input = Box::new(std::io::Cursor::new(text.as_bytes().to_vec()));
-        read(Path::new("x.bib"), input, &mut |batch| {
+        import_file(Path::new("x.bib"), input, &mut |batch| {
             count += batch.works;
             Ok(())
         })?;

@@ -1,4 +1,4 @@
-//! Crossref: one work a line, or whole files of `{"items": […]}` as in its public data file.
+//! Crossref: one work per line, or files of `{"items": […]}` as in its public data file.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Batch, Sink, at, lines, read_whole, without_tags};
+use super::{Batch, Sink, input_error, lines, read_whole, strip_tags};
 use crate::error::Result;
 use crate::ids::Identifier;
 use crate::work::{Date, Reference, Work};
 
 #[derive(Deserialize)]
-struct Item<'a> {
+struct CrossrefItem<'a> {
     #[serde(borrow, rename = "DOI")]
     doi: Cow<'a, str>,
     #[serde(default)]
@@ -20,9 +20,9 @@ struct Item<'a> {
     #[serde(borrow, default, rename = "abstract")]
     abstract_text: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
-    reference: Vec<Cited<'a>>,
+    reference: Vec<CitedWork<'a>>,
     #[serde(default)]
-    issued: Option<Parts>,
+    issued: Option<DateParts>,
     #[serde(borrow, default)]
     author: Vec<Author<'a>>,
     #[serde(default)]
@@ -32,7 +32,7 @@ struct Item<'a> {
 }
 
 #[derive(Deserialize)]
-struct Cited<'a> {
+struct CitedWork<'a> {
     #[serde(borrow, default, rename = "DOI")]
     doi: Option<Cow<'a, str>>,
     #[serde(borrow, default, rename = "article-title")]
@@ -40,7 +40,7 @@ struct Cited<'a> {
 }
 
 #[derive(Deserialize)]
-struct Parts {
+struct DateParts {
     #[serde(default, rename = "date-parts")]
     parts: Vec<Vec<Option<u32>>>,
 }
@@ -64,18 +64,18 @@ struct Update<'a> {
 #[derive(Deserialize)]
 struct File<'a> {
     #[serde(borrow)]
-    items: Vec<Item<'a>>,
+    items: Vec<CrossrefItem<'a>>,
 }
 
-pub fn read(path: &Path, mut input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Result<()> {
-    let start = input.fill_buf().map_err(|error| at(path, 1, error.to_string()))?;
+pub fn import_file(path: &Path, mut input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Result<()> {
+    let start = input.fill_buf().map_err(|error| input_error(path, 1, error.to_string()))?;
     let head: Vec<u8> = start.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).take(9).collect();
     if head != b"{\"items\":" {
-        return lines::read(path, input, parse, sink);
+        return lines::read_lines(path, input, parse, sink);
     }
     let bytes = read_whole(path, &mut input)?;
-    let file: File<'_> =
-        serde_json::from_slice(&bytes).map_err(|error| at(path, error.line() as u64, error.to_string()))?;
+    let file: File<'_> = serde_json::from_slice(&bytes)
+        .map_err(|error| input_error(path, error.line() as u64, error.to_string()))?;
     let mut batch = Batch { bytes: bytes.len() as u64, ..Batch::default() };
     for item in file.items {
         if let Some(work) = work(item) {
@@ -86,36 +86,38 @@ pub fn read(path: &Path, mut input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> 
 }
 
 fn parse(line: &[u8]) -> std::result::Result<Option<Work>, String> {
-    let item: Item<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let item: CrossrefItem<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
     Ok(work(item))
 }
 
-fn work(item: Item<'_>) -> Option<Work> {
+fn work(item: CrossrefItem<'_>) -> Option<Work> {
     let id = Identifier::new("doi", &item.doi)?;
-    // A notice about another work is no work of its own to be found by.
+    // A notice about another work is not a work of its own.
     let is_notice = item
         .update_to
         .iter()
         .any(|update| matches!(update.kind.as_ref(), "retraction" | "correction" | "erratum" | "withdrawal"));
-    let title = item.title.first().map(|title| without_tags(title)).filter(|title| !title.is_empty())?;
+    let title = item.title.first().map(|title| strip_tags(title)).filter(|title| !title.is_empty())?;
     let created = item.issued.and_then(|issued| {
         let part = |place: usize| issued.parts.first().and_then(|parts| parts.get(place).copied().flatten());
         Date::new(part(0)?, part(1).unwrap_or(0), part(2).unwrap_or(0))
     });
-    let cited = |cited: &Cited<'_>| {
+    let cited = |cited: &CitedWork<'_>| {
         let ids: Vec<_> =
             cited.doi.as_deref().and_then(|doi| Identifier::new("doi", doi)).into_iter().collect();
-        let title = cited.title.as_deref().map(without_tags).unwrap_or_default();
+        let title = cited.title.as_deref().map(strip_tags).unwrap_or_default();
         (!ids.is_empty() || !title.is_empty()).then_some(Reference { ids, title })
     };
     Some(Work {
         ids: vec![id],
         title,
-        abstract_text: item.abstract_text.as_deref().map(without_tags).unwrap_or_default(),
+        abstract_text: item.abstract_text.as_deref().map(strip_tags).unwrap_or_default(),
         authors: item
             .author
             .iter()
-            .map(|author| super::squeeze(&format!("{} {} {}", author.given, author.family, author.name)))
+            .map(|author| {
+                super::collapse_whitespace(&format!("{} {} {}", author.given, author.family, author.name))
+            })
             .filter(|name| !name.is_empty())
             .collect(),
         categories: item.subject,

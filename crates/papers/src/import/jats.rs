@@ -4,29 +4,29 @@ use std::io::BufRead;
 use std::path::Path;
 
 use super::xml::{Tree, for_each_record};
-use super::{Batch, Sink, at};
+use super::{Batch, Sink, input_error};
 use crate::error::Result;
 use crate::ids::{Identifier, PaperRef};
 use crate::work::{Date, Reference, Work};
 
-/// A paragraph longer than this is cut at a sentence.
-const PASSAGE_BYTES: usize = 1_600;
-/// A paragraph shorter than this is joined to the one before.
-const SHORT_BYTES: usize = 200;
+/// Longer paragraphs are split at a sentence.
+const MAX_PASSAGE_BYTES: usize = 1_600;
+/// Shorter paragraphs are joined to the previous one.
+const MIN_PASSAGE_BYTES: usize = 200;
 
-pub fn read(path: &Path, input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Result<()> {
+pub fn import_file(path: &Path, input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Result<()> {
     let mut before = 0;
     let found = for_each_record(path, input, &["article"], |tree, position| {
         let mut batch = Batch { bytes: position - before, ..Batch::default() };
         before = position;
         let work = article(tree);
         if work.ids.is_empty() {
-            return Err(at(path, 1, "an article without an identifier"));
+            return Err(input_error(path, 1, "article without an identifier"));
         }
         batch.push(work);
         sink(batch)
     })?;
-    if found { Ok(()) } else { Err(at(path, 1, "no article in this file")) }
+    if found { Ok(()) } else { Err(input_error(path, 1, "the file contains no article")) }
 }
 
 fn article(tree: &Tree) -> Work {
@@ -113,7 +113,7 @@ fn published(tree: &Tree, meta: usize) -> Option<Date> {
         .min()
 }
 
-/// Articles of 2012 to 2015 carry the DOI of a reference only in a link.
+/// Articles of 2012 to 2015 have the DOI of a reference only in a link.
 fn reference(tree: &Tree, node: usize) -> Option<Reference> {
     let mut ids: Vec<Identifier> =
         tree.descendants(node, "pub-id").filter_map(|id| typed_id(tree, id)).collect();
@@ -129,12 +129,12 @@ fn reference(tree: &Tree, node: usize) -> Option<Reference> {
     (!ids.is_empty() || !title.is_empty()).then_some(Reference { ids, title })
 }
 
-/// Paragraphs of the body: short ones joined to the one before, long ones cut at sentences.
+/// Paragraphs of the body: short ones are joined to the previous one, long ones are split at sentences.
 fn passages(tree: &Tree, body: usize) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut inside = 0;
     for node in tree.descendants(body, "p") {
-        // A paragraph within a paragraph (lists, captions) is read with the outer one.
+        // A nested paragraph (lists, captions) is part of the outer one.
         if node < inside {
             continue;
         }
@@ -144,20 +144,20 @@ fn passages(tree: &Tree, body: usize) -> Vec<String> {
             continue;
         }
         match out.last_mut() {
-            Some(last) if text.len() < SHORT_BYTES && last.len() + text.len() < PASSAGE_BYTES => {
+            Some(last) if text.len() < MIN_PASSAGE_BYTES && last.len() + text.len() < MAX_PASSAGE_BYTES => {
                 last.push(' ');
                 last.push_str(&text);
             }
-            _ => cut_at_sentences(&text, &mut out),
+            _ => split_at_sentences(&text, &mut out),
         }
     }
     out
 }
 
-fn cut_at_sentences(text: &str, out: &mut Vec<String>) {
+fn split_at_sentences(text: &str, out: &mut Vec<String>) {
     let mut rest = text;
-    while rest.len() > PASSAGE_BYTES {
-        let head = &rest[..rest.floor_char_boundary(PASSAGE_BYTES)];
+    while rest.len() > MAX_PASSAGE_BYTES {
+        let head = &rest[..rest.floor_char_boundary(MAX_PASSAGE_BYTES)];
         let end = head.rfind(". ").map_or_else(|| head.rfind(' ').unwrap_or(head.len() - 1), |at| at + 1);
         let end = rest.ceil_char_boundary(end.max(1));
         out.push(rest[..end].trim().to_owned());

@@ -1,6 +1,6 @@
-//! The plain form of our own, one work a line:
-//! `{"ids": {"doi": ["10.1/x"]}, "title": "…", "abstract": "…", "authors": ["…"], "categories": ["…"], "created": "YYYY-MM-DD",
-//! "updated": "…", "references": ["doi:10.2/y", "any-namespace:id"], "passages": ["…"], "retracted": false}`.
+//! Our own format, one work per line: `{"ids": {"doi": ["10.1/x"]}, "title": "…", "abstract": "…", "authors":
+//! ["…"], "categories": ["…"], "created": "YYYY-MM-DD", "updated": "…", "references": ["doi:10.2/y",
+//! "any-namespace:id"], "passages": ["…"], "retracted": false}`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::ids::{Identifier, PaperRef};
 use crate::work::{Date, Reference, Work};
 
 #[derive(Deserialize)]
-struct Line<'a> {
+struct JsonlRecord<'a> {
     ids: BTreeMap<Cow<'a, str>, Values>,
     #[serde(borrow)]
     title: Cow<'a, str>,
@@ -33,7 +33,7 @@ struct Line<'a> {
     retracted: bool,
 }
 
-/// `["a", "b"]`, or, kindly, `"a"`.
+/// `["a", "b"]`, or a single `"a"`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Values {
@@ -42,7 +42,7 @@ enum Values {
 }
 
 pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
-    let line: Line<'_> = super::lines::json(line)?;
+    let line: JsonlRecord<'_> = super::lines::json(line)?;
     let mut ids = Vec::new();
     for (namespace, values) in &line.ids {
         let values = match values {
@@ -52,7 +52,7 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
         for value in values {
             ids.push(
                 Identifier::new(namespace, value)
-                    .ok_or_else(|| format!("{value:?} is no identifier in {namespace:?}"))?,
+                    .ok_or_else(|| format!("{value:?} is not an identifier in {namespace:?}"))?,
             );
         }
     }
@@ -63,7 +63,7 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
         return Err("no title".to_owned());
     }
     let date = |text: Option<Cow<'_, str>>| match text.filter(|text| !text.is_empty()) {
-        Some(text) => Date::parse(&text).map(Some).ok_or_else(|| format!("{text:?} is no date")),
+        Some(text) => Date::parse(&text).map(Some).ok_or_else(|| format!("{text:?} is not a date")),
         None => Ok(None),
     };
     let references = line
@@ -71,12 +71,12 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
         .iter()
         .map(|raw| match PaperRef::parse(raw) {
             Some(PaperRef::Named(id)) => Ok(Reference { ids: vec![id], title: String::new() }),
-            _ => Err(format!("{raw:?} is no reference (namespace:id)")),
+            _ => Err(format!("{raw:?} is not a reference (namespace:id)")),
         })
         .collect::<Result<_, _>>()?;
     Ok(Some(Work {
         ids,
-        title: super::squeeze(&line.title),
+        title: super::collapse_whitespace(&line.title),
         abstract_text: line.abstract_text.map(Cow::into_owned).unwrap_or_default(),
         authors: line.authors,
         categories: line.categories,
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documented_form_is_read() {
+    fn the_documented_format_is_parsed() {
         let line = br#"{"ids":{"doi":["10.1/X"],"arxiv":"2101.00001v2"},"title":"A  title","abstract":"Text \u00e9","authors":["A"],
             "categories":["cs.DL"],"created":"2021-01-05","references":["doi:10.2/y","shelf:9"],"passages":["p"],"extra":1}"#;
         let work = parse(line).unwrap().unwrap();
@@ -107,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_say_why() {
+    fn errors_name_the_reason() {
         for (line, why) in [
             (r#"{"ids":{},"title":"t"}"#, "no identifier"),
-            (r#"{"ids":{"doi":["x"]},"title":"t"}"#, "no identifier in"),
+            (r#"{"ids":{"doi":["x"]},"title":"t"}"#, "not an identifier in"),
             (r#"{"ids":{"doi":["10.1/x"]},"title":" "}"#, "no title"),
-            (r#"{"ids":{"doi":["10.1/x"]},"title":"t","created":"soon"}"#, "no date"),
-            (r#"{"ids":{"doi":["10.1/x"]},"title":"t","references":["x"]}"#, "no reference"),
+            (r#"{"ids":{"doi":["10.1/x"]},"title":"t","created":"soon"}"#, "not a date"),
+            (r#"{"ids":{"doi":["10.1/x"]},"title":"t","references":["x"]}"#, "not a reference"),
             (r#"{"ids":{"doi":["10.1/x"]},"title":"t"#, "EOF"),
         ] {
             let told = parse(line.as_bytes()).unwrap_err();

@@ -1,4 +1,4 @@
-//! One record a line: lines are read on one thread, parsed on others, and come out in their order.
+//! Formats with one record per line: lines are read on one thread, parsed on others, and returned in order.
 
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -6,28 +6,28 @@ use std::path::Path;
 use memchr::{memchr_iter, memrchr};
 use serde::Deserialize;
 
-use super::{Batch, MAX_RECORD_BYTES, Sink, at};
+use super::{Batch, MAX_RECORD_BYTES, Sink, input_error};
 use crate::error::Result;
-use crate::ordered::in_order;
+use crate::parallel::map_in_order;
 use crate::work::Work;
 
-/// Reads one line into a work; `None` for lines that hold none.
+/// Parses one line; `None` for lines without a work.
 pub type Parse = fn(&[u8]) -> std::result::Result<Option<Work>, String>;
 
 const CHUNK_BYTES: usize = 1 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What could not be read: how many lines are before it in its chunk, and why.
-struct Failure {
+/// An error in a chunk: the number of lines before it, and the reason.
+struct ChunkError {
     lines_before: u64,
     what: String,
 }
 
-pub fn read(path: &Path, input: Box<dyn BufRead + Send>, parse: Parse, sink: Sink<'_>) -> Result<()> {
+pub fn read_lines(path: &Path, input: Box<dyn BufRead + Send>, parse: Parse, sink: Sink<'_>) -> Result<()> {
     let chunks = Chunks { input, rest: Vec::new(), begun: false, ended: false };
-    // Only who takes chunks in order knows how many lines were before each.
+    // Lines are counted here, where chunks arrive in order.
     let mut lines = 0;
-    in_order(
+    map_in_order(
         chunks,
         |chunk| chunk.and_then(|bytes| parse_chunk(&bytes, parse)),
         |parsed| match parsed {
@@ -35,22 +35,22 @@ pub fn read(path: &Path, input: Box<dyn BufRead + Send>, parse: Parse, sink: Sin
                 lines += count;
                 sink(batch)
             }
-            Err(failure) => Err(at(path, lines + failure.lines_before + 1, failure.what)),
+            Err(error) => Err(input_error(path, lines + error.lines_before + 1, error.what)),
         },
     )
 }
 
-/// Cuts the input into whole lines, about [`CHUNK_BYTES`] at a time. Ends after a failure.
+/// Splits the input into chunks of whole lines, about [`CHUNK_BYTES`] each. Ends after an error.
 struct Chunks {
     input: Box<dyn BufRead + Send>,
-    /// The beginning of a line whose end was not read yet.
+    /// The beginning of an incomplete line.
     rest: Vec<u8>,
     begun: bool,
     ended: bool,
 }
 
 impl Iterator for Chunks {
-    type Item = std::result::Result<Vec<u8>, Failure>;
+    type Item = std::result::Result<Vec<u8>, ChunkError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut bytes = Vec::with_capacity(CHUNK_BYTES + self.rest.len());
@@ -61,7 +61,7 @@ impl Iterator for Chunks {
             if !std::mem::replace(&mut self.begun, true) && bytes.starts_with(BYTE_ORDER_MARK) {
                 bytes.drain(..BYTE_ORDER_MARK.len());
             }
-            let failure = match read {
+            let error = match read {
                 Ok(0) => {
                     self.ended = true;
                     break;
@@ -76,42 +76,45 @@ impl Iterator for Chunks {
                 }
                 Err(error) => Some(error.to_string()),
             };
-            if let Some(what) = failure {
+            if let Some(what) = error {
                 self.ended = true;
-                return Some(Err(Failure { lines_before: memchr_iter(b'\n', &bytes).count() as u64, what }));
+                return Some(Err(ChunkError {
+                    lines_before: memchr_iter(b'\n', &bytes).count() as u64,
+                    what,
+                }));
             }
         }
         (!bytes.is_empty()).then_some(Ok(bytes))
     }
 }
 
-/// The works of a chunk, and its number of lines.
-fn parse_chunk(bytes: &[u8], parse: Parse) -> std::result::Result<(Batch, u64), Failure> {
+/// The works of a chunk and its number of lines.
+fn parse_chunk(bytes: &[u8], parse: Parse) -> std::result::Result<(Batch, u64), ChunkError> {
     let mut batch = Batch { bytes: bytes.len() as u64, ..Batch::default() };
     let mut start = 0;
     let mut lines = 0;
     for end in memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len())) {
         let line = bytes[start..end].trim_ascii();
         if !line.is_empty() {
-            // A panic in a parser is a bug of ours, but it must cost an error, not the process.
+            // A panic in a parser must fail the line, not the process.
             let outcome = std::panic::catch_unwind(|| parse(line))
-                .unwrap_or_else(|_| Err("this line cannot be read".to_owned()));
-            if let Some(work) = outcome.map_err(|what| Failure { lines_before: lines, what })? {
+                .unwrap_or_else(|_| Err("this line could not be parsed".to_owned()));
+            if let Some(work) = outcome.map_err(|what| ChunkError { lines_before: lines, what })? {
                 batch.push(work);
             }
         }
         lines += 1;
         start = end + 1;
     }
-    // The last line of a chunk ends with it; what follows its newline is none.
+    // Nothing follows the newline at the end of a chunk.
     Ok((batch, lines - u64::from(bytes.ends_with(b"\n"))))
 }
 
-/// Reads a line of JSON. Looking once whether all of it is text costs less than looking at each string.
+/// Parses a line of JSON. Checking UTF-8 once for the line is faster than for each string.
 pub fn json<'a, T: Deserialize<'a>>(line: &'a [u8]) -> std::result::Result<T, String> {
     match std::str::from_utf8(line) {
         Ok(text) => serde_json::from_str(text),
-        // Still good, when what is no text lies in a field that nobody wants; else the error names the place.
+        // Still valid if the invalid UTF-8 is in a field that is not used; else the error names the position.
         Err(_) => serde_json::from_slice(line),
     }
     .map_err(|error| error.to_string())
@@ -134,9 +137,9 @@ mod tests {
             Ok(Some(Work { ids, title, ..Work::default() }))
         };
         let mut out = Vec::new();
-        read(Path::new("in"), Box::new(input), parse, &mut |batch| {
+        read_lines(Path::new("in"), Box::new(input), parse, &mut |batch| {
             for frame in crate::stage::frames(&batch.framed) {
-                out.push(Work::decode(crate::stage::checked(frame).unwrap()).title);
+                out.push(Work::decode(crate::stage::verified_record(frame).unwrap()).title);
             }
             Ok(())
         })
@@ -150,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn all_lines_come_out_in_order_however_they_end() {
+    fn lines_are_returned_in_order() {
         let lines = many();
         assert!(titles(Cursor::new(lines.join("\n"))).unwrap() == lines);
         assert!(titles(Cursor::new(format!("\u{feff}{}\r\n", lines.join("\r\n\r\n")))).unwrap() == lines);
@@ -159,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_named_wherever_it_is() {
+    fn an_invalid_line_is_named() {
         for place in [0, 1, 20_000, 39_999] {
             let mut lines = many();
             lines[place].insert(0, '!');
@@ -182,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_refused() {
+    fn a_line_that_is_too_long_is_rejected() {
         let told = titles(std::io::BufReader::new(std::io::repeat(b'x'))).unwrap_err();
         assert!(told.starts_with("in:1: line longer than"), "{told}");
     }

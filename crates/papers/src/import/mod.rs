@@ -1,5 +1,6 @@
-//! Importers: files in the forms that scholarly sources ship, read as a stream into staging records. Memory is bounded by a
-//! few batches of lines or one XML record, whatever the size of the file; every error names the file and the line.
+//! Importers: read the file formats of scholarly sources as a stream into staging records. Memory is limited
+//! to a few batches of lines or one XML record, whatever the size of the file; every error names the file and
+//! the line.
 
 mod arxiv;
 mod bibtex;
@@ -20,23 +21,23 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Result};
-use crate::work::{Source, Work};
+use crate::work::{PaperSource, Work};
 
-/// Longest line, and longest XML record, that is read.
+/// Of a line or an XML record.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 << 20;
 
-/// Framed works, ready for a staging log.
+/// Encoded works for a staging log.
 #[derive(Debug, Default)]
 pub struct Batch {
     pub framed: Vec<u8>,
     pub works: u64,
-    /// Bytes of input, unpacked, that the batch came from.
+    /// Uncompressed bytes of input of the batch.
     pub bytes: u64,
 }
 
 impl Batch {
     fn push(&mut self, work: Work) {
-        // A work without a name or an identifier can be neither shown nor cited.
+        // A work without an identifier can be neither shown nor cited.
         if work.ids.is_empty() {
             return;
         }
@@ -45,19 +46,19 @@ impl Batch {
     }
 }
 
-/// What was read from one file.
+/// Totals of one file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ImportReport {
     pub works: u64,
-    /// Bytes after unpacking.
+    /// Uncompressed bytes.
     pub bytes: u64,
 }
 
-/// Where batches go.
+/// Receives batches.
 pub type Sink<'a> = &'a mut dyn FnMut(Batch) -> Result<()>;
 
-/// Reads one file of a source, in order, and hands batches of works to `sink`.
-pub fn read_source(source: Source, path: &Path, sink: Sink<'_>) -> Result<ImportReport> {
+/// Reads one file of a source and passes batches of works to `sink` in order.
+pub fn read_source(source: PaperSource, path: &Path, sink: Sink<'_>) -> Result<ImportReport> {
     let mut report = ImportReport::default();
     let mut counted = |batch: Batch| {
         report.works += batch.works;
@@ -66,20 +67,20 @@ pub fn read_source(source: Source, path: &Path, sink: Sink<'_>) -> Result<Import
     };
     let input = open(path)?;
     match source {
-        Source::Jsonl => lines::read(path, input, jsonl::parse, &mut counted),
-        Source::OpenAlex => lines::read(path, input, openalex::parse, &mut counted),
-        Source::SemanticScholar => lines::read(path, input, semantic_scholar::parse, &mut counted),
-        Source::Arxiv => lines::read(path, input, arxiv::parse, &mut counted),
-        Source::Crossref => crossref::read(path, input, &mut counted),
-        Source::PubMed => pubmed::read(path, input, &mut counted),
-        Source::Jats => jats::read(path, input, &mut counted),
-        Source::Bibtex => bibtex::read(path, input, &mut counted),
-        Source::Ris => ris::read(path, input, &mut counted),
+        PaperSource::Jsonl => lines::read_lines(path, input, jsonl::parse, &mut counted),
+        PaperSource::OpenAlex => lines::read_lines(path, input, openalex::parse, &mut counted),
+        PaperSource::SemanticScholar => lines::read_lines(path, input, semantic_scholar::parse, &mut counted),
+        PaperSource::Arxiv => lines::read_lines(path, input, arxiv::parse, &mut counted),
+        PaperSource::Crossref => crossref::import_file(path, input, &mut counted),
+        PaperSource::PubMed => pubmed::import_file(path, input, &mut counted),
+        PaperSource::Jats => jats::import_file(path, input, &mut counted),
+        PaperSource::Bibtex => bibtex::import_file(path, input, &mut counted),
+        PaperSource::Ris => ris::import_file(path, input, &mut counted),
     }?;
     Ok(report)
 }
 
-/// A file, unpacked when it begins like gzip.
+/// Opens a file; decompresses gzip.
 fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     let file = File::open(path).map_err(Error::file(path))?;
     let mut reader = BufReader::with_capacity(1 << 18, file);
@@ -91,21 +92,21 @@ fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     })
 }
 
-/// Reads a whole small file (BibTeX, RIS, one article), refusing absurd ones.
+/// Reads a whole small file (BibTeX, RIS, one article); rejects files that are too large.
 fn read_whole(path: &Path, input: &mut dyn Read) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input
         .take(MAX_RECORD_BYTES as u64 + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| at(path, 1, error.to_string()))?;
+        .map_err(|error| input_error(path, 1, error.to_string()))?;
     if bytes.len() > MAX_RECORD_BYTES {
-        Err(at(path, 1, format!("longer than {MAX_RECORD_BYTES} bytes")))
+        Err(input_error(path, 1, format!("longer than {MAX_RECORD_BYTES} bytes")))
     } else {
         Ok(bytes)
     }
 }
 
-/// The line of a place in bytes, counted from 1.
+/// The line number of a byte offset, starting at 1.
 fn line_of(bytes: &[u8], place: usize) -> u64 {
     1 + newlines(&bytes[..place.min(bytes.len())])
 }
@@ -114,12 +115,12 @@ fn newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-fn at(path: &Path, line: u64, what: impl Into<String>) -> Error {
+fn input_error(path: &Path, line: u64, what: impl Into<String>) -> Error {
     Error::Input { path: path.to_owned(), line, what: what.into() }
 }
 
-/// Text with runs of white space made one space.
-fn squeeze(text: &str) -> String {
+/// Joins runs of white space into one space.
+fn collapse_whitespace(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -131,9 +132,9 @@ fn squeeze(text: &str) -> String {
 }
 
 /// Text without tags, for sources that put markup into strings.
-fn without_tags(text: &str) -> String {
+fn strip_tags(text: &str) -> String {
     if !text.contains('<') && !text.contains('&') {
-        return squeeze(text);
+        return collapse_whitespace(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -158,7 +159,7 @@ fn without_tags(text: &str) -> String {
         }
     }
     out.push_str(rest);
-    squeeze(
+    collapse_whitespace(
         &out.replace("&lt;", "<")
             .replace("&gt;", ">")
             .replace("&quot;", "\"")

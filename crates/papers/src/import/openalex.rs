@@ -1,5 +1,5 @@
-//! OpenAlex works, one JSON object a line. Abstracts come as word positions and are put together again; the arXiv identifier
-//! is found among the places where the work lies.
+//! OpenAlex works, one JSON object per line. Abstracts are stored as word positions and rebuilt; the arXiv
+//! identifier is taken from the locations of the work.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::ids::{Identifier, PaperRef};
-use crate::work::{Date, Reference, Work, bounds};
+use crate::work::{Date, Reference, Work, limits};
 
-/// Text that is borrowed wherever the line allows it. Inside an option or a list a plain `Cow` would always be copied.
+/// Text that is borrowed if possible. Inside an option or a list serde would always copy a plain `Cow`.
 #[derive(Deserialize, Default)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -28,7 +28,7 @@ impl std::ops::Deref for Text<'_> {
 }
 
 #[derive(Deserialize)]
-struct Line<'a> {
+struct OpenAlexRecord<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -98,12 +98,13 @@ struct Topic<'a> {
 }
 
 pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
-    let line: Line<'_> = super::lines::json(line)?;
+    let line: OpenAlexRecord<'_> = super::lines::json(line)?;
     if line.is_paratext == Some(true) {
         return Ok(None);
     }
     let mut ids = vec![
-        Identifier::new("openalex", &line.id).ok_or_else(|| format!("{:?} is no OpenAlex work", line.id))?,
+        Identifier::new("openalex", &line.id)
+            .ok_or_else(|| format!("{:?} is not an OpenAlex work", line.id))?,
     ];
     let address = |raw: &str| match PaperRef::parse(raw) {
         Some(PaperRef::Named(id)) => Some(id),
@@ -134,7 +135,7 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
     });
     Ok(Some(Work {
         ids,
-        title: super::without_tags(&title),
+        title: super::strip_tags(&title),
         abstract_text: line.abstract_inverted_index,
         authors: line
             .authorships
@@ -164,14 +165,14 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
     }))
 }
 
-/// Puts `{"word": [places]}` in order without a map in between.
+/// Rebuilds text from `{"word": [positions]}` without a map in between.
 fn abstract_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     struct Words;
     impl<'de> Visitor<'de> for Words {
         type Value = String;
 
         fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            out.write_str("words with their places, or null")
+            out.write_str("words with their positions, or null")
         }
 
         fn visit_unit<E>(self) -> Result<String, E> {
@@ -192,13 +193,13 @@ fn abstract_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D
             while let Some(word) = map.next_key::<Text<'de>>()? {
                 let number = words.len() as u32;
                 words.push(word);
-                map.next_value_seed(Places { number, into: &mut places })?;
+                map.next_value_seed(WordPositions { number, into: &mut places })?;
             }
             places.sort_unstable();
             let mut text = String::new();
             for (_, number) in places {
                 let word = &*words[number as usize];
-                if text.len() + word.len() >= bounds::ABSTRACT {
+                if text.len() + word.len() >= limits::MAX_ABSTRACT_BYTES {
                     break;
                 }
                 if !text.is_empty() {
@@ -212,12 +213,12 @@ fn abstract_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D
     deserializer.deserialize_option(Words)
 }
 
-struct Places<'a> {
+struct WordPositions<'a> {
     number: u32,
     into: &'a mut Vec<(u32, u32)>,
 }
 
-impl<'de> serde::de::DeserializeSeed<'de> for Places<'_> {
+impl<'de> serde::de::DeserializeSeed<'de> for WordPositions<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -225,11 +226,11 @@ impl<'de> serde::de::DeserializeSeed<'de> for Places<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Places<'_> {
+impl<'de> Visitor<'de> for WordPositions<'_> {
     type Value = ();
 
     fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("places of a word")
+        out.write_str("positions of a word")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<(), A::Error> {

@@ -4,14 +4,14 @@ use std::io::BufRead;
 use std::path::Path;
 
 use super::xml::{Tree, for_each_record};
-use super::{Batch, Sink, at};
+use super::{Batch, Sink, input_error};
 use crate::error::Result;
 use crate::ids::Identifier;
 use crate::work::{Date, Reference, Work};
 
 const BATCH_WORKS: u64 = 500;
 
-pub fn read(path: &Path, input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Result<()> {
+pub fn import_file(path: &Path, input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Result<()> {
     let mut batch = Batch::default();
     let mut before = 0;
     let found = for_each_record(path, input, &["PubmedArticle", "DeleteCitation"], |tree, position| {
@@ -31,7 +31,7 @@ pub fn read(path: &Path, input: Box<dyn BufRead + Send>, sink: Sink<'_>) -> Resu
         if batch.works >= BATCH_WORKS { sink(std::mem::take(&mut batch)) } else { Ok(()) }
     })?;
     if !found {
-        return Err(at(path, 1, "no PubmedArticle in this file"));
+        return Err(input_error(path, 1, "the file contains no PubmedArticle"));
     }
     sink(batch)
 }

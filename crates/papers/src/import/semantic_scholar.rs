@@ -1,5 +1,5 @@
-//! Semantic Scholar datasets: the tables `papers`, `abstracts` and `citations`, told apart line by line. They meet by corpus
-//! number when the index is built.
+//! Semantic Scholar datasets: the tables `papers`, `abstracts` and `citations`, recognised line by line. They
+//! are joined by corpus number when the index is built.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use crate::ids::Identifier;
 use crate::work::{Date, Reference, Work};
 
 #[derive(Deserialize)]
-struct Line<'a> {
+struct SemanticScholarRecord<'a> {
     #[serde(default)]
     corpusid: Option<u64>,
     #[serde(default)]
@@ -32,7 +32,7 @@ struct Line<'a> {
     #[serde(borrow, default)]
     authors: Option<Vec<Author<'a>>>,
     #[serde(borrow, default)]
-    s2fieldsofstudy: Option<Vec<Field<'a>>>,
+    s2fieldsofstudy: Option<Vec<FieldOfStudy<'a>>>,
 }
 
 #[derive(Deserialize)]
@@ -42,21 +42,21 @@ struct Author<'a> {
 }
 
 #[derive(Deserialize)]
-struct Field<'a> {
+struct FieldOfStudy<'a> {
     #[serde(borrow, default)]
     category: Option<Cow<'a, str>>,
 }
 
 pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
-    let line: Line<'_> = super::lines::json(line)?;
+    let line: SemanticScholarRecord<'_> = super::lines::json(line)?;
     let corpus = |number: u64| Identifier::new("s2", &number.to_string());
     if let Some(citing) = line.citingcorpusid {
-        // A citation of something that was not recognised.
+        // A citation without a recognised work.
         let Some(cited) = line.citedcorpusid else { return Ok(None) };
         let references = vec![Reference { ids: corpus(cited).into_iter().collect(), title: String::new() }];
         return Ok(Some(Work { ids: corpus(citing).into_iter().collect(), references, ..Work::default() }));
     }
-    let number = line.corpusid.ok_or("neither corpusid nor citingcorpusid")?;
+    let number = line.corpusid.ok_or("corpusid and citingcorpusid are missing")?;
     let mut ids: Vec<_> = corpus(number).into_iter().collect();
     for (name, value) in line.externalids.iter().flatten() {
         let namespace = match name.as_ref() {
@@ -76,7 +76,7 @@ pub fn parse(line: &[u8]) -> Result<Option<Work>, String> {
     categories.dedup();
     Ok(Some(Work {
         ids,
-        title: super::squeeze(&line.title.unwrap_or_default()),
+        title: super::collapse_whitespace(&line.title.unwrap_or_default()),
         abstract_text: line.abstract_text.map(Cow::into_owned).unwrap_or_default(),
         authors: line
             .authors

@@ -1,5 +1,6 @@
-//! XML records as small trees: one record of a file at a time, without recursion, with bounds on depth, nodes and text. Entities
-//! other than the five of XML and character numbers are left out: nothing is ever expanded or fetched.
+//! XML records as small trees: one record of a file at a time, without recursion, with limits on depth, nodes
+//! and text. Only the five entities of XML and character references are decoded: nothing is ever expanded or
+//! fetched.
 
 use std::cell::Cell;
 use std::io::{BufRead, Read};
@@ -9,25 +10,25 @@ use std::rc::Rc;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::at;
+use super::input_error;
 use crate::error::Result;
 
 const MAX_DEPTH: usize = 200;
 const MAX_NODES: usize = 2_000_000;
 const MAX_TEXT_BYTES: usize = super::MAX_RECORD_BYTES;
 
-/// An element or a piece of text in a [`Tree`].
+/// An element or a text in a [`Tree`].
 #[derive(Debug)]
 struct Node {
     /// Local name; empty for text.
     name: String,
     attributes: Vec<(String, String)>,
     text: String,
-    /// One past the last node below this one: nodes lie in document order.
+    /// One past the last descendant; nodes are in document order.
     end: usize,
 }
 
-/// One record. Node 0 is its root.
+/// A record. Node 0 is its root.
 #[derive(Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
@@ -42,7 +43,7 @@ impl Tree {
         self.nodes[node].attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// One past the last node below.
+    /// One past the last descendant.
     pub fn after(&self, node: usize) -> usize {
         self.nodes[node].end
     }
@@ -61,7 +62,7 @@ impl Tree {
         .filter(|child| !self.nodes[*child].name.is_empty())
     }
 
-    /// All elements below with this name, in order.
+    /// All descendants with this name, in order.
     pub fn descendants<'a>(&'a self, node: usize, name: &'a str) -> impl Iterator<Item = usize> + 'a {
         (node + 1..self.nodes[node].end).filter(move |below| self.nodes[*below].name == name)
     }
@@ -70,12 +71,12 @@ impl Tree {
         self.children(node).find(|child| self.nodes[*child].name == name)
     }
 
-    /// Follows child names.
+    /// Follows a path of child names.
     pub fn path(&self, node: usize, names: &[&str]) -> Option<usize> {
         names.iter().try_fold(node, |at, name| self.child(at, name))
     }
 
-    /// All text below, without that of elements which `skip` names, white space squeezed.
+    /// All text of the descendants, without elements named in `skip`, with white space collapsed.
     pub fn text_without(&self, node: usize, skip: &[&str]) -> String {
         let mut out = String::new();
         let mut at = node + 1;
@@ -91,7 +92,7 @@ impl Tree {
             out.push_str(&below.text);
             at += 1;
         }
-        super::squeeze(&out)
+        super::collapse_whitespace(&out)
     }
 
     pub fn text(&self, node: usize) -> String {
@@ -126,7 +127,8 @@ impl<R: BufRead> BufRead for Counting<R> {
     }
 }
 
-/// Calls `each` with every element named in `roots`, as a tree, and the number of bytes read so far. Returns whether there was any.
+/// Calls `each` with every element named in `roots` as a tree, and the number of bytes read so far. Returns
+/// whether there was any.
 pub fn for_each_record(
     path: &Path,
     input: Box<dyn BufRead + Send>,
@@ -142,14 +144,19 @@ pub fn for_each_record(
     let (mut depth, mut text_bytes, mut found) = (0_usize, 0_usize, false);
     loop {
         buffer.clear();
-        let event =
-            reader.read_event_into(&mut buffer).map_err(|error| at(path, lines.get(), error.to_string()))?;
+        let event = reader
+            .read_event_into(&mut buffer)
+            .map_err(|error| input_error(path, lines.get(), error.to_string()))?;
         let mut closed = false;
         match &event {
             Event::Start(start) | Event::Empty(start) => {
                 depth += 1;
                 if depth > MAX_DEPTH {
-                    return Err(at(path, lines.get(), format!("elements nested deeper than {MAX_DEPTH}")));
+                    return Err(input_error(
+                        path,
+                        lines.get(),
+                        format!("elements nested deeper than {MAX_DEPTH}"),
+                    ));
                 }
                 let name = start.local_name();
                 if !open.is_empty() || roots.contains(&name.as_ref()) {
@@ -178,7 +185,7 @@ pub fn for_each_record(
             _ => {}
         }
         if tree.nodes.len() > MAX_NODES || text_bytes > MAX_TEXT_BYTES {
-            return Err(at(path, lines.get(), "a record too large to be read"));
+            return Err(input_error(path, lines.get(), "record is too large"));
         }
         if closed {
             depth = depth.saturating_sub(1);
@@ -194,7 +201,7 @@ pub fn for_each_record(
         }
     }
     if depth > 0 || !open.is_empty() {
-        return Err(at(path, lines.get(), "the file ends in the middle of a record"));
+        return Err(input_error(path, lines.get(), "the file ends within a record"));
     }
     Ok(found)
 }

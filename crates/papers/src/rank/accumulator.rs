@@ -1,7 +1,7 @@
-//! Sums by node number: a small open-addressed table, a few nanoseconds an addition, its size following the nodes touched
-//! and not the corpus.
+//! Sums by node number: a small open-addressed hash table, a few nanoseconds per addition. Its size depends
+//! on the nodes touched, not on the corpus.
 
-/// Never a node: node numbers end below it.
+/// Marks a free slot; node numbers are smaller.
 const FREE: u32 = u32::MAX;
 
 /// Sums of `f32` by node.
@@ -18,7 +18,7 @@ impl Default for Accumulator {
 }
 
 impl Accumulator {
-    /// Room for about `expected` nodes before it must grow.
+    /// Space for about `expected` nodes before it must grow.
     pub fn with_capacity(expected: usize) -> Self {
         Self { slots: vec![(FREE, 0.0); (expected * 2).next_power_of_two().max(16)], used: 0 }
     }
@@ -70,26 +70,27 @@ impl Accumulator {
         }
     }
 
-    /// All sums, in no order.
+    /// All sums, unordered.
     pub fn iter(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         self.slots.iter().copied().filter(|(node, _)| *node != FREE)
     }
 
-    /// The `most` largest sums among nodes that `keep` admits, largest first; ties by node, so that answers repeat.
-    pub fn largest(&self, most: usize, keep: impl Fn(u32) -> bool) -> Vec<(u32, f32)> {
-        largest(self.iter().filter(|(node, sum)| *sum > 0.0 && keep(*node)).collect(), most)
+    /// The `max` largest sums of nodes that `keep` accepts, largest first; ties by node, so that results are
+    /// stable.
+    pub fn largest(&self, max: usize, keep: impl Fn(u32) -> bool) -> Vec<(u32, f32)> {
+        largest(self.iter().filter(|(node, sum)| *sum > 0.0 && keep(*node)).collect(), max)
     }
 }
 
-/// The `most` largest, largest first; ties by node.
-pub fn largest(mut pairs: Vec<(u32, f32)>, most: usize) -> Vec<(u32, f32)> {
+/// The `max` largest, largest first; ties by node.
+pub fn largest(mut pairs: Vec<(u32, f32)>, max: usize) -> Vec<(u32, f32)> {
     let order = |one: &(u32, f32), other: &(u32, f32)| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0));
-    if pairs.len() > most {
-        if most == 0 {
+    if pairs.len() > max {
+        if max == 0 {
             return Vec::new();
         }
-        pairs.select_nth_unstable_by(most - 1, order);
-        pairs.truncate(most);
+        pairs.select_nth_unstable_by(max - 1, order);
+        pairs.truncate(max);
     }
     pairs.sort_unstable_by(order);
     pairs

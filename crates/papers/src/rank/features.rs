@@ -1,5 +1,5 @@
-//! Candidates as numbers: each feature divided by its largest value in the pool, so that weights mean the same for a seed
-//! with three citations and one with three thousand.
+//! Features of candidates, each divided by its largest value in the pool, so that weights mean the same for a
+//! seed with three citations and one with three thousand.
 
 use super::lexical::{Scorer, TermQuery};
 use super::structure::Structure;
@@ -20,11 +20,11 @@ const RANK: usize = 6;
 
 /// A candidate with its features.
 #[derive(Debug, Clone, Copy)]
-pub struct Candidate {
+pub struct PoolCandidate {
     pub node: u32,
-    /// BM25 against the intent, as it is.
+    /// BM25 against the intent, not normalised.
     pub intent: f32,
-    /// Probability on the walk, as it is.
+    /// Probability on the random walk, not normalised.
     pub walk: f32,
     pub features: [f32; COUNT],
 }
@@ -36,9 +36,9 @@ pub fn describe(
     structure: &Structure,
     intent: &TermQuery,
     seeds: &TermQuery,
-) -> Vec<Candidate> {
+) -> Vec<PoolCandidate> {
     let scorer = Scorer::new(index, [intent, seeds]);
-    let mut candidates: Vec<Candidate> = nodes
+    let mut candidates: Vec<PoolCandidate> = nodes
         .iter()
         .map(|node| {
             let [intent, seed] = scorer.score(index, *node);
@@ -49,9 +49,9 @@ pub fn describe(
             features[COUPLING] = structure.coupling.get(*node);
             features[COCITATION] = structure.cocitation.get(*node);
             features[LINK] = structure.links.get(*node);
-            // ArticleRank is spread over decades; cited-only works have none.
+            // ArticleRank spans several orders of magnitude; works that are only cited have none.
             features[RANK] = (1.0 + index.article_rank(*node)).ln();
-            Candidate { node: *node, intent, walk: features[WALK], features }
+            PoolCandidate { node: *node, intent, walk: features[WALK], features }
         })
         .collect();
     let mut largest = [0.0_f32; COUNT];

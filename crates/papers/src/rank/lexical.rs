@@ -1,5 +1,5 @@
-//! What the words say: BM25 of candidates against the intent and against the seeds, in one reading of each candidate, and
-//! the nearest documents of a text over the whole corpus within a set number of postings.
+//! Text similarity: BM25 of candidates against the intent and the seeds, in a single read of each candidate,
+//! and the most similar documents of the corpus for a text, within a limit of postings.
 
 use super::accumulator::Accumulator;
 use crate::build::{for_each_pair, for_each_weight};
@@ -9,26 +9,27 @@ use crate::text::for_each_term;
 
 const SATURATION: f32 = 1.2;
 const LENGTH_WEIGHT: f32 = 0.75;
-/// Terms of one text that are looked at. A question has a dozen; 100 KB of pasted text must not cost more than a page.
+/// Terms of one text that are used. A query has a dozen; 100 KB of pasted text must not cost more than a
+/// page.
 const MAX_QUERY_TERMS: usize = 256;
 
-/// A text as weighted terms of one index.
+/// A text as weighted terms of an index.
 #[derive(Debug, Clone, Default)]
 pub struct TermQuery {
-    /// Term, how often it counts, inverse document frequency.
+    /// Term, count, inverse document frequency.
     pub terms: Vec<(u32, f32, f32)>,
-    /// Weight of what the index has never seen.
+    /// Weight of terms that are not in the index.
     unknown: f32,
 }
 
-/// How much a term tells in this index.
-fn rarity(index: &Index, term: u32) -> f32 {
+/// Inverse document frequency of a term.
+fn idf(index: &Index, term: u32) -> f32 {
     let (documents, frequency) = (index.facts().documents as f32, index.term_frequency(term) as f32);
     (1.0 + (documents - frequency + 0.5).max(0.0) / (frequency + 0.5)).ln()
 }
 
 impl TermQuery {
-    /// The terms of a text; a repeated word counts twice at most.
+    /// The terms of a text; a repeated word counts at most twice.
     pub fn from_text(index: &Index, text: &str) -> Self {
         let mut hashes = Vec::new();
         for_each_term(text, |hash| {
@@ -40,18 +41,18 @@ impl TermQuery {
         let mut query = Self::default();
         for run in hashes.chunk_by(|one, other| one == other) {
             match index.term(run[0]) {
-                Some(term) => query.terms.push((term, run.len().min(2) as f32, rarity(index, term))),
+                Some(term) => query.terms.push((term, run.len().min(2) as f32, idf(index, term))),
                 None => query.unknown += (1.0 + index.facts().documents as f32).ln(),
             }
         }
         query
     }
 
-    /// The terms of a document; a word counts three times at most.
+    /// The terms of a document; a word counts at most three times.
     pub fn from_document(index: &Index, node: u32) -> Self {
         let mut terms = Vec::new();
         for_each_weight(index.document(node), |term, weight| {
-            terms.push((term, f32::from(weight.min(3)), rarity(index, term)));
+            terms.push((term, f32::from(weight.min(3)), idf(index, term)));
         });
         Self { terms, unknown: 0.0 }
     }
@@ -73,14 +74,14 @@ impl TermQuery {
         });
     }
 
-    /// The score of a document that has every term many times; for showing scores between 0 and 1.
-    pub fn highest(&self) -> f32 {
+    /// The score of a document with every term many times; scales scores to 0 to 1.
+    pub fn max_score(&self) -> f32 {
         self.unknown
             + self.terms.iter().map(|(_, weight, rarity)| weight * rarity * (SATURATION + 1.0)).sum::<f32>()
     }
 
-    /// Documents with the rarest of these terms, best first by a score without document lengths. Reads at most
-    /// `postings_left` postings (the rarest terms first) and returns whether that was all.
+    /// Documents with the rarest of these terms, best first, scored without document lengths. Reads at most
+    /// `postings_left` postings (rarest terms first) and returns whether that was all.
     pub fn nearest(&self, index: &Index, mut postings_left: usize, most: usize) -> (Vec<(u32, f32)>, bool) {
         let mut terms = self.terms.clone();
         terms.sort_unstable_by(|one, other| {

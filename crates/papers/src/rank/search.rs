@@ -1,4 +1,4 @@
-//! Search over titles and abstracts: BM25, with standing in the citation graph to order what is equally near.
+//! Search over titles and abstracts: BM25, with ArticleRank to order similar scores.
 
 use super::accumulator::largest;
 use super::lexical::{Scorer, TermQuery};
@@ -6,12 +6,12 @@ use super::similar::Filter;
 use crate::ids::PaperRef;
 use crate::index::Index;
 
-/// Postings read for one search.
-const POSTINGS: usize = 2_000_000;
+/// Read for one search.
+const MAX_POSTINGS: usize = 2_000_000;
 /// Documents scored exactly.
-const EXACT: usize = 2_000;
-/// Documents scored exactly when a filter will take most of them away.
-const EXACT_FILTERED: usize = 20_000;
+const EXACT_DOCUMENTS: usize = 2_000;
+/// Documents scored exactly if a filter may remove most of them.
+const EXACT_DOCUMENTS_FILTERED: usize = 20_000;
 
 /// A search.
 #[derive(Debug, Clone, Default)]
@@ -22,14 +22,18 @@ pub struct SearchQuery {
 }
 
 impl Index {
-    /// The best works for a text, best first, each with a score from 0 to 1.
+    /// The best works for a text, best first, with scores from 0 to 1.
     pub fn search(&self, query: &SearchQuery) -> Vec<(u32, f64)> {
         let terms = TermQuery::from_text(self, &query.text);
         let filtered =
             query.filter.needs_record() || query.filter.from.is_some() || query.filter.to.is_some();
-        let (near, _) = terms.nearest(self, POSTINGS, if filtered { EXACT_FILTERED } else { EXACT });
+        let (near, _) = terms.nearest(
+            self,
+            MAX_POSTINGS,
+            if filtered { EXACT_DOCUMENTS_FILTERED } else { EXACT_DOCUMENTS },
+        );
         let scorer = Scorer::new(self, [&terms]);
-        let highest = terms.highest().max(f32::MIN_POSITIVE);
+        let highest = terms.max_score().max(f32::MIN_POSITIVE);
         let scored = near
             .into_iter()
             .filter(|(node, _)| query.filter.admits_date(self, *node))
@@ -43,7 +47,7 @@ impl Index {
             .into_iter()
             .map(|(node, score)| (node, f64::from(score.min(1.0))))
             .collect();
-        // Who searches for an identifier wants that paper.
+        // A query that is an identifier asks for that paper.
         if let Some(node) = PaperRef::parse(&query.text)
             .and_then(|reference| self.resolve(&reference))
             .filter(|node| self.is_work(*node))

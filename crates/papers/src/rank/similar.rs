@@ -1,39 +1,40 @@
-//! `similar`, `citers` and `references`: builds the pool, ranks it, and says plainly what was left out.
+//! `similar`, `citers` and `references`: builds the pool of candidates, ranks it, and notes what was left
+//! out.
 
 use std::collections::HashSet;
 
 use super::accumulator::largest;
-use super::features::{self, Candidate};
-use super::learnt::{FIRST, RERANK, SECOND};
-use super::learnt_model::MODEL;
+use super::features::{self, PoolCandidate};
+use super::learned_model_weights::MODEL;
+use super::learned_weights::{FIRST, RERANK, SECOND};
 use super::lexical::TermQuery;
-use super::second::{self, Reading, SECOND_COUNT};
+use super::second_pass::{self, SECOND_COUNT, SecondPassInput};
 use super::structure::{EdgeBudget, Structure};
 use super::weights::{Blend, LISTED, Weights, density};
 use crate::index::Index;
 use crate::work::Date;
 
-/// Seeds and anchors together; more are not looked at.
+/// Seeds and anchors together; more are ignored.
 pub const MAX_SEEDS: usize = 50;
-/// Candidates from each kind of evidence.
-const FROM_WALK: usize = 400;
-const FROM_COUPLING: usize = 200;
-const FROM_COCITATION: usize = 100;
-const FROM_LINKS: usize = 500;
-const FROM_INTENT: usize = 200;
-const FROM_SEED_TEXT: usize = 200;
-/// Terms of the seed by which its neighbours are sought.
+/// Maximum candidates from each kind of evidence.
+const MAX_FROM_WALK: usize = 400;
+const MAX_FROM_COUPLING: usize = 200;
+const MAX_FROM_COCITATION: usize = 100;
+const MAX_FROM_LINKS: usize = 500;
+const MAX_FROM_INTENT: usize = 200;
+const MAX_FROM_SEED_TEXT: usize = 200;
+/// Terms of the seed that are used to find similar texts.
 const SEED_TERMS: usize = 24;
-/// Postings read for neighbours of the intent, and as many for those of the seeds.
-const POSTINGS: usize = 60_000;
-/// Fewer structural candidates than this and the graph had little to say.
-const THIN: usize = 20;
-/// A list of citers is ranked whole up to this length, and sampled beyond it.
+/// Postings read for the intent, and the same number for the seeds.
+const MAX_POSTINGS: usize = 60_000;
+/// With fewer candidates from the graph, a note is added.
+const FEW_GRAPH_CANDIDATES: usize = 20;
+/// Longer lists of citers are sampled.
 const MAX_LISTED: usize = 20_000;
-/// Candidates that the second pass looks at.
-const SECOND_PASS: usize = 100;
+/// Candidates of the second pass.
+const SECOND_PASS_CANDIDATES: usize = 100;
 
-/// What to look for around the seed.
+/// Which papers to find for a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// Papers like the seed.
@@ -45,14 +46,14 @@ pub enum Mode {
     References,
 }
 
-/// Restrictions on what may be answered.
+/// Filters of results.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     pub from: Option<Date>,
     pub to: Option<Date>,
-    /// Each must be found in a category of the paper.
+    /// Each must occur in a category of the paper.
     pub categories: Vec<String>,
-    /// Each must be found in an author's name.
+    /// Each must occur in the name of an author.
     pub authors: Vec<String>,
 }
 
@@ -61,14 +62,14 @@ impl Filter {
         if self.from.is_none() && self.to.is_none() {
             return true;
         }
-        // A date known to the month is within any day of it: compare as far as both are known.
+        // Compare dates as precisely as both are known: a month matches any of its days.
         index.date(node).is_some_and(|date| {
             let day = if date.number() % 10_000 == 0 { date.number() + 101 } else { date.number() };
             self.from.is_none_or(|from| day >= from.number()) && self.to.is_none_or(|to| day <= to.number())
         })
     }
 
-    /// Whether a look at the record is needed at all.
+    /// Whether the record is needed.
     pub(super) fn needs_record(&self) -> bool {
         !self.categories.is_empty() || !self.authors.is_empty()
     }
@@ -88,57 +89,57 @@ impl Filter {
     }
 }
 
-/// A question about related papers.
+/// A query for related papers.
 #[derive(Debug, Clone, Default)]
 pub struct SimilarQuery {
     /// The seed, then the anchors.
     pub seeds: Vec<u32>,
-    /// Works that candidates should not be like.
+    /// Works that candidates should not resemble.
     pub exclude: Vec<u32>,
     pub intent: String,
     pub mode: Mode,
     pub k: usize,
     pub rerank: bool,
-    /// The intent as a vector of the model that made the index's vectors; looked at when re-ranking.
+    /// The embedding of the intent by the model of the index's vectors; used for re-ranking.
     pub meaning: Option<Vec<f32>>,
     pub filter: Filter,
 }
 
 impl SimilarQuery {
-    fn reading(&self) -> Reading<'_> {
-        Reading { texts: self.rerank, meaning: self.meaning.as_deref().filter(|_| self.rerank) }
+    fn reading(&self) -> SecondPassInput<'_> {
+        SecondPassInput { texts: self.rerank, meaning: self.meaning.as_deref().filter(|_| self.rerank) }
     }
 }
 
-/// Why a paper stands where it stands.
+/// The signals behind the rank of a paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Signals {
-    /// Probability of meeting the paper on a walk along citations that keeps returning to the seeds.
+    /// Probability of the paper on a random walk along citations that returns to the seeds.
     pub structural: f64,
-    /// Share of the intent's weight that the paper's text carries, 0 to 1.
+    /// Share of the intent's weight that the text of the paper contains, 0 to 1.
     pub semantic: f64,
-    /// Standing in the whole graph; 1 is the mean.
+    /// ArticleRank in the whole graph; the mean is 1.
     pub article_rank: f64,
-    /// Seeds that cite it, are cited by it, share references with it or are cited beside it.
+    /// Seeds that cite it, are cited by it, share references with it or are co-cited with it.
     pub seed_overlap: u32,
 }
 
-/// One answer.
+/// A ranked paper.
 #[derive(Debug, Clone, Copy)]
-pub struct Ranked {
+pub struct RankedPaper {
     pub node: u32,
-    /// 0 to 1, falling.
+    /// 0 to 1, descending.
     pub score: f64,
     pub signals: Signals,
 }
 
-/// Ranked papers and what to know about them.
+/// Ranked papers with notes.
 #[derive(Debug, Clone)]
-pub struct SimilarAnswer {
-    pub results: Vec<Ranked>,
-    /// Candidates before the cut to `k`.
+pub struct SimilarPapers {
+    pub results: Vec<RankedPaper>,
+    /// Number of candidates before the limit `k`.
     pub pool_size: usize,
-    /// Candidates are missing: beyond `k`, or beyond a cap.
+    /// Whether candidates are missing because of `k` or a cap.
     pub truncated: bool,
     pub notes: Vec<String>,
 }
@@ -146,18 +147,18 @@ pub struct SimilarAnswer {
 /// The pool with all features, for learning weights.
 #[derive(Debug)]
 pub struct Pooled {
-    /// How much the graph had to say, 0 to 1.
+    /// Density of the graph around the seeds, 0 to 1.
     pub density: f32,
     pub nodes: Vec<u32>,
     pub first: Vec<[f32; features::COUNT]>,
-    /// For the best of the first pass, in its order: place in `nodes`, features.
+    /// For the best of the first pass in order: index in `nodes`, features.
     pub second: Vec<(usize, [f32; SECOND_COUNT])>,
 }
 
-/// Everything known after the pool is described.
-struct Prepared {
+/// The pool with its features.
+struct CandidatePool {
     density: f32,
-    candidates: Vec<Candidate>,
+    candidates: Vec<PoolCandidate>,
     structure: Structure,
     intent: TermQuery,
     near_intent: Vec<(u32, f32)>,
@@ -167,13 +168,13 @@ struct Prepared {
 }
 
 impl Index {
-    /// Answers a question about related papers.
-    pub fn similar(&self, query: &SimilarQuery) -> SimilarAnswer {
+    /// Finds related papers.
+    pub fn similar(&self, query: &SimilarQuery) -> SimilarPapers {
         let mut prepared = prepare(self, query);
         let weights = if query.mode == Mode::Similar { FIRST.at(prepared.density) } else { LISTED };
         let mut scored = first_pass(&prepared.candidates, &weights);
         if !query.exclude.is_empty() {
-            push_away(self, query, &prepared.candidates, &mut scored);
+            apply_exclusions(self, query, &prepared.candidates, &mut scored);
         }
         let ordered = largest(scored, prepared.candidates.len());
         let ordered = if query.mode == Mode::Similar {
@@ -182,14 +183,14 @@ impl Index {
             ordered
         };
         prepared.notes.push(ranker(query).to_owned());
-        let highest = prepared.intent.highest().max(f32::MIN_POSITIVE);
-        let results: Vec<Ranked> = ordered
+        let highest = prepared.intent.max_score().max(f32::MIN_POSITIVE);
+        let results: Vec<RankedPaper> = ordered
             .into_iter()
             .filter(|(place, _)| query.filter.admits_record(self, prepared.candidates[*place as usize].node))
             .take(query.k)
             .map(|(place, score)| {
                 let candidate = prepared.candidates[place as usize];
-                Ranked {
+                RankedPaper {
                     node: candidate.node,
                     score: f64::from(1.0 / (1.0 + (-score / 4.0).exp())),
                     signals: Signals {
@@ -202,16 +203,18 @@ impl Index {
             })
             .collect();
         let truncated = prepared.capped || results.len() < prepared.pool_size;
-        SimilarAnswer { truncated, results, pool_size: prepared.pool_size, notes: prepared.notes }
+        SimilarPapers { truncated, results, pool_size: prepared.pool_size, notes: prepared.notes }
     }
 
     /// The pool and its features, for learning weights from judged queries.
     pub fn pool(&self, query: &SimilarQuery, first: &Blend<{ features::COUNT }>) -> Pooled {
         let prepared = prepare(self, query);
-        let ordered = largest(first_pass(&prepared.candidates, &first.at(prepared.density)), SECOND_PASS);
-        let best: Vec<Candidate> =
+        let ordered =
+            largest(first_pass(&prepared.candidates, &first.at(prepared.density)), SECOND_PASS_CANDIDATES);
+        let best: Vec<PoolCandidate> =
             ordered.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
-        let rows = second::describe(self, &best, &prepared.intent, &prepared.near_intent, query.reading());
+        let rows =
+            second_pass::describe(self, &best, &prepared.intent, &prepared.near_intent, query.reading());
         Pooled {
             density: prepared.density,
             nodes: prepared.candidates.iter().map(|candidate| candidate.node).collect(),
@@ -221,7 +224,7 @@ impl Index {
     }
 }
 
-fn first_pass(candidates: &[Candidate], weights: &Weights<{ features::COUNT }>) -> Vec<(u32, f32)> {
+fn first_pass(candidates: &[PoolCandidate], weights: &Weights<{ features::COUNT }>) -> Vec<(u32, f32)> {
     candidates
         .iter()
         .enumerate()
@@ -229,7 +232,7 @@ fn first_pass(candidates: &[Candidate], weights: &Weights<{ features::COUNT }>) 
         .collect()
 }
 
-/// Which ranker answers, in words.
+/// The name of the ranker, for the notes.
 fn ranker(query: &SimilarQuery) -> &'static str {
     match (query.rerank && query.mode == Mode::Similar, &query.meaning) {
         (false, _) => "ranked by the fused text and graph model",
@@ -244,29 +247,35 @@ fn ranker(query: &SimilarQuery) -> &'static str {
 
 fn second_pass(
     index: &Index,
-    prepared: &Prepared,
+    prepared: &CandidatePool,
     ordered: &[(u32, f32)],
-    reading: Reading<'_>,
+    reading: SecondPassInput<'_>,
 ) -> Vec<(u32, f32)> {
-    let (head, tail) = ordered.split_at(ordered.len().min(SECOND_PASS));
-    let best: Vec<Candidate> = head.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
-    let rows = second::describe(index, &best, &prepared.intent, &prepared.near_intent, reading);
+    let (head, tail) = ordered.split_at(ordered.len().min(SECOND_PASS_CANDIDATES));
+    let best: Vec<PoolCandidate> =
+        head.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
+    let rows = second_pass::describe(index, &best, &prepared.intent, &prepared.near_intent, reading);
     let blend = match reading {
-        Reading { meaning: Some(_), .. } => &MODEL,
-        Reading { texts: true, .. } => &RERANK,
-        Reading { .. } => &SECOND,
+        SecondPassInput { meaning: Some(_), .. } => &MODEL,
+        SecondPassInput { texts: true, .. } => &RERANK,
+        SecondPassInput { .. } => &SECOND,
     };
     let weights = blend.at(prepared.density);
     let scored = head.iter().zip(&rows).map(|((place, _), row)| (*place, weights.score(row))).collect();
     let mut out = largest(scored, head.len());
-    // The rest keep their order below the last of the best.
+    // The others keep their order below these.
     let floor = out.last().map_or(0.0, |(_, score)| *score) - tail.first().map_or(0.0, |(_, score)| *score);
     out.extend(tail.iter().map(|(place, score)| (*place, score + floor)));
     out
 }
 
-/// Lowers candidates that are like the excluded works more than like the seeds.
-fn push_away(index: &Index, query: &SimilarQuery, candidates: &[Candidate], scored: &mut [(u32, f32)]) {
+/// Lowers candidates that resemble the excluded works more than the seeds.
+fn apply_exclusions(
+    index: &Index,
+    query: &SimilarQuery,
+    candidates: &[PoolCandidate],
+    scored: &mut [(u32, f32)],
+) {
     const STRENGTH: f32 = 4.0;
     let unwanted: Vec<(u32, f32)> = query.exclude.iter().map(|node| (*node, 1.0)).collect();
     let structure = Structure::around(index, &unwanted, EdgeBudget::default());
@@ -276,7 +285,7 @@ fn push_away(index: &Index, query: &SimilarQuery, candidates: &[Candidate], scor
         &nodes,
         &structure,
         &TermQuery::default(),
-        &texts_of(index, &query.exclude),
+        &combined_terms(index, &query.exclude),
     );
     for ((_, score), candidate) in scored.iter_mut().zip(described) {
         let likeness = candidate.features[1].max(candidate.features[2]).max(candidate.features[3]);
@@ -284,7 +293,7 @@ fn push_away(index: &Index, query: &SimilarQuery, candidates: &[Candidate], scor
     }
 }
 
-fn texts_of(index: &Index, nodes: &[u32]) -> TermQuery {
+fn combined_terms(index: &Index, nodes: &[u32]) -> TermQuery {
     let mut text = TermQuery::default();
     for node in nodes {
         text.add(&TermQuery::from_document(index, *node), 1.0 / nodes.len() as f32);
@@ -292,7 +301,7 @@ fn texts_of(index: &Index, nodes: &[u32]) -> TermQuery {
     text
 }
 
-fn prepare(index: &Index, query: &SimilarQuery) -> Prepared {
+fn prepare(index: &Index, query: &SimilarQuery) -> CandidatePool {
     let mut notes = Vec::new();
     let seeds = &query.seeds[..query.seeds.len().min(MAX_SEEDS)];
     if seeds.len() < query.seeds.len() {
@@ -301,8 +310,8 @@ fn prepare(index: &Index, query: &SimilarQuery) -> Prepared {
     let weighted: Vec<(u32, f32)> = seeds.iter().map(|seed| (*seed, 1.0)).collect();
     let structure = Structure::around(index, &weighted, EdgeBudget::default());
     let intent = TermQuery::from_text(index, &query.intent);
-    let seed_text = texts_of(index, seeds);
-    let (near_intent, _) = intent.nearest(index, POSTINGS, FROM_INTENT);
+    let seed_text = combined_terms(index, seeds);
+    let (near_intent, _) = intent.nearest(index, MAX_POSTINGS, MAX_FROM_INTENT);
     let mut near: Vec<(u32, f32)> = near_intent.clone();
     near.retain(|(node, _)| !seeds.contains(node));
 
@@ -325,7 +334,7 @@ fn prepare(index: &Index, query: &SimilarQuery) -> Prepared {
     }
     let candidates = features::describe(index, &nodes, &structure, &intent, &seed_text);
     let structural = structure.coupling.len() + structure.cocitation.len() + structure.links.len();
-    Prepared {
+    CandidatePool {
         density: density(structural),
         candidates,
         structure,
@@ -348,21 +357,21 @@ fn similar_pool(
     let keep = |node: u32| index.is_work(node) && !left_out.contains(&node);
     let mut nodes: Vec<u32> = Vec::with_capacity(1_500);
     for (evidence, most) in [
-        (&structure.walk, FROM_WALK),
-        (&structure.coupling, FROM_COUPLING),
-        (&structure.cocitation, FROM_COCITATION),
-        (&structure.links, FROM_LINKS),
+        (&structure.walk, MAX_FROM_WALK),
+        (&structure.coupling, MAX_FROM_COUPLING),
+        (&structure.cocitation, MAX_FROM_COCITATION),
+        (&structure.links, MAX_FROM_LINKS),
     ] {
         nodes.extend(evidence.largest(most, keep).iter().map(|(node, _)| *node));
     }
     nodes.sort_unstable();
     nodes.dedup();
-    // Asked last, of the few that are left: where a text lies is looked up at the price of several slow memory accesses.
+    // Checked last, for the few that are left: looking up a text takes several slow memory accesses.
     let has_text = |node: &u32| !index.document(*node).is_empty();
     nodes.retain(has_text);
-    if nodes.len() < THIN {
+    if nodes.len() < FEW_GRAPH_CANDIDATES {
         notes.push(format!(
-            "the citation graph offered only {} candidates; the rest were found by their text",
+            "the citation graph has only {} candidates; the others were found by their text",
             nodes.len()
         ));
     }
@@ -371,7 +380,7 @@ fn similar_pool(
         (other.1 * other.2).total_cmp(&(one.1 * one.2)).then(one.0.cmp(&other.0))
     });
     terms.terms.truncate(SEED_TERMS);
-    let (near_seed, _) = terms.nearest(index, POSTINGS, FROM_SEED_TEXT);
+    let (near_seed, _) = terms.nearest(index, MAX_POSTINGS, MAX_FROM_SEED_TEXT);
     nodes.extend(
         near_intent
             .iter()

@@ -1,30 +1,30 @@
-//! What the citation graph says about a candidate and the seeds: personalised PageRank, bibliographic coupling, co-citation,
-//! direct links. Costs are bounded by reading at most a set number of edges, however famous a work is.
+//! Relations of candidates to the seeds in the citation graph: personalised PageRank, bibliographic coupling,
+//! co-citation, direct links. The number of edges read is limited, however often a work is cited.
 
 use super::accumulator::{Accumulator, largest};
 use crate::build::reference_weight;
 use crate::index::Index;
 
 /// Chance of returning to the seeds at each step.
-const RESTART: f32 = 0.3;
-/// Steps after which what still wanders about is too little to matter (0.7^8 = 6 %).
-const STEPS: usize = 8;
-/// A node passes on what it holds only if each neighbour would get at least this.
-const LEAST_SHARE: f32 = 1e-5;
-/// Neighbours that nearly every node has. Who could not even serve these is settled without looking up its lists, which in a
-/// large graph costs more than anything else.
+const RESTART_PROBABILITY: f32 = 0.3;
+/// After these steps the remaining probability is negligible (0.7^8 = 6 %).
+const MAX_STEPS: usize = 8;
+/// A node passes on its probability only if each neighbour gets at least this.
+const MIN_SHARE: f32 = 1e-5;
+/// Nearly every node has this many neighbours. A node with too little probability even for these is settled
+/// without reading its lists, which is the most expensive part in a large graph.
 const FEW_NEIGHBOURS: f32 = 3.0;
-/// So many nodes in a row that the rest of the budget does not reach, and the walk is over.
-const MOST_REFUSED: usize = 64;
+/// The walk ends after this many nodes in a row that exceed the rest of the budget.
+const MAX_REFUSED_IN_A_ROW: usize = 64;
 
-/// How many edges may be read.
+/// Limits of the edges that are read.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeBudget {
-    /// At most so many from one list; longer ones are sampled evenly.
+    /// Edges read of one list; longer lists are sampled evenly.
     pub per_list: usize,
-    /// Edges of the walk.
+    /// Edges read by the walk.
     pub walk: usize,
-    /// Edges of coupling, and as many of co-citation.
+    /// Edges read for coupling, and the same number for co-citation.
     pub pairs: usize,
 }
 
@@ -34,10 +34,10 @@ impl Default for EdgeBudget {
     }
 }
 
-/// Structure around seeds.
+/// The citation graph around seeds.
 #[derive(Debug, Default)]
 pub struct Structure {
-    /// Probability of meeting a node on a walk that keeps returning to the seeds.
+    /// Probability of a node on a random walk that returns to the seeds.
     pub walk: Accumulator,
     /// Weighted cosine of reference lists, summed over seeds.
     pub coupling: Accumulator,
@@ -47,12 +47,12 @@ pub struct Structure {
     pub links: Accumulator,
     /// A list was longer than the budget allows and was sampled, or the walk ended early.
     pub sampled: bool,
-    /// Nodes tied to each seed, for counting the seeds a candidate is connected to.
+    /// Nodes related to each seed, to count the seeds of a candidate.
     by_seed: Vec<Accumulator>,
 }
 
 impl Structure {
-    /// Looks around `seeds`, each with its weight.
+    /// Explores the graph around `seeds`, given with their weights.
     pub fn around(index: &Index, seeds: &[(u32, f32)], budget: EdgeBudget) -> Self {
         let mut structure = Self::default();
         structure.walk = structure.walk_from(index, seeds, budget);
@@ -67,33 +67,33 @@ impl Structure {
         structure
     }
 
-    /// Number of seeds that cite `node`, are cited by it, share references with it or are cited beside it.
+    /// Number of seeds that cite `node`, are cited by it, share references with it or are co-cited with it.
     pub fn seeds_tied_to(&self, node: u32) -> u32 {
         self.by_seed.iter().map(|tied| u32::from(tied.get(node) > 0.0)).sum()
     }
 
-    /// Personalised PageRank over citations in both directions, step by step, dropping what is too thin to matter.
+    /// Personalised PageRank over citations in both directions, ignoring negligible probabilities.
     pub fn walk_from(&mut self, index: &Index, seeds: &[(u32, f32)], budget: EdgeBudget) -> Accumulator {
         let mut reached = Accumulator::with_capacity(16 << 10);
         let total: f32 = seeds.iter().map(|(_, weight)| weight).sum();
         let mut holders: Vec<(u32, f32)> =
             seeds.iter().map(|(seed, weight)| (*seed, weight / total.max(f32::MIN_POSITIVE))).collect();
         let mut edges_left = budget.walk;
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             let mut next = Accumulator::with_capacity(8 << 10);
             let mut refused = 0;
             for (node, held) in &holders {
                 let (out, back) =
                     (index.references().count(*node) as usize, index.citers().count(*node) as usize);
                 let degree = out.min(budget.per_list) + back.min(budget.per_list);
-                // A famous work is where walks go to be forgotten: what it holds is spread over all that cite it.
-                if degree == 0 || (1.0 - RESTART) * held / ((out + back) as f32) < LEAST_SHARE {
+                // A highly cited work spreads its probability over too many citers to matter.
+                if degree == 0 || (1.0 - RESTART_PROBABILITY) * held / ((out + back) as f32) < MIN_SHARE {
                     continue;
                 }
                 if degree > edges_left {
                     self.sampled = true;
                     refused += 1;
-                    if refused == MOST_REFUSED {
+                    if refused == MAX_REFUSED_IN_A_ROW {
                         break;
                     }
                     continue;
@@ -101,22 +101,23 @@ impl Structure {
                 refused = 0;
                 edges_left -= degree;
                 self.sampled |= out + back > degree;
-                let share = (1.0 - RESTART) * held / degree as f32;
+                let share = (1.0 - RESTART_PROBABILITY) * held / degree as f32;
                 index.references().sample(*node, budget.per_list, |target| next.add(target, share));
                 index.citers().sample(*node, budget.per_list, |source| next.add(source, share));
             }
-            // Most of what was reached holds too little to pass anything on, and is settled here without looking at its lists.
+            // Most nodes have too little probability to pass on and are settled here without reading their
+            // lists.
             holders.clear();
             for (node, held) in next.iter() {
-                reached.add(node, RESTART * held);
-                if (1.0 - RESTART) * held >= FEW_NEIGHBOURS * LEAST_SHARE {
+                reached.add(node, RESTART_PROBABILITY * held);
+                if (1.0 - RESTART_PROBABILITY) * held >= FEW_NEIGHBOURS * MIN_SHARE {
                     holders.push((node, held));
                 }
             }
             if holders.is_empty() || edges_left == 0 {
                 break;
             }
-            // The fullest first, as the budget may end.
+            // Highest probability first, because the budget may run out.
             let count = holders.len();
             holders = largest(std::mem::take(&mut holders), count);
         }
@@ -157,7 +158,7 @@ impl Structure {
         index
             .references()
             .for_each(seed, |reference| shared.push((reference, index.citers().count(reference))));
-        // Rarely cited references first: they tell most and cost least.
+        // Rarely cited references first: they are most specific and cheapest to read.
         shared.sort_unstable_by_key(|(reference, count)| (*count, *reference));
         let mut sums = Accumulator::with_capacity(2 << 10);
         let mut edges_left = budget.pairs;
@@ -206,7 +207,7 @@ impl Structure {
             index.references().sample(*citer, budget.per_list, |reference| sums.add(reference, 1.0));
         }
         let scale = cited as f32 / citers.len().max(1) as f32;
-        // Works without metadata are never candidates, and most of what is cited beside the seed.
+        // Works without metadata are never candidates, and they are most of the co-cited works.
         for (node, sum) in sums.iter().filter(|(node, _)| *node != seed && index.is_work(*node)) {
             let both = (cited as f32 * index.citers().count(node) as f32).sqrt();
             self.cocitation.add(node, weight * sum * scale / both.max(1.0));

@@ -1,5 +1,6 @@
-//! How features become a score: a weight for each feature and one for its square root, so that a feature may tell more in its
-//! low range than in its high. The numbers, in `learnt`, come from judged queries by `bench/research`; see `docs/research.md`.
+//! Computes a score from features: a weight for each feature and one for its square root, so that a feature
+//! can matter more in its low range. The values in `learned_weights` come from judged queries by
+//! `bench/research`; see `docs/research.md`.
 
 /// Weights for `N` features.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +20,7 @@ impl<const N: usize> Weights<N> {
     }
 }
 
-/// Weights for a seed about which the graph says nothing, and for one about which it says much; in between, a mixture.
+/// Weights for a seed without graph data and for one with much of it; in between, a mixture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blend<const N: usize> {
     pub thin: Weights<N>,
@@ -27,7 +28,7 @@ pub struct Blend<const N: usize> {
 }
 
 impl<const N: usize> Blend<N> {
-    /// The weights for a pool of which `density` (0 to 1) tells how much the graph had to say.
+    /// The weights for a pool with this `density` (0 to 1).
     pub fn at(&self, density: f32) -> Weights<N> {
         let mix = |thin: &[f32; N], dense: &[f32; N]| {
             std::array::from_fn(|place| thin[place] + density * (dense[place] - thin[place]))
@@ -39,12 +40,12 @@ impl<const N: usize> Blend<N> {
     }
 }
 
-/// How much the graph had to say, by the works it offered: a half at a hundred, near one at a thousand.
+/// Density by the number of works from the graph: a half at a hundred, near one at a thousand.
 pub fn density(structural: usize) -> f32 {
     structural as f32 / (structural as f32 + 100.0)
 }
 
-/// For lists of citers and references. The list is the relation; what the papers are wanted for decides. Set by hand: no judged
-/// queries ask this.
+/// For lists of citers and references, where mostly the intent decides. Set by hand, because there are no
+/// judged queries for this.
 pub const LISTED: Weights<7> =
     Weights { linear: [6.0, 1.0, 1.0, 0.5, 0.1, 0.0, 0.2], root: [2.0, 0.5, 0.5, 0.2, 0.1, 0.0, 0.3] };

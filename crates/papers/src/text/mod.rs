@@ -1,22 +1,22 @@
-//! Text into terms: splitting, folding, stop words and a light English stemmer. Linear in its input, and no term is
-//! longer than [`MAX_TERM_BYTES`]. Everything that is matched in this crate passes here, so that a query and a document
-//! never disagree.
+//! Splits text into terms: case folding, stop words and a light English stemmer. Linear in its input, and no
+//! term is longer than [`MAX_TERM_BYTES`]. All matching in this crate uses it, so that queries and documents
+//! agree.
 
 mod stop;
 
 use crate::hash::stable_hash;
 
-/// Longer runs of letters are cut: they are base pairs, hashes and other noise.
+/// Longer words are cut: they are base pairs, hashes and other noise.
 pub const MAX_TERM_BYTES: usize = 40;
 
-/// Calls `each` with the hash of every term of `text`, in order, stop words left out. A word with inner hyphens gives its
-/// parts and, after them, the whole written together, so that "co-citation" meets both "citation" and "cocitation".
+/// Calls `each` with the hash of every term of `text` in order, without stop words. A word with hyphens
+/// yields its parts and then the joined word, so that "co-citation" matches both "citation" and "cocitation".
 pub fn for_each_term(text: &str, mut each: impl FnMut(u64)) {
     let mut splitter = Splitter::default();
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
-        // Nearly all text is ASCII letters, and those need no table of Unicode.
+        // Fast path: nearly all text is ASCII.
         let folded = FOLDED[usize::from(*byte)];
         if folded != 0 {
             splitter.word.push(&[folded]);
@@ -51,21 +51,21 @@ const FOLDED: [u8; 256] = {
     table
 };
 
-/// A word in the making. What does not fit is left out.
+/// A buffer for one word; letters that do not fit are dropped.
 #[derive(Debug)]
-struct Word {
-    /// Zeros follow the letters, as far as a stop word may reach.
+struct WordBuffer {
+    /// Padded with zeros up to the length of the longest stop word.
     letters: [u8; MAX_TERM_BYTES],
     length: usize,
 }
 
-impl Default for Word {
+impl Default for WordBuffer {
     fn default() -> Self {
         Self { letters: [0; MAX_TERM_BYTES], length: 0 }
     }
 }
 
-impl Word {
+impl WordBuffer {
     fn push(&mut self, letters: &[u8]) {
         if let Some(free) = self.letters.get_mut(self.length..self.length + letters.len()) {
             free.copy_from_slice(letters);
@@ -91,19 +91,19 @@ impl Word {
     }
 }
 
-/// Cuts characters into words, and puts hyphenated ones together.
+/// Splits characters into words and joins hyphenated ones.
 #[derive(Debug, Default)]
 struct Splitter {
-    word: Word,
-    joined: Word,
-    /// Words since the last separator that joins nothing.
+    word: WordBuffer,
+    joined: WordBuffer,
+    /// Words since the last separator other than a hyphen.
     parts: usize,
-    /// A hyphen was the last character.
+    /// The last character was a hyphen.
     joins: bool,
 }
 
 impl Splitter {
-    /// Takes a character that is no part of a word.
+    /// Handles a character that is not part of a word.
     fn end_word(&mut self, character: char, each: &mut impl FnMut(u64)) {
         let is_hyphen = matches!(character, '-' | '\u{2010}' | '\u{2011}' | '\'' | '\u{2019}');
         if self.word.length > 0 {
@@ -129,7 +129,7 @@ impl Splitter {
     }
 }
 
-/// Endings by their last letter, in the order they are tried, with the least length of what must remain.
+/// Endings by their last letter in the order they are tried, with the minimum length of the rest.
 fn endings(last: u8) -> &'static [(&'static [u8], usize)] {
     match last {
         b'c' => &[(b"ic", 4)],
@@ -146,14 +146,14 @@ fn endings(last: u8) -> &'static [(&'static [u8], usize)] {
     }
 }
 
-/// The part of the word that its forms share. Words with digits are names and are left alone.
+/// The stem of a word. Words with digits are names and stay unchanged.
 fn stem(word: &[u8]) -> &[u8] {
     if word.len() <= 3 || !word.iter().all(u8::is_ascii_lowercase) {
         return word;
     }
     let mut stem = word;
     if stem.len() > 4 && stem.ends_with(b"ies") {
-        // "studies" and "study" must meet; the "y" would go below anyway.
+        // "studies" and "study" must have the same stem; the "y" is removed below.
         stem = &stem[..stem.len() - 3];
     } else if stem.ends_with(b"sses") {
         stem = &stem[..stem.len() - 2];
@@ -185,25 +185,25 @@ fn stem(word: &[u8]) -> &[u8] {
     stem
 }
 
-/// A title reduced to its letters and digits, for recognising one work from two sources; `None` when too short to be
-/// proof of anything.
+/// A title reduced to letters and digits, to recognise the same work in two sources; `None` if it is too
+/// short.
 pub fn title_key(title: &str) -> Option<String> {
-    const LEAST_LETTERS: usize = 25;
+    const MIN_LETTERS: usize = 25;
     let key: String = title
         .chars()
         .filter(|character| character.is_alphanumeric())
         .flat_map(char::to_lowercase)
         .take(300)
         .collect();
-    (key.chars().count() >= LEAST_LETTERS).then_some(key)
+    (key.chars().count() >= MIN_LETTERS).then_some(key)
 }
 
-/// Bytes of a text that are cut into sentences.
-const SENTENCE_BYTES: usize = 8 << 10;
+/// Bytes of a text that are split into sentences.
+const MAX_SENTENCE_INPUT_BYTES: usize = 8 << 10;
 
-/// Sentences, roughly: cut at a full stop, question or exclamation mark before a space.
+/// Approximate sentences: split at a full stop, question or exclamation mark before a space.
 pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    let text = &text[..text.floor_char_boundary(SENTENCE_BYTES)];
+    let text = &text[..text.floor_char_boundary(MAX_SENTENCE_INPUT_BYTES)];
     text.split_inclusive(['.', '?', '!'])
         .scan(0_usize, move |start, piece| {
             let begin = *start;

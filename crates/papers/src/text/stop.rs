@@ -1,6 +1,6 @@
-//! Words that are left out: function words, and the words every abstract is made of.
+//! Stop words: function words, and words that occur in every abstract.
 
-/// No stop word is longer.
+/// Length of the longest stop word.
 pub const MAX_BYTES: usize = 16;
 
 #[rustfmt::skip]
@@ -19,13 +19,13 @@ const WORDS: [&str; 139] = [
     "your",
 ];
 
-/// Places in the table; a power of two, about four times the words, so that most other words meet an empty place at once.
-const PLACES: usize = 512;
+/// Slots of the table; a power of two, about four times the words, so that most lookups end at an empty slot.
+const SLOTS: usize = 512;
 
-/// The words as numbers, each at its place or the next free one after it; zero where none is. Every word of every text is
-/// looked up here, which searching by halving made the dearest part of an import.
-const TABLE: [u128; PLACES] = {
-    let mut table = [0; PLACES];
+/// A hash table of the words as numbers with linear probing; zero is an empty slot. Every word of every text
+/// is looked up here; with binary search this was the most expensive part of an import.
+const TABLE: [u128; SLOTS] = {
+    let mut table = [0; SLOTS];
     let mut number = 0;
     while number < WORDS.len() {
         let word = WORDS[number].as_bytes();
@@ -36,9 +36,9 @@ const TABLE: [u128; PLACES] = {
             letter += 1;
         }
         let key = u128::from_le_bytes(padded);
-        let mut place = place(key);
+        let mut place = slot(key);
         while table[place] != 0 {
-            place = (place + 1) % PLACES;
+            place = (place + 1) % SLOTS;
         }
         table[place] = key;
         number += 1;
@@ -46,20 +46,20 @@ const TABLE: [u128; PLACES] = {
     table
 };
 
-const fn place(key: u128) -> usize {
+const fn slot(key: u128) -> usize {
     let mixed = ((key as u64) ^ ((key >> 64) as u64)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> (u64::BITS - PLACES.ilog2())) as usize
+    (mixed >> (u64::BITS - SLOTS.ilog2())) as usize
 }
 
-/// Whether a word, in lower case and with zeros after it, is one of those.
+/// Whether a lower-case word, padded with zeros, is a stop word.
 pub fn is_stop_word(padded: [u8; MAX_BYTES]) -> bool {
     let key = u128::from_le_bytes(padded);
-    let mut place = place(key);
+    let mut place = slot(key);
     while TABLE[place] != 0 {
         if TABLE[place] == key {
             return true;
         }
-        place = (place + 1) % PLACES;
+        place = (place + 1) % SLOTS;
     }
     false
 }
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn these_words_and_no_others() {
+    fn recognizes_stop_words_only() {
         assert!(WORDS.iter().all(|word| is_stop_word(padded(word))));
         for word in ["", "th", "thee", "cell", "studying", "suggestingsomeone"[..16].as_ref()] {
             assert!(!is_stop_word(padded(word)), "{word}");

@@ -1,7 +1,7 @@
-//! Files that are not what they should be, and generations changing under readers.
+//! Damaged files, and generations that change while they are read.
 
-use crate::{Shelf, node, work};
-use papers::{Index, Library, SearchQuery, SimilarQuery, Source};
+use crate::{Fixture, node, work};
+use papers::{Index, Library, PaperSource, SearchQuery, SimilarQuery};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 fn lines(count: usize) -> Vec<String> {
@@ -18,12 +18,12 @@ fn lines(count: usize) -> Vec<String> {
 }
 
 #[test]
-fn any_damaged_byte_is_found_and_none_brings_the_reader_down() {
-    let shelf = Shelf::of(&lines(60));
-    let path = shelf.folder.path().join("library/generations/000001.papers");
+fn any_damaged_byte_is_detected_and_none_causes_a_panic() {
+    let fixture = Fixture::with_works(&lines(60));
+    let path = fixture.folder.path().join("library/generations/000001.papers");
     let whole = std::fs::read(&path).unwrap();
     Index::open(&path).unwrap().verify().unwrap();
-    let broken = shelf.folder.path().join("broken");
+    let broken = fixture.folder.path().join("broken");
     for place in (0..whole.len()).step_by(7) {
         let mut bytes = whole.clone();
         bytes[place] ^= 0x55;
@@ -48,15 +48,15 @@ fn any_damaged_byte_is_found_and_none_brings_the_reader_down() {
 }
 
 #[test]
-fn generations_change_under_load_and_nobody_notices() {
-    let shelf = Shelf::of(&lines(50));
+fn generations_change_under_load_without_errors() {
+    let fixture = Fixture::with_works(&lines(50));
     let stop = AtomicBool::new(false);
     let answered = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) {
-                    let index = shelf.library.current().unwrap();
+                    let index = fixture.library.current().unwrap();
                     let seed = node(&index, "doi:10.1/4").unwrap();
                     let answer = index.similar(&SimilarQuery {
                         seeds: vec![seed],
@@ -70,28 +70,28 @@ fn generations_change_under_load_and_nobody_notices() {
             });
         }
         for round in 0..4 {
-            let path = shelf.file("more.jsonl", work(1_000 + round, "one more study", "", &[4]));
-            shelf.import(Source::Jsonl, &path).unwrap();
+            let path = fixture.file("more.jsonl", work(1_000 + round, "one more study", "", &[4]));
+            fixture.import(PaperSource::Jsonl, &path).unwrap();
         }
         stop.store(true, Ordering::Relaxed);
     });
     assert!(answered.load(Ordering::Relaxed) > 0);
-    assert_eq!(shelf.index().facts().works, 54);
-    let kept = std::fs::read_dir(shelf.folder.path().join("library/generations")).unwrap().count();
-    assert_eq!(kept, 2, "the one that serves and the one before");
+    assert_eq!(fixture.index().facts().works, 54);
+    let kept = std::fs::read_dir(fixture.folder.path().join("library/generations")).unwrap().count();
+    assert_eq!(kept, 2, "the current one and the one before");
 }
 
 #[test]
-fn another_process_takes_up_what_was_published() {
-    let shelf = Shelf::of(&lines(5));
-    let other = Library::open(&shelf.folder.path().join("library")).unwrap();
-    shelf.import(Source::Jsonl, &shelf.file("more.jsonl", work(99, "more", "", &[]))).unwrap();
+fn another_process_opens_a_published_generation() {
+    let fixture = Fixture::with_works(&lines(5));
+    let other = Library::open(&fixture.folder.path().join("library")).unwrap();
+    fixture.import(PaperSource::Jsonl, &fixture.file("more.jsonl", work(99, "more", "", &[]))).unwrap();
     assert_eq!(other.current().unwrap().facts().works, 5);
     other.refresh().unwrap();
     assert_eq!(other.current().unwrap().facts().works, 6);
-    // What a crashed build leaves behind does no harm.
-    std::fs::create_dir(shelf.folder.path().join("library/building")).unwrap();
-    std::fs::write(shelf.folder.path().join("library/building/graph.tmp"), b"half").unwrap();
-    shelf.import(Source::Jsonl, &shelf.file("more.jsonl", work(100, "more", "", &[]))).unwrap();
-    assert_eq!(shelf.index().facts().works, 7);
+    // Leftovers of a crashed build do no harm.
+    std::fs::create_dir(fixture.folder.path().join("library/building")).unwrap();
+    std::fs::write(fixture.folder.path().join("library/building/graph.tmp"), b"half").unwrap();
+    fixture.import(PaperSource::Jsonl, &fixture.file("more.jsonl", work(100, "more", "", &[]))).unwrap();
+    assert_eq!(fixture.index().facts().works, 7);
 }

@@ -1,10 +1,10 @@
-//! Lists of the index against the edges that went in.
+//! Lists of the index compared with the imported edges.
 
-use crate::{Shelf, node, work};
+use crate::{Fixture, node, work};
 use papers::{Mode, SimilarQuery};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Some edges without a pattern, with hubs: low numbers are cited far more often.
+/// Pseudo-random edges with hubs: low numbers are cited far more often.
 fn edges(works: usize, each: usize) -> BTreeSet<(usize, usize)> {
     let mut state = 12_345_u64;
     let mut next = move || {
@@ -31,8 +31,8 @@ fn references_and_citers_equal_the_edges() {
     let lines: Vec<String> = (0..works)
         .map(|number| work(number, &format!("work number {number}"), "", &references[&number]))
         .collect();
-    let shelf = Shelf::of(&lines);
-    let index = shelf.index();
+    let fixture = Fixture::with_works(&lines);
+    let index = fixture.index();
     index.verify().unwrap();
 
     let without_loops: BTreeSet<(usize, usize)> =
@@ -57,7 +57,7 @@ fn references_and_citers_equal_the_edges() {
     assert_eq!(out, without_loops);
     assert_eq!(back, without_loops);
 
-    // The same through the question: nothing is lost before the cut.
+    // The same through a query: nothing is lost before the limit.
     let seed = node_of(1).unwrap();
     let ask = |mode| {
         index.similar(&SimilarQuery {
@@ -81,8 +81,8 @@ fn a_hub_is_sampled_and_says_so() {
     const CITERS: usize = 30_000;
     let mut lines = vec![work(0, "the famous method", "a method everybody cites", &[])];
     lines.extend((1..=CITERS).map(|number| work(number, "a user of the method", "", &[0, number % 50 + 1])));
-    let shelf = Shelf::of(&lines);
-    let index = shelf.index();
+    let fixture = Fixture::with_works(&lines);
+    let index = fixture.index();
     let seed = node(&index, "doi:10.1/0").unwrap();
     assert_eq!(index.citers().count(seed) as usize, CITERS);
     let mut all = Vec::new();

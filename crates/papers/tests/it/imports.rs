@@ -1,9 +1,9 @@
-//! Importers on real shapes and on broken ones; merging; going on after a crash.
+//! Importers with realistic and broken files; merging; continuing after a crash.
 
-use crate::{Shelf, node, work};
+use crate::{Fixture, node, work};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use papers::{BuildOptions, Source};
+use papers::{BuildOptions, PaperSource};
 use std::io::Write;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -31,17 +31,18 @@ const PUBMED: &str = r#"<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID 
 <DeleteCitation><PMID>5</PMID></DeleteCitation></PubmedArticleSet>"#;
 
 #[test]
-fn jats_and_pubmed_meet_in_one_work() {
-    let shelf = Shelf::new();
-    shelf.import(Source::Jats, &shelf.file("a.xml", JATS)).unwrap();
-    let facts = shelf.import(Source::PubMed, &shelf.file("b.xml.gz", gzip(PUBMED.as_bytes()))).unwrap();
-    let index = shelf.index();
+fn jats_and_pubmed_records_become_one_work() {
+    let fixture = Fixture::new();
+    fixture.import(PaperSource::Jats, &fixture.file("a.xml", JATS)).unwrap();
+    let facts =
+        fixture.import(PaperSource::PubMed, &fixture.file("b.xml.gz", gzip(PUBMED.as_bytes()))).unwrap();
+    let index = fixture.index();
     let paper = index.paper(node(&index, "10.7554/elife.00007").unwrap()).unwrap();
     assert_eq!(node(&index, "pmid:23"), Some(paper.node));
     assert_eq!(paper.title, "Volatiles of Nicotiana & others");
     assert_eq!(paper.abstract_text, "From an herbivore's first bite.");
     assert_eq!(paper.authors, ["Meredith C Schuman"]);
-    assert_eq!(paper.provenance.title, Some(Source::Jats));
+    assert_eq!(paper.provenance.title, Some(PaperSource::Jats));
     assert_eq!(paper.created.unwrap().to_string(), "2012-10-01");
     assert_eq!(index.references().count(paper.node), 2, "pmid:99 is one work, told twice");
     assert!(index.passages(paper.node, "volatiles", 1)[0].text.starts_with("A first paragraph"));
@@ -51,8 +52,8 @@ fn jats_and_pubmed_meet_in_one_work() {
 }
 
 #[test]
-fn one_title_from_two_sources_is_one_work_unless_something_speaks_against_it() {
-    let shelf = Shelf::new();
+fn equal_titles_are_one_work_unless_other_data_disagrees() {
+    let fixture = Fixture::new();
     let title = "A sufficiently long title for two sources";
     let line = |ids: &str, year: u32| format!(r#"{{"ids":{ids},"title":"{title}","created":"{year}"}}"#);
     let lines = [
@@ -61,8 +62,8 @@ fn one_title_from_two_sources_is_one_work_unless_something_speaks_against_it() {
         line(r#"{"doi":["10.1/b"]}"#, 2020),
         line(r#"{"pmid":["9"]}"#, 1990),
     ];
-    shelf.import(Source::Jsonl, &shelf.file("a.jsonl", lines.join("\n"))).unwrap();
-    let index = shelf.index();
+    fixture.import(PaperSource::Jsonl, &fixture.file("a.jsonl", lines.join("\n"))).unwrap();
+    let index = fixture.index();
     let [a, preprint, b, old] =
         ["10.1/a", "2001.00001", "10.1/b", "pmid:9"].map(|name| node(&index, name).unwrap());
     assert_eq!(a, preprint, "a preprint and its article");
@@ -72,67 +73,69 @@ fn one_title_from_two_sources_is_one_work_unless_something_speaks_against_it() {
 
 #[test]
 fn broken_files_name_the_line_and_leave_the_old_index() {
-    let shelf = Shelf::of(&[work(1, "one", "", &[])]);
+    let fixture = Fixture::with_works(&[work(1, "one", "", &[])]);
     let good = work(2, "two", "", &[]);
     let packed = gzip(format!("{good}\n").repeat(1).as_bytes());
-    let cases: [(&str, Source, Vec<u8>, &str); 9] = [
-        ("cut.jsonl", Source::Jsonl, format!("{good}\n\n{}", &good[..30]).into_bytes(), "cut.jsonl:3:"),
-        ("cut.gz", Source::Jsonl, packed[..packed.len() - 10].to_vec(), "cut.gz:"),
+    let cases: [(&str, PaperSource, Vec<u8>, &str); 9] = [
+        ("cut.jsonl", PaperSource::Jsonl, format!("{good}\n\n{}", &good[..30]).into_bytes(), "cut.jsonl:3:"),
+        ("cut.gz", PaperSource::Jsonl, packed[..packed.len() - 10].to_vec(), "cut.gz:"),
         (
             "latin.jsonl",
-            Source::Jsonl,
+            PaperSource::Jsonl,
             b"{\"ids\":{\"doi\":[\"10.1/x\"]},\"title\":\"caf\xe9\"}".to_vec(),
             "latin.jsonl:1:",
         ),
-        ("cut.xml", Source::Jats, JATS.as_bytes()[..JATS.len() - 40].to_vec(), "cut.xml:"),
+        ("cut.xml", PaperSource::Jats, JATS.as_bytes()[..JATS.len() - 40].to_vec(), "cut.xml:"),
         (
             "bomb.xml",
-            Source::PubMed,
+            PaperSource::PubMed,
             format!("<PubmedArticleSet><PubmedArticle>{}", "<a>".repeat(5_000)).into_bytes(),
             "nested deeper",
         ),
-        ("none.xml", Source::PubMed, b"<html></html>".to_vec(), "no PubmedArticle"),
-        ("cut.ris", Source::Ris, b"TY  - JOUR\nTI  - x\n".to_vec(), "cut.ris:1:"),
-        ("bad.json", Source::Crossref, b"{\"items\":[{\"DOI\":3}]}".to_vec(), "bad.json:1:"),
+        ("none.xml", PaperSource::PubMed, b"<html></html>".to_vec(), "no PubmedArticle"),
+        ("cut.ris", PaperSource::Ris, b"TY  - JOUR\nTI  - x\n".to_vec(), "cut.ris:1:"),
+        ("bad.json", PaperSource::Crossref, b"{\"items\":[{\"DOI\":3}]}".to_vec(), "bad.json:1:"),
         (
             "works.json",
-            Source::OpenAlex,
+            PaperSource::OpenAlex,
             b"{\"id\":\"https://openalex.org/A5\"}".to_vec(),
-            "no OpenAlex work",
+            "not an OpenAlex work",
         ),
     ];
     for (name, source, bytes, told) in cases {
-        let error = shelf.import(source, &shelf.file(name, bytes)).unwrap_err().to_string();
+        let error = fixture.import(source, &fixture.file(name, bytes)).unwrap_err().to_string();
         assert!(error.contains(told), "{name}: {error}");
-        assert_eq!(shelf.index().facts().works, 1, "{name}");
+        assert_eq!(fixture.index().facts().works, 1, "{name}");
     }
-    let missing = shelf.import(Source::Jsonl, &shelf.folder.path().join("missing")).unwrap_err().to_string();
+    let missing =
+        fixture.import(PaperSource::Jsonl, &fixture.folder.path().join("missing")).unwrap_err().to_string();
     assert!(missing.contains("missing"), "{missing}");
-    shelf.import(Source::Jsonl, &shelf.file("good.jsonl", &good)).unwrap();
-    assert_eq!(shelf.index().facts().works, 2, "and the next good import works");
+    fixture.import(PaperSource::Jsonl, &fixture.file("good.jsonl", &good)).unwrap();
+    assert_eq!(fixture.index().facts().works, 2, "and the next good import works");
 }
 
 #[test]
 fn entities_are_never_expanded() {
-    let shelf = Shelf::new();
+    let fixture = Fixture::new();
     let bomb = r#"<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "boom"><!ENTITY y "&x;&x;&x;"><!ENTITY f SYSTEM "file:///etc/hostname">]>"#;
     let text = JATS
         .replacen("<?xml version=\"1.0\"?><!DOCTYPE article PUBLIC \"x\" \"y.dtd\">", bomb, 1)
         .replace("others", "o&y;t&f;h");
-    shelf.import(Source::Jats, &shelf.file("a.xml", text)).unwrap();
-    let index = shelf.index();
+    fixture.import(PaperSource::Jats, &fixture.file("a.xml", text)).unwrap();
+    let index = fixture.index();
     assert_eq!(index.paper(node(&index, "pmid:23").unwrap()).unwrap().title, "Volatiles of Nicotiana & oth");
 }
 
 #[test]
-fn an_import_that_was_cut_off_goes_on_without_repeats() {
-    let shelf = Shelf::new();
-    let first = shelf.file("1.jsonl", work(1, "one", "", &[]));
-    let second = shelf.folder.path().join("2.jsonl");
+fn an_interrupted_import_continues_without_duplicates() {
+    let fixture = Fixture::new();
+    let first = fixture.file("1.jsonl", work(1, "one", "", &[]));
+    let second = fixture.folder.path().join("2.jsonl");
     let files = [first, second.clone()];
-    let import = || shelf.library.import(Source::Jsonl, &files, &BuildOptions::default(), &|_, _, _| {});
+    let import =
+        || fixture.library.import(PaperSource::Jsonl, &files, &BuildOptions::default(), &|_, _, _| {});
     assert!(import().is_err());
-    assert!(shelf.library.current().is_none());
+    assert!(fixture.library.current().is_none());
     std::fs::write(&second, work(2, "two", "", &[1])).unwrap();
     let facts = import().unwrap();
     assert_eq!((facts.works, facts.edges), (2, 1));
@@ -141,22 +144,22 @@ fn an_import_that_was_cut_off_goes_on_without_repeats() {
 
 #[test]
 fn a_later_record_replaces_and_a_withdrawal_leaves_a_cited_node() {
-    let shelf = Shelf::new();
-    shelf.import(Source::PubMed, &shelf.file("1.xml", PUBMED)).unwrap();
+    let fixture = Fixture::new();
+    fixture.import(PaperSource::PubMed, &fixture.file("1.xml", PUBMED)).unwrap();
     let update = PUBMED
         .replace("Volatiles of Nicotiana.", "Corrected title")
         .replace("<PMID>5</PMID>", "<PMID>6</PMID>");
-    shelf.import(Source::PubMed, &shelf.file("2.xml", update)).unwrap();
-    let title = |shelf: &Shelf| {
-        let index = shelf.index();
+    fixture.import(PaperSource::PubMed, &fixture.file("2.xml", update)).unwrap();
+    let title = |fixture: &Fixture| {
+        let index = fixture.index();
         index.paper(node(&index, "pmid:23").unwrap()).unwrap().title
     };
-    assert_eq!(title(&shelf), "Corrected title");
-    shelf
+    assert_eq!(title(&fixture), "Corrected title");
+    fixture
         .import(
-            Source::PubMed,
-            &shelf.file("3.xml", "<S><DeleteCitation><PMID>23</PMID></DeleteCitation></S>"),
+            PaperSource::PubMed,
+            &fixture.file("3.xml", "<S><DeleteCitation><PMID>23</PMID></DeleteCitation></S>"),
         )
         .unwrap();
-    assert_eq!(title(&shelf), "");
+    assert_eq!(title(&fixture), "");
 }

@@ -1,4 +1,4 @@
-//! The research index from the outside: files in, papers out.
+//! Tests of the public interface: import files, query papers.
 
 // Counts in these tests are small.
 #![allow(clippy::cast_possible_truncation)]
@@ -9,17 +9,17 @@ mod imports;
 mod ranking;
 mod vectors;
 
-use papers::{BuildOptions, Facts, Index, Library, PaperRef, Result, Source};
+use papers::{BuildOptions, Facts, Index, Library, PaperRef, PaperSource, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A library in a temporary folder.
-struct Shelf {
+struct Fixture {
     folder: tempfile::TempDir,
     library: Library,
 }
 
-impl Shelf {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let library = Library::open(&folder.path().join("library")).unwrap();
@@ -32,8 +32,8 @@ impl Shelf {
         path
     }
 
-    fn import(&self, source: Source, path: &Path) -> Result<Facts> {
-        // A tiny budget, so that lists are turned round in many ranges.
+    fn import(&self, source: PaperSource, path: &Path) -> Result<Facts> {
+        // A tiny memory budget, so that lists are inverted in many ranges.
         let options = BuildOptions { budget_bytes: 4_000, now: 1_700_000_000 };
         self.library.import(source, &[path.to_owned()], &options, &|_, _, _| {})
     }
@@ -42,11 +42,11 @@ impl Shelf {
         self.library.current().unwrap()
     }
 
-    fn of(lines: &[String]) -> Self {
-        let shelf = Self::new();
-        let path = shelf.file("works.jsonl", lines.join("\n"));
-        shelf.import(Source::Jsonl, &path).unwrap();
-        shelf
+    fn with_works(lines: &[String]) -> Self {
+        let fixture = Self::new();
+        let path = fixture.file("works.jsonl", lines.join("\n"));
+        fixture.import(PaperSource::Jsonl, &path).unwrap();
+        fixture
     }
 }
 

@@ -1,10 +1,10 @@
-//! What is asked and what comes first.
+//! Ranking of search results and related papers.
 
-use crate::{Shelf, node, work};
+use crate::{Fixture, node, work};
 use papers::{Date, Filter, Mode, SearchQuery, SimilarQuery};
 
-fn shelf() -> Shelf {
-    Shelf::of(&[
+fn fixture() -> Fixture {
+    Fixture::with_works(&[
         work(1, "Attention in visual cortex", "Neurons in visual cortex change their firing with attention", &[10, 11, 12]),
         work(2, "Firing rates under attention", "Attention modulates firing rates of neurons in macaque cortex", &[10, 11, 13]),
         work(3, "Calcium imaging methods", "A microscope for calcium imaging of cortex in awake mice", &[10, 14]),
@@ -21,8 +21,8 @@ fn ask(intent: &str, seed: u32) -> SimilarQuery {
 
 #[test]
 fn intent_moves_the_ranking() {
-    let shelf = shelf();
-    let index = shelf.index();
+    let fixture = fixture();
+    let index = fixture.index();
     let seed = node(&index, "10.1/1").unwrap();
     let [two, three] = ["10.1/2", "10.1/3"].map(|name| node(&index, name).unwrap());
     let lead = |intent: &str, rerank| {
@@ -45,8 +45,8 @@ fn intent_moves_the_ranking() {
 
 #[test]
 fn a_seed_without_edges_is_answered_by_text() {
-    let shelf = shelf();
-    let index = shelf.index();
+    let fixture = fixture();
+    let index = fixture.index();
     let seed = node(&index, "10.1/6").unwrap();
     let answer = index.similar(&ask("attention", seed));
     assert!(answer.results.len() >= 2);
@@ -56,9 +56,9 @@ fn a_seed_without_edges_is_answered_by_text() {
 }
 
 #[test]
-fn anchors_widen_and_exclusions_push_away() {
-    let shelf = shelf();
-    let index = shelf.index();
+fn anchors_add_candidates_and_exclusions_lower_them() {
+    let fixture = fixture();
+    let index = fixture.index();
     let [one, two, three, four] =
         ["10.1/1", "10.1/2", "10.1/3", "10.1/4"].map(|name| node(&index, name).unwrap());
     let both = index.similar(&SimilarQuery { seeds: vec![one, two], ..ask("cortex", one) });
@@ -79,9 +79,9 @@ fn anchors_widen_and_exclusions_push_away() {
 }
 
 #[test]
-fn filters_hold() {
-    let shelf = shelf();
-    let index = shelf.index();
+fn filters_are_applied() {
+    let fixture = fixture();
+    let index = fixture.index();
     let seven = node(&index, "10.1/7").unwrap();
     let search = |text: &str, filter: Filter| {
         index
@@ -124,8 +124,8 @@ fn filters_hold() {
 
 #[test]
 fn passages_come_from_the_full_text_or_the_abstract() {
-    let shelf = shelf();
-    let index = shelf.index();
+    let fixture = fixture();
+    let index = fixture.index();
     let full = index.passages(node(&index, "pmid:77").unwrap(), "yeast mating", 1);
     assert!(full[0].text.starts_with("The second one") && full[0].score > 0.0);
     let from_abstract = index.passages(node(&index, "10.1/1").unwrap(), "neurons", 4);
@@ -135,9 +135,9 @@ fn passages_come_from_the_full_text_or_the_abstract() {
 }
 
 #[test]
-fn every_spelling_gives_the_same_answer() {
-    let shelf = shelf();
-    let index = shelf.index();
+fn every_spelling_finds_the_same_paper() {
+    let fixture = fixture();
+    let index = fixture.index();
     let paper = index.paper(node(&index, "10.1/7").unwrap()).unwrap();
     assert_eq!(paper.primary.to_string(), "arxiv:2101.00007");
     for name in [
@@ -157,9 +157,9 @@ fn every_spelling_gives_the_same_answer() {
 }
 
 #[test]
-fn absurd_questions_cost_little() {
-    let shelf = shelf();
-    let index = shelf.index();
+fn absurd_queries_are_cheap() {
+    let fixture = fixture();
+    let index = fixture.index();
     let seed = node(&index, "10.1/1").unwrap();
     let long = "attention ".repeat(10_000);
     assert!(!index.similar(&ask(&long, seed)).results.is_empty());

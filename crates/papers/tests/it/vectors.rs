@@ -1,14 +1,14 @@
-//! Vectors of a model beside the index: made, taken over, going on after a cut, never of another text.
+//! Embeddings next to the index: computed, reused, continued after an interruption, never of another text.
 
-use crate::{Shelf, node, work};
-use papers::{Embedder, SimilarQuery, Source, Vectors};
+use crate::{Fixture, node, work};
+use papers::{Embedder, PaperSource, SimilarQuery, Vectors};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A model that counts letters: texts with the same letters mean the same.
+/// A model that counts letters: texts with the same letters have the same vector.
 #[derive(Debug, Default)]
 struct Letters {
     asked: AtomicUsize,
-    /// Fails after so many texts, as a process that is killed does.
+    /// Fails after this many texts, like a killed process.
     ends_after: Option<usize>,
 }
 
@@ -47,11 +47,11 @@ fn lines(count: usize) -> Vec<String> {
 }
 
 #[test]
-fn meaning_moves_the_ranking_where_words_cannot() {
-    let shelf = Shelf::of(&lines(60));
+fn embeddings_change_the_ranking_where_words_cannot() {
+    let fixture = Fixture::with_works(&lines(60));
     let model = Letters::default();
-    shelf.library.make_vectors(&model, &|_, _| {}).unwrap();
-    let index = shelf.index();
+    fixture.library.make_vectors(&model, &|_, _| {}).unwrap();
+    let index = fixture.index();
     assert_eq!(index.vectors().map(Vectors::filled), Some(60));
     index.verify().unwrap();
     let seed = node(&index, "10.1/1").unwrap();
@@ -80,43 +80,43 @@ fn meaning_moves_the_ranking_where_words_cannot() {
 }
 
 #[test]
-fn a_new_generation_keeps_what_has_not_changed() {
-    let shelf = Shelf::of(&lines(20));
-    shelf.library.make_vectors(&Letters::default(), &|_, _| {}).unwrap();
+fn a_new_generation_reuses_unchanged_vectors() {
+    let fixture = Fixture::with_works(&lines(20));
+    fixture.library.make_vectors(&Letters::default(), &|_, _| {}).unwrap();
     let more = [work(3, "Another title", "Another text", &[]), work(99, "New", "", &[])].join("\n");
-    shelf.import(Source::Jsonl, &shelf.file("more.jsonl", more)).unwrap();
-    assert_eq!(shelf.index().vectors().map(Vectors::filled), Some(19), "a changed text has no vector");
+    fixture.import(PaperSource::Jsonl, &fixture.file("more.jsonl", more)).unwrap();
+    assert_eq!(fixture.index().vectors().map(Vectors::filled), Some(19), "a changed text has no vector");
     let model = Letters::default();
-    shelf.library.make_vectors(&model, &|_, _| {}).unwrap();
-    assert_eq!(shelf.index().vectors().map(Vectors::filled), Some(21));
+    fixture.library.make_vectors(&model, &|_, _| {}).unwrap();
+    assert_eq!(fixture.index().vectors().map(Vectors::filled), Some(21));
     // A whole and two parts for the changed work, a whole and one part for the new one.
     assert_eq!(model.asked.load(Ordering::SeqCst), 5);
 }
 
 #[test]
-fn a_run_that_was_cut_off_goes_on() {
-    let shelf = Shelf::of(&lines(200));
+fn an_interrupted_run_continues() {
+    let fixture = Fixture::with_works(&lines(200));
     let cut = Letters { ends_after: Some(300), ..Letters::default() };
-    assert!(shelf.library.make_vectors(&cut, &|_, _| {}).is_err());
-    assert!(shelf.index().vectors().is_none(), "half of it is nothing yet");
+    assert!(fixture.library.make_vectors(&cut, &|_, _| {}).is_err());
+    assert!(fixture.index().vectors().is_none(), "half of it is nothing yet");
     let rest = Letters::default();
-    shelf.library.make_vectors(&rest, &|_, _| {}).unwrap();
-    assert_eq!(shelf.index().vectors().map(Vectors::filled), Some(200));
-    assert!(rest.asked.load(Ordering::SeqCst) < 200 * 4, "what was made is kept");
-    shelf.index().verify().unwrap();
+    fixture.library.make_vectors(&rest, &|_, _| {}).unwrap();
+    assert_eq!(fixture.index().vectors().map(Vectors::filled), Some(200));
+    assert!(rest.asked.load(Ordering::SeqCst) < 200 * 4, "finished vectors are kept");
+    fixture.index().verify().unwrap();
 }
 
 #[test]
 fn damaged_vectors_are_found_and_do_not_stop_the_index() {
-    let shelf = Shelf::of(&lines(10));
-    shelf.library.make_vectors(&Letters::default(), &|_, _| {}).unwrap();
-    let path = shelf.folder.path().join("library/generations/000001.vectors");
+    let fixture = Fixture::with_works(&lines(10));
+    fixture.library.make_vectors(&Letters::default(), &|_, _| {}).unwrap();
+    let path = fixture.folder.path().join("library/generations/000001.vectors");
     let whole = std::fs::read(&path).unwrap();
     let other = |bytes: &[u8]| {
         // A new file, as nothing ever writes into one that is served.
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, bytes).unwrap();
-        papers::Index::open(&shelf.folder.path().join("library/generations/000001.papers")).unwrap()
+        papers::Index::open(&fixture.folder.path().join("library/generations/000001.papers")).unwrap()
     };
     let mut broken = whole.clone();
     broken[200] ^= 1;

@@ -1,65 +1,72 @@
-//! This server's own index: what it has scraped, crawled or been given.
+//! This server's own index as a provider: pages it has scraped or crawled, and imported documents.
 
 use crate::category::Category;
 use crate::hit::Hit;
-use crate::provider::{Abilities, Answer, Leave, Problem, Provider};
-use crate::question::{Kind, Question, common};
+use crate::provider::{Abilities, Provider, ProviderError, ProviderResponse, RequestBudget};
+use crate::question::{Question, SourceKind, intersect_sites};
 use std::sync::Arc;
 
-const MOST: usize = 200;
-/// Pictures of one page that may be among the results.
-const MOST_PICTURES: usize = 3;
-const PASSAGES: usize = 2;
+const MAX_RESULTS: usize = 200;
+/// The most images of one page in the results.
+const MAX_IMAGES_PER_PAGE: usize = 3;
+const PASSAGES_PER_HIT: usize = 2;
 
-/// The index, wherever it lies. Whoever serves it gives it.
+/// The local search index; implemented by the engine.
 #[async_trait::async_trait]
-pub trait Local: Send + Sync + std::fmt::Debug {
-    /// Answers a query; an error says why not, for people.
-    async fn search(&self, query: index::Query) -> Result<index::Found, String>;
+pub trait LocalSearch: Send + Sync + std::fmt::Debug {
+    /// Runs a query. The error is a sentence for users.
+    async fn search(&self, query: index::Query) -> Result<index::IndexResults, String>;
 }
 
-/// The index as a provider among others.
+/// The local index as a provider.
 #[derive(Debug)]
-pub struct LocalProvider(Arc<dyn Local>);
+pub struct LocalProvider(Arc<dyn LocalSearch>);
 
 impl LocalProvider {
-    pub fn new(local: Arc<dyn Local>) -> Self {
+    pub fn new(local: Arc<dyn LocalSearch>) -> Self {
         Self(local)
     }
 
-    async fn search(&self, query: index::Query, answer: &mut Answer) -> Result<Vec<index::Hit>, Problem> {
-        let found =
-            self.0.search(query).await.map_err(|why| Problem::Said(format!("cannot answer: {why}")))?;
-        answer.searched = Some(found.searched);
+    async fn search_index(
+        &self,
+        query: index::Query,
+        response: &mut ProviderResponse,
+    ) -> Result<Vec<index::IndexHit>, ProviderError> {
+        let found = self
+            .0
+            .search(query)
+            .await
+            .map_err(|why| ProviderError::Message(format!("cannot answer: {why}")))?;
+        response.searched = Some(found.searched);
         Ok(found.hits)
     }
 }
 
-/// The questions that together are this one: categories are alternatives, and the index knows none.
+/// The index queries for one question. Categories are alternatives, and the index does not know them.
 fn queries(question: &Question) -> Vec<index::Query> {
     let asked: Vec<String> = question.sites.iter().chain(&question.terms.sites).cloned().collect();
     if question.categories.is_empty() {
         return vec![query(question, asked, None)];
     }
-    let of = |category: &Category| match category.file_type() {
+    let category_query = |category: &Category| match category.file_type() {
         Some(kind) => Some(query(question, asked.clone(), Some(kind))),
         None if asked.is_empty() => {
             let sites = category.sites().iter().map(|site| (*site).to_owned()).collect();
             Some(query(question, sites, None))
         }
         None => {
-            let sites = common(&asked, category.sites());
+            let sites = intersect_sites(&asked, category.sites());
             (!sites.is_empty()).then(|| query(question, sites, None))
         }
     };
-    question.categories.iter().filter_map(of).collect()
+    question.categories.iter().filter_map(category_query).collect()
 }
 
 fn query(question: &Question, sites: Vec<String>, file_type: Option<&str>) -> index::Query {
     let terms = &question.terms;
     let without = question.without_sites.iter().chain(&terms.without_sites);
-    // Dates and pictures are looked at afterwards, so more are asked for than are wanted.
-    let spare = if question.kind == Kind::Web { 1 } else { 3 };
+    // Dates and images are filtered afterwards, so more hits are requested.
+    let spare = if question.kind == SourceKind::Web { 1 } else { 3 };
     index::Query {
         team: question.team,
         collection: question.collection.to_owned(),
@@ -71,13 +78,13 @@ fn query(question: &Question, sites: Vec<String>, file_type: Option<&str>) -> in
         file_types: terms.file_types.iter().cloned().chain(file_type.map(str::to_owned)).collect(),
         sites,
         without_sites: without.cloned().collect(),
-        since: question.window.since(question.now),
-        until: question.window.until(),
-        newest_first: question.window.newest_first,
+        since: question.time_range.since(question.now),
+        until: question.time_range.until(),
+        newest_first: question.time_range.newest_first,
         language: question.language.clone(),
         valued: question.valued.clone(),
-        limit: question.limit.saturating_mul(spare).clamp(1, MOST),
-        passages: if question.highlights { PASSAGES } else { 0 },
+        limit: question.limit.saturating_mul(spare).clamp(1, MAX_RESULTS),
+        passages: if question.highlights { PASSAGES_PER_HIT } else { 0 },
         now: question.now,
         ..index::Query::default()
     }
@@ -93,15 +100,15 @@ impl Provider for LocalProvider {
         true
     }
 
-    fn answers(&self, _: Kind) -> bool {
+    fn supports(&self, _: SourceKind) -> bool {
         true
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { words: true, file_type: true, window: true }
+        Abilities { words: true, file_type: true, time_range: true }
     }
 
-    fn cannot(&self, question: &Question) -> Vec<&'static str> {
+    fn unsupported(&self, question: &Question) -> Vec<&'static str> {
         let asked = [
             (question.safe == Some(true), "safe"),
             (question.location.is_some(), "location"),
@@ -110,83 +117,89 @@ impl Provider for LocalProvider {
         asked.into_iter().filter_map(|(asked, name)| asked.then_some(name)).collect()
     }
 
-    fn requests(&self, _: &Question) -> u32 {
+    fn max_requests(&self, _: &Question) -> u32 {
         0
     }
 
-    async fn ask(&self, question: &Question, _: &Leave) -> Result<Answer, Problem> {
-        let mut answer = Answer { searched: Some(0), ..Answer::default() };
+    async fn search(
+        &self,
+        question: &Question,
+        _: &RequestBudget,
+    ) -> Result<ProviderResponse, ProviderError> {
+        let mut response = ProviderResponse { searched: Some(0), ..ProviderResponse::default() };
         let mut found = Vec::new();
         for query in queries(question) {
-            found.push(self.search(query, &mut answer).await?);
+            found.push(self.search_index(query, &mut response).await?);
         }
-        // The best of each, then the second best of each.
-        let longest = found.iter().map(Vec::len).max().unwrap_or(0);
-        for rank in 0..longest {
+        // The best of each list, then the second best of each, and so on.
+        let max_chars = found.iter().map(Vec::len).max().unwrap_or(0);
+        for rank in 0..max_chars {
             for hit in found.iter().filter_map(|hits| hits.get(rank)) {
                 match question.kind {
-                    Kind::Web => answer.hits.extend(page(question, hit)),
-                    Kind::News if hit.document.published.is_some() => answer.hits.extend(page(question, hit)),
-                    Kind::News => {}
-                    Kind::Images => answer.hits.extend(pictures(question, hit)),
+                    SourceKind::Web => response.hits.extend(page_hit(question, hit)),
+                    SourceKind::News if hit.document.published.is_some() => {
+                        response.hits.extend(page_hit(question, hit));
+                    }
+                    SourceKind::News => {}
+                    SourceKind::Images => response.hits.extend(image_hits(question, hit)),
                 }
             }
         }
-        Ok(answer)
+        Ok(response)
     }
 }
 
-fn page(question: &Question, found: &index::Hit) -> Option<Hit> {
+fn page_hit(question: &Question, found: &index::IndexHit) -> Option<Hit> {
     let document = &found.document;
-    let said = found.passages.join(" … ");
-    let highlighted = question.highlights && !said.is_empty();
+    let passages = found.passages.join(" … ");
+    let highlighted = question.highlights && !passages.is_empty();
     let opening: String = document.body.chars().take(300).collect();
     let text = match (highlighted, document.description.is_empty()) {
-        (true, _) => &said,
+        (true, _) => &passages,
         (false, false) => &document.description,
         (false, true) => &opening,
     };
-    let mut hit = Hit::of_index(&document.url, &document.title, text)?;
+    let mut hit = Hit::from_index(&document.url, &document.title, text)?;
     hit.highlighted = highlighted;
-    hit.of_file_type = document.kind.as_deref() == Some("pdf");
+    hit.has_file_type = document.kind.as_deref() == Some("pdf");
     hit.published = document.published;
-    hit.date = document.published.and_then(day);
-    Some(hit.pictured_by(document))
+    hit.date = document.published.and_then(format_day);
+    Some(hit.with_first_image(document))
 }
 
 impl Hit {
-    fn pictured_by(self, document: &index::Document) -> Self {
+    fn with_first_image(self, document: &index::Document) -> Self {
         match document.images.first() {
-            Some(image) => self.pictured(Some(&image.url), image.width, image.height),
+            Some(image) => self.with_image(Some(&image.url), image.width, image.height),
             None => self,
         }
     }
 }
 
-/// Pictures of a page that matches: first those whose own text has the words.
-fn pictures(question: &Question, found: &index::Hit) -> Vec<Hit> {
+/// Images of a matching page: first those whose own text contains the words.
+fn image_hits(question: &Question, found: &index::IndexHit) -> Vec<Hit> {
     let document = &found.document;
     let words: Vec<String> =
         question.terms.words.iter().chain(&question.terms.phrases).map(|word| word.to_lowercase()).collect();
-    let said = |image: &index::Image| {
+    let passages = |image: &index::Image| {
         let text = image.text.to_lowercase();
         words.iter().filter(|word| text.contains(word.as_str())).count()
     };
     let mut images: Vec<&index::Image> = document.images.iter().collect();
-    images.sort_by_key(|image| std::cmp::Reverse(said(image)));
+    images.sort_by_key(|image| std::cmp::Reverse(passages(image)));
     let hit = |image: &index::Image| {
         let title = if image.text.is_empty() { &document.title } else { &image.text };
-        let hit = Hit::of_index(&document.url, title, &document.title)?.pictured(
+        let hit = Hit::from_index(&document.url, title, &document.title)?.with_image(
             Some(&image.url),
             image.width,
             image.height,
         );
         hit.image.is_some().then_some(hit)
     };
-    images.into_iter().filter_map(hit).take(MOST_PICTURES).collect()
+    images.into_iter().filter_map(hit).take(MAX_IMAGES_PER_PAGE).collect()
 }
 
-fn day(millis: i64) -> Option<String> {
+fn format_day(millis: i64) -> Option<String> {
     let stamp = jiff::Timestamp::from_millisecond(millis).ok()?;
     Some(stamp.to_zoned(jiff::tz::TimeZone::UTC).date().to_string())
 }

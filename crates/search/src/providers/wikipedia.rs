@@ -1,19 +1,19 @@
-//! Wikipedia, or another `MediaWiki`: no key, an API that is open to all who say who they are and ask one thing at a time.
+//! Wikipedia or another `MediaWiki`: needs no key; its API requires a user agent that identifies the client.
 
-use super::below;
-use crate::hit::{Hit, list, text};
-use crate::line::Line;
-use crate::provider::{Abilities, Answer, Leave, Problem, Provider};
-use crate::question::{Kind, Question};
+use super::url_below;
+use crate::hit::{Hit, list_field, string_field};
+use crate::http::ProviderClient;
+use crate::provider::{Abilities, Provider, ProviderError, ProviderResponse, RequestBudget};
+use crate::question::{Question, SourceKind};
 use serde_json::Value;
 use url::Url;
 
-const MOST_RESULTS: usize = 50;
-const LONGEST_QUERY: usize = 300;
-/// Its operators ask who they are dealing with.
-const AGENT: &str =
+const MAX_RESULTS: usize = 50;
+const MAX_QUERY_CHARS: usize = 300;
+/// Wikimedia's user agent policy requires this.
+const USER_AGENT: &str =
     concat!("Gannet/", env!("CARGO_PKG_VERSION"), " (self-hosted search; one request for each question)");
-/// Editions that are asked for questions in their language; English for all others.
+/// Editions that are searched for questions in their language; English for all other languages.
 const EDITIONS: [&str; 30] = [
     "ar", "bg", "ca", "cs", "da", "de", "el", "en", "es", "fa", "fi", "fr", "he", "hi", "hu", "id", "it",
     "ja", "ko", "nl", "no", "pl", "pt", "ro", "ru", "sv", "tr", "uk", "vi", "zh",
@@ -21,17 +21,17 @@ const EDITIONS: [&str; 30] = [
 
 #[derive(Debug)]
 pub struct Wikipedia {
-    /// None: the edition in the question's language.
+    /// None: the edition in the language of the question.
     base: Option<Url>,
-    line: Line,
+    client: ProviderClient,
 }
 
 impl Wikipedia {
-    pub fn new(base: Option<Url>, line: Line) -> Self {
-        Self { base, line }
+    pub fn new(base: Option<Url>, client: ProviderClient) -> Self {
+        Self { base, client }
     }
 
-    fn home(&self, question: &Question) -> Option<Url> {
+    fn base_url(&self, question: &Question) -> Option<Url> {
         if let Some(base) = &self.base {
             return Some(base.clone());
         }
@@ -41,7 +41,7 @@ impl Wikipedia {
     }
 }
 
-/// The query in its search engine's words.
+/// The query in the search syntax of `MediaWiki`.
 fn query(question: &Question) -> String {
     let terms = &question.terms;
     let mut parts = terms.words.clone();
@@ -49,7 +49,7 @@ fn query(question: &Question) -> String {
     parts.extend(terms.without.iter().map(|word| format!("-\"{word}\"")));
     parts.extend(terms.in_title.iter().map(|word| format!("intitle:\"{word}\"")));
     let joined = parts.join(if terms.either { " OR " } else { " " });
-    joined.chars().take(LONGEST_QUERY).collect()
+    joined.chars().take(MAX_QUERY_CHARS).collect()
 }
 
 #[async_trait::async_trait]
@@ -58,16 +58,16 @@ impl Provider for Wikipedia {
         "wikipedia"
     }
 
-    fn answers(&self, kind: Kind) -> bool {
-        kind == Kind::Web
+    fn supports(&self, kind: SourceKind) -> bool {
+        kind == SourceKind::Web
     }
 
     fn abilities(&self) -> Abilities {
-        // Its snippets are too short to look for words in; it does words itself.
-        Abilities { words: true, file_type: false, window: false }
+        // Its snippets are too short to search for words; it supports words itself.
+        Abilities { words: true, file_type: false, time_range: false }
     }
 
-    fn cannot(&self, question: &Question) -> Vec<&'static str> {
+    fn unsupported(&self, question: &Question) -> Vec<&'static str> {
         let asked = [
             (question.safe == Some(true), "safe"),
             (question.location.is_some(), "location"),
@@ -76,49 +76,56 @@ impl Provider for Wikipedia {
         asked.into_iter().filter_map(|(asked, name)| asked.then_some(name)).collect()
     }
 
-    fn requests(&self, _: &Question) -> u32 {
+    fn max_requests(&self, _: &Question) -> u32 {
         1
     }
 
-    async fn ask(&self, question: &Question, leave: &Leave) -> Result<Answer, Problem> {
-        let home = self.home(question).ok_or(Problem::Unreachable)?;
+    async fn search(
+        &self,
+        question: &Question,
+        budget: &RequestBudget,
+    ) -> Result<ProviderResponse, ProviderError> {
+        let home = self.base_url(question).ok_or(ProviderError::Unreachable)?;
         let own_sites = question.site_list();
-        let elsewhere =
-            !own_sites.is_empty() && !own_sites.iter().any(|site| crate::question::lies_within(&home, site));
+        let elsewhere = !own_sites.is_empty()
+            && !own_sites.iter().any(|site| crate::question::is_within_site(&home, site));
         if elsewhere || !question.terms.file_types.is_empty() {
-            return Ok(Answer {
-                notes: vec!["wikipedia has nothing of the sites or files asked for".to_owned()],
-                ..Answer::default()
+            return Ok(ProviderResponse {
+                notes: vec!["wikipedia cannot search the requested sites or file types".to_owned()],
+                ..ProviderResponse::default()
             });
         }
-        let mut url = below(&home, "w/api.php");
+        let mut url = url_below(&home, "w/api.php");
         url.query_pairs_mut()
             .append_pair("action", "query")
             .append_pair("list", "search")
             .append_pair("format", "json")
             .append_pair("formatversion", "2")
             .append_pair("srprop", "snippet|timestamp")
-            .append_pair("srlimit", &question.wanted(false, MOST_RESULTS).to_string())
+            .append_pair("srlimit", &question.wanted(false, MAX_RESULTS).to_string())
             .append_pair("srsearch", &query(question));
-        let found = self.line.get(&url, &[("user-agent", AGENT)], leave).await?;
+        let found = self.client.get(&url, &[("user-agent", USER_AGENT)], budget).await?;
         if let Some(code) = found["error"]["code"].as_str() {
-            return Err(Problem::Said(format!("answered with the error {}", crate::hit::plain(code, 40))));
+            return Err(ProviderError::Message(format!(
+                "responded with the error {}",
+                crate::hit::plain_text(code, 40)
+            )));
         }
         if found["query"]["search"].as_array().is_none() {
-            return Err(Problem::Nonsense("no list of results"));
+            return Err(ProviderError::InvalidResponse("no list of results"));
         }
-        let results = list(&found, &["query", "search"]);
-        Ok(Answer {
+        let results = list_field(&found, &["query", "search"]);
+        Ok(ProviderResponse {
             hits: results.iter().filter_map(|result| hit(&home, result, question)).collect(),
-            ..Answer::default()
+            ..ProviderResponse::default()
         })
     }
 }
 
 fn hit(home: &Url, result: &Value, question: &Question) -> Option<Hit> {
-    let title = text(result, &["title"])?;
-    let mut url = below(home, "wiki/");
+    let title = string_field(result, &["title"])?;
+    let mut url = url_below(home, "wiki/");
     url.path_segments_mut().ok()?.pop_if_empty().push(&title.replace(' ', "_"));
-    let hit = Hit::new(url.as_str(), title, text(result, &["snippet"]).unwrap_or_default())?;
-    Some(hit.dated(text(result, &["timestamp"]), question.now))
+    let hit = Hit::new(url.as_str(), title, string_field(result, &["snippet"]).unwrap_or_default())?;
+    Some(hit.with_date(string_field(result, &["timestamp"]), question.now))
 }

@@ -1,7 +1,7 @@
-//! Providers against servers on loopback that speak as theirs do, and that fail as theirs might.
+//! Providers against servers on loopback that imitate the real APIs and their errors.
 
-mod desk;
 mod failures;
 mod local;
+mod provider_formats;
+mod provider_router;
 mod server;
-mod shapes;

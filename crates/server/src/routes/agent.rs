@@ -1,11 +1,11 @@
-//! `/v2/agent`: runs that find, read and answer, with everything they did on the way.
+//! `/v2/agent`: agent runs, their status, trace and threads.
 
-use super::crawl::json;
+use super::crawl::json_response;
 use crate::app::App;
+use crate::auth::Authenticated;
+use crate::base_url::base_url;
 use crate::body::{IdempotencyKey, JobId, JsonBody, QueryString};
-use crate::error::Failure;
-use crate::guard::Who;
-use crate::public::base_url;
+use crate::error::ApiError;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
@@ -23,12 +23,12 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 use wire::agent::{
     AgentCancelled, AgentListQuery, AgentPage, AgentRequest, AgentSnapshot, AgentStarted, AgentStatus,
-    AgentThreadAnswer, AgentTrace, ThreadQuery, TraceQuery,
+    AgentThreadResponse, AgentTrace, ThreadQuery, TraceQuery,
 };
 use wire::{ErrorBody, Kind};
 
-/// A sign of life for whoever is between us.
-const PING_EVERY: Duration = Duration::from_secs(15);
+/// Keep-alive interval, so that proxies do not close the connection.
+const PING_INTERVAL: Duration = Duration::from_secs(15);
 
 pub fn start_route() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(start_agent))
@@ -43,94 +43,94 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(agent_thread))
 }
 
-/// Start a run
+/// Start an agent run
 #[utoipa::path(post, path = "/v2/agent", tag = "Agent", request_body = AgentRequest,
-    params(("x-idempotency-key" = Option<String>, Header, description = "A second run with the same key is refused")),
+    params(("x-idempotency-key" = Option<String>, Header, description = "A second run with the same key is rejected")),
     responses(
         (status = 200, body = AgentStarted),
         (status = 402, description = "The plan's credits do not cover `maxCredits`", body = ErrorBody),
-        (status = 404, description = "There is no such thread", body = ErrorBody),
+        (status = 404, description = "The thread does not exist", body = ErrorBody),
         (status = 409, description = "The thread has a run that is not finished, or the idempotency key was used before", body = ErrorBody),
         (status = 500, description = "The run could not be submitted", body = ErrorBody),
     ))]
 async fn start_agent(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     IdempotencyKey(key): IdempotencyKey,
     JsonBody(asked): JsonBody<AgentRequest>,
-) -> Result<Json<AgentStarted>, Failure> {
+) -> Result<Json<AgentStarted>, ApiError> {
     Ok(Json(app.agents.start(&caller, &asked, key).await?))
 }
 
-/// The team's runs, newest first, 20 to a page
+/// List the agent runs of the team, newest first, 20 per page
 #[utoipa::path(get, path = "/v2/agent", tag = "Agent", params(AgentListQuery),
     responses((status = 200, body = AgentPage)))]
 async fn list_agents(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     QueryString(query): QueryString<AgentListQuery>,
     headers: HeaderMap,
-) -> Result<Json<AgentPage>, Failure> {
+) -> Result<Json<AgentPage>, ApiError> {
     let base = base_url(&app.settings, &headers);
     Ok(Json(app.agents.list(&caller, &query, &base).await?))
 }
 
-/// How a run stands, and its result
+/// Get the status and the result of an agent run
 #[utoipa::path(get, path = "/v2/agent/{id}", tag = "Agent",
     params(("id" = Uuid, Path, description = "Id of the run")), responses((status = 200, body = AgentStatus)))]
 async fn agent_status(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JobId(id): JobId,
-) -> Result<Json<AgentStatus>, Failure> {
+) -> Result<Json<AgentStatus>, ApiError> {
     Ok(Json(app.agents.status(&caller, id).await?))
 }
 
-/// Cancel a run
+/// Cancel an agent run
 #[utoipa::path(delete, path = "/v2/agent/{id}", tag = "Agent",
     params(("id" = Uuid, Path, description = "Id of the run")),
     responses(
         (status = 200, body = AgentCancelled),
-        (status = 409, description = "It has ended, or is being cancelled", body = ErrorBody),
+        (status = 409, description = "The run has already ended or is being cancelled", body = ErrorBody),
     ))]
 async fn cancel_agent(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JobId(id): JobId,
-) -> Result<Json<AgentCancelled>, Failure> {
+) -> Result<Json<AgentCancelled>, ApiError> {
     app.agents.cancel(&caller, RunKind::Agent, id).await?;
     Ok(Json(AgentCancelled { success: true }))
 }
 
-/// Everything a run told
+/// Get all events of an agent run
 ///
-/// With `Accept: text/event-stream` the same as server-sent events, as they come, until the run has ended.
+/// With `Accept: text/event-stream` they are streamed as server-sent events until the run has ended.
 #[utoipa::path(get, path = "/v2/agent/{id}/trace", tag = "Agent",
     params(
         ("id" = Uuid, Path, description = "Id of the run"),
         TraceQuery,
-        ("Last-Event-ID" = Option<Uuid>, Header, description = "As `after`, for event streams"),
+        ("Last-Event-ID" = Option<Uuid>, Header, description = "Same as `after`, for event streams"),
     ),
     responses((status = 200, body = AgentTrace)))]
 async fn agent_trace(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JobId(id): JobId,
     QueryString(query): QueryString<TraceQuery>,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, ApiError> {
     if !wants_stream(&headers) {
-        return Ok(json(app.agents.trace(&caller, id, &query).await?));
+        return Ok(json_response(app.agents.trace(&caller, id, &query).await?));
     }
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).map(str::trim);
     let last = last.filter(|id| !id.is_empty()).map(str::to_owned);
     let query = TraceQuery { after: last.or(query.after), ..query };
     let watch = app.agents.watch_trace(&caller, id, &query).await?;
-    let stream = told(watch, app.stopping.clone());
-    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(PING_EVERY)).into_response())
+    let stream = event_stream(watch, app.stopping.clone());
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(PING_INTERVAL)).into_response())
 }
 
-/// An artifact as it stood when an event told of it
+/// Get an artifact as it was at the time of an event
 #[utoipa::path(get, path = "/v2/agent/{id}/snapshots/{snapshotId}", tag = "Agent",
     params(
         ("id" = Uuid, Path, description = "Id of the run"),
@@ -139,27 +139,27 @@ async fn agent_trace(
     responses((status = 200, body = AgentSnapshot)))]
 async fn agent_snapshot(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     Path((run, snapshot)): Path<(String, String)>,
-) -> Result<Json<AgentSnapshot>, Failure> {
+) -> Result<Json<AgentSnapshot>, ApiError> {
     let id = Uuid::try_parse(&run).map_err(|_| Kind::InvalidJobId)?;
     Ok(Json(app.agents.snapshot(&caller, id, &snapshot).await?))
 }
 
-/// A thread and its runs, oldest turn first
+/// Get a thread with its runs, oldest first
 #[utoipa::path(get, path = "/v2/agent/threads/{threadId}", tag = "Agent",
     params(("threadId" = Uuid, Path, description = "Id of the thread"), ThreadQuery),
-    responses((status = 200, body = AgentThreadAnswer)))]
+    responses((status = 200, body = AgentThreadResponse)))]
 async fn agent_thread(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     Path(thread): Path<String>,
     QueryString(query): QueryString<ThreadQuery>,
-) -> Result<Json<AgentThreadAnswer>, Failure> {
+) -> Result<Json<AgentThreadResponse>, ApiError> {
     let with_data = flag("includeData", query.include_data.as_deref())?;
-    // What is no id is the id of no thread.
+    // An invalid id is not the id of any thread.
     let id = Uuid::try_parse(&thread).map_err(|_| Kind::ThreadNotFound)?;
-    Ok(Json(AgentThreadAnswer { success: true, thread: app.agents.thread(&caller, id, with_data).await? }))
+    Ok(Json(AgentThreadResponse { success: true, thread: app.agents.thread(&caller, id, with_data).await? }))
 }
 
 fn wants_stream(headers: &HeaderMap) -> bool {
@@ -170,27 +170,30 @@ fn wants_stream(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Events with their ids, so that a client that comes back goes on where it was.
-fn told(watch: TraceWatch, stopping: CancellationToken) -> impl Stream<Item = Result<Event, Infallible>> {
+/// Events with their ids, so that a client that reconnects can continue.
+fn event_stream(
+    watch: TraceWatch,
+    stopping: CancellationToken,
+) -> impl Stream<Item = Result<Event, Infallible>> {
     let state = (Some(watch), VecDeque::new(), stopping);
-    stream::unfold(state, |(mut watch, mut waiting, stopping)| async move {
-        while waiting.is_empty() {
+    stream::unfold(state, |(mut watch, mut pending, stopping)| async move {
+        while pending.is_empty() {
             match stopping.run_until_cancelled(watch.as_mut()?.next()).await? {
                 Ok(look) => {
                     let events = look.events.into_iter();
-                    waiting.extend(events.map(|(id, json)| Event::default().id(id.to_string()).data(json)));
+                    pending.extend(events.map(|(id, json)| Event::default().id(id.to_string()).data(json)));
                     if look.ended {
                         watch = None;
                     }
                 }
                 Err(error) => {
-                    let body = serde_json::to_string(&error.body()).unwrap_or_default();
-                    waiting.push_back(Event::default().event("error").data(body));
+                    let body = serde_json::to_string(&error.to_wire().body()).unwrap_or_default();
+                    pending.push_back(Event::default().event("error").data(body));
                     watch = None;
                 }
             }
         }
-        waiting.pop_front().map(|event| (Ok(event), (watch, waiting, stopping)))
+        pending.pop_front().map(|event| (Ok(event), (watch, pending, stopping)))
     })
 }
 
@@ -200,7 +203,7 @@ mod tests {
     use axum::http::HeaderValue;
 
     #[test]
-    fn a_stream_is_asked_for_by_name() {
+    fn a_stream_is_requested_by_its_content_type() {
         let accepts = |value: &'static str| {
             wants_stream(&HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(value))]))
         };

@@ -1,11 +1,11 @@
-//! `/v2/crawl`: whole sites, as jobs. Watching them is [`super::watch`]'s.
+//! `/v2/crawl`: crawls of whole sites. Following them live is in [`super::watch`].
 
 use super::watch;
 use crate::app::App;
+use crate::auth::Authenticated;
+use crate::base_url::base_url;
 use crate::body::{IdempotencyKey, JobId, JsonBody, QueryString};
-use crate::error::Failure;
-use crate::guard::Who;
-use crate::public::base_url;
+use crate::error::ApiError;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
@@ -39,7 +39,7 @@ pub fn routes() -> OpenApiRouter<App> {
 
 /// Crawl a site
 #[utoipa::path(post, path = "/v2/crawl", tag = "Crawl", request_body = CrawlRequest,
-    params(("x-idempotency-key" = Option<String>, Header, description = "A second crawl with the same key is refused")),
+    params(("x-idempotency-key" = Option<String>, Header, description = "A second crawl with the same key is rejected")),
     responses(
         (status = 200, body = CrawlStarted),
         (status = 402, description = "The plan's credits do not cover `limit`", body = ErrorBody),
@@ -47,11 +47,11 @@ pub fn routes() -> OpenApiRouter<App> {
     ))]
 async fn start_crawl(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
     JsonBody(asked): JsonBody<CrawlRequest>,
-) -> Result<Json<CrawlStarted>, Failure> {
+) -> Result<Json<CrawlStarted>, ApiError> {
     let base = base_url(&app.settings, &headers);
     let CrawlAccepted { id, prompted } = app.crawler.start(&caller, &asked, key.as_deref(), &base).await?;
     let (generated, options, warning) = prompted.map_or((None, None, None), |prompted| {
@@ -67,33 +67,33 @@ async fn start_crawl(
     }))
 }
 
-/// The options that a prompt would give a crawl
+/// Preview the crawl options that a prompt generates
 #[utoipa::path(post, path = "/v2/crawl/params-preview", tag = "Crawl", request_body = ParamsPreviewRequest,
     responses((status = 200, body = ParamsPreview)))]
 async fn preview_crawl(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JsonBody(asked): JsonBody<ParamsPreviewRequest>,
-) -> Result<Json<ParamsPreview>, Failure> {
+) -> Result<Json<ParamsPreview>, ApiError> {
     let prompted = app.crawler.preview(&caller, &asked).await?;
     Ok(Json(ParamsPreview { success: true, data: prompted.options, warning: prompted.warning }))
 }
 
-/// How a crawl stands, and its documents
+/// Get the status and the documents of a crawl
 ///
-/// Over a WebSocket, the same address follows the crawl: see the guide.
+/// The same URL also accepts a WebSocket that follows the crawl.
 #[utoipa::path(get, path = "/v2/crawl/{id}", tag = "Crawl",
     params(("id" = uuid::Uuid, Path, description = "Id of the crawl"), PageQuery),
     responses((status = 200, body = JobStatus)))]
 async fn crawl_status(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JobId(id): JobId,
     QueryString(page): QueryString<PageQuery>,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, ApiError> {
     let base = base_url(&app.settings, &headers);
-    Ok(json(app.crawler.status(&caller, KIND, id, &page, &base).await?))
+    Ok(json_response(app.crawler.status(&caller, KIND, id, &page, &base).await?))
 }
 
 /// Cancel a crawl
@@ -101,72 +101,75 @@ async fn crawl_status(
     params(("id" = uuid::Uuid, Path, description = "Id of the crawl")),
     responses(
         (status = 200, body = Cancelled),
-        (status = 409, description = "It has ended", body = ErrorBody),
+        (status = 409, description = "The crawl has already ended", body = ErrorBody),
     ))]
 async fn cancel_crawl(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JobId(id): JobId,
-) -> Result<Json<Cancelled>, Failure> {
+) -> Result<Json<Cancelled>, ApiError> {
     app.crawler.cancel(&caller, KIND, id).await?;
     Ok(Json(Cancelled { status: "cancelled" }))
 }
 
-/// The pages of a crawl that could not be had
+/// List the pages of a crawl that failed
 #[utoipa::path(get, path = "/v2/crawl/{id}/errors", tag = "Crawl",
     params(("id" = uuid::Uuid, Path, description = "Id of the crawl")), responses((status = 200, body = JobErrors)))]
 async fn crawl_errors(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JobId(id): JobId,
-) -> Result<Json<JobErrors>, Failure> {
+) -> Result<Json<JobErrors>, ApiError> {
     Ok(Json(app.crawler.errors(&caller, KIND, id).await?))
 }
 
-/// Every address of a crawl, and what became of it
+/// List every URL of a crawl and its result
 #[utoipa::path(get, path = "/v2/crawl/{id}/ledger", tag = "Crawl",
     params(("id" = uuid::Uuid, Path, description = "Id of the crawl"), LedgerQuery),
     responses((status = 200, body = LedgerPage)))]
 async fn crawl_ledger(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JobId(id): JobId,
     QueryString(query): QueryString<LedgerQuery>,
     headers: HeaderMap,
-) -> Result<Json<LedgerPage>, Failure> {
+) -> Result<Json<LedgerPage>, ApiError> {
     let base = base_url(&app.settings, &headers);
     Ok(Json(app.crawler.ledger(&caller, KIND, id, &query, &base).await?))
 }
 
-/// A crawl as it goes on, as server-sent events
+/// Follow a crawl by server-sent events
 #[utoipa::path(get, path = "/v2/crawl/{id}/events", tag = "Crawl",
     params(
         ("id" = uuid::Uuid, Path, description = "Id of the crawl"),
-        ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last document that is known"),
+        ("Last-Event-ID" = Option<u64>, Header, description = "Number of the last document received"),
     ),
-    responses((status = 200, description = "`document`, `status`, and `done` at the end", body = String, content_type = "text/event-stream")))]
+    responses((status = 200, description = "Events `document`, `status`, and finally `done`", body = String, content_type = "text/event-stream")))]
 async fn crawl_events(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JobId(id): JobId,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, ApiError> {
     watch::events(&app, &caller, KIND, id, &headers).await
 }
 
-/// Crawls that run
+/// List running crawls
 #[utoipa::path(get, path = "/v2/crawl/active", tag = "Crawl", responses((status = 200, body = ActiveCrawls)))]
-async fn active_crawls(State(app): State<App>, Who(caller): Who) -> Result<Json<ActiveCrawls>, Failure> {
+async fn active_crawls(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+) -> Result<Json<ActiveCrawls>, ApiError> {
     Ok(Json(ActiveCrawls { success: true, crawls: app.crawler.active(&caller).await? }))
 }
 
-/// Crawls that run, under another name
+/// List running crawls (alias of `/v2/crawl/active`)
 #[utoipa::path(get, path = "/v2/crawl/ongoing", tag = "Crawl", responses((status = 200, body = ActiveCrawls)))]
-async fn ongoing_crawls(state: State<App>, who: Who) -> Result<Json<ActiveCrawls>, Failure> {
+async fn ongoing_crawls(state: State<App>, who: Authenticated) -> Result<Json<ActiveCrawls>, ApiError> {
     active_crawls(state, who).await
 }
 
-/// What is JSON already.
-pub fn json(body: Vec<u8>) -> Response {
+/// A response whose body is already JSON.
+pub fn json_response(body: Vec<u8>) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }

@@ -1,9 +1,10 @@
-//! `/v2/extract`: structured data out of a few pages, as a run. Kept for clients that still call it; every answer says what replaces it.
+//! `/v2/extract`: structured data from pages, as an agent run. Deprecated, kept for existing clients; every
+//! response names the replacement.
 
 use crate::app::App;
+use crate::auth::Authenticated;
 use crate::body::{IdempotencyKey, JobId, JsonBody};
-use crate::error::Failure;
-use crate::guard::Who;
+use crate::error::ApiError;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -23,9 +24,9 @@ pub fn routes() -> OpenApiRouter<App> {
 
 /// Extract structured data from pages
 ///
-/// In maintenance mode: an agent run does the same and more.
+/// Deprecated: use an agent run instead.
 #[utoipa::path(post, path = "/v2/extract", tag = "Extract", request_body = ExtractRequest,
-    params(("x-idempotency-key" = Option<String>, Header, description = "A second extraction with the same key is refused")),
+    params(("x-idempotency-key" = Option<String>, Header, description = "A second extraction with the same key is rejected")),
     responses(
         (status = 200, body = ExtractStarted),
         (status = 402, description = "The plan has no credits left", body = ErrorBody),
@@ -33,29 +34,29 @@ pub fn routes() -> OpenApiRouter<App> {
     ))]
 async fn start_extract(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     IdempotencyKey(key): IdempotencyKey,
     JsonBody(asked): JsonBody<ExtractRequest>,
-) -> Result<(HeaderMap, Json<ExtractStarted>), Failure> {
+) -> Result<(HeaderMap, Json<ExtractStarted>), ApiError> {
     let started = Extractor::new(app.agents.clone()).start(&caller, &asked, key).await?;
-    Ok((deprecated(), Json(started)))
+    Ok((deprecation_headers(), Json(started)))
 }
 
-/// How an extraction stands, and what it came to
+/// Get the status and the result of an extraction
 #[utoipa::path(get, path = "/v2/extract/{id}", tag = "Extract",
     params(("id" = uuid::Uuid, Path, description = "Id of the extraction")),
     responses((status = 200, body = ExtractStatus)))]
 async fn extract_status(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JobId(id): JobId,
-) -> Result<(HeaderMap, Json<ExtractStatus>), Failure> {
+) -> Result<(HeaderMap, Json<ExtractStatus>), ApiError> {
     let status = Extractor::new(app.agents.clone()).status(&caller, id).await?;
-    Ok((deprecated(), Json(status)))
+    Ok((deprecation_headers(), Json(status)))
 }
 
-/// Says that the endpoint works and will not grow, and where to go instead.
-fn deprecated() -> HeaderMap {
+/// Headers that mark the endpoint as deprecated and name the replacement.
+fn deprecation_headers() -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(HeaderName::from_static("deprecation"), HeaderValue::from_static("true"));
     let texts = [
@@ -63,7 +64,7 @@ fn deprecated() -> HeaderMap {
         (header::WARNING, format!("299 - \"{EXTRACT_WARNING}\"")),
     ];
     for (name, text) in texts {
-        // Our own plain words always fit into a header.
+        // Our own ASCII texts are always valid header values.
         if let Ok(value) = HeaderValue::from_str(&text) {
             headers.insert(name, value);
         }

@@ -1,9 +1,9 @@
-//! `/v2/files/{name}`: screenshots and PDFs, for whoever has an address that this server signed. No key: the address is given to
-//! browsers, models and people, and expires.
+//! `/v2/files/{name}`: screenshots and PDFs under signed URLs. No key is needed: the URLs are passed to
+//! browsers and models, and expire.
 
 use crate::app::App;
 use crate::body::QueryString;
-use crate::error::Failure;
+use crate::error::ApiError;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -19,15 +19,15 @@ pub fn routes() -> OpenApiRouter<App> {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Signed {
+struct SignedQuery {
     /// Seconds since 1970.
     expires: i64,
     signature: String,
 }
 
-/// A screenshot or PDF
+/// Get a screenshot or PDF
 #[utoipa::path(get, path = "/v2/files/{name}", tag = "Scrape", security(()),
-    params(("name" = String, Path, description = "As in the address of the file"), Signed),
+    params(("name" = String, Path, description = "As in the URL of the file"), SignedQuery),
     responses(
         (status = 200, description = "The file", body = Vec<u8>, content_type = "application/octet-stream"),
         (status = 404, description = "Unknown, expired, or not signed by this server", body = ErrorBody),
@@ -35,13 +35,13 @@ struct Signed {
 async fn file(
     State(app): State<App>,
     Path(name): Path<String>,
-    QueryString(signed): QueryString<Signed>,
-) -> Result<Response, Failure> {
+    QueryString(signed): QueryString<SignedQuery>,
+) -> Result<Response, ApiError> {
     let file = app.scraper.files().find(&name, signed.expires, &signed.signature).await?;
     let headers = [
         (header::CONTENT_TYPE, file.mime),
         (header::CACHE_CONTROL, "private, max-age=86400"),
-        // What a page drew must not run here.
+        // The content of a page must not be executed in the origin of this server.
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
     ];

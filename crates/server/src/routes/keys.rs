@@ -1,9 +1,9 @@
 //! `/admin/keys`: the keys of the caller's team, for a dashboard and for scripts.
 
 use crate::app::App;
+use crate::auth::Authenticated;
 use crate::body::JsonBody;
-use crate::error::Failure;
-use crate::guard::Who;
+use crate::error::ApiError;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::keys::{self, Secret};
@@ -12,7 +12,7 @@ use store::keys::ApiKey;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
-use wire::admin::{CreateKey, CreatedKey, Done, KeyList, KeyView};
+use wire::admin::{CreateKey, CreatedKey, KeyList, KeyView, SuccessResponse};
 use wire::{Issue, Issues, Kind, WireError};
 
 const DAY_MILLIS: i64 = 24 * 3600 * 1000;
@@ -21,21 +21,24 @@ pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(revoke))
 }
 
-/// List the team's keys
+/// List the API keys of the team
 #[utoipa::path(get, path = "/admin/keys", tag = "Administration", responses((status = 200, body = KeyList)))]
-async fn list(State(app): State<App>, Who(caller): Who) -> Result<Json<KeyList>, Failure> {
-    let keys = app.store.keys(caller.team).await.map_err(Failure::store)?;
+async fn list(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+) -> Result<Json<KeyList>, ApiError> {
+    let keys = app.store.keys(caller.team).await.map_err(ApiError::from_store)?;
     Ok(Json(KeyList { success: true, data: keys.iter().map(view).collect() }))
 }
 
-/// Make a key; it is shown this once
+/// Create an API key; it is shown only once
 #[utoipa::path(post, path = "/admin/keys", tag = "Administration", request_body = CreateKey,
     responses((status = 200, body = CreatedKey)))]
 async fn create(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JsonBody(asked): JsonBody<CreateKey>,
-) -> Result<Json<CreatedKey>, Failure> {
+) -> Result<Json<CreatedKey>, ApiError> {
     let mut issues = Issues::default();
     issues.length("name", &asked.name, &(1..=100));
     if asked.scopes.as_ref().is_some_and(Vec::is_empty) {
@@ -48,30 +51,30 @@ async fn create(
     let scopes = asked.scopes.unwrap_or_else(keys::ordinary_scopes);
     let expires_at = asked.expires_in_days.map(|days| now() + i64::from(days) * DAY_MILLIS);
     let secret = Secret::random().map_err(|error| {
-        tracing::error!(%error, "no randomness for a key");
+        tracing::error!(%error, "no system randomness for a new key");
         WireError::from(Kind::Internal)
     })?;
     let key = keys::create(app.store.as_ref(), caller.team, &asked.name, &scopes, expires_at, &secret)
         .await
-        .map_err(Failure::store)?;
+        .map_err(ApiError::from_store)?;
     Ok(Json(CreatedKey { success: true, key: secret.reveal().to_owned(), data: view(&key) }))
 }
 
-/// Revoke a key for good
+/// Revoke an API key permanently
 #[utoipa::path(delete, path = "/admin/keys/{id}", tag = "Administration",
-    params(("id" = Uuid, Path, description = "Id of the key")), responses((status = 200, body = Done)))]
+    params(("id" = Uuid, Path, description = "Id of the key")), responses((status = 200, body = SuccessResponse)))]
 async fn revoke(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     Path(id): Path<String>,
-) -> Result<Json<Done>, Failure> {
+) -> Result<Json<SuccessResponse>, ApiError> {
     let issue = || Issue::at("id", "must be a UUID", "invalid_value");
     let id = Uuid::try_parse(&id).map_err(|_| WireError::invalid(&[issue()]))?;
-    if !app.store.revoke_key(caller.team, id).await.map_err(Failure::store)? {
+    if !app.store.revoke_key(caller.team, id).await.map_err(ApiError::from_store)? {
         return Err(Kind::NotFound.into());
     }
     app.callers.forget();
-    Ok(Json(Done { success: true }))
+    Ok(Json(SuccessResponse { success: true }))
 }
 
 fn view(key: &ApiKey) -> KeyView {

@@ -1,10 +1,9 @@
-//! What is not the API itself: health, readiness, metrics, the OpenAPI document and its page, and the
-//! metadata that a 401 points to.
+//! Health, readiness, metrics, the OpenAPI document and its page, and the metadata that a 401 points to.
 
 use crate::app::App;
-use crate::error::Failure;
-use crate::guard::{has_literal_host, identify, is_from_foreign_page, refuse};
-use crate::public::{Forwarded, base_url};
+use crate::auth::{error_response, has_literal_host, identify, is_from_foreign_page};
+use crate::base_url::{Forwarded, base_url};
+use crate::error::ApiError;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -41,7 +40,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(resource_metadata))
 }
 
-/// The documents made from the declarations.
+/// The OpenAPI document and its page.
 pub fn documents(document: &OpenApi) -> Router<App> {
     let json = document.to_json().unwrap_or_default();
     let page = crate::docs::page();
@@ -54,16 +53,16 @@ pub fn documents(document: &OpenApi) -> Router<App> {
         )
 }
 
-/// Is the process alive
+/// Check that the process is alive
 #[utoipa::path(get, path = "/health", tag = "Service", security(()), responses((status = 200, body = Health)))]
 async fn health() -> Json<Health> {
     Json(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
 }
 
-/// Can it take work now
+/// Check that the server can accept work
 #[utoipa::path(get, path = "/ready", tag = "Service", security(()),
-    responses((status = 200, body = Health), (status = 503, description = "Stopping, the database is away, or a disk is full", body = wire::ErrorBody)))]
-async fn ready(State(app): State<App>) -> Result<Json<Health>, Failure> {
+    responses((status = 200, body = Health), (status = 503, description = "The server is stopping, the database is unavailable, or a disk is full", body = wire::ErrorBody)))]
+async fn ready(State(app): State<App>) -> Result<Json<Health>, ApiError> {
     if app.stopping.is_cancelled() {
         return Err(WireError::unavailable("the server is stopping", 5).into());
     }
@@ -74,7 +73,7 @@ async fn ready(State(app): State<App>) -> Result<Json<Health>, Failure> {
     Ok(health().await)
 }
 
-/// Numbers for Prometheus; beyond loopback they need a key with the scope `admin`
+/// Get Prometheus metrics; beyond loopback they need a key with the scope `admin`
 #[utoipa::path(get, path = "/metrics", tag = "Service", responses((status = 200, body = String, content_type = "text/plain")))]
 async fn metrics(
     State(app): State<App>,
@@ -82,9 +81,9 @@ async fn metrics(
     headers: HeaderMap,
 ) -> Response {
     if forwarded.is_some() || may_be_from_outside(&app, &headers) {
-        let admitted = identify(&app, &headers).await.and_then(|caller| caller.require(Scope::Admin));
+        let admitted = identify(&app, &headers).await.and_then(|caller| Ok(caller.require(Scope::Admin)?));
         if let Err(error) = admitted {
-            return refuse(&app, error, &headers);
+            return error_response(&app, error, &headers);
         }
     }
     if let Ok(bytes) = app.store.object_bytes().await {
@@ -99,8 +98,9 @@ async fn metrics(
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.telemetry.render()).into_response()
 }
 
-/// Whether somebody beyond this machine may have sent the request: the server can be reached by others, or a web page in a browser
-/// on this machine sent it, by its origin or under a name of its own that resolves here.
+/// Whether the request may come from another machine or from a web page: the server is reachable from other
+/// machines, or a page in a browser on this machine sent it, seen by its origin or by a host name that
+/// resolves to this machine.
 fn may_be_from_outside(app: &App, headers: &HeaderMap) -> bool {
     let settings = &app.settings;
     !settings.listen.ip().is_loopback()
@@ -114,7 +114,7 @@ fn gauge(name: &'static str, value: i64) {
     metrics::gauge!(name).set(value as f64);
 }
 
-/// Where and how to authenticate (RFC 9728)
+/// Get the authentication metadata (RFC 9728)
 #[utoipa::path(get, path = "/.well-known/oauth-protected-resource", tag = "Service", security(()),
     responses((status = 200, body = ResourceMetadata)))]
 async fn resource_metadata(State(app): State<App>, headers: HeaderMap) -> Json<ResourceMetadata> {

@@ -3,7 +3,6 @@
 mod agent;
 mod batch;
 mod crawl;
-mod drills;
 mod extract;
 mod files;
 mod keys;
@@ -18,10 +17,10 @@ mod watch;
 mod webhooks;
 
 use crate::app::{App, Cors};
+use crate::auth::{RouteAccess, guard, require_loopback_host};
 use crate::docs::ApiDoc;
-use crate::envelope::envelope;
-use crate::error::Failure;
-use crate::guard::{Door, guard, require_loopback_host};
+use crate::error::ApiError;
+use crate::request_wrapper::wrap_request;
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
@@ -34,9 +33,9 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use wire::{Kind, Scope};
 
-/// Everything that answers, with what goes round it.
+/// All routes with their middleware.
 pub fn router(app: &App) -> Router {
-    let (api, document) = declared(app).split_for_parts();
+    let (api, document) = declared_routes(app).split_for_parts();
     let document = crate::docs::complete(document);
     let router = api.merge(meta::documents(&document)).fallback(not_found).with_state(app.clone());
     let router = if app.settings.auth { router } else { router.layer(from_fn(require_loopback_host)) };
@@ -46,24 +45,25 @@ pub fn router(app: &App) -> Router {
                 .quality(CompressionLevel::Fastest)
                 .compress_when(SizeAbove::new(1024).and(compressible)),
         )
-        .layer(from_fn(envelope));
+        .layer(from_fn(wrap_request));
     match cors(&app.settings.cors) {
         Some(layer) => router.layer(layer),
         None => router,
     }
 }
 
-/// All routes with their documentation, each group behind its door.
-fn declared(app: &App) -> OpenApiRouter<App> {
+/// All routes with their documentation, each group with its access rules.
+fn declared_routes(app: &App) -> OpenApiRouter<App> {
     let groups = if app.settings.api { groups() } else { Vec::new() };
     groups.into_iter().fold(open_routes(), |all, (routes, group, scope)| {
-        let door = Door { app: app.clone(), group, scope };
-        let guarded = routes.route_layer(from_fn_with_state(door, guard));
-        // Outside the guard: a refused key must read like every other error of the group, or of a socket.
+        let access = RouteAccess { app: app.clone(), group, scope };
+        let guarded = routes.route_layer(from_fn_with_state(access, guard));
+        // Outside the guard, so that a rejected key is reported in the error format of the group or over the
+        // socket.
         let guarded = if scope == Some(Scope::Research) {
-            guarded.route_layer(map_response(research::as_problem))
+            guarded.route_layer(map_response(research::add_problem_details))
         } else if scope == Some(Scope::Crawl) {
-            guarded.route_layer(from_fn_with_state(app.clone(), watch::upgrades))
+            guarded.route_layer(from_fn_with_state(app.clone(), watch::accept_upgrades))
         } else {
             guarded
         };
@@ -71,7 +71,7 @@ fn declared(app: &App) -> OpenApiRouter<App> {
     })
 }
 
-/// The document alone, without a server behind it.
+/// The OpenAPI document, without a running server.
 pub fn document() -> utoipa::openapi::OpenApi {
     groups().into_iter().fold(open_routes(), |all, (routes, ..)| all.merge(routes)).into_openapi()
 }
@@ -80,7 +80,7 @@ fn open_routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(ApiDoc::openapi()).merge(meta::routes()).merge(files::routes())
 }
 
-/// Routes that need a key, with the budget they draw on and the scope they ask for.
+/// Routes that need a key, with their rate limit group and required scope.
 fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
     vec![
         (team::routes(), RateGroup::Status, None),
@@ -101,16 +101,14 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (research::routes(), RateGroup::Search, Some(Scope::Research)),
         (webhooks::routes(), RateGroup::Status, Some(Scope::Crawl)),
         (keys::routes(), RateGroup::Status, Some(Scope::Admin)),
-        (drills::routes(), RateGroup::Status, Some(Scope::Admin)),
-        (drills::start_route(), RateGroup::Crawl, Some(Scope::Admin)),
     ]
 }
 
-async fn not_found() -> Failure {
+async fn not_found() -> ApiError {
     Kind::NotFound.into()
 }
 
-/// Event streams must not wait in a compressor's buffer, and archives are compressed already.
+/// Event streams must not be held back by compression, and files are already compressed.
 fn compressible(
     _: axum::http::StatusCode,
     _: axum::http::Version,

@@ -1,8 +1,8 @@
-//! `/v2/search/research/…`, and the same under its old mount `/v2/research/…`: papers, passages and related papers.
+//! `/v2/search/research/…` and its older path `/v2/research/…`: papers, passages and related papers.
 
 use crate::app::App;
 use crate::body::QueryString;
-use crate::error::Failure;
+use crate::error::ApiError;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -34,46 +34,47 @@ fn papers() -> OpenApiRouter<App> {
 async fn search(
     State(app): State<App>,
     QueryString(asked): QueryString<SearchRequest>,
-) -> Result<Json<FoundPapers>, Failure> {
-    ask(&app, move |research| research.search(&asked)).await
+) -> Result<Json<FoundPapers>, ApiError> {
+    run_query(&app, move |research| research.search(&asked)).await
 }
 
-/// One paper, or its passages that answer a question
+/// Get a paper, or its passages that match a query
 #[utoipa::path(get, path = "/papers/{id}", operation_id = "researchInspectPaper", tag = "Research",
-    params(("id" = String, Path, description = "`paperId`, `namespace:id`, a bare arXiv id, DOI or address"), PaperRequest),
+    params(("id" = String, Path, description = "`paperId`, `namespace:id`, a bare arXiv id, DOI or URL"), PaperRequest),
     responses((status = 200, body = InspectedPaper), (status = 404, body = ErrorBody)))]
 async fn inspect(
     State(app): State<App>,
     Path(id): Path<String>,
     QueryString(asked): QueryString<PaperRequest>,
-) -> Result<Json<InspectedPaper>, Failure> {
-    ask(&app, move |research| research.paper(&id, &asked)).await
+) -> Result<Json<InspectedPaper>, ApiError> {
+    run_query(&app, move |research| research.paper(&id, &asked)).await
 }
 
-/// Papers related to a seed, ranked by what they are wanted for
+/// Find papers related to a paper, ranked by an intent
 #[utoipa::path(get, path = "/papers/{id}/similar", operation_id = "researchRelatedPapers", tag = "Research",
-    params(("id" = String, Path, description = "`paperId`, `namespace:id`, a bare arXiv id, DOI or address"), SimilarRequest),
+    params(("id" = String, Path, description = "`paperId`, `namespace:id`, a bare arXiv id, DOI or URL"), SimilarRequest),
     responses((status = 200, body = SimilarPapers), (status = 404, body = ErrorBody)))]
 async fn similar(
     State(app): State<App>,
     Path(id): Path<String>,
     QueryString(asked): QueryString<SimilarRequest>,
-) -> Result<Json<SimilarPapers>, Failure> {
-    ask(&app, move |research| research.similar(&id, &asked)).await
+) -> Result<Json<SimilarPapers>, ApiError> {
+    run_query(&app, move |research| research.similar(&id, &asked)).await
 }
 
-/// Milliseconds of computing, and page faults on a large index: not on a thread that serves others.
-async fn ask<T: Send + 'static>(
+/// Runs a query on a blocking thread: it takes milliseconds of CPU, and page faults on a large index.
+async fn run_query<T: Send + 'static>(
     app: &App,
-    question: impl FnOnce(&Research) -> Result<T, WireError> + Send + 'static,
-) -> Result<Json<T>, Failure> {
+    query: impl FnOnce(&Research) -> Result<T, engine::Error> + Send + 'static,
+) -> Result<Json<T>, ApiError> {
     let research: Arc<Research> = Arc::clone(&app.research);
-    let answer = tokio::task::spawn_blocking(move || question(&research)).await;
+    let answer = tokio::task::spawn_blocking(move || query(&research)).await;
     Ok(Json(answer.map_err(|_| WireError::from(Kind::Internal))??))
 }
 
-/// Adds the keys of RFC 7807 to an error: of the two official clients, one reads those and the other reads ours.
-pub async fn as_problem(response: Response) -> Response {
+/// Adds the fields of RFC 7807 to an error: one of the two official clients reads those, the other reads
+/// ours.
+pub async fn add_problem_details(response: Response) -> Response {
     let Some(error) = response.extensions().get::<WireError>().cloned() else { return response };
     let mut body = serde_json::to_value(error.body()).unwrap_or_else(|_| json!({}));
     if let Value::Object(keys) = &mut body {

@@ -1,10 +1,10 @@
-//! `/v2/scrape`: one page, at once.
+//! `/v2/scrape`: scrape one page.
 
 use crate::app::App;
+use crate::auth::Authenticated;
+use crate::base_url::base_url;
 use crate::body::{IdempotencyKey, JobId, JsonBody};
-use crate::error::Failure;
-use crate::guard::Who;
-use crate::public::base_url;
+use crate::error::ApiError;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use engine::search::call_tools;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use wire::scrape::{ScrapeAnswer, ScrapeRequest};
+use wire::scrape::{ScrapeRequest, ScrapeResponse};
 use wire::{ErrorBody, Issue, WireError};
 
 pub fn start_route() -> OpenApiRouter<App> {
@@ -25,20 +25,20 @@ pub fn routes() -> OpenApiRouter<App> {
 
 /// Scrape a page
 #[utoipa::path(post, path = "/v2/scrape", tag = "Scrape", request_body = ScrapeRequest,
-    params(("x-idempotency-key" = Option<String>, Header, description = "A second scrape with the same key is refused")),
+    params(("x-idempotency-key" = Option<String>, Header, description = "A second scrape with the same key is rejected")),
     responses(
-        (status = 200, body = ScrapeAnswer),
+        (status = 200, body = ScrapeResponse),
         (status = 402, description = "The plan's credits are used up", body = ErrorBody),
-        (status = 404, description = "Only a stored page was asked for and there is none", body = ErrorBody),
-        (status = 409, description = "The idempotency key was used before, or the profile has a writer", body = ErrorBody),
+        (status = 404, description = "Only a cached page was requested, and there is none", body = ErrorBody),
+        (status = 409, description = "The idempotency key was used before, or the profile is in use by another writer", body = ErrorBody),
     ))]
 async fn scrape(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
     JsonBody(asked): JsonBody<ScrapeRequest>,
-) -> Result<Response, Failure> {
+) -> Result<Response, ApiError> {
     if asked.alexandria.is_some() {
         check_request_id(&headers)?;
         return Ok(Json(call_tools(&asked)?).into_response());
@@ -46,21 +46,25 @@ async fn scrape(
     let plan = app.scraper.plan(&caller, &asked)?;
     let base = base_url(&app.settings, &headers);
     let scraped = app.scraper.scrape(&caller, plan, key, &base).await?;
-    Ok(answer(&scraped.document))
+    Ok(document_response(&scraped.document))
 }
 
-/// A page that was scraped in the last 24 hours
+/// Get the result of a scrape of the last 24 hours
 #[utoipa::path(get, path = "/v2/scrape/{id}", tag = "Scrape",
     params(("id" = uuid::Uuid, Path, description = "`metadata.scrapeId` of the scrape")),
     responses(
-        (status = 200, body = ScrapeAnswer),
-        (status = 408, description = "The scrape had timed out", body = ErrorBody),
+        (status = 200, body = ScrapeResponse),
+        (status = 408, description = "The scrape timed out", body = ErrorBody),
     ))]
-async fn find(State(app): State<App>, Who(caller): Who, JobId(id): JobId) -> Result<Response, Failure> {
-    Ok(answer(&app.scraper.find(&caller, id).await?))
+async fn find(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    JobId(id): JobId,
+) -> Result<Response, ApiError> {
+    Ok(document_response(&app.scraper.find(&caller, id).await?))
 }
 
-/// Calls of tools may be named by their caller. None of them does anything here, so a name that comes again changes nothing.
+/// Validates the caller's id of a tool call. Tools do nothing here, so a repeated id changes nothing.
 fn check_request_id(headers: &HeaderMap) -> Result<(), WireError> {
     let Some(id) = headers.get("x-request-id") else { return Ok(()) };
     let legal = |byte: &u8| byte.is_ascii_alphanumeric() || b"._:-".contains(byte);
@@ -71,11 +75,11 @@ fn check_request_id(headers: &HeaderMap) -> Result<(), WireError> {
     Err(WireError::invalid(&[Issue::at("x-request-id", text, "invalid_value")]))
 }
 
-/// The document is JSON already; it is written once.
-fn answer(document: &[u8]) -> Response {
-    const BEFORE: &[u8] = br#"{"success":true,"data":"#;
-    let mut body = Vec::with_capacity(BEFORE.len() + document.len() + 1);
-    body.extend_from_slice(BEFORE);
+/// The document is already JSON; it is copied once.
+fn document_response(document: &[u8]) -> Response {
+    const PREFIX: &[u8] = br#"{"success":true,"data":"#;
+    let mut body = Vec::with_capacity(PREFIX.len() + document.len() + 1);
+    body.extend_from_slice(PREFIX);
     body.extend_from_slice(document);
     body.push(b'}');
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()

@@ -1,15 +1,17 @@
-//! `/v2/search/developer` and `/v2/search/gov`: collections that the operator brought in, by `GET` and by `POST`.
+//! `/v2/search/developer` and `/v2/search/gov`: search in imported collections, by `GET` and by `POST`.
 
 use crate::app::App;
+use crate::auth::Authenticated;
 use crate::body::{JsonBody, QueryString};
-use crate::error::Failure;
-use crate::guard::Who;
+use crate::error::ApiError;
 use axum::Json;
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wire::ErrorBody;
-use wire::search_collections::{DeveloperAnswer, DeveloperQuery, DeveloperRequest, GovAnswer, GovRequest};
+use wire::search_collections::{
+    DeveloperQuery, DeveloperRequest, DeveloperResponse, GovRequest, GovResponse,
+};
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(developer, developer_by_query)).routes(routes!(gov, gov_by_query))
@@ -19,56 +21,56 @@ pub fn routes() -> OpenApiRouter<App> {
 #[utoipa::path(post, path = "/v2/search/developer", operation_id = "searchDeveloper", tag = "Search",
     request_body = DeveloperRequest,
     responses(
-        (status = 200, body = DeveloperAnswer),
+        (status = 200, body = DeveloperResponse),
         (status = 402, description = "The plan's credits are used up", body = ErrorBody),
     ))]
 async fn developer(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JsonBody(asked): JsonBody<DeveloperRequest>,
-) -> Result<Json<DeveloperAnswer>, Failure> {
+) -> Result<Json<DeveloperResponse>, ApiError> {
     Ok(Json(app.collections.developer(&caller, &asked).await?))
 }
 
-/// The same with the question in the address
+/// Search documentation, issues, pull requests and READMEs, with query parameters
 #[utoipa::path(get, path = "/v2/search/developer", operation_id = "searchDeveloperByQuery", tag = "Search",
     params(DeveloperQuery),
     responses(
-        (status = 200, body = DeveloperAnswer),
+        (status = 200, body = DeveloperResponse),
         (status = 402, description = "The plan's credits are used up", body = ErrorBody),
     ))]
 async fn developer_by_query(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     QueryString(asked): QueryString<DeveloperQuery>,
-) -> Result<Json<DeveloperAnswer>, Failure> {
+) -> Result<Json<DeveloperResponse>, ApiError> {
     Ok(Json(app.collections.developer(&caller, &asked.into()).await?))
 }
 
-/// Search public law
+/// Search legislation and court decisions
 #[utoipa::path(post, path = "/v2/search/gov", operation_id = "searchGov", tag = "Search", request_body = GovRequest,
     responses(
-        (status = 200, body = GovAnswer),
+        (status = 200, body = GovResponse),
         (status = 402, description = "The plan's credits are used up", body = ErrorBody),
     ))]
 async fn gov(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     JsonBody(asked): JsonBody<GovRequest>,
-) -> Result<Json<GovAnswer>, Failure> {
+) -> Result<Json<GovResponse>, ApiError> {
     Ok(Json(app.collections.gov(&caller, &asked).await?))
 }
 
-/// The same with the question in the address
+/// Search legislation and court decisions, with query parameters
 #[utoipa::path(get, path = "/v2/search/gov", operation_id = "searchGovByQuery", tag = "Search", params(GovRequest),
     responses(
-        (status = 200, body = GovAnswer),
+        (status = 200, body = GovResponse),
         (status = 402, description = "The plan's credits are used up", body = ErrorBody),
     ))]
 async fn gov_by_query(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     QueryString(asked): QueryString<GovRequest>,
-) -> Result<Json<GovAnswer>, Failure> {
+) -> Result<Json<GovResponse>, ApiError> {
     Ok(Json(app.collections.gov(&caller, &asked).await?))
 }

@@ -1,35 +1,34 @@
-//! `/v2/team/…` and `/v2/concurrency-check`: what a team used, has waiting, and did lately.
+//! `/v2/team/…` and `/v2/concurrency-check`: usage, queue and recent activity of a team.
 
 use crate::app::App;
+use crate::auth::Authenticated;
 use crate::body::QueryString;
-use crate::error::Failure;
-use crate::guard::Who;
+use crate::error::ApiError;
 use axum::Json;
 use axum::extract::State;
 use engine::Caller;
-use engine::janitor::ACTIVITY_KEPT;
+use engine::janitor::ACTIVITY_RETENTION;
 use engine::limits::max_browsers;
 use engine::time::iso;
 use store::activity::{ActivityFilter, Viewer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wire::team::{
-    ActivityEntry, ActivityPage, ActivityQuery, Answer, Concurrency, CreditHistory, CreditPeriod,
-    CreditUsage, HistoryQuery, QueueStatus, TokenHistory, TokenPeriod, TokenUsage,
+    ActivityEntry, ActivityPage, ActivityQuery, Concurrency, CreditHistory, CreditPeriod, CreditUsage,
+    DataResponse, HistoryQuery, QueueStatus, TokenHistory, TokenPeriod, TokenUsage,
 };
 use wire::{Issues, Kind, Scope};
 
-/// What "unlimited" reads as: the largest integer that every JSON client holds exactly.
+/// Stands for "unlimited": the largest integer that every JSON client represents exactly.
 const UNLIMITED: i64 = 9_007_199_254_740_991;
 
-/// The endpoints of activity, by the scope that using them takes. Keys with `admin` see what is not listed here too.
+/// The endpoints in the activity log by the scope they need. Keys with `admin` also see others.
 const ENDPOINTS: &[(Scope, &[&str])] = &[
     (Scope::Scrape, &["scrape"]),
     (Scope::Crawl, &["crawl", "batch_scrape", "crawl_params_preview"]),
     (Scope::Map, &["map"]),
     (Scope::Search, &["search", "search/developer", "search/gov"]),
     (Scope::Agent, &["agent", "extract"]),
-    (Scope::Admin, &["drill"]),
 ];
 
 pub fn routes() -> OpenApiRouter<App> {
@@ -43,14 +42,14 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(activity))
 }
 
-/// Credits left this month
+/// Get the credits left this month
 #[utoipa::path(get, path = "/v2/team/credit-usage", tag = "Team",
-    responses((status = 200, body = Answer<CreditUsage>)))]
+    responses((status = 200, body = DataResponse<CreditUsage>)))]
 async fn credit_usage(
     State(app): State<App>,
-    Who(caller): Who,
-) -> Result<Json<Answer<CreditUsage>>, Failure> {
-    let balance = app.store.balance(caller.team).await.map_err(Failure::store)?;
+    Authenticated(caller): Authenticated,
+) -> Result<Json<DataResponse<CreditUsage>>, ApiError> {
+    let balance = app.store.balance(caller.team).await.map_err(ApiError::from_store)?;
     let plan = caller.plan.credits.unwrap_or(UNLIMITED);
     let usage = CreditUsage {
         remaining_credits: (plan - balance.used - balance.reserved).max(0),
@@ -58,18 +57,19 @@ async fn credit_usage(
         billing_period_start: Some(iso(balance.period_start)),
         billing_period_end: Some(iso(balance.period_end)),
     };
-    Ok(Json(Answer::of(usage)))
+    Ok(Json(DataResponse::new(usage)))
 }
 
-/// Credits used in earlier months
+/// Get the credits used in earlier months
 #[utoipa::path(get, path = "/v2/team/credit-usage/historical", tag = "Team", params(HistoryQuery),
     responses((status = 200, body = CreditHistory)))]
 async fn credit_history(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     QueryString(query): QueryString<HistoryQuery>,
-) -> Result<Json<CreditHistory>, Failure> {
-    let history = app.store.usage_history(caller.team, query.by_api_key).await.map_err(Failure::store)?;
+) -> Result<Json<CreditHistory>, ApiError> {
+    let history =
+        app.store.usage_history(caller.team, query.by_api_key).await.map_err(ApiError::from_store)?;
     let periods = history
         .into_iter()
         .map(|period| CreditPeriod {
@@ -83,30 +83,34 @@ async fn credit_history(
     Ok(Json(CreditHistory { success: true, periods }))
 }
 
-/// Model tokens left this month
+/// Get the model tokens left this month
 #[utoipa::path(get, path = "/v2/team/token-usage", tag = "Team",
-    responses((status = 200, body = Answer<TokenUsage>)))]
-async fn token_usage(State(app): State<App>, Who(caller): Who) -> Result<Json<Answer<TokenUsage>>, Failure> {
-    let balance = app.store.balance(caller.team).await.map_err(Failure::store)?;
+    responses((status = 200, body = DataResponse<TokenUsage>)))]
+async fn token_usage(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+) -> Result<Json<DataResponse<TokenUsage>>, ApiError> {
+    let balance = app.store.balance(caller.team).await.map_err(ApiError::from_store)?;
     let usage = TokenUsage {
-        // No plan limits tokens: they are metered, and paid for in credits.
+        // Plans do not limit tokens: they are metered and paid for in credits.
         remaining_tokens: UNLIMITED - balance.tokens,
         plan_tokens: UNLIMITED,
         billing_period_start: Some(iso(balance.period_start)),
         billing_period_end: Some(iso(balance.period_end)),
     };
-    Ok(Json(Answer::of(usage)))
+    Ok(Json(DataResponse::new(usage)))
 }
 
-/// Model tokens used in earlier months
+/// Get the model tokens used in earlier months
 #[utoipa::path(get, path = "/v2/team/token-usage/historical", tag = "Team", params(HistoryQuery),
     responses((status = 200, body = TokenHistory)))]
 async fn token_history(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     QueryString(query): QueryString<HistoryQuery>,
-) -> Result<Json<TokenHistory>, Failure> {
-    let history = app.store.usage_history(caller.team, query.by_api_key).await.map_err(Failure::store)?;
+) -> Result<Json<TokenHistory>, ApiError> {
+    let history =
+        app.store.usage_history(caller.team, query.by_api_key).await.map_err(ApiError::from_store)?;
     let periods = history
         .into_iter()
         .map(|period| TokenPeriod {
@@ -120,11 +124,14 @@ async fn token_history(
     Ok(Json(TokenHistory { success: true, periods }))
 }
 
-/// Jobs waiting and running
+/// Get the number of waiting and running jobs
 #[utoipa::path(get, path = "/v2/team/queue-status", tag = "Team",
     responses((status = 200, body = QueueStatus)))]
-async fn queue_status(State(app): State<App>, Who(caller): Who) -> Result<Json<QueueStatus>, Failure> {
-    let queue = app.store.queue_status(caller.team).await.map_err(Failure::store)?;
+async fn queue_status(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+) -> Result<Json<QueueStatus>, ApiError> {
+    let queue = app.store.queue_status(caller.team).await.map_err(ApiError::from_store)?;
     Ok(Json(QueueStatus {
         success: true,
         jobs_in_queue: queue.active + queue.waiting,
@@ -135,24 +142,28 @@ async fn queue_status(State(app): State<App>, Who(caller): Who) -> Result<Json<Q
     }))
 }
 
-/// Browsers in use
+/// Get the number of browsers in use
 #[utoipa::path(get, path = "/v2/concurrency-check", tag = "Team",
     responses((status = 200, body = Concurrency)))]
-async fn concurrency(State(app): State<App>, Who(caller): Who) -> Result<Json<Concurrency>, Failure> {
+async fn concurrency(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+) -> Result<Json<Concurrency>, ApiError> {
     let concurrency = app.gate.browsers_in_use(&caller).await?;
     Ok(Json(Concurrency { success: true, concurrency, max_concurrency: max_browsers(&caller) }))
 }
 
-/// Requests of the last 24 hours
+/// List the requests of the last 24 hours
 ///
-/// Those of the endpoints that the scopes of the key are for, and those of the key itself; with `admin`, all of the team.
+/// Includes requests to endpoints that the key's scopes allow, and all requests made with the key itself;
+/// with `admin`, all requests of the team.
 #[utoipa::path(get, path = "/v2/team/activity", tag = "Team", params(ActivityQuery),
     responses((status = 200, body = ActivityPage)))]
 async fn activity(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     QueryString(query): QueryString<ActivityQuery>,
-) -> Result<Json<ActivityPage>, Failure> {
+) -> Result<Json<ActivityPage>, ApiError> {
     let limit = query.limit.unwrap_or(50);
     let mut issues = Issues::default();
     issues.range("limit", limit, &(1..=100));
@@ -165,9 +176,9 @@ async fn activity(
     };
     let mut entries = app
         .store
-        .list_activity(caller.team, filter, query.cursor, ACTIVITY_KEPT, limit + 1)
+        .list_activity(caller.team, filter, query.cursor, ACTIVITY_RETENTION, limit + 1)
         .await
-        .map_err(Failure::store)?;
+        .map_err(ApiError::from_store)?;
     let has_more = entries.len() > limit as usize;
     entries.truncate(limit as usize);
     let cursor = entries.last().filter(|_| has_more).map(|entry| entry.id.to_string());
@@ -185,9 +196,9 @@ async fn activity(
     Ok(Json(ActivityPage { success: true, data, cursor, has_more }))
 }
 
-/// The endpoints whose requests a key may see, whoever made them: those that its scopes are for, as it may read their results too. A key that
-/// asks for another one is refused.
-fn visible_endpoints(caller: &Caller, asked: Option<&str>) -> Result<Vec<&'static str>, Failure> {
+/// The endpoints whose requests a key may see, whichever key made them: those that its scopes allow, because
+/// it may read their results too. Asking for another one is an error.
+fn visible_endpoints(caller: &Caller, asked: Option<&str>) -> Result<Vec<&'static str>, ApiError> {
     let named = |endpoints: &[&str]| asked.is_some_and(|asked| endpoints.contains(&asked));
     let mut visible = Vec::new();
     for (scope, endpoints) in ENDPOINTS {

@@ -1,8 +1,9 @@
-//! Watching crawls and batches: over a WebSocket on their status addresses, as the clients do it, and as server-sent events.
+//! Live updates of crawls and batches: by a WebSocket on their status URLs, as the clients use it, and by
+//! server-sent events.
 
 use crate::app::App;
-use crate::error::Failure;
-use crate::guard::identify;
+use crate::auth::identify;
+use crate::error::ApiError;
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
@@ -12,7 +13,7 @@ use axum::middleware::Next;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use engine::crawl::status::path;
-use engine::crawl::watch::{Look, Watch};
+use engine::crawl::watch::{Watch, WatchUpdate};
 use engine::{Caller, RateGroup};
 use futures_util::stream::{self, Stream};
 use serde_json::json;
@@ -26,18 +27,19 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wire::{Issue, Kind, Scope, WireError};
 
-/// A reader that takes nothing for so long is gone.
-const SEND_TIME: Duration = Duration::from_secs(30);
-/// How long the other side may take to say goodbye too.
-const GOODBYE_TIME: Duration = Duration::from_secs(2);
-/// A sign of life for whoever is between us.
-const PING_EVERY: Duration = Duration::from_secs(20);
-/// Clients have nothing to say here.
-const LARGEST_MESSAGE: usize = 4096;
+/// A client that accepts nothing for this long is gone.
+const SEND_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long to wait for the client's close frame.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Keep-alive interval, so that proxies do not close the connection.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+/// Clients send nothing but control messages.
+const MAX_MESSAGE_BYTES: usize = 4096;
 
-/// Round the routes of crawls and batches, outside their door: takes the upgrades on status addresses. A refused key must be told
-/// over the socket, where clients can read it.
-pub async fn upgrades(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Middleware around the routes of crawls and batches that accepts WebSocket upgrades on status URLs. It is
+/// outside their access check, because a rejected key must be reported over the socket, where clients can
+/// read it.
+pub async fn accept_upgrades(State(app): State<App>, request: Request, next: Next) -> Response {
     let asks = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"websocket");
     if !request.headers().get(UPGRADE).is_some_and(asks) {
         return next.run(request).await;
@@ -55,22 +57,22 @@ pub async fn upgrades(State(app): State<App>, request: Request, next: Next) -> R
     let protocol = key_protocol(&parts.headers).map(str::to_owned);
     let headers = with_key(parts.headers, protocol.as_deref());
     upgrade
-        // Clients hang up when what they offered is not taken.
+        // Clients close the connection if the protocol they offered is not accepted.
         .protocols(protocol)
-        .max_message_size(LARGEST_MESSAGE)
+        .max_message_size(MAX_MESSAGE_BYTES)
         .on_upgrade(move |mut socket| async move {
-            let goodbye = follow(&app, &mut socket, &headers, kind, id).await;
-            hang_up(socket, goodbye).await;
+            let close_reason = serve_socket(&app, &mut socket, &headers, kind, id).await;
+            close_socket(socket, close_reason).await;
         })
 }
 
-/// One client offers the bare key as the protocol it wants to speak.
+/// One of the clients sends its key as the WebSocket protocol.
 fn key_protocol(headers: &HeaderMap) -> Option<&str> {
     let offered = headers.get(SEC_WEBSOCKET_PROTOCOL)?.to_str().ok()?;
     offered.split(',').map(str::trim).find(|protocol| !protocol.is_empty())
 }
 
-/// The headers with the key where it is looked for.
+/// The headers with the key as `Authorization`.
 fn with_key(mut headers: HeaderMap, protocol: Option<&str>) -> HeaderMap {
     if let Some(key) = protocol
         && !headers.contains_key(AUTHORIZATION)
@@ -81,60 +83,61 @@ fn with_key(mut headers: HeaderMap, protocol: Option<&str>) -> HeaderMap {
     headers
 }
 
-/// How a socket is closed: the code, and a reason as JSON. None when the other side is gone already.
-type Goodbye = Option<(u16, serde_json::Value)>;
+/// Close code and reason as JSON; none if the client has already gone.
+type CloseReason = Option<(u16, serde_json::Value)>;
 
-/// Tells all there is to tell. The end itself is told by closing: clients then fetch the whole result.
-async fn follow(
+/// Sends all updates. The end is reported by closing: clients then fetch the whole result.
+async fn serve_socket(
     app: &App,
     socket: &mut WebSocket,
     headers: &HeaderMap,
     kind: CrawlKind,
     id: Option<Uuid>,
-) -> Goodbye {
-    let opened = match open(app, headers, kind, id).await {
+) -> CloseReason {
+    let opened = match open_watch(app, headers, kind, id).await {
         Ok(opened) => opened,
         Err(refusal) => return Some(refusal),
     };
-    let told = tell(app, socket, opened).await;
-    told.unwrap_or_else(|error| Some((code_of(&error), json!({ "error": error.text() }))))
+    let ended = send_updates(app, socket, opened).await;
+    ended.unwrap_or_else(|error| Some((close_code(&error), json!({ "error": error.text() }))))
 }
 
-async fn open(
+async fn open_watch(
     app: &App,
     headers: &HeaderMap,
     kind: CrawlKind,
     id: Option<Uuid>,
 ) -> Result<Watch, (u16, serde_json::Value)> {
-    let refused = |error: WireError| (code_of(&error), json!({ "error": error.text() }));
+    let refused = |error: WireError| (close_code(&error), json!({ "error": error.text() }));
     let caller = identify(app, headers).await.map_err(refused)?;
-    caller.require(Scope::Crawl).map_err(refused)?;
-    app.gate.admit(&caller, RateGroup::Status).await.map_err(refused)?;
+    caller.require(Scope::Crawl).map_err(|error| refused(error.into()))?;
+    app.gate.admit(&caller, RateGroup::Status).await.map_err(|error| refused(error.into()))?;
     let id = id.ok_or_else(|| refused(Kind::InvalidJobId.into()))?;
-    // What belongs to another team is answered like what does not exist, or ids could be probed.
-    app.crawler.watch(&caller, kind, id, 0).await.map_err(refused)
+    // A crawl of another team looks as if it did not exist, so that ids cannot be probed.
+    app.crawler.watch(&caller, kind, id, 0).await.map_err(|error| refused(error.into()))
 }
 
-async fn tell(app: &App, socket: &mut WebSocket, mut watch: Watch) -> Result<Goodbye, WireError> {
+async fn send_updates(app: &App, socket: &mut WebSocket, mut watch: Watch) -> Result<CloseReason, WireError> {
     let done = |status: &str| Ok(Some((1000, json!({ "type": "done", "status": status }))));
     let caught_up = watch.catch_up().await?;
-    // What has ended and does not fit is not begun: clients take an ended status for the whole result.
-    let told = caught_up.live || caught_up.whole;
-    if told && !send(socket, framed("catchup", &caught_up.status)).await {
+    // A finished crawl that does not fit into one message is not sent: clients take a final status for the
+    // whole result.
+    let send_status = caught_up.live || caught_up.whole;
+    if send_status && !send(socket, typed_message("catchup", &caught_up.status)).await {
         return Ok(None);
     }
     if !caught_up.live {
         return done("ended");
     }
     loop {
-        let Some(look) = next_look(app, socket, &mut watch).await? else { return Ok(None) };
-        let Look { head, documents, ended } = look;
+        let Some(look) = next_update(app, socket, &mut watch).await? else { return Ok(None) };
+        let WatchUpdate { head, documents, ended } = look;
         for (_, document) in documents {
-            if !send(socket, framed("document", &document)).await {
+            if !send(socket, typed_message("document", &document)).await {
                 return Ok(None);
             }
         }
-        // An end that is no failure is told by closing; clients take a failed crawl's status from here only.
+        // A successful end is reported by closing; for a failed crawl clients need the final status.
         if !ended || head.status == "failed" {
             let status = serde_json::to_vec(&head).unwrap_or_default();
             if !send(socket, status).await {
@@ -147,18 +150,22 @@ async fn tell(app: &App, socket: &mut WebSocket, mut watch: Watch) -> Result<Goo
     }
 }
 
-/// The next look; none when the other side has gone, or we are.
-async fn next_look(app: &App, socket: &mut WebSocket, watch: &mut Watch) -> Result<Option<Look>, WireError> {
+/// The next update; none if the client has gone.
+async fn next_update(
+    app: &App,
+    socket: &mut WebSocket,
+    watch: &mut Watch,
+) -> Result<Option<WatchUpdate>, WireError> {
     let mut look = pin!(watch.next());
     loop {
         tokio::select! {
-            look = &mut look => return look.map(Some),
+            look = &mut look => return Ok(Some(look?)),
             () = app.stopping.cancelled() => return Err(WireError::unavailable("the server is stopping", 5)),
             message = socket.recv() => match message {
                 None | Some(Err(_) | Ok(Message::Close(_))) => return Ok(None),
                 Some(Ok(_)) => {}
             },
-            () = tokio::time::sleep(PING_EVERY) => {
+            () = tokio::time::sleep(PING_INTERVAL) => {
                 if !send_message(socket, Message::Ping(Bytes::new())).await {
                     return Ok(None);
                 }
@@ -167,8 +174,8 @@ async fn next_look(app: &App, socket: &mut WebSocket, watch: &mut Watch) -> Resu
     }
 }
 
-/// `{"type":…,"data":…}` round what is JSON already.
-fn framed(kind: &str, json: &[u8]) -> Vec<u8> {
+/// Puts JSON into `{"type":…,"data":…}`.
+fn typed_message(kind: &str, json: &[u8]) -> Vec<u8> {
     let mut frame = format!("{{\"type\":\"{kind}\",\"data\":").into_bytes();
     frame.reserve_exact(json.len() + 1);
     frame.extend_from_slice(json);
@@ -176,33 +183,33 @@ fn framed(kind: &str, json: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Whether it was taken.
+/// Returns whether the message was sent.
 async fn send(socket: &mut WebSocket, json: Vec<u8>) -> bool {
-    // JSON of ours is always UTF-8.
+    // Our JSON is always UTF-8.
     let text = String::from_utf8(json).unwrap_or_default();
     send_message(socket, Message::Text(text.into())).await
 }
 
 async fn send_message(socket: &mut WebSocket, message: Message) -> bool {
-    tokio::time::timeout(SEND_TIME, socket.send(message)).await.is_ok_and(|sent| sent.is_ok())
+    tokio::time::timeout(SEND_TIMEOUT, socket.send(message)).await.is_ok_and(|sent| sent.is_ok())
 }
 
-async fn hang_up(mut socket: WebSocket, goodbye: Goodbye) {
-    let Some((code, reason)) = goodbye else { return };
-    let frame = CloseFrame { code, reason: short(reason.to_string()).into() };
+async fn close_socket(mut socket: WebSocket, close_reason: CloseReason) {
+    let Some((code, reason)) = close_reason else { return };
+    let frame = CloseFrame { code, reason: fit_close_reason(reason.to_string()).into() };
     if send_message(&mut socket, Message::Close(Some(frame))).await {
-        // Leaving at once could take the frame with it.
+        // Closing at once could lose the close frame.
         let heard = async { while let Some(Ok(_)) = socket.recv().await {} };
-        let _ = tokio::time::timeout(GOODBYE_TIME, heard).await;
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, heard).await;
     }
 }
 
-/// A reason has room for 123 bytes; one that has not is left out rather than cut into what is no JSON.
-fn short(reason: String) -> String {
+/// A close reason is limited to 123 bytes; a longer one is left out, because cut JSON would be invalid.
+fn fit_close_reason(reason: String) -> String {
     if reason.len() <= 123 { reason } else { "{}".to_owned() }
 }
 
-fn code_of(error: &WireError) -> u16 {
+fn close_code(error: &WireError) -> u16 {
     match error.status() {
         401 => 3000,
         403 => 3003,
@@ -213,17 +220,18 @@ fn code_of(error: &WireError) -> u16 {
     }
 }
 
-/// The same as server-sent events. Documents have their number as id, so a client that comes back goes on where it was.
+/// The updates as server-sent events. The number of a document is its event id, so that a client that
+/// reconnects can continue.
 pub async fn events(
     app: &App,
     caller: &Arc<Caller>,
     kind: CrawlKind,
     id: Uuid,
     headers: &HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, ApiError> {
     let watch = app.crawler.watch(caller, kind, id, last_event(headers)?).await?;
-    let stream = told(watch, app.stopping.clone());
-    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(PING_EVERY)).into_response())
+    let stream = event_stream(watch, app.stopping.clone());
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(PING_INTERVAL)).into_response())
 }
 
 fn last_event(headers: &HeaderMap) -> Result<u64, WireError> {
@@ -234,34 +242,34 @@ fn last_event(headers: &HeaderMap) -> Result<u64, WireError> {
     })
 }
 
-fn told(watch: Watch, stopping: CancellationToken) -> impl Stream<Item = Result<Event, Infallible>> {
+fn event_stream(watch: Watch, stopping: CancellationToken) -> impl Stream<Item = Result<Event, Infallible>> {
     let state = (Some(watch), VecDeque::new(), stopping);
-    stream::unfold(state, |(mut watch, mut waiting, stopping)| async move {
-        while waiting.is_empty() {
+    stream::unfold(state, |(mut watch, mut pending, stopping)| async move {
+        while pending.is_empty() {
             let look = stopping.run_until_cancelled(watch.as_mut()?.next()).await?;
-            if waiting_of(look, &mut waiting) {
+            if push_events(look, &mut pending) {
                 watch = None;
             }
         }
-        waiting.pop_front().map(|event| (Ok(event), (watch, waiting, stopping)))
+        pending.pop_front().map(|event| (Ok(event), (watch, pending, stopping)))
     })
 }
 
-/// Puts a look into events; whether it was the last one.
-fn waiting_of(look: Result<Look, WireError>, waiting: &mut VecDeque<Event>) -> bool {
+/// Adds the events of an update; returns whether it was the last one.
+fn push_events(look: Result<WatchUpdate, engine::Error>, pending: &mut VecDeque<Event>) -> bool {
     let event = |name: &str, json: Vec<u8>| {
         Event::default().event(name).data(String::from_utf8(json).unwrap_or_default())
     };
     let plain = |name: &str, body: Result<Vec<u8>, serde_json::Error>| event(name, body.unwrap_or_default());
     match look {
-        Ok(Look { head, documents, ended }) => {
+        Ok(WatchUpdate { head, documents, ended }) => {
             let numbered = documents.into_iter();
-            waiting.extend(numbered.map(|(number, json)| event("document", json).id(number.to_string())));
-            waiting.push_back(plain(if ended { "done" } else { "status" }, serde_json::to_vec(&head)));
+            pending.extend(numbered.map(|(number, json)| event("document", json).id(number.to_string())));
+            pending.push_back(plain(if ended { "done" } else { "status" }, serde_json::to_vec(&head)));
             ended
         }
         Err(error) => {
-            waiting.push_back(plain("error", serde_json::to_vec(&error.body())));
+            pending.push_back(plain("error", serde_json::to_vec(&error.to_wire().body())));
             true
         }
     }
@@ -298,8 +306,8 @@ mod tests {
 
     #[test]
     fn reasons_fit_their_frame_and_stay_json() {
-        assert_eq!(short("{}".to_owned()), "{}");
+        assert_eq!(fit_close_reason("{}".to_owned()), "{}");
         let long = json!({ "error": "x".repeat(200) }).to_string();
-        assert_eq!(short(long), "{}");
+        assert_eq!(fit_close_reason(long), "{}");
     }
 }

@@ -1,9 +1,9 @@
-//! `/v2/team/webhook-secret` and `/v2/team/webhooks/…`: what webhooks are signed with, and what could not be delivered.
+//! `/v2/team/webhook-secret` and `/v2/team/webhooks/…`: the signing secret, and deliveries that failed.
 
 use crate::app::App;
+use crate::auth::Authenticated;
 use crate::body::QueryString;
-use crate::error::Failure;
-use crate::guard::Who;
+use crate::error::ApiError;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::time::iso;
@@ -13,8 +13,8 @@ use store::webhooks::{Delivery, WebhookSecret};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
-use wire::admin::Done;
-use wire::team::Answer;
+use wire::admin::SuccessResponse;
+use wire::team::DataResponse;
 use wire::webhook::{
     FailedDelivery, FailedPage, FailedQuery, PreviousSecret, RotateQuery, WebhookSecretView,
 };
@@ -28,70 +28,71 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(retry))
 }
 
-/// The secret webhooks are signed with
+/// Get the secret that webhooks are signed with
 #[utoipa::path(get, path = "/v2/team/webhook-secret", tag = "Webhooks",
-    responses((status = 200, body = Answer<WebhookSecretView>)))]
+    responses((status = 200, body = DataResponse<WebhookSecretView>)))]
 async fn secret(
     State(app): State<App>,
-    Who(caller): Who,
-) -> Result<Json<Answer<WebhookSecretView>>, Failure> {
-    view(secrets::of_team(app.store.as_ref(), caller.team).await?)
+    Authenticated(caller): Authenticated,
+) -> Result<Json<DataResponse<WebhookSecretView>>, ApiError> {
+    secret_view(secrets::team_secrets(app.store.as_ref(), caller.team).await?)
 }
 
-/// Make a new secret; the one before signs for a while longer
+/// Replace the webhook secret; the previous one stays valid for a while
 #[utoipa::path(post, path = "/v2/team/webhook-secret/rotate", tag = "Webhooks", params(RotateQuery),
-    responses((status = 200, body = Answer<WebhookSecretView>)))]
+    responses((status = 200, body = DataResponse<WebhookSecretView>)))]
 async fn rotate(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     QueryString(query): QueryString<RotateQuery>,
-) -> Result<Json<Answer<WebhookSecretView>>, Failure> {
+) -> Result<Json<DataResponse<WebhookSecretView>>, ApiError> {
     let hours = query.phase_out_hours.unwrap_or(24);
     let mut issues = Issues::default();
     issues.range("phaseOutHours", hours, &(0..=168));
     issues.finish()?;
     let phase_out = Duration::from_hours(hours.into());
-    view(secrets::rotate(app.store.as_ref(), caller.team, phase_out).await?)
+    secret_view(secrets::rotate(app.store.as_ref(), caller.team, phase_out).await?)
 }
 
-/// Deliveries that were given up, newest first
+/// List failed webhook deliveries, newest first
 #[utoipa::path(get, path = "/v2/team/webhooks/failed", tag = "Webhooks", params(FailedQuery),
     responses((status = 200, body = FailedPage)))]
 async fn failed(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     QueryString(query): QueryString<FailedQuery>,
-) -> Result<Json<FailedPage>, Failure> {
+) -> Result<Json<FailedPage>, ApiError> {
     let limit = query.limit.unwrap_or(50);
     let mut issues = Issues::default();
     issues.range("limit", limit, &(1..=100));
     issues.finish()?;
-    let found = app.store.dead_letters(caller.team, query.cursor, limit + 1).await.map_err(Failure::store)?;
-    let mut data: Vec<_> = found.into_iter().map(letter).collect();
+    let found =
+        app.store.dead_letters(caller.team, query.cursor, limit + 1).await.map_err(ApiError::from_store)?;
+    let mut data: Vec<_> = found.into_iter().map(failed_delivery).collect();
     let more = data.len() > limit as usize;
     data.truncate(limit as usize);
     let cursor = data.last().filter(|_| more).map(|last| last.id);
     Ok(Json(FailedPage { success: true, data, cursor }))
 }
 
-/// Send a delivery that was given up again
+/// Retry a failed webhook delivery
 #[utoipa::path(post, path = "/v2/team/webhooks/failed/{id}/retry", tag = "Webhooks",
-    params(("id" = Uuid, Path, description = "Id of the delivery")), responses((status = 200, body = Done)))]
+    params(("id" = Uuid, Path, description = "Id of the delivery")), responses((status = 200, body = SuccessResponse)))]
 async fn retry(
     State(app): State<App>,
-    Who(caller): Who,
+    Authenticated(caller): Authenticated,
     Path(id): Path<String>,
-) -> Result<Json<Done>, Failure> {
+) -> Result<Json<SuccessResponse>, ApiError> {
     let issue = || Issue::at("id", "must be a UUID", "invalid_value");
     let id = Uuid::try_parse(&id).map_err(|_| WireError::invalid(&[issue()]))?;
-    if !app.store.revive_delivery(caller.team, id).await.map_err(Failure::store)? {
+    if !app.store.revive_delivery(caller.team, id).await.map_err(ApiError::from_store)? {
         return Err(Kind::NotFound.into());
     }
-    Ok(Json(Done { success: true }))
+    Ok(Json(SuccessResponse { success: true }))
 }
 
-/// Newest first, and never empty: the first is made when it is asked for.
-fn view(known: Vec<WebhookSecret>) -> Result<Json<Answer<WebhookSecretView>>, Failure> {
+/// The secrets are ordered newest first and never empty: the first one is created on request.
+fn secret_view(known: Vec<WebhookSecret>) -> Result<Json<DataResponse<WebhookSecretView>>, ApiError> {
     let mut known = known.into_iter();
     let current = known.next().ok_or(Kind::Internal)?;
     let previous = known.next().map(|older| PreviousSecret {
@@ -100,10 +101,10 @@ fn view(known: Vec<WebhookSecret>) -> Result<Json<Answer<WebhookSecretView>>, Fa
         until: iso(older.until.unwrap_or(older.created_at)),
     });
     let view = WebhookSecretView { secret: current.secret, created_at: iso(current.created_at), previous };
-    Ok(Json(Answer::of(view)))
+    Ok(Json(DataResponse::new(view)))
 }
 
-fn letter(delivery: Delivery) -> FailedDelivery {
+fn failed_delivery(delivery: Delivery) -> FailedDelivery {
     FailedDelivery {
         id: delivery.id,
         kind: delivery.event,

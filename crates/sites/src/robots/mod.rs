@@ -1,27 +1,27 @@
-//! What a site asks of robots: its robots.txt by RFC 9309, and what single pages say of themselves.
+//! robots.txt (RFC 9309), and the rules that single pages give.
 //!
-//! Written here rather than taken: the parsers that exist compile each rule to a regex or match with backtracking, and a
-//! hostile file must cost linear time. Never fetches; redirects and caching are the caller's.
+//! Written here because existing parsers compile each rule to a regex or match with backtracking, and a
+//! hostile file must cost linear time. Never fetches; redirects and caching are the caller's job.
 
 mod page_rules;
 mod parse;
 mod pattern;
 
 pub use page_rules::{PageRules, page_rules};
-use pattern::{Pattern, comparable};
+use pattern::{Pattern, normalize_path};
 use std::time::Duration;
 
-/// As much of a robots.txt as is read; the standard's least.
-pub const MOST_BYTES: usize = 500 << 10;
-/// A longer delay between requests is not believed.
-pub const LONGEST_DELAY: Duration = Duration::from_hours(1);
-/// Sitemaps named past this many are not kept.
-pub const MOST_SITEMAPS: usize = 1000;
+/// How much of a robots.txt is read; the minimum of the standard.
+pub const MAX_FILE_BYTES: usize = 500 << 10;
+/// A longer crawl delay is reduced to this.
+pub const MAX_CRAWL_DELAY: Duration = Duration::from_hours(1);
+/// Sitemaps beyond this number are ignored.
+pub const MAX_SITEMAPS: usize = 1000;
 
 /// The rules of one site for one robot.
 #[derive(Clone, Debug, Default)]
 pub struct Robots {
-    /// Longest first, and of equals what allows first: the first that matches decides.
+    /// Longest first, and `allow` first among equals: the first match decides.
     rules: Vec<Rule>,
     delay: Option<Duration>,
     sitemaps: Vec<String>,
@@ -36,11 +36,11 @@ struct Rule {
 }
 
 impl Robots {
-    /// The rules that an answer to `GET /robots.txt` makes, for a robot that calls itself `agent`.
+    /// The rules from the response to `GET /robots.txt`, for the user agent `agent`.
     ///
-    /// A file is read. An answer in the 400s, or a redirect that led nowhere, means that there are no rules. An answer in
-    /// the 500s, or none at all (`status` none), forbids everything: the site may have rules and cannot say them.
-    pub fn from_answer(status: Option<u16>, body: &[u8], agent: &str) -> Self {
+    /// A 4xx response, or a redirect that led nowhere, means that there are no rules. A 5xx response, or none
+    /// at all (`status` is `None`), forbids everything: the site may have rules but cannot deliver them.
+    pub fn from_response(status: Option<u16>, body: &[u8], agent: &str) -> Self {
         match status {
             Some(200..=299) => Self::parse(body, agent),
             Some(300..=499) => Self::default(),
@@ -48,7 +48,7 @@ impl Robots {
         }
     }
 
-    /// Reads a robots.txt. Whatever cannot be understood is passed over.
+    /// Parses a robots.txt. Unknown lines are ignored.
     pub fn parse(file: &[u8], agent: &str) -> Self {
         parse::parse(file, agent)
     }
@@ -64,26 +64,26 @@ impl Robots {
         if self.rules.is_empty() {
             return true;
         }
-        let path = comparable(path_and_query);
+        let path = normalize_path(path_and_query);
         self.rules.iter().find(|rule| rule.pattern.matches(&path)).is_none_or(|rule| rule.allow)
     }
 
-    /// How long to wait between requests, where the site asks for it.
+    /// The crawl delay, if the site has one.
     pub fn delay(&self) -> Option<Duration> {
         self.delay
     }
 
-    /// Sitemaps as the file names them; some are relative though they should not be.
+    /// Sitemap URLs as written; some are relative although they should not be.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }
 
-    /// Everything is forbidden because nobody could say what is allowed.
+    /// Everything is forbidden because the rules could not be fetched.
     pub fn is_unreachable(&self) -> bool {
         self.unreachable
     }
 
-    /// The file was longer than [`MOST_BYTES`]; the rest was not read.
+    /// The file was longer than [`MAX_FILE_BYTES`]; the rest was ignored.
     pub fn is_truncated(&self) -> bool {
         self.truncated
     }

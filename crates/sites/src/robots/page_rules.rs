@@ -1,33 +1,37 @@
-//! What a page says about itself to robots: `<meta name="robots">` and `X-Robots-Tag`.
+//! Robots rules of a single page: `<meta name="robots">` and `X-Robots-Tag`.
 
 /// What a page allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRules {
     /// Its links may be followed.
     pub follow: bool,
-    /// It may be listed. A crawl that somebody asked for scrapes it all the same; a shared list should not show it.
+    /// It may be indexed. A crawl that somebody requested scrapes it all the same; a shared index should not
+    /// contain it.
     pub index: bool,
 }
 
-/// Directives with a value after a colon; any other word before a colon names a robot.
-const VALUED: [&str; 4] = ["max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"];
+/// Directives with a value after a colon; any other word before a colon is a user agent.
+const VALUED_DIRECTIVES: [&str; 4] =
+    ["max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"];
 
-/// Reads the contents of a page's robots meta tags (those for all robots or for this one) and its `X-Robots-Tag` headers,
-/// which may be for one robot (`otherbot: nofollow`).
+/// Parses the robots meta tags of a page (those for all agents or for this one) and its `X-Robots-Tag`
+/// headers, which may be for one agent (`otherbot: nofollow`).
 pub fn page_rules(meta: &[&str], headers: &[&str], agent: &str) -> PageRules {
     let mut rules = PageRules { follow: true, index: true };
     for text in meta {
-        text.split([',', ' ', ';']).for_each(|word| rules.hear(word));
+        text.split([',', ' ', ';']).for_each(|word| rules.apply_directive(word));
     }
     let us = agent.split(['/', ' ']).next().unwrap_or_default();
     for header in headers {
         let mut for_us = true;
         for part in header.split(',') {
             let directive = match part.split_once(':') {
-                Some((name, _)) if VALUED.iter().any(|valued| name.trim().eq_ignore_ascii_case(valued)) => {
+                Some((name, _))
+                    if VALUED_DIRECTIVES.iter().any(|valued| name.trim().eq_ignore_ascii_case(valued)) =>
+                {
                     continue;
                 }
-                // A clock in a date has colons too, but no robot has spaces in its name.
+                // A time in a date has colons too, but no user agent has spaces in its name.
                 Some((name, _)) if name.trim().contains(char::is_whitespace) => continue,
                 Some((name, directive)) => {
                     let name = name.trim();
@@ -37,7 +41,7 @@ pub fn page_rules(meta: &[&str], headers: &[&str], agent: &str) -> PageRules {
                 None => part,
             };
             if for_us {
-                rules.hear(directive);
+                rules.apply_directive(directive);
             }
         }
     }
@@ -45,7 +49,7 @@ pub fn page_rules(meta: &[&str], headers: &[&str], agent: &str) -> PageRules {
 }
 
 impl PageRules {
-    fn hear(&mut self, directive: &str) {
+    fn apply_directive(&mut self, directive: &str) {
         let is = |word: &str| directive.trim().eq_ignore_ascii_case(word);
         self.follow &= !(is("nofollow") || is("none"));
         self.index &= !(is("noindex") || is("none"));

@@ -1,22 +1,22 @@
-//! One path pattern of a robots.txt: `*` is anything, a final `$` is the end, all else is itself.
+//! A path pattern of a robots.txt: `*` matches anything, a final `$` matches the end.
 
-use crate::address::normal_escapes;
+use crate::page_url::normalize_escapes;
 use memchr::memmem;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A pattern, cut at its stars.
+/// A path pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// In the form of [`comparable`], stars left in.
+    /// Normalized by [`normalize_path`], except for the stars.
     text: String,
-    to_the_end: bool,
+    anchored_at_end: bool,
 }
 
 impl Pattern {
-    /// None for an empty pattern, which forbids nothing.
-    pub fn read(written: &str) -> Option<Self> {
-        let (body, to_the_end) = match written.strip_suffix('$') {
+    /// `None` for an empty pattern, which forbids nothing.
+    pub fn parse(written: &str) -> Option<Self> {
+        let (body, anchored_at_end) = match written.strip_suffix('$') {
             Some(body) => (body, true),
             None => (written, false),
         };
@@ -31,30 +31,30 @@ impl Pattern {
             if number > 0 && !text.ends_with('*') {
                 text.push('*');
             }
-            text.push_str(&comparable(piece));
+            text.push_str(&normalize_path(piece));
         }
-        Some(Self { text, to_the_end })
+        Some(Self { text, anchored_at_end })
     }
 
-    /// How specific it is: longer patterns go first.
+    /// How specific it is: longer patterns are checked first.
     pub fn len(&self) -> usize {
-        self.text.len() + usize::from(self.to_the_end)
+        self.text.len() + usize::from(self.anchored_at_end)
     }
 
-    /// Looks for the pieces one after the other, each at its first place. With stars as the only wildcard, an earlier place
-    /// is never worse than a later one, so nothing is tried twice.
+    /// Searches the parts between stars one after the other, each at its first position. With `*` as the only
+    /// wildcard an earlier position is never worse than a later one, so no backtracking is needed.
     pub fn matches(&self, path: &str) -> bool {
         let mut pieces = self.text.split('*');
         let first = pieces.next().unwrap_or_default();
         let Some(mut rest) = path.strip_prefix(first) else { return false };
-        let Some(last) = pieces.next_back() else { return !self.to_the_end || rest.is_empty() };
+        let Some(last) = pieces.next_back() else { return !self.anchored_at_end || rest.is_empty() };
         for piece in pieces {
             match memmem::find(rest.as_bytes(), piece.as_bytes()) {
                 Some(at) => rest = &rest[at + piece.len()..],
                 None => return false,
             }
         }
-        if self.to_the_end {
+        if self.anchored_at_end {
             rest.ends_with(last)
         } else {
             memmem::find(rest.as_bytes(), last.as_bytes()).is_some()
@@ -62,10 +62,10 @@ impl Pattern {
     }
 }
 
-/// A path as patterns and addresses are compared: escapes in normal form, whatever is not ASCII escaped, and the two signs
-/// that mean something in patterns escaped where they are only themselves.
-pub fn comparable(path: &str) -> Cow<'_, str> {
-    let normal = normal_escapes(path);
+/// A path as it is compared with patterns: normalized escapes, non-ASCII characters escaped, and `*` and `$`
+/// escaped where they are literal.
+pub fn normalize_path(path: &str) -> Cow<'_, str> {
+    let normal = normalize_escapes(path);
     if normal.bytes().all(|byte| byte.is_ascii() && byte != b'*' && byte != b'$') {
         return normal;
     }
@@ -74,7 +74,7 @@ pub fn comparable(path: &str) -> Cow<'_, str> {
         if byte.is_ascii() && byte != b'*' && byte != b'$' {
             out.push(char::from(byte));
         } else {
-            write!(out, "%{byte:02X}").expect("a string takes all");
+            write!(out, "%{byte:02X}").expect("writing to a string cannot fail");
         }
     }
     Cow::Owned(out)

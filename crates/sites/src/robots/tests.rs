@@ -78,9 +78,9 @@ fn groups_are_found_by_product_and_joined() {
     assert!(!everybody.allows("/three"));
     assert!(everybody.allows("/robots.txt"));
     assert_eq!(everybody.sitemaps(), ["https://example.com/s.xml"]);
-    // A group for us that says nothing frees us from the one for all.
+    // A group for us without rules overrides the one for all.
     assert!(allowed("User-agent: gannetbot\nDisallow:\nUser-agent: *\nDisallow: /", "/x"));
-    // Part of a name is another robot.
+    // A part of a name is another agent.
     assert!(allowed("User-agent: gannet\nDisallow: /", "/x"));
     assert!(allowed("Disallow: /\n", "/x"), "a rule before any group is nobody's");
 }
@@ -92,11 +92,11 @@ fn files_as_people_write_them() {
     let delay = |file: &str| Robots::parse(file.as_bytes(), "x").delay();
     assert_eq!(delay(file), Some(Duration::from_millis(2500)));
     assert_eq!(delay("User-agent: *\nCrawl-delay: 1e30"), None);
-    assert_eq!(delay("User-agent: *\nCrawl-delay: 99999"), Some(LONGEST_DELAY));
+    assert_eq!(delay("User-agent: *\nCrawl-delay: 99999"), Some(MAX_CRAWL_DELAY));
     for wrong in ["-1", "NaN", "inf", "soon", "", "0"] {
         assert_eq!(delay(&format!("User-agent: *\nCrawl-delay: {wrong}")), None, "{wrong}");
     }
-    // A delay is a rule too: the group ends with it.
+    // A delay is a rule too: it ends the list of agents.
     let two = "User-agent: slow\nCrawl-delay: 5\nUser-agent: gannetbot\nDisallow: /\n";
     assert!(Robots::parse(two.as_bytes(), "slow").allows("/x"));
     assert!(allowed("<!doctype html><title>Not found</title><p>Disallow: /", "/x"));
@@ -104,7 +104,7 @@ fn files_as_people_write_them() {
 
 #[test]
 fn an_answer_that_is_no_file() {
-    let robots = |status| Robots::from_answer(status, b"User-agent: *\nDisallow: /x", "a");
+    let robots = |status| Robots::from_response(status, b"User-agent: *\nDisallow: /x", "a");
     assert!(!robots(Some(200)).allows("/x"));
     assert!(robots(Some(404)).allows("/x"));
     assert!(robots(Some(302)).allows("/x"));
@@ -116,7 +116,7 @@ fn an_answer_that_is_no_file() {
 #[test]
 fn the_limit_cuts_between_lines() {
     let mut file = b"User-agent: *\nDisallow: /early\n".to_vec();
-    file.resize(MOST_BYTES - 12, b'#');
+    file.resize(MAX_FILE_BYTES - 12, b'#');
     file.extend(b"\nDisallow: /late-and-cut\nDisallow: /never\n");
     let robots = Robots::parse(&file, "a");
     assert!(robots.is_truncated());

@@ -1,32 +1,32 @@
-//! Which addresses belong to a crawl.
+//! Decides which URLs belong to a crawl.
 //!
-//! A [`Scope`] is built once from the start address and what the caller asked for; then it decides about one address at a
-//! time, from that address alone. What needs memory (duplicates, limits, endless sites) is elsewhere: the ledger and
-//! [`crate::traps`].
+//! A [`Scope`] is built once from the start URL and the request; then it decides about one URL at a time,
+//! from that URL alone. What needs state (duplicates, limits, endless sites) is elsewhere: in the ledger and
+//! in [`crate::traps`].
 
-mod files;
+mod file_names;
 mod patterns;
-mod site;
+mod start_site;
 
-use crate::address::{Address, Unusable};
+use crate::page_url::{PageUrl, PageUrlError};
 use crate::robots::Robots;
 use crate::traps::{self, Trap};
 use patterns::Patterns;
-pub use patterns::{BadPattern, PatternList};
-use site::{Belonging, Site};
+pub use patterns::{PatternError, PatternList};
+use start_site::{SiteRelation, StartSite};
 
-/// Longest address that is followed; nobody links to pages by longer ones.
-pub const LONGEST_FOLLOWED: usize = 2048;
+/// The longest URL that is followed; real pages have shorter ones.
+pub const MAX_FOLLOWED_URL_BYTES: usize = 2048;
 
-/// What a crawl was asked to keep to. The defaults keep it below its start address.
+/// The limits of a crawl. By default it stays below its start URL.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "the API's own switches, each by itself")]
-pub struct Rules {
-    /// Only paths that one of these regexes finds something in; all when empty.
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of the API")]
+pub struct ScopeRules {
+    /// Only paths that match one of these regexes; all if empty.
     pub include_paths: Vec<String>,
-    /// No paths that one of these regexes finds something in.
+    /// No paths that match one of these regexes.
     pub exclude_paths: Vec<String>,
-    /// The regexes see the whole URL, with its query.
+    /// The regexes are matched against the whole URL, with its query.
     pub regex_on_full_url: bool,
     /// Everything on the start host, not only below the start path.
     pub crawl_entire_domain: bool,
@@ -34,70 +34,70 @@ pub struct Rules {
     pub allow_subdomains: bool,
     /// Pages of other sites that a page of this site links to; their own links are not followed.
     pub allow_external_links: bool,
-    /// How many links away from the start or a sitemap.
+    /// The maximum number of links from the start or a sitemap.
     pub max_discovery_depth: Option<u32>,
 }
 
-/// How an address was found.
+/// How a URL was discovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// It is where the crawl begins. It was asked for by name, so only robots rules can keep it out.
+pub enum Discovery {
+    /// The start URL. It was requested explicitly, so only robots rules can exclude it.
     Start,
-    /// A sitemap, a feed or what the server already knew. Depth 0.
+    /// From a sitemap, a feed or the known URLs. Depth 0.
     Listed,
-    /// A link on a page, or where a page redirected to.
+    /// From a link on a page, or a redirect target.
     Linked {
-        /// Links from the start to here: 1 on the start page.
+        /// Number of links from the start: 1 on the start page.
         depth: u32,
-        /// Whether the page with the link is of the site itself (see [`Scope::is_own`]).
+        /// Whether the linking page is of the site itself (see [`Scope::is_own_page`]).
         on_own_page: bool,
-        /// The page, or the link, asks not to follow.
+        /// The page or the link says `nofollow`.
         nofollow: bool,
     },
 }
 
-/// What becomes of an address.
+/// The decision about a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// It is scraped.
-    Take,
-    /// It is written down with its reason.
-    Skip(Reason),
+    Accept,
+    /// It is recorded in the ledger with its reason.
+    Skip(SkipReason),
 }
 
-/// Why an address is not scraped.
+/// Why a URL is not scraped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
+pub enum SkipReason {
     /// Another site.
     OffSite,
     /// Another host of the same domain.
     Subdomain,
-    /// Not below the start address.
+    /// Not below the start URL.
     OutsideStartPath,
     /// One of `excludePaths` matches.
     Excluded,
     /// None of `includePaths` matches.
     NotIncluded,
-    /// Past `maxDiscoveryDepth`.
+    /// Deeper than `maxDiscoveryDepth`.
     TooDeep,
-    /// The site's robots.txt asks for it.
+    /// Forbidden by the site's robots.txt.
     Robots,
-    /// The page or the link asks not to follow.
+    /// The page or the link says `nofollow`.
     NoFollow,
-    /// Not an http address.
+    /// Not an http URL.
     NotHttp,
-    /// No URL at all.
+    /// Not a valid URL.
     Malformed,
-    /// An image, a program, a style: nothing that has text.
+    /// An image, a program, a style sheet: a file without text.
     FileType,
-    /// The address is too long.
+    /// The URL is too long.
     TooLong,
-    /// One of endlessly many.
+    /// A crawler trap.
     Trap(Trap),
 }
 
-impl Reason {
-    /// The reason as one word for ledgers and answers.
+impl SkipReason {
+    /// The name of the reason in ledgers and responses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OffSite => "offSite",
@@ -117,20 +117,20 @@ impl Reason {
     }
 }
 
-impl From<Unusable> for Reason {
-    fn from(unusable: Unusable) -> Self {
-        match unusable {
-            Unusable::NotHttp => Self::NotHttp,
-            Unusable::TooLong => Self::TooLong,
-            Unusable::Malformed => Self::Malformed,
+impl From<PageUrlError> for SkipReason {
+    fn from(error: PageUrlError) -> Self {
+        match error {
+            PageUrlError::NotHttp => Self::NotHttp,
+            PageUrlError::TooLong => Self::TooLong,
+            PageUrlError::Malformed => Self::Malformed,
         }
     }
 }
 
-/// The bounds of one crawl.
+/// The scope of one crawl.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    site: Site,
+    site: StartSite,
     include: Option<Patterns>,
     exclude: Option<Patterns>,
     regex_on_full_url: bool,
@@ -140,10 +140,10 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Fails when a regex cannot be used, and names it.
-    pub fn new(start: &Address, rules: &Rules) -> Result<Self, BadPattern> {
+    /// Fails if a regex cannot be used, and names it.
+    pub fn new(start: &PageUrl, rules: &ScopeRules) -> Result<Self, PatternError> {
         Ok(Self {
-            site: Site::of(start.url(), rules.crawl_entire_domain),
+            site: StartSite::from_url(start.url(), rules.crawl_entire_domain),
             include: Patterns::compile(PatternList::IncludePaths, &rules.include_paths)?,
             exclude: Patterns::compile(PatternList::ExcludePaths, &rules.exclude_paths)?,
             regex_on_full_url: rules.regex_on_full_url,
@@ -153,67 +153,70 @@ impl Scope {
         })
     }
 
-    /// Decides about an address. `robots` are the rules of the address's own host; none where they are ignored.
-    pub fn decide(&self, address: &Address, found: Found, robots: Option<&Robots>) -> Decision {
-        match self.objection(address, found).or_else(|| forbidden(address, robots)) {
+    /// Decides about a URL. `robots` are the rules of the URL's own host; `None` where they are ignored.
+    pub fn decide(&self, page: &PageUrl, discovery: Discovery, robots: Option<&Robots>) -> Decision {
+        match self.skip_reason(page, discovery).or_else(|| robots_reason(page, robots)) {
             Some(reason) => Decision::Skip(reason),
-            None => Decision::Take,
+            None => Decision::Accept,
         }
     }
 
-    /// The first reason against an address but for robots rules, which come last: what they are said to block would have
-    /// been taken otherwise. So a caller can ask this before it fetches the robots.txt of another host.
-    pub fn objection(&self, address: &Address, found: Found) -> Option<Reason> {
-        let (depth, from_own, nofollow) = match found {
-            Found::Start => return None,
-            Found::Listed => (0, true, false),
-            Found::Linked { depth, on_own_page, nofollow } => (depth, on_own_page, nofollow),
+    /// The first reason to skip a URL, except for robots rules, which come last: a page reported as blocked
+    /// by robots.txt would otherwise have been accepted. So a caller can check this before it fetches the
+    /// robots.txt of another host.
+    pub fn skip_reason(&self, page: &PageUrl, discovery: Discovery) -> Option<SkipReason> {
+        let (depth, from_own, nofollow) = match discovery {
+            Discovery::Start => return None,
+            Discovery::Listed => (0, true, false),
+            Discovery::Linked { depth, on_own_page, nofollow } => (depth, on_own_page, nofollow),
         };
-        if address.url().as_str().len() > LONGEST_FOLLOWED {
-            return Some(Reason::TooLong);
+        if page.url().as_str().len() > MAX_FOLLOWED_URL_BYTES {
+            return Some(SkipReason::TooLong);
         }
-        self.out_of_place(address, from_own)
-            .or_else(|| files::has_no_text(address.url().path()).then_some(Reason::FileType))
-            .or_else(|| self.unwanted(address))
-            .or_else(|| self.max_discovery_depth.is_some_and(|most| depth > most).then_some(Reason::TooDeep))
-            .or_else(|| nofollow.then_some(Reason::NoFollow))
-            .or_else(|| traps::shape(address).map(Reason::Trap))
+        self.site_reason(page, from_own)
+            .or_else(|| file_names::has_no_text(page.url().path()).then_some(SkipReason::FileType))
+            .or_else(|| self.pattern_reason(page))
+            .or_else(|| {
+                self.max_discovery_depth.is_some_and(|max| depth > max).then_some(SkipReason::TooDeep)
+            })
+            .or_else(|| nofollow.then_some(SkipReason::NoFollow))
+            .or_else(|| traps::trap_by_shape(page).map(SkipReason::Trap))
     }
 
-    /// Whether a page is of the site that is crawled: links on it are followed.
-    pub fn is_own(&self, address: &Address) -> bool {
-        match self.site.belonging(address.url()) {
-            Belonging::Below | Belonging::SameHost => true,
-            Belonging::SameDomain => self.allow_subdomains,
-            Belonging::Foreign => false,
+    /// Whether a page is of the crawled site: only then its links are followed.
+    pub fn is_own_page(&self, page: &PageUrl) -> bool {
+        match self.site.relation(page.url()) {
+            SiteRelation::Below | SiteRelation::SameHost => true,
+            SiteRelation::SameDomain => self.allow_subdomains,
+            SiteRelation::Foreign => false,
         }
     }
 
-    fn out_of_place(&self, address: &Address, from_own: bool) -> Option<Reason> {
-        let reason = match self.site.belonging(address.url()) {
-            Belonging::Below => return None,
-            Belonging::SameHost => return Some(Reason::OutsideStartPath),
-            Belonging::SameDomain if self.allow_subdomains => return None,
-            Belonging::SameDomain => Reason::Subdomain,
-            Belonging::Foreign => Reason::OffSite,
+    fn site_reason(&self, page: &PageUrl, from_own: bool) -> Option<SkipReason> {
+        let reason = match self.site.relation(page.url()) {
+            SiteRelation::Below => return None,
+            SiteRelation::SameHost => return Some(SkipReason::OutsideStartPath),
+            SiteRelation::SameDomain if self.allow_subdomains => return None,
+            SiteRelation::SameDomain => SkipReason::Subdomain,
+            SiteRelation::Foreign => SkipReason::OffSite,
         };
         (!self.allow_external_links || !from_own).then_some(reason)
     }
 
-    fn unwanted(&self, address: &Address) -> Option<Reason> {
-        let url = address.url();
+    fn pattern_reason(&self, page: &PageUrl) -> Option<SkipReason> {
+        let url = page.url();
         let text = if self.regex_on_full_url { url.as_str() } else { url.path() };
-        if self.exclude.as_ref().is_some_and(|patterns| patterns.find_in(text)) {
-            return Some(Reason::Excluded);
+        if self.exclude.as_ref().is_some_and(|patterns| patterns.match_text(text)) {
+            return Some(SkipReason::Excluded);
         }
-        let missing = self.include.as_ref().is_some_and(|patterns| !patterns.find_in(text));
-        missing.then_some(Reason::NotIncluded)
+        let missing = self.include.as_ref().is_some_and(|patterns| !patterns.match_text(text));
+        missing.then_some(SkipReason::NotIncluded)
     }
 }
 
-fn forbidden(address: &Address, robots: Option<&Robots>) -> Option<Reason> {
-    let path_and_query = &address.url()[url::Position::BeforePath..url::Position::AfterQuery];
-    robots.is_some_and(|robots| !robots.allows(path_and_query)).then_some(Reason::Robots)
+fn robots_reason(page: &PageUrl, robots: Option<&Robots>) -> Option<SkipReason> {
+    let path_and_query = &page.url()[url::Position::BeforePath..url::Position::AfterQuery];
+    robots.is_some_and(|robots| !robots.allows(path_and_query)).then_some(SkipReason::Robots)
 }
 
 #[cfg(test)]

@@ -1,51 +1,51 @@
-//! Lists of a site's pages: XML sitemaps and their indexes, RSS, Atom, RDF, and plain lists of addresses.
+//! Sitemaps: XML sitemaps and their indexes, RSS, Atom, RDF, and plain lists of URLs.
 //!
-//! A [`Sitemap`] is fed bytes as they come and gives entries as they are complete, so a file of any size costs little
-//! memory. It takes what it can from broken files and never expands entities. Undoing gzip, fetching, and how deep and how
-//! often indexes are followed are the caller's.
+//! A [`Sitemap`] is fed bytes as they arrive and returns entries as they are complete, so a file of any size
+//! needs little memory. It reads what it can from broken files and never expands entities. Decompression,
+//! fetching, and how deep and how often indexes are followed are the caller's job.
 
-mod decide;
-mod lines;
-mod reader;
-mod tokens;
+mod detect_format;
+mod url_list;
+mod xml_reader;
+mod xml_tokens;
 
-use crate::address::LONGEST;
-use decide::Head;
+use crate::page_url::MAX_URL_BYTES;
+use detect_format::FileStart;
 use encoding_rs::{Decoder, UTF_8};
-use lines::Lines;
-use reader::Reader;
 use std::fmt;
-use tokens::Tokens;
 use url::Url;
+use url_list::UrlListReader;
+use xml_reader::XmlReader;
+use xml_tokens::Tokenizer;
 
-/// Entries in one file by the standard; many sites have more.
+/// The maximum number of entries in one file by the standard; many sites have more.
 pub const STANDARD_ENTRIES: usize = 50_000;
 /// Bytes that are decoded at a time.
-const PIECE: usize = 32 << 10;
+const CHUNK_BYTES: usize = 32 << 10;
 
-/// What an entry leads to.
+/// What an entry links to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// A page of the site.
     Page,
-    /// A further sitemap.
+    /// Another sitemap.
     Sitemap,
-    /// The next part of this feed.
+    /// The next page of this feed.
     Feed,
 }
 
-/// One line of a sitemap.
+/// One entry of a sitemap.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct SitemapEntry {
     /// Absolute, http or https.
     pub url: Url,
     /// When it changed, as the site writes it.
     pub lastmod: Option<String>,
-    /// What it leads to.
-    pub kind: Kind,
+    /// What it links to.
+    pub kind: EntryKind,
 }
 
-/// What a file turned out to be.
+/// The detected format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `<urlset>`
@@ -54,91 +54,101 @@ pub enum Format {
     Index,
     /// RSS, RDF or Atom.
     Feed,
-    /// XML with some other root; entries may have been found all the same.
+    /// XML with another root; it may contain entries all the same.
     OtherXml,
-    /// One address in each line.
+    /// One URL per line.
     Lines,
-    /// A page, most often one that says that there is no sitemap.
+    /// An HTML page, usually an error page.
     Html,
 }
 
-/// What is known when a file has been read.
+/// Summary of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
-    /// What it was; none when it was empty.
+pub struct SitemapSummary {
+    /// Its format; `None` if it was empty.
     pub format: Option<Format>,
-    /// Entries given.
+    /// Number of returned entries.
     pub entries: usize,
-    /// Entries left out because their address is none, or too long.
+    /// Entries skipped because their URL is invalid or too long.
     pub refused: usize,
-    /// There was more than was asked for.
+    /// There were more entries than requested.
     pub truncated: bool,
 }
 
-/// A sitemap that is being read.
+/// Reads a sitemap.
 pub struct Sitemap {
     decoder: Decoder,
     text: String,
-    source: Source,
-    out: Out,
+    parser: FileParser,
+    out: EntryCollector,
 }
 
-enum Source {
-    Undecided(Head),
-    Xml(Box<(Tokens, Reader)>),
-    Lines(Lines),
+enum FileParser {
+    Undecided(FileStart),
+    Xml(Box<(Tokenizer, XmlReader)>),
+    Lines(UrlListReader),
 }
 
-/// Where entries go.
+/// Collects entries.
 #[derive(Debug)]
-struct Out {
+struct EntryCollector {
     base: Url,
-    most: usize,
-    ready: Vec<Entry>,
-    given: usize,
+    max_entries: usize,
+    ready: Vec<SitemapEntry>,
+    returned: usize,
     refused: usize,
     truncated: bool,
     format: Option<Format>,
 }
 
 impl Sitemap {
-    /// A reader for the file at `base`, which relative addresses are resolved against. It gives at most `most` entries.
-    pub fn new(base: Url, most: usize) -> Self {
+    /// Reads the file at `base`, which relative URLs are resolved against. Returns at most `max_entries`
+    /// entries.
+    pub fn new(base: Url, max_entries: usize) -> Self {
         Self {
             decoder: UTF_8.new_decoder(),
             text: String::new(),
-            source: Source::Undecided(Head::default()),
-            out: Out { base, most, ready: Vec::new(), given: 0, refused: 0, truncated: false, format: None },
+            parser: FileParser::Undecided(FileStart::default()),
+            out: EntryCollector {
+                base,
+                max_entries,
+                ready: Vec::new(),
+                returned: 0,
+                refused: 0,
+                truncated: false,
+                format: None,
+            },
         }
     }
 
-    /// Takes the next bytes; gives the entries that they complete.
-    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Entry> {
-        for piece in bytes.chunks(PIECE) {
+    /// Reads the next bytes; returns the entries that they complete.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<SitemapEntry> {
+        for piece in bytes.chunks(CHUNK_BYTES) {
             self.decode(piece, false);
         }
         std::mem::take(&mut self.out.ready)
     }
 
-    /// Nothing more will be found: enough was given, or this is no sitemap. The rest need not be fetched.
+    /// No more entries will follow: the maximum is reached, or this is not a sitemap. The rest need not be
+    /// fetched.
     pub fn is_done(&self) -> bool {
         self.out.is_done()
     }
 
-    /// The file has ended; gives what was still open.
-    pub fn finish(mut self) -> (Vec<Entry>, Summary) {
+    /// The file has ended; returns the remaining entries.
+    pub fn finish(mut self) -> (Vec<SitemapEntry>, SitemapSummary) {
         self.decode(&[], true);
-        if let Source::Undecided(head) = &mut self.source {
-            let head = std::mem::take(head);
-            self.begin(head);
+        if let FileParser::Undecided(start) = &mut self.parser {
+            let start = std::mem::take(start);
+            self.begin(start);
         }
-        match &mut self.source {
-            Source::Xml(xml) => xml.1.finish(&mut self.out),
-            Source::Lines(lines) => lines.finish(&mut self.out),
-            Source::Undecided(_) => {}
+        match &mut self.parser {
+            FileParser::Xml(xml) => xml.1.finish(&mut self.out),
+            FileParser::Lines(lines) => lines.finish(&mut self.out),
+            FileParser::Undecided(_) => {}
         }
-        let Out { ready, given: entries, refused, truncated, format, .. } = self.out;
-        (ready, Summary { format, entries, refused, truncated })
+        let EntryCollector { ready, returned: entries, refused, truncated, format, .. } = self.out;
+        (ready, SitemapSummary { format, entries, refused, truncated })
     }
 
     fn decode(&mut self, bytes: &[u8], last: bool) {
@@ -147,63 +157,65 @@ impl Sitemap {
         }
         let mut text = std::mem::take(&mut self.text);
         text.clear();
-        text.reserve(self.decoder.max_utf8_buffer_length(bytes.len()).unwrap_or(PIECE * 3));
-        // The buffer holds the worst case, so one call takes all bytes.
+        text.reserve(self.decoder.max_utf8_buffer_length(bytes.len()).unwrap_or(CHUNK_BYTES * 3));
+        // The buffer fits the worst case, so one call consumes all bytes.
         let _ = self.decoder.decode_to_string(bytes, &mut text, last);
-        self.take(&text);
+        self.process(&text);
         self.text = text;
     }
 
-    fn take(&mut self, text: &str) {
-        match &mut self.source {
-            Source::Undecided(head) => {
-                if head.add(text) {
-                    let head = std::mem::take(head);
-                    self.begin(head);
+    fn process(&mut self, text: &str) {
+        match &mut self.parser {
+            FileParser::Undecided(start) => {
+                if start.add(text) {
+                    let start = std::mem::take(start);
+                    self.begin(start);
                 }
             }
-            Source::Xml(xml) => {
+            FileParser::Xml(xml) => {
                 let (tokens, reader) = &mut **xml;
-                tokens.feed(text, |token| reader.take(token, &mut self.out));
+                tokens.feed(text, |token| reader.handle(token, &mut self.out));
             }
-            Source::Lines(lines) => lines.feed(text, &mut self.out),
+            FileParser::Lines(lines) => lines.feed(text, &mut self.out),
         }
     }
 
-    /// Enough of the file was seen to know what it is.
-    fn begin(&mut self, head: Head) {
-        let Some((is_xml, text)) = head.decide() else { return };
-        self.source = if is_xml {
-            Source::Xml(Box::default())
+    /// Starts to parse once the format is known.
+    fn begin(&mut self, start: FileStart) {
+        let Some((is_xml, text)) = start.detect() else { return };
+        self.parser = if is_xml {
+            FileParser::Xml(Box::default())
         } else {
             self.out.format = Some(Format::Lines);
-            Source::Lines(Lines::default())
+            FileParser::Lines(UrlListReader::default())
         };
-        self.take(&text);
+        self.process(&text);
     }
 }
 
-impl Out {
+impl EntryCollector {
     fn is_done(&self) -> bool {
         self.truncated || self.format == Some(Format::Html)
     }
 
-    fn add(&mut self, written: &str, lastmod: Option<String>, kind: Kind) {
-        let joined = if written.len() > LONGEST { None } else { self.base.join(written).ok() };
-        match joined.filter(|url| matches!(url.scheme(), "http" | "https") && url.as_str().len() <= LONGEST) {
-            Some(_) if self.given == self.most => self.truncated = true,
+    fn add(&mut self, written: &str, lastmod: Option<String>, kind: EntryKind) {
+        let joined = if written.len() > MAX_URL_BYTES { None } else { self.base.join(written).ok() };
+        match joined
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_BYTES)
+        {
+            Some(_) if self.returned == self.max_entries => self.truncated = true,
             Some(url) => {
-                self.given += 1;
-                let kind = if names_a_sitemap(&url) { Kind::Sitemap } else { kind };
-                self.ready.push(Entry { url, lastmod, kind });
+                self.returned += 1;
+                let kind = if is_sitemap_url(&url) { EntryKind::Sitemap } else { kind };
+                self.ready.push(SitemapEntry { url, lastmod, kind });
             }
             None => self.refused += 1,
         }
     }
 }
 
-/// Some list their sitemaps as if they were pages.
-fn names_a_sitemap(url: &Url) -> bool {
+/// Some sites list their sitemaps as if they were pages.
+fn is_sitemap_url(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     let mut endings = name.rsplit('.');
     name.contains("sitemap")

@@ -1,16 +1,17 @@
 use super::*;
 
-/// Reads a file at once and byte by byte; both must give the same.
-fn read(file: impl AsRef<[u8]>) -> (Vec<String>, Summary) {
+/// Reads a file at once and byte by byte; both must give the same result.
+fn read(file: impl AsRef<[u8]>) -> (Vec<String>, SitemapSummary) {
     let (entries, summary) = read_entries(file.as_ref());
     (entries.into_iter().map(|entry| entry.url.into()).collect(), summary)
 }
 
-fn read_entries(file: &[u8]) -> (Vec<Entry>, Summary) {
+fn read_entries(file: &[u8]) -> (Vec<SitemapEntry>, SitemapSummary) {
     let base = Url::parse("https://a.com/deep/sitemap.xml").unwrap();
     let [at_once, in_bytes] = [file.len().max(1), 1].map(|size| {
         let mut sitemap = Sitemap::new(base.clone(), 1000);
-        let mut entries: Vec<Entry> = file.chunks(size).flat_map(|chunk| sitemap.feed(chunk)).collect();
+        let mut entries: Vec<SitemapEntry> =
+            file.chunks(size).flat_map(|chunk| sitemap.feed(chunk)).collect();
         let (rest, summary) = sitemap.finish();
         entries.extend(rest);
         (entries, summary)
@@ -48,8 +49,11 @@ fn sitemaps() {
             ("https://a.com/three", Some("2020")),
         ]
     );
-    assert!(entries.iter().all(|entry| entry.kind == Kind::Page));
-    assert_eq!(summary, Summary { format: Some(Format::Pages), entries: 4, refused: 1, truncated: false });
+    assert!(entries.iter().all(|entry| entry.kind == EntryKind::Page));
+    assert_eq!(
+        summary,
+        SitemapSummary { format: Some(Format::Pages), entries: 4, refused: 1, truncated: false }
+    );
 }
 
 #[test]
@@ -66,7 +70,7 @@ fn indexes() {
         assert_eq!(entries.len(), 1, "{file}");
         assert_eq!(
             (entries[0].url.as_str(), entries[0].kind),
-            ("https://a.com/s1.xml", Kind::Sitemap),
+            ("https://a.com/s1.xml", EntryKind::Sitemap),
             "{file}"
         );
     }
@@ -75,8 +79,8 @@ fn indexes() {
 #[test]
 fn sitemaps_listed_as_pages() {
     let file = "<urlset><url><loc>https://a.com/post-sitemap2.xml.gz</loc></url><url><loc>/sitemap/</loc></url></urlset>";
-    let kinds: Vec<Kind> = read_entries(file.as_bytes()).0.iter().map(|entry| entry.kind).collect();
-    assert_eq!(kinds, [Kind::Sitemap, Kind::Page]);
+    let kinds: Vec<EntryKind> = read_entries(file.as_bytes()).0.iter().map(|entry| entry.kind).collect();
+    assert_eq!(kinds, [EntryKind::Sitemap, EntryKind::Page]);
 }
 
 #[test]
@@ -92,9 +96,9 @@ fn feeds() {
     assert_eq!(
         found,
         [
-            ("https://a.com/feed?page=2", Kind::Feed),
-            ("https://a.com/1", Kind::Page),
-            ("https://a.com/2", Kind::Page)
+            ("https://a.com/feed?page=2", EntryKind::Feed),
+            ("https://a.com/1", EntryKind::Page),
+            ("https://a.com/2", EntryKind::Page)
         ]
     );
     assert_eq!(entries[1].lastmod.as_deref(), Some("Mon, 06 Sep 2021 00:01:00 GMT"));
@@ -118,7 +122,10 @@ fn lists() {
     let (urls, summary) =
         read("\u{feff}https://a.com/1\r\n\r\n  HTTP://a.com/2 \rnot one\nhttps://a.com/<3>\nhttps://a.com/4");
     assert_eq!(urls, ["https://a.com/1", "http://a.com/2", "https://a.com/%3C3%3E", "https://a.com/4"]);
-    assert_eq!(summary, Summary { format: Some(Format::Lines), entries: 4, refused: 1, truncated: false });
+    assert_eq!(
+        summary,
+        SitemapSummary { format: Some(Format::Lines), entries: 4, refused: 1, truncated: false }
+    );
     assert_eq!(read("").1.format, None);
     assert_eq!(read(" \n ").1.format, None);
     assert_eq!(read(r#"{"error":"no"}"#).0.len(), 0);
@@ -129,7 +136,7 @@ fn lists() {
 #[test]
 fn broken_files_give_what_they_have() {
     for (file, urls) in [
-        // Cut in the middle of an address, of a tag, of an entry.
+        // Truncated in the middle of a URL, a tag, an entry.
         ("<urlset><url><loc>https://a.com/1</loc></url><url><loc>https://a.com/2", &["https://a.com/1"][..]),
         ("<urlset><url><loc>https://a.com/1</loc><last", &["https://a.com/1"]),
         // Never closed, closed wrongly, without a root, with another root.
@@ -143,7 +150,7 @@ fn broken_files_give_what_they_have() {
             "<urlset><loc>https://a.com/1</loc><loc>https://a.com/2</loc></urlset>",
             &["https://a.com/1", "https://a.com/2"],
         ),
-        // A warning before, an unescaped sign, an address over two lines.
+        // A warning before it, an unescaped character, a URL over two lines.
         (
             "Notice: x on line 3\n<?xml version='1.0'?><urlset><url><loc>https://a.com/1</loc></url>",
             &["https://a.com/1"],

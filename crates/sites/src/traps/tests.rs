@@ -1,16 +1,19 @@
 use super::*;
-use crate::address::Sameness;
+use crate::page_url::UrlEquivalence;
 
-fn address(path: &str) -> Address {
-    Address::parse(&format!("https://a.com{path}"), Sameness { similar: true, ..Sameness::default() })
-        .unwrap()
+fn address(path: &str) -> PageUrl {
+    PageUrl::parse(
+        &format!("https://a.com{path}"),
+        UrlEquivalence { similar: true, ..UrlEquivalence::default() },
+    )
+    .unwrap()
 }
 
 fn shape_of(path: &str) -> Option<Trap> {
-    shape(&address(path))
+    trap_by_shape(&address(path))
 }
 
-/// How many of these pass.
+/// How many of these are followed.
 fn passing(paths: impl IntoIterator<Item = String>) -> usize {
     let mut state = TrapState::new(2026);
     paths.into_iter().filter(|path| state.admit(&address(path)).is_none()).count()
@@ -43,7 +46,7 @@ fn ordinary_paths_are_no_traps() {
 #[test]
 fn calendars_end() {
     let months = |from: u32, to: u32| (from..to).flat_map(|year| (1..=12).map(move |month| (year, month)));
-    // Back to 1926 and ahead to 2028, then two years of months either way.
+    // Back to 1926 and ahead to 2028, then two years of months in either direction.
     assert_eq!(passing(months(2026, 2400).map(|(y, m)| format!("/events/{y}/{m:02}/"))), 36 + 24);
     assert_eq!(passing(months(2026, 2400).map(|(y, m)| format!("/events?month={y}-{m}"))), 36 + 24);
     assert_eq!(
@@ -97,17 +100,17 @@ fn ids_and_lists_do_not_end() {
 #[test]
 fn memory_is_bounded_and_can_be_stored() {
     let mut state = TrapState::new(2026);
-    for n in 0..2 * MOST_COUNTED {
+    for n in 0..2 * MAX_COUNTERS {
         state.admit(&address(&format!("/p{n}?a={n}&b={n}")));
         state.admit(&address(&format!("/c{n}/2024/05")));
     }
     let pieces = |n: usize| (0..30).map(move |letter| format!("p{letter}={n}")).collect::<Vec<_>>().join("&");
-    for n in 0..MOST_REMEMBERED / 25 {
+    for n in 0..MAX_REMEMBERED_PIECES / 25 {
         state.admit(&address(&format!("/p1?{}", pieces(n))));
     }
-    assert!(state.calendars.len() <= MOST_COUNTED && state.filtered.len() <= MOST_COUNTED);
-    let held: usize = state.filtered.values().map(Facets::held).sum();
-    assert!(held <= MOST_REMEMBERED, "{held}");
+    assert!(state.calendars.len() <= MAX_COUNTERS && state.filtered.len() <= MAX_COUNTERS);
+    let remembered: usize = state.filtered.values().map(Facets::remembered).sum();
+    assert!(remembered <= MAX_REMEMBERED_PIECES, "{remembered}");
     let stored = serde_json::to_string(&state).unwrap();
     assert_eq!(serde_json::from_str::<TrapState>(&stored).unwrap(), state);
 }

@@ -50,7 +50,7 @@ pub(crate) fn choose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::PlanSlots;
+    use crate::work::PlanSlots;
     use std::time::Duration;
 
     #[test]

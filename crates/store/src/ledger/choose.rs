@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 /// The most crawls that one claim chooses from: those that nobody looked at for longest.
-pub(crate) const MOST_CRAWLS: i64 = 256;
+pub(crate) const MAX_CANDIDATE_CRAWLS: i64 = 256;
 /// The most times that one claim looks at the entries of a crawl.
-const MOST_LOOKS: usize = 128;
+const MAX_LOOKS: usize = 128;
 
 /// A live crawl that could start something, as the database gave it.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ impl Round {
             plan_slots: request.plans.iter().map(|slots| (slots.plan.clone(), slots.max_running)).collect(),
             other_plans: request.other_plans,
             left: request.limit,
-            looks: MOST_LOOKS,
+            looks: MAX_LOOKS,
         }
     }
 
@@ -108,7 +108,7 @@ fn running(by_team: &HashMap<Uuid, u64>, team: Uuid) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::PlanSlots;
+    use crate::work::PlanSlots;
     use std::time::Duration;
 
     fn request(limit: u32, plan_slots: u32) -> EntryClaim {
@@ -203,6 +203,6 @@ mod tests {
                 round.took(place, share, 0);
             }
         }
-        assert_eq!(looks, MOST_LOOKS);
+        assert_eq!(looks, MAX_LOOKS);
     }
 }

@@ -1,7 +1,6 @@
 //! Kinds and states as both schemas keep them, and how the entries of an ended crawl read.
 
 use crate::crawls::{CrawlKind, CrawlState, EntryState};
-use crate::jobs::JobState;
 use crate::{StoreError, StoreResult};
 
 /// The word of an entry that was open when the limit was reached.
@@ -47,16 +46,6 @@ pub(crate) fn crawl_state(number: i64) -> StoreResult<CrawlState> {
         3 => CrawlState::Cancelled,
         other => return Err(StoreError::Database(format!("there is no state of a crawl {other}"))),
     })
-}
-
-/// How an ended crawl is told of where jobs are; a live one runs.
-pub(crate) fn job_state(state: CrawlState) -> JobState {
-    match state {
-        CrawlState::Active => JobState::Running,
-        CrawlState::Completed => JobState::Completed,
-        CrawlState::Failed => JobState::Failed,
-        CrawlState::Cancelled => JobState::Cancelled,
-    }
 }
 
 /// `None` for what no row says of itself: an entry is cancelled by the end of its crawl alone.

@@ -52,6 +52,7 @@ pub(crate) fn standing(row: &impl Columns) -> StoreResult<Standing> {
         key: row.id_or_none("key_id")?,
         kind: kind(row.int("kind")?)?,
         state: crawl_state(row.int("state")?)?,
+        private: row.flag("private")?,
         limit: row.int_or_none("most_documents")?,
         reservation: row.id_or_none("reservation")?,
         run_for: row.int("run_for")?,

@@ -23,14 +23,14 @@ use uuid::Uuid;
 /// what a killed process left behind is found in one place.
 const PARTIAL: &str = "partial";
 /// A file that is being written is younger than this.
-const PARTIAL_LIFE: Duration = Duration::from_hours(1);
-const LONGEST_KEY: usize = 300;
+const PARTIAL_FILE_RETENTION: Duration = Duration::from_hours(1);
+const MAX_KEY_BYTES: usize = 300;
 /// Objects that are looked up and deleted together.
-const BATCH: u32 = 256;
+const MAX_BATCH_OBJECTS: u32 = 256;
 /// Batches per sweep: what is left is for the next one.
-const BATCHES: usize = 16;
+const MAX_BATCHES_PER_SWEEP: usize = 16;
 /// Deletions under way at once.
-const AT_ONCE: usize = 16;
+const MAX_PARALLEL_DELETIONS: usize = 16;
 /// What one call of the storage may take, all its tries together: so long, and so much more for each megabyte. Storage that hangs
 /// holds nobody for longer.
 const CALL_TIMEOUT: Duration = Duration::from_secs(15);
@@ -142,20 +142,20 @@ impl Objects {
         self.clear_partial().await?;
         let ceiling = i64::try_from(ceiling_bytes).unwrap_or(i64::MAX);
         let mut done = ObjectSweep::default();
-        for _ in 0..BATCHES {
-            let expired = self.store.expired_objects(BATCH).await?;
+        for _ in 0..MAX_BATCHES_PER_SWEEP {
+            let expired = self.store.expired_objects(MAX_BATCH_OBJECTS).await?;
             if expired.is_empty() {
                 break;
             }
             done.expired += expired.len() as u64;
             done.bytes_freed += self.remove(expired).await?;
         }
-        for _ in 0..BATCHES {
+        for _ in 0..MAX_BATCHES_PER_SWEEP {
             let mut excess = self.store.object_bytes().await?.saturating_sub(ceiling);
             if excess <= 0 {
                 break;
             }
-            let mut soonest = self.store.soonest_objects(BATCH).await?;
+            let mut soonest = self.store.soonest_objects(MAX_BATCH_OBJECTS).await?;
             let enough = soonest.iter().position(|entry| {
                 excess -= entry.bytes;
                 excess <= 0
@@ -191,7 +191,7 @@ impl Objects {
         let mut gone = Vec::new();
         let mut failure = None;
         loop {
-            while failure.is_none() && running.len() < AT_ONCE {
+            while failure.is_none() && running.len() < MAX_PARALLEL_DELETIONS {
                 let Some(entry) = waiting.next() else { break };
                 let (place, path) = (self.place.clone(), checked(&entry.key)?);
                 running.spawn(async move {
@@ -229,7 +229,7 @@ impl Objects {
         let unreadable = |error: std::io::Error| StoreError::Objects(error.to_string());
         while let Some(file) = files.next_entry().await.map_err(unreadable)? {
             let age = file.metadata().await.ok().and_then(|about| about.modified().ok()?.elapsed().ok());
-            if age.is_some_and(|age| age > PARTIAL_LIFE) {
+            if age.is_some_and(|age| age > PARTIAL_FILE_RETENTION) {
                 // Another process may have deleted it just now.
                 let _ = tokio::fs::remove_file(file.path()).await;
             }
@@ -244,7 +244,7 @@ fn checked(key: &str) -> StoreResult<Path> {
     let part = |part: &str| {
         !part.is_empty() && part.len() <= 128 && !part.starts_with('.') && part.chars().all(plain)
     };
-    let ok = key.len() <= LONGEST_KEY && key.split('/').all(part) && key.split('/').next() != Some(PARTIAL);
+    let ok = key.len() <= MAX_KEY_BYTES && key.split('/').all(part) && key.split('/').next() != Some(PARTIAL);
     if !ok {
         return Err(StoreError::Misuse(format!(
             "not a key for an object: {:?}",

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, fs};
 
-const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// One try; a call as a whole has a limit of its own, which is usually shorter.
-const ANSWER_WITHIN: Duration = Duration::from_mins(1);
+const RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Where the bytes of objects are kept.
 #[derive(Debug, Clone)]
@@ -121,8 +121,8 @@ impl HttpConnector for OneEndpoint {
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .https_only(!self.plain)
-            .connect_timeout(CONNECT_WITHIN)
-            .timeout(ANSWER_WITHIN)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(RESPONSE_TIMEOUT)
             .build()
             .map_err(|error| object_store::Error::Generic { store: "S3", source: Box::new(error) })?;
         Ok(HttpClient::new(client))

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 
 const CHANNEL: &str = "gannet_work";
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+const MAX_PAUSE: Duration = Duration::from_secs(10);
 
 /// The task that listens; it ends with this value.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ async fn listen(connection: PgConnectOptions, wait: Duration, work: watch::Sende
         tracing::warn!(error = %lost, "wake-ups from the database stopped; polling goes on");
         pool.close().await;
         tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }
 

@@ -4,38 +4,24 @@
 //! may sit between (for one that cannot follow prepared statements, add `statement-cache-capacity=0`
 //! to the URL). Only the wake-up listener needs a session; without it workers still poll.
 //!
-//! Locks are taken in one order, so that nobody waits in a circle: a parent before its children, a crawl
-//! before its entries, rows of one table in the order of their ids, jobs and crawls before reservations,
-//! reservations before periods, periods before pages, pages before those for search.
+//! Locks are taken in one order, so that nobody waits in a circle: a crawl before its entries,
+//! rows of one table in the order of their ids, crawls and runs before reservations, reservations before
+//! periods, periods before pages, pages before those for search.
 //! Times come from the database's clock (`gannet_now()` in the schema).
 
-mod activity;
-mod admission;
-mod agents;
-mod ceilings;
-mod charges;
-mod claims;
+mod backend;
 mod crawls;
-mod credits;
-mod jobs;
-mod keys;
-mod limits;
 mod listen;
-mod pages;
 mod patient;
-mod profiles;
 mod schema;
-mod scrapes;
-mod search;
 mod secrets;
-mod snapshots;
-mod webhooks;
 
 use crate::rows::Columns;
 use crate::secrets::Sealer;
-use crate::{Millis, Store, StoreError, StoreOptions, StoreResult, clock, failure};
+use crate::sql::Backend;
+use crate::{Store, StoreError, StoreOptions, StoreResult, clock, failure};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row, SqlSafeStr};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqlSafeStr};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,14 +33,11 @@ pub(crate) use secrets::key_ids;
 
 /// A connection that rested this long is tried before it is used: a restarted server or a firewall may
 /// have dropped it. Busy ones are not, which saves a round trip per call.
-const RESTED: Duration = Duration::from_secs(5);
+const PING_AFTER_IDLE: Duration = Duration::from_secs(5);
 
 /// A process that stops in the middle of a transaction (suspended, cut off) loses it after this, so
 /// that its locks block nobody for good.
-const STALLED: Duration = Duration::from_secs(30);
-
-/// The most changes of a total that are added to it at once.
-const FOLD_LIMIT: i64 = 20_000;
+const MAX_IDLE_IN_TRANSACTION: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub(crate) struct PostgresStore {
@@ -79,11 +62,12 @@ impl PostgresStore {
             .test_before_acquire(false)
             .before_acquire(|connection, rest| {
                 Box::pin(async move {
-                    // From before the server failed, went into recovery or became read-only: another one may have its place.
+                    // From before the server failed, went into recovery or became read-only: another one may
+                    // have its place.
                     if failure::is_suspicious(rest.age) {
                         return Ok(false);
                     }
-                    if rest.idle_for > RESTED {
+                    if rest.idle_for > PING_AFTER_IDLE {
                         connection.ping().await?;
                     }
                     Ok(true)
@@ -105,29 +89,6 @@ impl PostgresStore {
     async fn write(&self) -> StoreResult<Tx> {
         Ok(self.pool.begin(AssertSqlSafe(self.begin.clone()).into_sql_str()).await?)
     }
-
-    /// A running total, which triggers keep.
-    async fn stored_bytes(&self, kind: &'static str) -> StoreResult<i64> {
-        let total =
-            sqlx::query(include_str!("sql/stored_bytes.sql")).bind(kind).fetch_one(&self.pool).await?;
-        total.int("bytes")
-    }
-
-    /// Adds changes of a total to it, so that few are left to be summed up by who asks for it.
-    async fn fold_stored_bytes(&self, kind: &'static str) -> StoreResult<()> {
-        sqlx::query(include_str!("sql/stored_fold.sql"))
-            .bind(kind)
-            .bind(FOLD_LIMIT)
-            .execute(&self.pool)
-            .await?;
-        Ok(())
-    }
-
-    /// Within a transaction that queued something: tells the workers of all processes when it commits.
-    async fn announce(tx: &mut Tx) -> StoreResult<()> {
-        sqlx::query(include_str!("sql/notify.sql")).execute(&mut *tx).await?;
-        Ok(())
-    }
 }
 
 /// The start of a transaction, with its limits for waiting: in one message, and gone with the
@@ -137,13 +98,8 @@ fn begin(mode: &'static str, options: &StoreOptions) -> String {
         "BEGIN ISOLATION LEVEL {mode}; SET LOCAL lock_timeout = {}; \
          SET LOCAL idle_in_transaction_session_timeout = {}",
         clock::millis(options.wait).clamp(1, 600_000),
-        STALLED.as_millis()
+        MAX_IDLE_IN_TRANSACTION.as_millis()
     )
-}
-
-/// The database's clock.
-async fn now(tx: &mut Tx) -> StoreResult<Millis> {
-    sqlx::query(include_str!("sql/now.sql")).fetch_one(&mut *tx).await?.int("now")
 }
 
 fn connection(url: &str) -> StoreResult<PgConnectOptions> {
@@ -159,7 +115,7 @@ impl Store for PostgresStore {
     }
 
     async fn ping(&self) -> StoreResult<()> {
-        let row = sqlx::query(include_str!("sql/writable.sql")).fetch_one(&self.pool).await?;
+        let row = self.query("base.writable").fetch_one(&mut self.reader()).await?;
         if row.flag("read_only")? {
             failure::raise_suspicion();
             return Err(StoreError::Unavailable("the server is read-only just now".into()));
@@ -168,13 +124,12 @@ impl Store for PostgresStore {
     }
 
     async fn schema_version(&self) -> StoreResult<i64> {
-        let row = sqlx::query(include_str!("sql/schema_version.sql")).fetch_one(&self.pool).await?;
-        Ok(row.try_get(0)?)
+        self.query("base.schema_version").fetch_one(&mut self.reader()).await?.int("version")
     }
 
     async fn size_bytes(&self) -> StoreResult<u64> {
-        let row = sqlx::query(include_str!("sql/size.sql")).fetch_one(&self.pool).await?;
-        Ok(u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or(0))
+        let row = self.query("base.size").fetch_one(&mut self.reader()).await?;
+        Ok(u64::try_from(row.int("bytes")?).unwrap_or(0))
     }
 
     async fn reusable_bytes(&self) -> StoreResult<u64> {

@@ -57,7 +57,7 @@ impl Connections {
 
 /// A write transaction. Dropping it undoes it.
 #[derive(Debug)]
-pub(super) struct Tx {
+pub(crate) struct Tx {
     transaction: Transaction<'static, Postgres>,
     patience: Duration,
 }

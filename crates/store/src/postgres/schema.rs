@@ -1,10 +1,18 @@
 //! The schema's migrations and how they are applied: all that are missing, in one transaction.
 
 use super::connection;
-use crate::migration::{AppliedMigration, Inspection, Migration, MigrationReport, Remembered, pending};
+use crate::migration::{
+    APPLIED, AppliedMigration, Inspection, Migration, MigrationReport, REMEMBER, Remembered, pending,
+};
 use crate::rows::Columns;
 use crate::{StoreError, StoreOptions, StoreResult, clock};
 use sqlx::{ConnectOptions, Connection, PgConnection};
+
+/// Whether the database has the table of migrations.
+const PRESENT: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL AS present";
+
+/// One number for all of Gannet: migrations of two schemas in one database merely run one after the other.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(1735289199)";
 
 /// In order of version. Published ones never change: a checksum tells.
 const MIGRATIONS: &[Migration] = &[
@@ -17,6 +25,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 7, name: "claims", sql: include_str!("migrations/0007_claims.sql") },
     Migration { version: 8, name: "ceilings", sql: include_str!("migrations/0008_ceilings.sql") },
     Migration { version: 9, name: "secrets", sql: include_str!("migrations/0009_secrets.sql") },
+    Migration { version: 10, name: "no_jobs", sql: include_str!("migrations/0010_no_jobs.sql") },
 ];
 
 /// The version that has the list of keys for secrets.
@@ -35,7 +44,7 @@ pub(crate) async fn migrate(url: &str, options: &StoreOptions) -> StoreResult<Mi
 /// How the database stands, without changing it.
 pub(crate) async fn inspect(url: &str, options: &StoreOptions) -> StoreResult<Inspection> {
     let mut connection = connect(url, options).await?;
-    let present = sqlx::query(include_str!("sql/migrations_present.sql")).fetch_one(&mut connection).await?;
+    let present = sqlx::query(PRESENT).fetch_one(&mut connection).await?;
     let applied = if present.flag("present")? { remembered(&mut connection).await? } else { Vec::new() };
     let _ = connection.close().await;
     Inspection::of(MIGRATIONS, &applied)
@@ -48,7 +57,7 @@ pub(super) async fn connect(url: &str, options: &StoreOptions) -> StoreResult<Pg
 }
 
 async fn remembered(connection: &mut PgConnection) -> StoreResult<Vec<Remembered>> {
-    let rows = sqlx::query(include_str!("sql/migrations_applied.sql")).fetch_all(connection).await?;
+    let rows = sqlx::query(APPLIED).fetch_all(connection).await?;
     rows.iter()
         .map(|row| Ok(Remembered { version: row.int("version")?, checksum: row.text("checksum")? }))
         .collect()
@@ -56,9 +65,9 @@ async fn remembered(connection: &mut PgConnection) -> StoreResult<Vec<Remembered
 
 async fn apply(connection: &mut PgConnection) -> StoreResult<MigrationReport> {
     let mut tx = connection.begin().await?;
-    sqlx::query(include_str!("sql/migrations_lock.sql")).execute(&mut *tx).await?;
+    sqlx::query(LOCK).execute(&mut *tx).await?;
     // Asked first, because the server writes a notice to the log for a table that is there already.
-    let present = sqlx::query(include_str!("sql/migrations_present.sql")).fetch_one(&mut *tx).await?;
+    let present = sqlx::query(PRESENT).fetch_one(&mut *tx).await?;
     if !present.flag("present")? {
         sqlx::query(include_str!("migrations/schema_migrations.sql")).execute(&mut *tx).await?;
     }
@@ -67,7 +76,7 @@ async fn apply(connection: &mut PgConnection) -> StoreResult<MigrationReport> {
     let mut report = MigrationReport { from, to: from, applied: Vec::new() };
     for migration in pending(MIGRATIONS, &applied)? {
         sqlx::raw_sql(migration.sql).execute(&mut *tx).await?;
-        sqlx::query(include_str!("sql/migrations_remember.sql"))
+        sqlx::query(REMEMBER)
             .bind(migration.version)
             .bind(migration.name)
             .bind(migration.checksum())

@@ -3,6 +3,8 @@
 use super::{PostgresStore, schema};
 use crate::rows::Columns;
 use crate::secrets::{Column, KeyId, KnownKey, Sealer, SecretRow, SecretTables, Value};
+use crate::sql;
+use crate::sql::secrets::KEY_IDS;
 use crate::{StoreOptions, StoreResult};
 use sqlx::Connection;
 use sqlx::postgres::PgRow;
@@ -14,13 +16,9 @@ pub(crate) async fn key_ids(url: &str, options: &StoreOptions) -> StoreResult<Ve
         return Ok(Vec::new());
     }
     let mut connection = schema::connect(url, options).await?;
-    let rows = sqlx::query(include_str!("sql/secrets/keys.sql")).fetch_all(&mut connection).await?;
+    let rows = sqlx::query(KEY_IDS).fetch_all(&mut connection).await?;
     let _ = connection.close().await;
     rows.iter().map(|row| KeyId::from_bytes(&row.bytes("id")?)).collect()
-}
-
-fn known_key(row: &impl Columns) -> StoreResult<KnownKey> {
-    Ok(KnownKey { id: KeyId::from_bytes(&row.bytes("id")?)?, is_complete: row.flag("is_complete")? })
 }
 
 fn secret_row(column: Column, row: &PgRow) -> StoreResult<SecretRow> {
@@ -36,27 +34,15 @@ impl SecretTables for PostgresStore {
     }
 
     async fn known_keys(&self) -> StoreResult<Vec<KnownKey>> {
-        let rows = sqlx::query(include_str!("sql/secrets/keys.sql")).fetch_all(&self.pool).await?;
-        rows.iter().map(known_key).collect()
+        sql::secrets::known_keys(self).await
     }
 
     async fn note_key(&self, key: KnownKey) -> StoreResult<()> {
-        sqlx::query(include_str!("sql/secrets/note_key.sql"))
-            .bind(key.id.as_bytes())
-            .bind(key.is_complete)
-            .execute(&self.pool)
-            .await?;
-        Ok(())
+        sql::secrets::note_key(self, key).await
     }
 
     async fn forget_keys(&self, keys: &[KeyId]) -> StoreResult<()> {
-        for key in keys {
-            sqlx::query(include_str!("sql/secrets/forget_key.sql"))
-                .bind(key.as_bytes())
-                .execute(&self.pool)
-                .await?;
-        }
-        Ok(())
+        sql::secrets::forget_keys(self, keys).await
     }
 
     async fn secret_rows(

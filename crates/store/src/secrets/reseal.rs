@@ -8,8 +8,8 @@ use crate::{StoreError, StoreOptions, StoreResult};
 use uuid::Uuid;
 
 /// Rows that are read at once. Profiles are large.
-const BATCH: i64 = 200;
-const PROFILE_BATCH: i64 = 8;
+const MAX_BATCH_ROWS: i64 = 200;
+const MAX_PROFILE_BATCH_ROWS: i64 = 8;
 
 /// A column whose values are encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Column {
     }
 
     fn batch(self) -> i64 {
-        if self == Self::ProfileState { PROFILE_BATCH } else { BATCH }
+        if self == Self::ProfileState { MAX_PROFILE_BATCH_ROWS } else { MAX_BATCH_ROWS }
     }
 
     /// Rows after an id and a name, with columns `id`, `name` and `value`. Both databases read the same words.

@@ -10,37 +10,26 @@
 //! synced before a checkpoint. `FULL` would close that gap for one disk sync per commit, which makes
 //! every claim and finish some milliseconds dearer; who needs it has PostgreSQL.
 //!
-//! A full disk or a failing one makes SQLite undo a transaction by itself. The driver does not see that and believes it is still
-//! inside of it, so such a connection is replaced before it is used again: [`is_usable`].
+//! A full disk or a failing one makes SQLite undo a transaction by itself. The driver does not see that and
+//! believes it is still inside of it, so such a connection is replaced before it is used again:
+//! [`is_usable`].
 
-mod activity;
-mod admission;
-mod agents;
-mod ceilings;
-mod claims;
+mod backend;
 mod crawls;
-mod credits;
-mod jobs;
-mod keys;
-mod limits;
-mod pages;
-mod profiles;
 mod schema;
-mod scrapes;
-mod search;
 mod secrets;
-mod snapshots;
-mod webhooks;
 
 use crate::rows::Columns;
 use crate::secrets::Sealer;
+use crate::sql::Backend;
 use crate::{Store, StoreError, StoreOptions, StoreResult, clock, failure};
 use sqlx::pool::PoolConnectionMetadata;
 use sqlx::sqlite::{
     Sqlite, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, Connection, Row, Transaction};
+use sqlx::{ConnectOptions, Connection, Transaction};
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -49,10 +38,36 @@ use tokio::sync::watch;
 pub(crate) use schema::{inspect, migrate};
 pub(crate) use secrets::key_ids;
 
-type Tx = Transaction<'static, Sqlite>;
+/// How a write transaction starts.
+const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// A write transaction. Dropping it undoes it.
-const BEGIN: &str = "BEGIN IMMEDIATE";
+#[derive(Debug)]
+pub(crate) struct Tx(Transaction<'static, Sqlite>);
+
+impl Tx {
+    async fn begin(writer: &SqlitePool) -> sqlx::Result<Self> {
+        Ok(Self(writer.begin_with(BEGIN).await?))
+    }
+
+    async fn commit(self) -> sqlx::Result<()> {
+        self.0.commit().await
+    }
+}
+
+impl Deref for Tx {
+    type Target = SqliteConnection;
+
+    fn deref(&self) -> &SqliteConnection {
+        &self.0
+    }
+}
+
+impl DerefMut for Tx {
+    fn deref_mut(&mut self) -> &mut SqliteConnection {
+        &mut self.0
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct SqliteStore {
@@ -80,10 +95,11 @@ impl SqliteStore {
                     Box::pin(async move { Ok(usable) })
                 })
         };
-        // 6 MB of the file in memory: the one writer finds the addresses of a large crawl without reading them again.
+        // 6 MB of the file in memory: the one writer finds the addresses of a large crawl without reading
+        // them again.
         let writing = connection(path, options).pragma("cache_size", "-6144").pragma("secure_delete", "FAST");
         let writer = pool(1).connect_with(writing).await?;
-        let pulse = sqlx::query(include_str!("sql/last_pulse.sql")).fetch_one(&writer).await?;
+        let pulse = sqlx::query("SELECT at FROM pulse WHERE one = 1").fetch_one(&writer).await?;
         clock::go_on_from(pulse.int("at")?);
         let reading = connection(path, options).create_if_missing(false).pragma("query_only", "ON");
         let readers = pool(options.max_connections.max(1)).connect_lazy_with(reading);
@@ -98,16 +114,7 @@ impl SqliteStore {
     }
 
     async fn write(&self) -> StoreResult<Tx> {
-        Ok(self.writer.begin_with(BEGIN).await?)
-    }
-
-    /// A running total, which triggers keep.
-    async fn stored_bytes(&self, kind: &'static str) -> StoreResult<i64> {
-        sqlx::query(include_str!("sql/stored_bytes.sql"))
-            .bind(kind)
-            .fetch_one(&self.readers)
-            .await?
-            .int("bytes")
+        Ok(Tx::begin(&self.writer).await?)
     }
 
     /// Tells this process's workers that there may be work.
@@ -123,19 +130,15 @@ impl SqliteStore {
     }
 }
 
-/// Whether a connection that comes out of its pool can be trusted. What was open on it was rolled back before it went in, so one
-/// that still counts a transaction failed to: the database had undone it already, and every later one would be refused.
+/// Whether a connection that comes out of its pool can be trusted. What was open on it was rolled back before
+/// it went in, so one that still counts a transaction failed to: the database had undone it already, and
+/// every later one would be refused.
 fn is_usable(connection: &SqliteConnection, about: &PoolConnectionMetadata) -> bool {
     let usable = !connection.is_in_transaction() && !failure::is_suspicious(about.age);
     if !usable {
         tracing::warn!("a database connection is in doubt and is replaced");
     }
     usable
-}
-
-/// Row numbers as one argument: a JSON list, which SQLite reads as a table.
-fn number_list(numbers: impl Iterator<Item = i64>) -> String {
-    serde_json::Value::from(numbers.collect::<Vec<_>>()).to_string()
 }
 
 /// How every connection is set up.
@@ -193,15 +196,12 @@ impl Store for SqliteStore {
         if !self.path.exists() {
             return Err(StoreError::Unavailable(format!("{} is gone", self.path.display())));
         }
-        let mut tx = self.write().await?;
-        sqlx::query(include_str!("sql/pulse.sql")).bind(clock::now()).execute(&mut *tx).await?;
-        tx.commit().await?;
+        self.query("base.pulse").execute(&mut self.single()).await?;
         Ok(())
     }
 
     async fn schema_version(&self) -> StoreResult<i64> {
-        let row = sqlx::query(include_str!("sql/schema_version.sql")).fetch_one(&self.readers).await?;
-        Ok(row.try_get(0)?)
+        self.query("base.schema_version").fetch_one(&mut self.reader()).await?.int("version")
     }
 
     async fn size_bytes(&self) -> StoreResult<u64> {
@@ -219,13 +219,13 @@ impl Store for SqliteStore {
     }
 
     async fn reusable_bytes(&self) -> StoreResult<u64> {
-        let row = sqlx::query(include_str!("sql/reusable.sql")).fetch_one(&self.readers).await?;
+        let row = self.query("base.reusable").fetch_one(&mut self.reader()).await?;
         Ok(row.int("bytes")?.unsigned_abs())
     }
 
     async fn release_space(&self) -> StoreResult<()> {
         let mut connection = self.writer.acquire().await?;
-        sqlx::query(include_str!("sql/checkpoint.sql")).fetch_all(&mut *connection).await?;
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(&mut *connection).await?;
         Ok(())
     }
 

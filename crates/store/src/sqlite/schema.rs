@@ -1,7 +1,9 @@
 //! The schema's migrations and how they are applied: all that are missing, in one transaction.
 
 use super::{BEGIN, connection, create_private, patiently};
-use crate::migration::{AppliedMigration, Inspection, Migration, MigrationReport, Remembered, pending};
+use crate::migration::{
+    APPLIED, AppliedMigration, Inspection, Migration, MigrationReport, REMEMBER, Remembered, pending,
+};
 use crate::rows::Columns;
 use crate::{StoreError, StoreOptions, StoreResult, clock};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -12,6 +14,10 @@ use std::path::Path;
 
 /// Every SQLite file begins with it; an empty file is a database without tables.
 const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Whether the database has the table of migrations.
+const PRESENT: &str =
+    "SELECT count(*) > 0 AS present FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'";
 
 /// In order of version. Published ones never change: a checksum tells.
 const MIGRATIONS: &[Migration] = &[
@@ -24,6 +30,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 7, name: "claims", sql: include_str!("migrations/0007_claims.sql") },
     Migration { version: 8, name: "ceilings", sql: include_str!("migrations/0008_ceilings.sql") },
     Migration { version: 9, name: "secrets", sql: include_str!("migrations/0009_secrets.sql") },
+    Migration { version: 10, name: "no_jobs", sql: include_str!("migrations/0010_no_jobs.sql") },
 ];
 
 /// The version that has the list of keys for secrets.
@@ -37,8 +44,8 @@ pub(crate) async fn migrate(path: &Path, options: &StoreOptions) -> StoreResult<
     patiently(options.wait, || apply(path, options)).await
 }
 
-/// While a store is open, "not a database" may be a disk that was mounted anew and passes. A file that begins like something else
-/// before anything was opened is somebody's, and stays as it is.
+/// While a store is open, "not a database" may be a disk that was mounted anew and passes. A file that begins
+/// like something else before anything was opened is somebody's, and stays as it is.
 fn refuse_other_files(path: &Path) -> StoreResult<()> {
     let mut beginning = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut beginning));
@@ -52,14 +59,14 @@ fn refuse_other_files(path: &Path) -> StoreResult<()> {
 pub(crate) async fn inspect(path: &Path, options: &StoreOptions) -> StoreResult<Inspection> {
     let reading = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(options.wait);
     let mut connection = reading.connect().await?;
-    let present = sqlx::query(include_str!("sql/migrations_present.sql")).fetch_one(&mut connection).await?;
+    let present = sqlx::query(PRESENT).fetch_one(&mut connection).await?;
     let applied = if present.flag("present")? { remembered(&mut connection).await? } else { Vec::new() };
     let _ = connection.close().await;
     Inspection::of(MIGRATIONS, &applied)
 }
 
 async fn remembered(connection: &mut sqlx::SqliteConnection) -> StoreResult<Vec<Remembered>> {
-    let rows = sqlx::query(include_str!("sql/migrations_applied.sql")).fetch_all(connection).await?;
+    let rows = sqlx::query(APPLIED).fetch_all(connection).await?;
     rows.iter()
         .map(|row| Ok(Remembered { version: row.int("version")?, checksum: row.text("checksum")? }))
         .collect()
@@ -81,7 +88,7 @@ async fn apply_on(connection: &mut sqlx::SqliteConnection) -> StoreResult<Migrat
     let mut report = MigrationReport { from, to: from, applied: Vec::new() };
     for migration in pending(MIGRATIONS, &applied)? {
         sqlx::raw_sql(migration.sql).execute(&mut *tx).await?;
-        sqlx::query(include_str!("sql/migrations_remember.sql"))
+        sqlx::query(REMEMBER)
             .bind(migration.version)
             .bind(migration.name)
             .bind(migration.checksum())

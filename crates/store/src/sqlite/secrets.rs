@@ -1,9 +1,12 @@
-//! Encrypted values on SQLite: the keys that the file knows, rows that are encrypted anew, and what deleted ones leave behind.
+//! Encrypted values on SQLite: the keys that the file knows, rows that are encrypted anew, and what deleted
+//! ones leave behind.
 
 use super::{SqliteStore, Tx, schema};
 use crate::rows::Columns;
 use crate::secrets::{Column, KeyId, KnownKey, Sealer, SecretRow, SecretTables, Value};
-use crate::{StoreError, StoreOptions, StoreResult, clock};
+use crate::sql;
+use crate::sql::secrets::KEY_IDS;
+use crate::{StoreError, StoreOptions, StoreResult};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row};
 use std::path::Path;
@@ -19,13 +22,9 @@ pub(crate) async fn key_ids(path: &Path, options: &StoreOptions) -> StoreResult<
     }
     let reading = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(options.wait);
     let mut connection = reading.connect().await?;
-    let rows = sqlx::query(include_str!("sql/secrets/keys.sql")).fetch_all(&mut connection).await?;
+    let rows = sqlx::query(KEY_IDS).fetch_all(&mut connection).await?;
     let _ = connection.close().await;
     rows.iter().map(|row| KeyId::from_bytes(&row.bytes("id")?)).collect()
-}
-
-fn known_key(row: &impl Columns) -> StoreResult<KnownKey> {
-    Ok(KnownKey { id: KeyId::from_bytes(&row.bytes("id")?)?, is_complete: row.flag("is_complete")? })
 }
 
 fn secret_row(column: Column, row: &SqliteRow) -> StoreResult<SecretRow> {
@@ -37,10 +36,11 @@ fn secret_row(column: Column, row: &SqliteRow) -> StoreResult<SecretRow> {
     Ok(SecretRow { id, name: row.try_get_unchecked("name")?, value })
 }
 
-/// Whether pages of the file that are freed from now on are overwritten with zeros, as what is deleted inside of a page always is.
+/// Whether pages of the file that are freed from now on are overwritten with zeros, as what is deleted inside
+/// of a page always is.
 ///
-/// It makes every deleted byte one that is written, so it is on only while something secret or private goes: for all that
-/// is deleted from a full cache, twice as much would be written.
+/// It makes every deleted byte one that is written, so it is on only while something secret or private goes:
+/// for all that is deleted from a full cache, twice as much would be written.
 pub(super) async fn overwrite_freed_pages(tx: &mut Tx, on: bool) -> StoreResult<()> {
     let statement = if on { "PRAGMA secure_delete = ON" } else { "PRAGMA secure_delete = FAST" };
     sqlx::raw_sql(statement).execute(&mut **tx).await?;
@@ -70,32 +70,15 @@ impl SecretTables for SqliteStore {
     }
 
     async fn known_keys(&self) -> StoreResult<Vec<KnownKey>> {
-        let rows = sqlx::query(include_str!("sql/secrets/keys.sql")).fetch_all(&self.readers).await?;
-        rows.iter().map(known_key).collect()
+        sql::secrets::known_keys(self).await
     }
 
     async fn note_key(&self, key: KnownKey) -> StoreResult<()> {
-        let mut tx = self.write().await?;
-        sqlx::query(include_str!("sql/secrets/note_key.sql"))
-            .bind(key.id.as_bytes())
-            .bind(key.is_complete)
-            .bind(clock::now())
-            .execute(&mut *tx)
-            .await?;
-        tx.commit().await?;
-        Ok(())
+        sql::secrets::note_key(self, key).await
     }
 
     async fn forget_keys(&self, keys: &[KeyId]) -> StoreResult<()> {
-        let mut tx = self.write().await?;
-        for key in keys {
-            sqlx::query(include_str!("sql/secrets/forget_key.sql"))
-                .bind(key.as_bytes())
-                .execute(&mut *tx)
-                .await?;
-        }
-        tx.commit().await?;
-        Ok(())
+        sql::secrets::forget_keys(self, keys).await
     }
 
     async fn secret_rows(
@@ -133,12 +116,14 @@ impl SecretTables for SqliteStore {
         }
         overwrite_freed_pages(&mut tx, false).await?;
         tx.commit().await?;
-        // What was replaced stands in the log until it is emptied; if readers hold it now, the next start empties it.
+        // What was replaced stands in the log until it is emptied; if readers hold it now, the next start
+        // empties it.
         self.truncate_log().await?;
         Ok(())
     }
 
-    /// Writes the whole file anew: free space may hold what was deleted or replaced in clear by earlier versions.
+    /// Writes the whole file anew: free space may hold what was deleted or replaced in clear by earlier
+    /// versions.
     async fn scrub(&self) -> StoreResult<()> {
         let mut writer = self.writer.acquire().await?;
         // A copy of the file is made on the way, which must not be made in memory.

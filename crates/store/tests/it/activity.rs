@@ -1,6 +1,6 @@
 //! Activity, and the index of objects.
 
-use crate::ground::{Ground, HOUR, NOW, a_moment, key, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, key, team};
 use std::time::Duration;
 use store::StoreError;
 use store::activity::{ActivityFilter, NewActivity, Viewer};
@@ -24,7 +24,7 @@ fn entry(team_id: Uuid, endpoint: &str) -> NewActivity {
     }
 }
 
-async fn activity_pages_newest_first(ground: Ground) {
+async fn activity_pages_newest_first(ground: TestStore) {
     let other = team(&*ground.store, "free").await;
     let mut made = Vec::new();
     for endpoint in ["scrape", "crawl", "scrape", "scrape"] {
@@ -47,7 +47,7 @@ async fn activity_pages_newest_first(ground: Ground) {
     assert_eq!((first.target.as_str(), first.endpoint.as_str()), ("http://a/\u{fffd}", "scrape"));
 }
 
-async fn a_key_sees_its_own_activity_and_that_of_its_endpoints(ground: Ground) {
+async fn a_key_sees_its_own_activity_and_that_of_its_endpoints(ground: TestStore) {
     let own = ground.store.create_key(key(ground.team, "own")).await.unwrap().id;
     let made = async |endpoint, key_id| {
         let new = NewActivity { key_id, ..entry(ground.team, endpoint) };
@@ -69,7 +69,7 @@ async fn a_key_sees_its_own_activity_and_that_of_its_endpoints(ground: Ground) {
     assert!(seen(ActivityFilter { endpoint: None, seen_by: Some(nobody) }).await.is_empty());
 }
 
-async fn old_activity_is_purged(ground: Ground) {
+async fn old_activity_is_purged(ground: TestStore) {
     for _ in 0..3 {
         ground.store.record_activity(entry(ground.team, "scrape")).await.unwrap();
     }
@@ -79,7 +79,7 @@ async fn old_activity_is_purged(ground: Ground) {
     assert!(ground.store.activity(ground.team, None, None, HOUR, 9).await.unwrap().is_empty());
 }
 
-async fn objects_are_noted_and_totalled(ground: Ground) {
+async fn objects_are_noted_and_totalled(ground: TestStore) {
     let other = team(&*ground.store, "free").await;
     let note = async |key: &str, team, bytes, keep| ground.store.note_object(key, team, bytes, keep).await;
     note("a", ground.team, 100, HOUR).await.unwrap();
@@ -106,7 +106,7 @@ async fn objects_are_noted_and_totalled(ground: Ground) {
     assert!(a.expires_at > a.created_at);
 }
 
-async fn an_object_noted_anew_is_not_forgotten(ground: Ground) {
+async fn an_object_noted_anew_is_not_forgotten(ground: TestStore) {
     ground.store.note_object("k", ground.team, 10, NOW).await.unwrap();
     let seen = ground.store.soonest_objects(1).await.unwrap();
     // Within the same millisecond, with the same expiry: still a new note.

@@ -2,12 +2,12 @@
 
 use crate::agents_ground::{MOST_LOST, end, event, new_run, request, step, well_numbered};
 use crate::crawls_ground::delivery;
-use crate::ground::{Ground, HOUR, NOW, a_moment, number, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, number, team};
 use std::time::Duration;
 use store::agents::{
     NewRun, RunCancel, RunClaim, RunEnd, RunKind, RunSnapshot, RunState, RunStep, StartedRun, TurnOf,
 };
-use store::jobs::{LeaseStatus, PlanSlots};
+use store::work::{LeaseStatus, PlanSlots};
 use uuid::Uuid;
 
 on_both!(
@@ -31,7 +31,7 @@ on_both!(
     waiting_and_running_runs_count_in_the_queue,
 );
 
-async fn what_was_asked_comes_out_as_it_was(ground: Ground) {
+async fn what_was_asked_comes_out_as_it_was(ground: TestStore) {
     let reservation = Some(ground.set_aside(100).await);
     let new = NewRun { reservation, key_id: Some(Uuid::now_v7()), ..new_run(ground.team) };
     let (key, request, thread) = (new.key_id, new.request.clone(), new.turn_of);
@@ -52,7 +52,7 @@ async fn what_was_asked_comes_out_as_it_was(ground: Ground) {
     assert_eq!((noted[0].endpoint.as_str(), noted[0].target.as_str()), ("agent", "a question"));
 }
 
-async fn a_step_is_written_whole_and_only_under_its_lease(ground: Ground) {
+async fn a_step_is_written_whole_and_only_under_its_lease(ground: TestStore) {
     let id = ground.start_run(new_run(ground.team)).await;
     let claimed = ground.claim_run().await;
     assert_eq!((claimed.run.id, claimed.run.state), (id, RunState::Running));
@@ -90,7 +90,7 @@ async fn a_step_is_written_whole_and_only_under_its_lease(ground: Ground) {
     assert_eq!(later, store::agents::Run { now: later.now, ..run }, "nothing changed");
 }
 
-async fn a_step_that_is_written_twice_counts_once(ground: Ground) {
+async fn a_step_that_is_written_twice_counts_once(ground: TestStore) {
     let id = ground.start_run(new_run(ground.team)).await;
     let claimed = ground.claim_run().await;
     let told = RunStep {
@@ -109,7 +109,7 @@ async fn a_step_that_is_written_twice_counts_once(ground: Ground) {
     assert!(ground.store.step_run(&claimed.lease, step(Vec::new(), -1)).await.is_err());
 }
 
-async fn only_success_is_charged_and_never_more_than_the_budget(ground: Ground) {
+async fn only_success_is_charged_and_never_more_than_the_budget(ground: TestStore) {
     for (state, spent, charged) in [
         (RunState::Succeeded, 40, 40),
         (RunState::Succeeded, 101, 100),
@@ -143,7 +143,7 @@ async fn only_success_is_charged_and_never_more_than_the_budget(ground: Ground) 
     assert_eq!(history[0].credits, 140);
 }
 
-async fn an_unlimited_plan_is_metered_too(ground: Ground) {
+async fn an_unlimited_plan_is_metered_too(ground: TestStore) {
     let id = ground.start_run(new_run(ground.team)).await;
     let claimed = ground.claim_run().await;
     let done = ground.store.end_run(id, Some(&claimed.lease), end(RunState::Succeeded, id, 7)).await;
@@ -152,7 +152,7 @@ async fn an_unlimited_plan_is_metered_too(ground: Ground) {
     assert_eq!(ground.store.usage_history(ground.team, false).await.unwrap()[0].credits, 7);
 }
 
-async fn a_live_run_keeps_its_reservation(ground: Ground) {
+async fn a_live_run_keeps_its_reservation(ground: TestStore) {
     let held = store::credits::NewReservation {
         team_id: ground.team,
         key_id: None,
@@ -173,7 +173,7 @@ async fn a_live_run_keeps_its_reservation(ground: Ground) {
     assert_eq!((balance.used, balance.reserved), (60, 0));
 }
 
-async fn an_end_is_told_once(ground: Ground) {
+async fn an_end_is_told_once(ground: TestStore) {
     let id = ground.start_run(new_run(ground.team)).await;
     let claimed = ground.claim_run().await;
     let live = RunEnd { state: RunState::Running, ..end(RunState::Failed, id, 0) };
@@ -188,7 +188,7 @@ async fn an_end_is_told_once(ground: Ground) {
     assert_eq!(ground.events_of(id).await.last().unwrap().body, r#"{"type":"run.finished"}"#);
 }
 
-async fn the_wish_to_cancel_is_told_once_and_reaches_the_worker(ground: Ground) {
+async fn the_wish_to_cancel_is_told_once_and_reaches_the_worker(ground: TestStore) {
     let id = ground.start_run(new_run(ground.team)).await;
     let claimed = ground.claim_run().await;
     let wish = || event(id, "run.cancel_requested");
@@ -212,7 +212,7 @@ async fn the_wish_to_cancel_is_told_once_and_reaches_the_worker(ground: Ground) 
     assert_eq!(told, kinds.map(|kind| format!(r#"{{"type":"{kind}"}}"#)));
 }
 
-async fn a_waiting_run_is_ended_without_a_worker(ground: Ground) {
+async fn a_waiting_run_is_ended_without_a_worker(ground: TestStore) {
     let reservation = Some(ground.set_aside(100).await);
     let id = ground.start_run(NewRun { reservation, ..new_run(ground.team) }).await;
     assert!(ground.store.stranded_runs(MOST_LOST, 10).await.unwrap().is_empty());
@@ -225,7 +225,7 @@ async fn a_waiting_run_is_ended_without_a_worker(ground: Ground) {
     assert_eq!(ground.store.balance(ground.team).await.unwrap().reserved, 0);
 }
 
-async fn a_lost_worker_is_fenced_off_and_its_run_goes_on(ground: Ground) {
+async fn a_lost_worker_is_fenced_off_and_its_run_goes_on(ground: TestStore) {
     let id = ground.start_run(new_run(ground.team)).await;
     let hasty = RunClaim { lease_for: NOW, ..request(1) };
     let lost = ground.store.claim_runs(&hasty).await.unwrap().remove(0);
@@ -248,7 +248,7 @@ async fn a_lost_worker_is_fenced_off_and_its_run_goes_on(ground: Ground) {
     assert_eq!(ground.events_of(id).await.len(), 2);
 }
 
-async fn what_was_lost_too_often_is_not_handed_out_again(ground: Ground) {
+async fn what_was_lost_too_often_is_not_handed_out_again(ground: TestStore) {
     let id = ground.start_run(new_run(ground.team)).await;
     for _ in 0..=MOST_LOST {
         let claim = RunClaim { lease_for: NOW, ..request(1) };
@@ -261,7 +261,7 @@ async fn what_was_lost_too_often_is_not_handed_out_again(ground: Ground) {
     assert_eq!(stranded.iter().map(|run| (run.id, run.lost)).collect::<Vec<_>>(), [(id, MOST_LOST + 1)]);
 }
 
-async fn runs_past_their_time_are_stranded(ground: Ground) {
+async fn runs_past_their_time_are_stranded(ground: TestStore) {
     let waits = ground.start_run(NewRun { wait_for: NOW, ..new_run(ground.team) }).await;
     let begun = ground.start_run(NewRun { run_for: NOW, ..new_run(ground.team) }).await;
     ground.start_run(new_run(ground.team)).await;
@@ -280,7 +280,7 @@ async fn runs_past_their_time_are_stranded(ground: Ground) {
     assert_eq!(ground.store.stranded_runs(MOST_LOST, 1).await.unwrap().len(), 1);
 }
 
-async fn teams_take_turns_within_their_slots(ground: Ground) {
+async fn teams_take_turns_within_their_slots(ground: TestStore) {
     let other = team(&*ground.store, "big").await;
     for _ in 0..4 {
         ground.start_run(new_run(ground.team)).await;
@@ -299,7 +299,7 @@ async fn teams_take_turns_within_their_slots(ground: Ground) {
     assert!(ground.store.claim_runs(&rest).await.unwrap().is_empty(), "plans that are not listed");
 }
 
-async fn a_thread_has_one_run_at_a_time(ground: Ground) {
+async fn a_thread_has_one_run_at_a_time(ground: TestStore) {
     let thread = Uuid::now_v7();
     let turn = |turn_of| NewRun { turn_of, ..new_run(ground.team) };
     let first = ground.start_run(turn(TurnOf::NewThread(thread))).await;
@@ -327,7 +327,7 @@ async fn a_thread_has_one_run_at_a_time(ground: Ground) {
     assert_eq!(ground.store.thread(other, thread).await.unwrap(), None);
 }
 
-async fn lists_can_be_cut_between_any_two(ground: Ground) {
+async fn lists_can_be_cut_between_any_two(ground: TestStore) {
     let mut ids = Vec::new();
     for _ in 0..25 {
         ids.push(ground.start_run(new_run(ground.team)).await);
@@ -345,7 +345,7 @@ async fn lists_can_be_cut_between_any_two(ground: Ground) {
     assert!(ground.store.runs(Uuid::now_v7(), RunKind::Agent, None, 4).await.unwrap().is_empty());
 }
 
-async fn events_come_in_handfuls(ground: Ground) {
+async fn events_come_in_handfuls(ground: TestStore) {
     let id = ground.start_run(new_run(ground.team)).await;
     let claimed = ground.claim_run().await;
     let large = |n: usize| store::agents::NewEvent { body: "ä".repeat(n), ..event(id, "x") };
@@ -362,7 +362,7 @@ async fn events_come_in_handfuls(ground: Ground) {
     assert_eq!(numbers(4, 10, 400).await, [0_u64; 0]);
 }
 
-async fn what_is_past_its_keeping_goes_whole(ground: Ground) {
+async fn what_is_past_its_keeping_goes_whole(ground: TestStore) {
     let short = NewRun { retain_for: NOW, ..new_run(ground.team) };
     let thread = short.turn_of;
     let gone = ground.start_run(short).await;
@@ -398,7 +398,7 @@ async fn what_is_past_its_keeping_goes_whole(ground: Ground) {
     assert_eq!(number(&ground.url, "SELECT count(*) FROM agent_threads").await, 1);
 }
 
-async fn waiting_and_running_runs_count_in_the_queue(ground: Ground) {
+async fn waiting_and_running_runs_count_in_the_queue(ground: TestStore) {
     let id = ground.start_run(new_run(ground.team)).await;
     ground.start_run(new_run(ground.team)).await;
     let status = ground.store.queue_status(ground.team).await.unwrap();

@@ -1,6 +1,6 @@
 //! What tests of runs stand on: short ways to start, claim, tell and end, and what must be true of every run.
 
-use crate::ground::{Ground, HOUR};
+use crate::ground::{HOUR, TestStore};
 use std::collections::BTreeMap;
 use store::Store;
 use store::agents::{
@@ -65,7 +65,7 @@ pub fn end(state: RunState, run: Uuid, credits: i64) -> RunEnd {
     }
 }
 
-impl Ground {
+impl TestStore {
     pub async fn start_run(&self, run: NewRun) -> Uuid {
         let id = run.id;
         let started = self.store.start_run(run).await.expect("start_run");

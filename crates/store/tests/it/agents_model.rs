@@ -2,7 +2,7 @@
 //! stands as the model says, and the ledger balances.
 
 use crate::agents_ground::{MOST_LOST, end, event, new_run, request, reserve, step, well_numbered};
-use crate::ground::{Ground, HOUR, NOW, a_moment, cases, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, cases, team};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -234,7 +234,7 @@ impl World<'_> {
     }
 }
 
-async fn every_life_of_a_run_is_as_the_model_says(ground: Ground) {
+async fn every_life_of_a_run_is_as_the_model_says(ground: TestStore) {
     let config = Config { cases: cases(6, 300), failure_persistence: None, ..Config::default() };
     tokio::task::block_in_place(|| {
         let runtime = tokio::runtime::Handle::current();
@@ -259,7 +259,7 @@ async fn every_life_of_a_run_is_as_the_model_says(ground: Ground) {
     .expect("the model holds");
 }
 
-async fn many_workers_hold_a_run_one_at_a_time(ground: Ground) {
+async fn many_workers_hold_a_run_one_at_a_time(ground: TestStore) {
     const RUNS: usize = 40;
     let mut waiting = HashSet::new();
     for _ in 0..RUNS {
@@ -294,7 +294,7 @@ async fn many_workers_hold_a_run_one_at_a_time(ground: Ground) {
     assert_eq!(ground.store.balance(ground.team).await.unwrap().used, 2 * i64::try_from(RUNS).unwrap());
 }
 
-async fn one_of_many_turns_of_a_thread_is_accepted(ground: Ground) {
+async fn one_of_many_turns_of_a_thread_is_accepted(ground: TestStore) {
     let thread = Uuid::now_v7();
     let first = NewRun { turn_of: TurnOf::NewThread(thread), ..new_run(ground.team) };
     let id = ground.start_run(first).await;
@@ -320,7 +320,7 @@ async fn one_of_many_turns_of_a_thread_is_accepted(ground: Ground) {
     assert_eq!(accepted, 1);
 }
 
-async fn one_of_many_ends_counts(ground: Ground) {
+async fn one_of_many_ends_counts(ground: TestStore) {
     let reservation = Some(ground.set_aside(100).await);
     let id = ground.start_run(NewRun { reservation, ..new_run(ground.team) }).await;
     let claimed = ground.claim_run().await;

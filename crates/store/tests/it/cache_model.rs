@@ -1,7 +1,7 @@
 //! Random lives of the cache, the records and the snapshots against a plain model of them in memory:
 //! after every step what is there, what it weighs and what was charged are what the rules say.
 
-use crate::ground::{Ground, HOUR, cases, page, scrape};
+use crate::ground::{HOUR, TestStore, cases, page, scrape};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -70,7 +70,7 @@ struct Model {
 }
 
 struct Life {
-    ground: Ground,
+    ground: TestStore,
     model: Model,
     now: usize,
 }
@@ -209,7 +209,7 @@ fn assert_room(before: i64, after: i64, evicted: u64, ceiling: u64, limit: u32) 
     assert!(after <= ceiling || evicted == u64::from(limit), "{after} bytes are left of {before}");
 }
 
-async fn random_caches_match_the_model(ground: Ground) {
+async fn random_caches_match_the_model(ground: TestStore) {
     let url = ground.url.clone();
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });
     for case in 0..cases(6, 200) {

@@ -2,7 +2,7 @@
 
 use crate::agents_ground::{end, event, new_run, step};
 use crate::crawls_ground::{Book, crawl, delivery, fetched, page, pages};
-use crate::ground::{Ground, HOUR, NOW, a_moment, number, scrape, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, number, scrape, team};
 use std::time::Duration;
 use store::agents::{RunSnapshot, RunState, RunStep};
 use store::ceilings::{Counted, SmallRows};
@@ -20,12 +20,12 @@ on_both!(
     a_postponed_page_waits_and_does_not_count,
 );
 
-async fn stored(ground: &Ground, kind: Counted) -> u64 {
+async fn stored(ground: &TestStore, kind: Counted) -> u64 {
     ground.store.counted_bytes(kind).await.unwrap()
 }
 
 /// What the running total must be, counted anew.
-async fn counted(ground: &Ground, kind: Counted) -> u64 {
+async fn counted(ground: &TestStore, kind: Counted) -> u64 {
     let sql = match kind {
         Counted::Crawls => "SELECT CAST(coalesce(sum(stored), 0) AS BIGINT) FROM crawls",
         Counted::Runs => {
@@ -48,7 +48,7 @@ fn with_document(bytes: usize) -> AttemptEnd {
 }
 
 /// A crawl that has ended and stores about so many bytes.
-async fn ended_crawl(ground: &Ground, bytes: usize, retain_for: Duration) -> Uuid {
+async fn ended_crawl(ground: &TestStore, bytes: usize, retain_for: Duration) -> Uuid {
     let new = store::crawls::NewCrawl { retain_for, ..crawl(ground.team) };
     let book = Book::start(ground, new, vec![page(1)]).await;
     let claimed = book.claim(1).await;
@@ -60,7 +60,7 @@ async fn ended_crawl(ground: &Ground, bytes: usize, retain_for: Duration) -> Uui
     book.id
 }
 
-async fn what_a_crawl_stores_is_counted(ground: Ground) {
+async fn what_a_crawl_stores_is_counted(ground: TestStore) {
     assert_eq!(stored(&ground, Counted::Crawls).await, 0);
     let book = Book::start(&ground, crawl(ground.team), pages(1..=4)).await;
     let addresses: u64 = pages(1..=4).iter().map(|one| (one.url.len() + one.host.len() + 256) as u64).sum();
@@ -96,7 +96,7 @@ async fn what_a_crawl_stores_is_counted(ground: Ground) {
     assert_eq!(stored(&ground, Counted::Crawls).await, request + addresses + found + 1_000);
 }
 
-async fn crawls_that_store_too_much_are_found(ground: Ground) {
+async fn crawls_that_store_too_much_are_found(ground: TestStore) {
     let small = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
     let large = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
     for claimed in large.claim(4).await {
@@ -115,7 +115,7 @@ async fn crawls_that_store_too_much_are_found(ground: Ground) {
     assert!(found(10_000, 30_000).await.is_empty(), "what has ended is not ended again");
 }
 
-async fn ended_crawls_go_before_their_time_the_soonest_to_expire_first(ground: Ground) {
+async fn ended_crawls_go_before_their_time_the_soonest_to_expire_first(ground: TestStore) {
     let later = ended_crawl(&ground, 10_000, HOUR * 2).await;
     let soon = ended_crawl(&ground, 10_000, HOUR).await;
     let live = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
@@ -140,7 +140,7 @@ async fn ended_crawls_go_before_their_time_the_soonest_to_expire_first(ground: G
     assert_eq!(stored(&ground, Counted::Crawls).await, counted(&ground, Counted::Crawls).await);
 }
 
-async fn what_runs_store_is_counted_and_goes_before_its_time(ground: Ground) {
+async fn what_runs_store_is_counted_and_goes_before_its_time(ground: TestStore) {
     let mut ids = Vec::new();
     for round in 0..3_u8 {
         let id = ground.start_run(new_run(ground.team)).await;
@@ -174,7 +174,7 @@ async fn what_runs_store_is_counted_and_goes_before_its_time(ground: Ground) {
     assert_eq!(stored(&ground, Counted::Runs).await, counted(&ground, Counted::Runs).await);
 }
 
-async fn webhooks_that_were_given_up_go_first_then_those_of_the_largest_team(ground: Ground) {
+async fn webhooks_that_were_given_up_go_first_then_those_of_the_largest_team(ground: TestStore) {
     let others = team(&*ground.store, "free").await;
     let written = async |team: Uuid, count: usize| -> Vec<Uuid> {
         let subject = Uuid::now_v7();
@@ -218,7 +218,7 @@ async fn webhooks_that_were_given_up_go_first_then_those_of_the_largest_team(gro
     assert_eq!(stored(&ground, Counted::Webhooks).await, 0);
 }
 
-async fn small_rows_beyond_a_number_go_the_oldest_first(ground: Ground) {
+async fn small_rows_beyond_a_number_go_the_oldest_first(ground: TestStore) {
     let mut ids = Vec::new();
     for _ in 0..6 {
         let one = scrape(ground.team);
@@ -239,7 +239,7 @@ async fn small_rows_beyond_a_number_go_the_oldest_first(ground: Ground) {
     }
 }
 
-async fn a_postponed_page_waits_and_does_not_count(ground: Ground) {
+async fn a_postponed_page_waits_and_does_not_count(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=1)).await;
     for _ in 0..3 {
         let claimed = book.claim(1).await;

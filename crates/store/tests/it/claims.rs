@@ -2,7 +2,7 @@
 
 use crate::agents_ground::new_run;
 use crate::crawls_ground::{batch, crawl, pages};
-use crate::ground::{Ground, HOUR, NOW, a_moment, scrape, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, scrape, team};
 use store::admission::{Admission, NotAdmitted};
 use store::agents::{NewRun, StartedRun};
 use store::claims::{KeyClaim, UsedKey};
@@ -35,7 +35,7 @@ fn used(claim: &KeyClaim, done: bool) -> UsedKey {
     UsedKey { resource: Some(claim.resource), done }
 }
 
-async fn a_key_is_claimed_once(ground: Ground) {
+async fn a_key_is_claimed_once(ground: TestStore) {
     let store = &*ground.store;
     let other = team(store, "free").await;
     let long = "k\0'".repeat(5_000);
@@ -54,7 +54,7 @@ async fn a_key_is_claimed_once(ground: Ground) {
     assert_eq!(store.used_key(other, "batch", &long).await.unwrap(), Some(used(&stranger, false)));
 }
 
-async fn one_of_many_racers_wins_a_key(ground: Ground) {
+async fn one_of_many_racers_wins_a_key(ground: TestStore) {
     let stores = [ground.store.clone(), ground.another().await];
     for round in 0..5 {
         let mut tasks = tokio::task::JoinSet::new();
@@ -67,7 +67,7 @@ async fn one_of_many_racers_wins_a_key(ground: Ground) {
     }
 }
 
-async fn a_pending_claim_lapses(ground: Ground) {
+async fn a_pending_claim_lapses(ground: TestStore) {
     let store = &*ground.store;
     let (lost, long) = (claim(ground.team, "s", "brief"), claim(ground.team, "s", "long"));
     assert_eq!(store.claim_key(&lost, NOW).await.unwrap(), None);
@@ -84,7 +84,7 @@ async fn a_pending_claim_lapses(ground: Ground) {
 }
 
 /// The claim ends in the transaction that records the scrape: used when it came to something, free when it did not.
-async fn a_recorded_scrape_completes_its_claim(ground: Ground) {
+async fn a_recorded_scrape_completes_its_claim(ground: TestStore) {
     let store = &*ground.store;
     for (ok, lapsed) in [(true, false), (false, false), (true, true), (false, true)] {
         let key = format!("{ok} {lapsed}");
@@ -105,7 +105,7 @@ async fn a_recorded_scrape_completes_its_claim(ground: Ground) {
 }
 
 /// A request that was taken for lost and wakes up changes nothing about who has its key now.
-async fn only_its_holder_ends_a_pending_claim(ground: Ground) {
+async fn only_its_holder_ends_a_pending_claim(ground: TestStore) {
     let store = &*ground.store;
     let (lost, retry) = (claim(ground.team, "scrape", "k"), claim(ground.team, "scrape", "k"));
     assert_eq!(store.claim_key(&lost, NOW).await.unwrap(), None);
@@ -122,7 +122,7 @@ async fn only_its_holder_ends_a_pending_claim(ground: Ground) {
     assert_eq!(store.used_key(ground.team, "scrape", "k").await.unwrap(), Some(used(&retry, true)));
 }
 
-async fn pending_claims_are_given_back_together(ground: Ground) {
+async fn pending_claims_are_given_back_together(ground: TestStore) {
     let store = &*ground.store;
     let (pending, done) = (claim(ground.team, "s", "pending"), claim(ground.team, "s", "done"));
     for claim in [&pending, &done] {
@@ -135,7 +135,7 @@ async fn pending_claims_are_given_back_together(ground: Ground) {
 }
 
 /// A crawl, a batch, more of a batch, a run: there with its key, or neither is.
-async fn what_is_started_uses_its_key_in_the_same_transaction(ground: Ground) {
+async fn what_is_started_uses_its_key_in_the_same_transaction(ground: TestStore) {
     let store = &*ground.store;
     let key = claim(ground.team, "crawl", "k");
     let new = NewCrawl { id: key.resource, admission: with_key(&key), ..crawl(ground.team) };
@@ -181,7 +181,7 @@ async fn what_is_started_uses_its_key_in_the_same_transaction(ground: Ground) {
     assert_eq!(store.queue_status(ground.team).await.unwrap().waiting, 2 + 3 + 1);
 }
 
-async fn one_of_many_starts_with_a_key_wins(ground: Ground) {
+async fn one_of_many_starts_with_a_key_wins(ground: TestStore) {
     let stores = [ground.store.clone(), ground.another().await];
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..32 {
@@ -198,7 +198,7 @@ async fn one_of_many_starts_with_a_key_wins(ground: Ground) {
     assert_eq!(ground.store.queue_status(ground.team).await.unwrap().waiting, 3);
 }
 
-async fn secrets_are_made_once(ground: Ground) {
+async fn secrets_are_made_once(ground: TestStore) {
     let stores = [ground.store.clone(), ground.another().await];
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..12 {

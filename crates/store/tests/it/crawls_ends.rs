@@ -3,15 +3,15 @@
 use crate::crawls_ground::{
     Book, batch, came_to_nothing, crawl, delivery, fetched, lists, numbers, page, pages,
 };
-use crate::ground::{Ground, HOUR, NOW, a_moment, number, run_sql, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, number, run_sql, team};
 use std::time::Duration;
 use store::StoreError;
 use store::admission::Admission;
 use store::crawls::{
-    Appended, AttemptEnd, CrawlState, EntryState, Fate, NewCrawl, Pace, Settled, Settlement,
+    Appended, AttemptEnd, CancelOutcome, CrawlState, EntryState, Fate, NewCrawl, Pace, Settled, Settlement,
 };
 use store::credits::NewReservation;
-use store::jobs::{CancelOutcome, JobState, LeaseStatus};
+use store::work::LeaseStatus;
 use uuid::Uuid;
 
 on_both!(
@@ -28,7 +28,7 @@ on_both!(
 );
 
 /// A crawl with an entry in every state, and lists that run.
-async fn busy(ground: &Ground, new: NewCrawl) -> (Book, Vec<store::crawls::ClaimedEntry>) {
+async fn busy(ground: &TestStore, new: NewCrawl) -> (Book, Vec<store::crawls::ClaimedEntry>) {
     let book =
         Book::start(ground, new, vec![page(1), page(2), page(3), lists(9), page(4), page(5), page(6)]).await;
     let claimed = book.claim(6).await;
@@ -44,7 +44,7 @@ async fn busy(ground: &Ground, new: NewCrawl) -> (Book, Vec<store::crawls::Claim
     (book, claimed)
 }
 
-async fn a_crawl_is_cancelled_at_any_stage(ground: Ground) {
+async fn a_crawl_is_cancelled_at_any_stage(ground: TestStore) {
     let (book, claimed) = busy(&ground, crawl(ground.team)).await;
     let stranger = team(&*ground.store, "free").await;
     assert_eq!(ground.store.cancel_crawl(stranger, book.id).await.unwrap(), CancelOutcome::NotFound);
@@ -63,7 +63,7 @@ async fn a_crawl_is_cancelled_at_any_stage(ground: Ground) {
     assert!(lines.iter().all(|line| line.reason.is_none() && line.ended_at == ended.finished_at));
     assert_eq!(
         ground.store.cancel_crawl(ground.team, book.id).await.unwrap(),
-        CancelOutcome::AlreadyFinished(JobState::Cancelled)
+        CancelOutcome::AlreadyFinished(CrawlState::Cancelled)
     );
     // Nothing of it goes on.
     assert!(book.claim(10).await.is_empty());
@@ -87,11 +87,11 @@ async fn a_crawl_is_cancelled_at_any_stage(ground: Ground) {
     done.work(1, Vec::new()).await;
     assert_eq!(
         ground.store.cancel_crawl(ground.team, done.id).await.unwrap(),
-        CancelOutcome::AlreadyFinished(JobState::Completed)
+        CancelOutcome::AlreadyFinished(CrawlState::Completed)
     );
 }
 
-async fn a_crawl_fails_with_all_that_is_open(ground: Ground) {
+async fn a_crawl_fails_with_all_that_is_open(ground: TestStore) {
     let (book, claimed) = busy(&ground, crawl(ground.team)).await;
     let told = vec![delivery(ground.team, book.id, "crawl.failed")];
     assert!(ground.store.fail_crawl(book.id, "the \0 end".into(), told.clone()).await.unwrap());
@@ -109,7 +109,7 @@ async fn a_crawl_fails_with_all_that_is_open(ground: Ground) {
     assert_eq!(book.told().await, ["crawl.failed"], "once");
 }
 
-async fn a_crawl_past_its_deadline_is_found(ground: Ground) {
+async fn a_crawl_past_its_deadline_is_found(ground: TestStore) {
     let late = NewCrawl { deadline: Duration::from_millis(1), ..crawl(ground.team) };
     let book = Book::start(&ground, late.clone(), pages(1..=1)).await;
     let ended = Book::start(&ground, NewCrawl { id: Uuid::now_v7(), ..late }, pages(1..=1)).await;
@@ -123,7 +123,7 @@ async fn a_crawl_past_its_deadline_is_found(ground: Ground) {
     assert!(ground.store.overdue_crawls(10).await.unwrap().is_empty());
 }
 
-async fn a_batch_is_appended_to(ground: Ground) {
+async fn a_batch_is_appended_to(ground: TestStore) {
     let book = Book::start(&ground, batch(ground.team), pages(1..=2)).await;
     let append = async |team, id, entries| {
         ground.store.append_entries(team, id, entries, None, Admission::default()).await.unwrap()
@@ -144,7 +144,7 @@ async fn a_batch_is_appended_to(ground: Ground) {
     assert_eq!(book.crawl().await.counts.discovered, 5);
 }
 
-async fn a_completed_batch_opens_again(ground: Ground) {
+async fn a_completed_batch_opens_again(ground: TestStore) {
     let new = NewCrawl { deadline: Duration::from_mins(30), ..batch(ground.team) };
     let book = Book::start(&ground, new, pages(1..=1)).await;
     assert_eq!(book.work(1, Vec::new()).await, Settled::Now(CrawlState::Completed));
@@ -165,7 +165,7 @@ async fn a_completed_batch_opens_again(ground: Ground) {
     assert_eq!(book.crawl().await.counts.completed, 3);
 }
 
-async fn reserve(ground: &Ground, amount: i64, hold_for: Duration) -> Uuid {
+async fn reserve(ground: &TestStore, amount: i64, hold_for: Duration) -> Uuid {
     let new = NewReservation {
         team_id: ground.team,
         key_id: None,
@@ -177,7 +177,7 @@ async fn reserve(ground: &Ground, amount: i64, hold_for: Duration) -> Uuid {
     ground.store.reserve(new).await.unwrap().unwrap()
 }
 
-async fn credits_come_from_the_reservation(ground: Ground) {
+async fn credits_come_from_the_reservation(ground: TestStore) {
     let held = reserve(&ground, 10, HOUR).await;
     let book =
         Book::start(&ground, NewCrawl { reservation: Some(held), ..crawl(ground.team) }, pages(1..=3)).await;
@@ -233,7 +233,7 @@ async fn credits_come_from_the_reservation(ground: Ground) {
     assert_eq!(book.balance().await, (9, 0), "not needed, so not held");
 }
 
-async fn credits_without_a_reservation_are_used(ground: Ground) {
+async fn credits_without_a_reservation_are_used(ground: TestStore) {
     for (new, price) in [(crawl(ground.team), 3), (batch(ground.team), 4)] {
         let book = Book::start(&ground, new, pages(1..=1)).await;
         let claimed = book.claim(1).await;
@@ -248,7 +248,7 @@ async fn credits_without_a_reservation_are_used(ground: Ground) {
     assert_eq!(used.await, 2);
 }
 
-async fn a_live_crawl_keeps_its_reservation(ground: Ground) {
+async fn a_live_crawl_keeps_its_reservation(ground: TestStore) {
     let held = reserve(&ground, 5, Duration::from_millis(1)).await;
     let book =
         Book::start(&ground, NewCrawl { reservation: Some(held), ..crawl(ground.team) }, pages(1..=1)).await;
@@ -264,7 +264,7 @@ const ROWS: &str = "SELECT CAST((SELECT count(*) FROM crawls) + (SELECT count(*)
     + (SELECT count(*) FROM entries) + (SELECT count(*) FROM outcomes) + (SELECT count(*) FROM documents)
     + (SELECT count(*) FROM host_paces) AS BIGINT)";
 
-async fn a_purge_leaves_nothing(ground: Ground) {
+async fn a_purge_leaves_nothing(ground: TestStore) {
     ground.store.set_pace("slow.test", Pace { gap: Duration::from_millis(1), pause: NOW }).await.unwrap();
     let (book, _) = busy(&ground, NewCrawl { retain_for: NOW, ..crawl(ground.team) }).await;
     assert_eq!(ground.store.purge_crawls(100).await.unwrap(), 0, "not while it lives");
@@ -283,7 +283,7 @@ async fn a_purge_leaves_nothing(ground: Ground) {
     assert_eq!(ground.store.sweep_entries(9).await.unwrap().requeued, 0);
 }
 
-async fn a_purge_takes_what_is_due_and_no_more(ground: Ground) {
+async fn a_purge_takes_what_is_due_and_no_more(ground: TestStore) {
     let brief = NewCrawl { retain_for: NOW, ..batch(ground.team) };
     let live = Book::start(&ground, brief.clone(), pages(1..=1)).await;
     let kept = Book::start(&ground, batch(ground.team), pages(1..=1)).await;

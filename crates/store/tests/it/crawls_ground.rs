@@ -1,6 +1,6 @@
 //! What tests of crawls stand on: short ways to start, claim, fetch and settle, with the ledger audited after each.
 
-use crate::ground::{Ground, HOUR};
+use crate::ground::{HOUR, TestStore};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -112,7 +112,7 @@ pub struct Book {
 }
 
 impl Book {
-    pub async fn start(ground: &Ground, new: NewCrawl, entries: Vec<NewEntry>) -> Self {
+    pub async fn start(ground: &TestStore, new: NewCrawl, entries: Vec<NewEntry>) -> Self {
         let book = Self { store: ground.store.clone(), team: new.team_id, id: new.id };
         book.store.start_crawl(new, entries).await.expect("the crawl starts");
         book.audit().await;

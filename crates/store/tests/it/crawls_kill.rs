@@ -2,7 +2,7 @@
 //! agree, and another process brings the crawl to its exact end.
 
 use crate::crawls_ground::{Book, crawl, delivery, fetched, pages, request};
-use crate::ground::{Ground, HOUR, NOW, a_moment, cases, number};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, cases, number};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn worker(book: &Book, url: &str) -> Command {
     command
 }
 
-async fn a_crawl_survives_kills(ground: Ground) {
+async fn a_crawl_survives_kills(ground: TestStore) {
     let new = NewCrawl { limit: Some(LIMIT), ..crawl(ground.team) };
     let book = Book::start(&ground, new, pages(0..8)).await;
     for round in 0..cases(3, 40) {

@@ -1,14 +1,14 @@
 //! Workers and what they hold: leases kept and lost, attempts handed back and tried again, the order of settling.
 
 use crate::crawls_ground::{Book, batch, came_to_nothing, crawl, fetched, numbers, pages, request};
-use crate::ground::{Ground, HOUR, NOW, a_moment, page as stored_page};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, page as stored_page};
 use std::time::{Duration, Instant};
 use store::admission::Admission;
 use store::crawls::{
     AttemptEnd, ClaimedEntry, CrawlState, CrawlSweep, EntryClaim, EntryLease, EntryState, Fate, NewCrawl,
     Settled, Settlement,
 };
-use store::jobs::LeaseStatus;
+use store::work::LeaseStatus;
 use uuid::Uuid;
 
 on_both!(
@@ -32,7 +32,7 @@ async fn claim_silently(book: &Book, limit: u32) -> Vec<ClaimedEntry> {
     claimed
 }
 
-async fn a_lost_lease_writes_nothing(ground: Ground) {
+async fn a_lost_lease_writes_nothing(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
     let old = claim_silently(&book, 1).await.remove(0);
     assert_eq!(
@@ -61,7 +61,7 @@ async fn a_lost_lease_writes_nothing(ground: Ground) {
     assert!(ground.store.end_attempts(Vec::new()).await.unwrap().is_empty());
 }
 
-async fn leases_are_kept(ground: Ground) {
+async fn leases_are_kept(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=4)).await;
     let other = Book::start(&ground, crawl(ground.team), pages(1..=1)).await;
     let claimed = claim_silently(&book, 10).await;
@@ -82,7 +82,7 @@ async fn leases_are_kept(ground: Ground) {
     other.audit().await;
 }
 
-async fn a_retry_waits_and_counts(ground: Ground) {
+async fn a_retry_waits_and_counts(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
     let first = book.claim(1).await.remove(0);
     assert!(book.end(&first, AttemptEnd::Retry { error: "busy".into(), delay: HOUR }).await);
@@ -102,7 +102,7 @@ async fn a_retry_waits_and_counts(ground: Ground) {
     assert_eq!((again.lease.seq, again.attempt), (2, 2));
 }
 
-async fn what_is_handed_back_does_not_count(ground: Ground) {
+async fn what_is_handed_back_does_not_count(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
     for _ in 0..3 {
         let claimed = book.claim(1).await.remove(0);
@@ -112,7 +112,7 @@ async fn what_is_handed_back_does_not_count(ground: Ground) {
     assert_eq!(book.lines(None).await[0].attempts, 0);
 }
 
-async fn lost_workers_are_replaced_until_it_is_enough(ground: Ground) {
+async fn lost_workers_are_replaced_until_it_is_enough(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=1)).await;
     for attempt in 1..=2 {
         assert_eq!(claim_silently(&book, 1).await[0].attempt, attempt);
@@ -132,7 +132,7 @@ async fn lost_workers_are_replaced_until_it_is_enough(ground: Ground) {
     );
 }
 
-async fn entries_are_settled_in_order(ground: Ground) {
+async fn entries_are_settled_in_order(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=5)).await;
     let claimed = book.claim(5).await;
     let turn = async |limit| -> Vec<u64> {
@@ -153,7 +153,7 @@ async fn entries_are_settled_in_order(ground: Ground) {
     assert_eq!(turn(10).await, [1, 2, 4, 5]);
 }
 
-async fn patience_ends(ground: Ground) {
+async fn patience_ends(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=3)).await;
     let claimed = book.claim(3).await;
     book.fetch(&claimed[1..2]).await;
@@ -166,7 +166,7 @@ async fn patience_ends(ground: Ground) {
     assert_eq!(turn(Duration::from_millis(10)).await, [2], "1 runs for too long");
 }
 
-async fn a_batch_waits_for_nobody(ground: Ground) {
+async fn a_batch_waits_for_nobody(ground: TestStore) {
     let book = Book::start(&ground, batch(ground.team), pages(1..=3)).await;
     let claimed = book.claim(3).await;
     book.fetch(&claimed[2..]).await;
@@ -174,7 +174,7 @@ async fn a_batch_waits_for_nobody(ground: Ground) {
     assert_eq!(turn.fetched.iter().map(|one| one.seq).collect::<Vec<_>>(), [3]);
 }
 
-async fn the_second_settlement_is_overtaken(ground: Ground) {
+async fn the_second_settlement_is_overtaken(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=3)).await;
     let claimed = book.claim(2).await;
     book.fetch(&claimed).await;
@@ -197,7 +197,7 @@ async fn the_second_settlement_is_overtaken(ground: Ground) {
     assert_eq!(unknown, Settled::Overtaken);
 }
 
-async fn a_page_goes_into_the_cache_with_its_attempt(ground: Ground) {
+async fn a_page_goes_into_the_cache_with_its_attempt(ground: TestStore) {
     let end = |n: u8| AttemptEnd::Fetched {
         outcome: Vec::new(),
         document: None,
@@ -217,7 +217,7 @@ async fn a_page_goes_into_the_cache_with_its_attempt(ground: Ground) {
     assert!(ground.store.cached_page(ground.team, &[3; 32]).await.unwrap().is_none(), "not of a private one");
 }
 
-async fn work_is_signalled(ground: Ground) {
+async fn work_is_signalled(ground: TestStore) {
     let book = Book::start(&ground, batch(ground.team), pages(1..=3)).await;
     let mut signal = ground.store.work_signal();
     let claimed = claim_silently(&book, 3).await;

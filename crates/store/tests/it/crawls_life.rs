@@ -3,7 +3,7 @@
 use crate::crawls_ground::{
     Book, batch, came_to_nothing, crawl, document, key, lists, numbers, page, pages, skipped,
 };
-use crate::ground::{Ground, NOW};
+use crate::ground::{NOW, TestStore};
 use store::StoreError;
 use store::crawls::{CrawlKind, CrawlState, EntryState, Fate, KnownEntry, NewCrawl, Settled, Settlement};
 use uuid::Uuid;
@@ -17,7 +17,7 @@ on_both!(
     a_fate_needs_an_entry_that_waits_for_it,
 );
 
-async fn a_crawl_lives_and_completes(ground: Ground) {
+async fn a_crawl_lives_and_completes(ground: TestStore) {
     let new = NewCrawl { key_id: Some(Uuid::now_v7()), limit: Some(100), ..crawl(ground.team) };
     let book = Book::start(&ground, new.clone(), pages(1..=2)).await;
     let fresh = book.crawl().await;
@@ -72,7 +72,7 @@ async fn a_crawl_lives_and_completes(ground: Ground) {
     assert_eq!(late, Settled::Overtaken);
 }
 
-async fn every_address_has_one_entry(ground: Ground) {
+async fn every_address_has_one_entry(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages([1, 2, 1, 2, 2])).await;
     assert_eq!(book.crawl().await.counts.discovered, 2);
     let claimed = book.claim(1).await;
@@ -98,7 +98,7 @@ async fn every_address_has_one_entry(ground: Ground) {
     assert_eq!(ground.store.entries_by_key(other.id, &[key(2)]).await.unwrap(), [None]);
 }
 
-async fn what_was_skipped_may_become_a_page(ground: Ground) {
+async fn what_was_skipped_may_become_a_page(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), vec![page(1), skipped(2, "depth"), page(3)]).await;
     assert_eq!(book.crawl().await.counts.skipped, 1);
     let known = ground.store.entries_by_key(book.id, &[key(2)]).await.unwrap();
@@ -129,7 +129,7 @@ async fn what_was_skipped_may_become_a_page(ground: Ground) {
     assert_eq!(order, [1, 2, 3]);
 }
 
-async fn lists_are_read_beside_the_pages(ground: Ground) {
+async fn lists_are_read_beside_the_pages(ground: TestStore) {
     let new = NewCrawl { limit: Some(1), ..crawl(ground.team) };
     let book = Book::start(&ground, new, vec![lists(9), page(1), page(2)]).await;
     let counts = book.crawl().await.counts;
@@ -155,7 +155,7 @@ async fn lists_are_read_beside_the_pages(ground: Ground) {
     );
 }
 
-async fn a_crawl_with_nothing_to_do_is_done(ground: Ground) {
+async fn a_crawl_with_nothing_to_do_is_done(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), vec![skipped(1, "robots")]).await;
     assert_eq!(book.state().await, CrawlState::Completed);
     let none = NewCrawl { limit: Some(0), ..crawl(ground.team) };
@@ -166,7 +166,7 @@ async fn a_crawl_with_nothing_to_do_is_done(ground: Ground) {
     assert!(book.claim(10).await.is_empty());
 }
 
-async fn a_fate_needs_an_entry_that_waits_for_it(ground: Ground) {
+async fn a_fate_needs_an_entry_that_waits_for_it(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=3)).await;
     let claimed = book.claim(2).await;
     book.fetch(&claimed[..1]).await;

@@ -1,7 +1,7 @@
 //! What a crawl has behind it costs nothing: claims, turns and settlements do not grow with its ledger.
 
 use crate::crawls_ground::{Book, crawl, fetched, pages, request, skipped};
-use crate::ground::Ground;
+use crate::ground::TestStore;
 use std::time::{Duration, Instant};
 use store::crawls::{AttemptEnd, Fate, Settlement};
 
@@ -9,7 +9,7 @@ on_both!(a_round_does_not_grow_with_the_ledger);
 
 const MANY: u64 = 40_000;
 
-async fn a_round_does_not_grow_with_the_ledger(ground: Ground) {
+async fn a_round_does_not_grow_with_the_ledger(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=100)).await;
     let short = best_rounds(&book).await;
     // As after days of work: most of what was found is behind the crawl and before the entries that wait.

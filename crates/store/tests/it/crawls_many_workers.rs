@@ -1,17 +1,17 @@
 //! Eight workers of two processes claim, end and settle at once: no entry is handed out twice, every limit
 //! holds exactly, the counters add up at every moment, and nobody waits in a circle.
 
-use crate::ground::{Ground, HOUR, cases, team};
+use crate::ground::{HOUR, TestStore, cases, team};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::Store;
 use store::crawls::{
-    AttemptEnd, ClaimedEntry, Crawl, CrawlKind, CrawlState, EntryClaim, EntryKey, EntryLease, Fate, NewCrawl,
-    NewEntry, NewFate, Settled, Settlement, Turn,
+    AttemptEnd, CancelOutcome, ClaimedEntry, Crawl, CrawlKind, CrawlState, EntryClaim, EntryKey, EntryLease,
+    Fate, NewCrawl, NewEntry, NewFate, Settled, Settlement, Turn,
 };
 use store::credits::NewReservation;
-use store::jobs::{CancelOutcome, PlanSlots};
+use store::work::PlanSlots;
 use uuid::Uuid;
 
 on_both!(
@@ -205,7 +205,7 @@ async fn settle(store: &dyn Store, crawl: Uuid) -> bool {
 }
 
 /// Lets workers loose on crawls, and looks at the counters all the while.
-async fn work_off(ground: &Ground, crawls: &[Uuid], workers: usize, manner: Manner) {
+async fn work_off(ground: &TestStore, crawls: &[Uuid], workers: usize, manner: Manner) {
     let stores = [ground.store.clone(), ground.another().await];
     let (crawls, held): (Arc<[Uuid]>, _) = (crawls.into(), Arc::new(Held::default()));
     let mut running = tokio::task::JoinSet::new();
@@ -252,7 +252,7 @@ fn completed_among(pages: u64) -> u64 {
     (1..=pages).filter(|n| fate(*n) == Fate::Completed).count() as u64
 }
 
-async fn one_crawl_comes_to_its_exact_limit(ground: Ground) {
+async fn one_crawl_comes_to_its_exact_limit(ground: TestStore) {
     for round in 0..cases(2, 20) {
         let limit = 20 + u64::from(round % 8) * 7;
         let reservation = reserve(&*ground.store, ground.team, 500).await;
@@ -280,7 +280,7 @@ async fn one_crawl_comes_to_its_exact_limit(ground: Ground) {
     }
 }
 
-async fn several_crawls_share_the_workers(ground: Ground) {
+async fn several_crawls_share_the_workers(ground: TestStore) {
     let mut crawls = Vec::new();
     for kind in [CrawlKind::Crawl, CrawlKind::Batch, CrawlKind::Crawl] {
         let team = team(&*ground.store, "free").await;
@@ -305,7 +305,7 @@ async fn several_crawls_share_the_workers(ground: Ground) {
     }
 }
 
-async fn eight_workers_come_to_the_same_end_as_one(ground: Ground) {
+async fn eight_workers_come_to_the_same_end_as_one(ground: TestStore) {
     let mut ends = Vec::new();
     for workers in [1, WORKERS] {
         let new = new_crawl(ground.team, CrawlKind::Crawl);
@@ -322,7 +322,7 @@ async fn eight_workers_come_to_the_same_end_as_one(ground: Ground) {
     assert_eq!(ends[0], ends[1], "the same numbers, documents and reasons");
 }
 
-async fn a_cancelled_crawl_takes_nothing_more(ground: Ground) {
+async fn a_cancelled_crawl_takes_nothing_more(ground: TestStore) {
     let (rounds, mut cancelled_in_time) = (cases(3, 30), 0);
     for round in 0..rounds {
         let reservation = reserve(&*ground.store, ground.team, 500).await;

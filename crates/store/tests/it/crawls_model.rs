@@ -3,17 +3,17 @@
 
 use crate::crawls_ground::{batch, came_to_nothing, crawl, fetched, key, lists, page, request, skipped};
 use crate::crawls_modelled::{How, Modelled, Step, steps};
-use crate::ground::{Ground, HOUR, NOW, a_moment, cases, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, cases, team};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::Store;
 use store::admission::Admission;
 use store::crawls::{
-    Appended, AttemptEnd, CrawlKind, CrawlState, CrawlSweep, EntryClaim, EntryLease, EntryState, Fate,
-    NewCrawl, NewEntry, Settled, Settlement,
+    Appended, AttemptEnd, CancelOutcome, CrawlKind, CrawlState, CrawlSweep, EntryClaim, EntryLease,
+    EntryState, Fate, NewCrawl, NewEntry, Settled, Settlement,
 };
-use store::jobs::{CancelOutcome, LeaseStatus};
+use store::work::LeaseStatus;
 use uuid::Uuid;
 
 on_both!(random_lives_of_crawls_match_the_model);
@@ -283,7 +283,7 @@ impl Life {
     }
 }
 
-async fn random_lives_of_crawls_match_the_model(ground: Ground) {
+async fn random_lives_of_crawls_match_the_model(ground: TestStore) {
     let config = Config { cases: cases(16, 300), failure_persistence: None, ..Config::default() };
     tokio::task::block_in_place(|| {
         let runtime = tokio::runtime::Handle::current();

@@ -1,7 +1,7 @@
 //! What can be read of crawls, and what they tell of themselves.
 
 use crate::crawls_ground::{Book, batch, crawl, delivery, fetched, lists, page, pages, skipped};
-use crate::ground::{Ground, HOUR, NOW, team};
+use crate::ground::{HOUR, NOW, TestStore, team};
 use store::crawls::{AttemptEnd, CrawlKind, CrawlState, EntryState, Fate, NewCrawl, Settled, Settlement};
 use uuid::Uuid;
 
@@ -14,7 +14,7 @@ on_both!(
     hostile_texts_are_kept,
 );
 
-async fn documents_come_in_pages(ground: Ground) {
+async fn documents_come_in_pages(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=4)).await;
     let claimed = book.claim(10).await;
     let sizes = [100, 50, 300, 20];
@@ -44,7 +44,7 @@ async fn documents_come_in_pages(ground: Ground) {
     assert_eq!(read(u64::MAX, 10, u64::MAX).await, []);
 }
 
-async fn lines_come_in_pages(ground: Ground) {
+async fn lines_come_in_pages(ground: TestStore) {
     let entries = (1..=9).map(|n| if n % 3 == 0 { skipped(n, "word") } else { page(n) }).collect();
     let book = Book::start(&ground, crawl(ground.team), entries).await;
     let read = async |state, after, limit| -> Vec<u64> {
@@ -62,7 +62,7 @@ async fn lines_come_in_pages(ground: Ground) {
     assert_eq!(read(Some(EntryState::Queued), 0, 9).await, [] as [u64; 0]);
 }
 
-async fn crawls_are_seen_by_their_team(ground: Ground) {
+async fn crawls_are_seen_by_their_team(ground: TestStore) {
     let first = Book::start(&ground, crawl(ground.team), pages(1..=1)).await;
     let second = Book::start(&ground, crawl(ground.team), pages(1..=1)).await;
     let list = Book::start(&ground, batch(ground.team), pages(1..=1)).await;
@@ -81,7 +81,7 @@ async fn crawls_are_seen_by_their_team(ground: Ground) {
     assert_eq!(live(ground.team, CrawlKind::Crawl, 9).await, [first.id]);
 }
 
-async fn starting_is_told_of_and_wakes(ground: Ground) {
+async fn starting_is_told_of_and_wakes(ground: TestStore) {
     let mut signal = ground.store.work_signal();
     signal.mark_unchanged();
     let mut new = NewCrawl { audit: Some("somebody".into()), ..crawl(ground.team) };
@@ -115,7 +115,7 @@ async fn starting_is_told_of_and_wakes(ground: Ground) {
     assert_eq!(book.told().await, ["crawl.page", "crawl.note", "crawl.completed"]);
 }
 
-async fn entries_count_as_queue(ground: Ground) {
+async fn entries_count_as_queue(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), vec![lists(9), page(1), page(2), page(3)]).await;
     let status = async || ground.store.queue_status(ground.team).await.unwrap();
     assert_eq!((status().await.waiting, status().await.active), (3, 0));
@@ -131,7 +131,7 @@ async fn entries_count_as_queue(ground: Ground) {
     assert_eq!(done.most_recent_success, book.crawl().await.finished_at);
 }
 
-async fn hostile_texts_are_kept(ground: Ground) {
+async fn hostile_texts_are_kept(ground: TestStore) {
     let mut odd = page(1);
     odd.url = "http://site.test/\0'\"\\\u{2028}ä𝄞[1,2]".into();
     odd.host = "site\0.test".into();

@@ -3,12 +3,12 @@
 use crate::crawls_ground::{
     Book, HOST, came_to_nothing, crawl, fetched, lists, numbers, page, pages, request,
 };
-use crate::ground::{Ground, HOUR, NOW, team};
+use crate::ground::{HOUR, NOW, TestStore, team};
 use std::time::{Duration, Instant};
 use store::crawls::{
     AttemptEnd, CrawlState, EntryClaim, EntryState, Fate, NewCrawl, NewEntry, Pace, Settled,
 };
-use store::jobs::PlanSlots;
+use store::work::PlanSlots;
 use uuid::Uuid;
 
 on_both!(
@@ -42,7 +42,7 @@ async fn claim_some(book: &Book, limit: u32) -> Vec<u64> {
     panic!("nothing was handed out");
 }
 
-async fn a_limit_is_exact_whatever_the_concurrency(ground: Ground) {
+async fn a_limit_is_exact_whatever_the_concurrency(ground: TestStore) {
     // By the numbers of the pages some fail and some are duplicates; each leads to two more.
     let fate = |seq: u64| match seq {
         seq if seq % 3 == 0 => Fate::Failed("e".into()),
@@ -75,7 +75,7 @@ async fn a_limit_is_exact_whatever_the_concurrency(ground: Ground) {
     assert!(ends.iter().all(|end| *end == ends[0]), "however many at once: {ends:?}");
 }
 
-async fn max_running_holds(ground: Ground) {
+async fn max_running_holds(ground: TestStore) {
     let new = NewCrawl { max_running: Some(2), ..crawl(ground.team) };
     let book = Book::start(&ground, new, vec![lists(9), page(1), page(2), page(3)]).await;
     let claimed = book.claim(10).await;
@@ -87,7 +87,7 @@ async fn max_running_holds(ground: Ground) {
     assert_eq!(numbers(&book.claim(10).await), [2]);
 }
 
-async fn a_gap_lies_between_starts(ground: Ground) {
+async fn a_gap_lies_between_starts(ground: TestStore) {
     let new = NewCrawl { gap: Some(GAP), max_running: Some(5), ..crawl(ground.team) };
     let book = Book::start(&ground, new, pages(1..=3)).await;
     let first = Instant::now();
@@ -105,7 +105,7 @@ async fn a_gap_lies_between_starts(ground: Ground) {
     assert!(second.elapsed() >= MEASURED, "{:?}", second.elapsed());
 }
 
-async fn a_host_keeps_its_pace_over_all_crawls(ground: Ground) {
+async fn a_host_keeps_its_pace_over_all_crawls(ground: TestStore) {
     ground.store.set_pace(HOST, Pace { gap: GAP, pause: NOW }).await.unwrap();
     let one = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
     let two = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
@@ -123,7 +123,7 @@ async fn a_host_keeps_its_pace_over_all_crawls(ground: Ground) {
     assert_eq!(free.claim(10).await.len(), 5);
 }
 
-async fn a_paused_host_does_not_hold_up_others(ground: Ground) {
+async fn a_paused_host_does_not_hold_up_others(ground: TestStore) {
     ground.store.set_pace("paused.test", Pace { gap: NOW, pause: Duration::from_hours(1) }).await.unwrap();
     let paused = |n| NewEntry { host: "paused.test".into(), ..page(n) };
     let mut entries: Vec<NewEntry> = (1..=600).map(paused).collect();
@@ -140,7 +140,7 @@ async fn a_paused_host_does_not_hold_up_others(ground: Ground) {
     assert_eq!(other.claim(1).await[0].lease.crawl, other.id);
 }
 
-async fn plans_have_slots(ground: Ground) {
+async fn plans_have_slots(ground: TestStore) {
     let rich = team(&*ground.store, "rich").await;
     let odd = team(&*ground.store, "odd").await;
     for team_id in [ground.team, rich, odd] {
@@ -165,7 +165,7 @@ async fn plans_have_slots(ground: Ground) {
     assert_eq!(again.iter().filter(|one| one.team_id == ground.team).count(), 1);
 }
 
-async fn teams_and_crawls_take_turns(ground: Ground) {
+async fn teams_and_crawls_take_turns(ground: TestStore) {
     let small = team(&*ground.store, "free").await;
     let first = Book::start(&ground, crawl(ground.team), pages(1..=50)).await;
     let second = Book::start(&ground, crawl(ground.team), pages(1..=50)).await;
@@ -184,7 +184,7 @@ async fn teams_and_crawls_take_turns(ground: Ground) {
     assert!(claimed.iter().all(|one| one.lease.crawl == late.id));
 }
 
-async fn a_pause_only_grows(ground: Ground) {
+async fn a_pause_only_grows(ground: TestStore) {
     let pause = |pause| Pace { gap: NOW, pause };
     let book = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
     ground.store.set_pace(HOST, pause(Duration::from_hours(1))).await.unwrap();
@@ -199,7 +199,7 @@ async fn a_pause_only_grows(ground: Ground) {
     assert_eq!(other.settle_all(Vec::new()).await, Settled::Now(CrawlState::Completed));
 }
 
-async fn a_shorter_gap_counts_at_once(ground: Ground) {
+async fn a_shorter_gap_counts_at_once(ground: TestStore) {
     ground.store.set_pace(HOST, Pace { gap: HOUR, pause: NOW }).await.unwrap();
     let book = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
     assert_eq!(numbers(&book.claim(2).await), [1]);

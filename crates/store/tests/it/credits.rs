@@ -1,10 +1,9 @@
 //! The ledger: reserve, charge, close, and what is told of it.
 
-use crate::ground::{Ground, HOUR, NOW, a_moment, completed, job, key};
+use crate::ground::{HOUR, TestStore, a_moment, key};
 use std::time::Duration;
 use store::StoreError;
 use store::credits::NewReservation;
-use store::jobs::NewJob;
 use uuid::Uuid;
 
 on_both!(
@@ -13,19 +12,18 @@ on_both!(
     closing_releases_once,
     usage_is_told_by_key,
     unclosed_reservations_are_released_in_time,
-    a_job_closes_its_reservation,
 );
 
 fn reservation(team_id: Uuid, amount: i64, allowance: Option<i64>) -> NewReservation {
     NewReservation { team_id, key_id: None, amount, allowance, purpose: "scrape".into(), hold_for: HOUR }
 }
 
-async fn balance(ground: &Ground) -> (i64, i64) {
+async fn balance(ground: &TestStore) -> (i64, i64) {
     let balance = ground.store.balance(ground.team).await.unwrap();
     (balance.used, balance.reserved)
 }
 
-async fn an_allowance_covers_used_and_reserved(ground: Ground) {
+async fn an_allowance_covers_used_and_reserved(ground: TestStore) {
     assert_eq!(balance(&ground).await, (0, 0));
     let first = ground.store.reserve(reservation(ground.team, 6, Some(10))).await.unwrap().unwrap();
     ground.store.charge(first, 6).await.unwrap();
@@ -45,7 +43,7 @@ async fn an_allowance_covers_used_and_reserved(ground: Ground) {
     assert!((28..=31).contains(&days), "a calendar month, not {days} days");
 }
 
-async fn a_charge_stays_within_its_reservation(ground: Ground) {
+async fn a_charge_stays_within_its_reservation(ground: TestStore) {
     let id = ground.store.reserve(reservation(ground.team, 5, Some(10))).await.unwrap().unwrap();
     ground.store.charge(id, 3).await.unwrap();
     assert!(matches!(ground.store.charge(id, 3).await, Err(StoreError::Misuse(_))));
@@ -57,7 +55,7 @@ async fn a_charge_stays_within_its_reservation(ground: Ground) {
     assert_eq!(balance(&ground).await, (5, 0));
 }
 
-async fn closing_releases_once(ground: Ground) {
+async fn closing_releases_once(ground: TestStore) {
     let id = ground.store.reserve(reservation(ground.team, 5, Some(5))).await.unwrap().unwrap();
     ground.store.charge(id, 2).await.unwrap();
     assert!(ground.store.close(id).await.unwrap());
@@ -68,7 +66,7 @@ async fn closing_releases_once(ground: Ground) {
     assert!(ground.store.reserve(reservation(ground.team, 3, Some(5))).await.unwrap().is_some());
 }
 
-async fn usage_is_told_by_key(ground: Ground) {
+async fn usage_is_told_by_key(ground: TestStore) {
     let one = ground.store.create_key(key(ground.team, "one")).await.unwrap().id;
     let two = ground.store.create_key(key(ground.team, "two")).await.unwrap().id;
     for (key_id, amount, purpose) in
@@ -94,47 +92,15 @@ async fn usage_is_told_by_key(ground: Ground) {
     assert!(ground.store.usage_history(Uuid::now_v7(), true).await.unwrap().is_empty());
 }
 
-async fn unclosed_reservations_are_released_in_time(ground: Ground) {
+async fn unclosed_reservations_are_released_in_time(ground: TestStore) {
     let brief = |amount| NewReservation {
         hold_for: Duration::from_millis(1),
         ..reservation(ground.team, amount, None)
     };
-    let held = ground.store.reserve(brief(1)).await.unwrap().unwrap();
-    let job_id = ground.enqueue(NewJob { reservation: Some(held), ..job(ground.team) }).await;
     ground.store.reserve(brief(2)).await.unwrap().unwrap();
     ground.store.reserve(reservation(ground.team, 4, None)).await.unwrap().unwrap();
     a_moment().await;
-    assert_eq!(ground.store.sweep_reservations().await.unwrap(), 1, "not the one a live job holds");
-    assert_eq!(balance(&ground).await, (0, 5));
-    ground.store.cancel(ground.team, job_id).await.unwrap();
-    assert_eq!(balance(&ground).await, (0, 4), "the job's end closed it");
+    assert_eq!(ground.store.sweep_reservations().await.unwrap(), 1, "only the one whose time is over");
+    assert_eq!(balance(&ground).await, (0, 4));
     assert_eq!(ground.store.sweep_reservations().await.unwrap(), 0);
-}
-
-async fn a_job_closes_its_reservation(ground: Ground) {
-    let id = ground.store.reserve(reservation(ground.team, 5, None)).await.unwrap().unwrap();
-    let new = NewJob { reservation: Some(id), max_attempts: 1, ..job(ground.team) };
-    ground.enqueue(new).await;
-    let claimed = ground.claim_one().await;
-    assert_eq!(claimed.job.reservation, Some(id));
-    ground
-        .finish(
-            &claimed,
-            store::jobs::Finish::Completed { result: None, rows: vec![], spawn: vec![], credits: 2 },
-        )
-        .await;
-    assert_eq!(balance(&ground).await, (2, 0));
-
-    // Also when it has only children to wait for, and their end is its end.
-    let id = ground.store.reserve(reservation(ground.team, 5, None)).await.unwrap().unwrap();
-    ground.enqueue(NewJob { reservation: Some(id), ..job(ground.team) }).await;
-    let claimed = ground.claim_one().await;
-    let spawn = vec![NewJob { delay: NOW, ..job(ground.team) }];
-    ground
-        .finish(&claimed, store::jobs::Finish::Completed { result: None, rows: vec![], spawn, credits: 1 })
-        .await;
-    assert_eq!(balance(&ground).await, (3, 4));
-    let child = ground.claim_one().await;
-    ground.finish(&child, completed()).await;
-    assert_eq!(balance(&ground).await, (3, 0));
 }

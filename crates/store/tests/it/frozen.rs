@@ -1,10 +1,11 @@
 //! A PostgreSQL server that hangs: connections stay open and nothing answers. Every call ends as
 //! unavailable within a bound, and the store works again as soon as the server does.
 
-use crate::ground::{job, page, request, scrape, team};
+use crate::crawls_ground::{batch, pages, request};
+use crate::ground::{page, plain_options, scrape, team};
 use std::time::{Duration, Instant};
 use store::scrapes::NewScrape;
-use store::{StoreError, StoreOptions, StoreResult};
+use store::{StoreError, StoreResult};
 use testkit::PostgresCluster;
 
 /// A second for a connection, two for an answer, and room for a slow machine.
@@ -24,11 +25,11 @@ async fn fails_in_time<T>(what: &str, call: impl Future<Output = StoreResult<T>>
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_frozen_server_holds_nobody() {
     let cluster = PostgresCluster::start();
-    let mut options = StoreOptions::new(cluster.database());
+    let mut options = plain_options(&cluster.database());
     options.wait = Duration::from_secs(1);
     let store = store::open(&options).await.unwrap();
     let team = team(&*store, "free").await;
-    store.enqueue(vec![job(team)]).await.unwrap();
+    store.start_crawl(batch(team), pages(1..=1)).await.unwrap();
     // Several connections that rest in the pool, and are taken for good.
     let pings = (0..4).map(|_| store.ping());
     assert!(futures_util::future::join_all(pings).await.iter().all(Result::is_ok));
@@ -41,7 +42,7 @@ async fn a_frozen_server_holds_nobody() {
         fails_in_time("a read of a page", store.cached_page(team, &[1; 32])),
         fails_in_time("a statement", store.used_key(team, "s", "k")),
         fails_in_time("a transaction", store.record_scrapes(vec![with_page.clone()])),
-        fails_in_time("a claim", store.claim(&claim)),
+        fails_in_time("a claim", store.claim_entries(&claim)),
         fails_in_time("a ping", store.ping()),
     );
     // More than the pool has connections: later ones do not get one, and are told.
@@ -56,6 +57,6 @@ async fn a_frozen_server_holds_nobody() {
     }
     store.record_scrapes(vec![with_page]).await.unwrap();
     assert_eq!(store.balance(team).await.unwrap().used, 1, "written once, then or now");
-    assert_eq!(store.claim(&request(1)).await.unwrap().len(), 1);
+    assert_eq!(store.claim_entries(&request(1)).await.unwrap().len(), 1);
     store.shut_down().await;
 }

@@ -1,9 +1,8 @@
-//! What every test stands on: a fresh store with a team, and short ways to make jobs and claims.
+//! What every test stands on: a fresh store with a team, and short ways to make what is stored.
 
 use sqlx::Connection;
 use std::sync::Arc;
 use std::time::Duration;
-use store::jobs::{ClaimRequest, Claimed, Finish, Finished, Job, JobState, KindSlots, NewJob};
 use store::keys::{NewKey, NewTeam};
 use store::pages::NewPage;
 use store::scrapes::NewScrape;
@@ -17,14 +16,14 @@ pub const NOW: Duration = Duration::ZERO;
 /// Two hexadecimal digits, of which the key of every store of a test is made.
 pub const KEY: &str = "ab";
 
-pub struct Ground {
+pub struct TestStore {
     pub url: String,
     pub store: Arc<dyn Store>,
     pub team: Uuid,
     _folder: Option<TempDir>,
 }
 
-impl Ground {
+impl TestStore {
     pub async fn sqlite() -> Self {
         let folder = TempDir::new();
         let url = format!("sqlite:{}", folder.join("store.db").display());
@@ -69,43 +68,20 @@ impl Ground {
         };
         number(&self.url, sql).await
     }
-
-    pub async fn enqueue(&self, job: NewJob) -> Uuid {
-        let accepted = self.store.enqueue(vec![job]).await.expect("enqueue");
-        assert!(accepted[0].created);
-        accepted[0].id
-    }
-
-    pub async fn claim(&self, limit: u32) -> Vec<Claimed> {
-        self.store.claim(&request(limit)).await.expect("claim")
-    }
-
-    pub async fn claim_one(&self) -> Claimed {
-        let mut claimed = self.claim(1).await;
-        assert_eq!(claimed.len(), 1, "a job to claim");
-        claimed.remove(0)
-    }
-
-    pub async fn job(&self, id: Uuid) -> Job {
-        self.store.job(self.team, id).await.expect("job").expect("the job is there")
-    }
-
-    pub async fn state(&self, id: Uuid) -> JobState {
-        self.job(id).await.state
-    }
-
-    pub async fn finish(&self, claimed: &Claimed, finish: Finish) -> Finished {
-        self.store.finish(&claimed.lease, finish).await.expect("finish")
-    }
 }
 
 pub async fn open(url: &str) -> Arc<dyn Store> {
     store::open(&options(url)).await.expect("the store opens")
 }
 
-pub fn options(url: &str) -> StoreOptions {
+/// A database with the key of every test, and nothing else set.
+pub fn plain_options(url: &str) -> StoreOptions {
     let key = SecretKey::parse(&KEY.repeat(32)).expect("a key");
-    let mut options = StoreOptions::new(url).with_secret_keys(SecretKeys::new(key));
+    StoreOptions::new(url).with_secret_keys(SecretKeys::new(key))
+}
+
+pub fn options(url: &str) -> StoreOptions {
+    let mut options = plain_options(url);
     options.max_connections = 6;
     // Many races at once on a busy machine: waiting is not failing.
     options.wait = Duration::from_mins(1);
@@ -150,22 +126,6 @@ pub fn key(team_id: Uuid, name: &str) -> NewKey {
     NewKey { id, team_id, name: name.into(), hint: "gn-abc".into(), hash, scopes, expires_at: None }
 }
 
-pub fn job(team_id: Uuid) -> NewJob {
-    NewJob {
-        id: Uuid::now_v7(),
-        team_id,
-        kind: "scrape".into(),
-        payload: r#"{"url":"http://example.test/"}"#.into(),
-        priority: 0,
-        delay: NOW,
-        max_attempts: 3,
-        deadline: HOUR,
-        dedup_key: None,
-        retain_for: HOUR,
-        reservation: None,
-    }
-}
-
 pub fn scrape(team_id: Uuid) -> NewScrape {
     NewScrape {
         id: Uuid::now_v7(),
@@ -199,29 +159,6 @@ pub fn page(n: u8, body: &[u8]) -> NewPage {
         body: body.to_vec(),
         keep_for: HOUR,
     }
-}
-
-pub fn jobs(team: Uuid, count: usize) -> Vec<NewJob> {
-    (0..count).map(|_| job(team)).collect()
-}
-
-pub fn request(limit: u32) -> ClaimRequest {
-    ClaimRequest {
-        owner: Uuid::now_v7(),
-        kinds: vec![KindSlots { kind: "scrape".into(), max_running: None }],
-        plans: Vec::new(),
-        other_plans: None,
-        limit,
-        lease_for: HOUR,
-    }
-}
-
-pub fn completed() -> Finish {
-    Finish::Completed { result: None, rows: Vec::new(), spawn: Vec::new(), credits: 0 }
-}
-
-pub fn ids(claimed: &[Claimed]) -> Vec<Uuid> {
-    claimed.iter().map(|claim| claim.job.id).collect()
 }
 
 /// Waits until the database's clock has moved on by some milliseconds.

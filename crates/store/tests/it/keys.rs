@@ -1,6 +1,6 @@
 //! Teams and keys.
 
-use crate::ground::{Ground, key, team};
+use crate::ground::{TestStore, key, team};
 use store::StoreError;
 use store::keys::NewTeam;
 use uuid::Uuid;
@@ -18,7 +18,7 @@ fn first_team(name: &str) -> NewTeam {
     NewTeam { id: Uuid::now_v7(), name: name.into(), plan: "local".into(), zero_data_retention: true }
 }
 
-async fn only_one_founds(ground: Ground) {
+async fn only_one_founds(ground: TestStore) {
     // The ground has a team already, so nobody founds another.
     let late = ground.store.found(first_team("late"), key(Uuid::nil(), "k")).await.unwrap();
     assert!(late.is_none());
@@ -48,7 +48,7 @@ async fn only_one_founds(ground: Ground) {
     assert!(team.zero_data_retention);
 }
 
-async fn a_key_is_found_by_its_hash_alone(ground: Ground) {
+async fn a_key_is_found_by_its_hash_alone(ground: TestStore) {
     let mut new = key(ground.team, "na\0me");
     new.expires_at = Some(5);
     let made = ground.store.create_key(new.clone()).await.unwrap();
@@ -59,7 +59,7 @@ async fn a_key_is_found_by_its_hash_alone(ground: Ground) {
     assert!(ground.store.key_by_hash(&[0; 32]).await.unwrap().is_none());
 }
 
-async fn a_hash_is_unique(ground: Ground) {
+async fn a_hash_is_unique(ground: TestStore) {
     let first = key(ground.team, "one");
     let mut second = key(ground.team, "two");
     second.hash = first.hash;
@@ -70,7 +70,7 @@ async fn a_hash_is_unique(ground: Ground) {
     assert!(matches!(orphan, Err(StoreError::Misuse(_))), "{orphan:?}");
 }
 
-async fn revoking_is_for_good_and_within_the_team(ground: Ground) {
+async fn revoking_is_for_good_and_within_the_team(ground: TestStore) {
     let made = ground.store.create_key(key(ground.team, "k")).await.unwrap();
     let other = team(&*ground.store, "free").await;
     assert!(!ground.store.revoke_key(other, made.id).await.unwrap());
@@ -83,7 +83,7 @@ async fn revoking_is_for_good_and_within_the_team(ground: Ground) {
     assert_eq!(ground.store.keys(ground.team).await.unwrap()[0].revoked_at, first, "the first time stays");
 }
 
-async fn last_use_never_moves_back(ground: Ground) {
+async fn last_use_never_moves_back(ground: TestStore) {
     let one = ground.store.create_key(key(ground.team, "one")).await.unwrap().id;
     let two = ground.store.create_key(key(ground.team, "two")).await.unwrap().id;
     ground.store.touch_keys(&[(one, 50), (two, 10), (one, 70), (Uuid::now_v7(), 5)]).await.unwrap();
@@ -96,7 +96,7 @@ async fn last_use_never_moves_back(ground: Ground) {
     );
 }
 
-async fn plans_change_and_teams_are_listed(ground: Ground) {
+async fn plans_change_and_teams_are_listed(ground: TestStore) {
     let other = team(&*ground.store, "free").await;
     assert!(ground.store.set_plan(other, "scale").await.unwrap());
     assert!(!ground.store.set_plan(Uuid::now_v7(), "scale").await.unwrap());

@@ -1,7 +1,7 @@
 //! `kill -9` in the middle of many writes: what was acknowledged is there, and totals and ledger agree
 //! with the rows, whatever the moment.
 
-use crate::ground::{Ground, cases, number, page, scrape};
+use crate::ground::{TestStore, cases, number, page, scrape};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -16,7 +16,7 @@ const TEAM: &str = "GANNET_TEST_KILL_TEAM";
 const PRICE: i64 = 3;
 
 /// The process that is killed: this test binary again, running the one function below.
-fn writer(ground: &Ground) -> Command {
+fn writer(ground: &TestStore) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command
         .args(["--exact", "kill::the_writer", "--ignored", "--nocapture", "--test-threads=1"])
@@ -27,7 +27,7 @@ fn writer(ground: &Ground) -> Command {
     command
 }
 
-async fn totals_are_right_after_a_kill(ground: Ground) {
+async fn totals_are_right_after_a_kill(ground: TestStore) {
     for round in 0..cases(4, 60) {
         let mut child = writer(&ground).spawn().expect("a second process");
         let lines = BufReader::new(child.stdout.take().expect("its output")).lines();

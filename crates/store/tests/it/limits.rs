@@ -1,6 +1,6 @@
 //! Rate windows and slots.
 
-use crate::ground::{Ground, HOUR, NOW, a_moment, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, team};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ on_both!(
     sweeping_forgets_only_what_ended,
 );
 
-async fn a_window_grants_its_limit_and_starts_anew(ground: Ground) {
+async fn a_window_grants_its_limit_and_starts_anew(ground: TestStore) {
     let window = Duration::from_millis(400);
     let take = async |wanted| ground.store.take_rate(ground.team, "scrape", 5, window, wanted).await.unwrap();
     let first = take(3).await;
@@ -28,7 +28,7 @@ async fn a_window_grants_its_limit_and_starts_anew(ground: Ground) {
     assert_eq!((fresh.granted, fresh.remaining), (5, 0), "never more than the limit");
 }
 
-async fn windows_are_per_team_and_group(ground: Ground) {
+async fn windows_are_per_team_and_group(ground: TestStore) {
     let other = team(&*ground.store, "free").await;
     for (team, group) in [(ground.team, "scrape"), (ground.team, "crawl"), (other, "scrape")] {
         assert_eq!(ground.store.take_rate(team, group, 1, HOUR, 1).await.unwrap().granted, 1);
@@ -40,7 +40,7 @@ async fn windows_are_per_team_and_group(ground: Ground) {
     assert_eq!((less.granted, less.remaining), (0, 0), "so does a lowered one");
 }
 
-async fn looking_starts_no_window(ground: Ground) {
+async fn looking_starts_no_window(ground: TestStore) {
     let window = Duration::from_mins(1);
     let look = ground.store.take_rate(ground.team, "g", 4, window, 0).await.unwrap();
     assert_eq!((look.granted, look.remaining, look.resets_in), (0, 4, window));
@@ -53,7 +53,7 @@ async fn looking_starts_no_window(ground: Ground) {
     assert_eq!((look.granted, look.remaining), (0, 3));
 }
 
-async fn slots_are_leased(ground: Ground) {
+async fn slots_are_leased(ground: TestStore) {
     let acquire = async |lease| ground.store.acquire_slot(ground.team, 2, lease).await.unwrap();
     let short = acquire(Duration::from_secs(1)).await.unwrap();
     let long = acquire(HOUR).await.unwrap();
@@ -72,13 +72,13 @@ async fn slots_are_leased(ground: Ground) {
     assert_eq!(ground.store.acquire_slot(ground.team, 0, HOUR).await.unwrap(), None);
 }
 
-async fn slots_of_other_teams_do_not_count(ground: Ground) {
+async fn slots_of_other_teams_do_not_count(ground: TestStore) {
     let other = team(&*ground.store, "free").await;
     assert!(ground.store.acquire_slot(other, 1, HOUR).await.unwrap().is_some());
     assert!(ground.store.acquire_slot(ground.team, 1, HOUR).await.unwrap().is_some());
 }
 
-async fn sweeping_forgets_only_what_ended(ground: Ground) {
+async fn sweeping_forgets_only_what_ended(ground: TestStore) {
     ground.store.take_rate(ground.team, "old", 1, Duration::from_millis(1), 1).await.unwrap();
     ground.store.take_rate(ground.team, "new", 1, HOUR, 1).await.unwrap();
     ground.store.acquire_slot(ground.team, 9, NOW).await.unwrap();

@@ -1,4 +1,4 @@
-//! One suite over both stores: each behaviour is a function of a [`ground::Ground`], run once on SQLite
+//! One suite over both stores: each behaviour is a function of a [`ground::TestStore`], run once on SQLite
 //! and once on PostgreSQL. A behaviour that differs between the two is a bug.
 //!
 //! `GANNET_TEST_SOAK=1` runs the random tests much longer.
@@ -13,7 +13,7 @@ macro_rules! on_both {
             $(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $name() {
-                    super::$name(crate::ground::Ground::sqlite().await).await;
+                    super::$name(crate::ground::TestStore::sqlite().await).await;
                 }
             )*
         }
@@ -21,7 +21,7 @@ macro_rules! on_both {
             $(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $name() {
-                    super::$name(crate::ground::Ground::postgres().await).await;
+                    super::$name(crate::ground::TestStore::postgres().await).await;
                 }
             )*
         }
@@ -33,9 +33,7 @@ mod agents;
 mod agents_ground;
 mod agents_model;
 mod cache_model;
-mod cancel;
 mod ceilings;
-mod claim;
 mod claims;
 mod crawls_ends;
 mod crawls_ground;
@@ -51,15 +49,11 @@ mod crawls_slots;
 mod credits;
 mod dropped;
 mod faults;
-mod finish;
 mod frozen;
 mod ground;
-mod groups;
 mod keys;
 mod kill;
 mod limits;
-mod long_queue;
-mod model;
 mod objects;
 mod opening;
 mod outage;
@@ -71,5 +65,4 @@ mod scrapes;
 mod search;
 mod secrets;
 mod snapshots;
-mod sweep;
 mod webhooks;

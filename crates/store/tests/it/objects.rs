@@ -1,7 +1,7 @@
 //! Objects in a folder and in S3-compatible storage: whole or not at all, known to the index, under
 //! the ceiling.
 
-use crate::ground::{Ground, HOUR, NOW, a_moment};
+use crate::ground::{HOUR, NOW, TestStore, a_moment};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::{Duration, SystemTime};
@@ -40,12 +40,12 @@ fn files(folder: &std::path::Path) -> Vec<String> {
     found
 }
 
-async fn an_object_is_kept_replaced_and_deleted(ground: Ground) {
+async fn an_object_is_kept_replaced_and_deleted(ground: TestStore) {
     let (_folder, place) = folder();
     check_all(&ground, &Objects::open(&place, ground.store.clone()).unwrap()).await;
 }
 
-async fn check_all(ground: &Ground, objects: &Objects) {
+async fn check_all(ground: &TestStore, objects: &Objects) {
     let put =
         async |key: &str, body: &'static str, keep| objects.put(key, ground.team, body.into(), keep).await;
     put("pages/ab/one.html", "first", HOUR).await.unwrap();
@@ -74,7 +74,7 @@ async fn check_all(ground: &Ground, objects: &Objects) {
     assert_eq!(ground.store.object_bytes().await.unwrap(), 0);
 }
 
-async fn expired_objects_go_first_then_the_soonest(ground: Ground) {
+async fn expired_objects_go_first_then_the_soonest(ground: TestStore) {
     let (folder, place) = folder();
     let objects = Objects::open(&place, ground.store.clone()).unwrap();
     let body = |n: usize| bytes::Bytes::from(vec![b'x'; n]);
@@ -95,7 +95,7 @@ async fn expired_objects_go_first_then_the_soonest(ground: Ground) {
     assert_eq!(ground.store.object_bytes().await.unwrap(), 10);
 }
 
-async fn what_was_left_half_written_is_cleared(ground: Ground) {
+async fn what_was_left_half_written_is_cleared(ground: TestStore) {
     let (folder, place) = folder();
     let objects = Objects::open(&place, ground.store.clone()).unwrap();
     objects.put("a", ground.team, "x".into(), HOUR).await.unwrap();
@@ -108,7 +108,7 @@ async fn what_was_left_half_written_is_cleared(ground: Ground) {
     assert_eq!(files(&folder.join("objects")), ["a", "partial/young#1"]);
 }
 
-async fn writers_and_sweepers_at_once_leave_nothing_unknown(ground: Ground) {
+async fn writers_and_sweepers_at_once_leave_nothing_unknown(ground: TestStore) {
     let (folder, place) = folder();
     let objects = Objects::open(&place, ground.store.clone()).unwrap();
     let mut tasks = Vec::new();
@@ -149,7 +149,7 @@ async fn writers_and_sweepers_at_once_leave_nothing_unknown(ground: Ground) {
 
 #[tokio::test]
 async fn a_folder_that_cannot_be_written_is_unavailable() {
-    let ground = Ground::sqlite().await;
+    let ground = TestStore::sqlite().await;
     let folder = TempDir::new();
     std::fs::write(folder.join("file"), "in the way").unwrap();
     let place = ObjectPlace::Folder(folder.join("file"));
@@ -174,7 +174,7 @@ fn bucket(endpoint: String, prefix: &str) -> S3Place {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s3_keeps_objects_just_the_same() {
-    let ground = Ground::sqlite().await;
+    let ground = TestStore::sqlite().await;
     let server = S3Server::start();
     server.create_bucket("gannet");
     // With and without a folder in the bucket; the test server takes its time, so the rest only once.
@@ -190,7 +190,7 @@ async fn s3_keeps_objects_just_the_same() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s3_follows_no_redirect_elsewhere() {
-    let ground = Ground::sqlite().await;
+    let ground = TestStore::sqlite().await;
     let elsewhere = TcpListener::bind("127.0.0.1:0").unwrap();
     elsewhere.set_nonblocking(true).unwrap();
     let target = elsewhere.local_addr().unwrap();

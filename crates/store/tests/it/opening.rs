@@ -1,10 +1,11 @@
 //! Opening: migrations by many at once, foreign schemas, the file's privacy, size, closing.
 
-use crate::ground::{Ground, job, options, run_sql};
+use crate::crawls_ground::{crawl, pages};
+use crate::ground::{TestStore, number, options, run_sql};
 use store::StoreError;
 
 /// The version of the newest migration.
-const NEWEST: i64 = 9;
+const NEWEST: i64 = 10;
 
 on_both!(
     many_open_an_empty_database_at_once,
@@ -16,7 +17,7 @@ on_both!(
 );
 
 /// The URL of a database that nothing was done to yet.
-fn empty(ground: &Ground) -> String {
+fn empty(ground: &TestStore) -> String {
     if ground.store.backend() == "sqlite" {
         ground.url.replace("store.db", "empty.db")
     } else {
@@ -24,7 +25,7 @@ fn empty(ground: &Ground) -> String {
     }
 }
 
-async fn many_open_an_empty_database_at_once(ground: Ground) {
+async fn many_open_an_empty_database_at_once(ground: TestStore) {
     let url = empty(&ground);
     let mut starting = Vec::new();
     for _ in 0..8 {
@@ -45,7 +46,7 @@ async fn many_open_an_empty_database_at_once(ground: Ground) {
 }
 
 /// As the first release left it: a newer program keeps what is there and adds what is missing.
-async fn a_database_of_the_first_version_is_brought_up_to_date(ground: Ground) {
+async fn a_database_of_the_first_version_is_brought_up_to_date(ground: TestStore) {
     let url = empty(&ground);
     let [table, first, total] = if ground.store.backend() == "sqlite" {
         std::fs::write(url.strip_prefix("sqlite:").unwrap(), "").unwrap();
@@ -76,9 +77,15 @@ async fn a_database_of_the_first_version_is_brought_up_to_date(ground: Ground) {
     let store = crate::ground::open(&url).await;
     assert_eq!(store.object_bytes().await.unwrap(), 7, "what was there is there");
     assert_eq!(store.cache_bytes().await.unwrap(), 0);
+    let job_tables = if store.backend() == "sqlite" {
+        "SELECT count(*) FROM sqlite_schema WHERE name IN ('jobs', 'job_rows')"
+    } else {
+        "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename IN ('jobs', 'job_rows')"
+    };
+    assert_eq!(number(&url, job_tables).await, 0, "the job queue of the first version is gone");
 }
 
-async fn a_newer_schema_is_refused(ground: Ground) {
+async fn a_newer_schema_is_refused(ground: TestStore) {
     run_sql(&ground.url, "INSERT INTO schema_migrations VALUES (99, 'later', 'x', 0)").await;
     for error in [
         store::open(&options(&ground.url)).await.err().expect("not opened"),
@@ -89,13 +96,13 @@ async fn a_newer_schema_is_refused(ground: Ground) {
     }
 }
 
-async fn a_changed_migration_is_refused(ground: Ground) {
+async fn a_changed_migration_is_refused(ground: TestStore) {
     run_sql(&ground.url, "UPDATE schema_migrations SET checksum = 'x' WHERE version = 1").await;
     let error = store::open(&options(&ground.url)).await.err().expect("not opened");
     assert!(matches!(error, StoreError::Schema(_)), "{error}");
 }
 
-async fn a_store_tells_about_itself(ground: Ground) {
+async fn a_store_tells_about_itself(ground: TestStore) {
     ground.store.ping().await.unwrap();
     assert_eq!(ground.store.schema_version().await.unwrap(), NEWEST);
     assert!(ground.store.size_bytes().await.unwrap() > 10_000);
@@ -104,17 +111,19 @@ async fn a_store_tells_about_itself(ground: Ground) {
     assert!(error.is_retryable(), "{error}");
 }
 
-async fn what_was_written_is_there_after_opening_again(ground: Ground) {
-    let id = ground.enqueue(job(ground.team)).await;
+async fn what_was_written_is_there_after_opening_again(ground: TestStore) {
+    let new = crawl(ground.team);
+    let id = new.id;
+    ground.store.start_crawl(new, pages(1..=2)).await.unwrap();
     ground.store.shut_down().await;
     let again = ground.another().await;
-    assert!(again.job(ground.team, id).await.unwrap().is_some());
+    assert_eq!(again.crawl(ground.team, id).await.unwrap().unwrap().counts.queued, 2);
 }
 
 #[tokio::test]
 async fn a_new_file_is_private_and_a_missing_folder_is_an_error() {
     use std::os::unix::fs::PermissionsExt;
-    let ground = Ground::sqlite().await;
+    let ground = TestStore::sqlite().await;
     let path = ground.url.strip_prefix("sqlite:").unwrap();
     for suffix in ["", "-wal"] {
         let mode = std::fs::metadata(format!("{path}{suffix}")).unwrap().permissions().mode();

@@ -1,6 +1,6 @@
 //! The page cache: found by its key, replaced by newer, gone after its time, and under its ceiling.
 
-use crate::ground::{Ground, HOUR, NOW, a_moment, page, scrape, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, page, scrape, team};
 use std::time::Duration;
 use store::pages::NewPage;
 use store::scrapes::NewScrape;
@@ -14,7 +14,7 @@ on_both!(
     eviction_takes_no_more_than_it_must,
 );
 
-async fn a_page_is_found_again_by_its_team_alone(ground: Ground) {
+async fn a_page_is_found_again_by_its_team_alone(ground: TestStore) {
     let store = &*ground.store;
     let new = NewPage {
         url: "http://x.test/a".into(),
@@ -37,7 +37,7 @@ async fn a_page_is_found_again_by_its_team_alone(ground: Ground) {
     assert!(store.cached_page(ground.team, &[8; 32]).await.unwrap().is_none());
 }
 
-async fn the_newer_page_replaces_the_older(ground: Ground) {
+async fn the_newer_page_replaces_the_older(ground: TestStore) {
     let store = &*ground.store;
     store.put_page(ground.team, page(1, &[1; 1000])).await.unwrap();
     let bytes = store.cache_bytes().await.unwrap();
@@ -52,7 +52,7 @@ async fn the_newer_page_replaces_the_older(ground: Ground) {
     assert_eq!(store.cache_bytes().await.unwrap(), ground.counted("cache").await);
 }
 
-async fn pages_end_with_their_time(ground: Ground) {
+async fn pages_end_with_their_time(ground: TestStore) {
     let store = &*ground.store;
     store.put_page(ground.team, NewPage { keep_for: NOW, ..page(1, b"brief") }).await.unwrap();
     store.put_page(ground.team, page(2, b"long")).await.unwrap();
@@ -65,7 +65,7 @@ async fn pages_end_with_their_time(ground: Ground) {
     assert_eq!(store.cache_bytes().await.unwrap(), ground.counted("cache").await);
 }
 
-async fn a_touched_page_is_fresh_again(ground: Ground) {
+async fn a_touched_page_is_fresh_again(ground: TestStore) {
     let store = &*ground.store;
     store.put_page(ground.team, NewPage { keep_for: HOUR, ..page(1, b"x") }).await.unwrap();
     let before = store.cached_page(ground.team, &[1; 32]).await.unwrap().unwrap();
@@ -79,7 +79,7 @@ async fn a_touched_page_is_fresh_again(ground: Ground) {
     assert!(!store.touch_page(ground.team, &[2; 32]).await.unwrap());
 }
 
-async fn the_oldest_go_when_there_is_too_much(ground: Ground) {
+async fn the_oldest_go_when_there_is_too_much(ground: TestStore) {
     let store = &*ground.store;
     for n in 0..4 {
         store.put_page(ground.team, page(n, &[n; 1000])).await.unwrap();
@@ -107,7 +107,7 @@ async fn the_oldest_go_when_there_is_too_much(ground: Ground) {
     assert_eq!(store.cache_bytes().await.unwrap(), ground.counted("cache").await);
 }
 
-async fn eviction_takes_no_more_than_it_must(ground: Ground) {
+async fn eviction_takes_no_more_than_it_must(ground: TestStore) {
     let store = &*ground.store;
     for n in 0..5 {
         store.put_page(ground.team, page(n, &[n; 1000])).await.unwrap();

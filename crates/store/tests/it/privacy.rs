@@ -3,7 +3,7 @@
 //! the files once it was deleted.
 
 use crate::crawls_ground::{Book, crawl, delivery, page as entry};
-use crate::ground::{Ground, HOUR, NOW, a_moment, key, page, scrape};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, key, page, scrape};
 use memchr::memmem;
 use std::path::{Path, PathBuf};
 use store::crawls::{AttemptEnd, Fate, NewCrawl, NewEntry, Settlement};
@@ -67,7 +67,7 @@ fn found_in(folder: &Path, texts: &[&'static str]) -> Vec<&'static str> {
     texts.iter().copied().filter(|text| !left.contains(text)).collect()
 }
 
-async fn only_the_ledger_knows(ground: &Ground, folder: &Path) {
+async fn only_the_ledger_knows(ground: &TestStore, folder: &Path) {
     let store = &*ground.store;
     let key_id = store.create_key(key(ground.team, "k")).await.unwrap().id;
     let one = NewScrape { key_id: Some(key_id), ..secretive(ground.team, true) };
@@ -87,7 +87,7 @@ async fn only_the_ledger_knows(ground: &Ground, folder: &Path) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite_keeps_nothing_of_a_private_scrape() {
-    let ground = Ground::sqlite().await;
+    let ground = TestStore::sqlite().await;
     let file = PathBuf::from(ground.url.strip_prefix("sqlite:").unwrap());
     only_the_ledger_knows(&ground, file.parent().unwrap()).await;
 }
@@ -95,7 +95,7 @@ async fn sqlite_keeps_nothing_of_a_private_scrape() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_keeps_nothing_of_a_private_scrape() {
     let cluster = PostgresCluster::start();
-    let ground = Ground::at(cluster.database()).await;
+    let ground = TestStore::at(cluster.database()).await;
     only_the_ledger_knows(&ground, cluster.folder()).await;
 }
 
@@ -106,7 +106,7 @@ fn traces() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// A private crawl from its start to its end: documents, addresses, results that are settled, a delivery that failed.
-async fn private_crawl(ground: &Ground, retain_for: std::time::Duration) {
+async fn private_crawl(ground: &TestStore, retain_for: std::time::Duration) {
     let new = NewCrawl { private: true, retain_for, ..crawl(ground.team) };
     let mut told = delivery(ground.team, new.id, "crawl.page");
     told.body = b"secret-told".repeat(1000);
@@ -134,7 +134,7 @@ async fn private_crawl(ground: &Ground, retain_for: std::time::Duration) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite_keeps_nothing_of_a_private_crawl_that_was_deleted() {
     let words = ["secret-large", "secret-small", "secret-address", "secret-told", "secret-memory"];
-    let ground = Ground::sqlite().await;
+    let ground = TestStore::sqlite().await;
     let file = PathBuf::from(ground.url.strip_prefix("sqlite:").unwrap());
     let folder = file.parent().unwrap();
     // Others work beside it, before and after.

@@ -1,8 +1,8 @@
 //! Profiles: kept by name, one writer at a time, bounded.
 
-use crate::ground::{Ground, HOUR, NOW, a_moment, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, team};
 use store::StoreError;
-use store::profiles::{LARGEST_PROFILE, MOST_PROFILES};
+use store::profiles::{MAX_PROFILE_BYTES, MAX_PROFILES};
 
 on_both!(
     a_saved_profile_is_read_again,
@@ -12,7 +12,7 @@ on_both!(
     unused_profiles_go,
 );
 
-async fn a_saved_profile_is_read_again(ground: Ground) {
+async fn a_saved_profile_is_read_again(ground: TestStore) {
     let store = &*ground.store;
     assert!(store.profile(ground.team, "shop").await.unwrap().is_none());
     let lease = store.acquire_profile(ground.team, "shop", HOUR).await.unwrap().expect("the lease");
@@ -27,7 +27,7 @@ async fn a_saved_profile_is_read_again(ground: Ground) {
     assert!(store.profile(ground.team, "Shop").await.unwrap().is_none());
 }
 
-async fn there_is_one_writer(ground: Ground) {
+async fn there_is_one_writer(ground: TestStore) {
     let stores = [ground.store.clone(), ground.another().await];
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..12 {
@@ -44,7 +44,7 @@ async fn there_is_one_writer(ground: Ground) {
     assert!(ground.store.acquire_profile(ground.team, "p", HOUR).await.unwrap().is_some());
 }
 
-async fn a_lost_lease_writes_nothing(ground: Ground) {
+async fn a_lost_lease_writes_nothing(ground: TestStore) {
     let store = &*ground.store;
     let old = store.acquire_profile(ground.team, "p", NOW).await.unwrap().expect("the lease");
     a_moment().await;
@@ -57,13 +57,13 @@ async fn a_lost_lease_writes_nothing(ground: Ground) {
     assert_eq!(store.profile(ground.team, "p").await.unwrap(), Some(b"new".to_vec()));
 }
 
-async fn profiles_are_bounded(ground: Ground) {
+async fn profiles_are_bounded(ground: TestStore) {
     let store = &*ground.store;
     let lease = store.acquire_profile(ground.team, "p", HOUR).await.unwrap().unwrap();
-    let error = store.save_profile(&lease, vec![0; LARGEST_PROFILE + 1]).await.unwrap_err();
+    let error = store.save_profile(&lease, vec![0; MAX_PROFILE_BYTES + 1]).await.unwrap_err();
     assert!(matches!(error, StoreError::Misuse(_)), "{error:?}");
-    assert!(store.save_profile(&lease, vec![7; LARGEST_PROFILE]).await.unwrap());
-    for n in 1..MOST_PROFILES {
+    assert!(store.save_profile(&lease, vec![7; MAX_PROFILE_BYTES]).await.unwrap());
+    for n in 1..MAX_PROFILES {
         assert!(store.acquire_profile(ground.team, &n.to_string(), HOUR).await.unwrap().is_some());
     }
     let error = store.acquire_profile(ground.team, "one more", HOUR).await.unwrap_err();
@@ -72,7 +72,7 @@ async fn profiles_are_bounded(ground: Ground) {
     assert!(store.acquire_profile(ground.team, "p", HOUR).await.unwrap().is_some(), "known ones still work");
 }
 
-async fn unused_profiles_go(ground: Ground) {
+async fn unused_profiles_go(ground: TestStore) {
     let store = &*ground.store;
     let saved = store.acquire_profile(ground.team, "saved", HOUR).await.unwrap().unwrap();
     store.save_profile(&saved, b"x".to_vec()).await.unwrap();

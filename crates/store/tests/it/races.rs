@@ -1,34 +1,32 @@
-//! Sixty-four clients race for the last credit, the last token, the last slot, the last job: there is
+//! Sixty-four clients race for the last credit, the last token, the last slot, the last place: there is
 //! never one too many. They come from two stores on one database, as two processes would.
 
 use crate::agents_ground::new_run;
-use crate::crawls_ground::{batch, crawl, pages};
-use crate::ground::{Ground, HOUR, cases, completed, job, jobs, request, team};
+use crate::crawls_ground::{batch, crawl, pages, request};
+use crate::ground::{HOUR, TestStore, cases, team};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::Store;
 use store::admission::Admission;
 use store::agents::{NewRun, StartedRun};
-use store::crawls::{Appended, NewCrawl, StartedCrawl};
+use store::crawls::{Appended, EntryClaim, NewCrawl, StartedCrawl};
 use store::credits::{Credits, NewReservation};
-use store::jobs::{KindSlots, NewJob, PlanSlots};
+use store::work::PlanSlots;
 use uuid::Uuid;
 
 on_both!(
     the_last_credits,
     the_last_rate_tokens,
     the_last_browser_slots,
-    the_last_slots_of_kinds_and_plans,
-    the_last_dedup_key,
-    the_last_places_in_the_queue,
+    the_last_slots_of_a_plan,
     the_last_places_for_crawls_batches_and_runs,
 );
 
 const CLIENTS: usize = 64;
 
 /// Runs a property over random numbers, each case on a fresh team.
-async fn for_all<S, F>(ground: Ground, strategy: S, property: F)
+async fn for_all<S, F>(ground: TestStore, strategy: S, property: F)
 where
     S: proptest::strategy::Strategy,
     F: AsyncFn(&[Arc<dyn Store>; 2], Uuid, S::Value),
@@ -71,7 +69,7 @@ where
     results
 }
 
-async fn the_last_credits(ground: Ground) {
+async fn the_last_credits(ground: TestStore) {
     for_all(ground, (0_i64..90, 1_i64..4), async |stores, team, (allowance, amount)| {
         let got = race(stores, move |store, _| async move {
             let new = NewReservation {
@@ -99,7 +97,7 @@ async fn the_last_credits(ground: Ground) {
     .await;
 }
 
-async fn the_last_rate_tokens(ground: Ground) {
+async fn the_last_rate_tokens(ground: TestStore) {
     for_all(ground, (1_u32..100, 1_u32..4), async |stores, team, (limit, wanted)| {
         let got = race(stores, move |store, _| async move {
             store.take_rate(team, "race", limit, HOUR, wanted).await.unwrap().granted
@@ -111,7 +109,7 @@ async fn the_last_rate_tokens(ground: Ground) {
     .await;
 }
 
-async fn the_last_browser_slots(ground: Ground) {
+async fn the_last_browser_slots(ground: TestStore) {
     for_all(ground, 0_u32..80, async |stores, team, max| {
         let got =
             race(stores, move |store, _| async move { store.acquire_slot(team, max, HOUR).await.unwrap() })
@@ -123,82 +121,28 @@ async fn the_last_browser_slots(ground: Ground) {
     .await;
 }
 
-async fn the_last_slots_of_kinds_and_plans(ground: Ground) {
-    for_all(
-        ground,
-        (0_u32..30, 0_u32..30, 1_u32..5),
-        async |stores, team, (kind_slots, plan_slots, batch)| {
-            let kind = format!("kind {team}");
-            let work: Vec<NewJob> =
-                jobs(team, 40).into_iter().map(|job| NewJob { kind: kind.clone(), ..job }).collect();
-            stores[0].enqueue(work).await.unwrap();
-            let got = race(stores, move |store, _| {
-                let mut request = request(batch);
-                request.kinds =
-                    vec![KindSlots { kind: format!("kind {team}"), max_running: Some(kind_slots) }];
-                request.plans = vec![PlanSlots { plan: "free".into(), max_running: Some(plan_slots) }];
-                async move { store.claim(&request).await.unwrap() }
-            })
-            .await;
-            let claimed: Vec<_> = got.into_iter().flatten().collect();
-            let jobs: HashSet<Uuid> = claimed.iter().map(|claim| claim.job.id).collect();
-            assert_eq!(jobs.len(), claimed.len(), "no job twice");
-            assert_eq!(
-                jobs.len(),
-                kind_slots.min(plan_slots).min(40) as usize,
-                "every slot and not one more"
-            );
-            for claim in &claimed {
-                stores[1].finish(&claim.lease, completed()).await.unwrap();
-            }
-        },
-    )
-    .await;
-}
-
-async fn the_last_dedup_key(ground: Ground) {
-    for_all(ground, 1_usize..4, async |stores, team, keys| {
-        let got = race(stores, move |store, n| async move {
-            // Some ask for the keys in one order and some in the other: nobody waits for ever.
-            let mut work: Vec<NewJob> = jobs(team, keys);
-            for (key, job) in work.iter_mut().enumerate() {
-                let key = if n % 2 == 0 { key } else { keys - 1 - key };
-                job.dedup_key = Some(format!("key {key}"));
-            }
-            store.enqueue(work).await.unwrap()
+async fn the_last_slots_of_a_plan(ground: TestStore) {
+    for_all(ground, (0_u32..50, 1_u32..5), async |stores, team, (plan_slots, limit)| {
+        let new = crawl(team);
+        let id = new.id;
+        stores[0].start_crawl(new, pages(1..=40)).await.unwrap();
+        let got = race(stores, move |store, _| {
+            let plans = vec![PlanSlots { plan: "free".into(), max_running: Some(plan_slots) }];
+            let claim = EntryClaim { plans, ..request(limit) };
+            async move { store.claim_entries(&claim).await.unwrap() }
         })
         .await;
-        let created = got.iter().flatten().filter(|one| one.created).count();
-        let ids: HashSet<Uuid> = got.iter().flatten().map(|one| one.id).collect();
-        assert_eq!((created, ids.len()), (keys, keys));
-        for id in ids {
-            assert!(stores[0].job(team, id).await.unwrap().is_some());
-            stores[0].cancel(team, id).await.unwrap();
-        }
-    })
-    .await;
-}
-
-async fn the_last_places_in_the_queue(ground: Ground) {
-    for_all(ground, (1_usize..4, 0_u64..20), async |stores, team, (children, places)| {
-        let got = race(stores, move |store, _| async move {
-            let parent = NewJob { kind: "group".into(), ..job(team) };
-            store.enqueue_group_within(parent, jobs(team, children), places).await.unwrap()
-        })
-        .await;
-        let accepted: Vec<_> = got.into_iter().flatten().collect();
-        let waiting = stores[0].queue_status(team).await.unwrap().waiting;
-        assert_eq!(waiting, (accepted.len() * children) as u64, "whole groups");
-        assert_eq!(waiting, places - places % children as u64, "as many as fit and not one more");
-        for group in accepted {
-            stores[0].cancel(team, group.id).await.unwrap();
-        }
+        let claimed: Vec<_> = got.into_iter().flatten().collect();
+        let pages: HashSet<u64> = claimed.iter().map(|one| one.lease.seq).collect();
+        assert_eq!(pages.len(), claimed.len(), "no page twice");
+        assert_eq!(pages.len(), plan_slots.min(40) as usize, "every slot and not one more");
+        stores[1].cancel_crawl(team, id).await.unwrap();
     })
     .await;
 }
 
 /// The queue is one for everything that waits: whoever starts what, there is never one too many.
-async fn the_last_places_for_crawls_batches_and_runs(ground: Ground) {
+async fn the_last_places_for_crawls_batches_and_runs(ground: TestStore) {
     for_all(ground, (1_u64..4, 0_u64..20), async |stores, team, (size, places)| {
         let list = NewCrawl { id: Uuid::now_v7(), ..batch(team) };
         let batch_id = list.id;
@@ -206,7 +150,7 @@ async fn the_last_places_for_crawls_batches_and_runs(ground: Ground) {
         let got = race(stores, move |store, n| async move {
             let admission = Admission { max_waiting: Some(places), claim: None };
             let first = 1 + n as u64 * 10;
-            match n % 4 {
+            match n % 3 {
                 0 => {
                     let new = NewCrawl { admission, ..crawl(team) };
                     let started = store.start_crawl(new, pages(first..first + size)).await.unwrap();
@@ -217,16 +161,10 @@ async fn the_last_places_for_crawls_batches_and_runs(ground: Ground) {
                     let added = store.append_entries(team, batch_id, entries, None, admission).await.unwrap();
                     (added == Appended::Added(size)).then_some(size)
                 }
-                2 => {
+                _ => {
                     let run = NewRun { admission, ..new_run(team) };
                     let started = store.start_run(run).await.unwrap();
                     matches!(started, StartedRun::Accepted { .. }).then_some(1)
-                }
-                _ => {
-                    let parent = NewJob { kind: "group".into(), ..job(team) };
-                    let children = jobs(team, usize::try_from(size).unwrap());
-                    let accepted = store.enqueue_group_within(parent, children, places).await.unwrap();
-                    accepted.map(|_| size)
                 }
             }
         })

@@ -1,6 +1,6 @@
 //! Records of scrapes: written whole in one go, charged once, kept for their time, seen by their team only.
 
-use crate::ground::{Ground, HOUR, NOW, a_moment, key, page, scrape, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, key, page, scrape, team};
 use store::Store;
 use store::credits::{Balance, NewReservation};
 use store::scrapes::{NewScrape, Recorded};
@@ -23,7 +23,7 @@ async fn record(store: &dyn Store, scrapes: Vec<NewScrape>) -> Vec<Recorded> {
     store.record_scrapes(scrapes).await.expect("recorded")
 }
 
-async fn reserve(ground: &Ground, key_id: Option<Uuid>, amount: i64) -> Option<Uuid> {
+async fn reserve(ground: &TestStore, key_id: Option<Uuid>, amount: i64) -> Option<Uuid> {
     let new = NewReservation {
         team_id: ground.team,
         key_id,
@@ -35,12 +35,12 @@ async fn reserve(ground: &Ground, key_id: Option<Uuid>, amount: i64) -> Option<U
     ground.store.reserve(new).await.unwrap()
 }
 
-async fn balance(ground: &Ground) -> (i64, i64) {
+async fn balance(ground: &TestStore) -> (i64, i64) {
     let Balance { used, reserved, .. } = ground.store.balance(ground.team).await.unwrap();
     (used, reserved)
 }
 
-async fn a_record_is_read_back_by_its_team_alone(ground: Ground) {
+async fn a_record_is_read_back_by_its_team_alone(ground: TestStore) {
     let store = &*ground.store;
     let good = NewScrape { result: Some(vec![0, 255, 7]), credits: 3, ..scrape(ground.team) };
     let bad = NewScrape { ok: false, error: Some(r#"{"code":"X"}"#.into()), ..scrape(ground.team) };
@@ -60,7 +60,7 @@ async fn a_record_is_read_back_by_its_team_alone(ground: Ground) {
     assert!(record(store, Vec::new()).await.is_empty());
 }
 
-async fn a_scrape_leaves_page_activity_and_price(ground: Ground) {
+async fn a_scrape_leaves_page_activity_and_price(ground: TestStore) {
     let store = &*ground.store;
     let key_id = store.create_key(key(ground.team, "k")).await.unwrap().id;
     let one =
@@ -76,7 +76,7 @@ async fn a_scrape_leaves_page_activity_and_price(ground: Ground) {
     assert_eq!((history[0].key.as_deref(), history[0].credits), (Some("k"), 2));
 }
 
-async fn reservations_are_charged_and_closed(ground: Ground) {
+async fn reservations_are_charged_and_closed(ground: TestStore) {
     let store = &*ground.store;
     let (first, second) = (reserve(&ground, None, 5).await, reserve(&ground, None, 7).await);
     assert_eq!(balance(&ground).await, (0, 12));
@@ -92,7 +92,7 @@ async fn reservations_are_charged_and_closed(ground: Ground) {
     assert_eq!(store.usage_history(ground.team, false).await.unwrap()[0].credits, 1);
 }
 
-async fn a_refused_record_does_not_hold_up_the_others(ground: Ground) {
+async fn a_refused_record_does_not_hold_up_the_others(ground: TestStore) {
     let store = &*ground.store;
     let closed = reserve(&ground, None, 5).await;
     store.close(closed.unwrap()).await.unwrap();
@@ -121,7 +121,7 @@ async fn a_refused_record_does_not_hold_up_the_others(ground: Ground) {
     assert_eq!(balance(&ground).await, (2, 1), "two written at one each; the small reservation stays open");
 }
 
-async fn recording_twice_charges_once(ground: Ground) {
+async fn recording_twice_charges_once(ground: TestStore) {
     let store = &*ground.store;
     let reserved = NewScrape { reservation: reserve(&ground, None, 3).await, ..scrape(ground.team) };
     let metered = NewScrape { page: Some(page(1, b"first")), ..scrape(ground.team) };
@@ -138,7 +138,7 @@ async fn recording_twice_charges_once(ground: Ground) {
     assert!(store.cache_bytes().await.unwrap() > bytes);
 }
 
-async fn unlimited_teams_are_metered(ground: Ground) {
+async fn unlimited_teams_are_metered(ground: TestStore) {
     let store = &*ground.store;
     let key_id = store.create_key(key(ground.team, "k")).await.unwrap().id;
     let batch = (0..5)
@@ -157,7 +157,7 @@ async fn unlimited_teams_are_metered(ground: Ground) {
     assert_eq!(by_key, [(None, 4), (Some("k".to_owned()), 6)]);
 }
 
-async fn records_end_with_their_time(ground: Ground) {
+async fn records_end_with_their_time(ground: TestStore) {
     let store = &*ground.store;
     let (brief, long) = (NewScrape { keep_for: NOW, ..scrape(ground.team) }, scrape(ground.team));
     let ids = [brief.id, long.id];
@@ -170,7 +170,7 @@ async fn records_end_with_their_time(ground: Ground) {
     assert!(store.scrape(ground.team, ids[1]).await.unwrap().is_some());
 }
 
-async fn the_activity_says_who_stood_behind_it(ground: Ground) {
+async fn the_activity_says_who_stood_behind_it(ground: TestStore) {
     let store = &*ground.store;
     let named = NewScrape { audit: Some("ada".into()), ..scrape(ground.team) };
     let (id, plain) = (named.id, scrape(ground.team));
@@ -182,7 +182,7 @@ async fn the_activity_says_who_stood_behind_it(ground: Ground) {
     assert_eq!(seen.len(), 2);
 }
 
-async fn odd_text_is_kept(ground: Ground) {
+async fn odd_text_is_kept(ground: TestStore) {
     let store = &*ground.store;
     let mut odd = NewScrape {
         url: "http://x.test/\0'\"ä\u{1}".into(),
@@ -200,7 +200,7 @@ async fn odd_text_is_kept(ground: Ground) {
 }
 
 /// Batches of two stores meet at the same pages, the same period and the same sweep.
-async fn many_at_once_add_up(ground: Ground) {
+async fn many_at_once_add_up(ground: TestStore) {
     let stores = [ground.store.clone(), ground.another().await];
     let second = team(&*ground.store, "free").await;
     let mut tasks = tokio::task::JoinSet::new();

@@ -1,14 +1,14 @@
 //! What is kept for search: pages and their feed, what searches found, and what was said about it.
 
 use crate::crawls_ground::{Book, crawl, pages};
-use crate::ground::{Ground, HOUR, NOW, a_moment, number, run_sql, scrape, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, number, run_sql, scrape, team};
 use sqlx::Connection;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::crawls::{AttemptEnd, NewCrawl};
 use store::scrapes::NewScrape;
-use store::search::{FeedEntry, FeedbackPut, MOST_VALUED, NewFeedback, NewSearch, NewSearchPage};
+use store::search::{FeedEntry, FeedbackPut, MAX_VALUED_SOURCES, NewFeedback, NewSearch, NewSearchPage};
 use uuid::Uuid;
 
 on_both!(
@@ -18,12 +18,23 @@ on_both!(
     the_feed_is_read_in_parts,
     the_oldest_seen_go_first,
     a_part_of_a_collection_goes,
-    a_feed_restored_from_an_older_copy_says_so,
     no_reader_of_the_feed_misses_a_slow_writer,
     a_search_is_remembered_for_its_team,
     feedback_counts_once,
     no_team_values_too_much,
 );
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_feed_restored_from_an_older_copy_says_so_on_sqlite() {
+    a_feed_restored_from_an_older_copy_says_so(TestStore::sqlite().await).await;
+}
+
+/// On a cluster of its own: in the shared one, open transactions of other tests hold the feed back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_feed_restored_from_an_older_copy_says_so_on_postgresql() {
+    let cluster = testkit::PostgresCluster::start();
+    a_feed_restored_from_an_older_copy_says_so(TestStore::at(cluster.database()).await).await;
+}
 
 fn page(n: u8, words: &str) -> NewSearchPage {
     let mut hash = [0; 16];
@@ -37,12 +48,12 @@ fn page(n: u8, words: &str) -> NewSearchPage {
     }
 }
 
-async fn put(ground: &Ground, pages: Vec<NewSearchPage>) -> u64 {
+async fn put(ground: &TestStore, pages: Vec<NewSearchPage>) -> u64 {
     ground.store.put_search_pages(ground.team, pages).await.unwrap()
 }
 
 /// Everything after a number, once nobody is left who began to write before now: other tests of the cluster may be at it.
-async fn feed(ground: &Ground, after: i64, limit: u32) -> Vec<FeedEntry> {
+async fn feed(ground: &TestStore, after: i64, limit: u32) -> Vec<FeedEntry> {
     if ground.store.backend() == "postgresql" {
         let begun = number(&ground.url, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint").await;
         let oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
@@ -65,7 +76,7 @@ fn applied(entries: &[FeedEntry]) -> BTreeMap<([u8; 16], Uuid), Vec<u8>> {
     held
 }
 
-async fn a_page_comes_changes_and_goes(ground: Ground) {
+async fn a_page_comes_changes_and_goes(ground: TestStore) {
     let store = &*ground.store;
     assert_eq!(put(&ground, vec![page(1, "one"), page(2, "two")]).await, 2);
     let first = feed(&ground, 0, 100).await;
@@ -96,7 +107,7 @@ async fn a_page_comes_changes_and_goes(ground: Ground) {
     assert_eq!(i64::try_from(totals[0].bytes).unwrap(), store.search_bytes().await.unwrap());
 }
 
-async fn the_same_words_are_not_written_again(ground: Ground) {
+async fn the_same_words_are_not_written_again(ground: TestStore) {
     let store = &*ground.store;
     put(&ground, vec![page(1, "one")]).await;
     let before = feed(&ground, 0, 10).await;
@@ -112,7 +123,7 @@ async fn the_same_words_are_not_written_again(ground: Ground) {
     assert_eq!(feed(&ground, 0, 10).await.len(), 2);
 }
 
-async fn scrapes_and_crawls_bring_their_pages(ground: Ground) {
+async fn scrapes_and_crawls_bring_their_pages(ground: TestStore) {
     let store = &*ground.store;
     let with =
         |n: u8, private: bool| NewScrape { search: Some(page(n, "scraped")), private, ..scrape(ground.team) };
@@ -133,7 +144,7 @@ async fn scrapes_and_crawls_bring_their_pages(ground: Ground) {
     assert_eq!(keys(feed(&ground, 0, 10).await), BTreeSet::from([1, 3, 7]));
 }
 
-async fn the_feed_is_read_in_parts(ground: Ground) {
+async fn the_feed_is_read_in_parts(ground: TestStore) {
     for n in 0..40 {
         put(&ground, vec![page(n, "a"), page(n + 100, "b")]).await;
     }
@@ -150,7 +161,7 @@ async fn the_feed_is_read_in_parts(ground: Ground) {
     assert_eq!(applied(&read).len(), 80);
 }
 
-async fn the_oldest_seen_go_first(ground: Ground) {
+async fn the_oldest_seen_go_first(ground: TestStore) {
     let store = &*ground.store;
     for n in 0..4 {
         put(&ground, vec![page(n, &"x".repeat(1_000))]).await;
@@ -175,7 +186,7 @@ async fn the_oldest_seen_go_first(ground: Ground) {
     assert!(feed(&ground, 0, 10).await.is_empty());
 }
 
-async fn a_part_of_a_collection_goes(ground: Ground) {
+async fn a_part_of_a_collection_goes(ground: TestStore) {
     let store = &*ground.store;
     let many = (0..1_200_u32).map(|n| {
         let mut one = page(0, "words");
@@ -195,7 +206,7 @@ async fn a_part_of_a_collection_goes(ground: Ground) {
     assert_eq!((totals.len(), &*totals[0].collection, totals[0].pages), (1, "developer", 400));
 }
 
-async fn a_feed_restored_from_an_older_copy_says_so(ground: Ground) {
+async fn a_feed_restored_from_an_older_copy_says_so(ground: TestStore) {
     let store = &*ground.store;
     put(&ground, vec![page(1, "one")]).await;
     assert_eq!(feed(&ground, 0, 10).await.len(), 1);
@@ -214,7 +225,7 @@ async fn a_feed_restored_from_an_older_copy_says_so(ground: Ground) {
 }
 
 /// Writers commit in any order, some of them late; a reader that only ever goes forward ends with what is there.
-async fn no_reader_of_the_feed_misses_a_slow_writer(ground: Ground) {
+async fn no_reader_of_the_feed_misses_a_slow_writer(ground: TestStore) {
     let stores = [ground.store.clone(), ground.another().await];
     let done = Arc::new(AtomicBool::new(false));
     let reader = tokio::spawn({
@@ -259,7 +270,7 @@ async fn no_reader_of_the_feed_misses_a_slow_writer(ground: Ground) {
     assert_eq!(held, applied(&feed(&ground, 0, 10_000).await));
 }
 
-async fn a_search_is_remembered_for_its_team(ground: Ground) {
+async fn a_search_is_remembered_for_its_team(ground: TestStore) {
     let store = &*ground.store;
     let new = |private, keep_for| NewSearch {
         id: Uuid::now_v7(),
@@ -290,7 +301,7 @@ fn feedback(team_id: Uuid, subject: Uuid, valued: &[&str]) -> NewFeedback {
     NewFeedback { id: Uuid::now_v7(), team_id, endpoint, subject, body, valued }
 }
 
-async fn feedback_counts_once(ground: Ground) {
+async fn feedback_counts_once(ground: TestStore) {
     let store = &*ground.store;
     let subject = Uuid::now_v7();
     let first = feedback(ground.team, subject, &["x.test", "x.test", "http://y.test/a"]);
@@ -309,7 +320,7 @@ async fn feedback_counts_once(ground: Ground) {
     assert_eq!(store.put_feedback(theirs).await.unwrap(), FeedbackPut::Written);
 }
 
-async fn no_team_values_too_much(ground: Ground) {
+async fn no_team_values_too_much(ground: TestStore) {
     let store = &*ground.store;
     for round in 0..6 {
         let sources: Vec<String> = (0..100).map(|n| format!("h{}.test", round * 100 + n)).collect();
@@ -318,14 +329,14 @@ async fn no_team_values_too_much(ground: Ground) {
         a_moment().await;
     }
     let valued = store.valued_sources(ground.team).await.unwrap();
-    assert_eq!(valued.len(), MOST_VALUED as usize);
+    assert_eq!(valued.len(), MAX_VALUED_SOURCES as usize);
     assert!(valued.iter().all(|(source, _)| source != "h0.test"), "the oldest went");
 }
 
 /// The same by hand: one that began first commits last, and nothing after it is read before that.
 #[tokio::test]
 async fn what_began_first_is_read_first() {
-    let ground = Ground::postgres().await;
+    let ground = TestStore::postgres().await;
     let mut slow = sqlx::PgConnection::connect(&ground.url).await.unwrap();
     let mut transaction = slow.begin().await.unwrap();
     sqlx::raw_sql(

@@ -2,7 +2,7 @@
 
 use crate::agents_ground::new_run;
 use crate::crawls_ground::{crawl, delivery, pages};
-use crate::ground::{Ground, HOUR, KEY, number, options, run_sql};
+use crate::ground::{HOUR, KEY, TestStore, number, options, run_sql};
 use sqlx::{AssertSqlSafe, Connection};
 use std::sync::Arc;
 use store::secrets::{Resealed, SecretKey, SecretKeys};
@@ -38,7 +38,7 @@ struct Planted {
     server_secret: [u8; 32],
 }
 
-async fn plant(ground: &Ground) -> Planted {
+async fn plant(ground: &TestStore) -> Planted {
     let store = &*ground.store;
     let (mut new, mut run) = (crawl(ground.team), new_run(ground.team));
     new.request = format!(r#"{{"headers":{{"Authorization":"{MARK}"}}}}"#);
@@ -109,7 +109,7 @@ async fn refusal(options: &StoreOptions) -> String {
     error.to_string()
 }
 
-async fn nothing_secret_is_in_the_database_in_clear(ground: Ground) {
+async fn nothing_secret_is_in_the_database_in_clear(ground: TestStore) {
     let planted = plant(&ground).await;
     let values = stored(&ground.url).await;
     assert_eq!(values.len(), COLUMNS.len(), "one of each");
@@ -120,7 +120,7 @@ async fn nothing_secret_is_in_the_database_in_clear(ground: Ground) {
     everything_is_read(&*ground.another().await, ground.team, &planted).await;
 }
 
-async fn a_value_that_was_moved_to_another_row_is_not_read(ground: Ground) {
+async fn a_value_that_was_moved_to_another_row_is_not_read(ground: TestStore) {
     let (first, second) = (crawl(ground.team), crawl(ground.team));
     let (one, two) = (first.id, second.id);
     ground.store.start_crawl(first, pages([1])).await.unwrap();
@@ -139,7 +139,7 @@ async fn a_value_that_was_moved_to_another_row_is_not_read(ground: Ground) {
     );
 }
 
-async fn another_key_is_refused_at_the_start(ground: Ground) {
+async fn another_key_is_refused_at_the_start(ground: TestStore) {
     let planted = plant(&ground).await;
     let [own, other] = [KEY, "cd"].map(|digits| key(digits).id().to_string());
     let text = refusal(&with(&ground.url, "cd", &[])).await;
@@ -149,7 +149,7 @@ async fn another_key_is_refused_at_the_start(ground: Ground) {
     everything_is_read(&*ground.another().await, ground.team, &planted).await;
 }
 
-async fn rows_from_before_are_read_and_encrypted_at_the_next_start(ground: Ground) {
+async fn rows_from_before_are_read_and_encrypted_at_the_next_start(ground: TestStore) {
     let mut planted = plant(&ground).await;
     // As a version without encryption left it.
     run_sql(&ground.url, "DELETE FROM secret_keys").await;
@@ -192,7 +192,7 @@ async fn webhook_bytes(url: &str) -> i64 {
     number(url, sql).await
 }
 
-async fn a_key_is_changed_without_losing_anything(ground: Ground) {
+async fn a_key_is_changed_without_losing_anything(ground: TestStore) {
     let planted = plant(&ground).await;
     // Two processes on the way: both keys are read, the new one encrypts.
     let both = store::open(&with(&ground.url, "cd", &[KEY])).await.unwrap();
@@ -215,7 +215,7 @@ async fn a_key_is_changed_without_losing_anything(ground: Ground) {
     assert_eq!(only_new.secret("files").await.unwrap(), planted.server_secret);
 }
 
-async fn a_lost_key_costs_what_it_encrypted_and_nothing_else(ground: Ground) {
+async fn a_lost_key_costs_what_it_encrypted_and_nothing_else(ground: TestStore) {
     let planted = plant(&ground).await;
     let lost = with(&ground.url, "cd", &[]);
     refusal(&lost).await;
@@ -232,7 +232,7 @@ async fn a_lost_key_costs_what_it_encrypted_and_nothing_else(ground: Ground) {
     assert_eq!(store::reset_secrets(&lost).await.unwrap(), Resealed::default(), "once is enough");
 }
 
-async fn without_a_key_nothing_secret_is_written_or_read(ground: Ground) {
+async fn without_a_key_nothing_secret_is_written_or_read(ground: TestStore) {
     let planted = plant(&ground).await;
     let mut options = options(&ground.url);
     options.secret_keys = None;

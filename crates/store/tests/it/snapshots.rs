@@ -1,6 +1,6 @@
 //! Snapshots for change tracking: each sees the one before it, and the oldest go when there are too many.
 
-use crate::ground::{Ground, a_moment, team};
+use crate::ground::{TestStore, a_moment, team};
 use std::collections::HashSet;
 use store::snapshots::NewSnapshot;
 
@@ -10,7 +10,7 @@ fn snapshot(n: u8, body: &[u8]) -> NewSnapshot {
     NewSnapshot { key: [n; 32], url: format!("http://x.test/{n}"), tag: "a\0tag".into(), body: body.to_vec() }
 }
 
-async fn an_exchange_returns_the_last_one(ground: Ground) {
+async fn an_exchange_returns_the_last_one(ground: TestStore) {
     let store = &*ground.store;
     assert!(store.snapshot(ground.team, &[1; 32]).await.unwrap().is_none());
     assert!(store.exchange_snapshot(ground.team, snapshot(1, b"one")).await.unwrap().is_none());
@@ -27,7 +27,7 @@ async fn an_exchange_returns_the_last_one(ground: Ground) {
 }
 
 /// Whoever comes first sees nothing; every other sees exactly one that nobody else sees.
-async fn racing_exchanges_form_a_chain(ground: Ground) {
+async fn racing_exchanges_form_a_chain(ground: TestStore) {
     let stores = [ground.store.clone(), ground.another().await];
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..20_u8 {
@@ -47,7 +47,7 @@ async fn racing_exchanges_form_a_chain(ground: Ground) {
     assert!(!seen.contains(&last.body), "the one that stands was not seen yet");
 }
 
-async fn the_oldest_snapshots_go(ground: Ground) {
+async fn the_oldest_snapshots_go(ground: TestStore) {
     let store = &*ground.store;
     for n in 0..4 {
         store.exchange_snapshot(ground.team, snapshot(n, &[n; 1000])).await.unwrap();

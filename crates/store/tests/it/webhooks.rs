@@ -1,6 +1,6 @@
 //! The outbox: order within a subject, leases, retries, dead letters, and the secrets webhooks are signed with.
 
-use crate::ground::{Ground, HOUR, NOW, a_moment, cases, number, team};
+use crate::ground::{HOUR, NOW, TestStore, a_moment, cases, number, team};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ fn delivery(team_id: Uuid, subject: Uuid) -> NewDelivery {
 }
 
 /// So many deliveries of one subject, written; their ids.
-async fn written(ground: &Ground, subject: Uuid, count: usize) -> Vec<Uuid> {
+async fn written(ground: &TestStore, subject: Uuid, count: usize) -> Vec<Uuid> {
     let all: Vec<_> = (0..count).map(|_| delivery(ground.team, subject)).collect();
     let ids = all.iter().map(|one| one.id).collect();
     ground.store.enqueue_deliveries(all).await.unwrap();
@@ -48,13 +48,13 @@ async fn claim(store: &dyn Store, limit: u32) -> Vec<(DeliveryLease, Delivery)> 
     store.claim_deliveries(limit, HOUR).await.unwrap()
 }
 
-async fn claim_one(ground: &Ground) -> (DeliveryLease, Delivery) {
+async fn claim_one(ground: &TestStore) -> (DeliveryLease, Delivery) {
     let mut claimed = claim(&*ground.store, 10).await;
     assert_eq!(claimed.len(), 1, "one delivery is due");
     claimed.remove(0)
 }
 
-async fn end(ground: &Ground, lease: DeliveryLease, end: DeliveryEnd) {
+async fn end(ground: &TestStore, lease: DeliveryLease, end: DeliveryEnd) {
     assert!(ground.store.end_delivery(lease, end).await.unwrap(), "the lease is held");
 }
 
@@ -62,7 +62,7 @@ fn given_up() -> DeliveryEnd {
     DeliveryEnd::GivenUp { error: "the receiver answered 500".into(), keep_for: HOUR }
 }
 
-async fn what_is_written_comes_out_as_it_was(ground: Ground) {
+async fn what_is_written_comes_out_as_it_was(ground: TestStore) {
     let new = NewDelivery {
         event: "crawl.page\0".into(),
         body: vec![0, 1, 255],
@@ -83,7 +83,7 @@ async fn what_is_written_comes_out_as_it_was(ground: Ground) {
     assert!(claim(&*ground.store, 0).await.is_empty());
 }
 
-async fn deliveries_of_a_subject_come_one_at_a_time_in_their_order(ground: Ground) {
+async fn deliveries_of_a_subject_come_one_at_a_time_in_their_order(ground: TestStore) {
     let (one, other) = (Uuid::now_v7(), Uuid::now_v7());
     let ids = written(&ground, one, 2).await;
     let beside = written(&ground, other, 1).await;
@@ -106,7 +106,7 @@ async fn deliveries_of_a_subject_come_one_at_a_time_in_their_order(ground: Groun
     }
 }
 
-async fn a_lost_lease_is_handed_out_again_and_writes_nothing(ground: Ground) {
+async fn a_lost_lease_is_handed_out_again_and_writes_nothing(ground: TestStore) {
     let ids = written(&ground, Uuid::now_v7(), 2).await;
     let lost = ground.store.claim_deliveries(1, NOW).await.unwrap();
     a_moment().await;
@@ -120,7 +120,7 @@ async fn a_lost_lease_is_handed_out_again_and_writes_nothing(ground: Ground) {
     assert_eq!(claim_one(&ground).await.1.id, ids[1]);
 }
 
-async fn a_failed_attempt_waits_and_counts_and_a_handed_back_one_does_not_count(ground: Ground) {
+async fn a_failed_attempt_waits_and_counts_and_a_handed_back_one_does_not_count(ground: TestStore) {
     let ids = written(&ground, Uuid::now_v7(), 2).await;
     let later = |delay| DeliveryEnd::Later { error: "no answer\0".into(), delay };
     let (lease, _) = claim_one(&ground).await;
@@ -136,7 +136,7 @@ async fn a_failed_attempt_waits_and_counts_and_a_handed_back_one_does_not_count(
     assert!(claim(&*ground.store, 10).await.is_empty(), "an hour has not passed");
 }
 
-async fn what_is_given_up_makes_room_and_can_be_read_and_revived(ground: Ground) {
+async fn what_is_given_up_makes_room_and_can_be_read_and_revived(ground: TestStore) {
     let subject = Uuid::now_v7();
     let ids = written(&ground, subject, 2).await;
     let (lease, _) = claim_one(&ground).await;
@@ -171,7 +171,7 @@ async fn what_is_given_up_makes_room_and_can_be_read_and_revived(ground: Ground)
     end(&ground, again, DeliveryEnd::Delivered).await;
 }
 
-async fn a_revived_delivery_has_its_turn_now_but_never_beside_another(ground: Ground) {
+async fn a_revived_delivery_has_its_turn_now_but_never_beside_another(ground: TestStore) {
     let ids = written(&ground, Uuid::now_v7(), 2).await;
     let (lease, _) = claim_one(&ground).await;
     end(&ground, lease, given_up()).await;
@@ -193,7 +193,7 @@ async fn a_revived_delivery_has_its_turn_now_but_never_beside_another(ground: Gr
     assert_eq!(claim_one(&ground).await.1.id, ids[0], "whoever asks for it does not wait for the others");
 }
 
-async fn dead_letters_are_read_in_pages(ground: Ground) {
+async fn dead_letters_are_read_in_pages(ground: TestStore) {
     let ids = written(&ground, Uuid::now_v7(), 5).await;
     for _ in 0..5 {
         let (lease, _) = claim_one(&ground).await;
@@ -210,7 +210,7 @@ async fn dead_letters_are_read_in_pages(ground: Ground) {
     assert_eq!(seen, ids.into_iter().rev().collect::<Vec<_>>(), "newest first, each once");
 }
 
-async fn dead_letters_end(ground: Ground) {
+async fn dead_letters_end(ground: TestStore) {
     written(&ground, Uuid::now_v7(), 4).await;
     for keep_for in [NOW, NOW, HOUR] {
         let (lease, _) = claim_one(&ground).await;
@@ -224,7 +224,7 @@ async fn dead_letters_end(ground: Ground) {
     claim_one(&ground).await;
 }
 
-async fn what_was_written_twice_goes_out_once(ground: Ground) {
+async fn what_was_written_twice_goes_out_once(ground: TestStore) {
     let one = delivery(ground.team, Uuid::now_v7());
     for _ in 0..2 {
         ground.store.enqueue_deliveries(vec![one.clone(), one.clone()]).await.unwrap();
@@ -241,7 +241,7 @@ async fn what_was_written_twice_goes_out_once(ground: Ground) {
 }
 
 /// Subjects become empty and are written to again at the same time, from two processes.
-async fn many_writers_and_senders_lose_nothing_and_keep_the_order(ground: Ground) {
+async fn many_writers_and_senders_lose_nothing_and_keep_the_order(ground: TestStore) {
     let stores = [ground.store.clone(), ground.another().await];
     let rounds = cases(25, 400);
     let subjects: Vec<Uuid> = (0..4).map(|_| Uuid::now_v7()).collect();
@@ -281,7 +281,7 @@ async fn many_writers_and_senders_lose_nothing_and_keep_the_order(ground: Ground
     senders.shutdown().await;
 }
 
-async fn a_claim_does_not_slow_down_with_what_waits_behind(ground: Ground) {
+async fn a_claim_does_not_slow_down_with_what_waits_behind(ground: TestStore) {
     let (subject, waiting) = (Uuid::now_v7(), Uuid::now_v7());
     written(&ground, waiting, 1).await;
     let (lease, _) = claim_one(&ground).await;
@@ -300,7 +300,7 @@ async fn a_claim_does_not_slow_down_with_what_waits_behind(ground: Ground) {
 }
 
 /// The quickest of some claims, each given back: what others do on this machine only adds to one.
-async fn best_turn(ground: &Ground) -> Duration {
+async fn best_turn(ground: &TestStore) -> Duration {
     let mut best = Duration::MAX;
     for _ in 0..12 {
         let started = Instant::now();
@@ -311,7 +311,7 @@ async fn best_turn(ground: &Ground) -> Duration {
     best
 }
 
-async fn the_first_secret_is_the_same_for_all(ground: Ground) {
+async fn the_first_secret_is_the_same_for_all(ground: TestStore) {
     assert!(ground.store.webhook_secrets(ground.team).await.unwrap().is_empty());
     let stores = [ground.store.clone(), ground.another().await];
     let mut tasks = tokio::task::JoinSet::new();
@@ -326,7 +326,7 @@ async fn the_first_secret_is_the_same_for_all(ground: Ground) {
     assert!(ground.store.webhook_secrets(other).await.unwrap().is_empty());
 }
 
-async fn a_secret_is_rotated(ground: Ground) {
+async fn a_secret_is_rotated(ground: TestStore) {
     let store = &*ground.store;
     let texts = async || {
         let known = store.webhook_secrets(ground.team).await.unwrap();

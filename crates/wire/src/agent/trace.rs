@@ -5,22 +5,22 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// The answer of `GET /v2/agent/{jobId}/trace`. Events are kept as JSON and put in as they are, so it is written by hand; the
-/// declaration is for the documentation.
+/// The response of `GET /v2/agent/{jobId}/trace`. Events are stored as JSON and copied as they are, so the
+/// response is assembled by hand; this declaration is for the documentation.
 #[derive(Debug, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentTrace {
     pub success: bool,
     pub id: Uuid,
     pub events: Vec<TraceEvent>,
-    /// What was spent on the way, whether it is charged or not.
+    /// Credits used so far, whether they are charged or not.
     pub credits_used: i64,
-    /// With `liveView`, while it runs: sessions that can be watched. None here ever can.
+    /// With `liveView`, while it runs: sessions that can be watched. Always empty here.
     #[schema(value_type = Option<Vec<Object>>)]
     pub active_browser_sessions: Option<Vec<Value>>,
 }
 
-/// An event as callers read it.
+/// An event as callers see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TraceEvent {
@@ -29,14 +29,14 @@ pub struct TraceEvent {
     pub event_id: Uuid,
     pub run_id: Uuid,
     pub occurred_at: String,
-    /// From 1, among all that the same agent told.
+    /// From 1, over all events of the same agent.
     pub producer_sequence: u64,
     #[serde(flatten)]
     #[schema(inline)]
     pub body: TraceBody,
 }
 
-/// What of an event is known before it is written.
+/// The part of an event that is known before it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TraceBody {
     pub agent: TraceAgent,
@@ -45,7 +45,7 @@ pub struct TraceBody {
     pub fact: TraceFact,
 }
 
-/// Who tells.
+/// The agent that reports the event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TraceAgent {
@@ -126,7 +126,7 @@ pub enum TraceFact {
     ErrorOccurred { error: TraceError },
 }
 
-/// An artifact that changed; its snapshot says what it is now.
+/// An artifact that changed; its snapshot has the new content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactChange {
@@ -145,7 +145,7 @@ pub struct ArtifactChange {
     pub source_tool_call_id: Option<Uuid>,
 }
 
-/// What went wrong.
+/// An error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TraceError {
     /// `cancelled`, `credit_limit_reached`, `parent_finished`, `refused` or `internal`.
@@ -156,8 +156,8 @@ pub struct TraceError {
     pub message: String,
 }
 
-/// An event as callers read it, from a body that is JSON already.
-pub fn written(event: Uuid, run: Uuid, occurred_at: &str, sequence: u64, body: &str) -> String {
+/// The JSON of an event, from a body that is already JSON.
+pub fn event_json(event: Uuid, run: Uuid, occurred_at: &str, sequence: u64, body: &str) -> String {
     let rest = body.strip_prefix('{').unwrap_or(body);
     format!(
         "{{\"schemaVersion\":1,\"eventId\":\"{event}\",\"runId\":\"{run}\",\"occurredAt\":\"{occurred_at}\",\
@@ -184,7 +184,7 @@ mod tests {
             parameters: json!({ "url": "https://a.test/\u{0}" }),
         };
         let text = serde_json::to_string(&body(fact.clone())).unwrap();
-        let event = written(Uuid::max(), Uuid::nil(), "2026-11-15T09:30:00.000Z", 3, &text);
+        let event = event_json(Uuid::max(), Uuid::nil(), "2026-11-15T09:30:00.000Z", 3, &text);
         let value: Value = serde_json::from_str(&event).unwrap();
         assert_eq!((&value["type"], &value["schemaVersion"]), (&json!("tool_call.started"), &json!(1)));
         assert_eq!((&value["toolName"], &value["producerSequence"]), (&json!("scrape"), &json!(3)));

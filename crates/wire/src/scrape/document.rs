@@ -1,20 +1,22 @@
-//! What a scrape returns. Absent rather than null: clients read both, and refuse some nulls.
+//! The response of a scrape. Missing values are absent rather than null: clients accept both, but refuse some
+//! nulls.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// The answer of `POST /v2/scrape`.
+/// The response of `POST /v2/scrape`.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ScrapeAnswer {
+#[schema(as = ScrapeAnswer)]
+pub struct ScrapeResponse {
     pub success: bool,
     pub data: Document,
 }
 
-/// What a page says about itself, and how it was had. Meta tags stand under their own names beside the known fields.
+/// Metadata of a page and of its fetch. Meta tags have their own names next to the known fields.
 pub type Metadata = Map<String, Value>;
 
-/// A page in the formats that were asked for.
+/// A page in the requested formats.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
@@ -26,20 +28,20 @@ pub struct Document {
     pub raw_html: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_base64: Option<String>,
-    /// Data of the schema that was given.
+    /// Data that conforms to the given schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub json: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// To `question` or `query`.
+    /// The answer to `question` or `query`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<Vec<String>>,
-    /// An address of this server that works for 24 hours.
+    /// A URL of this server that works for 24 hours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,14 +62,14 @@ pub struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub menu: Option<Value>,
-    /// What to know about this result, for people.
+    /// Remarks about this result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     #[schema(value_type = Object)]
     pub metadata: Metadata,
 }
 
-/// What actions left, each list in the order of its actions.
+/// Results of actions, each list in the order of its actions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionResults {
@@ -77,14 +79,14 @@ pub struct ActionResults {
     pub pdfs: Vec<String>,
 }
 
-/// The page as it stood at a `scrape` action.
+/// The page at a `scrape` action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ScrapedFrame {
     pub url: String,
     pub html: String,
 }
 
-/// What a script returned.
+/// The value a script returned.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct JavascriptReturn {
     /// The name of its JavaScript type.
@@ -94,19 +96,20 @@ pub struct JavascriptReturn {
     pub value: Value,
 }
 
-/// How a page compares with the last time.
+/// How a page compares with its last version.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeTracking {
     pub previous_scrape_at: Option<String>,
     /// `new`, `same`, `changed` or `removed`.
     pub change_status: &'static str,
-    /// Always `visible`: whether a page is linked from its site is not known from one page.
+    /// Always `visible`: one page does not show whether its site links to it.
     pub visibility: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub diff: Option<Value>,
-    /// In json mode: the values that changed by their place, such as `plans[0].price`, each with `previous` and `current`.
+    /// In json mode: the changed values by path, such as `plans[0].price`, each with `previous` and
+    /// `current`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub json: Option<Value>,

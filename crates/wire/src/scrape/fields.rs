@@ -1,22 +1,22 @@
-//! Every field a scrape may carry and what becomes of it. The page in `docs/scrape.md` is written from this table, and a test
-//! refuses a field of the request that is not in it.
+//! Every field of a scrape request and its effect. The table in `docs/scrape.md` is made from this, and a
+//! test refuses a request field that is not in it.
 
 use std::fmt::Write;
 
-/// What becomes of a field.
+/// The effect of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Works,
-    /// Answered with a 400 that says why.
+    /// Refused with a 400 that says why.
     Refused,
-    /// Accepted, and nothing changes.
+    /// Accepted without effect.
     NoEffect,
 }
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
-pub struct Field {
-    /// As callers write it, `formats: markdown` for a value of a field.
+pub struct RequestField {
+    /// The name in the request; `formats: markdown` for a value of a field.
     pub name: &'static str,
     pub effect: Effect,
     pub note: &'static str,
@@ -24,7 +24,7 @@ pub struct Field {
 
 macro_rules! fields {
     ($($name:literal $effect:ident $note:literal;)+) => {
-        pub const SCRAPE_FIELDS: &[Field] = &[$(Field { name: $name, effect: Effect::$effect, note: $note }),+];
+        pub const SCRAPE_FIELDS: &[RequestField] = &[$(RequestField { name: $name, effect: Effect::$effect, note: $note }),+];
     };
 }
 
@@ -101,11 +101,11 @@ fields! {
 
 /// The table as markdown.
 pub fn table() -> String {
-    written(SCRAPE_FIELDS)
+    fields_table(SCRAPE_FIELDS)
 }
 
 /// A table of fields as markdown, the same for every endpoint.
-pub(crate) fn written(fields: &[Field]) -> String {
+pub(crate) fn fields_table(fields: &[RequestField]) -> String {
     let mut text = String::from("| field | | note |\n| --- | --- | --- |\n");
     for field in fields {
         let effect = match field.effect {

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 plain_or_object! {
     /// A format: its name, or an object with `type` and options.
-    FormatAsked { string(String) by visit_str: &str, visit_string: String; FormatObject }
+    FormatInput as FormatAsked { string(String) by visit_str: &str, visit_string: String; FormatObject }
 }
 
 /// A format with options. Which of them belong to which `type` is checked when the request is resolved.
@@ -21,21 +21,21 @@ pub struct FormatObject {
     /// `json`, `changeTracking`: a JSON Schema.
     #[schema(value_type = Option<Object>)]
     pub schema: Option<serde_json::Value>,
-    /// `json`: the old place of the option of the same name.
+    /// `json`: the old position of the option of the same name.
     pub check_prompt_injection: Option<bool>,
-    /// `screenshot`: the whole page instead of what a window shows.
+    /// `screenshot`: the whole page instead of the viewport.
     pub full_page: Option<bool>,
     /// `screenshot`: 1 to 100, as JPEG; PNG without it.
     #[schema(minimum = 1, maximum = 100)]
     pub quality: Option<i64>,
-    /// `screenshot`: the size of the window.
+    /// `screenshot`: the size of the viewport.
     pub viewport: Option<Viewport>,
     /// `changeTracking`: `git-diff`, `json`.
     pub modes: Option<Vec<String>>,
-    /// `changeTracking`: a history of its own.
+    /// `changeTracking`: keeps a separate history.
     pub tag: Option<String>,
-    /// `attributes`: what to read.
-    pub selectors: Option<Vec<SelectorAsked>>,
+    /// `attributes`: the attributes to read.
+    pub selectors: Option<Vec<SelectorInput>>,
     /// `question`: 1 to 10,000 characters.
     pub question: Option<String>,
     /// `highlights`: 1 to 10,000 characters.
@@ -44,7 +44,7 @@ pub struct FormatObject {
     pub mode: Option<String>,
 }
 
-/// The size of a browser's window.
+/// The size of a browser viewport.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct Viewport {
     #[schema(minimum = 1, maximum = 7680)]
@@ -55,7 +55,8 @@ pub struct Viewport {
 
 /// One pair of `attributes`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-pub struct SelectorAsked {
+#[schema(as = SelectorAsked)]
+pub struct SelectorInput {
     /// A CSS selector.
     pub selector: String,
     /// The name of the attribute.

@@ -1,23 +1,23 @@
-//! Scrape: one page, in the shapes of the contract. The options serve every capability that scrapes.
+//! Scrape: one page. The options are shared by every capability that scrapes.
 
 mod actions;
 mod document;
 mod fields;
 mod formats;
 
-pub use actions::ActionAsked;
+pub use actions::ActionInput;
 pub use document::{
-    ActionResults, ChangeTracking, Document, JavascriptReturn, Metadata, ScrapeAnswer, ScrapedFrame,
+    ActionResults, ChangeTracking, Document, JavascriptReturn, Metadata, ScrapeResponse, ScrapedFrame,
 };
-pub(crate) use fields::written;
-pub use fields::{Effect, Field, SCRAPE_FIELDS, table};
-pub use formats::{FormatAsked, FormatObject, SelectorAsked, Viewport};
+pub(crate) use fields::fields_table;
+pub use fields::{Effect, RequestField, SCRAPE_FIELDS, table};
+pub use formats::{FormatInput, FormatObject, SelectorInput, Viewport};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Declares a request that carries the scrape options at its top level, as the contract has it. Flattening a struct would do
-/// the same but lose the place of unknown keys.
+/// Declares a request that has the scrape options at its top level, as the contract requires. Flattening a
+/// struct would do the same but lose the path of unknown keys.
 macro_rules! with_scrape_options {
     ($(#[$about:meta])* $name:ident { $($(#[$note:meta])* $field:ident : $kind:ty,)* }) => {
         $(#[$about])*
@@ -25,83 +25,83 @@ macro_rules! with_scrape_options {
         #[serde(rename_all = "camelCase")]
         pub struct $name {
             $($(#[$note])* pub $field: $kind,)*
-            /// What to return; names, or objects with options.
-            pub formats: Option<Vec<FormatAsked>>,
-            /// Leave out navigation, banners, footers and the like.
+            /// What to return: names, or objects with options.
+            pub formats: Option<Vec<FormatInput>>,
+            /// Leave out navigation, banners, footers and similar parts.
             #[schema(default = true)]
             pub only_main_content: Option<bool>,
-            /// A model's pass over the content; needs a model.
+            /// Let a model clean the content; needs a model.
             #[schema(default = false)]
             pub only_clean_content: Option<bool>,
-            /// CSS selectors of the only parts to keep.
+            /// CSS selectors of the parts to keep.
             pub include_tags: Option<Vec<String>>,
-            /// CSS selectors of parts to leave out.
+            /// CSS selectors of the parts to leave out.
             pub exclude_tags: Option<Vec<String>>,
-            /// Headers to send with the request. With any, nothing is cached.
+            /// Headers to send with the request. With headers, nothing is cached.
             #[schema(value_type = Option<BTreeMap<String, String>>)]
             pub headers: Option<$crate::SecretHeaders>,
-            /// Milliseconds until the request must have ended.
+            /// Timeout in milliseconds.
             #[schema(minimum = 1000, maximum = 300_000, default = 60_000)]
             pub timeout: Option<i64>,
             /// Milliseconds to wait in the browser before the page is read; less than half of `timeout`.
             #[schema(minimum = 0, maximum = 60_000, default = 0)]
             pub wait_for: Option<i64>,
-            /// Ask as a phone would.
+            /// Emulate a phone.
             #[schema(default = false)]
             pub mobile: Option<bool>,
-            /// How files are read; `[]` returns them as they are.
-            pub parsers: Option<Vec<ParserAsked>>,
-            /// What to do in the page before it is read; at most 50.
-            pub actions: Option<Vec<ActionAsked>>,
-            /// From where and in which languages to ask.
-            pub location: Option<LocationAsked>,
-            /// Take any certificate. On by default, off when `headers` or `actions` are given.
+            /// How files are parsed; `[]` returns them unparsed.
+            pub parsers: Option<Vec<ParserInput>>,
+            /// Actions in the page before it is read; at most 50.
+            pub actions: Option<Vec<ActionInput>>,
+            /// Country and languages of the request.
+            pub location: Option<LocationInput>,
+            /// Accept any certificate. On by default, off with `headers` or `actions`.
             pub skip_tls_verification: Option<bool>,
-            /// Leave inlined images out of the markdown.
+            /// Leave inline images out of the markdown.
             #[schema(default = true)]
             pub remove_base64_images: Option<bool>,
-            /// Never start a browser unless something asks for one.
+            /// Never use a browser unless an option needs one.
             #[schema(default = false)]
             pub fast_mode: Option<bool>,
             /// A test hook of another server; refused.
             pub use_mock: Option<String>,
-            /// Leave out ads, trackers and cookie banners in the browser.
+            /// Block ads, trackers and cookie banners in the browser.
             #[schema(default = true)]
             pub block_ads: Option<bool>,
             /// `basic`, `enhanced`, `stealth` or `auto`.
             pub proxy: Option<String>,
-            /// Take a stored page up to this many milliseconds old.
+            /// Accept a cached page up to this many milliseconds old.
             #[schema(minimum = 0, default = 172_800_000)]
             pub max_age: Option<i64>,
-            /// Only a stored page, at least this many milliseconds old.
+            /// Only a cached page, at least this many milliseconds old.
             #[schema(minimum = 0)]
             pub min_age: Option<i64>,
-            /// Keep the page for later requests.
+            /// Cache the page for later requests.
             #[schema(default = true)]
             pub store_in_cache: Option<bool>,
-            /// Only a stored page; nothing leaves the machine.
+            /// Only a cached page; nothing is sent to the network.
             #[schema(default = false)]
             pub lockdown: Option<bool>,
-            /// Refuse pages that try to instruct whoever reads them.
+            /// Refuse pages that contain a prompt injection.
             #[schema(default = false)]
             pub check_prompt_injection: Option<bool>,
-            /// Take personal data out of the markdown: `true`, or an object with options.
+            /// Remove personal data from the markdown: `true`, or an object with options.
             #[serde(rename = "redactPII")]
-            pub redact_pii: Option<RedactAsked>,
-            /// Hosts that must not be touched.
-            pub threat_protection: Option<ThreatAsked>,
-            /// Noted with the request, for whoever reads the activity later.
-            pub audit_metadata: Option<AuditAsked>,
+            pub redact_pii: Option<RedactInput>,
+            /// Hosts that must not be contacted.
+            pub threat_protection: Option<ThreatInput>,
+            /// Recorded with the request, for the activity log.
+            pub audit_metadata: Option<AuditInput>,
             /// A named browser state to start from.
-            pub profile: Option<ProfileAsked>,
+            pub profile: Option<ProfileInput>,
             /// Catalogue tools for the page's domain; there are none here.
             pub domain_tools: Option<bool>,
-            /// How much to say about catalogue tools.
+            /// Level of detail about catalogue tools.
             pub tool_detail: Option<String>,
         }
 
         impl $name {
-            /// The options alone.
+            /// The scrape options without the other fields.
             #[must_use]
             pub fn options(&self) -> ScrapeOptions {
                 let asked = self.clone();
@@ -144,46 +144,48 @@ macro_rules! with_scrape_options {
 pub(crate) use with_scrape_options;
 
 with_scrape_options! {
-    /// What a scrape does with its page; also inside the requests of other capabilities.
+    /// Options of a scrape; also part of other requests.
     ScrapeOptions {}
 }
 
 with_scrape_options! {
     /// `POST /v2/scrape`
     ScrapeRequest {
-        /// The page. `http://` is put before an address without a scheme.
+        /// The URL of the page. `http://` is added to a URL without a scheme.
         url: Option<String>,
-        /// Keep nothing of the page, not even the request's address.
+        /// Store nothing of the page, not even its URL.
         #[schema(default = false)]
         zero_data_retention: Option<bool>,
-        /// Catalogue tools to call instead of asking for a page; there are none here.
+        /// Catalogue tools to call instead of fetching a page; there are none here.
         #[schema(value_type = Option<Object>)]
         alexandria: Option<serde_json::Value>,
     }
 }
 
-/// From where a page is asked for.
+/// Country and languages of a request.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
-pub struct LocationAsked {
+#[schema(as = LocationAsked)]
+pub struct LocationInput {
     /// ISO 3166-1 alpha-2.
     #[schema(default = "US")]
     pub country: Option<String>,
-    /// Language tags, best first.
+    /// Language tags, most preferred first.
     pub languages: Option<Vec<String>>,
 }
 
-/// A list of hosts and top-level domains that must not be touched.
+/// Hosts and top-level domains that must not be contacted.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+#[schema(as = ThreatAsked)]
 #[serde(rename_all = "camelCase")]
-pub struct ThreatAsked {
+pub struct ThreatInput {
     /// `off`, `manual-only` or `normal`.
     pub mode: Option<String>,
     /// Accepted without effect: there is no risk score here.
     #[schema(minimum = 0, maximum = 100)]
     pub risk_score_threshold: Option<i64>,
-    /// Hosts to refuse; `*` stands for any part.
+    /// Hosts to refuse; `*` matches any part.
     pub blacklist: Option<Vec<String>>,
-    /// The only hosts to allow against `blacklist` and `blockedTlds`.
+    /// Hosts that are allowed despite `blacklist` and `blockedTlds`.
     pub whitelist: Option<Vec<String>>,
     /// Top-level domains to refuse.
     pub blocked_tlds: Option<Vec<String>>,
@@ -191,20 +193,22 @@ pub struct ThreatAsked {
     pub failure_policy: Option<String>,
 }
 
-/// Who stands behind a request.
+/// The user behind a request.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
-pub struct AuditAsked {
+#[schema(as = AuditAsked)]
+pub struct AuditInput {
     /// At most 1024 characters.
     pub username: Option<String>,
 }
 
 /// A named browser state.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+#[schema(as = ProfileAsked)]
 #[serde(rename_all = "camelCase")]
-pub struct ProfileAsked {
+pub struct ProfileInput {
     /// 1 to 128 characters.
     pub name: Option<String>,
-    /// Keep what the page left in it; one request at a time may.
+    /// Store the changes of the visit; one request at a time may.
     #[schema(default = true)]
     pub save_changes: Option<bool>,
 }
@@ -216,7 +220,7 @@ pub struct RedactObject {
     /// `accurate`, `aggressive` or `fast`.
     #[schema(default = "accurate")]
     pub mode: Option<String>,
-    /// `PERSON`, `EMAIL`, `PHONE`, `LOCATION`, `FINANCIAL`, `SECRET`; all when missing.
+    /// `PERSON`, `EMAIL`, `PHONE`, `LOCATION`, `FINANCIAL`, `SECRET`; all by default.
     pub entities: Option<Vec<String>>,
     /// `tag`, `mask` or `remove`.
     #[schema(default = "tag")]
@@ -240,11 +244,13 @@ pub struct ParserObject {
     pub page_markdown: Option<bool>,
 }
 
-/// Declares a value that is either plain or an object. An untagged enum would lose the place of unknown keys.
+/// Declares a value that is either plain or an object, with its name in the OpenAPI document. An untagged
+/// enum would lose the path of unknown keys.
 macro_rules! plain_or_object {
-    ($(#[$about:meta])* $name:ident { $plain:ident($value:ty) by $($visit:ident : $given:ty),+; $object:ident }) => {
+    ($(#[$about:meta])* $name:ident as $schema:ident { $plain:ident($value:ty) by $($visit:ident : $given:ty),+; $object:ident }) => {
         $(#[$about])*
         #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+        #[schema(as = $schema)]
         #[serde(untagged)]
         pub enum $name { Plain($value), Object(Box<$object>) }
 
@@ -270,13 +276,13 @@ macro_rules! plain_or_object {
 pub(crate) use plain_or_object;
 
 plain_or_object! {
-    /// `redactPII`: a switch, or an object with options.
-    RedactAsked { boolean(bool) by visit_bool: bool; RedactObject }
+    /// `redactPII`: a boolean, or an object with options.
+    RedactInput as RedactAsked { boolean(bool) by visit_bool: bool; RedactObject }
 }
 
 plain_or_object! {
     /// One of `parsers`: a name, or an object with options.
-    ParserAsked { string(String) by visit_str: &str, visit_string: String; ParserObject }
+    ParserInput as ParserAsked { string(String) by visit_str: &str, visit_string: String; ParserObject }
 }
 
 #[cfg(test)]
@@ -298,12 +304,12 @@ mod tests {
             "redactPII": true, "parsers": ["pdf", { "type": "pdf", "maxPages": 3 }], "maxAge": 14_400_000_i64,
         });
         let asked = asked(&body).unwrap();
-        assert_eq!(asked.redact_pii, Some(RedactAsked::Plain(true)));
+        assert_eq!(asked.redact_pii, Some(RedactInput::Plain(true)));
         assert!(
-            matches!(&asked.formats.as_ref().unwrap()[0], FormatAsked::Plain(name) if name == "markdown")
+            matches!(&asked.formats.as_ref().unwrap()[0], FormatInput::Plain(name) if name == "markdown")
         );
         assert!(
-            matches!(&asked.formats.as_ref().unwrap()[1], FormatAsked::Object(shot) if shot.full_page == Some(true))
+            matches!(&asked.formats.as_ref().unwrap()[1], FormatInput::Object(shot) if shot.full_page == Some(true))
         );
         assert_eq!(asked.options().max_age, Some(14_400_000));
     }

@@ -1,4 +1,4 @@
-//! What callers say of an answer they were given.
+//! Feedback of callers about a response.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,10 +10,10 @@ use uuid::Uuid;
 pub struct SearchFeedbackRequest {
     /// `good`, `partial` or `bad`.
     pub rating: Option<String>,
-    /// Results that helped; at most 50. A good rating needs some.
-    pub valuable_sources: Option<Vec<Valuable>>,
-    /// What was not there; at most 20.
-    pub missing_content: Option<Vec<Missing>>,
+    /// Helpful results; at most 50. A good rating needs some.
+    pub valuable_sources: Option<Vec<ValuableSource>>,
+    /// What was missing; at most 20.
+    pub missing_content: Option<Vec<MissingContent>>,
     /// At most 2000 characters.
     pub query_suggestions: Option<String>,
 }
@@ -24,19 +24,19 @@ pub struct SearchFeedbackRequest {
 pub struct FeedbackRequest {
     /// `search`, `scrape`, `parse` or `map`.
     pub endpoint: Option<String>,
-    /// The `id` of the answer; of a scrape its `metadata.scrapeId`.
+    /// The `id` of the response; for a scrape its `metadata.scrapeId`.
     pub job_id: Option<String>,
     /// `good`, `partial` or `bad`.
     pub rating: Option<String>,
-    /// Results that helped; at most 50.
-    pub valuable_sources: Option<Vec<Valuable>>,
-    /// What was not there; at most 20.
-    pub missing_content: Option<Vec<Missing>>,
+    /// Helpful results; at most 50.
+    pub valuable_sources: Option<Vec<ValuableSource>>,
+    /// What was missing; at most 20.
+    pub missing_content: Option<Vec<MissingContent>>,
     /// At most 2000 characters.
     pub query_suggestions: Option<String>,
     /// What is wrong, as slugs; at most 20.
     pub issues: Option<Vec<String>>,
-    /// Marks of your own, as slugs; at most 20.
+    /// Your own tags, as slugs; at most 20.
     pub tags: Option<Vec<String>>,
     /// At most 4000 characters.
     pub note: Option<String>,
@@ -49,18 +49,20 @@ pub struct FeedbackRequest {
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
-/// A result that helped.
+/// A helpful result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-pub struct Valuable {
+#[schema(as = Valuable)]
+pub struct ValuableSource {
     pub url: String,
     /// At most 1000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Something that was not there.
+/// Something that was missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-pub struct Missing {
+#[schema(as = Missing)]
+pub struct MissingContent {
     /// At most 200 characters.
     pub topic: String,
     /// At most 2000 characters.
@@ -68,14 +70,15 @@ pub struct Missing {
     pub description: Option<String>,
 }
 
-/// Credits are never given back for feedback here: they are the operator's own.
+/// Credits are never refunded for feedback here: they are the operator's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = FeedbackAnswer)]
 #[serde(rename_all = "camelCase")]
-pub struct FeedbackAnswer {
+pub struct FeedbackResponse {
     pub success: bool,
     pub feedback_id: Uuid,
     pub credits_refunded: i64,
-    /// There was feedback for this answer before; it stands, and this was not kept.
+    /// There was already feedback for this response; it is kept, and this one is not stored.
     pub already_submitted: bool,
     pub daily_cap_reached: bool,
     pub credits_refunded_today: i64,
@@ -84,7 +87,7 @@ pub struct FeedbackAnswer {
     pub warning: Option<String>,
 }
 
-impl FeedbackAnswer {
+impl FeedbackResponse {
     pub fn new(feedback_id: Uuid, already_submitted: bool) -> Self {
         Self {
             success: true,

@@ -1,11 +1,11 @@
-//! Every field a search may carry and what becomes of it, for `docs/search.md`. A test refuses a field of the request that is
-//! not in the table.
+//! Every field of a search request and its effect, for `docs/search.md`. A test refuses a request field that
+//! is not in the table.
 
-use crate::scrape::{Effect, Field};
+use crate::scrape::{Effect, RequestField};
 
 macro_rules! fields {
     ($($name:literal $effect:ident $note:literal;)+) => {
-        pub const SEARCH_FIELDS: &[Field] = &[$(Field { name: $name, effect: Effect::$effect, note: $note }),+];
+        pub const SEARCH_FIELDS: &[RequestField] = &[$(RequestField { name: $name, effect: Effect::$effect, note: $note }),+];
     };
 }
 
@@ -49,7 +49,7 @@ fields! {
 
 /// The table as markdown.
 pub fn table() -> String {
-    crate::scrape::written(SEARCH_FIELDS)
+    crate::scrape::fields_table(SEARCH_FIELDS)
 }
 
 #[cfg(test)]

@@ -1,16 +1,18 @@
-//! Search: what the web, or what this server has seen of it, knows of a question; in the shapes of the contract.
+//! Search: the web, or the pages this server has indexed.
 
-mod answer;
-mod catalogue;
 mod feedback;
 mod fields;
+mod response;
+mod tools;
 
-pub use answer::{ImageHit, NewsHit, SearchAnswer, SearchData, Tool, WebHit};
-pub use catalogue::{FoundTools, ToolAnswer, ToolCall, ToolError, ToolResult, ToolResults};
-pub use feedback::{FeedbackAnswer, FeedbackRequest, Missing, SearchFeedbackRequest, Valuable};
+pub use feedback::{
+    FeedbackRequest, FeedbackResponse, MissingContent, SearchFeedbackRequest, ValuableSource,
+};
 pub use fields::{SEARCH_FIELDS, table};
+pub use response::{ImageHit, NewsHit, SearchData, SearchResponse, Tool, WebHit};
+pub use tools::{FoundTools, ToolCall, ToolError, ToolResponse, ToolResult, ToolResults};
 
-use crate::scrape::{ScrapeOptions, ThreatAsked, plain_or_object};
+use crate::scrape::{ScrapeOptions, ThreatInput, plain_or_object};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -18,49 +20,49 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchRequest {
-    /// What is looked for, with operators: `site:`, `-site:`, `-word`, `"a phrase"`, `filetype:`, `intitle:`, `inurl:`, `OR`,
-    /// `imagesize:`.
+    /// The query, with operators: `site:`, `-site:`, `-word`, `"a phrase"`, `filetype:`, `intitle:`,
+    /// `inurl:`, `OR`, `imagesize:`.
     #[schema(max_length = 500)]
     pub query: Option<String>,
-    /// Results of each source.
+    /// Maximum number of results per source.
     #[schema(minimum = 1, maximum = 100, default = 10)]
     pub limit: Option<i64>,
-    /// `web`, `news`, `images`, `alexandria`: names, or objects with options. `web` when missing.
-    pub sources: Option<Vec<SourceAsked>>,
+    /// `web`, `news`, `images`, `alexandria`: names, or objects with options. `web` by default.
+    pub sources: Option<Vec<SourceInput>>,
     /// `github`, `research`, `pdf`; or one of `developer` and `gov`, alone.
-    pub categories: Option<Vec<CategoryAsked>>,
-    /// Only these hosts and what lies below them; not together with `excludeDomains`.
+    pub categories: Option<Vec<CategoryInput>>,
+    /// Only these hosts and their subdomains; not together with `excludeDomains`.
     pub include_domains: Option<Vec<String>>,
-    /// None of these hosts, nor what lies below them.
+    /// None of these hosts or their subdomains.
     pub exclude_domains: Option<Vec<String>>,
-    /// How old results may be: `qdr:h`, `qdr:d`, `qdr:w`, `qdr:m`, `qdr:y`, `cdr:1,cd_min:M/D/YYYY,cd_max:M/D/YYYY`, and
-    /// `sbd:1` for the newest first.
+    /// How old results may be: `qdr:h`, `qdr:d`, `qdr:w`, `qdr:m`, `qdr:y`,
+    /// `cdr:1,cd_min:M/D/YYYY,cd_max:M/D/YYYY`, and `sbd:1` for the newest first.
     pub tbs: Option<String>,
-    /// A place in words, for providers that know places.
+    /// A location as text, for providers that support it.
     pub location: Option<String>,
     /// ISO 3166-1 alpha-2.
     #[schema(default = "US")]
     pub country: Option<String>,
-    /// Leave out what is not for children, where the provider can.
+    /// Safe search, if the provider supports it.
     pub safe: Option<bool>,
-    /// Milliseconds until the answer must be there; then what is ready is returned.
+    /// Timeout in milliseconds; after it, what is ready is returned.
     #[schema(minimum = 1000, maximum = 300_000, default = 60_000)]
     pub timeout: Option<i64>,
-    /// Leave out results whose address cannot be scraped, instead of marking them.
+    /// Leave out results whose URL cannot be scraped, instead of marking them.
     #[serde(rename = "ignoreInvalidURLs")]
     #[schema(default = false)]
     pub ignore_invalid_urls: Option<bool>,
-    /// Descriptions are what the page says to the query, where the page is known.
+    /// Descriptions are passages of the page that match the query, if the page is indexed.
     #[schema(default = true)]
     pub highlights: Option<bool>,
     /// With `formats`, every result is scraped.
     pub scrape_options: Option<ScrapeOptions>,
-    /// `default`, `anon`, `zdr`: with the last two nothing of the search is kept.
+    /// `default`, `anon`, `zdr`: with the last two nothing of the search is stored.
     pub enterprise: Option<Vec<String>>,
-    /// Keep nothing of the search, nor of the pages it scrapes.
+    /// Store nothing of the search, nor of the pages it scrapes.
     #[schema(default = false)]
     pub zero_data_retention: Option<bool>,
-    /// Refused when true: results are scraped before the answer.
+    /// Refused if true: results are scraped before the response.
     #[schema(default = false)]
     pub async_scraping: Option<bool>,
     /// ISO 639-1.
@@ -68,20 +70,20 @@ pub struct SearchRequest {
     pub lang: Option<String>,
     /// Accepted without effect.
     pub filter: Option<String>,
-    /// Tools of a catalogue for the domains found; there are none here, so `data.tools` is empty.
+    /// Catalogue tools for the found domains; there are none here, so `data.tools` is empty.
     pub domain_tools: Option<bool>,
     /// `compact`, `summary` or `full`.
     pub tool_detail: Option<String>,
     /// Hosts that must not be among the results.
-    pub threat_protection: Option<ThreatAsked>,
+    pub threat_protection: Option<ThreatInput>,
 }
 
 plain_or_object! {
     /// One of `sources`: a name, or an object with `type` and options.
-    SourceAsked { string(String) by visit_str: &str, visit_string: String; SourceObject }
+    SourceInput as SourceAsked { string(String) by visit_str: &str, visit_string: String; SourceObject }
 }
 
-/// A source with options of its own, which go before those of the request.
+/// A source with its own options, which take precedence over those of the request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct SourceObject {
     /// `web`, `news`, `images` or `alexandria`.
@@ -97,7 +99,7 @@ pub struct SourceObject {
 
 plain_or_object! {
     /// One of `categories`: a name, or an object with `type`.
-    CategoryAsked { string(String) by visit_str: &str, visit_string: String; CategoryObject }
+    CategoryInput as CategoryAsked { string(String) by visit_str: &str, visit_string: String; CategoryObject }
 }
 
 /// A category.
@@ -108,7 +110,7 @@ pub struct CategoryObject {
     pub kind: Option<String>,
 }
 
-impl SourceAsked {
+impl SourceInput {
     pub fn name(&self) -> &str {
         match self {
             Self::Plain(name) => name,
@@ -116,7 +118,7 @@ impl SourceAsked {
         }
     }
 
-    /// The options of its own.
+    /// Its own options.
     pub fn options(&self) -> Option<&SourceObject> {
         match self {
             Self::Plain(_) => None,
@@ -125,7 +127,7 @@ impl SourceAsked {
     }
 }
 
-impl CategoryAsked {
+impl CategoryInput {
     pub fn name(&self) -> &str {
         match self {
             Self::Plain(name) => name,

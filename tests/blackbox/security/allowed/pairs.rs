@@ -1,10 +1,10 @@
-//! All pairs of requests for one page: whatever a first request wanted, a second one is answered as if it had come alone, also when both
-//! come at the same time.
+//! All pairs of requests for one page: whatever the first request wanted, the second gets the same response
+//! as if it were alone, also when both come at the same time.
 
-use crate::http::Reply;
-use crate::scrape::{House, scrape_as};
+use crate::http::HttpResponse;
+use crate::scrape::{ScrapeFixture, scrape_as};
 use crate::site::{ARTICLE, PDF, Site};
-use crate::stand::Stand;
+use crate::site_server::SiteServer;
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -29,7 +29,7 @@ async fn slow_page(request: Request) -> Response {
         "/pdf" => ([(header::CONTENT_TYPE, "application/pdf")], PDF).into_response(),
         "/article" => Html(ARTICLE).into_response(),
         "/visitor" => visitor(request.headers()),
-        // To the same place under its name.
+        // Redirects to the same page under its host name.
         "/moved" => {
             let host = request.headers()[header::HOST]
                 .to_str()
@@ -41,17 +41,17 @@ async fn slow_page(request: Request) -> Response {
     }
 }
 
-/// Tells a visitor who it is, so that answers for different visitors differ.
+/// Shows a visitor its own headers, so that responses for different visitors differ.
 fn visitor(headers: &HeaderMap) -> Response {
-    let said =
+    let header =
         |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
-    let who = format!("{} / {} / {}", said("user-agent"), said("accept-language"), said("x-own"));
+    let who = format!("{} / {} / {}", header("user-agent"), header("accept-language"), header("x-own"));
     let text = format!("<p>You came as {who}, and the keeper of the light has written that down.</p>");
     Html(format!("<!doctype html><title>Visitor</title><main><h1>Visitors</h1>{}</main>", text.repeat(5)))
         .into_response()
 }
 
-/// Every kind of request that decides by itself what it accepts, and two that only want the page written otherwise.
+/// Every option that decides what a request accepts, and two that only change how the page is written.
 fn requests() -> Vec<(&'static str, Value)> {
     vec![
         ("plain", json!({})),
@@ -69,14 +69,20 @@ fn requests() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What a caller notices of an answer.
-fn noticed(reply: &Reply) -> Value {
-    let data = &reply.json["data"];
-    json!([reply.status, reply.json["code"], data["markdown"], data["rawBase64"], data["metadata"]["title"]])
+/// What a caller can see of a response.
+fn visible_result(response: &HttpResponse) -> Value {
+    let data = &response.json["data"];
+    json!([
+        response.status,
+        response.json["code"],
+        data["markdown"],
+        data["rawBase64"],
+        data["metadata"]["title"]
+    ])
 }
 
-/// The orders in which the requests come to one address. Forwards and backwards each comes after each of the others; the long form also
-/// has every pair by itself.
+/// The orders in which the requests come to one URL. Forwards and backwards each follows each of the others;
+/// the long form also has every pair separately.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let mut orders = vec![(0..count).collect::<Vec<_>>(), (0..count).rev().collect()];
     if std::env::var_os("GANNET_TEST_SOAK").is_some() {
@@ -87,23 +93,23 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
 }
 
 #[tokio::test]
-async fn a_request_is_answered_as_if_it_had_come_alone() {
-    const ADDRESSES_AT_ONCE: usize = 8;
-    let house = House::with(|recipe| recipe.set("browser", "off")).await;
-    let (stand, tls) = (Stand::start(slow_pages()), Site::start_tls());
-    let pages = ["/wall", "/pdf", "/moved", "/visitor"].map(|path| stand.url(path));
+async fn a_request_gets_the_same_response_as_if_it_were_alone() {
+    const CONCURRENT_URLS: usize = 8;
+    let fixture = ScrapeFixture::with(|config| config.set("browser", "off")).await;
+    let (site, tls) = (SiteServer::start(slow_pages()), Site::start_tls());
+    let pages = ["/wall", "/pdf", "/moved", "/visitor"].map(|path| site.url(path));
     let pages = pages.into_iter().chain([tls.url("/slow")]).collect::<Vec<_>>();
     let requests = requests();
     let ask = |url: &str, number: usize, after: u64| {
-        let (http, url, body) = (house.http().clone(), url.to_owned(), requests[number].1.clone());
+        let (http, url, body) = (fixture.http().clone(), url.to_owned(), requests[number].1.clone());
         async move {
             tokio::time::sleep(Duration::from_millis(after)).await;
-            noticed(&scrape_as(&http, &url, body).await)
+            visible_result(&scrape_as(&http, &url, body).await)
         }
     };
     let mut alone = Vec::new();
     for page in &pages {
-        // The address of each differs from all others.
+        // Each URL is different.
         let asking = (0..requests.len()).map(|number| ask(&format!("{page}?ms={number}"), number, 0));
         alone.push(join_all(asking).await);
     }
@@ -112,7 +118,8 @@ async fn a_request_is_answered_as_if_it_had_come_alone() {
     let cases =
         cases.flat_map(|(page, order)| [(page, order.clone(), false), (page, order, true)]).enumerate();
     let results = stream::iter(cases).map(|(number, (page, order, together))| {
-        // Long enough for the last to find the first one waiting, or next to nothing; the zeros make the address another.
+        // Long enough for the last request to find the first one waiting, or next to nothing; the zeros make
+        // it another URL.
         let wait = if together { 800 } else { 10 };
         let url = format!("{}?ms={}{wait:03}", pages[page], "0".repeat(number));
         let ask = &ask;
@@ -129,7 +136,7 @@ async fn a_request_is_answered_as_if_it_had_come_alone() {
             (page, order, together, answers)
         }
     });
-    let results: Vec<_> = results.buffer_unordered(ADDRESSES_AT_ONCE).collect().await;
+    let results: Vec<_> = results.buffer_unordered(CONCURRENT_URLS).collect().await;
     let mut wrong = Vec::new();
     for (page, order, together, answers) in results {
         for (place, (number, answer)) in order.iter().zip(answers).enumerate() {
@@ -146,5 +153,5 @@ async fn a_request_is_answered_as_if_it_had_come_alone() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} answers differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} responses differ:\n{}", wrong.len(), wrong.join("\n"));
 }

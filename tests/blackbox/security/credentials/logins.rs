@@ -1,8 +1,8 @@
-//! M3: a user and a password in an address are credentials. They are used, and nobody is shown them.
+//! M3: a user and a password in a URL are credentials. They are used, and never shown.
 
-use super::{Host, PROSE, crawled, elsewhere, ended, html, without_browser};
+use super::{Host, PROSE, crawl_to_end, elsewhere, html, wait_for_end, without_browser};
 use crate::http::Http;
-use crate::scrape::{House, failed, recipe, scrape_as};
+use crate::scrape::{ScrapeFixture, assert_failure, config, scrape_as};
 use crate::site::Site;
 use axum::response::IntoResponse;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn with_login(url: &str) -> String {
     url.replace("://", &format!("://bob:{PASSWORD}@"))
 }
 
-/// A site whose pages lead on: to a page of its own, to one that is missing, and to another host.
+/// A site with links: to a page of its own, to a missing page, and to another host.
 fn site(far: String) -> Host {
     Host::start(move |path| match path {
         "/" => Some(html(&format!(
@@ -29,32 +29,36 @@ fn site(far: String) -> Host {
 }
 
 #[track_caller]
-fn logged_in(host: &Host, path: &str) {
-    let asked: Vec<_> = host.heard().into_iter().filter(|(known, _)| known == path).collect();
-    assert!(!asked.is_empty(), "nobody asked for {path}");
-    for (_, headers) in asked {
+fn assert_logged_in(host: &Host, path: &str) {
+    let requests: Vec<_> = host.requests().into_iter().filter(|(known, _)| known == path).collect();
+    assert!(!requests.is_empty(), "no request for {path}");
+    for (_, headers) in requests {
         assert_eq!(headers.get("authorization").map(|value| value.to_str().unwrap()), Some(BASIC), "{path}");
     }
 }
 
 #[track_caller]
-fn never_logged_in(host: &Host) {
-    assert!(!host.heard().is_empty());
-    for (path, headers) in host.heard() {
+fn assert_never_logged_in(host: &Host) {
+    assert!(!host.requests().is_empty());
+    for (path, headers) in host.requests() {
         assert!(!headers.contains_key("authorization"), "{path} came with {headers:?}");
     }
 }
 
-/// Nothing that these answer shows the password.
-async fn is_not_shown(http: &Http, paths: &[&str]) {
+/// Asserts that none of these endpoints shows the password.
+async fn assert_not_shown(http: &Http, paths: &[&str]) {
     for path in paths {
-        let reply = http.get(path).await.unwrap();
-        assert_eq!(reply.status, 200, "{path}: {}", reply.text);
-        assert!(!reply.text.contains(PASSWORD) && !reply.text.contains(BASIC), "{path}: {}", reply.text);
+        let response = http.get(path).await.unwrap();
+        assert_eq!(response.status, 200, "{path}: {}", response.text);
+        assert!(
+            !response.text.contains(PASSWORD) && !response.text.contains(BASIC),
+            "{path}: {}",
+            response.text
+        );
     }
 }
 
-/// Files below a folder that hold a text.
+/// Files below a folder that contain a text.
 fn files_with(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -74,32 +78,32 @@ fn files_with(folder: &Path, text: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_login_in_an_address_is_used_and_neither_stored_nor_shown() {
+async fn a_login_in_a_url_is_used_and_neither_stored_nor_shown() {
     let (dir, server) = without_browser().await;
     let (http, other) = (&server.http, elsewhere());
     let site = site(other.url("/far"));
     for _ in 0..2 {
-        let reply = scrape_as(http, &with_login(&site.url("/near")), json!({})).await;
-        let data = &reply.is_success()["data"];
+        let response = scrape_as(http, &with_login(&site.url("/near")), json!({})).await;
+        let data = &response.expect_success()["data"];
         assert_eq!(data["metadata"]["cacheState"], "miss", "a page behind a login is not stored: {data}");
         assert_eq!(data["metadata"]["sourceURL"], json!(site.url("/near")));
-        assert!(!reply.text.contains(PASSWORD), "{}", reply.text);
-        is_not_shown(http, &[&format!("/v2/scrape/{}", data["metadata"]["scrapeId"].as_str().unwrap())])
+        assert!(!response.text.contains(PASSWORD), "{}", response.text);
+        assert_not_shown(http, &[&format!("/v2/scrape/{}", data["metadata"]["scrapeId"].as_str().unwrap())])
             .await;
     }
-    logged_in(&site, "/near");
-    // Neither is it for who comes without the login.
+    assert_logged_in(&site, "/near");
+    // The stored page is not used for a request without the login.
     let plain = scrape_as(http, &site.url("/near"), json!({})).await;
-    assert_eq!(plain.is_success()["data"]["metadata"]["cacheState"], "miss");
+    assert_eq!(plain.expect_success()["data"]["metadata"]["cacheState"], "miss");
     let gone = scrape_as(http, &with_login("http://127.0.0.1:1/x"), json!({})).await;
     assert!(gone.status >= 400 && !gone.text.contains(PASSWORD), "{}", gone.text);
     let map = http.post("/v2/map", &json!({ "url": with_login(&site.url("/")) })).await.unwrap();
     assert!(
-        !map.is_success()["links"].as_array().unwrap().is_empty() && !map.text.contains(PASSWORD),
+        !map.expect_success()["links"].as_array().unwrap().is_empty() && !map.text.contains(PASSWORD),
         "{}",
         map.text
     );
-    is_not_shown(http, &["/v2/team/activity?limit=50"]).await;
+    assert_not_shown(http, &["/v2/team/activity?limit=50"]).await;
     assert!(!server.log().contains(PASSWORD), "{}", server.log());
     let (code, _, log) = server.terminate();
     assert_eq!(code, Some(0), "{log}");
@@ -108,28 +112,28 @@ async fn a_login_in_an_address_is_used_and_neither_stored_nor_shown() {
 
 #[tokio::test]
 async fn a_page_behind_a_login_is_not_found_by_search() {
-    let house = House::with(|recipe| recipe.set("browser", "off")).await;
-    scrape_as(house.http(), &with_login(&house.site.url("/article")), json!({})).await.is_success();
-    house.document("/menu", json!({})).await;
-    crate::index::finds(house.http(), "menu", 1).await;
-    assert!(crate::index::found(house.http(), "gannets dive").await.is_empty());
+    let fixture = ScrapeFixture::with(|config| config.set("browser", "off")).await;
+    scrape_as(fixture.http(), &with_login(&fixture.site.url("/article")), json!({})).await.expect_success();
+    fixture.scrape_document("/menu", json!({})).await;
+    crate::index::wait_for_results(fixture.http(), "menu", 1).await;
+    assert!(crate::index::search_urls(fixture.http(), "gannets dive").await.is_empty());
 }
 
 #[tokio::test]
-async fn a_login_is_only_sent_over_tls_that_was_checked() {
+async fn a_login_is_only_sent_over_verified_tls() {
     let (_dir, server) = without_browser().await;
     let site = Site::start_tls();
     let address = with_login(&site.url("/article"));
-    failed(&scrape_as(&server.http, &address, json!({})).await, 500, "SCRAPE_SSL_ERROR");
+    assert_failure(&scrape_as(&server.http, &address, json!({})).await, 500, "SCRAPE_SSL_ERROR");
     let map = server.http.post("/v2/map", &json!({ "url": with_login(&site.url("/")) })).await.unwrap();
-    failed(&map, 500, "SCRAPE_SSL_ERROR");
-    let crawl = crawled(&server.http, "/v2/crawl", &json!({ "url": address, "limit": 1 })).await;
+    assert_failure(&map, 500, "SCRAPE_SSL_ERROR");
+    let crawl = crawl_to_end(&server.http, "/v2/crawl", &json!({ "url": address, "limit": 1 })).await;
     assert_eq!(crawl["completed"], 0, "{crawl}");
     for path in ["/", "/article", "/robots.txt", "/sitemap.xml"] {
         assert_eq!(site.hits(path), 0, "{path}");
     }
-    // Who says so in so many words takes the risk.
-    scrape_as(&server.http, &address, json!({ "skipTlsVerification": true })).await.is_success();
+    // A caller who turns the check off takes the risk.
+    scrape_as(&server.http, &address, json!({ "skipTlsVerification": true })).await.expect_success();
 }
 
 #[tokio::test]
@@ -138,79 +142,84 @@ async fn a_crawl_logs_in_at_its_own_origin_and_shows_no_login() {
     let (http, other) = (&server.http, elsewhere());
     let site = site(other.url("/far"));
     let body = json!({ "url": with_login(&site.url("/")), "allowExternalLinks": true, "limit": 10 });
-    let id = http.post("/v2/crawl", &body).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
-    let status = ended(http, &format!("/v2/crawl/{id}"), "scraping").await;
+    let id = http.post("/v2/crawl", &body).await.unwrap().expect_success()["id"].as_str().unwrap().to_owned();
+    let status = wait_for_end(http, &format!("/v2/crawl/{id}"), "scraping").await;
     assert_eq!(status.json["completed"], 3, "{}", status.text);
     for path in ["/", "/near", "/missing", "/robots.txt", "/sitemap.xml"] {
-        logged_in(&site, path);
+        assert_logged_in(&site, path);
     }
-    never_logged_in(&other);
+    assert_never_logged_in(&other);
     let batch =
         json!({ "urls": [with_login(&site.url("/near")), with_login(&site.url("/gone")), other.url("/b")] });
-    let batch =
-        http.post("/v2/batch/scrape", &batch).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
-    ended(http, &format!("/v2/batch/scrape/{batch}"), "scraping").await;
-    logged_in(&site, "/gone");
-    never_logged_in(&other);
+    let batch = http.post("/v2/batch/scrape", &batch).await.unwrap().expect_success()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    wait_for_end(http, &format!("/v2/batch/scrape/{batch}"), "scraping").await;
+    assert_logged_in(&site, "/gone");
+    assert_never_logged_in(&other);
     for (path, id) in [("/v2/crawl", &id), ("/v2/batch/scrape", &batch)] {
         let shown = ["", "/errors", "/ledger"].map(|part| format!("{path}/{id}{part}"));
-        is_not_shown(http, &shown.each_ref().map(String::as_str)).await;
+        assert_not_shown(http, &shown.each_ref().map(String::as_str)).await;
     }
-    is_not_shown(http, &["/v2/team/activity?limit=50"]).await;
+    assert_not_shown(http, &["/v2/team/activity?limit=50"]).await;
     assert!(!server.log().contains(PASSWORD));
 }
 
 #[tokio::test]
-async fn a_crawl_that_runs_shows_no_login() {
+async fn a_running_crawl_shows_no_login() {
     let (_dir, server) = without_browser().await;
     let site = Site::start();
     let body = json!({ "url": with_login(&site.url("/hang")), "sitemap": "skip", "ignoreRobotsTxt": true,
         "webhook": with_login("https://hooks.example/hook") });
-    let id =
-        server.http.post("/v2/crawl", &body).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
+    let id = server.http.post("/v2/crawl", &body).await.unwrap().expect_success()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let active = server.http.get("/v2/crawl/active").await.unwrap();
     assert!(active.text.contains(&id), "{}", active.text);
-    is_not_shown(&server.http, &["/v2/crawl/active", &format!("/v2/crawl/{id}")]).await;
+    assert_not_shown(&server.http, &["/v2/crawl/active", &format!("/v2/crawl/{id}")]).await;
     assert_eq!(server.http.delete(&format!("/v2/crawl/{id}")).await.unwrap().status, 200);
 }
 
 #[tokio::test]
-async fn a_run_logs_in_at_the_addresses_it_was_given_and_shows_no_login() {
+async fn an_agent_run_logs_in_at_its_own_urls_and_shows_no_login() {
     let (_dir, server) = without_browser().await;
     let (http, other) = (&server.http, elsewhere());
     let site = site(other.url("/far"));
     let schema = json!({ "type": "object", "properties": { "price": { "type": "number" } } });
     let body = json!({ "prompt": "the price", "urls": [with_login(&site.url("/near"))], "schema": schema,
         "strictConstrainToURLs": true });
-    let id = http.post("/v2/agent", &body).await.unwrap().is_success()["id"].as_str().unwrap().to_owned();
-    let status = ended(http, &format!("/v2/agent/{id}"), "processing").await;
+    let id = http.post("/v2/agent", &body).await.unwrap().expect_success()["id"].as_str().unwrap().to_owned();
+    let status = wait_for_end(http, &format!("/v2/agent/{id}"), "processing").await;
     assert!(!status.text.contains(PASSWORD), "{}", status.text);
-    logged_in(&site, "/near");
-    is_not_shown(http, &[&format!("/v2/agent/{id}/trace"), "/v2/agent", "/v2/team/activity?limit=50"]).await;
+    assert_logged_in(&site, "/near");
+    assert_not_shown(http, &[&format!("/v2/agent/{id}/trace"), "/v2/agent", "/v2/team/activity?limit=50"])
+        .await;
 }
 
 #[tokio::test]
 async fn the_login_of_a_webhook_is_sent_and_not_shown() {
     let dir = TempDir::new();
-    let recipe =
-        recipe(&dir).set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8").set("browser", "off");
-    let server = recipe.set("webhook_retries", "30ms").set("webhook_timeout", "700ms").start().await;
+    let config =
+        config(&dir).set("egress_allow", "scrape=127.0.0.0/8;webhook=127.0.0.0/8").set("browser", "off");
+    let server = config.set("webhook_retries", "30ms").set("webhook_timeout", "700ms").start().await;
     let site = Site::start();
     let receiver = Host::start(|_| Some(axum::http::StatusCode::INTERNAL_SERVER_ERROR.into_response()));
     let hook = with_login(&receiver.url("/hook"));
     let body = json!({ "url": site.url("/article"), "limit": 1, "sitemap": "skip",
         "webhook": { "url": hook, "events": ["completed"] } });
-    crawled(&server.http, "/v2/crawl", &body).await;
+    crawl_to_end(&server.http, "/v2/crawl", &body).await;
     let end = Instant::now() + Duration::from_secs(30);
     let dead: Value = loop {
-        let reply = server.http.get("/v2/team/webhooks/failed").await.unwrap();
-        if reply.is_success()["data"].as_array().is_some_and(|data| !data.is_empty()) {
-            break reply.json;
+        let response = server.http.get("/v2/team/webhooks/failed").await.unwrap();
+        if response.expect_success()["data"].as_array().is_some_and(|data| !data.is_empty()) {
+            break response.json;
         }
         assert!(Instant::now() < end, "no dead letter");
         tokio::time::sleep(Duration::from_millis(50)).await;
     };
     assert!(!dead.to_string().contains(PASSWORD) && !dead.to_string().contains(BASIC), "{dead}");
     assert_eq!(dead["data"][0]["url"], json!(receiver.url("/hook")), "{dead}");
-    logged_in(&receiver, "/hook");
+    assert_logged_in(&receiver, "/hook");
 }

@@ -2,7 +2,7 @@
 
 use super::set_if_known;
 use crate::http::Http;
-use crate::server::{Recipe, Server};
+use crate::server::{Server, ServerConfig};
 use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -11,21 +11,21 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::sleep;
 
-/// The largest answer that needs no key.
-const LARGE: &str = "GET /v2/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
+/// The largest response that needs no key.
+const LARGE_RESPONSE_PATH: &str = "GET /v2/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 fn address(server: &Server) -> SocketAddr {
     server.http.base.strip_prefix("http://").unwrap().parse().unwrap()
 }
 
-/// A client whose kernel takes little: what it does not read stays with the server.
+/// A client with a small receive buffer: what it does not read stays with the server.
 async fn connect(server: &Server) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(16 * 1024).unwrap();
     socket.connect(address(server)).await.unwrap()
 }
 
-/// Whether the server has closed this connection; seen without reading.
+/// Whether the server has closed this connection, found out without reading.
 fn is_cut(client: &TcpStream) -> bool {
     match client.try_write(b"\r\n") {
         Ok(_) => false,
@@ -34,20 +34,20 @@ fn is_cut(client: &TcpStream) -> bool {
 }
 
 #[tokio::test]
-async fn clients_that_do_not_read_are_cut_and_slow_ones_are_served() {
+async fn clients_that_do_not_read_are_disconnected_and_slow_ones_are_served() {
     let dir = TempDir::new();
-    let server = set_if_known(Recipe::at(dir.path()), "write_timeout", "2s").start().await;
+    let server = set_if_known(ServerConfig::at(dir.path()), "write_timeout", "2s").start().await;
     let mut stuck = Vec::new();
     for _ in 0..10 {
         let mut client = connect(&server).await;
-        client.write_all(LARGE.repeat(20).as_bytes()).await.unwrap();
+        client.write_all(LARGE_RESPONSE_PATH.repeat(20).as_bytes()).await.unwrap();
         stuck.push(client);
     }
-    // Slow but moving: for longer than the time limit, and it gets all of three answers.
+    // Slow but steady: for longer than the time limit, and it gets three complete responses.
     let slow = async {
         let mut client = connect(&server).await;
         let last = "GET /v2/openapi.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-        client.write_all([LARGE, LARGE, last].concat().as_bytes()).await.unwrap();
+        client.write_all([LARGE_RESPONSE_PATH, LARGE_RESPONSE_PATH, last].concat().as_bytes()).await.unwrap();
         let (mut all, mut piece) = (Vec::new(), vec![0; 16 * 1024]);
         loop {
             match client.read(&mut piece).await.expect("the slow client is not cut") {
@@ -77,10 +77,10 @@ async fn clients_that_do_not_read_are_cut_and_slow_ones_are_served() {
 #[tokio::test]
 async fn one_address_cannot_take_all_connections() {
     let dir = TempDir::new();
-    let server = Recipe::at(dir.path()).set("connections_per_address", "3").start().await;
+    let server = ServerConfig::at(dir.path()).set("connections_per_address", "3").start().await;
     let mut held = Vec::new();
     for _ in 0..6 {
-        // One that is over the limit may be closed before the call returns.
+        // A connection over the limit may be closed before the call returns.
         held.extend(TcpStream::connect(address(&server)).await);
     }
     let end = Instant::now() + Duration::from_secs(5);
@@ -96,9 +96,10 @@ async fn one_address_cannot_take_all_connections() {
     }
     // Behind a proxy all callers come from one address.
     let dir = TempDir::new();
-    let recipe =
-        Recipe::at(dir.path()).set("connections_per_address", "1").set("trusted_proxies", "127.0.0.0/8");
-    let server = recipe.start().await;
+    let config = ServerConfig::at(dir.path())
+        .set("connections_per_address", "1")
+        .set("trusted_proxies", "127.0.0.0/8");
+    let server = config.start().await;
     let mut held = Vec::new();
     for _ in 0..6 {
         held.push(TcpStream::connect(address(&server)).await.unwrap());

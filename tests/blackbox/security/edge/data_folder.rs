@@ -1,6 +1,6 @@
-//! The data folder: who may read it, who may open it, and where its first key is shown.
+//! The data folder: who may read it, which server may open it, and where its first key is shown.
 
-use crate::server::{KEY, Recipe, run};
+use crate::server::{KEY, ServerConfig, run};
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -14,27 +14,27 @@ fn first_key(dir: &TempDir) -> String {
 }
 
 #[tokio::test]
-async fn a_first_key_is_not_printed_where_output_is_kept() {
+async fn the_first_key_is_not_printed_to_a_log() {
     for chosen in [None, Some(KEY)] {
         let dir = TempDir::new();
-        let mut recipe = Recipe::at(dir.path());
-        recipe.settings.retain(|(name, _)| name != "api_key" || chosen.is_some());
-        let server = recipe.start().await;
+        let mut config = ServerConfig::at(dir.path());
+        config.settings.retain(|(name, _)| name != "api_key" || chosen.is_some());
+        let server = config.start().await;
         let (key, banner) = (first_key(&dir), server.banner.join("\n"));
-        server.http.with_key(Some(&key)).get("/admin/keys").await.unwrap().is_success();
+        server.http.with_key(Some(&key)).get("/admin/keys").await.unwrap().expect_success();
         assert!(!banner.contains(&key), "{banner}");
-        assert!(banner.contains("data/first-key"), "it is not said where the key is: {banner}");
+        assert!(banner.contains("data/first-key"), "the banner does not say where the key is: {banner}");
         assert!(!server.log().contains(&key), "the key is in the log");
     }
 }
 
 #[test]
-fn a_first_key_is_shown_once_to_a_person_at_a_terminal() {
+fn the_first_key_is_shown_once_on_a_terminal() {
     let dir = TempDir::new();
-    let mut recipe = Recipe::at(dir.path());
-    recipe.settings.retain(|(name, _)| name != "api_key");
+    let mut config = ServerConfig::at(dir.path());
+    config.settings.retain(|(name, _)| name != "api_key");
     let start = || {
-        let serve = recipe.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let serve = config.command(&["serve", "--listen", "127.0.0.1:0"]);
         let words: Vec<String> = std::iter::once(serve.get_program())
             .chain(serve.get_args())
             .map(|word| format!("'{}'", word.display()))
@@ -77,7 +77,7 @@ fn a_first_key_is_shown_once_to_a_person_at_a_terminal() {
     assert!(!again.contains(&key) && again.contains("first-key"), "{again}");
 }
 
-/// Everything below a folder that others than its owner may do something with.
+/// Everything below a folder that accounts other than its owner may access.
 fn open_to_others(folder: &Path) -> Vec<PathBuf> {
     let mut open = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -94,17 +94,17 @@ fn open_to_others(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn nothing_in_a_data_folder_is_for_others() {
+async fn nothing_in_a_data_folder_is_accessible_to_other_accounts() {
     let dir = TempDir::new();
     let data = dir.join("data");
     std::fs::create_dir(&data).unwrap();
     std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let recipe = Recipe::at(dir.path());
-    let server = recipe.start().await;
+    let config = ServerConfig::at(dir.path());
+    let server = config.start().await;
     let page =
         json!({ "url": "https://a.test/1", "title": "One", "text": "secretplan of a team" }).to_string();
     std::fs::write(dir.join("rows.jsonl"), page).unwrap();
-    let (code, _, error) = run(recipe.command(&["index", "add", "rows.jsonl"]));
+    let (code, _, error) = run(config.command(&["index", "add", "rows.jsonl"]));
     assert_eq!(code, Some(0), "{error}");
     let end = Instant::now() + Duration::from_secs(20);
     let query = json!({ "query": "secretplan" });
@@ -120,9 +120,9 @@ async fn nothing_in_a_data_folder_is_for_others() {
     assert!(open.is_empty(), "other users may read {open:?}");
 }
 
-/// Starts a server that must not start; what it said.
-fn refused_start(recipe: &Recipe) -> String {
-    let mut serve = recipe.command(&["serve", "--listen", "127.0.0.1:0"]);
+/// Starts a server that must refuse to start; returns what it printed.
+fn refused_start(config: &ServerConfig) -> String {
+    let mut serve = config.command(&["serve", "--listen", "127.0.0.1:0"]);
     let mut child = serve.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let end = Instant::now() + Duration::from_secs(10);
     while child.try_wait().unwrap().is_none() {
@@ -133,24 +133,24 @@ fn refused_start(recipe: &Recipe) -> String {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    said
+    let mut printed = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut printed).unwrap();
+    printed
 }
 
 #[tokio::test]
-async fn one_server_uses_a_database_under_all_its_names() {
+async fn a_database_has_one_server_under_all_its_names() {
     let dir = TempDir::new();
-    let server = Recipe::at(dir.path()).start().await;
+    let server = ServerConfig::at(dir.path()).start().await;
     let linked = TempDir::new();
     std::fs::create_dir(linked.join("data")).unwrap();
     std::os::unix::fs::symlink(dir.join("data/gannet.db"), linked.join("data/gannet.db")).unwrap();
-    let said = refused_start(&Recipe::at(linked.path()));
-    assert!(said.contains("another server uses"), "{said}");
+    let printed = refused_start(&ServerConfig::at(linked.path()));
+    assert!(printed.contains("another server uses"), "{printed}");
     let hard = TempDir::new();
     std::fs::create_dir(hard.join("data")).unwrap();
     std::fs::hard_link(dir.join("data/gannet.db"), hard.join("data/gannet.db")).unwrap();
-    let said = refused_start(&Recipe::at(hard.path()));
-    assert!(said.contains("hard links"), "{said}");
-    server.http.get("/v2/concurrency-check").await.unwrap().is_success();
+    let printed = refused_start(&ServerConfig::at(hard.path()));
+    assert!(printed.contains("hard links"), "{printed}");
+    server.http.get("/v2/concurrency-check").await.unwrap().expect_success();
 }

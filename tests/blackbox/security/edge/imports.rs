@@ -1,8 +1,8 @@
-//! What imports and proxies must not give away: paths of this machine, links that are scripts, names of private networks.
+//! What imports and proxies must not reveal: paths of this machine, script links, names of private networks.
 
 use crate::hostile::servers::raw;
-use crate::scrape::{scrape_as, stranger};
-use crate::server::{Recipe, run};
+use crate::scrape::{other_team, scrape_as};
+use crate::server::{ServerConfig, run};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use testkit::TempDir;
@@ -10,8 +10,8 @@ use testkit::TempDir;
 #[tokio::test]
 async fn imported_files_show_neither_paths_nor_scripts() {
     let dir = TempDir::new();
-    let recipe = Recipe::at(dir.path());
-    let server = recipe.start().await;
+    let config = ServerConfig::at(dir.path());
+    let server = config.start().await;
     let folder = dir.join("private-notes");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("plain.md"), "# Plain\nimportedword one").unwrap();
@@ -22,16 +22,16 @@ async fn imported_files_show_neither_paths_nor_scripts() {
     .unwrap();
     std::fs::write(folder.join("web.md"), "---\nurl: https://docs.test/web\n---\n# Web\nimportedword three")
         .unwrap();
-    let (code, said, error) = run(recipe.command(&["index", "add", "private-notes"]));
+    let (code, printed, error) = run(config.command(&["index", "add", "private-notes"]));
     assert_eq!(code, Some(0), "{error}");
-    assert!(said.contains("3 read"), "{said}");
-    // Everybody finds what was imported for nobody in particular.
-    let other = stranger(&dir, &server.http).await;
+    assert!(printed.contains("3 read"), "{printed}");
+    // Every team finds what was imported for all.
+    let other = other_team(&dir, &server.http).await;
     let end = Instant::now() + Duration::from_secs(20);
     let machine = dir.path().to_str().unwrap();
     let urls = loop {
-        let reply = other.post("/v2/search", &json!({ "query": "importedword" })).await.unwrap();
-        let hits = reply.is_success()["data"]["web"].as_array().cloned().unwrap_or_default();
+        let response = other.post("/v2/search", &json!({ "query": "importedword" })).await.unwrap();
+        let hits = response.expect_success()["data"]["web"].as_array().cloned().unwrap_or_default();
         let urls: Vec<String> = hits.iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect();
         for url in &urls {
             assert!(!url.contains(machine) && !url.starts_with("file:"), "a path of this machine: {url}");
@@ -40,7 +40,7 @@ async fn imported_files_show_neither_paths_nor_scripts() {
         if urls.len() == 3 {
             break urls;
         }
-        assert!(Instant::now() < end, "{}", reply.text);
+        assert!(Instant::now() < end, "{}", response.text);
         tokio::time::sleep(Duration::from_millis(50)).await;
     };
     assert!(urls.contains(&"https://docs.test/web".to_owned()), "{urls:?}");
@@ -51,7 +51,7 @@ async fn imported_files_show_neither_paths_nor_scripts() {
 async fn a_proxy_is_never_asked_for_names_of_private_networks() {
     let dir = TempDir::new();
     let proxy = raw("127.0.0.1:0", |_| async {}).await;
-    let server = Recipe::at(dir.path()).set("proxies", &proxy.url("")).start().await;
+    let server = ServerConfig::at(dir.path()).set("proxies", &proxy.url("")).start().await;
     for url in [
         "http://localhost:8080/",
         "http://app.localhost/",
@@ -59,9 +59,9 @@ async fn a_proxy_is_never_asked_for_names_of_private_networks() {
     ] {
         for browser in [false, true] {
             let options = if browser { json!({ "waitFor": 1 }) } else { json!({ "fastMode": true }) };
-            let reply = scrape_as(&server.http, url, options).await;
-            assert_eq!(reply.json["code"], "unsafe_domain_blocked", "{url}: {}", reply.text);
+            let response = scrape_as(&server.http, url, options).await;
+            assert_eq!(response.json["code"], "unsafe_domain_blocked", "{url}: {}", response.text);
         }
     }
-    assert_eq!(proxy.reached(), 0, "the proxy was asked");
+    assert_eq!(proxy.reached(), 0, "the proxy got a request");
 }

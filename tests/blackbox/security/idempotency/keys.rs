@@ -1,8 +1,8 @@
-//! A key that is not used by work that was done is free again, whatever cut the work off.
+//! A key whose work was not done is free again, whatever interrupted the work.
 
-use super::{activity, hang_up, post_with_key, remaining_credits, retried};
-use crate::scrape::{House, recipe};
-use crate::server::{Recipe, Server};
+use super::{count_activity, post_and_disconnect, post_with_key, remaining_credits, retry_until_free};
+use crate::scrape::{ScrapeFixture, config};
+use crate::server::{Server, ServerConfig};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -12,44 +12,44 @@ use testkit::TempDir;
 const SLOW: &str = "/slow?ms=1500";
 
 #[tokio::test]
-async fn a_caller_who_hangs_up_may_ask_again_with_the_same_key() {
-    let house = House::with(|recipe| recipe.set("browser", "off").tiny_plan("credits = 10")).await;
-    let body = json!({ "url": house.site.url(SLOW), "maxAge": 0 });
-    hang_up(house.http(), "/v2/scrape", "k1", &body, Duration::from_millis(700)).await;
-    let reply = retried(house.http(), "/v2/scrape", "k1", &body).await;
-    let scrape = reply.is_success()["data"]["metadata"]["scrapeId"].clone();
-    assert_eq!(remaining_credits(house.http()).await, 9, "one scrape was done, and one is paid for");
-    assert_eq!(activity(house.http(), "scrape").await, 1);
+async fn a_caller_who_disconnects_can_retry_with_the_same_key() {
+    let fixture = ScrapeFixture::with(|config| config.set("browser", "off").tiny_plan("credits = 10")).await;
+    let body = json!({ "url": fixture.site.url(SLOW), "maxAge": 0 });
+    post_and_disconnect(fixture.http(), "/v2/scrape", "k1", &body, Duration::from_millis(700)).await;
+    let response = retry_until_free(fixture.http(), "/v2/scrape", "k1", &body).await;
+    let scrape = response.expect_success()["data"]["metadata"]["scrapeId"].clone();
+    assert_eq!(remaining_credits(fixture.http()).await, 9, "one scrape was done, and one is paid for");
+    assert_eq!(count_activity(fixture.http(), "scrape").await, 1);
 
-    // Used now, and the refusal says by what: a caller who lost the answer finds it.
-    let again = post_with_key(house.http(), "/v2/scrape", "k1", &body).await;
-    again.is_error(409, "Idempotency key already used");
+    // Used now, and the error names the job: a caller who lost the response finds it.
+    let again = post_with_key(fixture.http(), "/v2/scrape", "k1", &body).await;
+    again.expect_error(409, "Idempotency key already used");
     assert_eq!(again.json["details"], json!({ "id": scrape, "done": true }));
-    let kept = house.http().get(&format!("/v2/scrape/{}", scrape.as_str().unwrap())).await.unwrap();
-    assert_eq!(kept.is_success()["data"]["metadata"]["scrapeId"], scrape);
+    let kept = fixture.http().get(&format!("/v2/scrape/{}", scrape.as_str().unwrap())).await.unwrap();
+    assert_eq!(kept.expect_success()["data"]["metadata"]["scrapeId"], scrape);
 
-    // While the first goes on a second is refused, and a scrape that failed used no key.
-    let waiting = json!({ "url": house.site.url("/hang"), "timeout": 1500 });
-    let first = post_with_key(house.http(), "/v2/scrape", "k2", &waiting);
+    // While the first request runs a second is refused, and a failed scrape frees its key.
+    let waiting = json!({ "url": fixture.site.url("/hang"), "timeout": 1500 });
+    let first = post_with_key(fixture.http(), "/v2/scrape", "k2", &waiting);
     let second = async {
         tokio::time::sleep(Duration::from_millis(600)).await;
-        post_with_key(house.http(), "/v2/scrape", "k2", &waiting).await
+        post_with_key(fixture.http(), "/v2/scrape", "k2", &waiting).await
     };
     let (first, second) = tokio::join!(first, second);
     assert_eq!(first.status, 408, "{}", first.text);
-    second.is_error(409, "Idempotency key already used");
+    second.expect_error(409, "Idempotency key already used");
     assert_eq!(second.json["details"]["done"], false);
-    let body = json!({ "url": house.site.url("/article") });
-    post_with_key(house.http(), "/v2/scrape", "k2", &body).await.is_success();
+    let body = json!({ "url": fixture.site.url("/article") });
+    post_with_key(fixture.http(), "/v2/scrape", "k2", &body).await.expect_success();
 }
 
 #[tokio::test]
 async fn a_killed_server_leaves_no_key_behind() {
     let dir = TempDir::new();
-    let recipe = recipe(&dir).set("browser", "off");
+    let config = config(&dir).set("browser", "off");
     let site = crate::site::Site::start();
     let body = json!({ "url": site.url(SLOW), "maxAge": 0 });
-    let server = recipe.start().await;
+    let server = config.start().await;
     let cut_off = async {
         let request = server.http.request(reqwest::Method::POST, "/v2/scrape");
         let _ = request.header("x-idempotency-key", "k").json(&body).send().await;
@@ -62,9 +62,11 @@ async fn a_killed_server_leaves_no_key_behind() {
     };
     tokio::join!(cut_off, killed);
     server.kill();
-    let server = recipe.start().await;
-    post_with_key(&server.http, "/v2/scrape", "k", &body).await.is_success();
-    post_with_key(&server.http, "/v2/scrape", "k", &body).await.is_error(409, "Idempotency key already used");
+    let server = config.start().await;
+    post_with_key(&server.http, "/v2/scrape", "k", &body).await.expect_success();
+    post_with_key(&server.http, "/v2/scrape", "k", &body)
+        .await
+        .expect_error(409, "Idempotency key already used");
 }
 
 /// Watches the database from outside and ends when a key has been claimed in it.
@@ -90,14 +92,14 @@ sys.exit("no key was claimed")
     command
 }
 
-/// The moment at which the key is in the database is the moment at which the batch is: `kill -9` right then loses neither.
+/// The key is written together with the batch: a `kill -9` right then loses neither.
 #[tokio::test]
-async fn a_batch_and_its_key_are_there_together_or_not_at_all() {
+async fn a_batch_and_its_key_are_written_together() {
     let dir = TempDir::new();
-    let recipe = recipe(&dir).set("browser", "off").set("workers", "0");
+    let config = config(&dir).set("browser", "off").set("workers", "0");
     let urls: Vec<String> = (0..20_000).map(|n| format!("http://127.0.0.1:8765/{n}")).collect();
     let body = Arc::new(json!({ "urls": urls }));
-    let server = recipe.start().await;
+    let server = config.start().await;
     let (http, sent) = (server.http.clone(), body.clone());
     let start = tokio::spawn(async move {
         let request = http.request(reqwest::Method::POST, "/v2/batch/scrape");
@@ -111,30 +113,30 @@ async fn a_batch_and_its_key_are_there_together_or_not_at_all() {
     assert!(claimed.await.unwrap().success(), "{watched:?}");
     server.kill();
     start.await.unwrap();
-    let server = recipe.start().await;
+    let server = config.start().await;
     let retry = post_with_key(&server.http, "/v2/batch/scrape", "k", &body).await;
-    let accepted = activity(&server.http, "batch_scrape").await;
+    let accepted = count_activity(&server.http, "batch_scrape").await;
     assert_eq!(accepted, 1, "the key is used ({}), and the batch is there", retry.status);
     let queue = server.http.get("/v2/team/queue-status").await.unwrap();
-    assert_eq!(queue.is_success()["waitingJobsInQueue"], 20_000, "once: {}", queue.text);
+    assert_eq!(queue.expect_success()["waitingJobsInQueue"], 20_000, "once: {}", queue.text);
     if retry.status == 409 {
         let id = retry.json["details"]["id"].as_str().unwrap();
         let batch = server.http.get(&format!("/v2/batch/scrape/{id}?limit=1")).await.unwrap();
-        assert_eq!(batch.is_success()["total"], 20_000);
+        assert_eq!(batch.expect_success()["total"], 20_000);
     }
 }
 
 async fn queue_of(lines: &str) -> (TempDir, Server) {
     let dir = TempDir::new();
-    // Nobody takes anything out of the queue.
+    // No worker takes anything out of the queue.
     let server =
-        Recipe::at(dir.path()).set("browser", "off").set("workers", "0").tiny_plan(lines).start().await;
+        ServerConfig::at(dir.path()).set("browser", "off").set("workers", "0").tiny_plan(lines).start().await;
     (dir, server)
 }
 
 #[tokio::test]
-async fn thirty_two_starts_at_once_fill_the_queue_and_no_more() {
-    const PLACES: usize = 8;
+async fn concurrent_starts_fill_the_queue_and_no_more() {
+    const QUEUE_LIMIT: usize = 8;
     let (_dir, server) = queue_of("queue = 8").await;
     let start = |n: usize| {
         let url = format!("http://example.test/{n}");
@@ -147,15 +149,15 @@ async fn thirty_two_starts_at_once_fill_the_queue_and_no_more() {
         let http = server.http.clone();
         async move { http.post(path, &body).await.unwrap() }
     };
-    let replies = futures_util::future::join_all((0..32).map(start)).await;
-    let (accepted, refused): (Vec<_>, Vec<_>) = replies.iter().partition(|reply| reply.status == 200);
-    assert_eq!(accepted.len(), PLACES, "as many as there are places");
-    for reply in refused {
-        reply.is_error(429, "Queue limit reached");
-        assert!(!reply.header("retry-after").is_empty());
+    let responses = futures_util::future::join_all((0..32).map(start)).await;
+    let (accepted, refused): (Vec<_>, Vec<_>) = responses.iter().partition(|response| response.status == 200);
+    assert_eq!(accepted.len(), QUEUE_LIMIT, "as many as there are places");
+    for response in refused {
+        response.expect_error(429, "Queue limit reached");
+        assert!(!response.header("retry-after").is_empty());
     }
     let queue = server.http.get("/v2/team/queue-status").await.unwrap();
-    assert_eq!(queue.is_success()["waitingJobsInQueue"], PLACES, "{}", queue.text);
+    assert_eq!(queue.expect_success()["waitingJobsInQueue"], QUEUE_LIMIT, "{}", queue.text);
 }
 
 #[tokio::test]
@@ -169,15 +171,18 @@ async fn one_of_many_starts_with_one_key_wins() {
     ];
     for (path, body) in &cases {
         let starts = (0..8).map(|_| post_with_key(&server.http, path, "k", body));
-        let replies = futures_util::future::join_all(starts).await;
-        let won: Vec<&Value> =
-            replies.iter().filter(|reply| reply.status == 200).map(|reply| &reply.json["id"]).collect();
+        let responses = futures_util::future::join_all(starts).await;
+        let won: Vec<&Value> = responses
+            .iter()
+            .filter(|response| response.status == 200)
+            .map(|response| &response.json["id"])
+            .collect();
         assert_eq!(won.len(), 1, "{path}");
-        for reply in replies.iter().filter(|reply| reply.status != 200) {
-            reply.is_error(409, "Idempotency key already used");
-            assert_eq!(&reply.json["details"]["id"], won[0], "{path}");
+        for response in responses.iter().filter(|response| response.status != 200) {
+            response.expect_error(409, "Idempotency key already used");
+            assert_eq!(&response.json["details"]["id"], won[0], "{path}");
         }
     }
     let queue = server.http.get("/v2/team/queue-status").await.unwrap();
-    assert_eq!(queue.is_success()["waitingJobsInQueue"], cases.len(), "{}", queue.text);
+    assert_eq!(queue.expect_success()["waitingJobsInQueue"], cases.len(), "{}", queue.text);
 }

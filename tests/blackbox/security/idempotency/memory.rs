@@ -1,7 +1,7 @@
-//! What bodies of pages take in memory is bounded for the whole process, also where the plan has no limit.
+//! Memory for page bodies is bounded for the whole process, also where the plan has no limit.
 
-use crate::scrape::{recipe, scrape_as, stranger};
-use crate::stand::Stand;
+use crate::scrape::{config, other_team, scrape_as};
+use crate::site_server::SiteServer;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
@@ -14,8 +14,9 @@ use std::time::Duration;
 use testkit::TempDir;
 use tokio::sync::Semaphore;
 
-/// Pages that need a large place: each stops after more than 1 MiB until the test lets it go on. `far` counts those that came so far.
-fn large_pages(far: Arc<Semaphore>, go_on: Arc<Semaphore>) -> Stand {
+/// Large pages: each stops after more than 1 MiB until the test lets it go on. `far` counts those that got
+/// there.
+fn large_pages(far: Arc<Semaphore>, go_on: Arc<Semaphore>) -> SiteServer {
     let filler =
         Bytes::from(format!("<p>{}</p>", "Gannets dive from thirty metres into the sea. ".repeat(13_000)));
     let page = move || {
@@ -43,17 +44,17 @@ fn large_pages(far: Arc<Semaphore>, go_on: Arc<Semaphore>) -> Stand {
         )
             .into_response()
     };
-    Stand::start(Router::new().route("/large/{n}", get(page)).route("/small", get(small)))
+    SiteServer::start(Router::new().route("/large/{n}", get(page)).route("/small", get(small)))
 }
 
 #[tokio::test]
 async fn large_pages_wait_for_memory_and_small_ones_do_not() {
     let dir = TempDir::new();
     // Enough for one large page at a time.
-    let server = recipe(&dir).set("browser", "off").set("page_memory", "1MB").start().await;
+    let server = config(&dir).set("browser", "off").set("page_memory", "1MB").start().await;
     let (far, go_on) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
     let site = large_pages(far.clone(), go_on.clone());
-    let other = stranger(&dir, &server.http).await;
+    let other = other_team(&dir, &server.http).await;
     let scrape = |http: &crate::http::Http, path: &str, timeout: u64| {
         let (http, url) = (http.clone(), site.url(path));
         tokio::spawn(async move {
@@ -62,13 +63,14 @@ async fn large_pages_wait_for_memory_and_small_ones_do_not() {
     };
     let first = scrape(&server.http, "/large/1", 60_000);
     far.acquire().await.unwrap().forget();
-    // It is sent; a moment later it is read.
+    // It has been sent; a moment later it is read.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let (second, third) = (scrape(&other, "/large/2", 60_000), scrape(&server.http, "/large/3", 2_000));
 
-    // One large page is being read: small ones are answered beside it, and the others are not read into memory.
+    // One large page is being read: small ones are still served, and the other large ones are not read into
+    // memory.
     for http in [&server.http, &other] {
-        scrape(http, "/small", 20_000).await.unwrap().is_success();
+        scrape(http, "/small", 20_000).await.unwrap().expect_success();
     }
     let refused = third.await.unwrap();
     assert_eq!(refused.status, 503, "{}", refused.text);
@@ -78,16 +80,16 @@ async fn large_pages_wait_for_memory_and_small_ones_do_not() {
         refused.text
     );
 
-    // Its place is free when it is done, and the next one goes on.
+    // Its memory is free when it is done, and the next one goes on.
     go_on.add_permits(100);
-    first.await.unwrap().is_success();
-    second.await.unwrap().is_success();
+    first.await.unwrap().expect_success();
+    second.await.unwrap().expect_success();
 }
 
 #[tokio::test]
-async fn the_doctor_tells_the_bound() {
+async fn doctor_reports_the_memory_limit() {
     let dir = TempDir::new();
-    let (_, text, _) = crate::server::run(recipe(&dir).set("page_memory", "1GB").command(&["doctor"]));
+    let (_, text, _) = crate::server::run(config(&dir).set("page_memory", "1GB").command(&["doctor"]));
     let line = text.lines().find(|line| line.contains("memory of pages")).unwrap_or_else(|| panic!("{text}"));
     assert!(line.contains("pages at once") && line.contains("larger than 1 MiB"), "{line}");
 }

@@ -1,14 +1,14 @@
-//! Just enough HTTP for a model's server: one request for each connection.
+//! Just enough HTTP for a model server: one request for each connection.
 
-use super::answer::Answer;
-use super::{Asked, House, MODEL, Said};
+use super::completion::Completion;
+use super::{MODEL, ModelRequest, ScriptedResponse, ServerState};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How often somebody who stalls looks whether the server has ended.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often a stalled response checks whether the server has stopped.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 struct Request {
     method: String,
@@ -17,10 +17,10 @@ struct Request {
     body: Vec<u8>,
 }
 
-/// Reads one request and answers it. Whoever asked may be gone at any moment.
-pub fn serve(house: &House, stream: &TcpStream) {
+/// Reads one request and responds to it. The client may disconnect at any moment.
+pub fn serve(state: &ServerState, stream: &TcpStream) {
     let Ok(Some(request)) = read(stream) else { return };
-    let _ = answer(house, stream, request);
+    let _ = answer(state, stream, request);
 }
 
 fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
@@ -47,87 +47,93 @@ fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
     Ok(Some(request))
 }
 
-fn answer(house: &House, stream: &TcpStream, request: Request) -> io::Result<()> {
-    let key = house.talents.key.as_ref().map(|key| format!("Bearer {key}"));
+fn answer(state: &ServerState, stream: &TcpStream, request: Request) -> io::Result<()> {
+    let key = state.capabilities.key.as_ref().map(|key| format!("Bearer {key}"));
     if key.is_some() && key != request.authorization {
         let given = request.authorization.unwrap_or_default();
         return refuse(stream, 401, &format!("Incorrect API key provided: {given}"), &[]);
     }
     let path = request.path.split('?').next().unwrap_or_default();
-    if let Some((_, body)) = house.talents.beside.iter().find(|(known, _)| *known == path) {
-        return whole(stream, 200, "application/json", &[], body.to_string().as_bytes());
+    if let Some((_, body)) = state.capabilities.extra_routes.iter().find(|(known, _)| *known == path) {
+        return send_response(stream, 200, "application/json", &[], body.to_string().as_bytes());
     }
     match (request.method.as_str(), path) {
         ("GET", "/v1/models") => {
             let mut model = json!({ "id": MODEL, "object": "model", "owned_by": "tests" });
-            if let Some(context) = house.talents.context {
+            if let Some(context) = state.capabilities.context {
                 model["max_model_len"] = context.into();
             }
             let list = json!({ "object": "list", "data": [model] });
-            whole(stream, 200, "application/json", &[], list.to_string().as_bytes())
+            send_response(stream, 200, "application/json", &[], list.to_string().as_bytes())
         }
         ("POST", "/v1/chat/completions") => {
             let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
                 return refuse(stream, 400, "the body is not JSON", &[]);
             };
             let streamed = body["stream"] == true;
-            let asked = Asked {
+            let request = ModelRequest {
                 number: 0,
                 path: request.path.clone(),
                 authorization: request.authorization,
                 body,
                 at: Instant::now(),
             };
-            let input: usize = asked.messages().iter().map(|message| message.to_string().len() / 4).sum();
-            house.came();
-            let said = house.say(asked);
-            let told = tell(house, stream, said, streamed, input);
-            house.went();
+            let input: usize = request.messages().iter().map(|message| message.to_string().len() / 4).sum();
+            state.request_started();
+            let response = state.respond(request);
+            let told = send_scripted(state, stream, response, streamed, input);
+            state.request_ended();
             told
         }
         _ => refuse(stream, 404, "there is nothing here", &[]),
     }
 }
 
-fn tell(house: &House, stream: &TcpStream, said: Said, streamed: bool, input: usize) -> io::Result<()> {
-    match said {
-        Said::After(length, said) => {
+fn send_scripted(
+    state: &ServerState,
+    stream: &TcpStream,
+    response: ScriptedResponse,
+    streamed: bool,
+    input: usize,
+) -> io::Result<()> {
+    match response {
+        ScriptedResponse::After(length, response) => {
             let end = Instant::now() + length;
-            while Instant::now() < end && !house.ended() {
-                std::thread::sleep(LOOK);
+            while Instant::now() < end && !state.ended() {
+                std::thread::sleep(STOP_CHECK_INTERVAL);
             }
-            tell(house, stream, *said, streamed, input)
+            send_scripted(state, stream, *response, streamed, input)
         }
-        Said::Status(status, why) => refuse(stream, status, &why, &[]),
-        Said::TooMany { retry_after } => {
+        ScriptedResponse::Status(status, why) => refuse(stream, status, &why, &[]),
+        ScriptedResponse::TooMany { retry_after } => {
             let header = retry_after.map(|seconds| format!("retry-after: {seconds}"));
             refuse(stream, 429, "Rate limit reached", &header.iter().map(String::as_str).collect::<Vec<_>>())
         }
-        Said::Stall => stall(house, stream),
-        Said::Garbage(bytes) => whole(stream, 200, "application/json", &[], &bytes),
-        Said::WrongType(text) => whole(stream, 200, "text/html", &[], text.as_bytes()),
-        Said::StallAfter(text) => {
-            Answer::of_text(text, input).begin(stream, streamed)?;
-            stall(house, stream)
+        ScriptedResponse::Stall => stall(state, stream),
+        ScriptedResponse::Garbage(bytes) => send_response(stream, 200, "application/json", &[], &bytes),
+        ScriptedResponse::WrongType(text) => send_response(stream, 200, "text/html", &[], text.as_bytes()),
+        ScriptedResponse::StallAfter(text) => {
+            Completion::of_text(text, input).begin(stream, streamed)?;
+            stall(state, stream)
         }
-        Said::HangUpAfter(text) => Answer::of_text(text, input).begin(stream, streamed),
-        Said::Huge(bytes) => Answer::huge(stream, streamed, bytes),
-        said => {
-            let answer = Answer::of(said, input);
+        ScriptedResponse::HangUpAfter(text) => Completion::of_text(text, input).begin(stream, streamed),
+        ScriptedResponse::Huge(bytes) => Completion::huge(stream, streamed, bytes),
+        response => {
+            let answer = Completion::of(response, input);
             if streamed {
                 answer.stream(stream)
             } else {
-                whole(stream, 200, "application/json", &[], &answer.json())
+                send_response(stream, 200, "application/json", &[], &answer.json())
             }
         }
     }
 }
 
-/// Holds the connection until the other side goes or the server ends.
-fn stall(house: &House, stream: &TcpStream) -> io::Result<()> {
-    stream.set_read_timeout(Some(LOOK))?;
+/// Holds the connection until the client disconnects or the server stops.
+fn stall(state: &ServerState, stream: &TcpStream) -> io::Result<()> {
+    stream.set_read_timeout(Some(STOP_CHECK_INTERVAL))?;
     let mut one = [0];
-    while !house.ended() {
+    while !state.ended() {
         match (&*stream).read(&mut one) {
             Ok(0) => return Ok(()),
             Err(error) if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
@@ -141,10 +147,16 @@ fn stall(house: &House, stream: &TcpStream) -> io::Result<()> {
 
 fn refuse(stream: &TcpStream, status: u16, why: &str, headers: &[&str]) -> io::Result<()> {
     let body = json!({ "error": { "message": why, "type": "invalid_request_error", "code": status } });
-    whole(stream, status, "application/json", headers, body.to_string().as_bytes())
+    send_response(stream, status, "application/json", headers, body.to_string().as_bytes())
 }
 
-pub fn whole(stream: &TcpStream, status: u16, kind: &str, headers: &[&str], body: &[u8]) -> io::Result<()> {
+pub fn send_response(
+    stream: &TcpStream,
+    status: u16,
+    kind: &str,
+    headers: &[&str],
+    body: &[u8],
+) -> io::Result<()> {
     let head = format!("{}content-length: {}\r\n\r\n", head(status, kind, headers), body.len());
     let mut stream = stream;
     stream.write_all(head.as_bytes())?;

@@ -1,9 +1,9 @@
-//! A language model's server with a script instead of a model: OpenAI-compatible, on a free loopback port, streamed or not as it is
-//! asked. What it says comes from a function; what it was asked is kept, every word of it.
+//! A model server with a script instead of a model: OpenAI-compatible, on a free loopback port, streamed or
+//! not as requested. A function decides what it responds; every request is recorded.
 //!
-//! It answers the capability probe by itself, so that a script sees only what a test is about.
+//! It answers the capability probe itself, so that a script sees only the requests that a test is about.
 
-mod answer;
+mod completion;
 mod http;
 
 use serde_json::Value;
@@ -12,51 +12,51 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The name of the tool and of the schema that the capability probe asks with.
+/// The name of the tool and of the schema that the capability probe uses.
 pub const PROBE: &str = "gannet_probe";
 
-/// What it asks in words.
+/// The text of the capability probe.
 const PROBE_WORDS: &str = "Is water wet? Answer in JSON.";
 
-/// The model it says it has.
+/// The name of its model.
 pub const MODEL: &str = "scripted-1";
 
-/// What the server says to one request.
+/// What the server responds to one request.
 #[derive(Debug, Clone)]
-pub enum Said {
+pub enum ScriptedResponse {
     Text(String),
-    /// Tools to call, by name, with arguments as text: perhaps not even JSON.
+    /// Tools to call, by name, with arguments as text, which need not be JSON.
     Calls(Vec<(String, String)>),
     /// Text and tools together.
     TextAndCalls(String, Vec<(String, String)>),
     /// Text that was cut at the token limit.
     Cut(String),
-    /// The model declines, in its own words.
+    /// The model declines, with this text.
     Refusal(String),
-    /// The server held the answer back.
+    /// The server filtered the response.
     Filtered,
-    /// An error as such servers answer it.
+    /// An error as such servers send it.
     Status(u16, String),
     TooMany {
         retry_after: Option<u64>,
     },
-    /// Not a byte, for ever.
+    /// Never sends a byte.
     Stall,
-    /// So much, and then nothing for ever.
+    /// Sends this much, then nothing for ever.
     StallAfter(String),
-    /// So much, and the connection ends.
+    /// Sends this much, then closes the connection.
     HangUpAfter(String),
-    /// Bytes that are not what they are declared to be.
+    /// Bytes that are not what the headers say.
     Garbage(Vec<u8>),
-    /// More than anybody wants: so many bytes of text.
+    /// This many bytes of text.
     Huge(usize),
-    /// A web page where JSON belongs.
+    /// A web page instead of JSON.
     WrongType(String),
-    /// The same after a while.
-    After(Duration, Box<Said>),
+    /// The same after a delay.
+    After(Duration, Box<ScriptedResponse>),
 }
 
-impl Said {
+impl ScriptedResponse {
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
@@ -70,23 +70,23 @@ impl Said {
     }
 }
 
-/// What a server can do beside talking.
+/// What a server can do besides plain text.
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that servers differ in")]
 #[derive(Debug, Clone)]
-pub struct Talents {
+pub struct ModelCapabilities {
     pub tools: bool,
     pub json_schema: bool,
     pub json_object: bool,
     pub streams: bool,
-    /// Told in the list of models, as vLLM does.
+    /// Shown in the list of models, as vLLM does.
     pub context: Option<u32>,
-    /// Other addresses that it answers, with what: `/props`, `/api/ps`, `/api/show`.
-    pub beside: Vec<(&'static str, Value)>,
-    /// The key it asks for.
+    /// More paths that it serves, with their responses: `/props`, `/api/ps`, `/api/show`.
+    pub extra_routes: Vec<(&'static str, Value)>,
+    /// The key it requires.
     pub key: Option<String>,
 }
 
-impl Default for Talents {
+impl Default for ModelCapabilities {
     fn default() -> Self {
         Self {
             tools: true,
@@ -94,16 +94,16 @@ impl Default for Talents {
             json_object: true,
             streams: true,
             context: Some(32_768),
-            beside: Vec::new(),
+            extra_routes: Vec::new(),
             key: None,
         }
     }
 }
 
-/// One request for words.
+/// One chat request.
 #[derive(Debug, Clone)]
-pub struct Asked {
-    /// How many came before it, the probe's left out.
+pub struct ModelRequest {
+    /// How many came before it, not counting the probe.
     pub number: usize,
     pub path: String,
     pub authorization: Option<String>,
@@ -111,26 +111,26 @@ pub struct Asked {
     pub at: Instant,
 }
 
-impl Asked {
+impl ModelRequest {
     pub fn messages(&self) -> &[Value] {
         self.body["messages"].as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// All texts of a role, one below the other.
-    pub fn said_by(&self, role: &str) -> String {
+    /// All texts of a role, joined by newlines.
+    pub fn text_by_role(&self, role: &str) -> String {
         let texts = self.messages().iter().filter(|message| message["role"] == role);
         texts.filter_map(|message| message["content"].as_str()).collect::<Vec<_>>().join("\n")
     }
 
     pub fn system(&self) -> String {
-        self.said_by("system")
+        self.text_by_role("system")
     }
 
     pub fn user(&self) -> String {
-        self.said_by("user")
+        self.text_by_role("user")
     }
 
-    /// The schema that the answer is to be of.
+    /// The schema that the response must conform to.
     pub fn schema(&self) -> Option<&Value> {
         self.body.pointer("/response_format/json_schema/schema")
     }
@@ -140,29 +140,29 @@ impl Asked {
         tools.iter().filter_map(|tool| tool["function"]["name"].as_str()).collect()
     }
 
-    /// Asked to find out what the server can do: by name, or in words where names were refused.
+    /// Whether this is the capability probe: by its tool or schema, or by its text where those were refused.
     fn is_probe(&self) -> bool {
         let named = self.body.pointer("/response_format/json_schema/name");
         self.tools() == [PROBE] || named == Some(&PROBE.into()) || self.user() == PROBE_WORDS
     }
 }
 
-type Script = dyn Fn(&Asked) -> Said + Send + Sync;
+type Script = dyn Fn(&ModelRequest) -> ScriptedResponse + Send + Sync;
 
-pub(crate) struct House {
-    talents: Talents,
+pub(crate) struct ServerState {
+    capabilities: ModelCapabilities,
     script: Box<Script>,
-    asked: Mutex<Vec<Asked>>,
-    probes: Mutex<Vec<Asked>>,
+    requests: Mutex<Vec<ModelRequest>>,
+    probes: Mutex<Vec<ModelRequest>>,
     open: Mutex<usize>,
-    most_open: Mutex<usize>,
+    max_open: Mutex<usize>,
     ended: AtomicBool,
 }
 
-/// Ends when dropped.
+/// Stops when dropped.
 pub struct ModelServer {
     pub address: SocketAddr,
-    house: Arc<House>,
+    state: Arc<ServerState>,
 }
 
 impl std::fmt::Debug for ModelServer {
@@ -172,39 +172,42 @@ impl std::fmt::Debug for ModelServer {
 }
 
 impl ModelServer {
-    /// One that can do everything.
-    pub fn start(script: impl Fn(&Asked) -> Said + Send + Sync + 'static) -> Self {
-        Self::with(Talents::default(), script)
+    /// A server that can do everything.
+    pub fn start(script: impl Fn(&ModelRequest) -> ScriptedResponse + Send + Sync + 'static) -> Self {
+        Self::with(ModelCapabilities::default(), script)
     }
 
-    /// One that says these things, one after the other, and the last one for ever.
-    pub fn saying(said: Vec<Said>) -> Self {
-        Self::start(move |asked| said[asked.number.min(said.len() - 1)].clone())
+    /// A server with these responses, one after the other; the last one repeats.
+    pub fn with_responses(response: Vec<ScriptedResponse>) -> Self {
+        Self::start(move |request| response[request.number.min(response.len() - 1)].clone())
     }
 
-    pub fn with(talents: Talents, script: impl Fn(&Asked) -> Said + Send + Sync + 'static) -> Self {
+    pub fn with(
+        capabilities: ModelCapabilities,
+        script: impl Fn(&ModelRequest) -> ScriptedResponse + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let house = Arc::new(House {
-            talents,
+        let state = Arc::new(ServerState {
+            capabilities,
             script: Box::new(script),
-            asked: Mutex::default(),
+            requests: Mutex::default(),
             probes: Mutex::default(),
             open: Mutex::default(),
-            most_open: Mutex::default(),
+            max_open: Mutex::default(),
             ended: AtomicBool::new(false),
         });
-        let keeper = house.clone();
+        let accepting = state.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                if keeper.ended.load(Ordering::SeqCst) {
+                if accepting.ended.load(Ordering::SeqCst) {
                     return;
                 }
-                let keeper = keeper.clone();
-                std::thread::spawn(move || http::serve(&keeper, &stream));
+                let state = accepting.clone();
+                std::thread::spawn(move || http::serve(&state, &stream));
             }
         });
-        Self { address, house }
+        Self { address, state }
     }
 
     /// As `model_url` wants it.
@@ -212,80 +215,82 @@ impl ModelServer {
         format!("http://{}/v1", self.address)
     }
 
-    /// Every request for words, oldest first, the probe's left out.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.house.asked.lock().expect("requests").clone()
+    /// Every chat request, oldest first, without the probe.
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        self.state.requests.lock().expect("requests").clone()
     }
 
-    /// What the probe asked.
-    pub fn probes(&self) -> Vec<Asked> {
-        self.house.probes.lock().expect("requests").clone()
+    /// The requests of the capability probe.
+    pub fn probes(&self) -> Vec<ModelRequest> {
+        self.state.probes.lock().expect("requests").clone()
     }
 
-    /// The most requests that were open at once.
-    pub fn most_at_once(&self) -> usize {
-        *self.house.most_open.lock().expect("a number")
+    /// The highest number of concurrent requests.
+    pub fn max_concurrent(&self) -> usize {
+        *self.state.max_open.lock().expect("a number")
     }
 }
 
 impl Drop for ModelServer {
     fn drop(&mut self) {
-        self.house.ended.store(true, Ordering::SeqCst);
-        // The listener waits for somebody; those who stall look at the flag.
+        self.state.ended.store(true, Ordering::SeqCst);
+        // Unblocks the listener; stalled responses check the flag themselves.
         let _ = std::net::TcpStream::connect(self.address);
     }
 }
 
-impl House {
-    /// Notes a request and says what comes back.
-    fn say(&self, mut asked: Asked) -> Said {
-        let schema = asked.body.pointer("/response_format/type").and_then(Value::as_str);
+impl ServerState {
+    /// Records a request and decides the response.
+    fn respond(&self, mut request: ModelRequest) -> ScriptedResponse {
+        let schema = request.body.pointer("/response_format/type").and_then(Value::as_str);
         let unable = match schema {
-            Some("json_schema") if !self.talents.json_schema => {
+            Some("json_schema") if !self.capabilities.json_schema => {
                 Some("response_format: json_schema is not supported")
             }
-            Some("json_object") if !self.talents.json_object => {
+            Some("json_object") if !self.capabilities.json_object => {
                 Some("response_format: json_object is not supported")
             }
-            _ if !asked.tools().is_empty() && !self.talents.tools => {
+            _ if !request.tools().is_empty() && !self.capabilities.tools => {
                 Some("this model does not support tools")
             }
-            _ if asked.body["stream"] == true && !self.talents.streams => Some("stream is not supported"),
+            _ if request.body["stream"] == true && !self.capabilities.streams => {
+                Some("stream is not supported")
+            }
             _ => None,
         };
         if let Some(why) = unable {
-            return Said::Status(400, why.to_owned());
+            return ScriptedResponse::Status(400, why.to_owned());
         }
-        if asked.is_probe() {
-            let tools = !asked.tools().is_empty();
-            self.probes.lock().expect("requests").push(asked);
+        if request.is_probe() {
+            let tools = !request.tools().is_empty();
+            self.probes.lock().expect("requests").push(request);
             let yes = serde_json::json!({ "ok": true });
             return match tools {
-                true => Said::call(PROBE, &yes),
-                false if self.talents.json_schema => Said::json(&yes),
-                false => Said::text("Water is wet."),
+                true => ScriptedResponse::call(PROBE, &yes),
+                false if self.capabilities.json_schema => ScriptedResponse::json(&yes),
+                false => ScriptedResponse::text("Water is wet."),
             };
         }
         {
-            let mut known = self.asked.lock().expect("requests");
-            asked.number = known.len();
-            known.push(asked.clone());
+            let mut known = self.requests.lock().expect("requests");
+            request.number = known.len();
+            known.push(request.clone());
         }
-        (self.script)(&asked)
+        (self.script)(&request)
     }
 
     fn ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
 
-    fn came(&self) {
+    fn request_started(&self) {
         let mut open = self.open.lock().expect("a number");
         *open += 1;
-        let mut most = self.most_open.lock().expect("a number");
+        let mut most = self.max_open.lock().expect("a number");
         *most = (*most).max(*open);
     }
 
-    fn went(&self) {
+    fn request_ended(&self) {
         *self.open.lock().expect("a number") -= 1;
     }
 }

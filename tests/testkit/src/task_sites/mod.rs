@@ -1,52 +1,54 @@
-//! Extraction tasks on small sites of our own making, in the shape of real ones: what is asked, where to begin, and what is true.
+//! Extraction tasks on small sites that imitate real ones: the prompt, the start pages, and the correct
+//! answer.
 //!
-//! A site is one file in `sites/`: its tasks with known answers, and its pages. [`page`] gives a page by its path, so a test may look
-//! into it directly or serve it. [`Task::score`] holds an answer against the truth. Needs nothing but memory.
+//! A site is one file in `sites/`: its tasks with known answers, and its pages. [`page`] gives a page by its
+//! path, so a test may read it directly or serve it. [`Task::score`] compares an answer with the correct one.
+//! Everything is in memory.
 
-mod read;
+mod parse;
 mod score;
 #[cfg(test)]
 mod tests;
 
-pub use score::{Given, Score};
+pub use score::{Score, SourcedValue};
 
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// What stands before a path in the truth: the sites' host where nobody serves them.
+/// The prefix of paths in correct answers: the host of the sites where no test serves them.
 pub const HOST: &str = "http://sites.test";
 
 /// When a task was written, and so what its result says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Set {
-    /// Written before the rules; no rule was changed for what it showed.
+pub enum TaskSet {
+    /// Written before the rules; no rule was changed because of it.
     Before,
-    /// Rules were made with it in view.
+    /// Rules were written with it in view.
     Tuned,
-    /// Written after the rules; no rule was changed for what it showed.
+    /// Written after the rules; no rule was changed because of it.
     After,
 }
 
-impl Set {
-    /// Whether rules never saw it.
+impl TaskSet {
+    /// Whether no rule was written with it in view.
     pub fn held_out(self) -> bool {
         self != Self::Tuned
     }
 }
 
-/// One thing to find out.
+/// One extraction task.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The site's name, and a number where it has several tasks.
     pub name: String,
-    pub set: Set,
+    pub set: TaskSet,
     pub prompt: String,
-    /// Paths to begin at.
+    /// Paths of the start pages.
     pub start: Vec<String>,
     /// Paths of the pages that state the answer.
     pub states: Vec<String>,
     pub schema: Option<Value>,
-    /// The truth: in the shape of the schema, or values that an answer without schema must contain.
+    /// The correct answer: in the shape of the schema, or values that an answer without schema must contain.
     pub expected: Value,
 }
 
@@ -64,7 +66,7 @@ struct Sites {
     pages: Vec<SitePage>,
 }
 
-static SITES: LazyLock<Sites> = LazyLock::new(|| read::all(read::FILES));
+static SITES: LazyLock<Sites> = LazyLock::new(|| parse::parse_all(parse::FILES));
 
 /// All tasks.
 pub fn tasks() -> &'static [Task] {
@@ -76,7 +78,7 @@ pub fn pages() -> &'static [SitePage] {
     &SITES.pages
 }
 
-/// A page by its path; what follows `?` or `#` belongs to the path as it is written in the site.
+/// A page by its path; `?` and `#` with what follows belong to the path as it is written in the site.
 pub fn page(path: &str) -> Option<&'static str> {
     SITES.pages.iter().find(|page| page.path == path).map(|page| page.html.as_str())
 }

@@ -1,27 +1,28 @@
-//! An answer held against the truth: how many fields are right, and how many values stand where they are said to stand.
+//! Compares an answer with the correct one: how many fields are right, and how many values are found in their
+//! sources.
 
 use super::{HOST, Task, page};
 use serde_json::Value;
 
-/// A given value with the place it is said to come from.
+/// A value of an answer with the source it names.
 #[derive(Debug, Clone, Copy)]
-pub struct Given<'a> {
+pub struct SourcedValue<'a> {
     /// The path of the page, as in [`super::SitePage::path`].
     pub path: &'a str,
-    /// The words of the page.
+    /// The quoted words of the page.
     pub quote: &'a str,
     pub value: &'a Value,
 }
 
-/// What an answer is worth.
+/// The score of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Score {
-    /// Fields of the truth, and those the answer has right.
+    /// Fields of the correct answer, and those the answer has right.
     pub wanted: usize,
     pub right: usize,
     /// Values in the answer, right or not.
     pub answered: usize,
-    /// Values with a source, and those that can be read there.
+    /// Values with a source, and those that are found there.
     pub given: usize,
     pub traceable: usize,
 }
@@ -37,8 +38,9 @@ impl std::ops::AddAssign for Score {
 }
 
 impl Task {
-    /// Holds an answer and its sources against the truth. A value without source counts as not traceable.
-    pub fn score(&self, answer: &Value, sources: &[Given]) -> Score {
+    /// Compares an answer and its sources with the correct answer. A value without a source counts as not
+    /// traceable.
+    pub fn score(&self, answer: &Value, sources: &[SourcedValue]) -> Score {
         let answered = leaves(answer).len() - citations(answer);
         let (wanted, right) = if self.schema.is_some() {
             (leaves(&self.expected).len(), right(&self.expected, answer))
@@ -54,7 +56,7 @@ impl Task {
     }
 }
 
-/// Values that are no containers and not null.
+/// Values that are neither containers nor null.
 fn leaves(value: &Value) -> Vec<&Value> {
     let mut found = Vec::new();
     let mut waiting = vec![value];
@@ -69,7 +71,7 @@ fn leaves(value: &Value) -> Vec<&Value> {
     found
 }
 
-/// Values that name the source of their neighbour.
+/// Values that name the source of another value.
 fn citations(value: &Value) -> usize {
     let mut count = 0;
     let mut waiting = vec![value];
@@ -88,7 +90,7 @@ fn citations(value: &Value) -> usize {
     count
 }
 
-/// Leaves of the truth that the answer has. Rows are compared each with the row that is most like it.
+/// Leaves of the correct answer that the answer has. Each row is compared with the most similar row.
 fn right(expected: &Value, given: &Value) -> usize {
     match (expected, given) {
         (Value::Object(expected), Value::Object(given)) => {
@@ -114,7 +116,8 @@ fn right(expected: &Value, given: &Value) -> usize {
     }
 }
 
-/// Whether two leaves say the same: numbers by value, texts without regard to case, spaces and final punctuation.
+/// Whether two leaves are equal: numbers by value, texts without regard to case, spaces and final
+/// punctuation.
 fn same(expected: &Value, given: &Value) -> bool {
     match (expected, given) {
         (Value::Number(one), Value::Number(other)) => {
@@ -135,7 +138,7 @@ fn same(expected: &Value, given: &Value) -> bool {
     }
 }
 
-/// Letters and digits alone, in small letters.
+/// Letters and digits only, in lower case.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => letters(text),
@@ -147,7 +150,7 @@ fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-fn is_traceable(given: &Given) -> bool {
+fn is_traceable(given: &SourcedValue) -> bool {
     let Some(html) = page(given.path) else { return false };
     let quote = letters(given.quote);
     if quote.is_empty() || !(letters(&text_of(html)).contains(&quote) || letters(html).contains(&quote)) {
@@ -156,9 +159,9 @@ fn is_traceable(given: &Given) -> bool {
     match given.value {
         Value::String(text) => {
             let value = letters(text);
-            // A date is read from other words, and an address is made absolute.
+            // A date may be written differently on the page, and a URL is made absolute.
             let is_date = text.len() >= 10 && text.as_bytes()[4] == b'-' && quote.contains(&text[..4]);
-            // An answer of several passages names each of them.
+            // An answer made of several passages names each of them.
             let is_part = quote.len() * 12 >= value.len() && value.contains(&quote);
             quote.contains(&value) || value.ends_with(&quote) || is_part || is_date
         }

@@ -20,7 +20,7 @@ fn every_task_can_be_done_on_pages_that_exist() {
 }
 
 #[test]
-fn the_truth_of_every_task_stands_on_its_pages() {
+fn the_correct_answer_of_every_task_is_on_its_pages() {
     for task in tasks() {
         let pages: String = task.states.iter().filter_map(|path| page(path)).collect();
         let pages: String =
@@ -30,7 +30,7 @@ fn the_truth_of_every_task_stands_on_its_pages() {
             match value {
                 Value::Object(object) => waiting.extend(object.values()),
                 Value::Array(list) => waiting.extend(list),
-                // Dates and addresses are read, not copied; all other texts must be there to the letter.
+                // Dates and URLs are converted, not copied; all other texts must be on the page exactly.
                 Value::String(text) if !text.contains("://") && !text.as_bytes().starts_with(b"20") => {
                     let letters: String =
                         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
@@ -50,7 +50,7 @@ fn the_truth_of_every_task_stands_on_its_pages() {
 fn answers_are_scored_field_by_field() {
     let task = Task {
         name: "t".into(),
-        set: Set::Tuned,
+        set: TaskSet::Tuned,
         prompt: "p".into(),
         start: Vec::new(),
         states: Vec::new(),

@@ -3,17 +3,17 @@
 mod lives;
 mod money;
 
-use super::crew::AgentTools;
-use super::{AgentCrew, AgentCrewOptions, Agents};
+use super::{AgentTools, AgentWorker, Agents};
 use crate::files::Files;
 use crate::plans::{Plan, Plans};
+use crate::scrape::cpu_pool::CpuPool;
 use crate::scrape::memory::PageMemory;
-use crate::scrape::workbench::Workbench;
 use crate::scrape::{Ladder, Scraper};
-use crate::{Caller, Gate};
+use crate::work::{LeaseTimes, WorkSlots};
+use crate::{Caller, Error, Limiter};
 use agent::{
-    Actor, Brain, Change, Ended, Fault, FaultCode, FaultSource, Journal, Outcome, Phase, Role, Task, Told,
-    Web,
+    Actor, ActorRole, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent, AgentOutcome, Brain,
+    BrainOutcome, Change, Journal, Phase, Task, Web,
 };
 use net::{EgressAllow, EgressPolicy, Fetcher, FetcherSettings};
 use serde_json::{Value, json};
@@ -27,7 +27,6 @@ use store::{Store, StoreOptions};
 use testkit::TempDir;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
-use wire::WireError;
 use wire::agent::{AgentRequest, AgentStatus, TraceEvent, TraceFact, TraceQuery};
 
 const LEASE: Duration = Duration::from_millis(600);
@@ -62,15 +61,15 @@ impl Scripted {
 }
 
 fn lead() -> Actor {
-    Actor { id: Uuid::now_v7(), role: Role::Orchestrator, name: "lead".into(), parent: None }
+    Actor { id: Uuid::now_v7(), role: ActorRole::Orchestrator, name: "lead".into(), parent: None }
 }
 
 fn helper(of: &Actor, name: &str) -> Actor {
-    Actor { id: Uuid::now_v7(), role: Role::Subagent, name: name.into(), parent: Some(of.id) }
+    Actor { id: Uuid::now_v7(), role: ActorRole::Subagent, name: name.into(), parent: Some(of.id) }
 }
 
-fn artifact(content: Value) -> Told {
-    Told::Artifact {
+fn artifact(content: Value) -> AgentEvent {
+    AgentEvent::Artifact {
         change: Change::Update,
         content,
         changed_fields: vec!["a".into()],
@@ -79,80 +78,96 @@ fn artifact(content: Value) -> Told {
     }
 }
 
-fn tool(call: Uuid) -> Told {
-    Told::ToolStarted { call, tool: "scrape".into(), parameters: json!({ "url": "http://a.test/" }) }
+fn tool(call: Uuid) -> AgentEvent {
+    AgentEvent::ToolStarted { call, tool: "scrape".into(), parameters: json!({ "url": "http://a.test/" }) }
 }
 
-fn answered(data: Value) -> Ended {
-    Ended::Answered { data: Some(data), message: None, suggestions: Vec::new(), note: None }
+fn answered(data: Value) -> BrainOutcome {
+    BrainOutcome::Answered { data: Some(data), message: None, suggestions: Vec::new(), note: None }
 }
 
 #[async_trait::async_trait]
 impl Brain for Scripted {
-    async fn run(&self, task: &Task, resume: Option<Value>, _: &dyn Web, journal: &dyn Journal) -> Ended {
+    async fn run(
+        &self,
+        task: &Task,
+        resume: Option<Value>,
+        _: &dyn Web,
+        journal: &dyn Journal,
+    ) -> BrainOutcome {
         self.seen.lock().unwrap().push((task.clone(), resume));
         let (lead, call) = (lead(), Uuid::now_v7());
-        let done = Told::AgentFinished { outcome: Outcome::Succeeded, duration_ms: 1, error: None };
+        let done =
+            AgentEvent::AgentFinished { outcome: AgentOutcome::Succeeded, duration_ms: 1, error: None };
         match self.play {
             Play::Answer => {
-                journal.tell(&lead, Told::AgentStarted).await;
-                let progress = Told::Progress { phase: Phase::Working, message: "reading".into() };
-                journal.tell(&lead, progress).await;
-                assert!(journal.spend(2).await);
-                journal.tell(&lead, tool(call)).await;
+                journal.record_event(&lead, AgentEvent::AgentStarted).await;
+                let progress = AgentEvent::Progress { phase: Phase::Working, message: "reading".into() };
+                journal.record_event(&lead, progress).await;
+                assert!(journal.spend_credits(2).await);
+                journal.record_event(&lead, tool(call)).await;
                 let result = json!({ "title": "A" });
-                journal.tell(&lead, Told::ToolFinished { call, tool: "scrape".into(), result }).await;
-                journal.tell(&lead, artifact(json!({ "a": 1 }))).await;
-                journal.tell(&lead, done).await;
+                journal
+                    .record_event(&lead, AgentEvent::ToolFinished { call, tool: "scrape".into(), result })
+                    .await;
+                journal.record_event(&lead, artifact(json!({ "a": 1 }))).await;
+                journal.record_event(&lead, done).await;
                 answered(json!({ "a": 1, "asked": task.prompt }))
             }
             Play::Forget => {
-                journal.tell(&helper(&lead, "one"), Told::Reasoning { text: "hm".into() }).await;
-                journal.tell(&lead, tool(call)).await;
+                journal
+                    .record_event(&helper(&lead, "one"), AgentEvent::Reasoning { text: "hm".into() })
+                    .await;
+                journal.record_event(&lead, tool(call)).await;
                 answered(json!({ "a": 2 }))
             }
             Play::Hang => {
-                journal.tell(&lead, Told::AgentStarted).await;
+                journal.record_event(&lead, AgentEvent::AgentStarted).await;
                 for name in ["one", "two"] {
-                    journal.tell(&helper(&lead, name), Told::AgentStarted).await;
+                    journal.record_event(&helper(&lead, name), AgentEvent::AgentStarted).await;
                 }
-                journal.tell(&lead, tool(call)).await;
-                assert!(journal.spend(3).await);
-                journal.tell(&lead, artifact(json!({ "a": "half" }))).await;
+                journal.record_event(&lead, tool(call)).await;
+                assert!(journal.spend_credits(3).await);
+                journal.record_event(&lead, artifact(json!({ "a": "half" }))).await;
                 self.began.fetch_add(1, Ordering::SeqCst);
                 std::future::pending().await
             }
             Play::Spend => {
                 let mut spent = 0_u64;
-                while journal.spend(1).await {
+                while journal.spend_credits(1).await {
                     spent += 1;
-                    journal.tell(&lead, artifact(json!({ "spent": spent }))).await;
+                    journal.record_event(&lead, artifact(json!({ "spent": spent }))).await;
                 }
-                assert_eq!(journal.left(), 0);
-                Ended::OutOfCredits { partial: Some(json!({ "spent": spent })) }
+                assert_eq!(journal.credits_left(), 0);
+                BrainOutcome::OutOfCredits { partial: Some(json!({ "spent": spent })) }
             }
-            Play::Refuse => Ended::Refused { why: "I will not".into() },
+            Play::Refuse => BrainOutcome::Refused { why: "I will not".into() },
             Play::Panic => {
-                journal.tell(&lead, Told::AgentStarted).await;
+                journal.record_event(&lead, AgentEvent::AgentStarted).await;
                 panic!("a brain that breaks")
             }
             Play::Chatter => {
                 for n in 0..25_000 {
-                    journal.tell(&lead, Told::Reasoning { text: format!("{n} {}", "x".repeat(300)) }).await;
+                    journal
+                        .record_event(
+                            &lead,
+                            AgentEvent::Reasoning { text: format!("{n} {}", "x".repeat(300)) },
+                        )
+                        .await;
                 }
-                let fault = Fault {
-                    code: FaultCode::Internal,
-                    source: FaultSource::Agent,
+                let fault = AgentError {
+                    code: AgentErrorCode::Internal,
+                    source: AgentErrorSource::Agent,
                     retryable: false,
                     message: "said enough".into(),
                 };
-                Ended::Failed { fault, partial: None }
+                BrainOutcome::Failed { error: fault, partial: None }
             }
         }
     }
 }
 
-struct House {
+struct Fixture {
     store: Arc<dyn Store>,
     agents: Arc<Agents>,
     scraper: Arc<Scraper>,
@@ -161,7 +176,7 @@ struct House {
     _folder: TempDir,
 }
 
-impl House {
+impl Fixture {
     async fn open() -> Self {
         Self::with(Duration::from_mins(1)).await
     }
@@ -189,33 +204,30 @@ impl House {
         let allow = EgressAllow::default();
         let fetcher = Fetcher::new(FetcherSettings::new(EgressPolicy::new(allow.clone()))).unwrap();
         let memory = PageMemory::default().of_team(Uuid::nil());
-        let ladder = Ladder { fetcher, browsers: None, bench: Workbench::new(), memory };
+        let ladder = Ladder { fetcher, browsers: None, cpu_pool: CpuPool::new(), memory };
         let objects = Objects::open(&ObjectPlace::Folder(folder.join("objects")), store.clone()).unwrap();
         let files = Files::open(store.as_ref(), objects).await.unwrap();
-        let gate = Gate::new(store.clone());
+        let gate = Limiter::new(store.clone());
         let scraper = Arc::new(Scraper::new(ladder, allow.clone(), store.clone(), gate, files));
         let agents = Arc::new(Agents::new(store.clone(), allow, run_for));
         Self { store, agents, scraper, caller, plans, _folder: folder }
     }
 
-    fn crew(&self, brain: &Arc<Scripted>) -> Crew {
-        let options = AgentCrewOptions {
-            slots: 8,
-            lease: LEASE,
-            poll: Duration::from_millis(20),
-            grace: Duration::from_millis(100),
-        };
+    fn worker(&self, brain: &Arc<Scripted>) -> RunningWorker {
+        let (poll, grace) = (Duration::from_millis(20), Duration::from_millis(100));
+        let times = LeaseTimes { lease: LEASE, poll, grace };
         let tools = AgentTools { scraper: self.scraper.clone(), search: None, brain: brain.clone() };
-        let crew = AgentCrew::new(&self.agents, tools, &self.plans, options);
+        let slots = WorkSlots::new(16).for_runs();
+        let worker = AgentWorker::new(&self.agents, tools, &self.plans, slots, times);
         let stop = CancellationToken::new();
-        Crew { task: Some(tokio::spawn(crew.run(stop.clone()))), stop }
+        RunningWorker { task: Some(tokio::spawn(worker.run(stop.clone()))), stop }
     }
 
     async fn start(&self, body: Value) -> Uuid {
         self.asked(body).await.unwrap().id
     }
 
-    async fn asked(&self, body: Value) -> Result<wire::agent::AgentStarted, WireError> {
+    async fn asked(&self, body: Value) -> Result<wire::agent::AgentStarted, Error> {
         let asked: AgentRequest = wire::read::body(body.to_string().as_bytes()).unwrap();
         self.agents.start(&self.caller, &asked, None).await
     }
@@ -247,20 +259,20 @@ impl House {
     }
 }
 
-/// A crew at work; dropping it is its death, without a word.
-struct Crew {
+/// A worker that runs; dropping it kills it, as a process may be killed.
+struct RunningWorker {
     stop: CancellationToken,
     task: Option<tokio::task::JoinHandle<()>>,
 }
 
-impl Crew {
+impl RunningWorker {
     async fn retire(mut self) {
         self.stop.cancel();
         self.task.take().unwrap().await.unwrap();
     }
 }
 
-impl Drop for Crew {
+impl Drop for RunningWorker {
     fn drop(&mut self) {
         if let Some(task) = &self.task {
             task.abort();

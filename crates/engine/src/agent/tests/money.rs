@@ -1,4 +1,5 @@
-//! What each way to end hands out, and what it is charged: the table of `docs/agent.md`, on a plan with a limit and on one without.
+//! What each way to end hands out, and what it is charged: the table of `docs/agent.md`, on a plan with a
+//! limit and on one without.
 
 use super::*;
 use store::agents::RunKind;
@@ -35,8 +36,8 @@ impl Way {
     }
 }
 
-async fn first_snapshot(house: &House, id: Uuid) -> Option<String> {
-    let json = house.agents.trace(&house.caller, id, &TraceQuery::default()).await.unwrap();
+async fn first_snapshot(fixture: &Fixture, id: Uuid) -> Option<String> {
+    let json = fixture.agents.trace(&fixture.caller, id, &TraceQuery::default()).await.unwrap();
     let trace: Value = serde_json::from_slice(&json).unwrap();
     let events = trace["events"].as_array().unwrap();
     let artifact = events.iter().find(|event| event["type"] == "artifact.updated")?;
@@ -44,22 +45,22 @@ async fn first_snapshot(house: &House, id: Uuid) -> Option<String> {
 }
 
 /// Runs to its end; on the way, what could be seen of the result.
-async fn run(house: &House, way: Way) -> (Uuid, AgentStatus) {
+async fn run(fixture: &Fixture, way: Way) -> (Uuid, AgentStatus) {
     let brain = Scripted::new(way.play());
-    let crew = house.crew(&brain);
-    let id = house.start(json!({ "prompt": "what", "maxCredits": 50 })).await;
+    let worker = fixture.worker(&brain);
+    let id = fixture.start(json!({ "prompt": "what", "maxCredits": 50 })).await;
     if way == Way::Cancelled {
-        while first_snapshot(house, id).await.is_none() {
+        while first_snapshot(fixture, id).await.is_none() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let limited = house.caller.plan.credits.is_some();
-        let snapshot = first_snapshot(house, id).await.unwrap();
-        let seen = house.agents.snapshot(&house.caller, id, &snapshot).await;
+        let limited = fixture.caller.plan.credits.is_some();
+        let snapshot = first_snapshot(fixture, id).await.unwrap();
+        let seen = fixture.agents.snapshot(&fixture.caller, id, &snapshot).await;
         assert_eq!(seen.is_err(), limited, "while it runs: {seen:?}");
-        house.agents.cancel(&house.caller, RunKind::Agent, id).await.unwrap();
+        fixture.agents.cancel(&fixture.caller, RunKind::Agent, id).await.unwrap();
     }
-    let status = house.ended(id).await;
-    crew.retire().await;
+    let status = fixture.ended(id).await;
+    worker.retire().await;
     (id, status)
 }
 
@@ -69,31 +70,32 @@ async fn results_of_a_limited_plan_are_handed_out_when_they_are_charged() {
         for way in Way::ALL {
             let time =
                 if way == Way::OutOfTime { Duration::from_millis(300) } else { Duration::from_mins(1) };
-            let house = House::on_plan(plan, time).await;
-            let (id, status) = run(&house, way).await;
+            let fixture = Fixture::on_plan(plan, time).await;
+            let (id, status) = run(&fixture, way).await;
             let succeeded = way == Way::Answered;
             let what = format!("{way:?} on {plan}: {status:?}");
             assert_eq!(status.status, if succeeded { "completed" } else { "failed" }, "{what}");
             assert_eq!(status.data.is_some(), succeeded, "{what}");
             assert_eq!(status.partial.is_some(), way.has_found() && !succeeded && !limited, "{what}");
             assert_eq!(status.credits_used > 0, succeeded, "{what}");
-            let (used, reserved) = house.balance().await;
+            let (used, reserved) = fixture.balance().await;
             assert_eq!((used, reserved), (status.credits_used, 0), "{what}");
-            if let Some(snapshot) = first_snapshot(&house, id).await {
-                let read = house.agents.snapshot(&house.caller, id, &snapshot).await;
+            if let Some(snapshot) = first_snapshot(&fixture, id).await {
+                let read = fixture.agents.snapshot(&fixture.caller, id, &snapshot).await;
                 match read {
                     Ok(_) => assert!(succeeded || !limited, "{what}"),
                     Err(error) => {
-                        assert_eq!(error.kind, Kind::SnapshotNotFound, "{what}");
+                        assert_eq!(error.kind(), Kind::SnapshotNotFound, "{what}");
                         assert!(!succeeded && limited, "{what}");
                     }
                 }
             } else {
                 assert!(!way.has_found(), "{what}");
             }
-            let thread = house.agents.thread(&house.caller, status.thread_id.unwrap(), true).await.unwrap();
+            let thread =
+                fixture.agents.thread(&fixture.caller, status.thread_id.unwrap(), true).await.unwrap();
             assert_eq!(thread.runs[0].partial, status.partial, "{what}");
-            house.trace(id).await;
+            fixture.trace(id).await;
         }
     }
 }

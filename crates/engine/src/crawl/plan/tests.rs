@@ -6,24 +6,20 @@ fn asking<'a>(allow: &'a EgressAllow, models: &'a Models) -> Asking<'a> {
     Asking { keeps_nothing: false, base_url: "http://here", allow, models }
 }
 
-fn crawl(more: &Value) -> Result<CrawlPlan, WireError> {
+fn crawl(more: &Value) -> Result<CrawlPlan, wire::WireError> {
     let mut body = json!({ "url": "https://site.example/docs/" });
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    CrawlPlan::resolve(
-        &read::body(body.to_string().as_bytes()).unwrap(),
-        asking(&EgressAllow::default(), &Models::default()),
-    )
+    let asked = read::body(body.to_string().as_bytes())?;
+    Ok(CrawlPlan::resolve(&asked, asking(&EgressAllow::default(), &Models::default()))?)
 }
 
-fn batch(body: &Value) -> Result<BatchPlan, WireError> {
-    BatchPlan::resolve(
-        &read::body(body.to_string().as_bytes()).unwrap(),
-        asking(&EgressAllow::default(), &Models::default()),
-    )
+fn batch(body: &Value) -> Result<BatchPlan, wire::WireError> {
+    let asked = read::body(body.to_string().as_bytes())?;
+    Ok(BatchPlan::resolve(&asked, asking(&EgressAllow::default(), &Models::default()))?)
 }
 
 #[track_caller]
-fn refused(error: &WireError, path: &Value) {
+fn refused(error: &wire::WireError, path: &Value) {
     let first = error.details().map(|details| details[0]["path"].clone());
     assert_eq!(first.as_ref(), Some(path), "{error}");
 }

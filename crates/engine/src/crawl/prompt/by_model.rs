@@ -2,7 +2,7 @@
 
 use super::Fits;
 use model::chat::structured::{StructuredError, ask_json};
-use model::chat::{Ask, Chat, Message};
+use model::chat::{Chat, ChatRequest, Message};
 use net::Deadline;
 use serde_json::{Value, json};
 use wire::crawl::CrawlOptions;
@@ -20,13 +20,13 @@ pub async fn read(
     fits: &Fits<'_>,
     deadline: Deadline,
 ) -> Result<CrawlOptions, StructuredError> {
-    let ask = Ask {
+    let ask = ChatRequest {
         messages: vec![
             Message::System(RULES.to_owned()),
             Message::User(format!("The site: {url}\nThe wish: {prompt}")),
         ],
         max_tokens: Some(1_024),
-        ..Ask::default()
+        ..ChatRequest::default()
     };
     let check = |value: &Value| {
         let options: CrawlOptions =

@@ -1,17 +1,17 @@
-//! What understanding a prompt costs. A model that reads one is the operator's expense like any other: it costs what a format that
-//! asks a model costs, is set aside before the model is asked, and stands in the team's usage and activity.
+//! What understanding a prompt costs. A model that reads one is the operator's expense like any other: it
+//! costs what a format that asks a model costs, is set aside before the model is asked, and stands in the
+//! team's usage and activity.
 
-use super::LONGEST_THOUGHT;
+use super::MODEL_TIMEOUT;
 use crate::callers::Caller;
 use crate::idempotency::Unfinished;
-use crate::{credits, from_store};
+use crate::{Error, credits, from_store};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use store::scrapes::{NewScrape, Recorded};
 use uuid::Uuid;
 use wire::crawl::CrawlRequest;
-use wire::{Kind, WireError};
 
 /// As much as `json` and `question` of a scrape.
 pub const PROMPT_CREDITS: i64 = 4;
@@ -35,23 +35,24 @@ impl std::fmt::Debug for Fee {
 
 impl Fee {
     /// Sets the price aside where the plan has a limit, or answers 402.
-    pub async fn set_aside(store: &Arc<dyn Store>, caller: &Caller) -> Result<Self, WireError> {
-        let mut held = Unfinished::begin(store, None, LONGEST_THOUGHT).await?;
+    pub async fn set_aside(store: &Arc<dyn Store>, caller: &Caller) -> Result<Self, Error> {
+        let mut held = Unfinished::begin(store, None, MODEL_TIMEOUT).await?;
         if caller.plan.credits.is_some() {
-            let hold_for = LONGEST_THOUGHT + SETTLE_SLACK;
+            let hold_for = MODEL_TIMEOUT + SETTLE_SLACK;
             let reserve = credits::reserve(store.as_ref(), caller, PROMPT_CREDITS, PROMPT_ENDPOINT, hold_for);
             held.hold(Some(reserve.await?));
         }
         Ok(Self { store: store.clone(), held })
     }
 
-    /// Charges what the model answered, and writes down that it was asked. An answer that is of no use costs nothing.
+    /// Charges what the model answered, and writes down that it was asked. An answer that is of no use costs
+    /// nothing.
     pub async fn settle(
         mut self,
         caller: &Caller,
         asked: &CrawlRequest,
         answered: bool,
-    ) -> Result<(), WireError> {
+    ) -> Result<(), Error> {
         let (claim, reservation) = self.held.hand_over();
         let record = NewScrape {
             id: Uuid::now_v7(),
@@ -75,7 +76,7 @@ impl Fee {
             Some(Recorded::Written | Recorded::KnownBefore) => Ok(()),
             refused => {
                 tracing::error!(?refused, "the price of a prompt could not be charged");
-                Err(Kind::Internal.into())
+                Err(Error::already_logged("the price of a prompt could not be charged"))
             }
         }
     }

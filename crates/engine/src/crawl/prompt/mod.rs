@@ -1,5 +1,5 @@
-//! Options of a crawl out of words: by a language model where there is one, else by rules that know how people write about sites.
-//! What the caller set in so many words always wins.
+//! Options of a crawl out of words: by a language model where there is one, else by rules that know how
+//! people write about sites. What the caller set in so many words always wins.
 
 mod by_model;
 mod fee;
@@ -8,14 +8,14 @@ mod rules;
 pub use fee::Fee;
 
 use super::plan::{Asking, CrawlPlan};
+use crate::Error;
 use crate::models::{Models, Task};
 use net::Deadline;
 use std::time::Duration;
-use wire::WireError;
 use wire::crawl::{CrawlOptions, CrawlRequest};
 
 /// What understanding a prompt may take.
-const LONGEST_THOUGHT: Duration = Duration::from_mins(1);
+const MODEL_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// What was made of a prompt.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub struct Prompted {
 }
 
 /// Refuses a prompt or other options that make no sense.
-pub fn check(asked: &CrawlRequest, who: Asking<'_>) -> Result<(), WireError> {
+pub fn check(asked: &CrawlRequest, who: Asking<'_>) -> Result<(), Error> {
     CrawlPlan::check_prompt(asked.prompt.as_deref())?;
     CrawlPlan::resolve(&CrawlRequest { prompt: None, ..asked.clone() }, who)?;
     Ok(())
@@ -51,7 +51,7 @@ pub async fn apply(
     let Some(prompt) = &asked.prompt else { return (plain, None) };
     let fits = |generated: &CrawlOptions| {
         let resolved = CrawlPlan::resolve(&merged(&plain, generated), who);
-        resolved.map(|_| ()).map_err(|error| error.text().to_owned())
+        resolved.map(|_| ()).map_err(|error: Error| error.text())
     };
     let url = asked.url.as_deref().map(net::without_login).unwrap_or_default();
     let (generated, warning) = understand(models, &url, prompt, &fits).await;
@@ -72,7 +72,7 @@ async fn understand(
 ) -> (CrawlOptions, Option<String>) {
     let mut why = "there is no language model here";
     if let Some(chat) = models.chat(Task::Extract) {
-        match by_model::read(chat.as_ref(), url, prompt, fits, Deadline::after(LONGEST_THOUGHT)).await {
+        match by_model::read(chat.as_ref(), url, prompt, fits, Deadline::after(MODEL_TIMEOUT)).await {
             Ok(options) => return (options, None),
             Err(error) => {
                 tracing::warn!(%error, "the language model made no options of a prompt");

@@ -1,13 +1,14 @@
-//! Rules that read a prompt as people write them: "only the blog and docs, at most 50 pages, skip the archive". Each word is seen
-//! once, from left to right; whether it takes in or leaves out is decided by the last word that said so.
+//! Rules that read a prompt as people write them: "only the blog and docs, at most 50 pages, skip the
+//! archive". Each word is seen once, from left to right; whether it takes in or leaves out is decided by the
+//! last word that said so.
 
 use wire::crawl::CrawlOptions;
 
 /// Words of a prompt that are looked at.
-const MOST_WORDS: usize = 2_000;
-const MOST_PATHS: usize = 50;
-const MOST_PAGES: i64 = 1_000_000_000;
-const MOST_DELAY: i64 = 60;
+const MAX_WORDS: usize = 2_000;
+const MAX_PATHS: usize = 50;
+const MAX_PAGES: i64 = 1_000_000_000;
+const MAX_DELAY_SECONDS: i64 = 60;
 
 /// Parts of sites by the words people have for them, and where they usually lie.
 const PARTS: &[(&[&str], &[&str])] = &[
@@ -131,7 +132,7 @@ struct Word {
 }
 
 fn words(prompt: &str) -> Vec<Word> {
-    let split = prompt.split_whitespace().take(MOST_WORDS);
+    let split = prompt.split_whitespace().take(MAX_WORDS);
     let word = |written: &str| {
         let ends = written.ends_with(['.', ';', '!', '?', ':', '\n']);
         let text = written.trim_matches(|char: char| !(char.is_alphanumeric() || "/*".contains(char)));
@@ -184,9 +185,9 @@ impl Reading<'_> {
         if self.soon(at, 2, DEPTHS) || self.before(at, 2, &["depth"]) {
             self.options.max_discovery_depth = Some(number);
         } else if self.soon(at, 1, &["second", "seconds", "sec", "s"]) {
-            self.options.delay = u32::try_from(number.min(MOST_DELAY)).ok().map(f64::from);
+            self.options.delay = u32::try_from(number.min(MAX_DELAY_SECONDS)).ok().map(f64::from);
         } else if self.soon(at, 2, PAGES) || self.before(at, 3, LIMITS) {
-            self.options.limit = Some(number.clamp(1, MOST_PAGES));
+            self.options.limit = Some(number.clamp(1, MAX_PAGES));
         }
     }
 
@@ -235,7 +236,7 @@ impl Reading<'_> {
         let list = if self.out { &mut self.options.exclude_paths } else { &mut self.options.include_paths };
         let list = list.get_or_insert_default();
         for path in paths {
-            if !list.contains(&path) && list.len() < MOST_PATHS {
+            if !list.contains(&path) && list.len() < MAX_PATHS {
                 list.push(path);
             }
         }
@@ -324,7 +325,7 @@ mod tests {
         let many = "/a ".repeat(100_000);
         assert_eq!(said(&many)["includePaths"], json!(["a/.*"]));
         let paths: Vec<String> = (0..10_000).map(|index| format!("/p{index}")).collect();
-        assert_eq!(said(&paths.join(" "))["includePaths"].as_array().unwrap().len(), MOST_PATHS);
+        assert_eq!(said(&paths.join(" "))["includePaths"].as_array().unwrap().len(), MAX_PATHS);
         assert_eq!(said("first 99999999999999999999 pages, 9223372036854775807k pages"), json!({}));
         assert_eq!(said("only /a(b|c)+/ and /../"), json!({ "includePaths": [r"\.\./.*"] }));
     }

@@ -1,21 +1,21 @@
-//! Documents page by page, as they are kept and without reading them again.
+//! Documents page by page, passed on as they are stored, without parsing them.
 
 use super::path;
 use crate::crawl::start::Crawler;
-use crate::from_store;
 use crate::scrape::cache;
+use crate::{Error, from_store};
 use store::crawls::{Crawl, KeptDocument};
+use wire::Kind;
 use wire::crawl::PageQuery;
-use wire::{Kind, WireError};
 
 /// A page of documents is cut here.
-pub(super) const PAGE_BYTES: usize = 10 << 20;
-const MOST_ON_PAGE: u64 = 1_000;
+pub(super) const MAX_PAGE_BYTES: usize = 10 << 20;
+const MAX_DOCUMENTS_PER_PAGE: u64 = 1_000;
 /// What is read of the store in one go, as it is stored there.
-const HANDFUL: u32 = 200;
-const HANDFUL_BYTES: u64 = 1 << 20;
+const DOCUMENTS_PER_READ: u32 = 200;
+const BYTES_PER_READ: u64 = 1 << 20;
 /// The largest number that every store and every JSON client holds exactly.
-pub(super) const MOST_SKIPPED: u64 = 9_007_199_254_740_991;
+pub(super) const MAX_SKIP: u64 = 9_007_199_254_740_991;
 
 /// Documents as they stand in an answer: JSON texts with commas between them.
 #[derive(Debug, Default)]
@@ -31,19 +31,20 @@ impl Crawler {
         &self,
         crawl: &Crawl,
         window: Window,
-    ) -> Result<Documents, WireError> {
+    ) -> Result<Documents, Error> {
         let end = crawl.counts.completed.min(window.skip.saturating_add(window.limit.unwrap_or(u64::MAX)));
         let mut page = Documents { json: Vec::new(), last: window.skip };
-        while page.last < end && page.json.len() < PAGE_BYTES {
-            let wanted = u32::try_from(end - page.last).map_or(HANDFUL, |left| left.min(HANDFUL));
-            let kept = self.store.crawl_documents(crawl.id, page.last, wanted, HANDFUL_BYTES).await;
+        while page.last < end && page.json.len() < MAX_PAGE_BYTES {
+            let wanted = u32::try_from(end - page.last)
+                .map_or(DOCUMENTS_PER_READ, |left| left.min(DOCUMENTS_PER_READ));
+            let kept = self.store.crawl_documents(crawl.id, page.last, wanted, BYTES_PER_READ).await;
             let kept = kept.map_err(from_store)?;
             if kept.is_empty() {
                 break;
             }
             // Megabytes to unpack: not on the threads that serve.
             let filled = tokio::task::spawn_blocking(move || page.fill(&kept));
-            page = filled.await.map_err(|_| WireError::from(Kind::Internal))??;
+            page = filled.await.map_err(Error::internal)??;
         }
         Ok(page)
     }
@@ -57,22 +58,23 @@ pub struct Window {
 }
 
 impl Window {
-    pub(super) fn of(asked: &PageQuery) -> Result<Self, WireError> {
+    pub(super) fn from_query(asked: &PageQuery) -> Result<Self, Error> {
         let number = |name: &str, text: Option<&str>, least: u64, most: u64| match text.map(str::parse) {
             None => Ok(None),
             Some(Ok(number)) if (least..=most).contains(&number) => Ok(Some(number)),
             Some(_) => {
                 let why = format!("{name} must be a whole number from {least} to {most}");
-                Err(WireError::because(Kind::InvalidPagination, &why))
+                Err(Error::because(Kind::InvalidPagination, &why))
             }
         };
         Ok(Self {
-            skip: number("skip", asked.skip.as_deref(), 0, MOST_SKIPPED)?.unwrap_or(0),
-            limit: number("limit", asked.limit.as_deref(), 1, MOST_ON_PAGE)?,
+            skip: number("skip", asked.skip.as_deref(), 0, MAX_SKIP)?.unwrap_or(0),
+            limit: number("limit", asked.limit.as_deref(), 1, MAX_DOCUMENTS_PER_PAGE)?,
         })
     }
 
-    /// Only when there is more by now: clients follow it at once, and ask again and again for what is not there yet.
+    /// Only when there is more by now: clients follow it at once, and ask again and again for what is not
+    /// there yet.
     pub(super) fn next(self, crawl: &Crawl, page: &Documents, base_url: &str) -> Option<String> {
         let more = page.last > self.skip && page.last < crawl.counts.completed;
         more.then(|| {
@@ -84,9 +86,9 @@ impl Window {
 }
 
 impl Documents {
-    pub(super) fn fill(mut self, kept: &[KeptDocument]) -> Result<Self, WireError> {
+    pub(super) fn fill(mut self, kept: &[KeptDocument]) -> Result<Self, Error> {
         for document in kept {
-            if self.json.len() >= PAGE_BYTES {
+            if self.json.len() >= MAX_PAGE_BYTES {
                 break;
             }
             let json = unpacked(document)?;
@@ -101,9 +103,9 @@ impl Documents {
 }
 
 /// A document as JSON.
-pub(in crate::crawl) fn unpacked(document: &KeptDocument) -> Result<Vec<u8>, WireError> {
+pub(in crate::crawl) fn unpacked(document: &KeptDocument) -> Result<Vec<u8>, Error> {
     cache::unpack(&document.body).map_err(|error| {
         tracing::error!(%error, url = document.url, "a stored document cannot be read");
-        WireError::from(Kind::Internal)
+        Error::already_logged(error)
     })
 }

@@ -1,46 +1,46 @@
 //! What became of each address: the errors as clients read them, and the whole ledger.
 
-use super::documents::MOST_SKIPPED;
+use super::documents::MAX_SKIP;
 use super::path;
 use crate::callers::Caller;
-use crate::crawl::outcome::Failure;
+use crate::crawl::outcome::EntryError;
 use crate::crawl::start::Crawler;
-use crate::{from_store, time};
+use crate::{Error, from_store, time};
 use store::crawls::{Crawl, CrawlKind, Entry, EntryState};
 use uuid::Uuid;
+use wire::Issues;
 use wire::crawl::{JobErrors, LedgerLine, LedgerPage, LedgerQuery, PageError};
-use wire::{Issues, WireError};
 
 /// Lines read in one go.
-pub(super) const LINES: u32 = 1_000;
-/// Errors that one answer lists.
-const MOST_ERRORS: usize = 10_000;
-/// Skipped lines that are looked through for those that robots rules kept out.
-const MOST_LOOKED_AT: usize = 100_000;
+pub(super) const MAX_LEDGER_LINES: u32 = 1_000;
+/// Errors that one response lists.
+const MAX_ERRORS: usize = 10_000;
+/// Skipped lines that are searched for those that robots rules excluded.
+const MAX_ENTRIES_READ: usize = 100_000;
 
 impl Crawler {
-    /// The pages that could not be had, and those that robots rules kept out.
-    pub async fn errors(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<JobErrors, WireError> {
+    /// The pages that could not be scraped, and those that robots rules excluded.
+    pub async fn errors(&self, caller: &Caller, kind: CrawlKind, id: Uuid) -> Result<JobErrors, Error> {
         let crawl = self.find(caller, kind, id).await?;
-        let mut told = JobErrors { success: true, ..JobErrors::default() };
-        let failed = self.lines(&crawl, EntryState::Failed, MOST_ERRORS, |line| {
-            told.errors.push(page_error(&crawl, line));
+        let mut response = JobErrors { success: true, ..JobErrors::default() };
+        let failed = self.lines(&crawl, EntryState::Failed, MAX_ERRORS, |line| {
+            response.errors.push(page_error(&crawl, line));
         });
         let all_failed = failed.await?;
-        let skipped = self.lines(&crawl, EntryState::Skipped, MOST_LOOKED_AT, |line| {
+        let skipped = self.lines(&crawl, EntryState::Skipped, MAX_ENTRIES_READ, |line| {
             if is_blocked(&line) {
-                told.robots_blocked.push(line.url);
+                response.robots_blocked.push(line.url);
             }
         });
         let all_skipped = skipped.await?;
-        let all_told = told.robots_blocked.len() <= MOST_ERRORS;
-        told.robots_blocked.truncate(MOST_ERRORS);
-        if !(all_failed && all_skipped && all_told) {
+        let all_blocked = response.robots_blocked.len() <= MAX_ERRORS;
+        response.robots_blocked.truncate(MAX_ERRORS);
+        if !(all_failed && all_skipped && all_blocked) {
             let path = path(kind);
-            told.warning =
+            response.warning =
                 Some(format!("there is more than is listed here; {path}/{id}/ledger has all of it"));
         }
-        Ok(told)
+        Ok(response)
     }
 
     /// Hands over the lines in a state, `most` of them; whether these were all.
@@ -50,12 +50,12 @@ impl Crawler {
         state: EntryState,
         most: usize,
         mut take: impl FnMut(Entry),
-    ) -> Result<bool, WireError> {
+    ) -> Result<bool, Error> {
         let (mut after, mut taken) = (0, 0);
         while taken < most {
-            let lines = self.store.crawl_entries(crawl.id, Some(state), after, LINES).await;
+            let lines = self.store.crawl_entries(crawl.id, Some(state), after, MAX_LEDGER_LINES).await;
             let lines = lines.map_err(from_store)?;
-            let full = lines.len() >= LINES as usize;
+            let full = lines.len() >= MAX_LEDGER_LINES as usize;
             taken += lines.len();
             for line in lines {
                 after = line.seq;
@@ -76,11 +76,11 @@ impl Crawler {
         id: Uuid,
         asked: &LedgerQuery,
         base_url: &str,
-    ) -> Result<LedgerPage, WireError> {
+    ) -> Result<LedgerPage, Error> {
         let mut issues = Issues::default();
-        let limit = asked.limit.unwrap_or(LINES);
-        issues.range("limit", limit, &(1..=LINES));
-        issues.range("after", asked.after, &(0..=MOST_SKIPPED));
+        let limit = asked.limit.unwrap_or(MAX_LEDGER_LINES);
+        issues.range("limit", limit, &(1..=MAX_LEDGER_LINES));
+        issues.range("after", asked.after, &(0..=MAX_SKIP));
         let state = asked.state.as_deref().map(|name| {
             let known = STATES.iter().find(|(_, word)| *word == name).map(|(state, _)| *state);
             if known.is_none() {
@@ -117,15 +117,15 @@ fn state_word(state: EntryState) -> &'static str {
     STATES.iter().find(|(known, _)| *known == state).map_or("queued", |(_, word)| *word)
 }
 
-/// Whether robots rules kept it out.
+/// Whether robots rules excluded it.
 pub(super) fn is_blocked(line: &Entry) -> bool {
     line.reason.as_deref().is_some_and(|word| word.starts_with("robots"))
 }
 
-/// Why a line failed. What was not written by a worker is a sentence by itself.
+/// Why a line failed. An error that was not written by a worker is plain text.
 pub(super) fn failure(reason: Option<&str>) -> (Option<String>, String) {
     let reason = reason.unwrap_or("the page was given up");
-    match serde_json::from_str::<Failure>(reason) {
+    match serde_json::from_str::<EntryError>(reason) {
         Ok(failure) => (Some(failure.code), failure.error),
         Err(_) => (None, reason.to_owned()),
     }

@@ -1,9 +1,10 @@
-//! A crawl's request as others may see it: every key of a team can list the crawls of all, and a secret is for whoever sent it.
+//! A crawl's request without its secrets: every key of a team can list the crawls of the team, and must not
+//! see the credentials that another key sent.
 
 use url::Url;
 use wire::scrape::ScrapeOptions;
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 pub const REDACTED: &str = "[redacted]";
 
 /// The options without what may be secret: values of headers, texts that are typed, scripts that are run.

@@ -1,7 +1,7 @@
-use super::documents::PAGE_BYTES;
+use super::documents::MAX_PAGE_BYTES;
 use super::ledger::failure;
 use super::*;
-use crate::crawl::outcome::Failure;
+use crate::crawl::outcome::EntryError;
 use crate::scrape::cache;
 use store::crawls::EntryCounts;
 use store::crawls::KeptDocument;
@@ -67,7 +67,7 @@ fn a_failure_keeps_the_documents_it_had() {
 fn pages_are_numbers_in_range() {
     let window = |skip: &str, limit: &str| {
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        Window::of(&PageQuery { skip: text(skip), limit: text(limit) })
+        Window::from_query(&PageQuery { skip: text(skip), limit: text(limit) })
     };
     assert_eq!(window("", "").unwrap(), Window::default());
     assert_eq!(window("7", "1000").unwrap(), Window { skip: 7, limit: Some(1000) });
@@ -100,7 +100,7 @@ fn a_page_ends_with_the_document_that_fills_it() {
         url: String::new(),
         body: cache::pack(format!("\"{}\"", "x".repeat(bytes)).as_bytes()).unwrap(),
     };
-    let kept = [document(1, 10), document(2, PAGE_BYTES), document(3, 10)];
+    let kept = [document(1, 10), document(2, MAX_PAGE_BYTES), document(3, 10)];
     let page = Documents::default().fill(&kept).unwrap();
     assert_eq!(page.last, 2);
     assert!(page.json.starts_with(b"\"xxxxxxxxxx\",\"xx"));
@@ -109,7 +109,7 @@ fn a_page_ends_with_the_document_that_fills_it() {
 #[test]
 fn failures_are_told_with_their_code() {
     let stored =
-        serde_json::to_string(&Failure { code: "SCRAPE_TIMEOUT".into(), error: "late".into() }).unwrap();
+        serde_json::to_string(&EntryError { code: "SCRAPE_TIMEOUT".into(), error: "late".into() }).unwrap();
     assert_eq!(failure(Some(&stored)), (Some("SCRAPE_TIMEOUT".to_owned()), "late".to_owned()));
     assert_eq!(failure(Some("lost")), (None, "lost".to_owned()));
     assert!(!failure(None).1.is_empty());

@@ -3,18 +3,18 @@
 use super::{formats, nested};
 use browser::{Action, PaperFormat};
 use wire::Issues;
-use wire::scrape::ActionAsked;
+use wire::scrape::ActionInput;
 
-const MOST_ACTIONS: usize = 50;
+const MAX_ACTIONS: usize = 50;
 /// All waits of a request together, in milliseconds.
-const LONGEST_WAITING: i64 = 60_000;
+const MAX_TOTAL_WAIT_MS: i64 = 60_000;
 /// What waiting for a selector counts for.
-const SELECTOR_WAIT: i64 = 1_000;
-const LONGEST_TEXT: usize = 100_000;
+const SELECTOR_WAIT_MS: i64 = 1_000;
+const MAX_TEXT_BYTES: usize = 100_000;
 
-pub fn resolve(asked: &[ActionAsked], issues: &mut Issues) -> Vec<Action> {
-    if asked.len() > MOST_ACTIONS {
-        issues.add("actions", &format!("must have at most {MOST_ACTIONS} entries"), "too_big");
+pub fn resolve(asked: &[ActionInput], issues: &mut Issues) -> Vec<Action> {
+    if asked.len() > MAX_ACTIONS {
+        issues.add("actions", &format!("must have at most {MAX_ACTIONS} entries"), "too_big");
         return Vec::new();
     }
     let mut waiting = 0_i64;
@@ -23,13 +23,13 @@ pub fn resolve(asked: &[ActionAsked], issues: &mut Issues) -> Vec<Action> {
         .enumerate()
         .filter_map(|(index, action)| one(action, index, &mut waiting, issues))
         .collect();
-    if waiting > LONGEST_WAITING {
+    if waiting > MAX_TOTAL_WAIT_MS {
         issues.add("actions", "must not wait for more than 60 seconds in all", "too_big");
     }
     actions
 }
 
-fn one(asked: &ActionAsked, index: usize, waiting: &mut i64, issues: &mut Issues) -> Option<Action> {
+fn one(asked: &ActionInput, index: usize, waiting: &mut i64, issues: &mut Issues) -> Option<Action> {
     let kind = asked.kind.as_deref().unwrap_or_default();
     let known: &[&str] = match kind {
         "wait" => &["milliseconds", "selector"],
@@ -52,7 +52,7 @@ fn one(asked: &ActionAsked, index: usize, waiting: &mut i64, issues: &mut Issues
         issues.push(nested("actions", index, key, &format!("does not belong to `{kind}`")));
     }
     let mut text = |key: &str, value: &Option<String>| {
-        let value = value.clone().filter(|value| !value.is_empty() && value.len() <= LONGEST_TEXT);
+        let value = value.clone().filter(|value| !value.is_empty() && value.len() <= MAX_TEXT_BYTES);
         if value.is_none() {
             issues.push(nested("actions", index, key, "must have 1 to 100000 characters"));
         }
@@ -65,7 +65,7 @@ fn one(asked: &ActionAsked, index: usize, waiting: &mut i64, issues: &mut Issues
                 Action::Wait { ms: u64::try_from(milliseconds).unwrap_or(0) }
             }
             (None, Some(_)) => {
-                *waiting = waiting.saturating_add(SELECTOR_WAIT);
+                *waiting = waiting.saturating_add(SELECTOR_WAIT_MS);
                 Action::WaitFor { selector: text("selector", &asked.selector)? }
             }
             _ => {
@@ -100,7 +100,7 @@ fn one(asked: &ActionAsked, index: usize, waiting: &mut i64, issues: &mut Issues
     })
 }
 
-fn pdf(asked: &ActionAsked, index: usize, issues: &mut Issues) -> Option<Action> {
+fn pdf(asked: &ActionInput, index: usize, issues: &mut Issues) -> Option<Action> {
     let name = asked.format.as_deref().unwrap_or("Letter");
     let Some((_, format)) = PAPERS.into_iter().find(|(known, _)| *known == name) else {
         issues.push(nested("actions", index, "format", "must be A0 to A6, Letter, Legal, Tabloid or Ledger"));
@@ -129,7 +129,7 @@ const PAPERS: [(&str, PaperFormat); 11] = [
 ];
 
 /// The fields that are set.
-fn given(asked: &ActionAsked) -> impl Iterator<Item = &'static str> {
+fn given(asked: &ActionInput) -> impl Iterator<Item = &'static str> {
     let set = [
         ("milliseconds", asked.milliseconds.is_some()),
         ("selector", asked.selector.is_some()),

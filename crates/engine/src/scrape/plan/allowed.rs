@@ -1,12 +1,14 @@
-//! Which addresses a request accepts: the ones it may ask for, and the ones a page that answers it may come from. The only place that
-//! combines the host lists of `threatProtection` with the site that a crawl or a strict agent run must not leave.
+//! Which addresses a request accepts: the ones it may ask for, and the ones a page that answers it may come
+//! from. The only place that combines the host lists of `threatProtection` with the site that a crawl or a
+//! strict agent run must not leave.
 //!
-//! The rules are applied three times: to every redirect and to every move of a visited page while it is fetched ([`AllowedUrls::hop_rule`]),
-//! to a stored page before it is used, and to the final address of every page before it is read (`capture::read`).
+//! The rules are applied three times: to every redirect and to every move of a visited page while it is
+//! fetched ([`AllowedUrls::hop_rule`]), to a stored page before it is used, and to the final address of every
+//! page before it is read (`fetched_page::parse_response`).
 
 use super::rules::HostRules;
-use net::HopRule;
-use sites::{Address, Sameness, Scope};
+use net::UrlRule;
+use sites::{PageUrl, Scope, UrlEquivalence};
 use std::fmt;
 use std::sync::Arc;
 use url::Url;
@@ -14,7 +16,8 @@ use url::Url;
 /// What a request accepts. The default accepts every address. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct AllowedUrls {
-    /// Hosts that must not be touched, neither by the page nor by anything it loads. All lists hold, each with its own exceptions.
+    /// Hosts that must not be touched, neither by the page nor by anything it loads. All lists hold, each
+    /// with its own exceptions.
     pub hosts: Vec<HostRules>,
     /// The site that the page must be of. What the page loads may come from anywhere.
     pub site: Option<Stay>,
@@ -25,14 +28,14 @@ pub struct AllowedUrls {
 pub struct Stay {
     pub start: String,
     pub scope: Arc<Scope>,
-    pub sameness: Sameness,
+    pub sameness: UrlEquivalence,
     /// Which rule asks for it.
     pub rule: AddressRule,
 }
 
 impl Stay {
     pub fn allows(&self, url: &Url) -> bool {
-        Address::of(url.clone(), self.sameness).is_ok_and(|address| self.scope.is_own(&address))
+        PageUrl::from_url(url.clone(), self.sameness).is_ok_and(|address| self.scope.is_own_page(&address))
     }
 }
 
@@ -99,35 +102,36 @@ impl AllowedUrls {
         self.check(&Url::parse(url).ok()?).err()
     }
 
-    /// For every address a page is asked for at: the first one, redirects, and moves of a visited page. None when all are accepted.
-    pub fn hop_rule(&self) -> Option<HopRule> {
+    /// For every address a page is asked for at: the first one, redirects, and moves of a visited page. None
+    /// when all are accepted.
+    pub fn hop_rule(&self) -> Option<UrlRule> {
         let Self { hosts, site } = self;
         let any = !hosts.is_empty() || site.is_some();
         let rules = self.clone();
-        any.then(|| Arc::new(move |url: &Url| rules.check(url).is_ok()) as HopRule)
+        any.then(|| Arc::new(move |url: &Url| rules.check(url).is_ok()) as UrlRule)
     }
 
     /// For everything that a visited page loads.
-    pub fn resource_rule(&self) -> Option<HopRule> {
+    pub fn resource_rule(&self) -> Option<UrlRule> {
         let hosts = self.hosts.clone();
         let any = !hosts.is_empty();
-        any.then(|| Arc::new(move |url: &Url| hosts.iter().all(|hosts| hosts.allow(url))) as HopRule)
+        any.then(|| Arc::new(move |url: &Url| hosts.iter().all(|hosts| hosts.allow(url))) as UrlRule)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sites::Rules;
+    use sites::ScopeRules;
     use wire::Issues;
-    use wire::scrape::ThreatAsked;
+    use wire::scrape::ThreatInput;
 
-    const ALIKE: Sameness = Sameness { ignore_query: false, similar: true };
+    const ALIKE: UrlEquivalence = UrlEquivalence { ignore_query: false, similar: true };
 
     fn rules() -> AllowedUrls {
-        let asked = ThreatAsked { blacklist: Some(vec!["bad.example".into()]), ..ThreatAsked::default() };
-        let start = Address::parse("https://good.example/docs", ALIKE).unwrap();
-        let entire = Rules { crawl_entire_domain: true, ..Rules::default() };
+        let asked = ThreatInput { blacklist: Some(vec!["bad.example".into()]), ..ThreatInput::default() };
+        let start = PageUrl::parse("https://good.example/docs", ALIKE).unwrap();
+        let entire = ScopeRules { crawl_entire_domain: true, ..ScopeRules::default() };
         let scope = Arc::new(Scope::new(&start, &entire).unwrap());
         let (start, rule) = (start.url().to_string(), AddressRule::StrictUrls);
         AllowedUrls {

@@ -1,16 +1,17 @@
 //! Formats by name and with options.
 
-use super::answers::{JsonAsked, text};
+use super::json_format::{JsonFormat, text};
 use super::nested;
+use crate::Error;
 use crate::models::Task;
 use browser::Screenshot;
-use wire::scrape::{FormatAsked, FormatObject, ScrapeOptions, Viewport};
-use wire::{Issue, Issues, Kind, WireError};
+use wire::scrape::{FormatInput, FormatObject, ScrapeOptions, Viewport};
+use wire::{Issue, Issues, Kind};
 
-const MOST_FORMATS: usize = 50;
+const MAX_FORMATS: usize = 50;
 /// Credits of a format that is worked out of the text.
-const DEAR: i64 = 4;
-const MOST_PAIRS: usize = 100;
+const DERIVED_FORMAT_CREDITS: i64 = 4;
+const MAX_ATTRIBUTE_PAIRS: usize = 100;
 
 /// What is returned.
 #[expect(clippy::struct_excessive_bools, reason = "each is one format of the request")]
@@ -29,17 +30,17 @@ pub struct Formats {
     pub product: bool,
     pub menu: bool,
     pub highlights: Option<String>,
-    pub change_tracking: Option<Tracking>,
-    pub json: Option<JsonAsked>,
+    pub change_tracking: Option<TrackingFormat>,
+    pub json: Option<JsonFormat>,
     pub summary: bool,
-    pub answer: Option<Answer>,
+    pub answer: Option<AnswerFormat>,
     /// The old place of the option of the same name.
     pub check_injection: bool,
 }
 
 /// What `answer` is to hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum AnswerFormat {
     /// To a question, in new words.
     Written(String),
     /// To a query, in the words of the page.
@@ -48,7 +49,7 @@ pub enum Answer {
 
 /// How changes are tracked.
 #[derive(Debug, Clone)]
-pub struct Tracking {
+pub struct TrackingFormat {
     /// A history of its own.
     pub tag: Option<String>,
     /// Whether the text counts: without it only the data does.
@@ -56,22 +57,22 @@ pub struct Tracking {
     /// With what changed, not only whether.
     pub diff: bool,
     /// The data whose changes are told.
-    pub json: Option<JsonAsked>,
+    pub json: Option<JsonFormat>,
 }
 
-pub fn resolve(asked: &ScrapeOptions, issues: &mut Issues) -> Result<Formats, WireError> {
+pub fn resolve(asked: &ScrapeOptions, issues: &mut Issues) -> Result<Formats, Error> {
     let mut formats = Formats::default();
-    let markdown = [FormatAsked::Plain("markdown".to_owned())];
+    let markdown = [FormatInput::Plain("markdown".to_owned())];
     let list = asked.formats.as_deref().unwrap_or(&markdown);
-    if list.len() > MOST_FORMATS {
-        issues.add("formats", &format!("must have at most {MOST_FORMATS} entries"), "too_big");
+    if list.len() > MAX_FORMATS {
+        issues.add("formats", &format!("must have at most {MAX_FORMATS} entries"), "too_big");
         return Ok(formats);
     }
     let plain = FormatObject::default();
     for (index, format) in list.iter().enumerate() {
         let (name, options) = match format {
-            FormatAsked::Plain(name) => (name.as_str(), &plain),
-            FormatAsked::Object(object) => (object.kind.as_deref().unwrap_or_default(), object.as_ref()),
+            FormatInput::Plain(name) => (name.as_str(), &plain),
+            FormatInput::Object(object) => (object.kind.as_deref().unwrap_or_default(), object.as_ref()),
         };
         formats.add(name, options, index, issues)?;
     }
@@ -91,7 +92,7 @@ impl Formats {
         options: &FormatObject,
         index: usize,
         issues: &mut Issues,
-    ) -> Result<(), WireError> {
+    ) -> Result<(), Error> {
         if let Some(flag) = self.flag(name) {
             *flag = true;
             only(&[], name, options, index, issues);
@@ -128,23 +129,23 @@ impl Formats {
                 if by_rules && options.schema.is_none() {
                     issues.push(nested("formats", index, "schema", "is needed: it names what is looked for"));
                 }
-                self.json = Some(JsonAsked { by_rules, ..JsonAsked::read(options, index, issues)? });
+                self.json = Some(JsonFormat { by_rules, ..JsonFormat::resolve(options, index, issues)? });
                 self.check_injection |= options.check_prompt_injection == Some(true);
                 &["prompt", "schema", "checkPromptInjection"]
             }
             "question" => {
                 let question = text(options.question.as_ref(), "question", index, issues);
-                self.set_answer(Answer::Written(question), index, issues);
+                self.set_answer(AnswerFormat::Written(question), index, issues);
                 &["question"]
             }
             "query" => {
                 let prompt = text(options.prompt.as_ref(), "prompt", index, issues);
                 let answer = match options.mode.as_deref() {
-                    None | Some("freeform") => Answer::Written(prompt),
-                    Some("directQuote") => Answer::Quoted(prompt),
+                    None | Some("freeform") => AnswerFormat::Written(prompt),
+                    Some("directQuote") => AnswerFormat::Quoted(prompt),
                     Some(_) => {
                         issues.push(nested("formats", index, "mode", "must be freeform or directQuote"));
-                        Answer::Written(prompt)
+                        AnswerFormat::Written(prompt)
                     }
                 };
                 self.set_answer(answer, index, issues);
@@ -184,7 +185,7 @@ impl Formats {
     }
 
     /// Questions and queries are answered in one place.
-    fn set_answer(&mut self, answer: Answer, index: usize, issues: &mut Issues) {
+    fn set_answer(&mut self, answer: AnswerFormat, index: usize, issues: &mut Issues) {
         if self.answer.replace(answer).is_some() {
             issues.push(nested("formats", index, "type", "there may be only one question or query"));
         }
@@ -193,8 +194,8 @@ impl Formats {
     /// The formats that only a language model can give, each with whose task it is.
     pub fn needs_models(&self) -> Vec<(&'static str, Task)> {
         let tracked = self.change_tracking.as_ref().and_then(|tracking| tracking.json.as_ref());
-        let without_schema = |json: Option<&JsonAsked>| json.is_some_and(|json| json.schema.is_none());
-        let written = matches!(self.answer, Some(Answer::Written(_)));
+        let without_schema = |json: Option<&JsonFormat>| json.is_some_and(|json| json.schema.is_none());
+        let written = matches!(self.answer, Some(AnswerFormat::Written(_)));
         let tasks = [
             (self.summary, "summary", Task::Summary),
             (written, "question", Task::Summary),
@@ -218,7 +219,7 @@ impl Formats {
     pub fn credits(&self) -> i64 {
         let tracked = self.change_tracking.as_ref().is_some_and(|tracking| tracking.json.is_some());
         let dear = [self.json.is_some(), self.answer.is_some(), tracked];
-        dear.into_iter().filter(|asked| *asked).map(|_| DEAR).sum()
+        dear.into_iter().filter(|asked| *asked).map(|_| DERIVED_FORMAT_CREDITS).sum()
     }
 }
 
@@ -272,8 +273,8 @@ pub fn screenshot(
 
 fn pairs(options: &FormatObject, index: usize, issues: &mut Issues) -> Vec<(String, String)> {
     let asked = options.selectors.clone().unwrap_or_default();
-    if asked.is_empty() || asked.len() > MOST_PAIRS {
-        let why = format!("must have 1 to {MOST_PAIRS} pairs of selector and attribute");
+    if asked.is_empty() || asked.len() > MAX_ATTRIBUTE_PAIRS {
+        let why = format!("must have 1 to {MAX_ATTRIBUTE_PAIRS} pairs of selector and attribute");
         issues.push(nested("formats", index, "selectors", &why));
         return Vec::new();
     }
@@ -285,7 +286,7 @@ fn pairs(options: &FormatObject, index: usize, issues: &mut Issues) -> Vec<(Stri
     asked.into_iter().map(|pair| (pair.selector, pair.attribute)).collect()
 }
 
-fn tracking(options: &FormatObject, index: usize, issues: &mut Issues) -> Result<Tracking, WireError> {
+fn tracking(options: &FormatObject, index: usize, issues: &mut Issues) -> Result<TrackingFormat, Error> {
     let modes = options.modes.clone().unwrap_or_default();
     if modes.iter().any(|mode| mode != "git-diff" && mode != "json") {
         issues.push(nested("formats", index, "modes", "must be git-diff or json"));
@@ -295,12 +296,12 @@ fn tracking(options: &FormatObject, index: usize, issues: &mut Issues) -> Result
     for (field, _) in given.into_iter().filter(|(_, set)| *set && !has("json")) {
         issues.push(nested("formats", index, field, "belongs to the mode json"));
     }
-    let json = if has("json") { Some(JsonAsked::read(options, index, issues)?) } else { None };
+    let json = if has("json") { Some(JsonFormat::resolve(options, index, issues)?) } else { None };
     let tag = options.tag.clone();
     if tag.as_ref().is_some_and(|tag| tag.chars().count() > 256) {
         issues.push(Issue::at("formats", "tag must have at most 256 characters", "too_big"));
     }
-    Ok(Tracking { tag, text: !has("json") || has("git-diff"), diff: has("git-diff"), json })
+    Ok(TrackingFormat { tag, text: !has("json") || has("git-diff"), diff: has("git-diff"), json })
 }
 
 fn clip(text: &str) -> &str {

@@ -1,25 +1,26 @@
-//! From what was asked to what is meant: every default filled in, every conflict refused. All mistakes of a request are
-//! reported at once, except those that make the rest meaningless.
+//! From what was asked to what is meant: every default filled in, every conflict refused. All mistakes of a
+//! request are reported at once, except those that make the rest meaningless.
 
 mod actions;
 mod allowed;
-mod answers;
 mod formats;
+mod json_format;
+mod locale;
 mod page;
-mod place;
 mod rules;
 #[cfg(test)]
 mod tests;
 
 pub use allowed::{AddressRule, AllowedUrls, RefusedUrl, Stay};
-pub use answers::JsonAsked;
-pub use formats::{Answer, Formats, Tracking};
+pub use formats::{AnswerFormat, Formats, TrackingFormat};
+pub use json_format::JsonFormat;
+pub use locale::PageLocale;
+pub use locale::resolve as resolve_locale;
 pub use page::{NamedLogins, NamedPage};
-pub use place::Place;
-pub use place::resolve as place;
 pub use rules::HostRules;
 pub use rules::resolve as host_rules;
 
+use crate::Error;
 use crate::models::Task;
 use browser::Action;
 use content::redact::RedactOptions;
@@ -27,17 +28,17 @@ use net::{CredentialScope, Credentials, Login};
 use std::time::Duration;
 use url::Url;
 use wire::scrape::{ScrapeOptions, ScrapeRequest};
-use wire::{Issue, Issues, PathPart, WireError};
+use wire::{Issue, Issues, PathPart};
 
-const DEFAULT_TIMEOUT: i64 = 60_000;
-const DEFAULT_MAX_AGE: i64 = 2 * 24 * 3_600_000;
+const DEFAULT_TIMEOUT_MS: i64 = 60_000;
+const DEFAULT_MAX_AGE_MS: i64 = 2 * 24 * 3_600_000;
 /// Lockdown takes what it can get: two years.
-const LOCKDOWN_MAX_AGE: i64 = 2 * 365 * 24 * 3_600_000;
-const LONGEST_WAIT: i64 = 60_000;
+const LOCKDOWN_MAX_AGE_MS: i64 = 2 * 365 * 24 * 3_600_000;
+const MAX_WAIT_MS: i64 = 60_000;
 /// Credits of a page.
-const PAGE: i64 = 1;
-const MOST_SELECTORS: usize = 100;
-const LONGEST_SELECTOR: usize = 2_000;
+const PAGE_CREDITS: i64 = 1;
+const MAX_SELECTORS: usize = 100;
+const MAX_SELECTOR_BYTES: usize = 2_000;
 
 /// What a request means.
 #[derive(Debug, Clone)]
@@ -79,7 +80,7 @@ pub struct Access {
     /// Headers and a login of the caller, and for which origins they are.
     pub credentials: Credentials,
     pub mobile: bool,
-    pub place: Place,
+    pub locale: PageLocale,
     pub check_certificate: bool,
     pub block_ads: bool,
     pub wait_for: Duration,
@@ -125,7 +126,7 @@ impl ScrapePlan {
         asked: &ScrapeRequest,
         team_keeps_nothing: bool,
         names_host: &dyn Fn(&str) -> bool,
-    ) -> Result<Self, WireError> {
+    ) -> Result<Self, Error> {
         if asked.alexandria.is_some() {
             return Err(refused("alexandria", "there is no catalogue of tools here"));
         }
@@ -135,9 +136,9 @@ impl ScrapePlan {
         Self::build(page, &asked.options(), private, None)
     }
 
-    /// How the pages of a capability are scraped that reads many: of no page yet. `scope` is what the request itself names; headers are
-    /// for these origins.
-    pub fn template(asked: &ScrapeOptions, private: bool, scope: CredentialScope) -> Result<Self, WireError> {
+    /// How the pages of a capability are scraped that reads many: of no page yet. `scope` is what the request
+    /// itself names; headers are for these origins.
+    pub fn template(asked: &ScrapeOptions, private: bool, scope: CredentialScope) -> Result<Self, Error> {
         let page = NamedPage::parse("http://localhost/", &|_| true)?;
         Self::build(page, asked, private, Some(scope))
     }
@@ -150,8 +151,8 @@ impl ScrapePlan {
         Self { url, written_url: net::without_login(written), ..self.clone() }
     }
 
-    /// The same with these credentials. A page that was fetched with credentials is for who gave them: it is neither stored nor taken from
-    /// what is stored.
+    /// The same with these credentials. A page that was fetched with credentials is for who gave them: it is
+    /// neither stored nor taken from what is stored.
     #[must_use]
     pub fn with_credentials(mut self, credentials: Credentials) -> Self {
         if !credentials.is_empty() {
@@ -159,7 +160,7 @@ impl ScrapePlan {
             self.cache.store = false;
         }
         self.access.check_certificate |=
-            credentials.cover(&self.url) && credentials.need_checked_certificate();
+            credentials.covers(&self.url) && credentials.need_checked_certificate();
         self.access.credentials = credentials;
         self
     }
@@ -170,7 +171,7 @@ impl ScrapePlan {
         asked: &ScrapeOptions,
         private: bool,
         scope: Option<CredentialScope>,
-    ) -> Result<Self, WireError> {
+    ) -> Result<Self, Error> {
         let mut issues = Issues::default();
         if asked.use_mock.is_some() {
             issues.add("useMock", "is a test hook of another server", "invalid_value");
@@ -187,8 +188,8 @@ impl ScrapePlan {
             issues.add("toolDetail", "must be compact, summary or full", "invalid_value");
         }
         let formats = formats::resolve(asked, &mut issues)?;
-        let timeout = bounded(&mut issues, "timeout", asked.timeout, DEFAULT_TIMEOUT, 1_000, 300_000);
-        let wait_for = bounded(&mut issues, "waitFor", asked.wait_for, 0, 0, LONGEST_WAIT);
+        let timeout = bounded(&mut issues, "timeout", asked.timeout, DEFAULT_TIMEOUT_MS, 1_000, 300_000);
+        let wait_for = bounded(&mut issues, "waitFor", asked.wait_for, 0, 0, MAX_WAIT_MS);
         if wait_for > 0 && wait_for * 2 >= timeout {
             issues.add("waitFor", "must not exceed half of timeout", "too_big");
         }
@@ -218,7 +219,7 @@ impl ScrapePlan {
         let access = Access {
             credentials,
             mobile: asked.mobile.unwrap_or(false),
-            place: place::resolve(asked.location.as_ref(), &mut issues),
+            locale: locale::resolve(asked.location.as_ref(), &mut issues),
             check_certificate: !asked.skip_tls_verification.unwrap_or(!own_ways),
             block_ads: asked.block_ads.unwrap_or(true),
             wait_for: millis(wait_for),
@@ -267,7 +268,7 @@ impl ScrapePlan {
 
     /// What it costs when it comes to a document.
     pub fn credits(&self) -> i64 {
-        PAGE + self.formats.credits()
+        PAGE_CREDITS + self.formats.credits()
     }
 
     /// Whether files that are no pages are wanted as they are.
@@ -300,7 +301,7 @@ impl ScrapePlan {
 
 fn cache(asked: &ScrapeOptions, fresh: bool, never_store: bool, issues: &mut Issues) -> CachePlan {
     let lockdown = asked.lockdown.unwrap_or(false);
-    let default = if lockdown { LOCKDOWN_MAX_AGE } else { DEFAULT_MAX_AGE };
+    let default = if lockdown { LOCKDOWN_MAX_AGE_MS } else { DEFAULT_MAX_AGE_MS };
     let max_age = bounded(issues, "maxAge", asked.max_age, default, 0, i64::MAX);
     let min_age = asked.min_age.map(|_| millis(bounded(issues, "minAge", asked.min_age, 0, 0, i64::MAX)));
     CachePlan {
@@ -326,15 +327,15 @@ fn credentials(
 }
 
 /// Refuses credentials where a request names no page that they could be for.
-pub fn must_have_a_place(credentials: &Credentials, path: &str) -> Result<(), WireError> {
-    if !credentials.are_secret() {
+pub fn require_page_for_credentials(credentials: &Credentials, path: &str) -> Result<(), Error> {
+    if !credentials.contain_secrets() {
         return Ok(());
     }
     let why = format!(
         "the request names no page these could be for; without one, only headers that any host may see are sent: {}",
         net::HEADERS_FOR_ANY_HOST.join(", ")
     );
-    Err(WireError::invalid(&[Issue::at(path, &why, "invalid_value")]))
+    Err(Error::invalid(&[Issue::at(path, &why, "invalid_value")]))
 }
 
 fn profile(asked: &ScrapeOptions, issues: &mut Issues) -> Option<Profile> {
@@ -351,12 +352,12 @@ fn audit(asked: &ScrapeOptions, issues: &mut Issues) -> Option<String> {
 }
 
 fn files_as_they_are(asked: &ScrapeOptions, issues: &mut Issues) -> bool {
-    use wire::scrape::ParserAsked;
+    use wire::scrape::ParserInput;
     let Some(parsers) = &asked.parsers else { return false };
     for (index, parser) in parsers.iter().enumerate() {
         let (kind, max_pages, mode) = match parser {
-            ParserAsked::Plain(kind) => (Some(kind.as_str()), None, None),
-            ParserAsked::Object(object) => (object.kind.as_deref(), object.max_pages, object.mode.as_deref()),
+            ParserInput::Plain(kind) => (Some(kind.as_str()), None, None),
+            ParserInput::Object(object) => (object.kind.as_deref(), object.max_pages, object.mode.as_deref()),
         };
         let mut wrong = |key: &str, why: &str| issues.push(nested("parsers", index, key, why));
         if !matches!(kind, Some("pdf" | "image")) {
@@ -374,13 +375,13 @@ fn files_as_they_are(asked: &ScrapeOptions, issues: &mut Issues) -> bool {
 
 fn selectors(issues: &mut Issues, field: &str, asked: Option<&Vec<String>>) -> Vec<String> {
     let list = asked.cloned().unwrap_or_default();
-    if list.len() > MOST_SELECTORS {
-        issues.add(field, &format!("must have at most {MOST_SELECTORS} selectors"), "too_big");
+    if list.len() > MAX_SELECTORS {
+        issues.add(field, &format!("must have at most {MAX_SELECTORS} selectors"), "too_big");
         return Vec::new();
     }
     for (index, selector) in list.iter().enumerate() {
-        let wrong = if selector.len() > LONGEST_SELECTOR {
-            Some(format!("must have at most {LONGEST_SELECTOR} characters"))
+        let wrong = if selector.len() > MAX_SELECTOR_BYTES {
+            Some(format!("must have at most {MAX_SELECTOR_BYTES} characters"))
         } else if selector.trim().is_empty() {
             None
         } else {
@@ -410,6 +411,6 @@ fn nested(field: &str, index: usize, key: &str, why: &str) -> Issue {
     Issue::new(path, why, "invalid_value")
 }
 
-fn refused(field: &str, why: &str) -> WireError {
-    WireError::invalid(&[Issue::at(field, why, "invalid_value")])
+fn refused(field: &str, why: &str) -> Error {
+    Error::invalid(&[Issue::at(field, why, "invalid_value")])
 }

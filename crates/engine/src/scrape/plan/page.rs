@@ -1,12 +1,13 @@
-//! The pages that callers name: their addresses, and apart from them the logins that stood in them. Whatever stores or shows an address
-//! takes it from here, so no login is stored or shown with it.
+//! The pages that callers name: their addresses, and apart from them the logins that stood in them. Whatever
+//! stores or shows an address takes it from here, so no login is stored or shown with it.
 
+use crate::Error;
 use net::{CredentialScope, Login};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use url::Url;
-use wire::{Issue, Kind, WireError};
+use wire::{Issue, Kind};
 
 /// A page that a request names.
 #[derive(Debug, Clone)]
@@ -20,8 +21,9 @@ pub struct NamedPage {
 }
 
 impl NamedPage {
-    /// Reads the address of a page as callers write it. `names_host` tells whether the operator opened a host by its name, dots or not.
-    pub fn parse(written: &str, names_host: &dyn Fn(&str) -> bool) -> Result<Self, WireError> {
+    /// Reads the address of a page as callers write it. `names_host` tells whether the operator opened a host
+    /// by its name, dots or not.
+    pub fn parse(written: &str, names_host: &dyn Fn(&str) -> bool) -> Result<Self, Error> {
         let mut url = parse_url(written, names_host)?;
         let login = net::take_login(&mut url);
         let written = if login.is_some() { url.to_string() } else { written.to_owned() };
@@ -30,21 +32,21 @@ impl NamedPage {
 
     /// Its own origin, for credentials.
     pub fn scope(&self) -> CredentialScope {
-        CredentialScope::of([&self.url])
+        CredentialScope::from_urls([&self.url])
     }
 }
 
-fn parse_url(written: &str, names_host: &dyn Fn(&str) -> bool) -> Result<Url, WireError> {
+fn parse_url(written: &str, names_host: &dyn Fn(&str) -> bool) -> Result<Url, Error> {
     let invalid = |why: &str| {
         let issue = Issue::at("url", why, "invalid_value");
-        WireError::from(Kind::InvalidUrl).with_details(&[issue])
+        Error::from(Kind::InvalidUrl).with_issues(&[issue])
     };
     let text = written.trim();
     if text.is_empty() {
         return Err(invalid("required"));
     }
-    if text.len() > net::LONGEST_URL {
-        return Err(invalid(&format!("must be at most {} bytes long", net::LONGEST_URL)));
+    if text.len() > net::MAX_URL_BYTES {
+        return Err(invalid(&format!("must be at most {} bytes long", net::MAX_URL_BYTES)));
     }
     let schemed = match text.split_once("://") {
         Some(_) => text.to_owned(),
@@ -71,11 +73,12 @@ fn parse_url(written: &str, names_host: &dyn Fn(&str) -> bool) -> Result<Url, Wi
             return Err(invalid("URL must have a valid top-level domain or be an IP address"));
         }
     }
-    net::Destination::of(&url).map_err(|bad| invalid(&bad.to_string()))?;
+    net::Destination::from_url(&url).map_err(|bad| invalid(&bad.to_string()))?;
     Ok(url)
 }
 
-/// The logins of the pages that a stored request names, by address. They are kept with the request and nowhere else.
+/// The logins of the pages that a stored request names, by address. They are kept with the request and
+/// nowhere else.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NamedLogins(BTreeMap<String, String>);
@@ -84,8 +87,8 @@ impl NamedLogins {
     /// Notes the login of a page. False where the page was noted with another one.
     pub fn add(&mut self, page: &NamedPage) -> bool {
         let Some(login) = &page.login else { return true };
-        let kept = self.0.entry(page.url.to_string()).or_insert_with(|| login.written());
-        *kept == login.written()
+        let kept = self.0.entry(page.url.to_string()).or_insert_with(|| login.to_text());
+        *kept == login.to_text()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -100,8 +103,9 @@ impl NamedLogins {
     /// The login that an address was named with, or else another address of its origin.
     pub fn for_origin(&self, url: &Url) -> Option<Login> {
         let of_origin = || {
-            let named =
-                |text: &str| Url::parse(text).is_ok_and(|named| CredentialScope::of([&named]).covers(url));
+            let named = |text: &str| {
+                Url::parse(text).is_ok_and(|named| CredentialScope::from_urls([&named]).covers(url))
+            };
             Login::parse(self.0.iter().find(|(text, _)| named(text))?.1)
         };
         self.for_page(url).or_else(of_origin)
@@ -146,7 +150,7 @@ mod tests {
         assert!(logins.add(&page("https://one:a@a.example/1")) && logins.add(&page("https://a.example/1")));
         assert!(!logins.add(&page("https://two:b@a.example/1")), "one page, two logins");
         let url = |text: &str| Url::parse(text).unwrap();
-        let written = |login: Option<Login>| login.map(|login| login.written());
+        let written = |login: Option<Login>| login.map(|login| login.to_text());
         assert_eq!(written(logins.for_page(&url("https://a.example/2"))).as_deref(), Some("two:b"));
         assert_eq!(logins.for_page(&url("https://a.example/3")), None);
         assert_eq!(written(logins.for_origin(&url("https://a.example/2"))).as_deref(), Some("two:b"));

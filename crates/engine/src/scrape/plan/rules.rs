@@ -1,13 +1,13 @@
 //! `threatProtection` and `redactPII`: what must not be touched, and what must not be told.
 
-use content::redact::{Entity, EntitySet, Mode, RedactOptions, Style};
+use content::redact::{Entity, EntitySet, RedactMode, RedactOptions, RedactStyle};
 use std::sync::Arc;
 use url::Url;
 use wire::Issues;
-use wire::scrape::{RedactAsked, RedactObject, ThreatAsked};
+use wire::scrape::{RedactInput, RedactObject, ThreatInput};
 
-const MOST_ENTRIES: usize = 1_000;
-const LONGEST_ENTRY: usize = 253;
+const MAX_ENTRIES: usize = 1_000;
+const MAX_ENTRY_BYTES: usize = 253;
 
 /// Hosts that a request must not touch. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,8 @@ impl HostRules {
     }
 }
 
-/// Whether a host fits a pattern, in which `*` stands for any part. A plain name also covers what is below it.
+/// Whether a host fits a pattern, in which `*` stands for any part. A plain name also covers what is below
+/// it.
 fn fits(pattern: &str, host: &str) -> bool {
     if !pattern.contains('*') {
         return host == pattern || host.strip_suffix(pattern).is_some_and(|rest| rest.ends_with('.'));
@@ -54,7 +55,7 @@ fn fits(pattern: &str, host: &str) -> bool {
     rest.is_empty()
 }
 
-pub fn resolve(asked: Option<&ThreatAsked>, issues: &mut Issues) -> Option<HostRules> {
+pub fn resolve(asked: Option<&ThreatInput>, issues: &mut Issues) -> Option<HostRules> {
     let asked = asked?;
     match asked.mode.as_deref() {
         Some("off") => return None,
@@ -78,10 +79,10 @@ pub fn resolve(asked: Option<&ThreatAsked>, issues: &mut Issues) -> Option<HostR
     }
     let mut list = |field: &str, asked: Option<&Vec<String>>| {
         let list = asked.cloned().unwrap_or_default();
-        if list.len() > MOST_ENTRIES
-            || list.iter().any(|entry| entry.is_empty() || entry.len() > LONGEST_ENTRY)
+        if list.len() > MAX_ENTRIES
+            || list.iter().any(|entry| entry.is_empty() || entry.len() > MAX_ENTRY_BYTES)
         {
-            let why = format!("must have at most {MOST_ENTRIES} entries of 1 to {LONGEST_ENTRY} characters");
+            let why = format!("must have at most {MAX_ENTRIES} entries of 1 to {MAX_ENTRY_BYTES} characters");
             issues.add(field, &why, "too_big");
             return Vec::new();
         }
@@ -97,29 +98,29 @@ pub fn resolve(asked: Option<&ThreatAsked>, issues: &mut Issues) -> Option<HostR
     forbids.then(|| HostRules(Arc::new(lists)))
 }
 
-pub fn redaction(asked: Option<&RedactAsked>, issues: &mut Issues) -> Option<RedactOptions> {
+pub fn redaction(asked: Option<&RedactInput>, issues: &mut Issues) -> Option<RedactOptions> {
     let default = RedactObject::default();
     let asked = match asked? {
-        RedactAsked::Plain(false) => return None,
-        RedactAsked::Plain(true) => &default,
-        RedactAsked::Object(object) => object.as_ref(),
+        RedactInput::Plain(false) => return None,
+        RedactInput::Plain(true) => &default,
+        RedactInput::Object(object) => object.as_ref(),
     };
     let mode = match asked.mode.as_deref() {
-        None | Some("accurate") => Mode::Accurate,
-        Some("aggressive") => Mode::Aggressive,
-        Some("fast") => Mode::Fast,
+        None | Some("accurate") => RedactMode::Accurate,
+        Some("aggressive") => RedactMode::Aggressive,
+        Some("fast") => RedactMode::Fast,
         Some(_) => {
             issues.add("redactPII.mode", "must be accurate, aggressive or fast", "invalid_value");
-            Mode::Accurate
+            RedactMode::Accurate
         }
     };
     let style = match asked.replace_style.as_deref() {
-        None | Some("tag") => Style::Tag,
-        Some("mask") => Style::Mask,
-        Some("remove") => Style::Remove,
+        None | Some("tag") => RedactStyle::Tag,
+        Some("mask") => RedactStyle::Mask,
+        Some("remove") => RedactStyle::Remove,
         Some(_) => {
             issues.add("redactPII.replaceStyle", "must be tag, mask or remove", "invalid_value");
-            Style::Tag
+            RedactStyle::Tag
         }
     };
     let entities = match &asked.entities {
@@ -166,11 +167,11 @@ mod tests {
 
     #[test]
     fn the_whitelist_wins() {
-        let asked = ThreatAsked {
+        let asked = ThreatInput {
             blacklist: Some(vec!["*.example".into()]),
             whitelist: Some(vec!["good.example".into()]),
             blocked_tlds: Some(vec![".zip".into()]),
-            ..ThreatAsked::default()
+            ..ThreatInput::default()
         };
         let mut issues = Issues::default();
         let rules = resolve(Some(&asked), &mut issues).unwrap();

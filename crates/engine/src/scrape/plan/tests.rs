@@ -2,9 +2,9 @@ use super::*;
 use serde_json::{Value, json};
 use wire::Kind;
 
-fn resolve(body: &Value) -> Result<ScrapePlan, WireError> {
+fn resolve(body: &Value) -> Result<ScrapePlan, wire::WireError> {
     let asked: ScrapeRequest = wire::read::body(body.to_string().as_bytes())?;
-    ScrapePlan::resolve(&asked, false, &|host| host == "wiki")
+    Ok(ScrapePlan::resolve(&asked, false, &|host| host == "wiki")?)
 }
 
 fn plan(more: &Value) -> ScrapePlan {
@@ -51,7 +51,7 @@ fn credentials_are_for_the_page_that_the_request_names() {
     );
     let credentials = &login.access.credentials;
     assert!(
-        credentials.cover(&url("https://example.com/b")) && !credentials.cover(&url("https://b.example/"))
+        credentials.covers(&url("https://example.com/b")) && !credentials.covers(&url("https://b.example/"))
     );
     assert_eq!(credentials.pairs().len(), 2);
     assert!(credentials.need_checked_certificate() && !format!("{login:?}").contains("secret"));
@@ -59,12 +59,12 @@ fn credentials_are_for_the_page_that_the_request_names() {
     assert!(!risky.access.check_certificate && !risky.access.credentials.need_checked_certificate());
     // Of no page: whoever asks must say for which one.
     let options: ScrapeOptions = serde_json::from_value(json!({ "headers": { "X-Own": "1" } })).unwrap();
-    let nobody = ScrapePlan::template(&options, false, CredentialScope::nobody()).unwrap();
+    let nobody = ScrapePlan::template(&options, false, CredentialScope::none()).unwrap();
     let page = nobody.for_page(url("https://me:secret@a.test/x"), "https://me:secret@a.test/x");
-    assert!(!page.access.credentials.cover(&page.url) && !page.cache.store);
+    assert!(!page.access.credentials.covers(&page.url) && !page.cache.store);
     assert_eq!((page.url.as_str(), page.written_url.as_str()), ("https://a.test/x", "https://a.test/x"));
-    assert!(must_have_a_place(&nobody.access.credentials, "headers").is_err());
-    assert!(must_have_a_place(&Credentials::none(), "headers").is_ok());
+    assert!(require_page_for_credentials(&nobody.access.credentials, "headers").is_err());
+    assert!(require_page_for_credentials(&Credentials::none(), "headers").is_ok());
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn addresses_are_read_as_people_write_them() {
     ] {
         assert_eq!(read(written).unwrap(), url, "{written}");
     }
-    let long = format!("http://example.com/{}", "a".repeat(net::LONGEST_URL));
+    let long = format!("http://example.com/{}", "a".repeat(net::MAX_URL_BYTES));
     for written in [
         "",
         "  ",
@@ -189,7 +189,7 @@ fn addresses_are_read_as_people_write_them() {
         &long,
     ] {
         let error = read(written).expect_err(written);
-        assert_eq!(error.kind, Kind::InvalidUrl, "{written}");
+        assert_eq!(error.kind(), Kind::InvalidUrl, "{written}");
         assert_eq!(error.text(), "Invalid URL");
     }
 }

@@ -1,22 +1,23 @@
-//! Developer sources: documentation, issues, pull requests and READMEs. Some filters speak of repositories and some of sources of
-//! documentation; each narrows the types it can speak of.
+//! Developer sources: documentation, issues, pull requests and READMEs. Some filters speak of repositories
+//! and some of sources of documentation; each narrows the types it can speak of.
 
 use super::{
-    Collections, DEFAULT_RESULTS, DEVELOPER, MOST_RESULTS, nothing_imported, now, number, query_text, word,
+    Collections, DEFAULT_RESULTS, DEVELOPER, MAX_RESULTS, nothing_imported, now, number, query_text, word,
 };
-use index::{Filter, Hit, Query};
+use crate::Error;
+use index::{Filter, IndexHit, Query};
 use uuid::Uuid;
+use wire::Issues;
 use wire::search_collections::{
-    Coverage, DeveloperAnswer, DeveloperCoverage, DeveloperPassage, DeveloperRequest, DeveloperResult,
-    License, RepoStatus, RepoTypes, SourceStatus, Words,
+    Coverage, DeveloperCoverage, DeveloperPassage, DeveloperRequest, DeveloperResponse, DeveloperResult,
+    License, RepoStatus, RepoTypes, SourceStatus, StringList,
 };
-use wire::{Issues, WireError};
 
 const TYPES: [&str; 4] = ["doc", "issue", "pull_request", "readme"];
-const MOST_REPOS: usize = 20;
-const MOST_SOURCES: usize = 20;
-const MOST_TOPICS: usize = 8;
-const MOST_PASSAGES: i64 = 5;
+const MAX_REPOS: usize = 20;
+const MAX_SOURCES: usize = 20;
+const MAX_TOPICS: usize = 8;
+const MAX_PASSAGES: i64 = 5;
 
 /// What a request means.
 #[derive(Debug)]
@@ -34,11 +35,11 @@ pub struct DeveloperPlan {
 }
 
 impl DeveloperPlan {
-    pub fn resolve(asked: &DeveloperRequest) -> Result<Self, WireError> {
+    pub fn resolve(asked: &DeveloperRequest) -> Result<Self, Error> {
         let mut issues = Issues::default();
         let query = query_text(&mut issues, asked.query.as_deref());
-        let k = number(&mut issues, "k", asked.k, DEFAULT_RESULTS, MOST_RESULTS);
-        let passages = number(&mut issues, "passages", asked.passages, 1, MOST_PASSAGES);
+        let k = number(&mut issues, "k", asked.k, DEFAULT_RESULTS, MAX_RESULTS);
+        let passages = number(&mut issues, "passages", asked.passages, 1, MAX_PASSAGES);
         let named = list(&mut issues, "types", asked.types.as_ref(), TYPES.len());
         for name in named.iter().filter(|name| !TYPES.contains(&name.as_str())) {
             issues.add(
@@ -47,11 +48,11 @@ impl DeveloperPlan {
                 "invalid_value",
             );
         }
-        let repos = list(&mut issues, "repos", asked.repos.as_ref(), MOST_REPOS);
+        let repos = list(&mut issues, "repos", asked.repos.as_ref(), MAX_REPOS);
         for repo in repos.iter().filter(|repo| !is_repository(repo)) {
             issues.add("repos", &format!("{repo} is not owner/name"), "invalid_value");
         }
-        let sources = list(&mut issues, "sources", asked.sources.as_ref(), MOST_SOURCES);
+        let sources = list(&mut issues, "sources", asked.sources.as_ref(), MAX_SOURCES);
         let skills = match asked.skills.as_deref() {
             None => false,
             Some("only") => true,
@@ -78,12 +79,12 @@ impl DeveloperPlan {
         Ok(Self { query, k, passages, types, repos, sources, filters, skills })
     }
 
-    pub fn most(&self) -> usize {
+    pub fn max_results(&self) -> usize {
         self.k
     }
 
-    pub async fn answer(&self, collections: &Collections, team: Uuid) -> DeveloperAnswer {
-        match self.look(collections, team).await {
+    pub async fn search(&self, collections: &Collections, team: Uuid) -> DeveloperResponse {
+        match self.query_index(collections, team).await {
             Ok(answer) => answer,
             Err(reason) => {
                 let cover = |wanted: bool| if wanted { Coverage::Unavailable } else { Coverage::Skipped };
@@ -92,7 +93,7 @@ impl DeveloperPlan {
         }
     }
 
-    async fn look(&self, collections: &Collections, team: Uuid) -> Result<DeveloperAnswer, String> {
+    async fn query_index(&self, collections: &Collections, team: Uuid) -> Result<DeveloperResponse, String> {
         let mut hits = Vec::new();
         let mut searched = 0;
         for query in self.queries(team) {
@@ -174,11 +175,11 @@ impl DeveloperPlan {
 }
 
 fn written(
-    hits: Vec<Hit>,
+    hits: Vec<IndexHit>,
     [doc, issue, pull_request, readme]: [Coverage; 4],
     warning: Option<String>,
-) -> DeveloperAnswer {
-    DeveloperAnswer {
+) -> DeveloperResponse {
+    DeveloperResponse {
         success: true,
         results: hits.into_iter().map(result).collect(),
         coverage: DeveloperCoverage { doc, issue, pull_request, readme },
@@ -193,7 +194,7 @@ fn blank(team: Uuid) -> Query {
     Query { team, collection: DEVELOPER.to_owned(), now: now(), ..Query::default() }
 }
 
-fn list(issues: &mut Issues, name: &str, given: Option<&Words>, most: usize) -> Vec<String> {
+fn list(issues: &mut Issues, name: &str, given: Option<&StringList>, most: usize) -> Vec<String> {
     let words: Vec<String> = given.map(|words| words.0.clone()).unwrap_or_default();
     if words.len() > most {
         issues.add(name, &format!("at most {most} are allowed"), "too_big");
@@ -218,7 +219,7 @@ fn filters(issues: &mut Issues, asked: &DeveloperRequest) -> Vec<Filter> {
     let is = |name: &str, value: String| Filter::Is(name.to_owned(), vec![value]);
     filters.extend(word(issues, "language", asked.language.as_deref()).map(|word| is("language", word)));
     filters.extend(word(issues, "license", asked.license.as_deref()).map(|word| is("license", word)));
-    let topics = list(issues, "topic", asked.topic.as_ref(), MOST_TOPICS);
+    let topics = list(issues, "topic", asked.topic.as_ref(), MAX_TOPICS);
     if !topics.is_empty() {
         filters.push(Filter::Is("topic".to_owned(), topics));
     }
@@ -239,7 +240,7 @@ fn filters(issues: &mut Issues, asked: &DeveloperRequest) -> Vec<Filter> {
     filters
 }
 
-fn result(hit: Hit) -> DeveloperResult {
+fn result(hit: IndexHit) -> DeveloperResult {
     let document = hit.document;
     let known = |name: &str| document.attributes.get(name).map(String::as_str);
     let kind = document.kind.as_deref().unwrap_or("doc");
@@ -285,8 +286,8 @@ mod tests {
     use super::*;
     use wire::search_collections::DeveloperQuery;
 
-    fn plan(query: &str) -> Result<DeveloperPlan, WireError> {
-        DeveloperPlan::resolve(&wire::read::query::<DeveloperQuery>(query).unwrap().into())
+    fn plan(query: &str) -> Result<DeveloperPlan, wire::WireError> {
+        Ok(DeveloperPlan::resolve(&wire::read::query::<DeveloperQuery>(query)?.into())?)
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Public law: what the operator imported of courts and authorities.
 
 use super::{
-    Collections, DEFAULT_RESULTS, GOV, MOST_RESULTS, nothing_imported, now, number, query_text, word,
+    Collections, DEFAULT_RESULTS, GOV, MAX_RESULTS, nothing_imported, now, number, query_text, word,
 };
-use index::{Filter, Hit, Query};
+use crate::Error;
+use index::{Filter, IndexHit, Query};
 use uuid::Uuid;
-use wire::search_collections::{GovAnswer, GovData, GovRequest, GovResult};
-use wire::{Issues, WireError};
+use wire::Issues;
+use wire::search_collections::{GovData, GovRequest, GovResponse, GovResult};
 
 const COURT_TYPES: [&str; 11] = [
     "federal-supreme",
@@ -22,7 +23,7 @@ const COURT_TYPES: [&str; 11] = [
     "state-attorney-general",
 ];
 /// Characters of a description.
-const LONGEST_DESCRIPTION: usize = 500;
+const MAX_DESCRIPTION_CHARS: usize = 500;
 
 /// What a request means.
 #[derive(Debug)]
@@ -34,10 +35,10 @@ pub struct GovPlan {
 }
 
 impl GovPlan {
-    pub fn resolve(asked: &GovRequest) -> Result<Self, WireError> {
+    pub fn resolve(asked: &GovRequest) -> Result<Self, Error> {
         let mut issues = Issues::default();
         let query = query_text(&mut issues, asked.query.as_deref());
-        let k = number(&mut issues, "k", asked.k, DEFAULT_RESULTS, MOST_RESULTS);
+        let k = number(&mut issues, "k", asked.k, DEFAULT_RESULTS, MAX_RESULTS);
         if asked.court_type.as_deref().is_some_and(|kind| !COURT_TYPES.contains(&kind)) {
             let known = COURT_TYPES.join(", ");
             issues.add("courtType", &format!("must be one of {known}"), "invalid_value");
@@ -63,11 +64,11 @@ impl GovPlan {
         Ok(Self { query, k, filters, sites })
     }
 
-    pub fn most(&self) -> usize {
+    pub fn max_results(&self) -> usize {
         self.k
     }
 
-    pub async fn answer(&self, collections: &Collections, team: Uuid) -> GovAnswer {
+    pub async fn search(&self, collections: &Collections, team: Uuid) -> GovResponse {
         let query = Query {
             team,
             collection: GOV.to_owned(),
@@ -88,15 +89,15 @@ impl GovPlan {
             Ok(found) => (found.hits, None),
         };
         let web = hits.into_iter().enumerate().map(|(place, hit)| result(place + 1, hit)).collect();
-        GovAnswer { success: true, data: GovData { web }, warning }
+        GovResponse { success: true, data: GovData { web }, warning }
     }
 }
 
-fn result(position: usize, hit: Hit) -> GovResult {
+fn result(position: usize, hit: IndexHit) -> GovResult {
     let document = hit.document;
     let said = hit.passages.into_iter().next();
     let text = said.or(Some(document.description).filter(|text| !text.is_empty())).unwrap_or(document.body);
-    let description = text.chars().take(LONGEST_DESCRIPTION).collect();
+    let description = text.chars().take(MAX_DESCRIPTION_CHARS).collect();
     GovResult { url: document.url, title: document.title, description, position }
 }
 
@@ -104,8 +105,8 @@ fn result(position: usize, hit: Hit) -> GovResult {
 mod tests {
     use super::*;
 
-    fn plan(query: &str) -> Result<GovPlan, WireError> {
-        GovPlan::resolve(&wire::read::query::<GovRequest>(query).unwrap())
+    fn plan(query: &str) -> Result<GovPlan, wire::WireError> {
+        Ok(GovPlan::resolve(&wire::read::query::<GovRequest>(query)?)?)
     }
 
     #[test]

@@ -1,30 +1,31 @@
-//! Search over collections that the operator brought in: [`developer`] sources and public law ([`gov`]). With nothing imported the
-//! answer is empty and says so; that is no error.
+//! Search over collections that the operator brought in: [`developer`] sources and public law ([`gov`]). With
+//! nothing imported the answer is empty and says so; that is no error.
 
 mod developer;
 mod gov;
 
 use super::feed::LocalIndex;
 use super::plan::credits;
+use crate::Error;
 use crate::callers::Caller;
 use crate::scrape::Scraper;
-use index::{Found, Query};
+use index::{IndexResults, Query};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::scrapes::NewScrape;
 use uuid::Uuid;
-use wire::search_collections::{DeveloperAnswer, DeveloperRequest, GovAnswer, GovRequest};
-use wire::{Issues, WireError};
+use wire::Issues;
+use wire::search_collections::{DeveloperRequest, DeveloperResponse, GovRequest, GovResponse};
 
 pub const DEVELOPER: &str = "developer";
 pub const GOV: &str = "gov";
 /// Characters of a query.
-const LONGEST_QUERY: usize = 2_000;
+const MAX_QUERY_CHARS: usize = 2_000;
 const DEFAULT_RESULTS: i64 = 10;
-const MOST_RESULTS: i64 = 100;
+const MAX_RESULTS: i64 = 100;
 /// What the index may take; it needs milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
-const KEPT: Duration = Duration::from_hours(24);
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
+const RECORD_RETENTION: Duration = Duration::from_hours(24);
 
 /// The capability.
 #[derive(Debug, Clone)]
@@ -43,26 +44,26 @@ impl Collections {
         &self,
         caller: &Caller,
         asked: &DeveloperRequest,
-    ) -> Result<DeveloperAnswer, WireError> {
+    ) -> Result<DeveloperResponse, Error> {
         let plan = developer::DeveloperPlan::resolve(asked)?;
-        let reservation = self.reserve(caller, plan.most()).await?;
-        let answer = plan.answer(self, caller.team).await;
+        let reservation = self.reserve(caller, plan.max_results()).await?;
+        let answer = plan.search(self, caller.team).await;
         self.record(caller, reservation, "search/developer", &plan.query, answer.results.len()).await?;
         Ok(answer)
     }
 
     /// Searches public law for a caller, who pays for what is found.
-    pub async fn gov(&self, caller: &Caller, asked: &GovRequest) -> Result<GovAnswer, WireError> {
+    pub async fn gov(&self, caller: &Caller, asked: &GovRequest) -> Result<GovResponse, Error> {
         let plan = gov::GovPlan::resolve(asked)?;
-        let reservation = self.reserve(caller, plan.most()).await?;
-        let answer = plan.answer(self, caller.team).await;
+        let reservation = self.reserve(caller, plan.max_results()).await?;
+        let answer = plan.search(self, caller.team).await;
         self.record(caller, reservation, "search/gov", &plan.query, answer.data.web.len()).await?;
         Ok(answer)
     }
 
     /// Asks the index; what went wrong is for the log and, in few words, for the caller.
-    async fn ask(&self, query: Query) -> Result<Found, String> {
-        match tokio::time::timeout(PATIENCE, self.local.search(query)).await {
+    async fn ask(&self, query: Query) -> Result<IndexResults, String> {
+        match tokio::time::timeout(SEARCH_TIMEOUT, self.local.search(query)).await {
             Ok(Ok(found)) => Ok(found),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "a collection could not be searched");
@@ -72,8 +73,8 @@ impl Collections {
         }
     }
 
-    async fn reserve(&self, caller: &Caller, most: usize) -> Result<Option<Uuid>, WireError> {
-        self.scraper.reserve(caller, credits(most), "search", PATIENCE * 2).await
+    async fn reserve(&self, caller: &Caller, most: usize) -> Result<Option<Uuid>, Error> {
+        self.scraper.reserve(caller, credits(most), "search", SEARCH_TIMEOUT * 2).await
     }
 
     async fn record(
@@ -83,7 +84,7 @@ impl Collections {
         endpoint: &str,
         query: &str,
         results: usize,
-    ) -> Result<(), WireError> {
+    ) -> Result<(), Error> {
         let record = NewScrape {
             id: Uuid::now_v7(),
             team_id: caller.team,
@@ -98,7 +99,7 @@ impl Collections {
             credits: credits(results),
             reservation,
             audit: None,
-            keep_for: KEPT,
+            keep_for: RECORD_RETENTION,
             private: caller.zero_data_retention,
             claim: None,
         };
@@ -110,7 +111,7 @@ impl Collections {
 fn query_text(issues: &mut Issues, given: Option<&str>) -> String {
     match given.map(str::trim) {
         None => issues.add("query", "required", "invalid_type"),
-        Some(text) => issues.length("query", text, &(1..=LONGEST_QUERY)),
+        Some(text) => issues.length("query", text, &(1..=MAX_QUERY_CHARS)),
     }
     given.unwrap_or_default().trim().to_owned()
 }

@@ -1,16 +1,17 @@
-//! Keeps the index of this process up to date with the store: pulls the feed, hands it to the index, commits. What is committed knows
-//! how far the feed was read, so a process that is killed goes on where the last commit was.
+//! Keeps the index of this process up to date with the store: pulls the feed, hands it to the index, commits.
+//! What is committed knows how far the feed was read, so a process that is killed goes on where the last
+//! commit was.
 
 use super::local::{LocalError, LocalIndex, blocking};
 use super::page::unpacked;
 use crate::storage::Storage;
-use index::{Entry, Index};
+use index::{Index, IndexEntry};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::search::{Feed, FeedEntry, GONE_KEPT};
+use store::search::{DELETED_PAGE_RETENTION, Feed, FeedEntry};
 use store::{Millis, Store};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -18,14 +19,16 @@ use uuid::Uuid;
 /// Lines of the feed that are read at once, and lines after which a long way through it is committed.
 const BATCH: u32 = 1_000;
 const COMMIT_AFTER: u64 = 20_000;
-/// How often the feed is looked at, an index that could not be written to, and one that another process writes to.
+/// How often the feed is looked at, an index that could not be written to, and one that another process
+/// writes to.
 const EVERY: Duration = Duration::from_millis(500);
 const RETRY: Duration = Duration::from_secs(3);
 const RETRY_ELSEWHERE: Duration = Duration::from_secs(10);
 /// How often it is noted when the feed was read to its end.
 const NOTE_EVERY: Millis = 10 * 60_000;
-/// Read to its end longer ago than this, the feed may have lost what went since; with a margin for clocks and slow starts.
-const LONGEST_REST: Duration = GONE_KEPT.saturating_sub(Duration::from_hours(12));
+/// Read to its end longer ago than this, the feed may have lost what went since; with a margin for clocks and
+/// slow starts.
+const MAX_REST: Duration = DELETED_PAGE_RETENTION.saturating_sub(Duration::from_hours(12));
 const NOTE: &str = "feed.json";
 
 #[derive(Debug, thiserror::Error)]
@@ -97,12 +100,12 @@ impl Feeder {
             }
             // What was taken in and not committed is read again next time.
             let Some(fed) = stop.run_until_cancelled(self.catch_up(|_| {})).await else { break };
-            pause = self.told(fed).await;
+            pause = self.report(fed).await;
         }
     }
 
     /// Says what came of a round, and how long to wait for the next.
-    async fn told(&self, fed: Result<Fed, FeedError>) -> Duration {
+    async fn report(&self, fed: Result<Fed, FeedError>) -> Duration {
         match fed {
             Ok(Fed { lines: 0, afresh: false, .. }) => EVERY,
             Ok(fed) => {
@@ -134,7 +137,8 @@ impl Feeder {
         }
     }
 
-    /// Reads the feed to its end; `told` hears of every batch. Fails with [`index::Error::Busy`] when another process does this.
+    /// Reads the feed to its end; `told` hears of every batch. Fails with [`index::Error::Busy`] when another
+    /// process does this.
     pub async fn catch_up(&self, mut told: impl FnMut(Fed)) -> Result<Fed, FeedError> {
         let local = self.local.clone();
         let opened = tokio::task::spawn_blocking(move || local.open_to_write());
@@ -181,14 +185,14 @@ impl Feeder {
         }
     }
 
-    /// The first part of the feed to take in: after what the index has, or from the start with an empty index when what it has is of
-    /// another feed or too old.
+    /// The first part of the feed to take in: after what the index has, or from the start with an empty index
+    /// when what it has is of another feed or too old.
     async fn begin(&self, index: &Arc<Index>, fed: &mut Fed) -> Result<(Feed, Note), FeedError> {
         let folder = self.local.folder();
         let reader = index.clone();
         let after = blocking(move || reader.last_seq()).await?;
         let feed = self.store.search_feed(after, BATCH).await?;
-        let note = Note::read(folder);
+        let note = Note::load(folder);
         match note {
             Some(note) if note.fits(&feed) => return Ok((feed, note)),
             _ => fed.afresh = true,
@@ -202,7 +206,7 @@ impl Feeder {
             self.store.search_feed(0, BATCH).await?
         };
         let note = Note { feed: feed.id, at_end: feed.now };
-        note.write(folder)?;
+        note.save(folder)?;
         Ok((feed, note))
     }
 
@@ -217,22 +221,23 @@ impl Feeder {
 }
 
 impl Note {
-    fn read(folder: &Path) -> Option<Self> {
+    fn load(folder: &Path) -> Option<Self> {
         // What cannot be read is as good as none: the index is filled again.
         serde_json::from_slice(&std::fs::read(folder.join(NOTE)).ok()?).ok()
     }
 
-    fn write(&self, folder: &Path) -> Result<(), FeedError> {
+    fn save(&self, folder: &Path) -> Result<(), FeedError> {
         let path = folder.join(NOTE);
         let draft = folder.join("feed.json.new");
-        let text = serde_json::to_vec(self).unwrap_or_default();
-        let written = std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, &path));
+        let text = serde_json::to_vec(self).map_err(io::Error::from);
+        let written = text.and_then(|text| std::fs::write(&draft, text));
+        let written = written.and_then(|()| std::fs::rename(&draft, &path));
         written.map_err(|source| FeedError::Note { path, source })
     }
 
     /// Whether an index with this note may go on with a feed.
     fn fits(&self, feed: &Feed) -> bool {
-        let longest = Millis::try_from(LONGEST_REST.as_millis()).unwrap_or(Millis::MAX);
+        let longest = Millis::try_from(MAX_REST.as_millis()).unwrap_or(Millis::MAX);
         self.feed == feed.id && !feed.ahead && feed.now - self.at_end < longest
     }
 
@@ -241,7 +246,7 @@ impl Note {
             return Ok(());
         }
         self.at_end = now;
-        self.write(folder)
+        self.save(folder)
     }
 }
 
@@ -251,7 +256,7 @@ fn take_in(index: &Index, lines: Vec<FeedEntry>) -> index::Result<u64> {
     let entries = lines.into_iter().map(|line| {
         let document = line.document.as_deref().and_then(unpacked);
         unreadable += u64::from(line.document.is_some() && document.is_none());
-        Entry {
+        IndexEntry {
             seq: line.seq,
             key: line.key,
             team: line.team,

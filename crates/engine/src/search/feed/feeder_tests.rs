@@ -1,6 +1,7 @@
-//! The index follows the store: what comes, changes and goes, over restarts, other databases and other processes.
+//! The index follows the store: what comes, changes and goes, over restarts, other databases and other
+//! processes.
 
-use super::super::page::{WEB, kept};
+use super::super::page::{WEB, to_new_search_page};
 use super::*;
 use index::{Document, Query};
 use std::fs;
@@ -23,7 +24,7 @@ async fn put(store: &Arc<dyn Store>, pages: impl IntoIterator<Item = (u8, &str)>
         let url = format!("https://a.test/{n}");
         let document =
             Document { url, title: format!("Page {n}"), body: words.to_owned(), ..Document::default() };
-        kept(WEB, &[n; 16], document).unwrap()
+        to_new_search_page(WEB, &[n; 16], document).unwrap()
     });
     store.put_search_pages(Uuid::nil(), pages.collect()).await.unwrap();
 }
@@ -102,7 +103,8 @@ async fn a_page_that_cannot_be_read_costs_itself_alone() {
     let folder = TempDir::new();
     let store = store(&folder, "a.db").await;
     put(&store, [(1, "gannets")]).await;
-    let mut broken = kept(WEB, &[2; 16], Document { title: "x".into(), ..Document::default() }).unwrap();
+    let mut broken =
+        to_new_search_page(WEB, &[2; 16], Document { title: "x".into(), ..Document::default() }).unwrap();
     broken.document = b"no such thing".to_vec();
     store.put_search_pages(Uuid::nil(), vec![broken]).await.unwrap();
     put(&store, [(3, "gannets")]).await;

@@ -1,12 +1,12 @@
 //! The index of this process: written to by one process of a machine, read by all that share its folder.
 
-use index::{Found, Index, Options, Query, Status};
+use index::{Index, IndexResults, Options, Query, Status};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Memory of the writer, at most: pages that come a few at a time take next to nothing of it, but a long way through the feed
-/// makes few large segments with it instead of many that are merged again and again.
-const MEMORY: usize = 256 << 20;
+/// Memory of the writer, at most: pages that come a few at a time take next to nothing of it, but a long way
+/// through the feed makes few large segments with it instead of many that are merged again and again.
+const WRITER_MEMORY_BYTES: usize = 256 << 20;
 
 /// Why the index did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,7 @@ impl LocalIndex {
     /// [`Self::open_to_read`].
     pub fn at(folder: PathBuf, max_bytes: u64) -> Self {
         let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(4);
-        let options = Options { memory: MEMORY, threads, max_bytes, ..Options::default() };
+        let options = Options { memory: WRITER_MEMORY_BYTES, threads, max_bytes, ..Options::default() };
         Self { folder, options, open: RwLock::default() }
     }
 
@@ -71,7 +71,7 @@ impl LocalIndex {
     }
 
     /// Asks the index, off the threads that serve.
-    pub async fn search(&self, query: Query) -> Result<Found, LocalError> {
+    pub async fn search(&self, query: Query) -> Result<IndexResults, LocalError> {
         let index = self.current().ok_or(LocalError::NotOpen)?.index;
         let mut found = blocking(move || index.search(&query)).await?;
         for hit in &mut found.hits {
@@ -96,13 +96,14 @@ impl LocalIndex {
 }
 
 #[async_trait::async_trait]
-impl search::Local for LocalIndex {
-    async fn search(&self, query: Query) -> Result<Found, String> {
+impl search::LocalSearch for LocalIndex {
+    async fn search(&self, query: Query) -> Result<IndexResults, String> {
         Self::search(self, query).await.map_err(|error| error.to_string())
     }
 }
 
-/// Files that an earlier version imported have their path on this machine as an address, which is not for callers to see.
+/// Files that an earlier version imported have their path on this machine as an address, which is not for
+/// callers to see.
 fn hide_path(url: &mut String) {
     if let Some(path) = url.strip_prefix("file:") {
         *url = format!("import:///{}", path.rsplit('/').next().unwrap_or_default());

@@ -1,7 +1,9 @@
-//! What the local index is fed from. The store keeps the pages ([`store::search`]); every process that answers searches has an index
-//! of them in a folder of its own, which follows the store's feed and can be thrown away at any time.
+//! What the local index is fed from. The store keeps the pages ([`store::search`]); every process that
+//! answers searches has an index of them in a folder of its own, which follows the store's feed and can be
+//! thrown away at any time.
 //!
-//! [`page`] makes what is kept of a scraped page, [`local`] is the index of this process, [`feeder`] keeps it up to date.
+//! [`page`] makes what is kept of a scraped page, [`local`] is the index of this process, [`feeder`] keeps it
+//! up to date.
 
 pub mod feeder;
 pub mod import;

@@ -1,16 +1,17 @@
-//! A page that was scraped, as it is kept for search: made on the bench, from the words that were written for the caller anyway.
+//! A scraped page as it is stored for search: made in the CPU pool, from the text that was written for the
+//! caller anyway.
 
-use super::plain::{Plain, plain};
+use super::plain::{PlainText, plain};
 use crate::crawl::order::entry_key;
 use crate::scrape::cache;
-use crate::scrape::capture::Capture;
+use crate::scrape::fetched_page::FetchedPage;
 use crate::scrape::plan::ScrapePlan;
-use content::page::Wanted;
-use content::sniff::Kind as Sniffed;
+use content::page::ContentScope;
+use content::sniff::ContentKind as Sniffed;
 use content::verdict::VerdictKind;
 use index::{Document, Image};
 use serde_json::Value;
-use sites::{Address, Sameness};
+use sites::{PageUrl, UrlEquivalence};
 use std::borrow::Cow;
 use store::search::{NewSearchPage, SearchKey};
 use url::Url;
@@ -19,17 +20,18 @@ use wire::scrape::{Document as Written, Metadata};
 /// The collection that scraped and crawled pages go into.
 pub const WEB: &str = "web";
 /// Blocks of a page's own description that are looked at for what kind of page it is.
-const MOST_BLOCKS: usize = 20;
+const MAX_BLOCKS: usize = 20;
 
-/// A page for the index; none when there is nothing to find on it. That it may be kept at all the caller has checked.
-pub fn of_scrape(plan: &ScrapePlan, capture: &Capture, written: &Written) -> Option<NewSearchPage> {
-    let is_page = matches!(capture.page.kind(), Sniffed::Html | Sniffed::Text);
-    if !is_page || capture.verdict.kind != VerdictKind::Content {
+/// A page for the index; none when there is nothing to find on it. That it may be kept at all the caller has
+/// checked.
+pub fn from_scrape(plan: &ScrapePlan, fetched: &FetchedPage, written: &Written) -> Option<NewSearchPage> {
+    let is_page = matches!(fetched.page.kind(), Sniffed::Html | Sniffed::Text);
+    if !is_page || fetched.verdict.kind != VerdictKind::Content {
         return None;
     }
     let metadata = &written.metadata;
     let said = |name: &str| metadata.get(name).and_then(Value::as_str);
-    let Plain { text, headings, links, images } = plain(&words_of(plan, capture, written)?);
+    let PlainText { text, headings, links, images } = plain(&words_of(plan, fetched, written)?);
     let title = said("title").or(headings.first().map(String::as_str)).unwrap_or_default().to_owned();
     let preview = said("ogImage").map(|url| Image {
         url: url.to_owned(),
@@ -39,7 +41,7 @@ pub fn of_scrape(plan: &ScrapePlan, capture: &Capture, written: &Written) -> Opt
     });
     let shown = images.into_iter().map(|(url, text)| Image { url, text, width: None, height: None });
     let document = Document {
-        url: capture.answer.url.to_string(),
+        url: fetched.response.url.to_string(),
         description: said("description").unwrap_or_default().to_owned(),
         headings,
         body: text,
@@ -51,16 +53,16 @@ pub fn of_scrape(plan: &ScrapePlan, capture: &Capture, written: &Written) -> Opt
         title,
         ..Document::default()
     };
-    kept(WEB, &key_of(&capture.answer.url)?, document)
+    to_new_search_page(WEB, &key_of(&fetched.response.url)?, document)
 }
 
 /// A document in the form that the store keeps; none when there is nothing to find in it.
-pub fn kept(collection: &str, key: &SearchKey, document: Document) -> Option<NewSearchPage> {
+pub fn to_new_search_page(collection: &str, key: &SearchKey, document: Document) -> Option<NewSearchPage> {
     let document = document.bounded();
     if document.body.trim().is_empty() && document.title.trim().is_empty() {
         return None;
     }
-    let mut words = cache::Fields::new("searchable");
+    let mut words = cache::KeyHasher::new("searchable");
     for part in [&document.url, &document.title, &document.description, &document.body] {
         words.add(part);
     }
@@ -88,17 +90,19 @@ pub fn unpacked(packed: &[u8]) -> Option<Document> {
 
 /// One page has one key, however its address is written.
 pub fn key_of(url: &Url) -> Option<SearchKey> {
-    Address::of(url.clone(), Sameness { ignore_query: false, similar: true }).ok().map(|one| entry_key(&one))
+    PageUrl::from_url(url.clone(), UrlEquivalence { ignore_query: false, similar: true })
+        .ok()
+        .map(|one| entry_key(&one))
 }
 
 /// The markdown that was written for the caller, when it is of the whole content; else one of our own.
-fn words_of<'a>(plan: &ScrapePlan, capture: &Capture, written: &'a Written) -> Option<Cow<'a, str>> {
+fn words_of<'a>(plan: &ScrapePlan, fetched: &FetchedPage, written: &'a Written) -> Option<Cow<'a, str>> {
     let whole = plan.parts.include_tags.is_empty() && plan.parts.exclude_tags.is_empty();
     if let Some(markdown) = written.markdown.as_deref().filter(|_| whole) {
         return Some(markdown.into());
     }
-    let selection = capture.page.select(&Wanted::default()).ok()?;
-    let markdown = capture.page.markdown(&selection, true);
+    let selection = fetched.page.select(&ContentScope::default()).ok()?;
+    let markdown = fetched.page.markdown(&selection, true);
     Some(match &plan.redact {
         Some(options) => content::redact::redact(&markdown, options).text.into(),
         None => markdown.into(),
@@ -114,7 +118,7 @@ pub fn primary_language(tag: &str) -> String {
 fn kind(metadata: &Metadata) -> Option<&'static str> {
     let blocks = metadata.get("jsonLd").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let of_graph = blocks.iter().filter_map(|block| block.get("@graph")?.as_array()).flatten();
-    let types = blocks.iter().chain(of_graph).take(MOST_BLOCKS).filter_map(|block| block.get("@type"));
+    let types = blocks.iter().chain(of_graph).take(MAX_BLOCKS).filter_map(|block| block.get("@type"));
     let mut is_article = metadata.get("og:type").and_then(Value::as_str) == Some("article");
     for named in types {
         let names = named.as_array().map_or(std::slice::from_ref(named), Vec::as_slice);
@@ -170,12 +174,12 @@ mod tests {
     #[test]
     fn what_is_kept_comes_out_again_and_the_same_has_the_same_hash() {
         let document = Document { title: "Gannets".into(), body: "They dive.".into(), ..Document::default() };
-        let page = kept(WEB, &[1; 16], document.clone()).unwrap();
+        let page = to_new_search_page(WEB, &[1; 16], document.clone()).unwrap();
         assert_eq!(unpacked(&page.document), Some(document.clone()));
-        assert_eq!(page, kept(WEB, &[1; 16], document.clone()).unwrap());
+        assert_eq!(page, to_new_search_page(WEB, &[1; 16], document.clone()).unwrap());
         let other = Document { body: "They swim.".into(), ..document };
-        assert_ne!(kept(WEB, &[1; 16], other).unwrap().hash, page.hash);
-        assert_eq!(kept(WEB, &[1; 16], Document::default()), None);
+        assert_ne!(to_new_search_page(WEB, &[1; 16], other).unwrap().hash, page.hash);
+        assert_eq!(to_new_search_page(WEB, &[1; 16], Document::default()), None);
         let key = |url: &str| key_of(&Url::parse(url).unwrap());
         assert_eq!(key("http://www.a.test/x/"), key("https://a.test/x"));
         assert_ne!(key("https://a.test/x"), key("https://a.test/x?p=2"));

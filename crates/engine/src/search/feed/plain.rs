@@ -1,15 +1,15 @@
-//! Markdown as the words a reader sees, with what it links to and shows: one pass over its lines, whoever wrote it.
+//! Markdown as the text a reader sees, with its links and images: one pass over the lines of untrusted input.
 
-/// Markdown past this is not read.
-const LONGEST: usize = 1 << 20;
-const MOST_LINKS: usize = 1_000;
-const MOST_IMAGES: usize = 50;
-const MOST_HEADINGS: usize = 200;
+/// Markdown beyond this is not read.
+const MAX_MARKDOWN_BYTES: usize = 1 << 20;
+const MAX_LINKS: usize = 1_000;
+const MAX_IMAGES: usize = 50;
+const MAX_HEADINGS: usize = 200;
 /// Quotes and lists within each other at the start of a line.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// Bytes of an address, and of a tag that is left out.
-const LONGEST_ADDRESS: usize = 2_048;
-const LONGEST_TAG: usize = 1_000;
+const MAX_ADDRESS_BYTES: usize = 2_048;
+const MAX_TAG_BYTES: usize = 1_000;
 /// Stands in the output for a bracket that may turn out to be a link's.
 const OPEN: u8 = 1;
 
@@ -26,7 +26,7 @@ static MARKS: [bool; 256] = {
 };
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Plain {
+pub struct PlainText {
     pub text: String,
     pub headings: Vec<String>,
     /// Addresses, in order.
@@ -36,9 +36,9 @@ pub struct Plain {
 }
 
 /// Reads markdown.
-pub fn plain(markdown: &str) -> Plain {
-    let markdown = &markdown[..markdown.floor_char_boundary(LONGEST)];
-    let mut plain = Plain { text: String::with_capacity(markdown.len()), ..Plain::default() };
+pub fn plain(markdown: &str) -> PlainText {
+    let markdown = &markdown[..markdown.floor_char_boundary(MAX_MARKDOWN_BYTES)];
+    let mut plain = PlainText { text: String::with_capacity(markdown.len()), ..PlainText::default() };
     let mut fence: Option<(u8, usize)> = None;
     for line in markdown.lines() {
         let trimmed = line.trim_start();
@@ -60,7 +60,7 @@ pub fn plain(markdown: &str) -> Plain {
     plain
 }
 
-impl Plain {
+impl PlainText {
     fn read_line(&mut self, line: &str) {
         let line = without_marks(line);
         if is_rule(line) || is_definition(line) {
@@ -70,7 +70,7 @@ impl Plain {
         let after = &line[level..];
         if (1..=6).contains(&level) && (after.is_empty() || after.starts_with(' ')) {
             let words = self.inline(after.trim().trim_end_matches('#'));
-            if !words.is_empty() && self.headings.len() < MOST_HEADINGS {
+            if !words.is_empty() && self.headings.len() < MAX_HEADINGS {
                 self.headings.push(words.clone());
             }
             self.add_line(&words);
@@ -172,11 +172,11 @@ impl Plain {
         match open {
             Some((place, true)) => {
                 let said: Vec<u8> = out.split_off(place).into_iter().filter(|byte| *byte != OPEN).collect();
-                if is_web && self.images.len() < MOST_IMAGES {
+                if is_web && self.images.len() < MAX_IMAGES {
                     self.images.push((address.to_owned(), String::from_utf8_lossy(&said).trim().to_owned()));
                 }
             }
-            _ if is_web && self.links.len() < MOST_LINKS => self.links.push(address.to_owned()),
+            _ if is_web && self.links.len() < MAX_LINKS => self.links.push(address.to_owned()),
             _ => {}
         }
     }
@@ -193,7 +193,7 @@ fn opens_fence(line: &str) -> Option<(u8, usize)> {
 
 /// A line without the marks of quotes and lists before it.
 fn without_marks(mut line: &str) -> &str {
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         let digits = line.bytes().take_while(u8::is_ascii_digit).take(9).count();
         let rest = if let Some(rest) = line.strip_prefix('>') {
             rest
@@ -243,7 +243,7 @@ fn code_span(line: &str, at: usize) -> (&str, usize) {
 /// The address in parentheses at a place, and where they end.
 fn destination(line: &str, at: usize) -> Option<(&str, usize)> {
     let inside = line[at..].strip_prefix('(')?;
-    let inside = &inside[..inside.floor_char_boundary(LONGEST_ADDRESS)];
+    let inside = &inside[..inside.floor_char_boundary(MAX_ADDRESS_BYTES)];
     let start = at + 1;
     if let Some(angled) = inside.strip_prefix('<') {
         let end = angled.find('>')?;
@@ -273,7 +273,7 @@ fn tag(line: &str, at: usize) -> Option<(&str, usize)> {
     if !(first.is_ascii_alphabetic() || matches!(first, b'/' | b'!')) {
         return None;
     }
-    let end = rest[..rest.floor_char_boundary(LONGEST_TAG)].find('>')?;
+    let end = rest[..rest.floor_char_boundary(MAX_TAG_BYTES)].find('>')?;
     let inside = &rest[..end];
     let is_address = inside.contains("://") && !inside.contains(' ');
     Some((if is_address { inside } else { "" }, at + 1 + end + 1))

@@ -1,10 +1,10 @@
 //! The sources and categories of a search, each source with options of its own.
 
-use search::{Category, Kind, Question, WEB, Window};
+use search::{Category, Question, SourceKind, TimeRange, WEB_COLLECTION};
 use wire::search::{SearchRequest, SourceObject};
 use wire::{Issue, Issues, PathPart};
 
-const LONGEST_LOCATION: usize = 200;
+const MAX_LOCATION_CHARS: usize = 200;
 
 /// The categories of a search.
 pub struct Categories {
@@ -15,7 +15,7 @@ pub struct Categories {
 
 impl Categories {
     pub fn resolve(asked: &SearchRequest, issues: &mut Issues) -> Self {
-        let mut found = Self { narrowing: Vec::new(), collection: WEB };
+        let mut found = Self { narrowing: Vec::new(), collection: WEB_COLLECTION };
         let asked = asked.categories.as_deref().unwrap_or_default();
         for (place, category) in asked.iter().enumerate() {
             match (category.name(), Category::from_name(category.name())) {
@@ -36,7 +36,7 @@ impl Categories {
             }
         }
         let others = asked.iter().filter(|category| category.name() != found.collection).count();
-        if found.collection != WEB && others > 0 {
+        if found.collection != WEB_COLLECTION && others > 0 {
             let text = format!("{} cannot be combined with other categories", found.collection);
             issues.add("categories", &text, "custom");
         }
@@ -68,9 +68,9 @@ pub fn sources(
             Vec::new()
         };
         let kind = match name {
-            "web" => Kind::Web,
-            "news" => Kind::News,
-            "images" => Kind::Images,
+            "web" => SourceKind::Web,
+            "news" => SourceKind::News,
+            "images" => SourceKind::Images,
             "alexandria" => {
                 tools = true;
                 continue;
@@ -80,7 +80,7 @@ pub fn sources(
                 continue;
             }
         };
-        if categories.collection != WEB && kind != Kind::Web {
+        if categories.collection != WEB_COLLECTION && kind != SourceKind::Web {
             let text = format!("the category {} has results for web only", categories.collection);
             issues.push(Issue::new(at.clone(), &text, "custom"));
         }
@@ -91,7 +91,7 @@ pub fn sources(
             kind,
             collection: categories.collection,
             categories: categories.narrowing.clone(),
-            window: window(issues, &at, options.tbs.as_ref(), asked.tbs.as_ref()),
+            time_range: time_range(issues, &at, options.tbs.as_ref(), asked.tbs.as_ref()),
             country: country(issues, &at, options.country.as_ref(), asked.country.as_ref()),
             language: language(issues, &at, options.lang.as_ref(), asked.lang.as_ref()),
             location: location(issues, &at, options.location.as_ref(), asked.location.as_ref()),
@@ -113,11 +113,16 @@ fn either<'a>(
     own.or(common).map(|value| (value.trim(), path))
 }
 
-fn window(issues: &mut Issues, at: &[PathPart], own: Option<&String>, common: Option<&String>) -> Window {
-    let Some((tbs, path)) = either(at, "tbs", own, common) else { return Window::default() };
-    Window::read(tbs).unwrap_or_else(|why| {
+fn time_range(
+    issues: &mut Issues,
+    at: &[PathPart],
+    own: Option<&String>,
+    common: Option<&String>,
+) -> TimeRange {
+    let Some((tbs, path)) = either(at, "tbs", own, common) else { return TimeRange::default() };
+    TimeRange::parse(tbs).unwrap_or_else(|why| {
         issues.push(Issue::new(path, &why, "invalid_value"));
-        Window::default()
+        TimeRange::default()
     })
 }
 
@@ -161,8 +166,8 @@ fn location(
     common: Option<&String>,
 ) -> Option<String> {
     let (place, path) = either(at, "location", own, common)?;
-    if place.is_empty() || place.chars().count() > LONGEST_LOCATION {
-        let text = format!("must have 1 to {LONGEST_LOCATION} characters");
+    if place.is_empty() || place.chars().count() > MAX_LOCATION_CHARS {
+        let text = format!("must have 1 to {MAX_LOCATION_CHARS} characters");
         issues.push(Issue::new(path, &text, "invalid_value"));
         return None;
     }

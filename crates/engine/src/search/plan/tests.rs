@@ -1,10 +1,10 @@
 use super::*;
-use search::Kind;
+use search::SourceKind;
 use serde_json::{Value, json};
 
-fn plan(body: &Value) -> Result<SearchPlan, WireError> {
+fn plan(body: &Value) -> Result<SearchPlan, wire::WireError> {
     let asked = wire::read::body(body.to_string().as_bytes())?;
-    SearchPlan::resolve(&asked, Uuid::nil(), false)
+    Ok(SearchPlan::resolve(&asked, Uuid::nil(), false)?)
 }
 
 fn path_of(body: &Value) -> String {
@@ -18,7 +18,7 @@ fn defaults_are_those_of_the_contract() {
     let plan = plan(&json!({ "query": "cats" })).unwrap();
     assert_eq!(plan.questions.len(), 1);
     let question = &plan.questions[0];
-    assert_eq!((question.kind, question.limit, plan.timeout), (Kind::Web, 10, Duration::from_mins(1)));
+    assert_eq!((question.kind, question.limit, plan.timeout), (SourceKind::Web, 10, Duration::from_mins(1)));
     assert!(question.highlights && plan.scrape.is_none() && !plan.tools && !plan.private);
     assert_eq!((credits(0), credits(1), credits(10), credits(11)), (0, 2, 2, 4));
 }
@@ -29,7 +29,10 @@ fn a_source_has_options_of_its_own() {
     let plan = plan(&json!({ "query": "x", "sources": sources, "tbs": "qdr:y", "country": "us" })).unwrap();
     assert_eq!(plan.questions.len(), 2, "a source that is named twice is asked once");
     let (web, news) = (&plan.questions[0], &plan.questions[1]);
-    assert_eq!((web.window.tbs().as_deref(), news.window.tbs().as_deref()), (Some("qdr:d"), Some("qdr:y")));
+    assert_eq!(
+        (web.time_range.tbs().as_deref(), news.time_range.tbs().as_deref()),
+        (Some("qdr:d"), Some("qdr:y"))
+    );
     assert_eq!((web.country.as_deref(), web.language.as_deref()), (Some("DE"), Some("de")));
     assert_eq!((news.country.as_deref(), news.location.as_deref()), (Some("US"), None));
 }

@@ -1,15 +1,15 @@
-//! What the local search index of this machine holds. It is looked at beside whoever writes to it.
+//! The local search index of this machine; read even while a server writes to it.
 
-use super::{Finding, Verdict};
-use crate::home;
+use super::{CheckResult, CheckStatus};
+use crate::data_dir;
 use crate::settings::Settings;
 
-pub async fn find(settings: &Settings) -> Finding {
+pub async fn check(settings: &Settings) -> CheckResult {
     let part = "index";
-    let local = home::local_index(settings);
+    let local = data_dir::local_index(settings);
     if !local.folder().exists() {
-        let text = "made by the first start; nothing to find yet".to_owned();
-        return Finding { part, verdict: Verdict::Ok, text };
+        let text = "does not exist yet; the first start creates it".to_owned();
+        return CheckResult { part, verdict: CheckStatus::Ok, text };
     }
     let status = match local.open_to_read() {
         Ok(_) => local.status().await,
@@ -20,12 +20,14 @@ pub async fn find(settings: &Settings) -> Finding {
             let megabytes = status.bytes / 1_000_000;
             let evicted = match status.evicted {
                 0 => String::new(),
-                evicted => format!("; {evicted} had to go (search_index_limit)"),
+                evicted => {
+                    format!("; {evicted} were removed because the index was full (search_index_limit)")
+                }
             };
             let text = format!("{} documents, {megabytes} MB{evicted}", status.documents);
-            Finding { part, verdict: Verdict::Ok, text }
+            CheckResult { part, verdict: CheckStatus::Ok, text }
         }
-        // The next start sets it aside and fills it again.
-        Err(error) => Finding { part, verdict: Verdict::Missing, text: error.to_string() },
+        // The next start replaces it and fills it again.
+        Err(error) => CheckResult { part, verdict: CheckStatus::Missing, text: error.to_string() },
     }
 }

@@ -1,22 +1,21 @@
-//! Who is asked when somebody searches. Nothing is sent: some of them count every question.
+//! Which search providers are configured. No request is sent: some providers charge for each one.
 
-use super::{Finding, Verdict};
+use super::{CheckResult, CheckStatus};
 use crate::settings::Settings;
-use ::search::{Make, Mode};
+use ::search::{ProviderKind, ProviderMode};
 
-pub fn find(settings: &Settings) -> Finding {
+pub fn check(settings: &Settings) -> CheckResult {
     let listed = settings.search.listed();
-    let names: Vec<&str> = listed.iter().map(|listed| listed.make.name()).collect();
-    let web = listed.iter().any(|listed| listed.make != Make::Local);
+    let names: Vec<&str> = listed.iter().map(|listed| listed.kind.name()).collect();
+    let web = listed.iter().any(|listed| listed.kind != ProviderKind::Local);
     let how = match settings.search.mode {
-        Mode::Fallback => "one after another",
-        Mode::Parallel => "all at once",
+        ProviderMode::Fallback => "one after another",
+        ProviderMode::Parallel => "all at once",
     };
     let text = if web {
         format!("{}, {how}", names.join(", "))
     } else {
-        "what this server has scraped or been given; no web provider (search_providers, docs/search.md)"
-            .to_owned()
+        "local index only; no web provider is configured (search_providers, docs/search.md)".to_owned()
     };
-    Finding { part: "search", verdict: if web { Verdict::Ok } else { Verdict::Missing }, text }
+    CheckResult { part: "search", verdict: if web { CheckStatus::Ok } else { CheckStatus::Missing }, text }
 }

@@ -1,25 +1,28 @@
-//! Whether this process can read the stored secrets of its database.
+//! Whether this process can decrypt the stored secrets of its database.
 
-use super::{Finding, Verdict};
+use super::{CheckResult, CheckStatus};
 use crate::settings::Settings;
-use crate::{home, secret_keys};
+use crate::{data_dir, secret_keys};
 
-pub async fn find(settings: &Settings) -> Finding {
+pub async fn check(settings: &Settings) -> CheckResult {
     let part = "secrets";
     let (verdict, text) =
-        look(settings).await.unwrap_or_else(|error| (Verdict::Broken, format!("{error:#}")));
-    Finding { part, verdict, text }
+        check_keys(settings).await.unwrap_or_else(|error| (CheckStatus::Broken, format!("{error:#}")));
+    CheckResult { part, verdict, text }
 }
 
-async fn look(settings: &Settings) -> anyhow::Result<(Verdict, String)> {
+async fn check_keys(settings: &Settings) -> anyhow::Result<(CheckStatus, String)> {
     let keys = secret_keys::find(settings)?;
-    // A database that cannot be opened is told of elsewhere.
-    let known = store::secret_key_ids(&home::store_options(settings)).await.unwrap_or_default();
+    // Another check reports a database that cannot be opened.
+    let known = store::secret_key_ids(&data_dir::store_options(settings)).await.unwrap_or_default();
     let Some(keys) = keys else {
         return Ok(if known.is_empty() {
-            (Verdict::Ok, format!("the first start makes {}", secret_keys::key_file(settings).display()))
+            (
+                CheckStatus::Ok,
+                format!("the first start creates {}", secret_keys::key_file(settings).display()),
+            )
         } else {
-            (Verdict::Broken, secret_keys::missing(settings, &known))
+            (CheckStatus::Broken, secret_keys::missing_key_error(settings, &known))
         });
     };
     let own = keys.current.id();
@@ -30,7 +33,7 @@ async fn look(settings: &Settings) -> anyhow::Result<(Verdict, String)> {
     };
     if let Some(missing) = known.iter().find(|id| !keys.has(**id)) {
         return Ok((
-            Verdict::Broken,
+            CheckStatus::Broken,
             format!(
                 "encrypted with the key {missing}, which this process does not have (it has {own} from {from}): set secret_key or \
                  previous_secret_keys, or run `gannet secrets reset`"
@@ -38,9 +41,9 @@ async fn look(settings: &Settings) -> anyhow::Result<(Verdict, String)> {
         ));
     }
     if settings.secret_key.is_none() && secret_keys::is_open_to_others(settings) {
-        return Ok((Verdict::Warning, format!("{from} can be read by other users of this machine")));
+        return Ok((CheckStatus::Warning, format!("{from} is readable by other users of this machine")));
     }
     let older = known.iter().filter(|id| **id != own).count();
     let older = if older > 0 { "; older keys are in use until `gannet secrets rekey`" } else { "" };
-    Ok((Verdict::Ok, format!("encrypted with the key {own} from {from}{older}")))
+    Ok((CheckStatus::Ok, format!("encrypted with the key {own} from {from}{older}")))
 }

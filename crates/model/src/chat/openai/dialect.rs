@@ -1,22 +1,23 @@
-//! What a server takes. It begins with everything; what is complained about is left out from then on.
+//! The options that a server accepts. All are tried first; an option that causes an error is left out from
+//! then on.
 
-use super::super::{Ask, ChatError};
+use super::super::{ChatError, ChatRequest};
 
-/// How an answer is asked to be JSON of a schema.
+/// How JSON of a schema is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SchemaWay {
-    /// The server holds the model to it.
+pub enum SchemaMode {
+    /// The server enforces the schema.
     Schema,
-    /// The server holds the model to some JSON object.
+    /// The server enforces a JSON object.
     Object,
-    /// In words.
+    /// In the prompt only.
     Words,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "each is one thing that servers differ in")]
+#[expect(clippy::struct_excessive_bools, reason = "each is one option that servers differ in")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
-    pub schema: SchemaWay,
+    pub schema: SchemaMode,
     pub tools: bool,
     pub streams: bool,
     /// Usage at the end of a stream.
@@ -29,7 +30,7 @@ pub struct Dialect {
 impl Default for Dialect {
     fn default() -> Self {
         Self {
-            schema: SchemaWay::Schema,
+            schema: SchemaMode::Schema,
             tools: true,
             streams: true,
             stream_options: true,
@@ -40,11 +41,11 @@ impl Default for Dialect {
 }
 
 impl Dialect {
-    /// How often a server can be learned from.
-    pub const LESSONS: usize = 7;
+    /// The number of options that can be left out.
+    pub const OPTIONS: usize = 7;
 
-    /// What a complaint about a request teaches, when it names something that can be done without.
-    pub fn lesson(self, why: &str, ask: &Ask) -> Option<Self> {
+    /// The dialect without the option that an error message names, if there is one.
+    pub fn without_rejected(self, why: &str, ask: &ChatRequest) -> Option<Self> {
         let why = why.to_ascii_lowercase();
         let names = |words: &[&str]| words.iter().any(|word| why.contains(word));
         if !self.completion_tokens && names(&["max_completion_tokens"]) {
@@ -57,8 +58,8 @@ impl Dialect {
             return Some(Self { temperature: false, ..self });
         }
         let about_schema = names(&["response_format", "json_schema", "json_object", "grammar", "schema"]);
-        if ask.schema.is_some() && ask.tools.is_empty() && about_schema && self.schema != SchemaWay::Words {
-            let less = if self.schema == SchemaWay::Schema { SchemaWay::Object } else { SchemaWay::Words };
+        if ask.schema.is_some() && ask.tools.is_empty() && about_schema && self.schema != SchemaMode::Words {
+            let less = if self.schema == SchemaMode::Schema { SchemaMode::Object } else { SchemaMode::Words };
             return Some(Self { schema: less, ..self });
         }
         if self.streams && names(&["stream"]) {
@@ -67,8 +68,8 @@ impl Dialect {
         None
     }
 
-    /// Whether an error says that the server knows no tools; a request for them cannot do without.
-    pub fn refuses_tools(self, error: &ChatError, ask: &Ask) -> bool {
+    /// Whether an error says that the server does not support tools, without which the request is useless.
+    pub fn refuses_tools(self, error: &ChatError, ask: &ChatRequest) -> bool {
         let about =
             |why: &str| ["tool", "function"].iter().any(|word| why.to_ascii_lowercase().contains(word));
         self.tools && !ask.tools.is_empty() && matches!(error, ChatError::Refused(why) if about(why))
@@ -80,26 +81,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn complaints_teach_what_to_leave_out_and_end() {
-        let plain = Ask::default();
-        let with_schema = Ask { schema: Some(serde_json::json!({})), ..Ask::default() };
+    fn error_messages_turn_options_off() {
+        let plain = ChatRequest::default();
+        let with_schema = ChatRequest { schema: Some(serde_json::json!({})), ..ChatRequest::default() };
         let all = Dialect::default();
-        let taught =
-            all.lesson("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", &plain);
+        let taught = all.without_rejected(
+            "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+            &plain,
+        );
         assert!(taught.unwrap().completion_tokens);
-        assert!(!all.lesson("Unknown field: stream_options", &plain).unwrap().stream_options);
-        assert!(!all.lesson("'temperature' does not support 0", &plain).unwrap().temperature);
-        assert_eq!(all.lesson("model not found", &plain), None);
-        assert_eq!(all.lesson("invalid response_format", &plain), None, "it was not sent");
+        assert!(!all.without_rejected("Unknown field: stream_options", &plain).unwrap().stream_options);
+        assert!(!all.without_rejected("'temperature' does not support 0", &plain).unwrap().temperature);
+        assert_eq!(all.without_rejected("model not found", &plain), None);
+        assert_eq!(all.without_rejected("invalid response_format", &plain), None, "it was not sent");
         let mut known = all;
-        let mut lessons = 0;
+        let mut changes = 0;
         let why = "response_format stream stream_options temperature max_completion_tokens";
-        while let Some(next) = known.lesson(why, &with_schema) {
+        while let Some(next) = known.without_rejected(why, &with_schema) {
             known = next;
-            lessons += 1;
+            changes += 1;
         }
         assert!(
-            lessons <= Dialect::LESSONS && known.schema == SchemaWay::Words && !known.streams,
+            changes <= Dialect::OPTIONS && known.schema == SchemaMode::Words && !known.streams,
             "{known:?}"
         );
     }

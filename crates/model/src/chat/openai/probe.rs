@@ -1,53 +1,53 @@
-//! What a server can do, found out by asking: its list of models, the size of the context where it tells, one tool call, and one
-//! answer of a tiny schema.
+//! Finds out what a server supports: its list of models, the context size if it reports one, a tool call, and
+//! a response with a small schema.
 
-use super::super::{Ask, Chat, ChatError, Message, Tool};
-use super::dialect::SchemaWay;
-use super::{OpenAi, Trouble};
+use super::super::{Chat, ChatError, ChatRequest, Message, Tool};
+use super::dialect::SchemaMode;
+use super::{AttemptError, OpenAi};
 use net::{Deadline, Purpose, Request};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The name of the tool and of the schema; servers that play a part in tests know it.
-const NAME: &str = "gannet_probe";
-const LONGEST_LOOK: Duration = Duration::from_secs(5);
-/// Ollama cuts what is longer than this without a word, unless it is told otherwise.
-const OLLAMA_CONTEXT: u32 = 4_096;
-const MOST_MODELS: usize = 1_000;
+/// Name of the tool and of the schema; scripted test servers recognise it.
+const PROBE_NAME: &str = "gannet_probe";
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Ollama silently cuts off longer input unless configured otherwise.
+const OLLAMA_CONTEXT_TOKENS: u32 = 4_096;
+const MAX_MODELS: usize = 1_000;
 
-/// What the probe found.
+/// The result of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub struct ProbeReport {
     pub model: String,
-    /// Where, without a password.
+    /// The base URL without a password.
     pub base: String,
-    /// Why it cannot be used, when it cannot.
-    pub trouble: Option<ChatError>,
-    /// Whether the server lists the model; none when it has no list.
+    /// Why the model cannot be used.
+    pub error: Option<ChatError>,
+    /// Whether the server lists the model; none if it has no list.
     pub listed: Option<bool>,
     pub tools: bool,
     pub json_schema: bool,
-    /// None: the server does not tell, and a careful size is used.
+    /// None: the server does not report it, and a conservative size is used.
     pub context: Option<u32>,
-    /// What is used.
+    /// The size in use.
     pub context_tokens: u32,
 }
 
 impl OpenAi {
-    /// Finds out everything, by a few small requests.
-    pub async fn probe(&self, deadline: Deadline) -> Report {
+    /// Probes everything with a few small requests.
+    pub async fn probe(&self, deadline: Deadline) -> ProbeReport {
         let models = self.models(deadline).await;
         self.find_context(deadline).await;
-        let trouble = match self.try_schema(deadline).await {
+        let error = match self.try_schema(deadline).await {
             Ok(()) => self.try_tools(deadline).await.err(),
             Err(error) => Some(error),
         };
         let abilities = self.abilities();
-        Report {
+        ProbeReport {
             model: self.endpoint.model.clone(),
             base: self.base(),
-            trouble,
-            listed: models.ok().map(|models| entry(&models, &self.endpoint.model).is_some()),
+            error,
+            listed: models.ok().map(|models| find_entry(&models, &self.endpoint.model).is_some()),
             tools: abilities.tools,
             json_schema: abilities.json_schema,
             context: self.endpoint.context.or(self.context.get().copied().flatten()),
@@ -55,22 +55,22 @@ impl OpenAi {
         }
     }
 
-    /// Whether answers are held to a schema: the question does not tell the names of the fields.
+    /// Whether the server enforces a schema: the prompt does not name the fields.
     async fn try_schema(&self, deadline: Deadline) -> Result<(), ChatError> {
-        let schema = json!({ "title": NAME, "type": "object", "properties": { "ok": { "type": "boolean" } },
+        let schema = json!({ "title": PROBE_NAME, "type": "object", "properties": { "ok": { "type": "boolean" } },
             "required": ["ok"], "additionalProperties": false });
-        let ask = Ask {
+        let ask = ChatRequest {
             messages: vec![Message::User("Is water wet? Answer in JSON.".to_owned())],
             schema: Some(schema),
             max_tokens: Some(32),
-            ..Ask::default()
+            ..ChatRequest::default()
         };
-        let reply = self.ask(&ask, deadline).await?;
+        let response = self.ask(&ask, deadline).await?;
         let held =
-            serde_json::from_str::<Value>(reply.text.trim()).is_ok_and(|answer| answer["ok"].is_boolean());
-        if !held && self.dialect().schema == SchemaWay::Schema {
-            // It takes the field and does nothing with it.
-            self.learn(|dialect| dialect.schema = SchemaWay::Object);
+            serde_json::from_str::<Value>(response.text.trim()).is_ok_and(|answer| answer["ok"].is_boolean());
+        if !held && self.dialect().schema == SchemaMode::Schema {
+            // It accepts the option but ignores it.
+            self.update_dialect(|dialect| dialect.schema = SchemaMode::Object);
         }
         Ok(())
     }
@@ -78,53 +78,56 @@ impl OpenAi {
     async fn try_tools(&self, deadline: Deadline) -> Result<(), ChatError> {
         let parameters =
             json!({ "type": "object", "properties": { "ok": { "type": "boolean" } }, "required": ["ok"] });
-        let tool =
-            Tool { name: NAME.to_owned(), description: "Reports that tools work.".to_owned(), parameters };
-        let ask = Ask {
-            messages: vec![Message::User(format!("Call the tool {NAME} with ok set to true."))],
+        let tool = Tool {
+            name: PROBE_NAME.to_owned(),
+            description: "Reports that tools work.".to_owned(),
+            parameters,
+        };
+        let ask = ChatRequest {
+            messages: vec![Message::User(format!("Call the tool {PROBE_NAME} with ok set to true."))],
             tools: vec![tool],
             max_tokens: Some(64),
-            ..Ask::default()
+            ..ChatRequest::default()
         };
         match self.ask(&ask, deadline).await {
-            Ok(reply) => {
-                let called = reply.calls.iter().any(|call| call.name == NAME);
-                self.learn(|dialect| dialect.tools = called);
+            Ok(response) => {
+                let called = response.calls.iter().any(|call| call.name == PROBE_NAME);
+                self.update_dialect(|dialect| dialect.tools = called);
                 Ok(())
             }
-            // It talks, for it did a moment ago; tools are what it does not know.
+            // It responded to the previous request, so only tools are not supported.
             Err(ChatError::Refused(_)) => {
-                self.learn(|dialect| dialect.tools = false);
+                self.update_dialect(|dialect| dialect.tools = false);
                 Ok(())
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Asks for the size of the context, once; a server that cannot be reached is asked again next time.
+    /// Asks for the context size once; after an error it is asked again next time.
     pub(super) async fn find_context(&self, deadline: Deadline) {
         if self.endpoint.context.is_none() {
-            // What went wrong is told by whoever asks for words next.
-            let _ = self.context.get_or_try_init(|| self.look_for_context(deadline)).await;
+            // The next chat request will report the error.
+            let _ = self.context.get_or_try_init(|| self.request_context(deadline)).await;
         }
     }
 
-    async fn look_for_context(&self, deadline: Deadline) -> Result<Option<u32>, ChatError> {
+    async fn request_context(&self, deadline: Deadline) -> Result<Option<u32>, ChatError> {
         let models = self.models(deadline).await;
         if let Ok(models) = &models
-            && let Some(size) = entry(models, &self.endpoint.model).and_then(told)
+            && let Some(size) = find_entry(models, &self.endpoint.model).and_then(reported_context)
         {
             return Ok(Some(size));
         }
         let root = self.base.strip_suffix("/v1").unwrap_or(&self.base);
         // llama.cpp's server.
-        if let Ok(props) = self.look(&format!("{root}/props"), None, deadline).await {
+        if let Ok(props) = self.get_json(&format!("{root}/props"), None, deadline).await {
             let size = props.pointer("/default_generation_settings/n_ctx").or_else(|| props.get("n_ctx"));
             if let Some(size) = size.and_then(number) {
                 return Ok(Some(size));
             }
         }
-        if let Some(size) = self.look_at_ollama(root, deadline).await {
+        if let Some(size) = self.ollama_context(root, deadline).await {
             return Ok(Some(size));
         }
         match models {
@@ -134,10 +137,11 @@ impl OpenAi {
         }
     }
 
-    /// Ollama tells what a loaded model has, and what a model could have; it gives a model less than that unless it is told to.
-    async fn look_at_ollama(&self, root: &str, deadline: Deadline) -> Option<u32> {
+    /// Ollama reports the context of a loaded model and the maximum of a model; its default is smaller than
+    /// the maximum.
+    async fn ollama_context(&self, root: &str, deadline: Deadline) -> Option<u32> {
         let model = &self.endpoint.model;
-        if let Ok(loaded) = self.look(&format!("{root}/api/ps"), None, deadline).await {
+        if let Ok(loaded) = self.get_json(&format!("{root}/api/ps"), None, deadline).await {
             let named = |entry: &&Value| entry["name"] == model.as_str() || entry["model"] == model.as_str();
             let entry = loaded["models"].as_array().and_then(|models| models.iter().find(named));
             if let Some(size) = entry.and_then(|entry| number(&entry["context_length"])) {
@@ -145,7 +149,7 @@ impl OpenAi {
             }
         }
         let body = json!({ "model": model });
-        let shown = self.look(&format!("{root}/api/show"), Some(&body), deadline).await.ok()?;
+        let shown = self.get_json(&format!("{root}/api/show"), Some(&body), deadline).await.ok()?;
         let set = shown["parameters"].as_str().and_then(|lines| {
             let line = lines.lines().find_map(|line| line.trim().strip_prefix("num_ctx"));
             line?.trim().parse().ok()
@@ -155,16 +159,21 @@ impl OpenAi {
             .iter()
             .find(|(name, _)| name.ends_with(".context_length"))
             .and_then(|(_, size)| number(size));
-        set.or_else(|| able.map(|size| size.min(OLLAMA_CONTEXT)))
+        set.or_else(|| able.map(|size| size.min(OLLAMA_CONTEXT_TOKENS)))
     }
 
     async fn models(&self, deadline: Deadline) -> Result<Value, ChatError> {
-        self.look(&format!("{}/models", self.base), None, deadline).await
+        self.get_json(&format!("{}/models", self.base), None, deadline).await
     }
 
-    /// A small JSON answer, asked for once.
-    async fn look(&self, url: &str, body: Option<&Value>, deadline: Deadline) -> Result<Value, ChatError> {
-        let told = |trouble: Trouble| trouble.error;
+    /// Requests a small JSON document, without retries.
+    async fn get_json(
+        &self,
+        url: &str,
+        body: Option<&Value>,
+        deadline: Deadline,
+    ) -> Result<Value, ChatError> {
+        let cause = |error: AttemptError| error.error;
         let request = self.credentials(url).and_then(|credentials| match body {
             None => Request::get(Purpose::Model, url, credentials),
             Some(body) => {
@@ -172,31 +181,31 @@ impl OpenAi {
                 Request::post(Purpose::Model, url, credentials, "application/json", body)
             }
         });
-        let request = self.prepared(request.map_err(|error| told(self.trouble(&error)))?);
-        let looking = self.fetcher.fetch(request, deadline.child(LONGEST_LOOK));
-        let fetched = looking.await.map_err(|error| told(self.trouble(&error)))?;
-        let status = fetched.outcome.head.status;
+        let request = self.with_limits(request.map_err(|error| cause(self.to_attempt_error(&error)))?);
+        let looking = self.fetcher.fetch(request, deadline.child(PROBE_TIMEOUT));
+        let fetched = looking.await.map_err(|error| cause(self.to_attempt_error(&error)))?;
+        let status = fetched.meta.head.status;
         if !status.is_success() {
             return Err(ChatError::Refused(format!("status {}", status.as_u16())));
         }
-        serde_json::from_slice(&fetched.body).map_err(|_| ChatError::Nonsense("no JSON".to_owned()))
+        serde_json::from_slice(&fetched.body).map_err(|_| ChatError::InvalidResponse("no JSON".to_owned()))
     }
 }
 
-/// The line of a model in a list; Ollama's names have a tag that may be left out.
-fn entry<'a>(models: &'a Value, name: &str) -> Option<&'a Value> {
+/// The entry of a model in a list; the tag in Ollama's names may be omitted.
+fn find_entry<'a>(models: &'a Value, name: &str) -> Option<&'a Value> {
     let list = models["data"].as_array()?;
     let named = |entry: &&Value| {
         let id = entry["id"].as_str().unwrap_or_default();
         id == name || id.strip_suffix(":latest") == Some(name)
     };
-    list.iter().take(MOST_MODELS).find(named)
+    list.iter().take(MAX_MODELS).find(named)
 }
 
-/// The size of the context as vLLM, `OpenRouter`, Groq and llama.cpp write it.
-fn told(entry: &Value) -> Option<u32> {
-    let places = ["/max_model_len", "/context_length", "/context_window", "/meta/n_ctx"];
-    places.iter().find_map(|place| number(entry.pointer(place)?))
+/// The context size in the fields of vLLM, `OpenRouter`, Groq and llama.cpp.
+fn reported_context(entry: &Value) -> Option<u32> {
+    let fields = ["/max_model_len", "/context_length", "/context_window", "/meta/n_ctx"];
+    fields.iter().find_map(|field| number(entry.pointer(field)?))
 }
 
 fn number(value: &Value) -> Option<u32> {

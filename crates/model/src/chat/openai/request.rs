@@ -1,18 +1,18 @@
-//! A request as it travels.
+//! Writes the body of a request.
 
 use super::super::fence::Fence;
-use super::super::{Ask, Message};
-use super::dialect::{Dialect, SchemaWay};
+use super::super::{ChatRequest, Message};
+use super::dialect::{Dialect, SchemaMode};
 use serde_json::{Value, json};
 
-/// The most an answer may be when nobody says.
-const MOST_TOKENS: u32 = 4_096;
+/// Used if the request sets no limit.
+const DEFAULT_MAX_TOKENS: u32 = 4_096;
 
 /// The body of a request, in the dialect of its server.
-pub fn write(model: &str, ask: &Ask, dialect: Dialect, fence: &Fence) -> Vec<u8> {
+pub fn write_body(model: &str, ask: &ChatRequest, dialect: Dialect, fence: &Fence) -> Vec<u8> {
     let mut body = json!({ "model": model, "messages": messages(ask, fence), "stream": dialect.streams });
     let limit = if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
-    body[limit] = ask.max_tokens.unwrap_or(MOST_TOKENS).into();
+    body[limit] = ask.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS).into();
     if dialect.temperature {
         body["temperature"] = 0.into();
     }
@@ -26,22 +26,22 @@ pub fn write(model: &str, ask: &Ask, dialect: Dialect, fence: &Fence) -> Vec<u8>
         };
         body["tools"] = ask.tools.iter().map(tool).collect();
     }
-    // With tools to choose from, a constrained answer would forbid choosing one.
+    // An enforced schema would prevent the model from calling a tool.
     if let Some(schema) = ask.schema.as_ref().filter(|_| ask.tools.is_empty()) {
         match dialect.schema {
-            SchemaWay::Schema => {
+            SchemaMode::Schema => {
                 let name =
                     schema.get("title").and_then(Value::as_str).map_or("answer".to_owned(), legal_name);
                 body["response_format"] =
                     json!({ "type": "json_schema", "json_schema": { "name": name, "schema": schema } });
             }
-            SchemaWay::Object if is_object(schema) => {
+            SchemaMode::Object if is_object(schema) => {
                 body["response_format"] = json!({ "type": "json_object" });
             }
-            SchemaWay::Object | SchemaWay::Words => {}
+            SchemaMode::Object | SchemaMode::Words => {}
         }
     }
-    // Our own plain data always serialises.
+    // Plain data always serialises.
     serde_json::to_vec(&body).unwrap_or_default()
 }
 
@@ -49,15 +49,16 @@ fn is_object(schema: &Value) -> bool {
     schema.get("type").is_none_or(|kind| kind == "object")
 }
 
-/// Letters that servers take in a name.
+/// Replaces characters that servers do not accept in a name.
 fn legal_name(title: &str) -> String {
     let legal = |char: char| if char.is_ascii_alphanumeric() || char == '_' { char } else { '_' };
     let name: String = title.chars().take(48).map(legal).collect();
     if name.is_empty() { "answer".to_owned() } else { name }
 }
 
-/// One system message at the front, and neighbours of one role as one message: many templates take nothing else.
-fn messages(ask: &Ask, fence: &Fence) -> Vec<Value> {
+/// One system message at the front, and consecutive user texts as one message: many templates accept nothing
+/// else.
+fn messages(ask: &ChatRequest, fence: &Fence) -> Vec<Value> {
     let foreign = |message: &Message| matches!(message, Message::Data { .. } | Message::ToolResult { .. });
     let rule = ask.messages.iter().any(foreign).then(|| fence.rule());
     let mut system: Vec<&str> = Vec::new();
@@ -66,7 +67,7 @@ fn messages(ask: &Ask, fence: &Fence) -> Vec<Value> {
         match message {
             Message::System(text) => system.push(text),
             Message::User(text) => add_user(&mut written, text),
-            Message::Data { source, text } => add_user(&mut written, &fence.around(source, text)),
+            Message::Data { source, text } => add_user(&mut written, &fence.wrap(source, text)),
             Message::Assistant { text, calls } => {
                 let mut said = json!({ "role": "assistant", "content": text });
                 if !calls.is_empty() {
@@ -78,9 +79,8 @@ fn messages(ask: &Ask, fence: &Fence) -> Vec<Value> {
                 }
                 written.push(said);
             }
-            Message::ToolResult { call, text } => written.push(
-                json!({ "role": "tool", "tool_call_id": call, "content": fence.around("a tool", text) }),
-            ),
+            Message::ToolResult { call, text } => written
+                .push(json!({ "role": "tool", "tool_call_id": call, "content": fence.wrap("a tool", text) })),
         }
     }
     system.extend(rule.as_deref());

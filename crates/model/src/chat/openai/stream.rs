@@ -1,15 +1,15 @@
-//! A streamed answer: server-sent events, each a piece of what the model says.
+//! Parses a streamed response: server-sent events, each with a part of the text.
 
-use super::super::{ChatError, Finish, Reply, ToolCall, Usage};
-use super::reply::{LARGEST_TEXT, MOST_CALLS, finish_of, usage_of, without_thoughts};
+use super::super::{ChatError, ChatResponse, Finish, ToolCall, Usage};
+use super::response::{MAX_TEXT_BYTES, MAX_TOOL_CALLS, parse_finish, parse_usage, strip_reasoning};
 use serde_json::Value;
 use std::ops::ControlFlow;
 
-const LONGEST_LINE: usize = 1 << 20;
+const MAX_LINE_BYTES: usize = 1 << 20;
 
 #[derive(Debug, Default)]
-pub struct Stream {
-    /// A line that has not ended yet.
+pub struct EventStream {
+    /// An incomplete line.
     line: Vec<u8>,
     text: String,
     refusal: String,
@@ -20,15 +20,15 @@ pub struct Stream {
     wrong: Option<ChatError>,
 }
 
-impl Stream {
-    pub fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+impl EventStream {
+    pub fn add_bytes(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(part);
-            if self.line.len() > LONGEST_LINE {
-                self.wrong = Some(ChatError::Nonsense("a line without an end".to_owned()));
+            if self.line.len() > MAX_LINE_BYTES {
+                self.wrong = Some(ChatError::InvalidResponse("a line that is too long".to_owned()));
             } else if part.ends_with(b"\n") {
                 let line = std::mem::take(&mut self.line);
-                self.line(&line);
+                self.add_line(&line);
             }
             if self.wrong.is_some() || self.done {
                 return ControlFlow::Break(());
@@ -37,28 +37,30 @@ impl Stream {
         ControlFlow::Continue(())
     }
 
-    fn line(&mut self, line: &[u8]) {
+    fn add_line(&mut self, line: &[u8]) {
         let line = String::from_utf8_lossy(line);
-        // Comments, names of events and empty lines say nothing.
+        // Skip comments, event names and empty lines.
         let Some(data) = line.trim_end().strip_prefix("data:") else { return };
         match data.trim_start() {
             "" => {}
             "[DONE]" => self.done = true,
             data => match serde_json::from_str(data) {
-                Ok(event) => self.event(&event),
-                Err(_) => self.wrong = Some(ChatError::Nonsense("an event that is no JSON".to_owned())),
+                Ok(event) => self.add_event(&event),
+                Err(_) => {
+                    self.wrong = Some(ChatError::InvalidResponse("an event that is not JSON".to_owned()));
+                }
             },
         }
     }
 
-    fn event(&mut self, event: &Value) {
+    fn add_event(&mut self, event: &Value) {
         if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
             let text = error.get("message").and_then(Value::as_str).unwrap_or("an error in the stream");
             self.wrong = Some(ChatError::Refused(text.chars().take(500).collect()));
             return;
         }
         if event.get("usage").is_some_and(Value::is_object) {
-            self.usage = usage_of(event.get("usage"));
+            self.usage = parse_usage(event.get("usage"));
         }
         let Some(choice) = event.pointer("/choices/0") else { return };
         if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
@@ -72,22 +74,23 @@ impl Stream {
             self.refusal.push_str(text);
         }
         for part in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-            self.call(part);
+            self.add_call(part);
         }
         let size = self.text.len() + self.calls.iter().map(|call| call.arguments.len()).sum::<usize>();
-        if size + self.refusal.len() > LARGEST_TEXT {
-            self.wrong = Some(ChatError::Nonsense(format!("more than {LARGEST_TEXT} bytes of text")));
+        if size + self.refusal.len() > MAX_TEXT_BYTES {
+            self.wrong =
+                Some(ChatError::InvalidResponse(format!("more than {MAX_TEXT_BYTES} bytes of text")));
         }
     }
 
-    /// A call begins with its name; its arguments follow under the same index.
-    fn call(&mut self, part: &Value) {
+    /// A tool call starts with its name; its arguments follow under the same index.
+    fn add_call(&mut self, part: &Value) {
         let index = part.get("index").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         let id = text(part.get("id"));
-        // Without an index, an id begins a call and everything else belongs to the last one.
+        // Without an index, an id starts a call and everything else belongs to the last one.
         let index = index.unwrap_or_else(|| self.calls.len().saturating_sub(usize::from(id.is_empty())));
-        if index >= MOST_CALLS {
+        if index >= MAX_TOOL_CALLS {
             return;
         }
         while self.calls.len() <= index {
@@ -111,19 +114,19 @@ impl Stream {
         self.done && self.wrong.is_none()
     }
 
-    pub fn finish(self) -> Result<Reply, ChatError> {
+    pub fn finish(self) -> Result<ChatResponse, ChatError> {
         if let Some(wrong) = self.wrong {
             return Err(wrong);
         }
         if !self.done && self.finish.is_none() {
-            return Err(ChatError::Nonsense("a stream that ends in the middle".to_owned()));
+            return Err(ChatError::InvalidResponse("a truncated stream".to_owned()));
         }
         let calls: Vec<ToolCall> = self.calls.into_iter().filter(|call| !call.name.is_empty()).collect();
-        let finish = finish_of(self.finish.as_deref(), !calls.is_empty());
+        let finish = parse_finish(self.finish.as_deref(), !calls.is_empty());
         if !self.refusal.is_empty() {
             let (text, finish) = (self.refusal, Finish::Refused);
-            return Ok(Reply { text, calls, finish, usage: self.usage });
+            return Ok(ChatResponse { text, calls, finish, usage: self.usage });
         }
-        Ok(Reply { text: without_thoughts(self.text), calls, finish, usage: self.usage })
+        Ok(ChatResponse { text: strip_reasoning(self.text), calls, finish, usage: self.usage })
     }
 }

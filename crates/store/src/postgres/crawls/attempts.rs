@@ -1,30 +1,26 @@
 //! What a worker says about entries it holds: still on them, or done with the attempts.
 
-use super::super::{PostgresStore, pages, search};
-use super::standing::{count_moves, lock_live};
+use super::super::PostgresStore;
+use super::lock_live;
 use crate::crawls::{AttemptEnd, EntryLease, EntryState};
-use crate::jobs::LeaseStatus;
 use crate::ledger::standing::Moves;
 use crate::pages::NewPage;
 use crate::rows::Columns;
 use crate::search::NewSearchPage;
+use crate::sql::crawls::standing::count_moves;
+use crate::sql::{Connection, Transaction, pages, search};
 use crate::text::storable_or_none;
+use crate::work::LeaseStatus;
 use crate::{StoreResult, clock, weight};
-use sqlx::postgres::PgRow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use uuid::Uuid;
-
-/// One column of leases.
-fn column<'a, L, T>(leases: &'a [L], of: impl Fn(&'a L) -> T) -> Vec<T> {
-    leases.iter().map(of).collect()
-}
 
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn lease(row: &PgRow) -> StoreResult<EntryLease> {
+fn lease(row: &impl Columns) -> StoreResult<EntryLease> {
     let (crawl, owner) = (row.id("crawl_id")?, row.id("lease_owner")?);
     Ok(EntryLease { crawl, seq: row.count("seq")?, owner, number: row.count("lease_number")? })
 }
@@ -41,11 +37,12 @@ pub(super) async fn keep(
     let live = lock_live(&mut tx, leases.iter().map(|lease| lease.crawl).collect()).await?;
     let of_live: Vec<EntryLease> =
         leases.iter().copied().filter(|lease| live.contains_key(&lease.crawl)).collect();
-    let kept = sqlx::query(include_str!("../sql/crawls/keep.sql"))
-        .bind(column(&of_live, |lease| lease.crawl))
-        .bind(column(&of_live, |lease| signed(lease.seq)))
-        .bind(column(&of_live, |lease| lease.owner))
-        .bind(column(&of_live, |lease| signed(lease.number)))
+    let kept = tx
+        .batch("crawls.keep", &of_live)
+        .column(|lease| lease.crawl)
+        .column(|lease| signed(lease.seq))
+        .column(|lease| lease.owner)
+        .column(|lease| signed(lease.number))
         .bind(clock::millis(lease_for))
         .fetch_all(&mut tx)
         .await?;
@@ -134,17 +131,18 @@ pub(super) async fn end(store: &PostgresStore, ends: &[(EntryLease, AttemptEnd)]
         .filter(|(_, (lease, _))| live.contains_key(&lease.crawl) && spoken.insert(*lease))
         .map(|(place, (lease, end))| Ending { place, lease: *lease, end })
         .collect();
-    let ended = sqlx::query(include_str!("../sql/crawls/end_attempts.sql"))
-        .bind(column(&endings, |one| one.lease.crawl))
-        .bind(column(&endings, |one| signed(one.lease.seq)))
-        .bind(column(&endings, |one| one.lease.owner))
-        .bind(column(&endings, |one| signed(one.lease.number)))
-        .bind(column(&endings, |one| if one.outcome().is_some() { 2_i64 } else { 0 }))
-        .bind(column(&endings, |one| i64::from(one.is_uncounted())))
-        .bind(column(&endings, Ending::delay))
-        .bind(column(&endings, |one| storable_or_none(one.error())))
-        .bind(column(&endings, Ending::outcome))
-        .bind(column(&endings, Ending::document))
+    let ended = tx
+        .batch("crawls.end_attempts", &endings)
+        .column(|one| one.lease.crawl)
+        .column(|one| signed(one.lease.seq))
+        .column(|one| one.lease.owner)
+        .column(|one| signed(one.lease.number))
+        .column(|one| if one.outcome().is_some() { 2_i64 } else { 0 })
+        .column(|one| i64::from(one.is_uncounted()))
+        .column(Ending::delay)
+        .column(|one| storable_or_none(one.error()))
+        .column(|one| one.outcome())
+        .column(|one| one.document())
         .fetch_all(&mut tx)
         .await?;
     let lists: HashMap<EntryLease, bool> =
@@ -167,7 +165,7 @@ pub(super) async fn end(store: &PostgresStore, ends: &[(EntryLease, AttemptEnd)]
     pages::put_in(&mut tx, pages).await?;
     search::put_in(&mut tx, found).await?;
     if moves.values().any(Moves::queue) {
-        PostgresStore::announce(&mut tx).await?;
+        tx.announce().await?;
     }
     tx.commit().await?;
     Ok(held)

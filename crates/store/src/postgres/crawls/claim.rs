@@ -1,14 +1,16 @@
 //! Handing out entries. Claims take turns at one lock, so counting slots and taking them is one step over all
-//! processes; whoever ends an attempt or settles meanwhile only makes room. So a claim may look around without
-//! locking a crawl, and locks only those it takes from: all that can have happened to them is that they ended.
+//! processes; whoever ends an attempt or settles meanwhile only makes room. So a claim may look around
+//! without locking a crawl, and locks only those it takes from: all that can have happened to them is that
+//! they ended.
 
 use super::super::{PostgresStore, Tx};
-use super::standing::lock_live;
+use super::lock_live;
 use crate::crawls::{ClaimedEntry, EntryClaim, EntryLease};
-use crate::ledger::choose::{Candidate, MOST_CRAWLS, Round};
+use crate::ledger::choose::{Candidate, MAX_CANDIDATE_CRAWLS, Round};
 use crate::ledger::look::{Looking, QueuedEntry};
 use crate::ledger::rows;
 use crate::rows::Columns;
+use crate::sql::Connection;
 use crate::{Millis, StoreResult, clock};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use uuid::Uuid;
@@ -18,8 +20,8 @@ pub(super) async fn claim(store: &PostgresStore, request: &EntryClaim) -> StoreR
         return Ok(Vec::new());
     }
     let mut tx = store.change_ledger().await?;
-    sqlx::query(include_str!("../sql/crawls/claim_lock.sql")).execute(&mut tx).await?;
-    let Some((mut round, mut search)) = Search::begin(&mut tx, request).await? else {
+    tx.query("crawls.claim_lock").execute(&mut tx).await?;
+    let Some((mut round, mut search)) = ClaimSearch::begin(&mut tx, request).await? else {
         return Ok(Vec::new());
     };
     loop {
@@ -63,7 +65,7 @@ impl Finding {
 
 /// What a claim has seen and chosen so far, and not written yet.
 #[derive(Debug)]
-struct Search {
+struct ClaimSearch {
     now: Millis,
     /// By the candidate's place in the round.
     findings: Vec<Finding>,
@@ -78,13 +80,10 @@ struct Search {
 /// A request for queued entries of a crawl: the candidate's place, after which number, how many.
 type Ask = (usize, i64, usize);
 
-impl Search {
+impl ClaimSearch {
     /// `None` when nothing could start.
     async fn begin(tx: &mut Tx, request: &EntryClaim) -> StoreResult<Option<(Round, Self)>> {
-        let found = sqlx::query(include_str!("../sql/crawls/candidates.sql"))
-            .bind(MOST_CRAWLS)
-            .fetch_all(&mut *tx)
-            .await?;
+        let found = tx.query("crawls.candidates").bind(MAX_CANDIDATE_CRAWLS).fetch_all(tx).await?;
         let Some(first) = found.first() else { return Ok(None) };
         let now = first.int("now")?;
         let candidates = found.iter().map(rows::candidate).collect::<StoreResult<Vec<Candidate>>>()?;
@@ -103,7 +102,7 @@ impl Search {
                 taken: Vec::new(),
             });
         }
-        let crowded = i64::try_from(found.len()).is_ok_and(|found| found >= MOST_CRAWLS);
+        let crowded = i64::try_from(found.len()).is_ok_and(|found| found >= MAX_CANDIDATE_CRAWLS);
         let search = Self { now, findings, order: Vec::new(), paced: HashSet::new(), crowded };
         Ok(Some((Round::new(request, busy, candidates), search)))
     }
@@ -173,14 +172,13 @@ impl Search {
     /// Queued entries as asked for, without those that this claim chose already.
     async fn windows(&self, tx: &mut Tx, asks: Vec<Ask>) -> StoreResult<HashMap<usize, Vec<QueuedEntry>>> {
         let chosen = |place: usize| &self.findings[place].taken;
-        let places: Vec<i64> = asks.iter().map(|(place, ..)| i64::try_from(*place).unwrap_or(-1)).collect();
-        let sizes = asks.iter().map(|(place, _, size)| size + chosen(*place).len());
-        let found = sqlx::query(include_str!("../sql/crawls/windows.sql"))
-            .bind(places)
-            .bind(asks.iter().map(|(place, ..)| self.findings[*place].crawl).collect::<Vec<_>>())
-            .bind(asks.iter().map(|(_, after, _)| *after).collect::<Vec<_>>())
-            .bind(sizes.map(|size| i64::try_from(size).unwrap_or(i64::MAX)).collect::<Vec<_>>())
-            .fetch_all(&mut *tx)
+        let found = tx
+            .batch("crawls.windows", &asks)
+            .column(|(place, ..)| i64::try_from(*place).unwrap_or(-1))
+            .column(|(place, ..)| self.findings[*place].crawl)
+            .column(|(_, after, _)| *after)
+            .column(|(place, _, size)| i64::try_from(size + chosen(*place).len()).unwrap_or(i64::MAX))
+            .fetch_all(tx)
             .await?;
         let mut windows: HashMap<usize, Vec<QueuedEntry>> = HashMap::with_capacity(asks.len());
         for row in &found {
@@ -233,25 +231,21 @@ impl Search {
         }
         if !hosts.is_empty() {
             let hosts: Vec<String> = hosts.into_iter().collect();
-            sqlx::query(include_str!("../sql/crawls/paces_started.sql"))
-                .bind(hosts)
-                .execute(&mut *tx)
-                .await?;
+            tx.query("crawls.paces_started").bind_list(hosts).execute(tx).await?;
         }
         Ok(claimed)
     }
 
     async fn write_crawls(&self, tx: &mut Tx) -> StoreResult<()> {
         let changed: Vec<&Finding> = self.findings.iter().filter(|one| one.changed).collect();
-        let column = |of: fn(&Finding) -> i64| changed.iter().map(|one| of(one)).collect::<Vec<_>>();
-        sqlx::query(include_str!("../sql/crawls/looked.sql"))
-            .bind(changed.iter().map(|one| one.crawl).collect::<Vec<_>>())
-            .bind(column(Finding::of_pages))
-            .bind(column(Finding::of_lists))
-            .bind(column(|one| one.waiting))
-            .bind(column(|one| one.look_from))
-            .bind(changed.iter().map(|one| one.next_at).collect::<Vec<_>>())
-            .execute(&mut *tx)
+        tx.batch("crawls.looked", &changed)
+            .column(|one| one.crawl)
+            .column(|one| one.of_pages())
+            .column(|one| one.of_lists())
+            .column(|one| one.waiting)
+            .column(|one| one.look_from)
+            .column(|one| one.next_at)
+            .execute(tx)
             .await?;
         Ok(())
     }
@@ -262,17 +256,18 @@ impl Search {
         tx: &mut Tx,
         request: &EntryClaim,
     ) -> StoreResult<HashMap<(Uuid, i64), (EntryLease, u32)>> {
-        let (crawls, numbers): (Vec<Uuid>, Vec<i64>) =
-            self.findings.iter().flat_map(|one| one.taken.iter().map(|entry| (one.crawl, entry.seq))).unzip();
-        if crawls.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let taken = sqlx::query(include_str!("../sql/crawls/take.sql"))
-            .bind(crawls)
-            .bind(numbers)
+        let taken: Vec<(Uuid, i64)> = self
+            .findings
+            .iter()
+            .flat_map(|one| one.taken.iter().map(|entry| (one.crawl, entry.seq)))
+            .collect();
+        let taken = tx
+            .batch("crawls.take", &taken)
+            .column(|(crawl, _)| *crawl)
+            .column(|(_, number)| *number)
             .bind(request.owner)
             .bind(clock::millis(request.lease_for))
-            .fetch_all(&mut *tx)
+            .fetch_all(tx)
             .await?;
         let mut leases = HashMap::with_capacity(taken.len());
         for row in &taken {

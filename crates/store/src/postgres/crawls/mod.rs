@@ -1,36 +1,28 @@
-//! The ledger of crawls on PostgreSQL; each concern has its file, this one only ties them to the trait.
-//!
-//! Whoever changes entries locks their crawls first, in the order of ids; claims take turns at a lock of their own
-//! before that. What is decided is decided by [`crate::ledger`].
+//! What is done in a way of its own on PostgreSQL with the ledger of crawls: claims over many processes, ends
+//! of attempts, and batches as arrays. The rest is in [`crate::sql::crawls`].
 
-mod add;
 mod attempts;
 mod claim;
-mod end;
 mod pace;
-mod read;
-mod settle;
-mod standing;
-mod sweep;
-mod turn;
 
 use super::PostgresStore;
 use super::patient::Tx;
 use crate::StoreResult;
-use crate::admission::Admission;
-use crate::crawls::{
-    Appended, AttemptEnd, ClaimedEntry, Crawl, CrawlKind, CrawlSweep, Crawls, Entry, EntryClaim, EntryKey,
-    EntryLease, EntryState, KeptDocument, KnownEntry, NewCrawl, NewEntry, Pace, Settled, Settlement,
-    StartedCrawl, Turn,
-};
-use crate::jobs::{CancelOutcome, LeaseStatus};
-use crate::webhooks::NewDelivery;
+use crate::crawls::{AttemptEnd, ClaimedEntry, EntryClaim, EntryLease, Pace};
+use crate::ledger::fates::Judged;
+use crate::ledger::intake::NewLine;
+use crate::rows::Columns;
+use crate::sql::Connection;
+use crate::sql::crawls::CrawlBackend;
+use crate::text::storable;
+use crate::work::LeaseStatus;
 use sqlx::{AssertSqlSafe, SqlSafeStr};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Every statement about the ledger goes by an index, whatever statistics say. Its tables fill and empty faster than
-/// these are gathered, and a plan that was made when a table was empty is kept while it grows.
+/// Every statement about the ledger goes by an index, whatever statistics say. Its tables fill and empty
+/// faster than these are gathered, and a plan that was made when a table was empty is kept while it grows.
 pub(super) const BY_INDEX: &str =
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
 
@@ -38,133 +30,80 @@ impl PostgresStore {
     async fn change_ledger(&self) -> StoreResult<Tx> {
         Ok(self.pool.begin(AssertSqlSafe(self.begin_ledger.clone()).into_sql_str()).await?)
     }
+}
 
-    /// All that is read in it is of the same moment.
+/// A live crawl that the current transaction has locked.
+#[derive(Debug, Clone, Copy)]
+struct Live {
+    pub team: Uuid,
+    pub private: bool,
+}
+
+/// Locks those of the crawls that are live, in the order of ids.
+async fn lock_live(tx: &mut Tx, crawls: BTreeSet<Uuid>) -> StoreResult<HashMap<Uuid, Live>> {
+    let crawls: Vec<Uuid> = crawls.into_iter().collect();
+    let live = tx.query("crawls.lock_live").bind_list(crawls).fetch_all(tx).await?;
+    live.iter()
+        .map(|row| Ok((row.id("id")?, Live { team: row.id("team_id")?, private: row.flag("private")? })))
+        .collect()
+}
+
+impl CrawlBackend for PostgresStore {
+    async fn begin_ledger(&self) -> StoreResult<Tx> {
+        self.change_ledger().await
+    }
+
     async fn view_ledger(&self) -> StoreResult<Tx> {
         Ok(self.pool.begin(AssertSqlSafe(self.view_ledger.clone()).into_sql_str()).await?)
     }
-}
 
-#[async_trait::async_trait]
-impl Crawls for PostgresStore {
-    async fn start_crawl(&self, mut crawl: NewCrawl, entries: Vec<NewEntry>) -> StoreResult<StartedCrawl> {
-        self.sealer.seal_crawl(&mut crawl)?;
-        add::start(self, &crawl, &entries).await
-    }
-
-    async fn append_entries(
-        &self,
-        team: Uuid,
-        batch: Uuid,
-        entries: Vec<NewEntry>,
-        reservation: Option<Uuid>,
-        admission: Admission,
-    ) -> StoreResult<Appended> {
-        add::append(self, (team, batch), &entries, reservation, &admission).await
-    }
-
-    async fn claim_entries(&self, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
+    async fn claim(&self, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
         claim::claim(self, request).await
     }
 
-    async fn keep_entries(
-        &self,
-        leases: &[EntryLease],
-        lease_for: Duration,
-    ) -> StoreResult<Vec<LeaseStatus>> {
+    async fn keep(&self, leases: &[EntryLease], lease_for: Duration) -> StoreResult<Vec<LeaseStatus>> {
         attempts::keep(self, leases, lease_for).await
     }
 
-    async fn end_attempts(&self, ends: Vec<(EntryLease, AttemptEnd)>) -> StoreResult<Vec<bool>> {
+    async fn end(&self, ends: Vec<(EntryLease, AttemptEnd)>) -> StoreResult<Vec<bool>> {
         attempts::end(self, &ends).await
     }
 
-    async fn turn(&self, crawl: Uuid, limit: u32, patience: Duration) -> StoreResult<Option<Turn>> {
-        let mut turn = turn::turn(self, crawl, limit, patience).await?;
-        self.sealer.open_crawls(turn.iter_mut().map(|turn| &mut turn.crawl))?;
-        Ok(turn)
-    }
-
-    async fn unsettled_crawls(&self, limit: u32) -> StoreResult<Vec<Uuid>> {
-        turn::unsettled(self, limit).await
-    }
-
-    async fn entries_by_key(&self, crawl: Uuid, keys: &[EntryKey]) -> StoreResult<Vec<Option<KnownEntry>>> {
-        turn::by_key(self, crawl, keys).await
-    }
-
-    async fn settle(&self, crawl: Uuid, version: u64, mut settlement: Settlement) -> StoreResult<Settled> {
-        self.sealer.seal_settlement(&mut settlement)?;
-        settle::settle(self, crawl, version, &settlement).await
-    }
-
-    async fn fail_crawl(
-        &self,
-        crawl: Uuid,
-        error: String,
-        mut deliveries: Vec<NewDelivery>,
-    ) -> StoreResult<bool> {
-        self.sealer.seal_deliveries(&mut deliveries)?;
-        end::fail(self, crawl, error, &deliveries).await
-    }
-
-    async fn cancel_crawl(&self, team: Uuid, crawl: Uuid) -> StoreResult<CancelOutcome> {
-        end::cancel(self, team, crawl).await
-    }
-
-    async fn crawl(&self, team: Uuid, crawl: Uuid) -> StoreResult<Option<Crawl>> {
-        let mut found = read::crawl(self, Some(team), crawl).await?;
-        self.sealer.open_crawls(&mut found)?;
-        Ok(found)
-    }
-
-    async fn crawl_for_work(&self, crawl: Uuid) -> StoreResult<Option<Crawl>> {
-        let mut found = read::crawl(self, None, crawl).await?;
-        self.sealer.open_crawls(&mut found)?;
-        Ok(found)
-    }
-
-    async fn active_crawls(&self, team: Uuid, kind: CrawlKind, limit: u32) -> StoreResult<Vec<Crawl>> {
-        let mut found = read::active(self, team, kind, limit).await?;
-        self.sealer.open_crawls(&mut found)?;
-        Ok(found)
-    }
-
-    async fn crawl_documents(
-        &self,
-        crawl: Uuid,
-        after: u64,
-        limit: u32,
-        most_bytes: u64,
-    ) -> StoreResult<Vec<KeptDocument>> {
-        read::documents(self, crawl, after, limit, most_bytes).await
-    }
-
-    async fn crawl_entries(
-        &self,
-        crawl: Uuid,
-        state: Option<EntryState>,
-        after: u64,
-        limit: u32,
-    ) -> StoreResult<Vec<Entry>> {
-        read::entries(self, crawl, state, after, limit).await
-    }
-
-    async fn set_pace(&self, host: &str, pace: Pace) -> StoreResult<()> {
+    async fn pace(&self, host: &str, pace: Pace) -> StoreResult<()> {
         pace::set(self, host, pace).await
     }
 
-    async fn sweep_entries(&self, most_attempts: u32) -> StoreResult<CrawlSweep> {
-        sweep::sweep(self, most_attempts).await
+    async fn insert_entries(&self, tx: &mut Tx, crawl: Uuid, lines: &[NewLine<'_>]) -> StoreResult<()> {
+        tx.batch("crawls.entries_insert", lines)
+            .bind(crawl)
+            .column(|line| line.seq)
+            .column(|line| &line.entry.key[..])
+            .column(NewLine::state)
+            .column(NewLine::is_lists)
+            .column(|line| i64::from(line.entry.depth))
+            .column(|line| storable(&line.entry.url))
+            .column(|line| storable(&line.entry.host))
+            .column(|line| line.reason().map(storable))
+            .execute(tx)
+            .await?;
+        Ok(())
     }
 
-    async fn overdue_crawls(&self, limit: u32) -> StoreResult<Vec<Crawl>> {
-        let mut found = read::overdue(self, limit).await?;
-        self.sealer.open_crawls(&mut found)?;
-        Ok(found)
+    async fn write_fates(&self, tx: &mut Tx, crawl: Uuid, judged: Judged<'_>) -> StoreResult<()> {
+        tx.batch("crawls.settle", &judged.lines)
+            .bind(crawl)
+            .column(|line| line.seq)
+            .column(|line| line.state)
+            .column(|line| line.number)
+            .column(|line| line.document_bytes)
+            .column(|line| line.reason.map(storable))
+            .bind_list(&judged.dropped)
+            .execute(tx)
+            .await?;
+        Ok(())
     }
 
-    async fn purge_crawls(&self, limit: u32) -> StoreResult<u64> {
-        sweep::purge(self, limit).await
+    async fn crawls_were_purged(&self, _private: bool, _nothing_left: bool) -> StoreResult<()> {
+        Ok(())
     }
 }

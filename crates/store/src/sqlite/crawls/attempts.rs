@@ -1,12 +1,13 @@
 //! What workers say about entries they hold: still on them, or done with an attempt.
 
-use super::super::{SqliteStore, Tx, number_list, pages, search};
-use super::standing;
+use super::super::{SqliteStore, Tx};
 use crate::crawls::{AttemptEnd, EntryLease, EntryState};
-use crate::jobs::LeaseStatus;
 use crate::ledger::standing::Moves;
 use crate::rows::Columns;
+use crate::sql::crawls::standing::count_moves;
+use crate::sql::{Connection, pages, search};
 use crate::text::storable_or_none;
+use crate::work::LeaseStatus;
 use crate::{Millis, StoreResult, clock, weight};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -31,12 +32,13 @@ pub(super) async fn keep(
     for ((crawl, owner), group) in groups {
         let list =
             Value::from(group.iter().map(|lease| json!([lease.seq, lease.number])).collect::<Vec<_>>());
-        let kept = sqlx::query(include_str!("../sql/crawls/keep.sql"))
+        let kept = tx
+            .query("crawls.keep")
             .bind(crawl)
             .bind(owner)
             .bind(list.to_string())
             .bind(until)
-            .fetch_all(&mut *tx)
+            .fetch_all(&mut tx)
             .await?;
         for row in &kept {
             let (seq, number) = (row.count("seq")?, row.count("lease_number")?);
@@ -54,7 +56,7 @@ pub(super) async fn end(store: &SqliteStore, ends: Vec<(EntryLease, AttemptEnd)>
     }
     let mut tx = store.write().await?;
     let now = clock::now();
-    let mut held = held(&mut tx, ends.iter().map(|(lease, _)| lease)).await?;
+    let mut held = leased_entries(&mut tx, ends.iter().map(|(lease, _)| lease)).await?;
     let mut moves: BTreeMap<Uuid, Moves> = BTreeMap::new();
     let mut fetched: BTreeMap<Uuid, Bundle> = BTreeMap::new();
     let mut found = Vec::new();
@@ -70,7 +72,7 @@ pub(super) async fn end(store: &SqliteStore, ends: Vec<(EntryLease, AttemptEnd)>
                 moved.stored += weight::length(document.as_ref().map_or(0, Vec::len));
                 fetched.entry(lease.crawl).or_default().add(lease.seq, &outcome, document.as_deref());
                 if let Some(page) = page.filter(|_| !one.private) {
-                    pages::put_in(&mut tx, one.team, page, now).await?;
+                    pages::put_in(&mut tx, vec![(one.team, &page)]).await?;
                 }
                 found.extend(search.filter(|_| !one.private).map(|page| (one.team, page)));
                 EntryState::Fetched
@@ -91,46 +93,40 @@ pub(super) async fn end(store: &SqliteStore, ends: Vec<(EntryLease, AttemptEnd)>
         moved.add(one.is_lists, EntryState::Running, state);
     }
     for (crawl, bundle) in fetched {
-        bundle.write(&mut tx, crawl, now).await?;
+        bundle.write(&mut tx, crawl).await?;
     }
-    search::put_in(&mut tx, found, now).await?;
-    for (crawl, moves) in &moves {
-        standing::moved(&mut tx, *crawl, moves).await?;
-    }
+    search::put_in(&mut tx, found.iter().map(|(team, page)| (*team, page)).collect()).await?;
+    count_moves(&mut tx, &moves).await?;
     tx.commit().await?;
     store.wake_if(moves.values().any(Moves::queue));
     Ok(answers)
 }
 
 /// An entry whose lease was checked inside the current transaction.
-struct Held {
+struct LeasedEntry {
     team: Uuid,
     private: bool,
     is_lists: bool,
 }
 
 /// Those of the leases that are held.
-async fn held<'a>(
+async fn leased_entries<'a>(
     tx: &mut Tx,
     leases: impl Iterator<Item = &'a EntryLease>,
-) -> StoreResult<HashMap<EntryLease, Held>> {
+) -> StoreResult<HashMap<EntryLease, LeasedEntry>> {
     let mut asked: BTreeMap<Uuid, Vec<i64>> = BTreeMap::new();
     for lease in leases {
         asked.entry(lease.crawl).or_default().push(lease.seq.cast_signed());
     }
     let mut held = HashMap::new();
     for (crawl, numbers) in asked {
-        let running = sqlx::query(include_str!("../sql/crawls/held.sql"))
-            .bind(crawl)
-            .bind(number_list(numbers.into_iter()))
-            .fetch_all(&mut **tx)
-            .await?;
+        let running = tx.query("crawls.held").bind(crawl).bind_list(numbers).fetch_all(tx).await?;
         for row in &running {
             let (seq, number) = (row.count("seq")?, row.count("lease_number")?);
             let lease = EntryLease { crawl, seq, owner: row.id("lease_owner")?, number };
             held.insert(
                 lease,
-                Held {
+                LeasedEntry {
                     team: row.id("team_id")?,
                     private: row.flag("private")?,
                     is_lists: row.flag("is_lists")?,
@@ -164,14 +160,13 @@ impl Bundle {
         self.documents.extend_from_slice(document.unwrap_or_default());
     }
 
-    async fn write(self, tx: &mut Tx, crawl: Uuid, now: Millis) -> StoreResult<()> {
-        sqlx::query(include_str!("../sql/crawls/fetched.sql"))
+    async fn write(self, tx: &mut Tx, crawl: Uuid) -> StoreResult<()> {
+        tx.query("crawls.write_fetched")
             .bind(crawl)
             .bind(Value::from(self.lines).to_string())
-            .bind(now)
             .bind(self.outcomes)
             .bind(self.documents)
-            .execute(&mut **tx)
+            .execute(tx)
             .await?;
         Ok(())
     }
@@ -185,14 +180,14 @@ async fn requeue(
     run_at: Millis,
     now: Millis,
 ) -> StoreResult<()> {
-    sqlx::query(include_str!("../sql/crawls/requeue.sql"))
+    tx.query("crawls.requeue")
         .bind(lease.crawl)
         .bind(lease.seq.cast_signed())
         .bind(i64::from(error.is_none()))
         .bind(storable_or_none(error.as_ref()))
         .bind(run_at)
         .bind(now)
-        .execute(&mut **tx)
+        .execute(tx)
         .await?;
     Ok(())
 }

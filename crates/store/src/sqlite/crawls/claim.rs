@@ -1,15 +1,15 @@
 //! Handing out entries. The one writer makes counting slots and taking them one step.
 
-use super::super::{SqliteStore, Tx, number_list};
+use super::super::{SqliteStore, Tx};
 use crate::crawls::{ClaimedEntry, EntryClaim, EntryLease, EntryState, Pace};
-use crate::ledger::choose::{Candidate, MOST_CRAWLS, Round};
+use crate::ledger::choose::{Candidate, MAX_CANDIDATE_CRAWLS, Round};
 use crate::ledger::look::{Looking, QueuedEntry};
 use crate::ledger::rows as ledger_rows;
 use crate::ledger::standing::Moves;
 use crate::rows::Columns;
+use crate::sql::Connection;
 use crate::text::storable;
 use crate::{Millis, StoreError, StoreResult, clock};
-use serde_json::Value;
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -42,16 +42,12 @@ pub(super) async fn claim(store: &SqliteStore, request: &EntryClaim) -> StoreRes
 }
 
 async fn candidates(tx: &mut Tx, now: Millis) -> StoreResult<Vec<Candidate>> {
-    let found = sqlx::query(include_str!("../sql/crawls/candidates.sql"))
-        .bind(now)
-        .bind(MOST_CRAWLS)
-        .fetch_all(&mut **tx)
-        .await?;
+    let found = tx.query("crawls.candidates").bind(now).bind(MAX_CANDIDATE_CRAWLS).fetch_all(tx).await?;
     found.iter().map(ledger_rows::candidate).collect()
 }
 
 async fn busy(tx: &mut Tx) -> StoreResult<HashMap<Uuid, u64>> {
-    let found = sqlx::query(include_str!("../sql/crawls/busy.sql")).fetch_all(&mut **tx).await?;
+    let found = tx.query("crawls.busy").fetch_all(tx).await?;
     found.iter().map(|row| Ok((row.id("team_id")?, row.count("busy")?))).collect()
 }
 
@@ -74,24 +70,21 @@ async fn take(
         }
     }
     if !looking.paced.is_empty() {
-        let hosts = Value::from(looking.paced.iter().cloned().collect::<Vec<_>>()).to_string();
-        sqlx::query(include_str!("../sql/crawls/paces_started.sql"))
-            .bind(hosts)
-            .bind(now)
-            .execute(&mut **tx)
-            .await?;
+        let hosts: Vec<String> = looking.paced.iter().cloned().collect();
+        tx.query("crawls.paces_started").bind_list(hosts).execute(tx).await?;
     }
     note_look(tx, crawl, &looking, now).await?;
     if looking.taken.is_empty() {
         return Ok(());
     }
-    let taken = sqlx::query(include_str!("../sql/crawls/take.sql"))
+    let taken = tx
+        .query("crawls.take")
         .bind(crawl.crawl)
-        .bind(number_list(looking.taken.iter().map(|entry| entry.seq)))
+        .bind_list(looking.taken.iter().map(|entry| entry.seq).collect())
         .bind(request.owner)
         .bind(now + clock::millis(request.lease_for))
         .bind(now)
-        .fetch_all(&mut **tx)
+        .fetch_all(tx)
         .await?;
     let mut leased: HashMap<i64, (u64, u32)> = taken
         .iter()
@@ -116,11 +109,12 @@ async fn take(
 }
 
 async fn window(tx: &mut Tx, crawl: Uuid, after: i64, size: usize) -> StoreResult<Vec<QueuedEntry>> {
-    let found = sqlx::query(include_str!("../sql/crawls/window.sql"))
+    let found = tx
+        .query("crawls.window")
         .bind(crawl)
         .bind(after)
         .bind(i64::try_from(size).unwrap_or(i64::MAX))
-        .fetch_all(&mut **tx)
+        .fetch_all(tx)
         .await?;
     found.iter().map(ledger_rows::queued).collect()
 }
@@ -133,7 +127,7 @@ async fn note_look(tx: &mut Tx, crawl: &Candidate, looking: &Looking, now: Milli
     }
     let (look_from, next_at) = looking.next();
     let gap_ends = crawl.gap.filter(|_| !looking.taken.is_empty()).map(|gap| now + gap);
-    sqlx::query(include_str!("../sql/crawls/looked.sql"))
+    tx.query("crawls.looked")
         .bind(crawl.crawl)
         .bind(moves.queued)
         .bind(moves.running)
@@ -142,7 +136,7 @@ async fn note_look(tx: &mut Tx, crawl: &Candidate, looking: &Looking, now: Milli
         .bind(gap_ends)
         .bind(next_at)
         .bind(look_from)
-        .execute(&mut **tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -150,12 +144,12 @@ async fn note_look(tx: &mut Tx, crawl: &Candidate, looking: &Looking, now: Milli
 pub(super) async fn set_pace(store: &SqliteStore, host: &str, pace: Pace) -> StoreResult<()> {
     let mut tx = store.write().await?;
     let now = clock::now();
-    sqlx::query(include_str!("../sql/crawls/pace.sql"))
+    tx.query("crawls.pace")
         .bind(storable(host))
         .bind(clock::millis(pace.gap))
         .bind(now + clock::millis(pace.pause))
         .bind(now)
-        .execute(&mut *tx)
+        .execute(&mut tx)
         .await?;
     tx.commit().await?;
     store.wake();

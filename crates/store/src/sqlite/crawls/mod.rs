@@ -1,149 +1,89 @@
-//! The ledger of crawls on SQLite; each concern has its file, this one only ties them to the trait.
+//! What is done in a way of its own on SQLite with the ledger of crawls: claims by the one writer, and many
+//! rows as JSON in one statement, since going to and from the writer costs more than the writing. The rest is
+//! in [`crate::sql::crawls`].
 
 mod attempts;
 mod claim;
-mod end;
-mod entries;
-mod purge;
-mod read;
-mod settle;
-mod standing;
-mod start;
-mod sweep;
 
-use super::SqliteStore;
+use super::{SqliteStore, Tx};
 use crate::StoreResult;
-use crate::admission::Admission;
-use crate::crawls::{
-    Appended, AttemptEnd, ClaimedEntry, Crawl, CrawlKind, CrawlSweep, Crawls, Entry, EntryClaim, EntryKey,
-    EntryLease, EntryState, KeptDocument, KnownEntry, NewCrawl, NewEntry, Pace, Settled, Settlement,
-    StartedCrawl, Turn,
-};
-use crate::jobs::{CancelOutcome, LeaseStatus};
-use crate::webhooks::NewDelivery;
+use crate::crawls::{AttemptEnd, ClaimedEntry, EntryClaim, EntryLease, Pace};
+use crate::ledger::fates::Judged;
+use crate::ledger::intake::NewLine;
+use crate::sql::crawls::CrawlBackend;
+use crate::sql::{Connection, hex};
+use crate::text::storable;
+use crate::work::LeaseStatus;
+use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use uuid::Uuid;
 
-#[async_trait::async_trait]
-impl Crawls for SqliteStore {
-    async fn start_crawl(&self, mut crawl: NewCrawl, entries: Vec<NewEntry>) -> StoreResult<StartedCrawl> {
-        self.sealer.seal_crawl(&mut crawl)?;
-        start::start(self, &crawl, &entries).await
+/// A row of a JSON list that a statement reads as a table.
+fn entry_line(new: &NewLine<'_>) -> Value {
+    let entry = new.entry;
+    json!([
+        new.seq,
+        hex(&entry.key),
+        new.state(),
+        i64::from(new.is_lists()),
+        entry.depth,
+        storable(&entry.url),
+        storable(&entry.host),
+        new.reason().map(storable),
+    ])
+}
+
+impl CrawlBackend for SqliteStore {
+    async fn begin_ledger(&self) -> StoreResult<Tx> {
+        self.write().await
     }
 
-    async fn append_entries(
-        &self,
-        team: Uuid,
-        batch: Uuid,
-        entries: Vec<NewEntry>,
-        reservation: Option<Uuid>,
-        admission: Admission,
-    ) -> StoreResult<Appended> {
-        start::append(self, (team, batch), &entries, reservation, &admission).await
+    async fn view_ledger(&self) -> StoreResult<Tx> {
+        Ok(Tx(self.readers.begin().await?))
     }
 
-    async fn claim_entries(&self, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
+    async fn claim(&self, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
         claim::claim(self, request).await
     }
 
-    async fn keep_entries(
-        &self,
-        leases: &[EntryLease],
-        lease_for: Duration,
-    ) -> StoreResult<Vec<LeaseStatus>> {
+    async fn keep(&self, leases: &[EntryLease], lease_for: Duration) -> StoreResult<Vec<LeaseStatus>> {
         attempts::keep(self, leases, lease_for).await
     }
 
-    async fn end_attempts(&self, ends: Vec<(EntryLease, AttemptEnd)>) -> StoreResult<Vec<bool>> {
+    async fn end(&self, ends: Vec<(EntryLease, AttemptEnd)>) -> StoreResult<Vec<bool>> {
         attempts::end(self, ends).await
     }
 
-    async fn turn(&self, crawl: Uuid, limit: u32, patience: Duration) -> StoreResult<Option<Turn>> {
-        let mut turn = read::turn(self, crawl, limit, patience).await?;
-        self.sealer.open_crawls(turn.iter_mut().map(|turn| &mut turn.crawl))?;
-        Ok(turn)
-    }
-
-    async fn unsettled_crawls(&self, limit: u32) -> StoreResult<Vec<Uuid>> {
-        read::unsettled(self, limit).await
-    }
-
-    async fn entries_by_key(&self, crawl: Uuid, keys: &[EntryKey]) -> StoreResult<Vec<Option<KnownEntry>>> {
-        entries::by_key(self, crawl, keys).await
-    }
-
-    async fn settle(&self, crawl: Uuid, version: u64, mut settlement: Settlement) -> StoreResult<Settled> {
-        self.sealer.seal_settlement(&mut settlement)?;
-        settle::settle(self, crawl, version, settlement).await
-    }
-
-    async fn fail_crawl(
-        &self,
-        crawl: Uuid,
-        error: String,
-        mut deliveries: Vec<NewDelivery>,
-    ) -> StoreResult<bool> {
-        self.sealer.seal_deliveries(&mut deliveries)?;
-        end::fail(self, crawl, error, &deliveries).await
-    }
-
-    async fn cancel_crawl(&self, team: Uuid, crawl: Uuid) -> StoreResult<CancelOutcome> {
-        end::cancel(self, team, crawl).await
-    }
-
-    async fn crawl(&self, team: Uuid, crawl: Uuid) -> StoreResult<Option<Crawl>> {
-        let mut found = read::crawl(self, team, crawl).await?;
-        self.sealer.open_crawls(&mut found)?;
-        Ok(found)
-    }
-
-    async fn crawl_for_work(&self, crawl: Uuid) -> StoreResult<Option<Crawl>> {
-        let mut found = read::for_work(self, crawl).await?;
-        self.sealer.open_crawls(&mut found)?;
-        Ok(found)
-    }
-
-    async fn active_crawls(&self, team: Uuid, kind: CrawlKind, limit: u32) -> StoreResult<Vec<Crawl>> {
-        let mut found = read::active(self, team, kind, limit).await?;
-        self.sealer.open_crawls(&mut found)?;
-        Ok(found)
-    }
-
-    async fn crawl_documents(
-        &self,
-        crawl: Uuid,
-        after: u64,
-        limit: u32,
-        most_bytes: u64,
-    ) -> StoreResult<Vec<KeptDocument>> {
-        read::documents(self, crawl, after, limit, most_bytes).await
-    }
-
-    async fn crawl_entries(
-        &self,
-        crawl: Uuid,
-        state: Option<EntryState>,
-        after: u64,
-        limit: u32,
-    ) -> StoreResult<Vec<Entry>> {
-        entries::lines(self, crawl, state, after, limit).await
-    }
-
-    async fn set_pace(&self, host: &str, pace: Pace) -> StoreResult<()> {
+    async fn pace(&self, host: &str, pace: Pace) -> StoreResult<()> {
         claim::set_pace(self, host, pace).await
     }
 
-    async fn sweep_entries(&self, most_attempts: u32) -> StoreResult<CrawlSweep> {
-        sweep::sweep(self, most_attempts).await
+    async fn insert_entries(&self, tx: &mut Tx, crawl: Uuid, lines: &[NewLine<'_>]) -> StoreResult<()> {
+        let lines = Value::from(lines.iter().map(entry_line).collect::<Vec<_>>()).to_string();
+        tx.query("crawls.entries_insert").bind(crawl).bind(lines).execute(tx).await?;
+        Ok(())
     }
 
-    async fn overdue_crawls(&self, limit: u32) -> StoreResult<Vec<Crawl>> {
-        let mut found = read::overdue(self, limit).await?;
-        self.sealer.open_crawls(&mut found)?;
-        Ok(found)
+    async fn write_fates(&self, tx: &mut Tx, crawl: Uuid, judged: Judged<'_>) -> StoreResult<()> {
+        let lines = judged.lines.iter().map(|line| {
+            json!([line.seq, line.state, line.number, line.document_bytes, line.reason.map(storable)])
+        });
+        let lines = Value::from(lines.collect::<Vec<_>>()).to_string();
+        tx.query("crawls.settle").bind(crawl).bind(lines).execute(tx).await?;
+        Ok(())
     }
 
-    async fn purge_crawls(&self, limit: u32) -> StoreResult<u64> {
-        purge::purge(self, limit).await
+    /// What was written of private rows may still be in the log. It is emptied once, when nothing is left to
+    /// delete; tried again in the next round when readers are in the way.
+    async fn crawls_were_purged(&self, private: bool, nothing_left: bool) -> StoreResult<()> {
+        if private {
+            self.log_must_be_emptied.store(true, Ordering::Relaxed);
+        }
+        let must_empty = nothing_left && self.log_must_be_emptied.load(Ordering::Relaxed);
+        if must_empty && self.truncate_log().await? {
+            self.log_must_be_emptied.store(false, Ordering::Relaxed);
+        }
+        Ok(())
     }
 }

@@ -1,21 +1,21 @@
 //! Folders and files: which of them are read, and as what.
 
-use super::{Body, Fault, Import, LARGEST, Piece, Pieces, is_web_address, rows, warc};
-use crate::scrape::cache::Fields;
+use super::{Body, Import, ImportError, MAX_PIECE_BYTES, Piece, Pieces, is_web_address, rows, warc};
+use crate::scrape::cache::KeyHasher;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use url::Url;
 
 /// Folders within folders.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Lines of what stands before a document and is about it.
-const MOST_HEAD_LINES: usize = 100;
+const MAX_HEAD_LINES: usize = 100;
 /// Characters of the name of a folder or file that begin the addresses of what is in it.
-const LONGEST_NAME: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 
 /// What a file is read as.
-enum Form {
+enum FileFormat {
     Html,
     Markdown,
     Text,
@@ -29,20 +29,20 @@ pub fn pieces(path: &Path, import: &Import) -> Pieces {
     let base = import.base.clone().or_else(|| local_base(path));
     let import = &Import { base, ..import.clone() };
     match fs::metadata(path) {
-        Err(error) => Box::new(std::iter::once(Err(Fault::new(path.display(), error)))),
+        Err(error) => Box::new(std::iter::once(Err(ImportError::new(path.display(), error)))),
         Ok(facts) if facts.is_dir() => {
             let (root, import) = (path.to_owned(), import.clone());
             let walk = Walk { open: vec![(root.clone(), 0)], files: Vec::new() };
             Box::new(walk.flat_map(move |file| match file {
                 Ok(file) => of_file(&file, &root, &import),
-                Err(fault) => Box::new(std::iter::once(Err(fault))),
+                Err(import_error) => Box::new(std::iter::once(Err(import_error))),
             }))
         }
         Ok(_) => {
             let root = path.parent().unwrap_or(Path::new(""));
             if form(path).is_none() {
                 let reason = "not a form that is known: .md, .html, .txt, .jsonl, .json, .warc, .warc.gz";
-                return Box::new(std::iter::once(Err(Fault::new(path.display(), reason))));
+                return Box::new(std::iter::once(Err(ImportError::new(path.display(), reason))));
             }
             of_file(path, root, import)
         }
@@ -57,7 +57,7 @@ struct Walk {
 }
 
 impl Iterator for Walk {
-    type Item = Result<PathBuf, Fault>;
+    type Item = Result<PathBuf, ImportError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -67,13 +67,13 @@ impl Iterator for Walk {
             let (folder, depth) = self.open.pop()?;
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries.flatten(),
-                Err(error) => return Some(Err(Fault::new(folder.display(), error))),
+                Err(error) => return Some(Err(ImportError::new(folder.display(), error))),
             };
             let mut folders = Vec::new();
             for entry in entries {
                 let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
                 let Ok(kind) = entry.file_type() else { continue };
-                if kind.is_dir() && !hidden && depth < DEEPEST {
+                if kind.is_dir() && !hidden && depth < MAX_DEPTH {
                     folders.push((entry.path(), depth + 1));
                 } else if kind.is_file() && !hidden && form(&entry.path()).is_some() {
                     self.files.push(entry.path());
@@ -86,42 +86,42 @@ impl Iterator for Walk {
     }
 }
 
-fn form(path: &Path) -> Option<Form> {
+fn form(path: &Path) -> Option<FileFormat> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
     Some(match name.rsplit_once('.').map_or("", |(_, end)| end) {
-        "md" | "markdown" | "mdx" => Form::Markdown,
-        "html" | "htm" | "xhtml" => Form::Html,
-        "txt" | "text" | "rst" | "adoc" => Form::Text,
-        "jsonl" | "ndjson" => Form::Lines,
-        "json" => Form::Json,
-        "warc" => Form::Archive,
-        "gz" if name.ends_with(".warc.gz") => Form::Archive,
-        "" if name == "readme" => Form::Text,
+        "md" | "markdown" | "mdx" => FileFormat::Markdown,
+        "html" | "htm" | "xhtml" => FileFormat::Html,
+        "txt" | "text" | "rst" | "adoc" => FileFormat::Text,
+        "jsonl" | "ndjson" => FileFormat::Lines,
+        "json" => FileFormat::Json,
+        "warc" => FileFormat::Archive,
+        "gz" if name.ends_with(".warc.gz") => FileFormat::Archive,
+        "" if name == "readme" => FileFormat::Text,
         _ => return None,
     })
 }
 
 fn of_file(path: &Path, root: &Path, import: &Import) -> Pieces {
     match form(path) {
-        Some(Form::Lines) => rows::of_lines(path),
-        Some(Form::Json) => rows::of_json(path),
-        Some(Form::Archive) => warc::pieces(path),
+        Some(FileFormat::Lines) => rows::of_lines(path),
+        Some(FileFormat::Json) => rows::of_json(path),
+        Some(FileFormat::Archive) => warc::pieces(path),
         Some(form) => Box::new(std::iter::once(of_document(path, root, &form, import))),
         None => Box::new(std::iter::empty()),
     }
 }
 
-fn of_document(path: &Path, root: &Path, form: &Form, import: &Import) -> Result<Piece, Fault> {
-    let fault = |reason: &dyn std::fmt::Display| Fault::new(path.display(), reason);
-    let facts = fs::metadata(path).map_err(|error| fault(&error))?;
-    if facts.len() > LARGEST as u64 {
-        return Err(fault(&"larger than 16 MB"));
+fn of_document(path: &Path, root: &Path, form: &FileFormat, import: &Import) -> Result<Piece, ImportError> {
+    let import_error = |reason: &dyn std::fmt::Display| ImportError::new(path.display(), reason);
+    let facts = fs::metadata(path).map_err(|error| import_error(&error))?;
+    if facts.len() > MAX_PIECE_BYTES as u64 {
+        return Err(import_error(&"larger than 16 MB"));
     }
-    let bytes = fs::read(path).map_err(|error| fault(&error))?;
+    let bytes = fs::read(path).map_err(|error| import_error(&error))?;
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let is_readme = name.eq_ignore_ascii_case("readme");
     let mut piece = Piece {
-        url: address(path, root, import).ok_or_else(|| fault(&"has no address"))?,
+        url: address(path, root, import).ok_or_else(|| import_error(&"has no address"))?,
         kind: Some(if is_readme { "readme" } else { "doc" }.to_owned()),
         published: facts.modified().ok().and_then(|time| {
             let age = time.duration_since(std::time::UNIX_EPOCH).ok()?;
@@ -134,12 +134,12 @@ fn of_document(path: &Path, root: &Path, form: &Form, import: &Import) -> Result
     }
     let fallback = if is_readme { None } else { Some(name.replace(['-', '_'], " ")) };
     piece.body = match form {
-        Form::Html => Body::Html { bytes, content_type: None },
-        Form::Markdown => {
+        FileFormat::Html => Body::Html { bytes, content_type: None },
+        FileFormat::Markdown => {
             let text = String::from_utf8_lossy(&bytes);
             let (head, body) = front_matter(&text);
             if let Err(reason) = apply(&mut piece, head) {
-                piece.warning = Some(fault(&reason));
+                piece.warning = Some(import_error(&reason));
             }
             if piece.title.is_none() && !body.lines().any(|line| line.starts_with("# ")) {
                 piece.title = fallback;
@@ -154,15 +154,15 @@ fn of_document(path: &Path, root: &Path, form: &Form, import: &Import) -> Result
     Ok(piece)
 }
 
-/// What the addresses of an import begin with when nobody said it: `import:///NAME-NUMBER/`. The number keeps two folders of one name
-/// apart, and is the same whenever the same folder is imported.
+/// What the addresses of an import begin with when nobody said it: `import:///NAME-NUMBER/`. The number keeps
+/// two folders of one name apart, and is the same whenever the same folder is imported.
 fn local_base(path: &Path) -> Option<Url> {
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let name = whole.file_stem()?.to_string_lossy();
     let legal = |char: char| if char.is_alphanumeric() || "._-".contains(char) { char } else { '-' };
-    let name: String = name.chars().take(LONGEST_NAME).map(legal).collect();
+    let name: String = name.chars().take(MAX_NAME_CHARS).map(legal).collect();
     let folder = if whole.is_dir() { &whole } else { whole.parent()? };
-    let mut fields = Fields::new("import");
+    let mut fields = KeyHasher::new("import");
     fields.add(&folder.to_string_lossy());
     let number = u32::from_be_bytes(*fields.finish().first_chunk()?);
     Url::parse(&format!("import:///{name}-{number:08x}/")).ok()
@@ -182,8 +182,8 @@ fn address(path: &Path, root: &Path, import: &Import) -> Option<String> {
     Some(url.into())
 }
 
-/// The lines between `---` at the start of a document, as names and values, and the document after them. Only plain values: what is
-/// nested is about how a site is built.
+/// The lines between `---` at the start of a document, as names and values, and the document after them. Only
+/// plain values: what is nested is about how a site is built.
 fn front_matter(text: &str) -> (BTreeMap<&str, &str>, &str) {
     let mut values = BTreeMap::new();
     let text = text.trim_start_matches('\u{feff}');
@@ -191,7 +191,7 @@ fn front_matter(text: &str) -> (BTreeMap<&str, &str>, &str) {
         return (values, text);
     };
     let mut at = 0;
-    for line in rest.split_inclusive('\n').take(MOST_HEAD_LINES) {
+    for line in rest.split_inclusive('\n').take(MAX_HEAD_LINES) {
         at += line.len();
         let line = line.trim_end();
         if line == "---" || line == "..." {
@@ -220,7 +220,8 @@ fn apply(piece: &mut Piece, head: BTreeMap<&str, &str>) -> Result<(), String> {
             "url" | "canonical" | "canonical_url" if is_web_address(value) => {
                 value.clone_into(&mut piece.url);
             }
-            // Anything else that is absolute would be shown to callers as a link; a path is about how a site is built.
+            // Anything else that is absolute would be shown to callers as a link; a path is about how a site
+            // is built.
             "url" | "canonical" | "canonical_url" if Url::parse(value).is_ok() => {
                 applied = Err(format!("its `{name}` is not an http or https address and was left out"));
             }
@@ -298,13 +299,13 @@ mod tests {
     fn what_cannot_be_read_is_named() {
         let folder = TempDir::new();
         write(&folder, "a.exe", "x");
-        let fault = |name: &str| {
+        let import_error = |name: &str| {
             let read: Vec<_> = pieces(&folder.join(name), &Import::default()).collect();
             assert_eq!(read.len(), 1);
             read[0].clone().unwrap_err().to_string()
         };
-        assert!(fault("missing.md").contains("missing.md"));
-        assert!(fault("a.exe").contains(".warc.gz"));
+        assert!(import_error("missing.md").contains("missing.md"));
+        assert!(import_error("a.exe").contains(".warc.gz"));
     }
 
     #[test]

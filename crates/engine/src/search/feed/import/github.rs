@@ -1,5 +1,5 @@
-//! Issues, pull requests and READMEs as GitHub's REST API writes them. Comments are folded into what they speak of, and what is
-//! known of a repository is given to everything in it.
+//! Issues, pull requests and READMEs as GitHub's REST API writes them. Comments are folded into what they
+//! speak of, and what is known of a repository is given to everything in it.
 
 use super::{Body, Piece};
 use crate::search::feed::page::moment;
@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 
 /// Bytes of comments kept for one issue, and for all of a file.
-const MOST_OF_ONE: usize = 64 << 10;
-const MOST_OF_ALL: usize = 256 << 20;
-const MOST_LABELS: usize = 50;
+const MAX_ISSUE_COMMENT_BYTES: usize = 64 << 10;
+const MAX_FILE_COMMENT_BYTES: usize = 256 << 20;
+const MAX_LABELS: usize = 50;
 
 type Row = Map<String, Value>;
 
@@ -38,7 +38,7 @@ impl Annex {
             let before = said.len();
             add_comment(said, row);
             self.bytes += said.len() - before;
-            if self.bytes > MOST_OF_ALL {
+            if self.bytes > MAX_FILE_COMMENT_BYTES {
                 return Err("has more than 256 MB of comments; split it by repository");
             }
         } else if is_repository(row)
@@ -111,7 +111,7 @@ fn issue(row: &Row, url: &str, annex: &Annex) -> Option<Piece> {
     let labels: Vec<&str> = labels
         .iter()
         .filter_map(|label| label.as_str().or_else(|| label.get("name")?.as_str()))
-        .take(MOST_LABELS)
+        .take(MAX_LABELS)
         .collect();
     if !labels.is_empty() {
         attributes.insert("label".to_owned(), labels.join("\n"));
@@ -130,7 +130,7 @@ fn readme(row: &Row, repo: &str) -> Option<Piece> {
 
 fn add_comment(words: &mut String, comment: &Row) {
     let Some(said) = text(comment, "body") else { return };
-    let room = MOST_OF_ONE.saturating_sub(words.len());
+    let room = MAX_ISSUE_COMMENT_BYTES.saturating_sub(words.len());
     words.push_str("\n\n");
     words.push_str(&said[..said.floor_char_boundary(room)]);
 }
@@ -152,7 +152,7 @@ fn of_repository(row: &Row) -> BTreeMap<String, String> {
         row.get("license").and_then(|license| license.get("spdx_id")?.as_str()).map(str::to_owned),
     );
     let topics = row.get("topics").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let topics: Vec<&str> = topics.iter().filter_map(Value::as_str).take(MOST_LABELS).collect();
+    let topics: Vec<&str> = topics.iter().filter_map(Value::as_str).take(MAX_LABELS).collect();
     put("topic", (!topics.is_empty()).then(|| topics.join("\n")));
     known
 }

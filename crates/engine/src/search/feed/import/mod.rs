@@ -1,14 +1,15 @@
-//! Bringing collections in: files, rows and web archives become pages that are kept for search. What cannot be read is named and left
-//! out; the rest goes on. The same thing imported again takes the place of the first.
+//! Bringing collections in: files, rows and web archives become pages that are kept for search. What cannot
+//! be read is named and left out; the rest goes on. The same thing imported again takes the place of the
+//! first.
 
+mod document;
 mod files;
 mod github;
 mod http;
-mod made;
 mod rows;
 mod warc;
 
-pub use made::kept_piece;
+pub use document::to_search_page;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,11 +22,11 @@ use url::Url;
 use uuid::Uuid;
 
 /// Bytes of one file, row or record that is read.
-pub const LARGEST: usize = 16 << 20;
+pub const MAX_PIECE_BYTES: usize = 16 << 20;
 /// Pieces that are read before they are worked on, shared between the cores.
 const BATCH: usize = 256;
-/// Faults that are kept in words; the others are counted.
-const MOST_FAULTS: usize = 100;
+/// Errors whose text is kept; the others are counted.
+const MAX_LISTED_ERRORS: usize = 100;
 
 /// What is said about an import.
 #[derive(Debug, Clone, Default)]
@@ -34,8 +35,8 @@ pub struct Import {
     pub collection: String,
     /// Where it comes from, as filters name it.
     pub source: Option<String>,
-    /// What the addresses of files begin with. Without it they get addresses that say nothing of where they lie on this machine:
-    /// every team that finds a page sees its address.
+    /// What the addresses of files begin with. Without it they get addresses that say nothing of where they
+    /// lie on this machine: every team that finds a page sees its address.
     pub base: Option<Url>,
     /// Given to every page that does not say otherwise.
     pub attributes: BTreeMap<String, String>,
@@ -54,7 +55,7 @@ pub struct Piece {
     pub published: Option<i64>,
     pub attributes: BTreeMap<String, String>,
     /// Something in it that was left out; the rest of it is imported.
-    pub warning: Option<Fault>,
+    pub warning: Option<ImportError>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -70,30 +71,30 @@ impl Default for Body {
     }
 }
 
-/// What could not be read, and where it stands.
+/// What could not be read, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct ImportError {
     pub place: String,
     pub reason: String,
 }
 
-impl Fault {
+impl ImportError {
     fn new(place: impl fmt::Display, reason: impl fmt::Display) -> Self {
         Self { place: place.to_string(), reason: reason.to_string() }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ImportError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}", self.place, self.reason)
     }
 }
 
-type Pieces = Box<dyn Iterator<Item = Result<Piece, Fault>> + Send>;
+type Pieces = Box<dyn Iterator<Item = Result<Piece, ImportError>> + Send>;
 
-/// What an import came to.
+/// The outcome of an import.
 #[derive(Debug, Clone, Default)]
-pub struct Imported {
+pub struct ImportSummary {
     /// Things that were read.
     pub read: u64,
     /// Of these, what was new or other than before.
@@ -102,24 +103,24 @@ pub struct Imported {
     pub empty: u64,
     pub failed: u64,
     /// The first of what failed.
-    pub faults: Vec<Fault>,
+    pub errors: Vec<ImportError>,
     /// Things that were read but for a part of them.
     pub warned: u64,
     /// The first of the reasons.
-    pub warnings: Vec<Fault>,
+    pub warnings: Vec<ImportError>,
 }
 
 /// A batch on its way to the store.
 #[derive(Default)]
 struct Batch {
     pages: Vec<NewSearchPage>,
-    faults: Vec<Fault>,
-    warnings: Vec<Fault>,
+    errors: Vec<ImportError>,
+    warnings: Vec<ImportError>,
     empty: u64,
 }
 
-/// Whether callers may be shown this as the address of a page: anything else could be a script that their browser runs, or a place on
-/// somebody's machine.
+/// Whether callers may be shown this as the address of a page: anything else could be a script that their
+/// browser runs, or a place on somebody's machine.
 fn is_web_address(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| ["http", "https"].contains(&url.scheme()) && url.has_host())
 }
@@ -130,34 +131,34 @@ pub async fn import(
     team: Uuid,
     path: &Path,
     import: &Import,
-    mut told: impl FnMut(&Imported),
-) -> Result<Imported, StoreError> {
+    mut told: impl FnMut(&ImportSummary),
+) -> Result<ImportSummary, StoreError> {
     let (send, mut batches) = mpsc::channel(2);
     let (path, import) = (path.to_owned(), import.clone());
-    let reading = tokio::task::spawn_blocking(move || read(&path, &import, &send));
-    let mut imported = Imported::default();
+    let reading = tokio::task::spawn_blocking(move || read_batches(&path, &import, &send));
+    let mut summary = ImportSummary::default();
     while let Some(batch) = batches.recv().await {
-        let Batch { pages, faults, warnings, empty } = batch;
-        imported.read += pages.len() as u64 + empty;
-        imported.empty += empty;
-        imported.written += store.put_search_pages(team, pages).await?;
-        imported.failed += faults.len() as u64;
-        let room = MOST_FAULTS.saturating_sub(imported.faults.len());
-        imported.faults.extend(faults.into_iter().take(room));
-        imported.warned += warnings.len() as u64;
-        let room = MOST_FAULTS.saturating_sub(imported.warnings.len());
-        imported.warnings.extend(warnings.into_iter().take(room));
-        told(&imported);
+        let Batch { pages, errors, warnings, empty } = batch;
+        summary.read += pages.len() as u64 + empty;
+        summary.empty += empty;
+        summary.written += store.put_search_pages(team, pages).await?;
+        summary.failed += errors.len() as u64;
+        let room = MAX_LISTED_ERRORS.saturating_sub(summary.errors.len());
+        summary.errors.extend(errors.into_iter().take(room));
+        summary.warned += warnings.len() as u64;
+        let room = MAX_LISTED_ERRORS.saturating_sub(summary.warnings.len());
+        summary.warnings.extend(warnings.into_iter().take(room));
+        told(&summary);
     }
     if reading.await.is_err() {
-        imported.failed += 1;
-        imported.faults.push(Fault::new("the import", "failed unexpectedly"));
+        summary.failed += 1;
+        summary.errors.push(ImportError::new("the import", "failed unexpectedly"));
     }
-    Ok(imported)
+    Ok(summary)
 }
 
 /// Reads everything, a batch at a time; the pieces of a batch are worked on by all cores.
-fn read(path: &Path, import: &Import, send: &mpsc::Sender<Batch>) {
+fn read_batches(path: &Path, import: &Import, send: &mpsc::Sender<Batch>) {
     let mut pieces = files::pieces(path, import).peekable();
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     while pieces.peek().is_some() {
@@ -169,7 +170,7 @@ fn read(path: &Path, import: &Import, send: &mpsc::Sender<Batch>) {
                     batch.warnings.extend(piece.warning.take());
                     work.push(piece);
                 }
-                Err(fault) => batch.faults.push(fault),
+                Err(import_error) => batch.errors.push(import_error),
             }
         }
         let share = work.len().div_ceil(cores).max(1);
@@ -177,7 +178,9 @@ fn read(path: &Path, import: &Import, send: &mpsc::Sender<Batch>) {
             let workers: Vec<_> = work
                 .chunks(share)
                 .map(|pieces| {
-                    scope.spawn(|| pieces.iter().map(|piece| kept_piece(piece, import)).collect::<Vec<_>>())
+                    scope.spawn(|| {
+                        pieces.iter().map(|piece| to_search_page(piece, import)).collect::<Vec<_>>()
+                    })
                 })
                 .collect();
             // Pages that bring their worker down have nothing to find in them.

@@ -1,7 +1,7 @@
 //! Rows of JSON: pages as anybody may write them, and what GitHub's REST API answers with.
 
 use super::github::{self, Annex};
-use super::{Body, Fault, LARGEST, Piece, Pieces, is_web_address};
+use super::{Body, ImportError, MAX_PIECE_BYTES, Piece, Pieces, is_web_address};
 use crate::search::feed::page::moment;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -10,19 +10,19 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a file of JSON that has no lines.
-const LARGEST_FILE: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// One row in a line; a line may also hold a list of rows, as a page of an API does.
 pub fn of_lines(path: &Path) -> Pieces {
     let mut annex = Annex::default();
     for row in lines(path).filter_map(Result::ok).flat_map(|(_, row)| rows(row)) {
         if let Err(reason) = annex.take_in(&row) {
-            return Box::new(std::iter::once(Err(Fault::new(path.display(), reason))));
+            return Box::new(std::iter::once(Err(ImportError::new(path.display(), reason))));
         }
     }
     Box::new(lines(path).flat_map(move |line| match line {
         Ok((place, row)) => pieces(&place, row, &annex),
-        Err(fault) => vec![Err(fault)],
+        Err(import_error) => vec![Err(import_error)],
     }))
 }
 
@@ -37,30 +37,30 @@ pub fn of_json(path: &Path) -> Pieces {
                 Ok(()) => Box::new(all.into_iter().enumerate().flat_map(move |(number, row)| {
                     pieces(&format!("{place}: row {}", number + 1), row, &annex)
                 })),
-                Err(reason) => Box::new(std::iter::once(Err(Fault::new(place, reason)))),
+                Err(reason) => Box::new(std::iter::once(Err(ImportError::new(place, reason)))),
             }
         }
-        Err(fault) => Box::new(std::iter::once(Err(fault))),
+        Err(import_error) => Box::new(std::iter::once(Err(import_error))),
     }
 }
 
-fn whole(path: &Path) -> Result<Vec<Value>, Fault> {
-    let fault = |reason: &dyn std::fmt::Display| Fault::new(path.display(), reason);
+fn whole(path: &Path) -> Result<Vec<Value>, ImportError> {
+    let import_error = |reason: &dyn std::fmt::Display| ImportError::new(path.display(), reason);
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(|error| fault(&error))?;
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(|error| fault(&error))?;
-    if bytes.len() as u64 > LARGEST_FILE {
-        return Err(fault(&"larger than 64 MB; write it as lines (.jsonl)"));
+    let file = File::open(path).map_err(|error| import_error(&error))?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| import_error(&error))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(import_error(&"larger than 64 MB; write it as lines (.jsonl)"));
     }
     let values = serde_json::Deserializer::from_slice(&bytes).into_iter().collect::<Result<_, _>>();
-    values.map_err(|error| fault(&error))
+    values.map_err(|error| import_error(&error))
 }
 
 /// The lines of a file, with their places.
-fn lines(path: &Path) -> Box<dyn Iterator<Item = Result<(String, Value), Fault>> + Send> {
+fn lines(path: &Path) -> Box<dyn Iterator<Item = Result<(String, Value), ImportError>> + Send> {
     match File::open(path) {
         Ok(file) => Box::new(Lines { path: path.to_owned(), file: BufReader::new(file), number: 0 }),
-        Err(error) => Box::new(std::iter::once(Err(Fault::new(path.display(), error)))),
+        Err(error) => Box::new(std::iter::once(Err(ImportError::new(path.display(), error)))),
     }
 }
 
@@ -71,33 +71,33 @@ struct Lines {
 }
 
 impl Iterator for Lines {
-    type Item = Result<(String, Value), Fault>;
+    type Item = Result<(String, Value), ImportError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             self.number += 1;
             let place = format!("{}:{}", self.path.display(), self.number);
             let mut line = Vec::new();
-            match (&mut self.file).take(LARGEST as u64 + 1).read_until(b'\n', &mut line) {
+            match (&mut self.file).take(MAX_PIECE_BYTES as u64 + 1).read_until(b'\n', &mut line) {
                 Ok(0) => return None,
-                Ok(_) if line.len() > LARGEST => {
+                Ok(_) if line.len() > MAX_PIECE_BYTES => {
                     return Some(match self.file.skip_until(b'\n') {
-                        Ok(_) => Err(Fault::new(place, "longer than 16 MB")),
-                        Err(error) => Err(Fault::new(place, error)),
+                        Ok(_) => Err(ImportError::new(place, "longer than 16 MB")),
+                        Err(error) => Err(ImportError::new(place, error)),
                     });
                 }
                 Ok(_) if line.trim_ascii().is_empty() => {}
                 Ok(_) => {
                     let read = serde_json::from_slice(&line);
                     return Some(read.map_or_else(
-                        |error| Err(Fault::new(&place, error)),
+                        |error| Err(ImportError::new(&place, error)),
                         |row| Ok((place.clone(), row)),
                     ));
                 }
                 Err(error) => {
                     // A file that cannot be read further has ended.
                     self.file = BufReader::new(File::open("/dev/null").ok()?);
-                    return Some(Err(Fault::new(place, error)));
+                    return Some(Err(ImportError::new(place, error)));
                 }
             }
         }
@@ -121,14 +121,14 @@ fn rows(value: Value) -> Vec<Value> {
     }
 }
 
-fn pieces(place: &str, value: Value, annex: &Annex) -> Vec<Result<Piece, Fault>> {
+fn pieces(place: &str, value: Value, annex: &Annex) -> Vec<Result<Piece, ImportError>> {
     rows(value).into_iter().filter_map(|row| piece(place, row, annex)).collect()
 }
 
 /// What a row is; none for rows that belong to others.
-fn piece(place: &str, row: Value, annex: &Annex) -> Option<Result<Piece, Fault>> {
+fn piece(place: &str, row: Value, annex: &Annex) -> Option<Result<Piece, ImportError>> {
     let Value::Object(row) = row else {
-        return Some(Err(Fault::new(place, "not an object")));
+        return Some(Err(ImportError::new(place, "not an object")));
     };
     if github::belongs_to_another(&row) {
         return None;
@@ -138,7 +138,7 @@ fn piece(place: &str, row: Value, annex: &Annex) -> Option<Result<Piece, Fault>>
         let address = is_web_address(&piece.url).then_some(piece);
         address.ok_or("its url is not an http or https address")
     });
-    Some(read.map_err(|reason| Fault::new(place, reason)))
+    Some(read.map_err(|reason| ImportError::new(place, reason)))
 }
 
 /// `{url, title, text | markdown | html, …}`; whatever else it has is something to filter by.
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use testkit::TempDir;
 
-    fn read(name: &str, text: &str) -> Vec<Result<Piece, Fault>> {
+    fn read(name: &str, text: &str) -> Vec<Result<Piece, ImportError>> {
         let folder = TempDir::new();
         let path = folder.join(name);
         std::fs::write(&path, text).unwrap();
@@ -237,7 +237,8 @@ mod tests {
         assert_eq!((&*good[0].attributes["stars"], good[0].attributes.len()), ("7", 2));
         assert_eq!((good[1].language.as_deref(), good[1].published), (Some("de"), Some(86_400_000)));
         assert_eq!(good[2].kind.as_deref(), Some("opinion"));
-        let reasons: Vec<String> = bad.into_iter().map(|fault| fault.unwrap_err().to_string()).collect();
+        let reasons: Vec<String> =
+            bad.into_iter().map(|import_error| import_error.unwrap_err().to_string()).collect();
         assert_eq!(reasons.len(), 6, "{reasons:?}");
         assert!(reasons[0].contains("rows.jsonl:4") && reasons[0].contains("no url"), "{reasons:?}");
         assert!(reasons[1].contains("rows.jsonl:5") && reasons[2].contains("not an object"), "{reasons:?}");
@@ -245,7 +246,8 @@ mod tests {
 
     #[test]
     fn a_long_line_costs_itself_alone() {
-        let long = format!("{{\"url\":\"https://a.test/\",\"text\":\"{}\"}}", "x".repeat(LARGEST + 10));
+        let long =
+            format!("{{\"url\":\"https://a.test/\",\"text\":\"{}\"}}", "x".repeat(MAX_PIECE_BYTES + 10));
         let read = read("rows.jsonl", &format!("{long}\n{{\"url\":\"https://a.test/2\",\"text\":\"y\"}}\n"));
         assert!(read[0].as_ref().unwrap_err().reason.contains("16 MB"));
         assert!(read[1].is_ok() && read.len() == 2);

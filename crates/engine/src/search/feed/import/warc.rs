@@ -1,6 +1,7 @@
-//! Web archives (WARC 1.0 and 1.1, plain or gzipped by records): pages among the answers they keep. One record is in memory at a time.
+//! Web archives (WARC 1.0 and 1.1, plain or gzipped by records): pages among the answers they keep. One
+//! record is in memory at a time.
 
-use super::{Body, Fault, LARGEST, Piece, Pieces, http, is_web_address};
+use super::{Body, ImportError, MAX_PIECE_BYTES, Piece, Pieces, http, is_web_address};
 use crate::search::feed::page::moment;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
@@ -8,8 +9,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// Bytes of the head of a record, and of one line of it.
-const LONGEST_HEAD: u64 = 64 << 10;
-const LONGEST_LINE: u64 = 16 << 10;
+const MAX_HEAD_BYTES: u64 = 64 << 10;
+const MAX_LINE_BYTES: u64 = 16 << 10;
 
 pub fn pieces(path: &Path) -> Pieces {
     let place = path.display().to_string();
@@ -21,17 +22,17 @@ pub fn pieces(path: &Path) -> Pieces {
         }
     });
     match opened {
-        Ok(file) => Box::new(Records { place, file, number: 0, waiting: None, ended: false }),
-        Err(error) => Box::new(std::iter::once(Err(Fault::new(place, error)))),
+        Ok(file) => Box::new(WarcRecords { place, file, number: 0, waiting: None, ended: false }),
+        Err(error) => Box::new(std::iter::once(Err(ImportError::new(place, error)))),
     }
 }
 
-struct Records {
+struct WarcRecords {
     place: String,
     file: Box<dyn BufRead + Send>,
     number: u64,
     /// Said after the piece of the same record.
-    waiting: Option<Result<Piece, Fault>>,
+    waiting: Option<Result<Piece, ImportError>>,
     ended: bool,
 }
 
@@ -45,8 +46,8 @@ struct Head {
     length: Option<u64>,
 }
 
-impl Iterator for Records {
-    type Item = Result<Piece, Fault>;
+impl Iterator for WarcRecords {
+    type Item = Result<Piece, ImportError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(waiting) = self.waiting.take() {
@@ -59,7 +60,7 @@ impl Iterator for Records {
                 Ok(None) => {}
                 Err(error) => {
                     self.ended = true;
-                    return Some(Err(self.fault(&error)));
+                    return Some(Err(self.import_error(&error)));
                 }
             }
         }
@@ -67,13 +68,13 @@ impl Iterator for Records {
     }
 }
 
-impl Records {
-    fn fault(&self, reason: &dyn std::fmt::Display) -> Fault {
-        Fault::new(format!("{}: record {}", self.place, self.number), reason)
+impl WarcRecords {
+    fn import_error(&self, reason: &dyn std::fmt::Display) -> ImportError {
+        ImportError::new(format!("{}: record {}", self.place, self.number), reason)
     }
 
     /// One record: a page, something that is none, or the end of the file.
-    fn record(&mut self) -> io::Result<Option<Result<Piece, Fault>>> {
+    fn record(&mut self) -> io::Result<Option<Result<Piece, ImportError>>> {
         let Some(skipped) = self.find_record()? else {
             self.ended = true;
             return Ok(None);
@@ -81,11 +82,11 @@ impl Records {
         self.number += 1;
         let read = self.after_head();
         if skipped > 0 {
-            self.waiting = Some(Err(self.fault(&format!("{skipped} bytes before it are no record"))));
+            self.waiting = Some(Err(self.import_error(&format!("{skipped} bytes before it are no record"))));
         }
         Ok(match read {
             Ok(piece) => piece.map(Ok),
-            Err(fault) => Some(Err(fault)),
+            Err(import_error) => Some(Err(import_error)),
         })
     }
 
@@ -106,19 +107,19 @@ impl Records {
     /// A line, or the part of it that fits.
     fn line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
-        let read = (&mut self.file).take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+        let read = (&mut self.file).take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
         Ok((read > 0).then_some(line))
     }
 
     /// The rest of a record whose first line was read.
-    fn after_head(&mut self) -> Result<Option<Piece>, Fault> {
+    fn after_head(&mut self) -> Result<Option<Piece>, ImportError> {
         let mut head = Head::default();
         let mut bytes = 0;
         loop {
-            let line = self.line().map_err(|error| self.fault(&error))?.unwrap_or_default();
+            let line = self.line().map_err(|error| self.import_error(&error))?.unwrap_or_default();
             bytes += line.len() as u64;
-            if bytes > LONGEST_HEAD {
-                return Err(self.fault(&"its head is too long"));
+            if bytes > MAX_HEAD_BYTES {
+                return Err(self.import_error(&"its head is too long"));
             }
             let line = String::from_utf8_lossy(&line);
             if line.trim().is_empty() {
@@ -135,33 +136,33 @@ impl Records {
                 _ => {}
             }
         }
-        let Some(length) = head.length else { return Err(self.fault(&"has no length")) };
+        let Some(length) = head.length else { return Err(self.import_error(&"has no length")) };
         let wanted = matches!(head.kind.as_str(), "response" | "resource" | "conversion");
-        if !wanted || length > LARGEST as u64 {
+        if !wanted || length > MAX_PIECE_BYTES as u64 {
             let mut block = (&mut self.file).take(length);
-            io::copy(&mut block, &mut io::sink()).map_err(|error| self.fault(&error))?;
-            return if wanted { Err(self.fault(&"larger than 16 MB")) } else { Ok(None) };
+            io::copy(&mut block, &mut io::sink()).map_err(|error| self.import_error(&error))?;
+            return if wanted { Err(self.import_error(&"larger than 16 MB")) } else { Ok(None) };
         }
         let mut block = Vec::new();
-        (&mut self.file).take(length).read_to_end(&mut block).map_err(|error| self.fault(&error))?;
+        (&mut self.file).take(length).read_to_end(&mut block).map_err(|error| self.import_error(&error))?;
         if (block.len() as u64) < length {
-            return Err(self.fault(&"the file ends within it"));
+            return Err(self.import_error(&"the file ends within it"));
         }
         self.page(head, block)
     }
 
     /// The page in a record, if it is one.
-    fn page(&self, head: Head, block: Vec<u8>) -> Result<Option<Piece>, Fault> {
+    fn page(&self, head: Head, block: Vec<u8>) -> Result<Option<Piece>, ImportError> {
         if !is_web_address(&head.url) {
             return Ok(None);
         }
         let (body, content_type) =
             if head.kind == "response" && head.content_type.contains("application/http") {
-                let answer = http::answer(&block).map_err(|reason| self.fault(&reason))?;
-                if answer.status != 200 {
+                let response = http::parse_response(&block).map_err(|reason| self.import_error(&reason))?;
+                if response.status != 200 {
                     return Ok(None);
                 }
-                (answer.body, answer.content_type)
+                (response.body, response.content_type)
             } else {
                 (block, Some(head.content_type))
             };
@@ -208,14 +209,14 @@ mod tests {
         ]
     }
 
-    fn read(name: &str, bytes: &[u8]) -> Vec<Result<Piece, Fault>> {
+    fn read(name: &str, bytes: &[u8]) -> Vec<Result<Piece, ImportError>> {
         let folder = TempDir::new();
         let path = folder.join(name);
         std::fs::write(&path, bytes).unwrap();
         pieces(&path).collect()
     }
 
-    fn urls(read: &[Result<Piece, Fault>]) -> Vec<&str> {
+    fn urls(read: &[Result<Piece, ImportError>]) -> Vec<&str> {
         read.iter().filter_map(|piece| Some(piece.as_ref().ok()?.url.as_str())).collect()
     }
 

@@ -1,0 +1,168 @@
+//! One attempt at a run: from its claim until it has ended, was handed back, or its lease was lost.
+
+use super::ending::{RunEnding, StoredResult};
+use super::journal::RunJournal;
+use super::open_agents;
+use super::order::Order;
+use super::web::{RunWeb, WebSources};
+use crate::callers::Caller;
+use crate::plans::Plans;
+use crate::work::{AbortOnDrop, Signals};
+use agent::{Brain, BrainOutcome, Task, ThreadTurn};
+use net::Deadline;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use store::agents::{ClaimedRun, Run, RunState};
+use store::{Store, StoreResult};
+use tokio_util::sync::CancellationToken;
+
+/// Earlier turns of a thread that a run gets to know, and the largest result among them.
+const MAX_EARLIER_TURNS: u32 = 10;
+const MAX_TURN_BYTES: usize = 64 << 10;
+
+/// What every attempt of this process works with.
+#[derive(Clone)]
+pub struct RunServices {
+    pub store: Arc<dyn Store>,
+    pub sources: WebSources,
+    pub brain: Arc<dyn Brain>,
+    pub plans: Plans,
+    /// How long a write is tried again while the store is not available.
+    pub write_retry_limit: Duration,
+}
+
+/// Works on a run until it has ended or is lost.
+pub async fn attempt_run(services: RunServices, claimed: ClaimedRun, signals: Signals) {
+    let ClaimedRun { lease, run } = claimed;
+    let store = services.store.clone();
+    if run.request.is_empty() {
+        return super::tidy::end_unreadable(store.as_ref(), &lease, crate::error::REQUEST_LOST).await;
+    }
+    let order = match Order::from_run(&run) {
+        Ok(order) => Arc::new(order),
+        Err(error) => return super::tidy::end_unreadable(store.as_ref(), &lease, &error.text()).await,
+    };
+    let lost = signals.lost.clone();
+    let journal =
+        RunJournal::open(store.clone(), (lease, &run), order.clone(), services.write_retry_limit, lost);
+    let journal = Arc::new(journal);
+    let done = CancellationToken::new();
+    let mut behind = tokio::spawn(journal.clone().write_behind(done.clone()));
+    let _abort = AbortOnDrop(behind.abort_handle());
+    let ending = {
+        let work = work_on_run(&services, &run, &order, &journal);
+        tokio::select! {
+            biased;
+            () = signals.lost.cancelled() => None,
+            () = signals.hand_back.cancelled() => None,
+            () = signals.cancel.cancelled() => Some(RunEnding::cancelled()),
+            ending = work => Some(ending),
+        }
+    };
+    if let Some(ending) = ending {
+        let ending = ending.with_partial(journal.artifact()).checked_against(order.task.schema.as_ref());
+        journal.end(&ending).await;
+    } else {
+        // What the journal has so far is written, if the lease still allows it.
+        journal.write().await;
+    }
+    done.cancel();
+    // It only writes, and ends on its token.
+    let _ = (&mut behind).await;
+}
+
+async fn work_on_run(
+    services: &RunServices,
+    run: &Run,
+    order: &Arc<Order>,
+    journal: &Arc<RunJournal>,
+) -> RunEnding {
+    let left = run.deadline_at.map_or(0, |deadline| deadline.saturating_sub(run.now)).max(0);
+    // Counted by the store's clock, which may not agree with ours.
+    let left = Duration::from_millis(u64::try_from(left).unwrap_or_default());
+    let prepared = match prepare(services, run, order, journal, Deadline::after(left)).await {
+        Ok(prepared) => prepared,
+        Err(why) => return RunEnding::broken(&why),
+    };
+    if run.cancel_requested {
+        return RunEnding::cancelled().with_partial(prepared.resume);
+    }
+    let kept = prepared.resume.clone();
+    match tokio::time::timeout(left, think(services.brain.clone(), prepared, journal.clone())).await {
+        Ok(Some(ended)) => RunEnding::from_brain(ended, order.task.max_credits),
+        Ok(None) => RunEnding::panicked().with_partial(kept),
+        Err(_) => RunEnding::overdue().with_partial(kept),
+    }
+}
+
+/// What a brain starts with.
+struct PreparedRun {
+    task: Task,
+    resume: Option<Value>,
+    web: RunWeb,
+}
+
+async fn prepare(
+    services: &RunServices,
+    run: &Run,
+    order: &Order,
+    journal: &RunJournal,
+    deadline: Deadline,
+) -> Result<PreparedRun, String> {
+    let store = services.store.as_ref();
+    let unreadable = |error: store::StoreError| {
+        tracing::warn!(run = %run.id, %error, "a run could not be prepared");
+        "The agent run could not be prepared.".to_owned()
+    };
+    // The first event is that of its start.
+    if run.events > 1 {
+        journal.close_lost_agents(&open_agents::open_actors(store, run.id).await.map_err(unreadable)?);
+    }
+    let resume = checkpoint(store, run).await.map_err(unreadable)?;
+    let team = store.team(run.team_id).await.map_err(unreadable)?.ok_or("The team is gone.")?;
+    let mut caller = Caller::new(team, None, &services.plans);
+    caller.key = run.key_id;
+    let earlier = earlier_turns(store, run).await.map_err(unreadable)?;
+    let task = Task { earlier, ..order.task.clone() };
+    let web = RunWeb::new(services.sources.clone(), Arc::new(caller), order, deadline);
+    Ok(PreparedRun { task, resume, web: web.map_err(|error| error.text())? })
+}
+
+async fn checkpoint(store: &dyn Store, run: &Run) -> StoreResult<Option<Value>> {
+    let payload = store.run_luggage(run.id).await?.unwrap_or_default();
+    let unpack = |packed: Vec<u8>| serde_json::from_slice(&crate::scrape::cache::unpack(&packed).ok()?).ok();
+    Ok(payload.artifact.and_then(unpack))
+}
+
+/// What earlier turns of the thread asked and answered.
+async fn earlier_turns(store: &dyn Store, run: &Run) -> StoreResult<Vec<ThreadTurn>> {
+    let Some(thread) = run.thread.filter(|_| run.turn > 1) else { return Ok(Vec::new()) };
+    let mut turns = Vec::new();
+    for before in store.thread_runs(thread, MAX_EARLIER_TURNS + 1).await? {
+        if before.turn >= run.turn || before.state != RunState::Succeeded {
+            continue;
+        }
+        let Ok(order) = Order::from_run(&before) else { continue };
+        let payload = store.run_luggage(before.id).await?.unwrap_or_default();
+        let result = payload.result.and_then(|packed| StoredResult::unpack(&packed)).unwrap_or_default();
+        let data = result.data.filter(|data| data.to_string().len() <= MAX_TURN_BYTES);
+        turns.push(ThreadTurn { prompt: order.task.prompt, data, message: result.message });
+    }
+    Ok(turns)
+}
+
+/// Thinks in a task of its own, so that a panic costs this run and nothing else, and dropping this stops it
+/// at its next step. `None` when it panicked.
+async fn think(
+    brain: Arc<dyn Brain>,
+    prepared: PreparedRun,
+    journal: Arc<RunJournal>,
+) -> Option<BrainOutcome> {
+    let mut task = tokio::spawn(async move {
+        let PreparedRun { task, resume, web } = prepared;
+        brain.run(&task, resume, &web, journal.as_ref()).await
+    });
+    let _abort = AbortOnDrop(task.abort_handle());
+    (&mut task).await.inspect_err(|error| tracing::error!(%error, "a run panicked")).ok()
+}

@@ -1,0 +1,202 @@
+//! Politeness to hosts: their robots rules, cached for a while, and how fast they can be asked for pages,
+//! which all processes share through the store.
+
+use super::order::host_of;
+use crate::Error;
+use crate::scrape::cache::KeyHasher;
+use net::{AtLimit, Credentials, Deadline, Fetcher, Limits, Purpose, Request};
+use sites::Robots;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use store::Store;
+use store::crawls::Pace;
+use tokio::sync::OnceCell;
+use url::Url;
+
+const ROBOTS_TIMEOUT: Duration = Duration::from_secs(15);
+/// More than the standard demands, and more than any site needs.
+const MAX_ROBOTS_BYTES: u64 = 1 << 20;
+const ROBOTS_RETENTION: Duration = Duration::from_mins(30);
+/// Hosts that are remembered; when there are more, all are forgotten.
+const MAX_HOSTS: usize = 4096;
+/// The first pause after a host answered 429 or 503, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_mins(2);
+/// The gap between two pages after the first such answer, and the longest.
+const FIRST_GAP: Duration = Duration::from_millis(200);
+const MAX_GAP: Duration = Duration::from_secs(10);
+/// So many pages in a row without such an answer halve the gap.
+const SUCCESSES_TO_HALVE_GAP: u32 = 20;
+/// A host that did not answer so many times in a row counts as dead: its pages get a short timeout.
+const DEAD_AFTER_SILENCES: u32 = 8;
+const DEAD_HOST_TIMEOUT: Duration = Duration::from_secs(5);
+
+type RobotsCell = Arc<OnceCell<Arc<Robots>>>;
+
+/// One per process.
+pub struct Politeness {
+    store: Arc<dyn Store>,
+    fetcher: Fetcher,
+    robots: Mutex<HashMap<(String, String), (Instant, RobotsCell)>>,
+    hosts: Mutex<HashMap<String, HostHealth>>,
+}
+
+impl std::fmt::Debug for Politeness {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Politeness").finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct HostHealth {
+    /// The gap that robots.txt asks for.
+    robots_gap: Duration,
+    /// The gap that answers of 429 and 503 brought about.
+    gap: Duration,
+    complaints: u32,
+    successes_in_row: u32,
+    /// Times in a row that nothing came.
+    silences_in_row: u32,
+}
+
+impl Politeness {
+    pub fn new(store: Arc<dyn Store>, fetcher: Fetcher) -> Self {
+        Self { store, fetcher, robots: Mutex::default(), hosts: Mutex::default() }
+    }
+
+    /// The robots rules of an address's host. Fails when the host does not answer: then its pages will not
+    /// come either.
+    pub async fn robots(
+        &self,
+        url: &Url,
+        agent: &str,
+        credentials: &Credentials,
+    ) -> Result<Arc<Robots>, Error> {
+        let mut origin = url[..url::Position::BeforePath].to_owned();
+        // A host may have other rules for a caller that is logged in; they are for nobody else.
+        if credentials.covers(url) && credentials.contain_secrets() {
+            let mut known_by = KeyHasher::new("robots with credentials");
+            known_by.add(&origin);
+            known_by.add(&credentials.identity());
+            origin = crate::hex(&known_by.finish());
+        }
+        let cell = {
+            let mut cells = lock(&self.robots);
+            if cells.len() >= MAX_HOSTS {
+                cells.clear();
+            }
+            let cell_at = cells.entry((origin, agent.to_owned())).or_insert_with(new_cell);
+            if cell_at.0.elapsed() > ROBOTS_RETENTION {
+                *cell_at = new_cell();
+            }
+            cell_at.1.clone()
+        };
+        cell.get_or_try_init(|| self.fetch_robots(url, agent, credentials)).await.cloned()
+    }
+
+    async fn fetch_robots(
+        &self,
+        url: &Url,
+        agent: &str,
+        credentials: &Credentials,
+    ) -> Result<Arc<Robots>, Error> {
+        let Ok(file) = url.join("/robots.txt") else { return Ok(Arc::default()) };
+        let limits = Limits {
+            at_limit: AtLimit::Truncate,
+            wire_bytes: MAX_ROBOTS_BYTES,
+            body_bytes: MAX_ROBOTS_BYTES,
+            ..Limits::default()
+        };
+        let request = Request::get(Purpose::Scrape, file.as_str(), credentials.clone());
+        let request = request?.limits(limits).skip_tls_verification(true);
+        let response = self.fetcher.fetch(request, Deadline::after(ROBOTS_TIMEOUT)).await;
+        let response = response?;
+        let status = response.meta.head.status.as_u16();
+        let robots = Robots::from_response(Some(status), &response.body, agent);
+        if let Some(delay) = robots.delay().filter(|delay| !delay.is_zero()) {
+            let host = host_of(url);
+            self.update(&host, |health| health.robots_gap = delay);
+            self.publish_pace(&host, Duration::ZERO).await;
+        }
+        Ok(Arc::new(robots))
+    }
+
+    /// The host answered 429 or 503; how long to leave it alone.
+    pub async fn note_throttled(&self, host: &str, retry_after: Option<Duration>) -> Duration {
+        let pause = self.update(host, |health| {
+            health.complaints += 1;
+            health.successes_in_row = 0;
+            health.gap = (health.gap * 2).clamp(FIRST_GAP, MAX_GAP);
+            let own = FIRST_PAUSE * (1 << (health.complaints - 1).min(7));
+            retry_after.unwrap_or(own).clamp(FIRST_PAUSE, MAX_PAUSE)
+        });
+        self.publish_pace(host, pause).await;
+        pause
+    }
+
+    /// A page was fetched from the host.
+    pub async fn note_success(&self, host: &str) {
+        let eased = self.update(host, |health| {
+            health.silences_in_row = 0;
+            if health.gap.is_zero() {
+                return false;
+            }
+            health.successes_in_row += 1;
+            if health.successes_in_row < SUCCESSES_TO_HALVE_GAP {
+                return false;
+            }
+            health.successes_in_row = 0;
+            health.complaints = health.complaints.saturating_sub(1);
+            health.gap = if health.gap <= FIRST_GAP { Duration::ZERO } else { health.gap / 2 };
+            true
+        });
+        if eased {
+            self.publish_pace(host, Duration::ZERO).await;
+        }
+    }
+
+    /// The host did not answer in time, or could not be reached.
+    pub fn note_silence(&self, host: &str) {
+        self.update(host, |health| health.silences_in_row = health.silences_in_row.saturating_add(1));
+    }
+
+    /// The timeout for a page of the host: a dead host must not cost the whole timeout for every page.
+    pub fn timeout_for(&self, host: &str, asked: Duration) -> Duration {
+        let silent = lock(&self.hosts).get(host).map_or(0, |health| health.silences_in_row);
+        if silent >= DEAD_AFTER_SILENCES { asked.min(DEAD_HOST_TIMEOUT) } else { asked }
+    }
+
+    /// Whether a failed page of the host is worth another try.
+    pub fn is_dead(&self, host: &str) -> bool {
+        lock(&self.hosts).get(host).is_some_and(|health| health.silences_in_row >= DEAD_AFTER_SILENCES)
+    }
+
+    fn update<T>(&self, host: &str, change: impl FnOnce(&mut HostHealth) -> T) -> T {
+        let mut hosts = lock(&self.hosts);
+        if hosts.len() >= MAX_HOSTS && !hosts.contains_key(host) {
+            hosts.clear();
+        }
+        // Nearly always it is known.
+        match hosts.get_mut(host) {
+            Some(health) => change(health),
+            None => change(hosts.entry(host.to_owned()).or_default()),
+        }
+    }
+
+    /// Tells all processes how fast the host may be asked.
+    async fn publish_pace(&self, host: &str, pause: Duration) {
+        let gap = self.update(host, |health| health.robots_gap.max(health.gap));
+        if let Err(error) = self.store.set_pace(host, Pace { gap, pause }).await {
+            tracing::warn!(%error, host, "could not store the pace of a host");
+        }
+    }
+}
+
+fn new_cell() -> (Instant, RobotsCell) {
+    (Instant::now(), RobotsCell::default())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

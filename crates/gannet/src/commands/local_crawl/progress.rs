@@ -1,0 +1,40 @@
+//! Progress on a terminal: one line that is overwritten.
+
+use std::io::{IsTerminal, Write};
+use std::time::Instant;
+use wire::crawl::JobHead;
+
+#[derive(Debug)]
+pub struct ProgressLine {
+    shown: bool,
+    /// Time of the first update, and the number of pages done by then.
+    begun: Option<(Instant, u64)>,
+}
+
+impl ProgressLine {
+    pub fn start() -> Self {
+        Self { shown: std::io::stderr().is_terminal(), begun: None }
+    }
+
+    pub fn show(&mut self, head: &JobHead) {
+        if !self.shown {
+            return;
+        }
+        let done = head.completed + head.failed;
+        let (at, before) = *self.begun.get_or_insert((Instant::now(), done));
+        let seconds = at.elapsed().as_secs_f64();
+        let rate = if seconds > 0.0 { done.saturating_sub(before) as f64 / seconds } else { 0.0 };
+        let JobHead { completed, failed, skipped, queued, .. } = head;
+        // Ignore a closed terminal.
+        let _ = write!(
+            std::io::stderr(),
+            "\r{completed} done  {failed} failed  {skipped} skipped  {queued} queued  {rate:.1} pages/s\x1b[K"
+        );
+    }
+
+    pub fn end(&self) {
+        if self.shown {
+            eprintln!();
+        }
+    }
+}

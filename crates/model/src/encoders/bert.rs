@@ -1,0 +1,286 @@
+//! A sentence embedder of the MiniLM family: a small transformer over word pieces; the embedding is the mean
+//! of its last states, normalised to length one.
+//!
+//! The texts of a batch are rows of one matrix, without padding: everything but attention works on single
+//! rows.
+
+use std::ops::Range;
+use std::path::Path;
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use serde::Deserialize;
+
+use super::tensors::Tensors;
+use super::word_pieces::Vocabulary;
+use super::{Error, Result};
+
+/// Pieces of a text that are read; the model was trained with no more.
+const MAX_PIECES: usize = 256;
+/// Rows that pass the layers together; more would not be faster.
+const BATCH_ROWS: usize = 512;
+const MAX_LAYERS: usize = 48;
+
+#[derive(Debug, Deserialize)]
+struct Config {
+    hidden_size: usize,
+    intermediate_size: usize,
+    num_attention_heads: usize,
+    num_hidden_layers: usize,
+    max_position_embeddings: usize,
+    layer_norm_eps: f32,
+}
+
+/// `rows × weights + bias`.
+#[derive(Debug)]
+struct Linear {
+    /// Inputs by outputs.
+    weights: Array2<f32>,
+    bias: Array1<f32>,
+}
+
+impl Linear {
+    fn load(tensors: &Tensors<'_>, name: &str, inputs: usize, outputs: usize) -> Result<Self> {
+        let weights = tensors.matrix(&format!("{name}.weight"), Some(outputs), inputs)?;
+        Ok(Self {
+            weights: weights.t().as_standard_layout().into_owned(),
+            bias: tensors.vector(&format!("{name}.bias"), outputs)?,
+        })
+    }
+
+    fn apply(&self, rows: &Array2<f32>) -> Array2<f32> {
+        let mut out = Array2::zeros((rows.nrows(), self.bias.len()));
+        for mut row in out.rows_mut() {
+            row.assign(&self.bias);
+        }
+        general_mat_mul(1.0, rows, &self.weights, 1.0, &mut out);
+        out
+    }
+}
+
+/// Layer normalisation with learnt scale and shift.
+#[derive(Debug)]
+struct LayerNorm {
+    scale: Array1<f32>,
+    shift: Array1<f32>,
+    least: f32,
+}
+
+impl LayerNorm {
+    fn load(tensors: &Tensors<'_>, name: &str, config: &Config) -> Result<Self> {
+        Ok(Self {
+            scale: tensors.vector(&format!("{name}.weight"), config.hidden_size)?,
+            shift: tensors.vector(&format!("{name}.bias"), config.hidden_size)?,
+            least: config.layer_norm_eps,
+        })
+    }
+
+    fn apply(&self, rows: &mut Array2<f32>) {
+        for mut row in rows.rows_mut() {
+            let count = row.len() as f32;
+            let mean = row.sum() / count;
+            let spread =
+                (row.fold(0.0, |sum, value| sum + (value - mean).powi(2)) / count + self.least).sqrt();
+            for ((value, scale), shift) in row.iter_mut().zip(&self.scale).zip(&self.shift) {
+                *value = (*value - mean) / spread * scale + shift;
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Layer {
+    query: Linear,
+    key: Linear,
+    value: Linear,
+    mixed: Linear,
+    mixed_norm: LayerNorm,
+    wide: Linear,
+    narrow: Linear,
+    norm: LayerNorm,
+}
+
+impl Layer {
+    fn load(tensors: &Tensors<'_>, number: usize, config: &Config) -> Result<Self> {
+        let (hidden, inner) = (config.hidden_size, config.intermediate_size);
+        let name = |part: &str| format!("encoder.layer.{number}.{part}");
+        let square = |part: &str| Linear::load(tensors, &name(part), hidden, hidden);
+        Ok(Self {
+            query: square("attention.self.query")?,
+            key: square("attention.self.key")?,
+            value: square("attention.self.value")?,
+            mixed: square("attention.output.dense")?,
+            mixed_norm: LayerNorm::load(tensors, &name("attention.output.LayerNorm"), config)?,
+            wide: Linear::load(tensors, &name("intermediate.dense"), hidden, inner)?,
+            narrow: Linear::load(tensors, &name("output.dense"), inner, hidden)?,
+            norm: LayerNorm::load(tensors, &name("output.LayerNorm"), config)?,
+        })
+    }
+
+    fn apply(&self, rows: &Array2<f32>, texts: &[Range<usize>], heads: usize) -> Array2<f32> {
+        let mut states = self.mixed.apply(&self.attend(rows, texts, heads));
+        states += rows;
+        self.mixed_norm.apply(&mut states);
+        let mut wide = self.wide.apply(&states);
+        wide.mapv_inplace(gelu);
+        let mut out = self.narrow.apply(&wide);
+        out += &states;
+        self.norm.apply(&mut out);
+        out
+    }
+
+    /// Self-attention of each text, once for each head.
+    fn attend(&self, rows: &Array2<f32>, texts: &[Range<usize>], heads: usize) -> Array2<f32> {
+        let (queries, keys, values) = (self.query.apply(rows), self.key.apply(rows), self.value.apply(rows));
+        let width = rows.ncols() / heads;
+        let scale = 1.0 / (width as f32).sqrt();
+        let mut out = Array2::zeros(rows.raw_dim());
+        for text in texts {
+            for head in 0..heads {
+                let part = s![text.clone(), head * width..(head + 1) * width];
+                let (query, key): (ArrayView2<f32>, ArrayView2<f32>) =
+                    (queries.slice(part), keys.slice(part));
+                let mut weights = query.dot(&key.t());
+                for mut row in weights.rows_mut() {
+                    let most = row.fold(f32::NEG_INFINITY, |most, value| most.max(*value));
+                    row.mapv_inplace(|value| ((value - most) * scale).exp());
+                    let total = row.sum();
+                    row /= total;
+                }
+                general_mat_mul(1.0, &weights, &values.slice(part), 0.0, &mut out.slice_mut(part));
+            }
+        }
+        out
+    }
+}
+
+/// The Gaussian error linear unit; its integral by an approximation accurate to seven digits (Abramowitz and
+/// Stegun, 7.1.26).
+fn gelu(value: f32) -> f32 {
+    let x = value.abs() * std::f32::consts::FRAC_1_SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * x);
+    let series =
+        t * (0.254_829_6 + t * (-0.284_496_72 + t * (1.421_413_8 + t * (-1.453_152 + t * 1.061_405_4))));
+    let tail = 0.5 * series * (-x * x).exp();
+    value * if value >= 0.0 { 1.0 - tail } else { tail }
+}
+
+/// A loaded embedder; immutable, so it can be shared between threads.
+#[derive(Debug)]
+pub struct MiniLm {
+    vocabulary: Vocabulary,
+    words: Array2<f32>,
+    places: Array2<f32>,
+    norm: LayerNorm,
+    layers: Vec<Layer>,
+    heads: usize,
+}
+
+impl MiniLm {
+    /// Reads `model.safetensors`, `vocab.txt` and `config.json` of a folder.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let read = |name: &str| {
+            let path = folder.join(name);
+            std::fs::read(&path).map(|bytes| (path.clone(), bytes)).map_err(Error::file(&path))
+        };
+        let (path, bytes) = read("config.json")?;
+        let config: Config =
+            serde_json::from_slice(&bytes).map_err(|error| Error::unusable(&path, error.to_string()))?;
+        let (hidden, heads) = (config.hidden_size, config.num_attention_heads);
+        let sound = heads > 0
+            && hidden > 0
+            && hidden.is_multiple_of(heads)
+            && config.num_hidden_layers <= MAX_LAYERS
+            && config.max_position_embeddings >= MAX_PIECES;
+        if !sound {
+            return Err(Error::unusable(&path, "not a model of the MiniLM family"));
+        }
+        let (path, bytes) = read("vocab.txt")?;
+        let text = String::from_utf8(bytes).map_err(|_| Error::unusable(&path, "not UTF-8"))?;
+        let vocabulary = Vocabulary::parse(&path, &text)?;
+        let (path, bytes) = read("model.safetensors")?;
+        let tensors = Tensors::parse(&path, &bytes)?;
+        let kinds = tensors.matrix("embeddings.token_type_embeddings.weight", None, hidden)?;
+        let mut places = tensors.matrix(
+            "embeddings.position_embeddings.weight",
+            Some(config.max_position_embeddings),
+            hidden,
+        )?;
+        // There is only one token type, so its embedding is added once for all.
+        places += &kinds.row(0);
+        let words = tensors.matrix("embeddings.word_embeddings.weight", None, hidden)?;
+        if vocabulary.len() > words.nrows() {
+            return Err(Error::unusable(&path, "fewer word embeddings than the word list has"));
+        }
+        let layers = (0..config.num_hidden_layers)
+            .map(|number| Layer::load(&tensors, number, &config))
+            .collect::<Result<_>>()?;
+        let norm = LayerNorm::load(&tensors, "embeddings.LayerNorm", &config)?;
+        Ok(Self { vocabulary, words, places, norm, layers, heads })
+    }
+
+    /// Length of an embedding.
+    pub fn dimensions(&self) -> usize {
+        self.words.ncols()
+    }
+
+    /// A vector of length one for each text. Of a long text only the beginning is used.
+    pub fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+        let cut: Vec<Vec<u32>> =
+            texts.iter().map(|text| self.vocabulary.tokenize(text, MAX_PIECES)).collect();
+        let mut out = Vec::with_capacity(texts.len());
+        let mut start = 0;
+        while start < cut.len() {
+            let mut rows = 0;
+            let fits = |pieces: &&Vec<u32>| {
+                rows += pieces.len();
+                rows <= BATCH_ROWS
+            };
+            let count = cut[start..].iter().take_while(fits).count().max(1);
+            out.extend(self.embed_batch(&cut[start..start + count]));
+            start += count;
+        }
+        out
+    }
+
+    fn embed_batch(&self, cut: &[Vec<u32>]) -> Vec<Vec<f32>> {
+        let mut texts = Vec::with_capacity(cut.len());
+        let mut rows = Array2::zeros((cut.iter().map(Vec::len).sum(), self.dimensions()));
+        let mut at = 0;
+        for pieces in cut {
+            texts.push(at..at + pieces.len());
+            for (place, piece) in pieces.iter().enumerate() {
+                let mut row = rows.row_mut(at + place);
+                row += &self.words.row(*piece as usize);
+                row += &self.places.row(place);
+            }
+            at += pieces.len();
+        }
+        self.norm.apply(&mut rows);
+        for layer in &self.layers {
+            rows = layer.apply(&rows, &texts, self.heads);
+        }
+        texts
+            .into_iter()
+            .map(|text| {
+                let sum = rows.slice(s![text, ..]).sum_axis(Axis(0));
+                let length = sum.dot(&sum).sqrt().max(f32::MIN_POSITIVE);
+                (sum / length).to_vec()
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gelu;
+
+    #[test]
+    fn gelu_matches_known_values() {
+        for (value, expected) in
+            [(0.0, 0.0), (1.0, 0.841_344_8), (-1.0, -0.158_655_25), (3.0, 2.995_950_3), (-6.0, 0.0)]
+        {
+            assert!((gelu(value) - expected).abs() < 2e-6, "{value}: {}", gelu(value));
+        }
+    }
+}

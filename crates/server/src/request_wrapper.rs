@@ -1,0 +1,126 @@
+//! Wraps every request: request id, timing, log line, panic handling, and errors always as JSON in the error
+//! format.
+
+use crate::error::{ApiError, for_status};
+use crate::telemetry;
+use axum::extract::{MatchedPath, Request};
+use axum::http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use std::panic::AssertUnwindSafe;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+use uuid::Uuid;
+use wire::{Kind, WireError};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+pub async fn wrap_request(request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = request_id(request.headers().get(REQUEST_ID));
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map_or("unmatched", MatchedPath::as_str);
+
+    let outcome = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let panicked = outcome.is_err();
+    let mut response = outcome.unwrap_or_else(|_| ApiError(Kind::Internal.into()).into_response());
+
+    let status = response.status();
+    let took = started.elapsed();
+    telemetry::count_request(route, &method, status.as_u16(), took);
+    let request_id = id.to_str().unwrap_or_default();
+    let millis = took.as_millis();
+    if panicked {
+        metrics::counter!("gannet_panics_total").increment(1);
+        tracing::error!(request_id, %method, route, "handler panicked; responded with status 500");
+    } else if status.is_server_error() {
+        tracing::warn!(request_id, %method, route, status = status.as_u16(), millis, "request failed");
+    } else {
+        tracing::debug!(request_id, %method, route, status = status.as_u16(), millis, "request");
+    }
+    response.headers_mut().insert(REQUEST_ID, id);
+    response
+}
+
+/// The caller's id if it is valid, else a new one.
+fn request_id(given: Option<&HeaderValue>) -> HeaderValue {
+    let legal = |byte: &u8| byte.is_ascii_alphanumeric() || b"._:-".contains(byte);
+    let good = |value: &&HeaderValue| (1..=128).contains(&value.len()) && value.as_bytes().iter().all(legal);
+    given.filter(good).cloned().unwrap_or_else(|| {
+        // Unique across processes, without asking the system for randomness every time.
+        static PROCESS: LazyLock<u32> = LazyLock::new(|| Uuid::new_v4().as_fields().0);
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let text = format!("{:08x}-{:08x}", *PROCESS, NEXT.fetch_add(1, Ordering::Relaxed));
+        HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("unknown"))
+    })
+}
+
+/// Rewrites error responses of the framework (wrong method, unreadable path) into our format.
+pub fn to_error_format(response: Response) -> Response {
+    let status = response.status();
+    let failed = status.is_client_error() || status.is_server_error();
+    let content_type = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    if !failed || content_type.starts_with(b"application/json") {
+        return response;
+    }
+    let mut headers = response.headers().clone();
+    let error = match headers.get(ALLOW).filter(|_| status == StatusCode::METHOD_NOT_ALLOWED) {
+        Some(allow) => {
+            let names = allow.to_str().unwrap_or_default().split(',').map(str::trim);
+            WireError::method_not_allowed(&names.filter(|name| !name.is_empty()).collect::<Vec<_>>())
+        }
+        None => for_status(status),
+    };
+    let mut rewritten = ApiError(error).into_response();
+    // Keep headers of other layers, except those that describe the old body.
+    for name in [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_ENCODING] {
+        headers.remove(name);
+    }
+    headers.extend(std::mem::take(rewritten.headers_mut()));
+    *rewritten.headers_mut() = headers;
+    rewritten
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::Router;
+    use axum::body::Body;
+    use axum::middleware::from_fn;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    #[tokio::test]
+    async fn a_panic_costs_one_request() {
+        async fn panics() -> &'static str {
+            panic!("as a test asked for")
+        }
+        let router = Router::new()
+            .route("/bad", get(panics))
+            .route("/good", get(async || "fine"))
+            .layer(from_fn(wrap_request));
+        let ask = async |path: &str| {
+            let request = Request::get(path).header(REQUEST_ID, "panic-1").body(Body::empty()).unwrap();
+            let response = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(response.headers()[REQUEST_ID], "panic-1");
+            response.status()
+        };
+        assert_eq!(ask("/bad").await, StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(ask("/good").await, StatusCode::OK);
+    }
+
+    #[test]
+    fn keeps_valid_ids_and_replaces_others() {
+        let given = HeaderValue::from_static("abc.DEF:1_2-3");
+        assert_eq!(request_id(Some(&given)), given);
+        for bad in ["", "with space", "<script>"] {
+            let bad = HeaderValue::from_static(bad);
+            assert_ne!(request_id(Some(&bad)), bad);
+        }
+        assert_ne!(request_id(Some(&HeaderValue::from_str(&"x".repeat(129)).unwrap())).len(), 129);
+    }
+}

@@ -1,0 +1,81 @@
+//! PostgreSQL as the common code of the store sees it.
+
+use super::PostgresStore;
+use super::patient::{Connections, Tx};
+use crate::StoreResult;
+use crate::secrets::Sealer;
+use crate::sql::{Backend, Connection, Dialect, Query, Row, Transaction};
+use tokio::sync::watch;
+
+impl Connection for Tx {
+    const DIALECT: Dialect = Dialect::Postgres;
+
+    async fn execute(&mut self, query: Query) -> sqlx::Result<u64> {
+        Ok(query.into_postgres()?.execute(self).await?.rows_affected())
+    }
+
+    async fn fetch_all(&mut self, query: Query) -> sqlx::Result<Vec<Row>> {
+        let found = query.into_postgres()?.fetch_all(self).await?;
+        Ok(found.into_iter().map(Row::Postgres).collect())
+    }
+
+    async fn fetch_optional(&mut self, query: Query) -> sqlx::Result<Option<Row>> {
+        Ok(query.into_postgres()?.fetch_optional(self).await?.map(Row::Postgres))
+    }
+}
+
+impl Transaction for Tx {
+    async fn commit(self) -> StoreResult<()> {
+        Ok(Tx::commit(self).await?)
+    }
+
+    /// Old row versions go with the server's own vacuum.
+    async fn overwrite_freed_pages(&mut self, _on: bool) -> StoreResult<()> {
+        Ok(())
+    }
+}
+
+/// The pool, where every statement is a transaction of its own.
+impl Connection for &Connections {
+    const DIALECT: Dialect = Dialect::Postgres;
+
+    async fn execute(&mut self, query: Query) -> sqlx::Result<u64> {
+        Ok(query.into_postgres()?.execute(*self).await?.rows_affected())
+    }
+
+    async fn fetch_all(&mut self, query: Query) -> sqlx::Result<Vec<Row>> {
+        let found = query.into_postgres()?.fetch_all(*self).await?;
+        Ok(found.into_iter().map(Row::Postgres).collect())
+    }
+
+    async fn fetch_optional(&mut self, query: Query) -> sqlx::Result<Option<Row>> {
+        Ok(query.into_postgres()?.fetch_optional(*self).await?.map(Row::Postgres))
+    }
+}
+
+impl Backend for PostgresStore {
+    type Tx = Tx;
+
+    async fn begin(&self) -> StoreResult<Tx> {
+        self.write().await
+    }
+
+    fn reader(&self) -> impl Connection {
+        &self.pool
+    }
+
+    fn single(&self) -> impl Connection {
+        &self.pool
+    }
+
+    fn sealer(&self) -> &Sealer {
+        &self.sealer
+    }
+
+    /// The listener does, for this process as for the others.
+    fn wake(&self) {}
+
+    fn work_signal(&self) -> watch::Receiver<u64> {
+        self.work.subscribe()
+    }
+}

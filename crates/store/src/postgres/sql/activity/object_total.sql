@@ -1,1 +1,0 @@
-SELECT coalesce(sum(bytes), 0)::bigint FROM object_totals

@@ -1,1 +1,0 @@
-SELECT number FROM agent_events WHERE run_id = $1 AND id = $2

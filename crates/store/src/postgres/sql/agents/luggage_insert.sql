@@ -1,1 +1,0 @@
-INSERT INTO agent_luggage (run_id, request) VALUES ($1, $2)

@@ -1,1 +1,0 @@
-UPDATE agent_runs SET cancel_requested_at = $2 WHERE id = $1

@@ -1,1 +1,0 @@
-SELECT *, gannet_now() AS now FROM agent_runs_whole WHERE id = $1 AND team_id = $2

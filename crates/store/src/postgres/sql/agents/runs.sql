@@ -1,5 +1,0 @@
-SELECT *, gannet_now() AS now
-FROM agent_runs_whole
-WHERE team_id = $1 AND kind = $2 AND created_at < $3
-ORDER BY created_at DESC
-LIMIT $4

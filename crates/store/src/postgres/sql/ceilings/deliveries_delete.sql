@@ -1,1 +1,0 @@
-DELETE FROM deliveries WHERE number = ANY ($1)

@@ -1,9 +1,0 @@
-SELECT r.id,
-       r.event_bytes + r.snapshot_bytes + octet_length(l.request) + coalesce(octet_length(l.artifact), 0)
-           + coalesce(octet_length(l.result), 0) AS bytes
-FROM agent_runs r
-JOIN agent_luggage l ON l.run_id = r.id
-WHERE r.expires_at > gannet_now() AND r.finished_at <= gannet_now() - $1
-ORDER BY r.expires_at
-LIMIT $2
-FOR NO KEY UPDATE OF r SKIP LOCKED

@@ -1,1 +1,0 @@
-UPDATE agent_runs SET expires_at = gannet_now() WHERE id = ANY ($1) AND expires_at > gannet_now()

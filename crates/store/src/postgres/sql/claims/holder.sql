@@ -1,1 +1,0 @@
-SELECT resource, done FROM claims WHERE team_id = $1 AND hash = $2 AND expires_at > gannet_now()

@@ -1,1 +1,0 @@
-DELETE FROM claims WHERE NOT done

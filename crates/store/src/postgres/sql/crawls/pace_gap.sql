@@ -1,1 +1,0 @@
-SELECT gap FROM host_paces WHERE host = $1

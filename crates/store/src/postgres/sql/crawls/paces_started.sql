@@ -1,1 +1,0 @@
-UPDATE host_paces SET started_at = gannet_now() WHERE host = ANY ($1)

@@ -1,1 +1,0 @@
-DELETE FROM documents WHERE ctid = ANY (ARRAY(SELECT ctid FROM documents WHERE crawl_id = ANY ($1) LIMIT $2))

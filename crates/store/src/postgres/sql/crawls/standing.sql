@@ -1,7 +1,0 @@
--- Always before any of its entries, so that nobody waits in a circle.
-SELECT id, team_id, key_id, kind, state, most_documents, reservation, run_for, retain_for, discovered, queued, running,
-       fetched, completed, failed, skipped, cancelled, lists_queued, lists_running, lists_fetched, last_seq, version,
-       bytes, stored, credits, not_before, next_at, deadline_at, finished_at, expires_at, error, gannet_now() AS now
-FROM crawls
-WHERE id = $1
-FOR NO KEY UPDATE

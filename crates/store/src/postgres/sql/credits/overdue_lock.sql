@@ -1,1 +1,0 @@
-SELECT id FROM reservations WHERE id = $1 FOR UPDATE SKIP LOCKED

@@ -1,1 +1,0 @@
-SELECT parent_id FROM jobs WHERE id = $1

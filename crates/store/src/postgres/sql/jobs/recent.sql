@@ -1,7 +1,0 @@
-SELECT id, team_id, parent_id, kind, payload, state, rank, attempts, max_attempts, cancel_requested, reservation,
-       result, error, children_total, children_open, children_completed, children_failed, children_cancelled,
-       created_at, run_at, deadline_at, started_at, finished_at, expires_at
-FROM jobs
-WHERE team_id = $1 AND kind = $2 AND parent_id IS NULL AND created_at < coalesce($3, 9223372036854775807)
-ORDER BY created_at DESC, id DESC
-LIMIT $4

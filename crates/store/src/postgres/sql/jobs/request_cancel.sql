@@ -1,1 +1,0 @@
-UPDATE jobs SET cancel_requested = TRUE WHERE id = $1

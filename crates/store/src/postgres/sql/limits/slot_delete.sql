@@ -1,1 +1,0 @@
-DELETE FROM slots WHERE id = $1

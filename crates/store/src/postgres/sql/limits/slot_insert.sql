@@ -1,1 +1,0 @@
-INSERT INTO slots (id, team_id, lease_until) VALUES ($1, $2, gannet_now() + $3)

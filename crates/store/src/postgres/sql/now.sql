@@ -1,1 +1,0 @@
-SELECT gannet_now() AS now

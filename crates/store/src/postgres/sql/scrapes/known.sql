@@ -1,1 +1,0 @@
-SELECT id FROM scrapes WHERE id = ANY ($1)

@@ -1,5 +1,0 @@
-SELECT collection, count(*) AS pages, sum(bytes)::bigint AS bytes
-FROM search_pages
-WHERE document IS NOT NULL
-GROUP BY collection
-ORDER BY collection

@@ -1,1 +1,0 @@
-DELETE FROM secret_keys WHERE id = $1

@@ -1,1 +1,0 @@
-SELECT taken_at, body FROM snapshots WHERE team_id = $1 AND key = $2

@@ -1,1 +1,0 @@
-SELECT team_id, key, taken_at AS at, bytes FROM snapshots ORDER BY taken_at, team_id, key LIMIT $1

@@ -1,1 +1,0 @@
-DELETE FROM deliveries WHERE id = $1

@@ -1,0 +1,181 @@
+//! The credit ledger. `charge_in` and `close_in` are also steps of what crawls and agent runs end with.
+
+use super::{Backend, Connection, Transaction};
+use crate::credits::{Balance, Credits, NewReservation, UsagePeriod};
+use crate::rows::Columns;
+use crate::{Millis, StoreError, StoreResult, clock};
+use uuid::Uuid;
+
+/// Periods that the history shows.
+const MAX_HISTORY_PERIODS: i64 = 24;
+/// The most reservations that one sweep releases.
+const MAX_SWEPT_RESERVATIONS: i64 = 500;
+
+async fn open_period(tx: &mut impl Connection, team: Uuid) -> StoreResult<Millis> {
+    let (start, _) = clock::period(tx.now().await?);
+    tx.query("credits.period_open").bind(team).bind(start).execute(tx).await?;
+    Ok(start)
+}
+
+/// Turns part of a reservation into use.
+pub(crate) async fn charge_in(tx: &mut impl Connection, reservation: Uuid, amount: i64) -> StoreResult<()> {
+    if amount < 0 {
+        return Err(StoreError::Misuse("a charge cannot be negative".into()));
+    }
+    let taken =
+        tx.query("credits.reservation_take").bind(reservation).bind(amount).fetch_optional(tx).await?;
+    let Some(row) = taken else {
+        return Err(StoreError::Misuse("charged more than is left of an open reservation".into()));
+    };
+    if amount == 0 {
+        return Ok(());
+    }
+    let (team, period) = (row.id("team_id")?, row.int("period_start")?);
+    tx.query("credits.period_charge").bind(team).bind(period).bind(amount).execute(tx).await?;
+    add_usage(tx, team, period, row.id_or_none("key_id")?, &row.text("purpose")?, (amount, 0)).await
+}
+
+pub(crate) async fn add_usage(
+    tx: &mut impl Connection,
+    team: Uuid,
+    period: Millis,
+    key: Option<Uuid>,
+    purpose: &str,
+    (credits, tokens): (i64, i64),
+) -> StoreResult<()> {
+    tx.query("credits.usage_add")
+        .bind(team)
+        .bind(period)
+        .bind(key.unwrap_or(Uuid::nil()))
+        .bind(purpose)
+        .bind(credits)
+        .bind(tokens)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Releases what is left of a reservation; `false` when it was closed before.
+pub(crate) async fn close_in(tx: &mut impl Connection, reservation: Uuid) -> StoreResult<bool> {
+    let closed = tx.query("credits.reservation_close").bind(reservation).fetch_optional(tx).await?;
+    let Some(row) = closed else { return Ok(false) };
+    tx.query("credits.period_release")
+        .bind(row.id("team_id")?)
+        .bind(row.int("period_start")?)
+        .bind(row.int("remaining")?)
+        .execute(tx)
+        .await?;
+    Ok(true)
+}
+
+/// Each in a transaction of its own: sweepers of several processes never wait for each other.
+async fn release_overdue(store: &impl Backend, reservation: Uuid) -> StoreResult<bool> {
+    let mut tx = store.begin().await?;
+    let locked = tx.query("credits.overdue_lock").bind(reservation).fetch_optional(&mut tx).await?;
+    if locked.is_none() {
+        return Ok(false);
+    }
+    let free = tx.query("credits.overdue_free").bind(reservation).fetch_one(&mut tx).await?.flag("free")?;
+    let released = free && close_in(&mut tx, reservation).await?;
+    tx.commit().await?;
+    Ok(released)
+}
+
+#[async_trait::async_trait]
+impl<B: Backend> Credits for B {
+    async fn reserve(&self, reservation: NewReservation) -> StoreResult<Option<Uuid>> {
+        if reservation.amount < 0 {
+            return Err(StoreError::Misuse("a reservation cannot be negative".into()));
+        }
+        let mut tx = self.begin().await?;
+        let period = open_period(&mut tx, reservation.team_id).await?;
+        let done = tx
+            .query("credits.reserve")
+            .bind(reservation.team_id)
+            .bind(period)
+            .bind(reservation.amount)
+            .bind(reservation.allowance)
+            .execute(&mut tx)
+            .await?;
+        if done == 0 {
+            return Ok(None);
+        }
+        let id = Uuid::now_v7();
+        tx.query("credits.reservation_insert")
+            .bind(id)
+            .bind(reservation.team_id)
+            .bind(reservation.key_id)
+            .bind(period)
+            .bind(&reservation.purpose)
+            .bind(reservation.amount)
+            .bind(clock::millis(reservation.hold_for))
+            .execute(&mut tx)
+            .await?;
+        tx.commit().await?;
+        Ok(Some(id))
+    }
+
+    async fn charge(&self, reservation: Uuid, amount: i64) -> StoreResult<()> {
+        let mut tx = self.begin().await?;
+        charge_in(&mut tx, reservation, amount).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    async fn close(&self, reservation: Uuid) -> StoreResult<bool> {
+        let mut tx = self.begin().await?;
+        let closed = close_in(&mut tx, reservation).await?;
+        tx.commit().await?;
+        Ok(closed)
+    }
+
+    async fn add_tokens(&self, team: Uuid, key: Option<Uuid>, tokens: i64) -> StoreResult<()> {
+        if tokens < 0 {
+            return Err(StoreError::Misuse("tokens cannot be negative".into()));
+        }
+        let mut tx = self.begin().await?;
+        let period = open_period(&mut tx, team).await?;
+        tx.query("credits.period_tokens").bind(team).bind(period).bind(tokens).execute(&mut tx).await?;
+        add_usage(&mut tx, team, period, key, "", (0, tokens)).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    async fn balance(&self, team: Uuid) -> StoreResult<Balance> {
+        let (period_start, period_end) = clock::period(self.reader().now().await?);
+        let row = self
+            .query("credits.balance")
+            .bind(team)
+            .bind(period_start)
+            .fetch_optional(&mut self.reader())
+            .await?;
+        let empty = Balance { period_start, period_end, ..Balance::default() };
+        let Some(row) = row else { return Ok(empty) };
+        let (used, reserved, tokens) = (row.int("used")?, row.int("reserved")?, row.int("tokens")?);
+        Ok(Balance { used, reserved, tokens, ..empty })
+    }
+
+    async fn usage_history(&self, team: Uuid, by_key: bool) -> StoreResult<Vec<UsagePeriod>> {
+        let history = if by_key { "credits.history_by_key" } else { "credits.history" };
+        let found =
+            self.query(history).bind(team).bind(MAX_HISTORY_PERIODS).fetch_all(&mut self.reader()).await?;
+        found
+            .iter()
+            .map(|row| {
+                let (start, end) = clock::period(row.int("period_start")?);
+                let (credits, tokens) = (row.int("credits")?, row.int("tokens")?);
+                Ok(UsagePeriod { start, end, key: row.text_or_none("key_name")?, credits, tokens })
+            })
+            .collect()
+    }
+
+    async fn sweep_reservations(&self) -> StoreResult<u64> {
+        let overdue =
+            self.query("credits.overdue").bind(MAX_SWEPT_RESERVATIONS).fetch_all(&mut self.reader()).await?;
+        let mut released = 0;
+        for row in &overdue {
+            released += u64::from(release_overdue(self, row.id("id")?).await?);
+        }
+        Ok(released)
+    }
+}

@@ -1,0 +1,108 @@
+//! Teams and API keys.
+
+use super::{Backend, Connection, Transaction};
+use crate::keys::{ApiKey, Keys, NewKey, NewTeam, Team};
+use crate::rows::{self, Columns};
+use crate::text::storable;
+use crate::{Millis, StoreResult};
+use uuid::Uuid;
+
+async fn insert_team(tx: &mut impl Connection, team: &NewTeam) -> StoreResult<Team> {
+    let row = tx
+        .query("keys.team_insert")
+        .bind(team.id)
+        .bind(storable(&team.name))
+        .bind(storable(&team.plan))
+        .bind(team.zero_data_retention)
+        .fetch_one(tx)
+        .await?;
+    rows::team(&row)
+}
+
+async fn insert_key(tx: &mut impl Connection, key: &NewKey) -> StoreResult<ApiKey> {
+    let row = tx
+        .query("keys.key_insert")
+        .bind(key.id)
+        .bind(key.team_id)
+        .bind(storable(&key.name))
+        .bind(storable(&key.hint))
+        .bind(&key.hash[..])
+        .bind(rows::scopes_text(&key.scopes))
+        .bind(key.expires_at)
+        .fetch_one(tx)
+        .await?;
+    rows::api_key(&row)
+}
+
+#[async_trait::async_trait]
+impl<B: Backend> Keys for B {
+    async fn found(&self, team: NewTeam, key: NewKey) -> StoreResult<Option<(Team, ApiKey)>> {
+        let mut tx = self.begin().await?;
+        tx.lock("keys.first_team_lock").execute(&mut tx).await?;
+        let present = tx.query("keys.any_team").fetch_one(&mut tx).await?;
+        if present.flag("present")? {
+            return Ok(None);
+        }
+        let team = insert_team(&mut tx, &team).await?;
+        let key = insert_key(&mut tx, &NewKey { team_id: team.id, ..key }).await?;
+        tx.commit().await?;
+        Ok(Some((team, key)))
+    }
+
+    async fn create_team(&self, team: NewTeam) -> StoreResult<Team> {
+        let mut tx = self.begin().await?;
+        let team = insert_team(&mut tx, &team).await?;
+        tx.commit().await?;
+        Ok(team)
+    }
+
+    async fn team(&self, id: Uuid) -> StoreResult<Option<Team>> {
+        let row = self.query("keys.team").bind(id).fetch_optional(&mut self.reader()).await?;
+        row.as_ref().map(rows::team).transpose()
+    }
+
+    async fn teams(&self) -> StoreResult<Vec<Team>> {
+        let found = self.query("keys.teams").fetch_all(&mut self.reader()).await?;
+        found.iter().map(rows::team).collect()
+    }
+
+    async fn set_plan(&self, team: Uuid, plan: &str) -> StoreResult<bool> {
+        let mut tx = self.begin().await?;
+        let done = tx.query("keys.set_plan").bind(team).bind(storable(plan)).execute(&mut tx).await?;
+        tx.commit().await?;
+        Ok(done > 0)
+    }
+
+    async fn create_key(&self, key: NewKey) -> StoreResult<ApiKey> {
+        let mut tx = self.begin().await?;
+        let key = insert_key(&mut tx, &key).await?;
+        tx.commit().await?;
+        Ok(key)
+    }
+
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> StoreResult<Option<(ApiKey, Team)>> {
+        let row = self.query("keys.key_by_hash").bind(&hash[..]).fetch_optional(&mut self.reader()).await?;
+        row.as_ref().map(|row| Ok((rows::api_key(row)?, rows::team_of_key(row)?))).transpose()
+    }
+
+    async fn keys(&self, team: Uuid) -> StoreResult<Vec<ApiKey>> {
+        let found = self.query("keys.keys").bind(team).fetch_all(&mut self.reader()).await?;
+        found.iter().map(rows::api_key).collect()
+    }
+
+    async fn revoke_key(&self, team: Uuid, key: Uuid) -> StoreResult<bool> {
+        let mut tx = self.begin().await?;
+        let done = tx.query("keys.revoke").bind(team).bind(key).execute(&mut tx).await?;
+        tx.commit().await?;
+        Ok(done > 0)
+    }
+
+    async fn touch_keys(&self, used: &[(Uuid, Millis)]) -> StoreResult<()> {
+        if used.is_empty() {
+            return Ok(());
+        }
+        let mut tx = self.begin().await?;
+        tx.batch("keys.touch", used).column(|(key, _)| *key).column(|(_, at)| *at).execute(&mut tx).await?;
+        tx.commit().await
+    }
+}

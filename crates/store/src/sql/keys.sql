@@ -1,0 +1,62 @@
+-- Teams and API keys.
+
+-- name: any_team
+SELECT EXISTS (SELECT 1 FROM teams) AS present
+
+-- name: first_team_lock (postgres)
+-- Only one transaction at a time may create the first team.
+SELECT pg_advisory_xact_lock(1735289200, 'teams'::regclass::oid::int)
+
+-- name: team_insert
+INSERT INTO teams (id, name, plan, zero_data_retention, created_at)
+VALUES ($1, $2, $3, $4, gannet_now())
+RETURNING id, name, plan, zero_data_retention, created_at
+
+-- name: team
+SELECT id, name, plan, zero_data_retention, created_at FROM teams WHERE id = $1
+
+-- name: teams
+SELECT id, name, plan, zero_data_retention, created_at FROM teams ORDER BY created_at, id
+
+-- name: set_plan
+UPDATE teams SET plan = $2 WHERE id = $1
+
+-- name: key_insert
+INSERT INTO api_keys (id, team_id, name, hint, hash, scopes, created_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, gannet_now(), $7)
+RETURNING id, team_id, name, hint, scopes, created_at, expires_at, last_used_at, revoked_at
+
+-- name: key_by_hash
+SELECT k.id, k.team_id, k.name, k.hint, k.scopes, k.created_at, k.expires_at, k.last_used_at, k.revoked_at,
+       t.name AS team_name, t.plan AS team_plan, t.zero_data_retention AS team_zero_data_retention,
+       t.created_at AS team_created_at
+FROM api_keys k
+JOIN teams t ON t.id = k.team_id
+WHERE k.hash = $1
+
+-- name: keys
+SELECT id, team_id, name, hint, scopes, created_at, expires_at, last_used_at, revoked_at
+FROM api_keys
+WHERE team_id = $1
+ORDER BY created_at, id
+
+-- name: revoke
+UPDATE api_keys SET revoked_at = coalesce(revoked_at, gannet_now()) WHERE team_id = $1 AND id = $2
+
+-- name: touch (sqlite)
+UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)
+
+-- name: touch (postgres)
+-- Locks in the order of ids, so that processes that note the same keys do not block each other for good.
+WITH used AS (
+    SELECT id, max(at) AS at FROM unnest($1::uuid[], $2::bigint[]) AS u (id, at) GROUP BY id
+),
+locked AS (
+    SELECT k.id, u.at
+    FROM api_keys k
+    JOIN used u ON u.id = k.id
+    WHERE k.last_used_at IS NULL OR k.last_used_at < u.at
+    ORDER BY k.id
+    FOR NO KEY UPDATE OF k
+)
+UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, l.at) FROM locked l WHERE k.id = l.id

@@ -1,0 +1,158 @@
+//! One body for both databases: every method of the store that does the same on SQLite and on PostgreSQL is
+//! written here once, over a [`Backend`], which is what really differs between the two: how a transaction
+//! starts, who reads, who wakes the workers.
+//!
+//! Statements are in one file per entity (`credits.sql`), each under a name, and are used as
+//! `tx.query("credits.reserve").bind(…).execute(&mut tx)`. They are written for PostgreSQL; what SQLite says
+//! otherwise by rule is translated once (`statements.rs`), and where a statement needs another text on SQLite
+//! the file has both.
+//!
+//! The time in a statement is `gannet_now()`: the database's own clock on PostgreSQL, so that several
+//! machines agree; on SQLite the clock of this process, bound when the statement runs. Code here asks for the
+//! time itself only where a decision in Rust needs it ([`Connection::now`]).
+
+mod activity;
+mod admission;
+mod agents;
+mod ceilings;
+mod charges;
+mod claims;
+pub(crate) mod crawls;
+mod credits;
+mod keys;
+mod limits;
+pub(crate) mod pages;
+mod profiles;
+mod query;
+mod scrapes;
+pub(crate) mod search;
+pub(crate) mod secrets;
+mod snapshots;
+mod statements;
+mod webhooks;
+mod work;
+
+pub(crate) use query::{Batch, Query, Row, hex};
+
+use crate::rows::Columns;
+use crate::secrets::Sealer;
+use crate::{Millis, StoreResult, clock};
+use tokio::sync::watch;
+
+/// The most changes of a total that are added to it at once.
+const MAX_FOLDED_CHANGES: i64 = 20_000;
+
+/// Which of the two databases a statement is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+/// Something that runs statements: a transaction, or connections of a pool.
+pub(crate) trait Connection: Send + Sized {
+    const DIALECT: Dialect;
+
+    /// Runs a statement; how many rows it changed.
+    fn execute(&mut self, query: Query) -> impl Future<Output = sqlx::Result<u64>> + Send;
+    fn fetch_all(&mut self, query: Query) -> impl Future<Output = sqlx::Result<Vec<Row>>> + Send;
+    fn fetch_optional(&mut self, query: Query) -> impl Future<Output = sqlx::Result<Option<Row>>> + Send;
+
+    /// A statement by its name, without its arguments.
+    fn query(&self, name: &'static str) -> Query {
+        Query::named(Self::DIALECT, name)
+    }
+
+    /// A statement that only takes a lock. SQLite has one writer, which needs none: nothing is run there.
+    fn lock(&self, name: &'static str) -> Query {
+        match Self::DIALECT {
+            Dialect::Sqlite => Query::nothing(),
+            Dialect::Postgres => Query::named(Self::DIALECT, name),
+        }
+    }
+
+    /// One statement for many rows; see [`Batch`].
+    fn batch<'r, R>(&self, name: &'static str, rows: &'r [R]) -> Batch<'r, R> {
+        Batch::new(Self::DIALECT, name, rows)
+    }
+
+    /// The time by the clock that the database's statements use.
+    fn now(&mut self) -> impl Future<Output = StoreResult<Millis>> + Send {
+        async {
+            match Self::DIALECT {
+                Dialect::Sqlite => Ok(clock::now()),
+                Dialect::Postgres => self.query("base.now").fetch_one(self).await?.int("now"),
+            }
+        }
+    }
+}
+
+/// A write transaction. Dropping it undoes it.
+pub(crate) trait Transaction: Connection {
+    fn commit(self) -> impl Future<Output = StoreResult<()>> + Send;
+
+    /// Tells the workers of all processes, when the transaction commits, that it queued something. On SQLite
+    /// this is [`Backend::wake`], after the commit.
+    fn announce(&mut self) -> impl Future<Output = StoreResult<()>> + Send {
+        async {
+            self.lock("base.notify").execute(self).await?;
+            Ok(())
+        }
+    }
+
+    /// Whether pages of an SQLite file that are freed from now on are overwritten with zeros, as what is
+    /// deleted inside of a page always is.
+    ///
+    /// It makes every deleted byte one that is written, so it is on only while something secret or private
+    /// goes: for all that is deleted from a full cache, twice as much would be written.
+    fn overwrite_freed_pages(&mut self, on: bool) -> impl Future<Output = StoreResult<()>> + Send;
+}
+
+/// One of the two databases, as far as the common code needs to know.
+pub(crate) trait Backend: Send + Sync + 'static {
+    type Tx: Transaction;
+
+    const DIALECT: Dialect = <Self::Tx as Connection>::DIALECT;
+
+    /// Starts a write transaction.
+    fn begin(&self) -> impl Future<Output = StoreResult<Self::Tx>> + Send;
+
+    /// Connections for statements that only read.
+    fn reader(&self) -> impl Connection;
+
+    /// Connections for a single statement that writes: each is a transaction of its own.
+    fn single(&self) -> impl Connection;
+
+    fn sealer(&self) -> &Sealer;
+
+    /// After the commit of a transaction that queued something: tells the workers of this process, where
+    /// [`Transaction::announce`] did not.
+    fn wake(&self);
+
+    /// Changes whenever work may have arrived.
+    fn work_signal(&self) -> watch::Receiver<u64>;
+
+    fn query(&self, name: &'static str) -> Query {
+        Query::named(Self::DIALECT, name)
+    }
+
+    /// A running total of what is stored, which triggers keep.
+    fn stored_bytes(&self, kind: &'static str) -> impl Future<Output = StoreResult<i64>> + Send {
+        async move { self.query("base.stored_bytes").bind(kind).fetch_one(&mut self.reader()).await?.int("bytes") }
+    }
+
+    /// Adds changes of a total to it, so that few are left to be summed up for the next reader. SQLite's one
+    /// writer changes the total itself.
+    fn fold_stored_bytes(&self, kind: &'static str) -> impl Future<Output = StoreResult<()>> + Send {
+        async move {
+            let mut single = self.single();
+            single
+                .lock("base.fold_stored_bytes")
+                .bind(kind)
+                .bind(MAX_FOLDED_CHANGES)
+                .execute(&mut single)
+                .await?;
+            Ok(())
+        }
+    }
+}

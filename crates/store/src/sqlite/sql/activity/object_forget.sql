@@ -1,1 +1,0 @@
-DELETE FROM objects WHERE key = ?1 AND expires_at = ?2 RETURNING team_id, bytes

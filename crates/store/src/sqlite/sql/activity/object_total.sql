@@ -1,1 +1,0 @@
-SELECT coalesce(sum(bytes), 0) FROM object_totals

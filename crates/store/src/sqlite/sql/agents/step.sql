@@ -1,4 +1,0 @@
-UPDATE agent_runs
-SET credits = max(credits, ?2), events = events + ?3, event_bytes = event_bytes + ?4,
-    snapshot_bytes = snapshot_bytes + ?5
-WHERE id = ?1

@@ -1,3 +1,0 @@
-SELECT id, team_id, key_id, kind, thread_id, reservation, credits, max_credits
-FROM agent_runs
-WHERE id = ?1 AND state = 0

@@ -1,5 +1,0 @@
-SELECT number, octet_length(body) + octet_length(target) + 256 AS bytes
-FROM deliveries
-WHERE given_up_at IS NOT NULL
-ORDER BY expires_at
-LIMIT ?1

@@ -1,1 +1,0 @@
-UPDATE agent_runs SET expires_at = ?2 WHERE id = ?1 AND expires_at > ?2

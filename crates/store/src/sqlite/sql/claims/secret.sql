@@ -1,1 +1,0 @@
-SELECT secret FROM secrets WHERE name = ?1

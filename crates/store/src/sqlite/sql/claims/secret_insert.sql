@@ -1,1 +1,0 @@
-INSERT INTO secrets (name, secret) VALUES (?1, ?2) ON CONFLICT DO NOTHING

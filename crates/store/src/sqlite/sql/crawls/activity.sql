@@ -1,3 +1,0 @@
-INSERT INTO activity (id, team_id, key_id, endpoint, target, audit, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-ON CONFLICT DO NOTHING

@@ -1,1 +1,0 @@
-SELECT private FROM crawls WHERE id = ?1

@@ -1,1 +1,0 @@
-INSERT INTO crawl_luggage (crawl_id, request) VALUES (?1, ?2)

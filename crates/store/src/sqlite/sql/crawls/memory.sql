@@ -1,1 +1,0 @@
-SELECT memory FROM crawl_luggage WHERE crawl_id = ?1

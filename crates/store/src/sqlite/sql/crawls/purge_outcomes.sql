@@ -1,7 +1,0 @@
-DELETE FROM outcomes
-WHERE (crawl_id, seq) IN (
-    SELECT one.crawl_id, one.seq
-    FROM (SELECT id FROM crawls WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2) gone
-    JOIN outcomes one ON one.crawl_id = gone.id
-    LIMIT ?2
-)

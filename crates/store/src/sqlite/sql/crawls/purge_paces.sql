@@ -1,8 +1,0 @@
--- A host that was neither told of nor asked for a day; its pause is over too.
-DELETE FROM host_paces
-WHERE host IN (
-    SELECT host FROM host_paces
-    WHERE set_at <= ?1 - 86400000 AND started_at <= ?1 - 86400000 AND paused_until <= ?1
-    ORDER BY set_at
-    LIMIT ?2
-)

@@ -1,1 +1,0 @@
-SELECT id FROM crawls WHERE state = 0 AND fetched + lists_fetched > 0 ORDER BY id LIMIT ?1

@@ -1,5 +1,0 @@
--- CROSS JOIN keeps the order: the few that are asked for first, not all entries of the crawl.
-SELECT e.seq, e.is_lists, e.document_bytes
-FROM json_each(?2) wanted
-CROSS JOIN entries e ON e.crawl_id = ?1 AND e.seq = wanted.value
-WHERE e.state = 2

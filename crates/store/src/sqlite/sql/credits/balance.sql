@@ -1,1 +1,0 @@
-SELECT used, reserved, tokens FROM credit_periods WHERE team_id = ?1 AND period_start = ?2

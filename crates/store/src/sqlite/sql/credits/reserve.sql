@@ -1,3 +1,0 @@
-UPDATE credit_periods
-SET reserved = reserved + ?3
-WHERE team_id = ?1 AND period_start = ?2 AND (?4 IS NULL OR used + reserved + ?3 <= ?4)

@@ -1,7 +1,0 @@
-SELECT id, team_id, parent_id, kind, payload, state, rank, attempts, max_attempts, cancel_requested, reservation,
-       result, error, children_total, children_open, children_completed, children_failed, children_cancelled,
-       created_at, run_at, deadline_at, started_at, finished_at, expires_at
-FROM jobs
-WHERE parent_id = ?1 AND team_id = ?2 AND state = ?3 AND id > coalesce(?4, x'')
-ORDER BY id
-LIMIT ?5

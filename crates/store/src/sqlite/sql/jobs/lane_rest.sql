@@ -1,5 +1,0 @@
-SELECT run_at, id
-FROM jobs
-WHERE state = 0 AND kind = ?1 AND rank = ?2 AND team_id = ?3 AND run_at <= ?4 AND (run_at, id) > (?5, ?6)
-ORDER BY run_at, id
-LIMIT ?7

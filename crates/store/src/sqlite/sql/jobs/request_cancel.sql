@@ -1,1 +1,0 @@
-UPDATE jobs SET cancel_requested = 1 WHERE id = ?1

@@ -1,1 +1,0 @@
-INSERT INTO job_rows (owner_id, seq, job_id, body, created_at) VALUES (?1, ?2, ?3, ?4, ?5)

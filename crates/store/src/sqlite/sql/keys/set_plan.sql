@@ -1,1 +1,0 @@
-UPDATE teams SET plan = ?2 WHERE id = ?1

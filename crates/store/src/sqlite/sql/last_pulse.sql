@@ -1,1 +1,0 @@
-SELECT at FROM pulse WHERE one = 1

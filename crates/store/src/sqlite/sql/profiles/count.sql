@@ -1,1 +1,0 @@
-SELECT count(*) AS held FROM profiles WHERE team_id = ?1

@@ -1,1 +1,0 @@
-SELECT state, ?3 - used_at AS rested FROM profiles WHERE team_id = ?1 AND name = ?2 AND state IS NOT NULL

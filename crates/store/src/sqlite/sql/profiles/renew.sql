@@ -1,2 +1,0 @@
-UPDATE profiles SET lease_until = ?5
-WHERE team_id = ?1 AND name = ?2 AND owner = ?3 AND lease_until > ?4

@@ -1,1 +1,0 @@
-UPDATE profiles SET used_at = ?3 WHERE team_id = ?1 AND name = ?2

@@ -1,1 +1,0 @@
-UPDATE pulse SET at = ?1 WHERE one = 1

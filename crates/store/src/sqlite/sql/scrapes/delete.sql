@@ -1,1 +1,0 @@
-DELETE FROM scrapes WHERE number IN (SELECT value FROM json_each(?1))

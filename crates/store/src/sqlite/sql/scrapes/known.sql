@@ -1,1 +1,0 @@
-SELECT 1 FROM scrapes WHERE id = ?1

@@ -1,1 +1,0 @@
-SELECT id FROM feedback WHERE team_id = ?1 AND subject = ?2

@@ -1,1 +1,0 @@
-UPDATE search_feed SET last = last + ?1 RETURNING last

@@ -1,3 +1,0 @@
-INSERT INTO searches (id, team_id, created_at, expires_at, query, urls)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-ON CONFLICT (id) DO NOTHING

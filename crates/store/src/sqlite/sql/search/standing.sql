@@ -1,1 +1,0 @@
-SELECT id, last < ?1 AS ahead FROM search_feed

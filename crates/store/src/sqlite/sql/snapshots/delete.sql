@@ -1,1 +1,0 @@
-DELETE FROM snapshots WHERE id IN (SELECT value FROM json_each(?1))

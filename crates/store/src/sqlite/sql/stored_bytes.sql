@@ -1,1 +1,0 @@
-SELECT bytes FROM stored_bytes WHERE kind = ?1

@@ -1,1 +1,0 @@
-UPDATE deliveries SET due_at = ?2 WHERE id = ?1

@@ -1,1 +1,0 @@
-INSERT INTO webhook_secrets (team_id, created_at, secret) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING

@@ -1,1 +1,0 @@
-DELETE FROM delivery_subjects WHERE subject = ?1
