@@ -1,5 +1,6 @@
 //! Pages and schemas made to be slow: they take time in proportion to their size.
 
+#[path = "../../content/tests/growth/mod.rs"]
 mod growth;
 
 use content::{Limits, Page, PageSource};
