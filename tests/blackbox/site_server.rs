@@ -13,9 +13,19 @@ pub struct SiteServer {
 
 impl SiteServer {
     pub fn start(router: Router) -> Self {
+        Self::start_on_thread(router, || {})
+    }
+
+    /// A site that would be on another machine: with a low priority, it takes no CPU time from what is measured.
+    pub fn start_at_low_priority(router: Router) -> Self {
+        Self::start_on_thread(router, lower_priority)
+    }
+
+    fn start_on_thread(router: Router, prepare_thread: impl FnOnce() + Send + 'static) -> Self {
         let (report, listening) = std::sync::mpsc::channel();
         let (end, ended) = oneshot::channel();
         std::thread::spawn(move || {
+            prepare_thread();
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async move {
@@ -34,4 +44,9 @@ impl SiteServer {
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
+}
+
+/// Lowers the priority of this thread. Where that is not allowed, the measurement goes on without.
+pub fn lower_priority() {
+    let _ = rustix::process::setpriority_process(None, 19);
 }

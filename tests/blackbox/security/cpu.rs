@@ -3,8 +3,9 @@
 use crate::http::{Http, HttpResponse};
 use crate::scrape::{ScrapeFixture, assert_failure, scrape_as};
 use crate::site::Site;
-use crate::site_server::SiteServer;
+use crate::site_server::{SiteServer, lower_priority};
 use axum::Router;
+use axum::body::Bytes;
 use axum::response::Html;
 use axum::routing::get;
 use serde_json::{Value, json};
@@ -47,11 +48,16 @@ fn links() -> String {
 }
 
 fn hostile_site() -> SiteServer {
+    // Written once: a page that is made anew for each request would cost the machine more than the server.
+    let page = |html: String| {
+        let html = Bytes::from(html);
+        get(move || async move { Html(html) })
+    };
     let router = Router::new()
-        .route("/siblings", get(|| async { Html(siblings()) }))
-        .route("/huge/{number}", get(|| async { Html(huge()) }))
-        .route("/links", get(|| async { Html(links()) }));
-    SiteServer::start(router)
+        .route("/siblings", page(siblings()))
+        .route("/huge/{number}", page(huge()))
+        .route("/links", page(links()));
+    SiteServer::start_at_low_priority(router)
 }
 
 /// CPU time of a process so far.
@@ -164,10 +170,6 @@ struct HostileCallers(Option<tokio::runtime::Runtime>);
 
 impl HostileCallers {
     fn start(http: &Http, site: &SiteServer) -> Self {
-        let lower_priority = || {
-            // Where the priority cannot be lowered, the measurement goes on without.
-            let _ = rustix::process::setpriority_process(None, 19);
-        };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
