@@ -24,9 +24,10 @@ pub const FIRST_ATTEMPT_WAIT: Duration = Duration::from_secs(10);
 /// Entries, and addresses on them, that one transaction settles.
 const MAX_ENTRIES: u32 = 64;
 const MAX_LEADS: usize = 4_000;
-/// New addresses among them. SQLite has one writer, and every scrape that ends meanwhile waits for it: a page
-/// full of long links is written in parts that take some milliseconds each.
+/// New addresses among them, and their bytes. SQLite has one writer, and every scrape that ends meanwhile waits
+/// for it: a page full of long links is written in parts that take a few milliseconds each.
 const MAX_NEW_LEADS: usize = 300;
+const MAX_NEW_LEAD_BYTES: usize = 48 * 1024;
 /// Addresses that a ledger takes for each page that may be returned, and for any crawl.
 const LEDGER_ADDRESSES_PER_PAGE: u64 = 20;
 const MIN_LEDGER_ADDRESSES: u64 = 10_000;
@@ -135,10 +136,10 @@ impl<'a> Round<'a> {
         mut unfinished: Option<(u64, Outcome)>,
     ) -> Option<Self> {
         let memory = SettlementMemory::from_stored(turn.memory.as_deref(), turn.crawl.now);
-        let (mut room, mut new_room) = (MAX_LEADS, MAX_NEW_LEADS);
+        let (mut room, mut new_room, mut new_bytes) = (MAX_LEADS, MAX_NEW_LEADS, 0);
         let mut work = Vec::new();
         for entry in &turn.fetched {
-            if room == 0 || new_room == 0 {
+            if room == 0 || new_room == 0 || new_bytes >= MAX_NEW_LEAD_BYTES {
                 break;
             }
             let outcome = match unfinished.take() {
@@ -150,9 +151,13 @@ impl<'a> Round<'a> {
             while let Some(lead) = outcome.leads().get(to)
                 && room > 0
                 && new_room > 0
+                && new_bytes < MAX_NEW_LEAD_BYTES
             {
                 room -= 1;
-                new_room -= usize::from(!context.known_urls.contains(&lead.key));
+                if !context.known_urls.contains(&lead.key) {
+                    new_room -= 1;
+                    new_bytes += lead.url.len();
+                }
                 to += 1;
             }
             work.push(EntryPart { entry, outcome, from, to });
