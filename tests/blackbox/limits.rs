@@ -1,9 +1,10 @@
-//! The last credit, the last place in the queue and the last rate token, raced for by 64 callers over HTTP: never one too many, with
-//! one server on SQLite and with two on one PostgreSQL.
+//! The last credit, the last place in the queue, the last rate token and the last browser, raced for by many callers
+//! over HTTP: never one too many, with one server on SQLite and with two on one PostgreSQL.
 
 use crate::crawl::site::CrawlSite;
 use crate::scrape::config;
-use crate::server::Server;
+use crate::server::{Server, wait_for_browsers_in_use};
+use crate::site::Site;
 use serde_json::json;
 use testkit::{TempDir, shared_database};
 use tokio::task::JoinSet;
@@ -11,6 +12,7 @@ use tokio::task::JoinSet;
 const CALLERS: usize = 64;
 /// Far fewer credits and places than callers. Each start takes a token of `crawl`.
 const CREDITS: &str = "credits = 40\nrates = { status = 1000, crawl = 200 }";
+const BROWSERS: &str = "concurrency = 2\nrates = { status = 1000, scrape = 1000 }";
 const PLACES: &str = "queue = 20\nrates = { status = 1000, crawl = 1000 }";
 
 /// How many of the callers were accepted, could not pay, and were too many.
@@ -56,26 +58,43 @@ async fn no_place_in_the_queue_is_oversold(servers: &[Server]) {
     assert_eq!(queue.expect_success()["waitingJobsInQueue"], 20);
 }
 
+/// Two browsers, which their pages hold until all other callers have had their response.
+async fn no_browser_is_oversold(servers: &[Server]) {
+    let site = Site::start();
+    let mut racing = JoinSet::new();
+    for caller in 0..CALLERS {
+        let http = servers[caller % servers.len()].http.clone();
+        let body = json!({ "url": site.url("/article"), "waitFor": 15_000, "timeout": 60_000, "maxAge": 0 });
+        racing.spawn(async move { http.post("/v2/scrape", &body).await.unwrap().status });
+    }
+    let statuses = racing.join_all().await;
+    let count = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
+    assert_eq!((count(200), count(429)), (2, CALLERS - 2), "{statuses:?}");
+    wait_for_browsers_in_use(&servers[0].http, 0).await;
+}
+
 #[tokio::test]
 async fn one_server_on_sqlite_never_oversells() {
     let (dir, other) = (TempDir::new(), TempDir::new());
     no_credit_or_token_is_oversold(&[config(&dir).tiny_plan(CREDITS).start().await]).await;
     let server = config(&other).tiny_plan(PLACES).set("workers", "0").start().await;
     no_place_in_the_queue_is_oversold(&[server]).await;
+    let browsers = TempDir::new();
+    no_browser_is_oversold(&[config(&browsers).tiny_plan(BROWSERS).start().await]).await;
 }
 
 #[tokio::test]
 async fn two_servers_on_one_postgresql_never_oversell() {
-    for (plan, workers) in [(CREDITS, "32"), (PLACES, "0")] {
+    for (plan, workers) in [(CREDITS, "32"), (PLACES, "0"), (BROWSERS, "32")] {
         let (url, first, second) = (shared_database(), TempDir::new(), TempDir::new());
         let start = async |dir: &TempDir| {
             config(dir).tiny_plan(plan).set("workers", workers).set("database_url", &url).start().await
         };
         let servers = [start(&first).await, start(&second).await];
-        if plan == CREDITS {
-            no_credit_or_token_is_oversold(&servers).await;
-        } else {
-            no_place_in_the_queue_is_oversold(&servers).await;
+        match plan {
+            CREDITS => no_credit_or_token_is_oversold(&servers).await,
+            PLACES => no_place_in_the_queue_is_oversold(&servers).await,
+            _ => no_browser_is_oversold(&servers).await,
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::node_set::NodeSet;
+use std::rc::Rc;
 
 /// Spans end at this column; real cells beyond it are kept.
 const MAX_COLUMNS: usize = 100;
@@ -150,16 +151,22 @@ pub fn find_tables(dom: &Dom, keep: &NodeSet) -> Vec<Table> {
 }
 
 fn data(dom: &Dom, keep: &NodeSet, grid: &Grid) -> Table {
-    let mut rows = vec![vec![String::new(); grid.columns]; grid.rows.len()];
-    for (at, row) in grid.rows.iter().enumerate() {
+    let mut rows = Vec::with_capacity(grid.rows.len());
+    // What stands in each column now, and in how many more rows.
+    let mut columns: Vec<(Rc<str>, usize)> = vec![("".into(), 0); grid.columns];
+    for row in &grid.rows {
         for cell in &row.cells {
-            let text = cell_text(dom, keep, cell.id);
-            for line in rows.iter_mut().skip(at).take(cell.rows) {
-                for field in line.iter_mut().skip(cell.column).take(cell.columns) {
-                    text.clone_into(field);
-                }
+            let text: Rc<str> = cell_text(dom, keep, cell.id).into();
+            for column in columns.iter_mut().skip(cell.column).take(cell.columns) {
+                *column = (Rc::clone(&text), cell.rows);
             }
         }
+        let fields = columns.iter_mut().map(|(text, left)| {
+            let field = if *left > 0 { text.to_string() } else { String::new() };
+            *left = left.saturating_sub(1);
+            field
+        });
+        rows.push(fields.collect::<Vec<_>>());
     }
     let headers = if grid.has_header() { rows.remove(0) } else { Vec::new() };
     Table {

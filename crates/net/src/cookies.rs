@@ -6,6 +6,7 @@ use crate::guard::Destination;
 use http::HeaderValue;
 use http::header::{HeaderMap, SET_COOKIE};
 use hyper::http;
+use sites::public_suffix::is_public_suffix;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 use url::{Host, Url};
@@ -168,11 +169,6 @@ fn parse_set_cookie(url: &Url, text: &str, now: SystemTime) -> Option<Cookie> {
         return None;
     }
     Some(cookie)
-}
-
-/// Whether subdomains of `domain` belong to different owners: `com`, `co.uk`, `github.io`.
-fn is_public_suffix(domain: &str) -> bool {
-    psl::suffix(domain.as_bytes()).is_some_and(|suffix| suffix.as_bytes() == domain.as_bytes())
 }
 
 fn is_cookie_text(text: &str) -> bool {

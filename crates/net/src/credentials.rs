@@ -61,7 +61,7 @@ impl Origin {
         };
         let host = url.host_str()?.trim_end_matches('.').to_owned();
         let registrable = match url.host()? {
-            Host::Domain(_) => psl::domain_str(&host).map(str::to_owned),
+            Host::Domain(_) => sites::public_suffix::registrable_domain(&host).map(str::to_owned),
             Host::Ipv4(_) | Host::Ipv6(_) => None,
         };
         Some(Self { tls, host, port: url.port_or_known_default()?, registrable })

@@ -9,6 +9,7 @@
 pub mod fingerprint;
 mod hash;
 pub mod page_url;
+pub mod public_suffix;
 pub mod robots;
 pub mod scope;
 pub mod search_rank;

@@ -9,6 +9,7 @@ use adblock::lists::{FilterSet, ParseOptions};
 use adblock::request::Request;
 use adblock::url_parser::{ResolvesDomain, set_domain_resolver};
 use hiding::HidingRules;
+use sites::public_suffix::registrable_domain;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -124,7 +125,7 @@ struct PublicSuffixes;
 
 impl ResolvesDomain for PublicSuffixes {
     fn get_host_domain(&self, host: &str) -> (usize, usize) {
-        let site = psl::domain(host.as_bytes()).map_or(host.len(), |site| site.as_bytes().len());
+        let site = registrable_domain(host).map_or(host.len(), str::len);
         (host.len() - site, host.len())
     }
 }

@@ -7,6 +7,7 @@ use super::{Page, parse_event};
 use crate::cdp::Listener;
 use serde_json::json;
 use serde_json::value::RawValue;
+use sites::public_suffix::registrable_domain;
 use std::collections::HashMap;
 use std::sync::Arc;
 use url::{Host, Url};
@@ -126,7 +127,7 @@ impl Page {
 /// none.
 fn site_of(url: &Url) -> Option<(String, String)> {
     let host = match url.host()? {
-        Host::Domain(name) => psl::domain_str(name).unwrap_or(name).to_owned(),
+        Host::Domain(name) => registrable_domain(name).unwrap_or(name).to_owned(),
         address => address.to_string(),
     };
     Some((url.scheme().to_owned(), host))

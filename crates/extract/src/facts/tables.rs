@@ -110,19 +110,20 @@ fn row(collector: &FactCollector, tr: NodeId, down: &mut HashMap<usize, (usize, 
         }
     };
     let mut fresh: Vec<(usize, usize, Rc<TableCell>)> = Vec::new();
-    for id in dom.children(tr).filter(|&id| matches!(dom.tag(id), Tag::Td | Tag::Th)).take(MAX_COLUMNS) {
+    for id in dom.children(tr).filter(|&id| matches!(dom.tag(id), Tag::Td | Tag::Th)) {
         taken(&mut cells);
+        let free = MAX_COLUMNS.saturating_sub(cells.len());
+        if free == 0 {
+            break;
+        }
         let cell = Rc::new(TableCell { id, text: collector.text(id), header: dom.tag(id) == Tag::Th });
         let span = |name| span(dom, id, name);
         let down = span(Attr::Rowspan).min(MAX_SPAN);
-        for _ in 0..span(Attr::Colspan).min(MAX_COLUMNS) {
+        for _ in 0..span(Attr::Colspan).min(free) {
             if down > 1 {
                 fresh.push((cells.len(), down - 1, Rc::clone(&cell)));
             }
             cells.push(Some(Rc::clone(&cell)));
-        }
-        if cells.len() >= MAX_COLUMNS {
-            break;
         }
     }
     taken(&mut cells);

@@ -2,6 +2,7 @@
 
 use super::file_names;
 use crate::page_url::strip_www;
+use crate::public_suffix;
 use url::{Host, Url};
 
 /// How a URL relates to the start URL.
@@ -71,7 +72,7 @@ fn host(url: &Url) -> &str {
 /// The registrable domain, by the public suffix list.
 fn registrable(url: &Url) -> Option<&str> {
     match url.host()? {
-        Host::Domain(_) => psl::domain_str(url.host_str()?.trim_end_matches('.')),
+        Host::Domain(_) => public_suffix::registrable_domain(url.host_str()?.trim_end_matches('.')),
         Host::Ipv4(_) | Host::Ipv6(_) => None,
     }
 }
