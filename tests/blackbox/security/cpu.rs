@@ -236,6 +236,7 @@ fn with_url(options: &Value, url: &str) -> Value {
 #[tokio::test]
 async fn a_hostile_team_does_not_slow_another_one_down() {
     let is_long = std::env::var_os("GANNET_TEST_SOAK").is_some();
+    let is_alone = std::env::var_os("GANNET_TEST_ALONE").is_some();
     let (rounds, pages) = if is_long { (6, 100) } else { (1, 40) };
     let (fixture, site) = (ScrapeFixture::open().await, hostile_site());
     let other_team = fixture.other_team().await;
@@ -263,10 +264,9 @@ async fn a_hostile_team_does_not_slow_another_one_down() {
         );
         let used = cpu(fixture.server.pid()).saturating_sub(before);
         let more = used.saturating_sub(used_alone);
-        assert!(
-            more > Duration::from_millis(500),
-            "the hostile ones are still at it: {used_alone:?}, {used:?}"
-        );
+        // Beside other tests the hostile callers, who have a low priority, get little CPU time themselves.
+        let least = Duration::from_millis(if is_alone { 500 } else { 50 });
+        assert!(more > least, "the hostile ones are still at it: {used_alone:?}, {used:?}");
         drop(callers);
         if round < rounds {
             wait_until_idle(fixture.server.pid(), "after its hostile callers left").await;
@@ -279,7 +279,6 @@ async fn a_hostile_team_does_not_slow_another_one_down() {
     }
     let (alone, beside) = (percentile(&alone, 95), percentile(&beside, 95));
     // While other tests take CPU time from both halves, only a complete standstill can be told from chance.
-    let is_alone = std::env::var_os("GANNET_TEST_ALONE").is_some();
     let (times, slack) = if is_alone { (2, 0) } else { (4, 500) };
     assert!(beside <= times * alone + Duration::from_millis(slack), "{alone:?} alone, {beside:?} beside");
 }
