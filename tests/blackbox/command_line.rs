@@ -17,6 +17,7 @@ async fn doctor_shows_the_effective_settings_and_hides_secrets() {
         "database",
         "disk",
         "chromium",
+        "untrusted files are parsed in a",
         "scrape: 127.0.0.0/8; model: h.example",
         "scrape through http://127.0.0.1:3128 in turn; requests may not name a proxy",
         "environment GANNET_LOG_FORMAT",
@@ -130,4 +131,55 @@ fn version_completions_and_migrate() {
     assert!(code == Some(0) && text.contains("applied"), "{text}");
     let (code, text, _) = run(ServerConfig::at(dir.path()).command(&["migrate"]));
     assert!(code == Some(0) && !text.contains("applied"), "{text}");
+}
+
+/// Standard output or standard error of `command` is a pipe that nobody reads (`gannet … | head`, at its end).
+fn run_without_reader(mut command: std::process::Command, closed: &str) -> (Option<i32>, String) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = match closed {
+        "stdout" => command.stdout(writer).output(),
+        _ => command.stderr(writer).output(),
+    };
+    let output = output.unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_reader_that_leaves_changes_neither_the_work_nor_the_exit_code() {
+    let dir = TempDir::new();
+    let config = ServerConfig::at(dir.path());
+    let page = dir.join("page.html");
+    std::fs::write(&page, "<h1>Title</h1><p>Some text of a page.</p>").unwrap();
+    let rows = dir.join("rows.jsonl");
+    std::fs::write(&rows, "{\"id\":\"1\",\"html\":\"<p>Some text of a page.</p>\"}\n".repeat(50)).unwrap();
+    let (page, rows) = (page.to_str().unwrap(), rows.to_str().unwrap());
+    for arguments in [
+        &["migrate"][..],
+        &["doctor"],
+        &["openapi"],
+        &["completions", "bash"],
+        &["extract", page],
+        &["extract", "--jsonl", rows],
+        &["--help"],
+    ] {
+        let (code, error) = run_without_reader(config.command(arguments), "stdout");
+        assert!(code == Some(0) && !error.contains("panicked"), "{arguments:?}: {code:?} {error}");
+    }
+    let (code, text, _) = run(config.command(&["migrate"]));
+    assert!(code == Some(0) && text.contains("nothing to do"), "it was migrated without a reader: {text}");
+    // A failure is still one.
+    for arguments in [&["extract", "/no/such/file"][..], &["serve", "--set", "nope=1"]] {
+        assert_eq!(run_without_reader(config.command(arguments), "stderr").0, Some(1), "{arguments:?}");
+    }
+}
+
+#[test]
+fn output_that_does_not_fit_on_the_disk_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = gannet();
+    let output = command.arg("openapi").stdout(full).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("cannot write to standard output: No space left"), "{error}");
 }

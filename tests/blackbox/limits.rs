@@ -64,7 +64,9 @@ async fn no_browser_is_oversold(servers: &[Server]) {
     let mut racing = JoinSet::new();
     for caller in 0..CALLERS {
         let http = servers[caller % servers.len()].http.clone();
-        let body = json!({ "url": site.url("/article"), "waitFor": 15_000, "timeout": 60_000, "maxAge": 0 });
+        // Each its own page: requests for the same one would share one visit.
+        let url = site.url(&format!("/page/{caller}"));
+        let body = json!({ "url": url, "waitFor": 15_000, "timeout": 60_000, "maxAge": 0 });
         racing.spawn(async move { http.post("/v2/scrape", &body).await.unwrap().status });
     }
     let statuses = racing.join_all().await;

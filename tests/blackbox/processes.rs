@@ -14,7 +14,7 @@ pub struct Process {
 }
 
 impl Process {
-    fn read(pid: u32) -> Option<Self> {
+    fn find(pid: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         let (head, rest) = stat.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_whitespace().collect();
@@ -40,7 +40,7 @@ impl Process {
     }
 
     fn lives(&self) -> bool {
-        Self::read(self.pid).is_some_and(|now| now.began == self.began && !now.zombie)
+        Self::find(self.pid).is_some_and(|now| now.began == self.began && !now.zombie)
     }
 
     /// Memory of its own. What it shares with strangers, such as the text of a program, is left out: it would change whenever
@@ -68,7 +68,7 @@ impl Process {
 pub fn tree(root: u32) -> Vec<Process> {
     let pids = fs::read_dir("/proc").expect("/proc").flatten();
     let all: Vec<Process> =
-        pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(Process::read).collect();
+        pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(Process::find).collect();
     let mut found: Vec<Process> = all.iter().filter(|process| process.pid == root).cloned().collect();
     let mut at = 0;
     while at < found.len() {

@@ -145,7 +145,7 @@ pub fn train(lesson: &Lesson, recipe: &Recipe) -> Forest {
             if drawn[lesson.pages[at] as usize] {
                 let (chance, weight) = (sigmoid(*score), f64::from(lesson.weights[at]));
                 rows.push(row);
-                slopes.push(Packed::of(
+                slopes.push(Packed::from_sums(
                     scale * weight * (chance - f64::from(lesson.labels[at])),
                     scale * weight * chance * (1.0 - chance),
                 ));
@@ -173,7 +173,7 @@ impl Packed {
         (f64::from(i32::MAX) / rows.max(1) as f64).min(4096.0) / heaviest
     }
 
-    fn of(slope: f64, curvature: f64) -> Self {
+    fn from_sums(slope: f64, curvature: f64) -> Self {
         Self(((slope.round() as i64) << 32) + curvature.round() as i64)
     }
 
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn sums_of_both_signs_stay_apart() {
         let slopes = [(-7.0, 3.0), (5.0, 0.0), (-4000.0, 4096.0), (1.0, 2.0)];
-        let sum: i64 = slopes.iter().map(|&(slope, curvature)| Packed::of(slope, curvature).0).sum();
+        let sum: i64 = slopes.iter().map(|&(slope, curvature)| Packed::from_sums(slope, curvature).0).sum();
         assert!((Packed(sum).slope() + 4001.0).abs() < 1e-9);
         assert!((Packed(sum).curvature() - 4101.0).abs() < 1e-9);
     }

@@ -50,7 +50,7 @@ pub struct Ballot {
 }
 
 impl Ballot {
-    pub fn of(pages: &[Page]) -> Self {
+    pub fn from_pages(pages: &[Page]) -> Self {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let domains = pages
             .iter()

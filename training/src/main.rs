@@ -72,9 +72,9 @@ fn build_model(pages: &Path, out: &Path, one_in: usize) -> Result<(), String> {
     let started = Instant::now();
     let fewer = |recipe: Recipe| Recipe { trees: recipe.trees / one_in, ..recipe };
     let (first_recipe, second_recipe) = (fewer(first_recipe()), fewer(second_recipe()));
-    let pages = pages::read(open(pages)?)?;
-    let ballot = Ballot::of(&pages);
-    let mut table = Table::of(&pages);
+    let pages = pages::read_pages(open(pages)?)?;
+    let ballot = Ballot::from_pages(&pages);
+    let mut table = Table::from_pages(&pages);
     let tables = table.read_for(&ballot, None);
     let first_width = table.names.len();
     // The second pass must learn from judgements like those it will meet: by models that never saw the page.
@@ -104,9 +104,9 @@ fn still_open(rows: Vec<u32>, chances: &[f32]) -> Vec<u32> {
 /// that fold; `--nested` makes them anew for each fold, from the fold's own training pages alone.
 fn validate(path: &Path, options: &[&str]) -> Result<(), String> {
     let started = Instant::now();
-    let pages = pages::read(open(path)?)?;
-    let ballot = Ballot::of(&pages);
-    let mut table = Table::of(&pages);
+    let pages = pages::read_pages(open(path)?)?;
+    let ballot = Ballot::from_pages(&pages);
+    let mut table = Table::from_pages(&pages);
     eprintln!("{} rows, {:.0} s", table.labels.len(), started.elapsed().as_secs_f64());
     let nested = options.contains(&"--nested");
     let mut first = vec![0.0f32; table.labels.len()];

@@ -4,9 +4,9 @@
 
 use crate::align::align;
 use crate::boost::threads;
-use content::dom::{Attr, Dom, Limits, NodeId, Tag};
 use content::select::outline::Outline;
 use content::select::title::Title;
+use html::dom::{Attr, Dom, Limits, NodeId, Tag};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -48,7 +48,7 @@ pub struct Page {
 const BATCH: usize = 128;
 
 /// Reads all rows, keeping outlines only.
-pub fn read(input: impl BufRead) -> Result<Vec<Page>, String> {
+pub fn read_pages(input: impl BufRead) -> Result<Vec<Page>, String> {
     let mut pages = Vec::new();
     let mut lines = input.lines().filter(|line| line.as_ref().map_or(true, |line| !line.trim().is_empty()));
     loop {

@@ -27,7 +27,7 @@ pub struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    pub fn of(pages: &'a [Page]) -> Self {
+    pub fn from_pages(pages: &'a [Page]) -> Self {
         let surveys: Vec<_> = pages.iter().map(|page| Survey::new(&page.outline, &page.title)).collect();
         let mut starts = vec![0];
         for page in pages {

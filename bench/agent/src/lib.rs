@@ -6,10 +6,10 @@ use agent::{
     WebError, WebHit, WebResults,
 };
 use content::{ContentScope, Limits, Page, PageSource};
+use parking_lot::Mutex;
 use serde_json::Value;
 use sites::search_rank;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use testkit::task_sites::{self, Score, SourcedValue};
 use url::{Position, Url};
 
@@ -49,7 +49,7 @@ pub async fn run_task(brain: &dyn Brain, task: &'static task_sites::Task) -> Tas
         BrainOutcome::Answered { data, .. } => (data, None),
         other => (None, Some(format!("{other:?}"))),
     };
-    let citations = journal.citations.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let citations = journal.citations.into_inner();
     let data = answer.clone().unwrap_or_default();
     let given: Vec<SourcedValue<'_>> = citations
         .iter()
@@ -82,7 +82,7 @@ impl Web for SiteWeb {
             title: page.metadata().title,
             markdown: page.markdown(&selection, true).into(),
             links: page.links().into_iter().map(|link| PageLink { url: link.url, text: link.text }).collect(),
-            html: html.into(),
+            page: page.into(),
             credits: 1,
         })
     }
@@ -152,7 +152,7 @@ impl Journal for CitationJournal {
     }
 
     async fn record_citations(&self, citations: Vec<Citation>) {
-        *self.citations.lock().unwrap_or_else(PoisonError::into_inner) = citations;
+        *self.citations.lock() = citations;
     }
 }
 

@@ -27,7 +27,7 @@ fn words(text: &str) -> BTreeSet<String> {
 struct WordRarity(HashMap<String, f64>);
 
 impl WordRarity {
-    fn of(texts: &[BTreeSet<String>]) -> Self {
+    fn from_texts(texts: &[BTreeSet<String>]) -> Self {
         let mut counts: HashMap<String, f64> = HashMap::new();
         for word in texts.iter().flatten() {
             *counts.entry(word.clone()).or_default() += 1.0;
@@ -81,7 +81,7 @@ pub fn generate_queries(pack: &JudgedCollection) -> JudgedCollection {
             words(&format!("{} {}", document.title, document.abstract_text.as_deref().unwrap_or_default()))
         })
         .collect();
-    let rarity = WordRarity::of(&texts);
+    let rarity = WordRarity::from_texts(&texts);
     let mut random = Random::new(11);
     let mut queries = Vec::new();
     for (citing, cited) in asked.into_iter().filter(|(_, cited)| cited.len() >= 2) {

@@ -83,7 +83,7 @@ struct Line<'a> {
 }
 
 impl JudgedCollection {
-    pub fn read(folder: &Path) -> Result<Self> {
+    pub fn read_folder(folder: &Path) -> Result<Self> {
         let open = |name: &str| {
             File::open(folder.join(name)).with_context(|| folder.join(name).display().to_string())
         };

@@ -157,7 +157,7 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Convert { pack, out, shared_only } => {
             let mut out = GzEncoder::new(BufWriter::new(File::create(out)?), Compression::best());
-            judged_collection::JudgedCollection::read(&pack)?.to_jsonl(
+            judged_collection::JudgedCollection::read_folder(&pack)?.to_jsonl(
                 judged_collection::Graph::Whole,
                 shared_only,
                 &mut out,

@@ -199,7 +199,7 @@ pub struct OutputPaths {
 
 /// Quality in five folds over three densities of the graph, then weights from everything.
 pub fn learn(folder: &Path, written: &OutputPaths, pull: f64, meaning: Option<&ModelVectors>) -> Result<()> {
-    let pack = JudgedCollection::read(folder)?;
+    let pack = JudgedCollection::read_folder(folder)?;
     let queries = &pack.queries;
     let fold_of = folds(queries);
     let basic = learn_from_generated_queries(&pack, meaning)?;

@@ -18,7 +18,7 @@ const MAX_RESULTS: usize = 100;
 
 /// Ranks by the compiled-in weights, through the same call as the service.
 pub fn rank(folder: &Path, out: &Path, rerank: bool, meaning: Option<&ModelVectors>) -> Result<()> {
-    let pack = JudgedCollection::read(folder)?;
+    let pack = JudgedCollection::read_folder(folder)?;
     let built = Collection::build(&pack, Graph::Whole, meaning)?;
     let intents = meaning.map(|meaning| meaning.intents(&pack.queries)).unwrap_or_default();
     let mut rankings = Vec::new();
@@ -48,7 +48,7 @@ pub fn rank(folder: &Path, out: &Path, rerank: bool, meaning: Option<&ModelVecto
 
 /// Ranks through a running server into which the collection was imported.
 pub fn endpoint(folder: &Path, server: &Server, out: &Path, rerank: bool) -> Result<()> {
-    let pack = JudgedCollection::read(folder)?;
+    let pack = JudgedCollection::read_folder(folder)?;
     let number_of: BTreeMap<&str, u32> = pack
         .documents
         .iter()

@@ -42,7 +42,7 @@ struct Options {
 }
 
 impl Options {
-    fn read(folder: &str, mut arguments: impl Iterator<Item = String>) -> Result<Self> {
+    fn parse(folder: &str, mut arguments: impl Iterator<Item = String>) -> Result<Self> {
         let mut options =
             Self { site: folder.into(), gannet: "target/release/gannet".into(), floor: None, scrapy: None };
         while let Some(name) = arguments.next() {
@@ -73,11 +73,11 @@ fn main() -> Result<()> {
         "long-site" => long::serve(arguments.next().context("how many pages")?.parse()?),
         "long" => {
             let pages = arguments.next().context("how many pages")?.parse()?;
-            long::measure(&Options::read("", arguments)?, pages)
+            long::measure(&Options::parse("", arguments)?, pages)
         }
-        "share" => crawl::share(&Options::read(&arguments.next().context("a folder")?, arguments)?),
-        "crawl" => crawl::measure(&Options::read(&arguments.next().context("a folder")?, arguments)?),
-        folder => measure(&Options::read(folder, arguments)?),
+        "share" => crawl::share(&Options::parse(&arguments.next().context("a folder")?, arguments)?),
+        "crawl" => crawl::measure(&Options::parse(&arguments.next().context("a folder")?, arguments)?),
+        folder => measure(&Options::parse(folder, arguments)?),
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Vocabulary<'a> {
 }
 
 impl<'a> Vocabulary<'a> {
-    pub fn of(pages: &'a [ReadPage]) -> Self {
+    pub fn from_pages(pages: &'a [ReadPage]) -> Self {
         let mut words = Vec::new();
         let mut lengths = Vec::new();
         for page in pages {

@@ -57,7 +57,7 @@ pub fn learn(pages: &[ReadPage]) -> Result<()> {
             _ => &[true],
         };
         for &address in ways {
-            grounds.push((rule, OwnIndex::of(rule, address)?));
+            grounds.push((rule, OwnIndex::build(rule, address)?));
         }
     }
     let mut weights = Weights::default();

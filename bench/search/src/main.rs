@@ -60,10 +60,10 @@ enum Command {
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
-        Command::Quality { pages } => quality::report(&pages::read(&pages)?),
-        Command::Read { pages, out } => pages::write(&pages::read(&pages)?, &out),
-        Command::Misses { pages, rule } => quality::misses(&pages::read(&pages)?, &rule),
-        Command::Learn { pages } => learn::learn(&pages::read(&pages)?),
-        Command::Speed { pages, documents } => speed::report(&pages::read(&pages)?, documents),
+        Command::Quality { pages } => quality::report(&pages::read_pages(&pages)?),
+        Command::Read { pages, out } => pages::write(&pages::read_pages(&pages)?, &out),
+        Command::Misses { pages, rule } => quality::misses(&pages::read_pages(&pages)?, &rule),
+        Command::Learn { pages } => learn::learn(&pages::read_pages(&pages)?),
+        Command::Speed { pages, documents } => speed::report(&pages::read_pages(&pages)?, documents),
     }
 }

@@ -28,7 +28,7 @@ enum Row {
     },
 }
 
-pub fn read(path: &Path) -> Result<Vec<ReadPage>> {
+pub fn read_pages(path: &Path) -> Result<Vec<ReadPage>> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     let reader: Box<dyn Read> = match path.extension() {
         Some(end) if end == "zst" => Box::new(zstd::Decoder::new(file)?),

@@ -60,8 +60,13 @@ pub fn report(pages: &[ReadPage]) -> Result<()> {
     for rule in &rules {
         let plain = judge_plain(rule, Half::Judged)?;
         for (at, address) in [true, false].into_iter().enumerate() {
-            let ours =
-                judge(&OwnIndex::of(rule, address)?, rule, &Weights::default(), Half::Judged, MAX_RESULTS)?;
+            let ours = judge(
+                &OwnIndex::build(rule, address)?,
+                rule,
+                &Weights::default(),
+                Half::Judged,
+                MAX_RESULTS,
+            )?;
             println!(
                 "{:<13} {:<9} {:>7} {:>10.4} {:>10.4} {:>8.3} {:>10.4} {:>10.4}",
                 rule.name,
@@ -105,7 +110,7 @@ pub struct OwnIndex {
 }
 
 impl OwnIndex {
-    pub fn of(rule: &Rule, address: bool) -> Result<Self> {
+    pub fn build(rule: &Rule, address: bool) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let index = Index::open(folder.path(), Options { threads: 1, ..Options::default() })?;
         let entries =
@@ -154,7 +159,7 @@ pub fn judge(ours: &OwnIndex, rule: &Rule, weights: &Weights, half: Half, deep: 
 
 pub fn misses(pages: &[ReadPage], name: &str) -> Result<()> {
     for rule in rules::all(pages).iter().filter(|rule| rule.name == name) {
-        let ours = OwnIndex::of(rule, true)?;
+        let ours = OwnIndex::build(rule, true)?;
         let index = Index::open_read_only(ours.folder(), Options::default())?;
         for (text, page) in rule.queries.iter().filter(|(_, page)| Half::Learnt.holds(*page)) {
             let query = Query {

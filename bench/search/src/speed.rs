@@ -20,7 +20,7 @@ const QUERIES: usize = 2_000;
 const LIMIT: usize = 10;
 
 pub fn report(pages: &[ReadPage], documents: usize) -> Result<()> {
-    let vocabulary = Vocabulary::of(pages);
+    let vocabulary = Vocabulary::from_pages(pages);
     let packed =
         (0..documents).map(|number| pack(&vocabulary.document(number))).collect::<Result<Vec<_>>>()?;
     let bytes: usize = packed.iter().map(|(_, len)| len).sum();
@@ -188,14 +188,14 @@ impl Times {
     }
 
     fn wall(&self, share: usize) -> f64 {
-        self.of(share, |times| times.0)
+        self.at_share(share, |times| times.0)
     }
 
     fn cpu(&self, share: usize) -> f64 {
-        self.of(share, |times| times.1)
+        self.at_share(share, |times| times.1)
     }
 
-    fn of(&self, share: usize, which: fn(&(f64, f64)) -> f64) -> f64 {
+    fn at_share(&self, share: usize, which: fn(&(f64, f64)) -> f64) -> f64 {
         let mut times: Vec<f64> = self.0.iter().map(which).collect();
         times.sort_by(f64::total_cmp);
         times.get((times.len() * share / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()

@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use store::Store;
 use store::crawls::{
-    AttemptEnd, CrawlKind, EntryClaim, Fate, NewCrawl, NewEntry, NewFate, Settled, Settlement, Turn,
+    AttemptEnd, CrawlKind, EntryClaim, Fate, NewCrawl, NewEntry, NewFate, Settled, Settlement, UnsettledCrawl,
 };
 use uuid::Uuid;
 
 const HOUR: Duration = Duration::from_hours(1);
 
 /// What all workers share.
-struct Site {
+struct CrawledSite {
     store: Arc<dyn Store>,
     crawl: Uuid,
     pages: usize,
@@ -38,7 +38,7 @@ pub async fn run(store: Arc<dyn Store>, rest: &[String]) -> anyhow::Result<()> {
     let (id, seeds) = (crawl.id, links.max(batch * workers * 2));
     store.start_crawl(crawl, (0..seeds).map(entry).collect()).await?;
     let before = store.size_bytes().await?;
-    let site = Arc::new(Site {
+    let site = Arc::new(CrawledSite {
         store,
         crawl: id,
         pages,
@@ -59,9 +59,12 @@ pub async fn run(store: Arc<dyn Store>, rest: &[String]) -> anyhow::Result<()> {
 
     println!("pages        {done} by {workers} workers, batches of {batch}");
     println!("each         {links} addresses found with a batch, documents of {document} bytes");
-    for (name, steps) in
-        [("claim", &times.claim), ("end", &times.end), ("turn", &times.turn), ("settle", &times.settle)]
-    {
+    for (name, steps) in [
+        ("claim", &times.claim),
+        ("end", &times.end),
+        ("unsettled", &times.unsettled),
+        ("settle", &times.settle),
+    ] {
         println!("{name:<12} {:.2} ms, {:.2} ms at most", steps.mean(), steps.longest.as_secs_f64() * 1e3);
     }
     println!("pages/s      {:.0}, nothing else going on", done as f64 / elapsed.as_secs_f64());
@@ -71,7 +74,7 @@ pub async fn run(store: Arc<dyn Store>, rest: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn work(site: Arc<Site>) -> anyhow::Result<Times> {
+async fn work(site: Arc<CrawledSite>) -> anyhow::Result<Times> {
     let (store, mut times) = (&site.store, Times::default());
     let request = EntryClaim {
         owner: Uuid::now_v7(),
@@ -87,11 +90,11 @@ async fn work(site: Arc<Site>) -> anyhow::Result<Times> {
             let held = times.end.time(store.end_attempts(ends)).await?;
             ensure!(held.iter().all(|held| *held), "a lease was lost");
         }
-        let turn = times.turn.time(store.turn(site.crawl, 64, HOUR)).await?;
-        if let Some(turn) = turn.filter(|turn| !turn.fetched.is_empty()) {
-            let (count, version) = (turn.fetched.len(), turn.crawl.version);
-            let settlement = site.settlement(&turn);
-            let settled = times.settle.time(store.settle(site.crawl, version, settlement)).await?;
+        let unsettled = times.unsettled.time(store.unsettled_crawl(site.crawl, 64, HOUR)).await?;
+        if let Some(unsettled) = unsettled.filter(|unsettled| !unsettled.fetched.is_empty()) {
+            let (count, version) = (unsettled.fetched.len(), unsettled.crawl.version);
+            let settlement = site.settlement(&unsettled);
+            let settled = times.settle.time(store.settle_entries(site.crawl, version, settlement)).await?;
             if matches!(settled, Settled::Now(_)) {
                 site.settled.fetch_add(count, Ordering::Relaxed);
             }
@@ -100,7 +103,7 @@ async fn work(site: Arc<Site>) -> anyhow::Result<Times> {
     Ok(times)
 }
 
-impl Site {
+impl CrawledSite {
     fn fetched(&self, seq: u64) -> AttemptEnd {
         let seed = usize::try_from(seq).unwrap_or(0);
         let (outcome, document) = (noise(seed, 2_000), Some(noise(seed, self.document)));
@@ -108,11 +111,11 @@ impl Site {
     }
 
     /// Everything is a document; links lead back to the newest URLs, and to some new ones.
-    fn settlement(&self, turn: &Turn) -> Settlement {
-        let count = turn.fetched.len();
+    fn settlement(&self, unsettled: &UnsettledCrawl) -> Settlement {
+        let count = unsettled.fetched.len();
         let end = self.found.fetch_add(count, Ordering::Relaxed) + count;
         Settlement {
-            fates: turn.fetched.iter().map(|one| (one.seq, Fate::Completed)).collect(),
+            fates: unsettled.fetched.iter().map(|one| (one.seq, Fate::Completed)).collect(),
             found: (end.saturating_sub(self.links.max(count))..end).map(entry).collect(),
             memory: Some(noise(end, 4_000)),
             credits: i64::try_from(count).unwrap_or(0),
@@ -125,7 +128,7 @@ impl Site {
 struct Times {
     claim: Steps,
     end: Steps,
-    turn: Steps,
+    unsettled: Steps,
     settle: Steps,
 }
 
@@ -133,7 +136,7 @@ impl Times {
     fn add(&mut self, other: &Self) {
         self.claim.add(&other.claim);
         self.end.add(&other.end);
-        self.turn.add(&other.turn);
+        self.unsettled.add(&other.unsettled);
         self.settle.add(&other.settle);
     }
 }

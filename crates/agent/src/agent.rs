@@ -4,10 +4,11 @@
 use crate::run::{AccessError, ParsedPage, RunContext};
 use crate::{
     Actor, ActorRole, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent, AgentOutcome, PageLink,
-    Phase, WebHit, WebResults,
+    Phase, ToolCallResult, WebHit, WebResults,
 };
+use parking_lot::Mutex;
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 use uuid::Uuid;
 
@@ -63,9 +64,9 @@ impl<'a> Agent<'a> {
 
     /// Ends an agent whose work is no longer needed, after closing its open call.
     pub async fn cancel(&self) {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let open = self.open.lock().take();
         if let Some(call) = open {
-            self.end_call(&call, json!({ "error": "the run no longer needed this" })).await;
+            self.fail_call(&call, "the run no longer needed this".to_owned()).await;
         }
         let error = AgentError {
             code: AgentErrorCode::ParentFinished,
@@ -94,14 +95,22 @@ impl<'a> Agent<'a> {
 
     pub async fn begin_call(&self, tool: &str, parameters: Value) -> Call {
         let call = Call { id: Uuid::now_v7(), tool: tool.to_owned() };
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(call.clone());
+        *self.open.lock() = Some(call.clone());
         self.record_event(AgentEvent::ToolStarted { call: call.id, tool: call.tool.clone(), parameters })
             .await;
         call
     }
 
-    pub async fn end_call(&self, call: &Call, result: Value) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    pub async fn end_call(&self, call: &Call, output: Value) {
+        self.record_end_of_call(call, ToolCallResult::Output(output)).await;
+    }
+
+    pub async fn fail_call(&self, call: &Call, error: String) {
+        self.record_end_of_call(call, ToolCallResult::Error(error)).await;
+    }
+
+    async fn record_end_of_call(&self, call: &Call, result: ToolCallResult) {
+        *self.open.lock() = None;
         self.record_event(AgentEvent::ToolFinished { call: call.id, tool: call.tool.clone(), result }).await;
     }
 
@@ -119,16 +128,18 @@ impl<'a> Agent<'a> {
             }
             Err(error) => Err(error.into()),
         };
-        let result = match &read {
-            Ok(parsed) => json!({
-                "url": parsed.url,
-                "title": parsed.title.as_deref().map(shown),
-                "characters": parsed.markdown.len(),
-                "links": parsed.links.len(),
-            }),
-            Err(access_error) => json!({ "error": shown(&access_error.to_string()) }),
-        };
-        self.end_call(&call, result).await;
+        match &read {
+            Ok(parsed) => {
+                let output = json!({
+                    "url": parsed.url,
+                    "title": parsed.title.as_deref().map(shown),
+                    "characters": parsed.markdown.len(),
+                    "links": parsed.links.len(),
+                });
+                self.end_call(&call, output).await;
+            }
+            Err(access_error) => self.fail_call(&call, shown(&access_error.to_string())).await,
+        }
         if let Err(AccessError::Web(error)) = &read {
             let message = shown(&format!("{url}: {error}"));
             self.report_error(AgentErrorSource::Tool, message, error.retryable).await;
@@ -201,7 +212,7 @@ impl<'a> Agent<'a> {
                 Ok(found.items)
             }
             Err(error) => {
-                self.end_call(call, json!({ "error": shown(&error.message) })).await;
+                self.fail_call(call, shown(&error.message)).await;
                 let message = format!("{}: {}", call.tool, shown(&error.message));
                 self.report_error(AgentErrorSource::Tool, message, error.retryable).await;
                 Err(error.into())

@@ -1,5 +1,7 @@
 //! What a prompt says in addition to the schema: the number of rows and the words of a search query.
 
+use text::stop_words::REQUESTS;
+
 const MAX_QUERY_WORDS: usize = 12;
 /// Larger numbers in a prompt are years and amounts, not a number of rows.
 const MAX_ROW_LIMIT: usize = 500;
@@ -63,7 +65,7 @@ pub(crate) fn search_query(prompt: &str) -> String {
     for word in prompt.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '\'' | '.'))) {
         let word = word.trim_matches(['-', '\'', '.']);
         let lower = word.to_lowercase();
-        let is_content = word.chars().count() > 1 && !STOP_WORDS.contains(&lower.as_str());
+        let is_content = word.chars().count() > 1 && !REQUESTS.contains(&lower);
         if is_content && !chosen.iter().any(|known| known.to_lowercase() == lower) {
             chosen.push(word);
         }
@@ -73,88 +75,6 @@ pub(crate) fn search_query(prompt: &str) -> String {
     }
     chosen.join(" ")
 }
-
-/// Words of the request, not of its subject.
-const STOP_WORDS: [&str; 78] = [
-    "the",
-    "an",
-    "and",
-    "or",
-    "of",
-    "for",
-    "in",
-    "on",
-    "at",
-    "to",
-    "from",
-    "with",
-    "by",
-    "as",
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "do",
-    "does",
-    "did",
-    "it",
-    "its",
-    "this",
-    "that",
-    "these",
-    "those",
-    "what",
-    "which",
-    "who",
-    "whose",
-    "when",
-    "where",
-    "how",
-    "why",
-    "me",
-    "my",
-    "you",
-    "your",
-    "we",
-    "our",
-    "us",
-    "their",
-    "them",
-    "they",
-    "please",
-    "find",
-    "get",
-    "give",
-    "list",
-    "extract",
-    "show",
-    "tell",
-    "collect",
-    "return",
-    "fetch",
-    "search",
-    "look",
-    "up",
-    "all",
-    "each",
-    "every",
-    "any",
-    "some",
-    "also",
-    "about",
-    "page",
-    "pages",
-    "website",
-    "site",
-    "web",
-    "http",
-    "https",
-    "information",
-    "data",
-    "including",
-    "there",
-];
 
 #[cfg(test)]
 mod tests {

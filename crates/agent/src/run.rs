@@ -4,20 +4,19 @@
 use crate::addresses::{parse_address, same_site};
 use crate::limits::{EffortLimits, Ledger};
 use crate::{AgentPage, Journal, PageLink, Task, Web, WebError};
-use content::{Limits, Page, PageSource};
+use content::Page;
 use extract::PageView;
 use extract::rank::{self, LinkKind, RankedLink};
+use parking_lot::{Mutex, MutexGuard};
 use sites::PageUrl;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 use url::Url;
 
-/// Limits of parsing one page.
-const PAGE_LIMITS: Limits = Limits { bytes: 10 << 20, nodes: 400_000, depth: 512, attributes: 256 };
 const MAX_KNOWN_URLS: usize = 100_000;
 
-/// A page that was read; it is parsed only once.
+/// A page that was read.
 #[derive(Debug)]
 pub(crate) struct ParsedPage {
     /// Its number in the order in which pages were requested, whenever it arrived.
@@ -30,7 +29,7 @@ pub(crate) struct ParsedPage {
     pub links: Vec<PageLink>,
     /// Links to the next pages of a list, on the same site.
     pub next: Vec<String>,
-    pub page: Page,
+    pub page: Arc<Page>,
 }
 
 impl ParsedPage {
@@ -39,19 +38,12 @@ impl ParsedPage {
         self.keys.iter().any(|own| own == key)
     }
 
-    /// Parses the page fetched from the URL with this key.
+    /// Finds the way on from the page that was fetched from the URL with this key.
     pub fn from_agent_page(order: usize, requested: &str, seen: AgentPage) -> Self {
         let url = Url::parse(&seen.url).ok();
-        let source = PageSource {
-            bytes: seen.html.as_bytes(),
-            content_type: Some("text/html; charset=utf-8"),
-            url: url.as_ref(),
-            status: None,
-        };
-        let page = Page::parse(&source, &PAGE_LIMITS);
         let landed =
             parse_address(&seen.url).map_or_else(|| requested.to_owned(), |landed| landed.key().to_owned());
-        let view = PageView { url: &seen.url, page: &page, markdown: &seen.markdown };
+        let view = PageView { url: &seen.url, page: &seen.page, markdown: &seen.markdown };
         let own = |link: &RankedLink| {
             let there = parse_address(&link.url).filter(|there| there.key() != landed);
             url.as_ref().zip(there).is_some_and(|(here, there)| same_site(here, there.url()))
@@ -60,7 +52,7 @@ impl ParsedPage {
         let next =
             ranked.filter(|link| link.kind == LinkKind::Next && own(link)).map(|link| link.url).collect();
         let keys = [requested.to_owned(), landed];
-        let AgentPage { url, title, markdown, links, .. } = seen;
+        let AgentPage { url, title, markdown, links, page, .. } = seen;
         Self { order, keys, url, title, markdown, links, next, page }
     }
 }
@@ -150,7 +142,7 @@ impl<'a> RunContext<'a> {
 
     fn registry(&self) -> MutexGuard<'_, PageRegistry> {
         // The lock is never held across an await.
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+        self.registry.lock()
     }
 
     /// Remembers URLs found on a page or in search results.
@@ -200,7 +192,7 @@ impl<'a> RunContext<'a> {
         Ok(ReadTicket { order: registry.next_order - 1, key })
     }
 
-    /// Parses and stores a page; refused when a redirect led to a page that is already stored. Parsing takes
+    /// Stores a page; refused when a redirect led to a page that is already stored. Reading its links takes
     /// milliseconds of CPU time, so it runs on a blocking thread.
     pub async fn add_page(
         &self,
@@ -249,5 +241,25 @@ impl<'a> RunContext<'a> {
 
     pub fn pages_left(&self) -> usize {
         self.limits.pages.saturating_sub(self.registry().next_order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_doubles::{FakeWeb, MemoryJournal, task};
+
+    #[tokio::test]
+    async fn a_page_that_was_read_is_the_tree_that_the_web_gave() {
+        let url = "https://a.example/";
+        let web = FakeWeb::new(&[(url, "<h1>Oak</h1><p>Price: 12 <a rel=next href=/2>Next</a>")]);
+        let (task, journal) = (task("prices", &[url]), MemoryJournal::new(10));
+        let run = RunContext::new(&task, &web, &journal, 0);
+        let seen = run.web.read_page(url).await.unwrap();
+        let tree = seen.page.clone();
+        let parsed = run.add_page(run.issue_ticket(url).unwrap(), seen).await.unwrap();
+        assert!(Arc::ptr_eq(&parsed.page, &tree), "parsed by whoever fetched it, and not again");
+        assert_eq!(parsed.next, ["https://a.example/2"]);
+        assert!(Arc::ptr_eq(&run.page_at(url).unwrap().page, &tree));
     }
 }

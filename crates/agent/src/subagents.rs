@@ -8,8 +8,9 @@ use crate::{AgentError, AgentErrorCode, AgentErrorSource, AgentOutcome};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
+use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// What a sub-agent does with one part of the work.
 pub(crate) type PartWork<'w, J> =
@@ -26,7 +27,7 @@ pub(crate) async fn run_parts<'w, J: Send + 'w>(
 ) {
     let count = lead.run.limits.parallel.min(parts.len());
     let queue = Mutex::new(VecDeque::from(parts));
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let next = || queue.lock().pop_front();
     let mut agents: Vec<Option<Arc<Agent<'w>>>> = Vec::with_capacity(count);
     let mut busy = FuturesUnordered::new();
     for number in 0..count {

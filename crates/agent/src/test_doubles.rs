@@ -2,15 +2,15 @@
 
 use crate::{
     Actor, ActorRole, AgentEvent, AgentOutcome, AgentPage, BrainOutcome, Journal, PageLink, Task, TaskMode,
-    Web, WebError, WebHit, WebResults,
+    ToolCallResult, Web, WebError, WebHit, WebResults,
 };
 use content::{ContentScope, Limits, Page, PageSource};
 use model::chat::{Abilities, Chat, ChatError, ChatRequest, ChatResponse, Finish, ToolCall, Usage};
 use net::Deadline;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use url::Url;
 use uuid::Uuid;
@@ -75,7 +75,7 @@ impl Web for FakeWeb {
             title: page.metadata().title,
             markdown: markdown.into(),
             links: page.links().into_iter().map(|link| PageLink { url: link.url, text: link.text }).collect(),
-            html: html.as_str().into(),
+            page: Arc::new(page),
             credits: 1,
         })
     }
@@ -125,12 +125,15 @@ impl MemoryJournal {
             .collect()
     }
 
-    /// Results of all calls of one tool.
+    /// Results of all calls of one tool, as the trace shows them.
     pub fn results(&self, wanted: &str) -> Vec<Value> {
         self.events()
             .into_iter()
             .filter_map(|(_, event)| match event {
-                AgentEvent::ToolFinished { tool, result, .. } if tool == wanted => Some(result),
+                AgentEvent::ToolFinished { tool, result, .. } if tool == wanted => Some(match result {
+                    ToolCallResult::Output(output) => output,
+                    ToolCallResult::Error(error) => json!({ "error": error }),
+                }),
                 _ => None,
             })
             .collect()

@@ -1,7 +1,9 @@
 //! The types of a run, and its two interfaces: the web that it reads and the journal that records it.
 
+use content::{Limits, Page};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// What the caller asks for. Everything in it was validated when the run was accepted.
@@ -51,13 +53,16 @@ pub struct AgentPage {
     /// After redirects.
     pub url: String,
     pub title: Option<String>,
-    pub markdown: std::sync::Arc<str>,
+    pub markdown: Arc<str>,
     /// Absolute links of the main content with their texts; their number is bounded.
     pub links: Vec<PageLink>,
-    /// The HTML source, for what markdown cannot express (JSON-LD, microdata, tables).
-    pub html: std::sync::Arc<str>,
+    /// The page as it was parsed to scrape it, for what markdown cannot express (JSON-LD, microdata, tables).
+    pub page: Arc<Page>,
     pub credits: u64,
 }
+
+/// A run keeps every page that it has read until it ends, so larger ones are cut to this.
+pub const PAGE_LIMITS: Limits = Limits { bytes: 10 << 20, nodes: 400_000, depth: 512, attributes: 256 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageLink {
@@ -160,7 +165,7 @@ pub enum AgentEvent {
     ToolFinished {
         call: Uuid,
         tool: String,
-        result: Value,
+        result: ToolCallResult,
     },
     /// The artifact has changed; the journal stores a snapshot of it.
     Artifact {
@@ -171,6 +176,13 @@ pub enum AgentEvent {
         source: Option<Uuid>,
     },
     Error(AgentError),
+}
+
+/// How a tool call ended, for the trace.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolCallResult {
+    Output(Value),
+    Error(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Errors of a visit. Callers match on the kind; texts are for people and bounded in length.
 
-use crate::find::ChromiumNotFound;
 use net::FetchError;
 use std::fmt;
+use std::path::PathBuf;
 
 /// Why a visit failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +39,15 @@ pub enum VisitError {
     /// The browser rejected a command.
     #[error("the browser rejected a command: {0}")]
     Protocol(String),
+}
+
+/// No usable browser was found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChromiumNotFound {
+    #[error("{0} is not an executable program")]
+    Configured(PathBuf),
+    #[error("Chromium was not found; install it or set its path in the settings")]
+    NotInstalled,
 }
 
 /// Why a page could not be opened.

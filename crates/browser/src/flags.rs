@@ -1,6 +1,6 @@
-//! The command line flags of Chromium, and the reasons for them.
+//! How Chromium is started: its command line flags, and the reasons for them.
 
-use crate::process::Launch;
+use crate::account::Account;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -81,6 +81,15 @@ const LATE_FRAME_PROCESSES: &str =
     "DeferSpeculativeRFHCreation:create_speculative_rfh_delay_ms/3000/warmup_spare_process/false";
 
 pub(crate) const NO_SANDBOX: &str = "--no-sandbox";
+
+/// Options for starting a browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Launch {
+    /// The account to switch to; `None` is our own.
+    pub(crate) account: Option<Account>,
+    pub(crate) sandboxed: bool,
+    pub(crate) site_isolation: bool,
+}
 
 /// The command line arguments.
 pub(crate) fn command_line(profile: &Path, proxy: SocketAddr, launch: Launch) -> Vec<OsString> {

@@ -7,7 +7,6 @@
 //! → the context is disposed of with everything in it.
 
 mod account;
-mod actions;
 pub mod ads;
 mod browsers;
 mod cdp;
@@ -18,6 +17,8 @@ mod page;
 mod process;
 mod process_group;
 mod profile_dir;
+mod running_browser;
+mod session;
 mod settings;
 mod storage_state;
 mod tab;
@@ -28,8 +29,8 @@ mod visit_result;
 
 pub use account::{Account, AccountError, BrowserUser};
 pub use browsers::{Browsers, Confinement, Status};
-pub use error::{NavigationError, Phase, VisitError};
-pub use find::{ChromiumNotFound, chromium_version, find_chromium};
+pub use error::{ChromiumNotFound, NavigationError, Phase, VisitError};
+pub use find::{chromium_version, find_chromium};
 pub use settings::{BrowserSettings, Sandbox};
 pub use storage_state::{Cookie, OriginStorage, StorageState};
 pub use visit_request::{Action, PaperFormat, Screenshot, Visit};

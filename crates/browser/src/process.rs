@@ -5,10 +5,11 @@
 use crate::account::Account;
 use crate::cdp::Connection;
 use crate::error::shorten;
-use crate::flags::{NO_SANDBOX, command_line};
+use crate::flags::{Launch, NO_SANDBOX, command_line};
 use crate::process_group;
 use crate::profile_dir::ProfileDir;
 use command_fds::{CommandFdExt as _, FdMapping};
+use parking_lot::Mutex;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
@@ -17,7 +18,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, Command};
@@ -38,15 +39,6 @@ const INHERITED_BY_SAME_ACCOUNT: [&str; 3] = ["HOME", "XDG_CACHE_HOME", "XDG_RUN
 /// The longest path for temporary files. Chromium creates a socket in it, and a socket path has at most 108
 /// bytes.
 const MAX_TEMP_PATH_BYTES: usize = 60;
-
-/// Options for starting a browser.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Launch {
-    /// The account to switch to; `None` is our own.
-    pub(crate) account: Option<Account>,
-    pub(crate) sandboxed: bool,
-    pub(crate) site_isolation: bool,
-}
 
 /// A running browser.
 #[derive(Clone)]
@@ -256,7 +248,7 @@ impl StderrTail {
     async fn collect(self, mut errors: ChildStderr) {
         let mut chunk = [0; 1024];
         while let Ok(length @ 1..) = errors.read(&mut chunk).await {
-            let mut tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tail = self.0.lock();
             tail.extend_from_slice(&chunk[..length]);
             let excess = tail.len().saturating_sub(MAX_STDERR_BYTES);
             tail.drain(..excess);
@@ -269,7 +261,7 @@ impl StderrTail {
     }
 
     fn lines_with(&self, wanted: impl Fn(&str) -> bool) -> String {
-        let tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tail = self.0.lock();
         let text = String::from_utf8_lossy(&tail);
         text.lines().filter(|line| wanted(line)).collect::<Vec<_>>().join(" ")
     }

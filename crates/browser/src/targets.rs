@@ -4,11 +4,12 @@
 use crate::cdp::{Connection, Listener};
 use crate::error::VisitError;
 use crate::page::Page;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 pub(crate) struct Targets {
     connection: Connection,
@@ -100,7 +101,7 @@ impl Targets {
     }
 
     fn contexts(&self) -> MutexGuard<'_, HashMap<String, Context>> {
-        self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.contexts.lock()
     }
 }
 

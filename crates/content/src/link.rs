@@ -1,8 +1,8 @@
 //! The links and images of a page: absolute, in order, once each.
 
-use crate::address::{Base, scheme_of};
-use crate::dom::{Attr, Dom, Tag};
-use crate::image;
+use html::address::{Base, scheme_of};
+use html::dom::{Attr, Dom, Tag};
+use html::image;
 use std::collections::HashSet;
 
 /// More links than this on one page are a trap.
@@ -107,7 +107,7 @@ fn background(style: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dom::Limits;
+    use html::dom::Limits;
     use url::Url;
 
     #[test]

@@ -3,19 +3,19 @@
 //! Detects the kind of the bytes, decodes and parses them; methods then return what the caller needs. Every
 //! result is a pure function of the page; nothing is kept between pages.
 
-use crate::address::Base;
-use crate::css::{self, AttributeValues, SelectorError};
-use crate::decode::{self, EncodingSource};
-use crate::dom::{Dom, Limits, NodeId, Tag};
 use crate::link::Link;
 use crate::markdown::MarkdownOptions;
 use crate::metadata::Metadata;
-use crate::node_set::NodeSet;
 use crate::select::{self, SelectOptions, Selection};
 use crate::sniff::{self, ContentKind};
 use crate::table::Table;
 use crate::verdict::{self, PageVerdict};
-use crate::visible;
+use html::NodeSet;
+use html::address::Base;
+use html::css::{self, AttributeValues, SelectorError};
+use html::decode::{self, EncodingSource};
+use html::dom::{Dom, Limits, NodeId, Tag};
+use html::visible;
 use url::Url;
 
 /// A page with no more nodes and visible text than this is kept whole.
@@ -66,6 +66,8 @@ pub struct Page {
     encoding_source: EncodingSource,
     /// The text itself where the page is not HTML.
     text: Option<String>,
+    /// Bytes of the decoded source.
+    decoded_bytes: usize,
     cut: bool,
 }
 
@@ -83,6 +85,7 @@ impl Page {
         let dom = Dom::parse(html, limits);
         let base = Base::from_dom(&dom, source.url);
         let (encoding, encoding_source) = (decoded.encoding, decoded.source);
+        let decoded_bytes = decoded.text.len();
         let mut cut = bytes.len() < source.bytes.len();
         let text = (kind != ContentKind::Html).then(|| {
             let mut text = decoded.text.into_owned();
@@ -92,7 +95,8 @@ impl Page {
             }
             text
         });
-        Self { dom, base, kind, status: source.status, encoding, encoding_source, text, cut }
+        let status = source.status;
+        Self { dom, base, kind, status, encoding, encoding_source, text, decoded_bytes, cut }
     }
 
     /// The tree.
@@ -118,6 +122,11 @@ impl Page {
     /// Whether a limit cut something off.
     pub fn truncated(&self) -> bool {
         self.cut || self.dom.truncated()
+    }
+
+    /// Whether a parse within `limits` would have kept all of the source and all nodes.
+    pub fn is_within(&self, limits: &Limits) -> bool {
+        self.decoded_bytes <= limits.bytes && self.dom.len() <= limits.nodes
     }
 
     /// Selects the nodes to write.
@@ -201,7 +210,7 @@ impl Page {
     pub fn html(&self, selection: &Selection) -> String {
         match &self.text {
             Some(text) => text.clone(),
-            None => crate::html::write_html(&self.dom, &selection.keep, &self.base),
+            None => html::write::write_html(&self.dom, &selection.keep, &self.base),
         }
     }
 
@@ -227,7 +236,7 @@ impl Page {
 
     /// Attribute values by selector and attribute name.
     pub fn attributes(&self, asked: &[(String, String)]) -> Result<Vec<AttributeValues>, SelectorError> {
-        crate::css::attributes(&self.dom, asked)
+        html::css::attributes(&self.dom, asked)
     }
 
     /// Whether the page is content, and if not, what it is.
@@ -253,12 +262,12 @@ fn fence_text(language: &str, text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read(bytes: &[u8], content_type: Option<&str>) -> Page {
+    fn parse_page(bytes: &[u8], content_type: Option<&str>) -> Page {
         Page::parse(&PageSource { bytes, content_type, ..PageSource::default() }, &Limits::default())
     }
 
     fn markdown(html: &str, wanted: &ContentScope) -> String {
-        let page = read(html.as_bytes(), None);
+        let page = parse_page(html.as_bytes(), None);
         page.markdown(&page.select(wanted).unwrap(), true)
     }
 
@@ -273,7 +282,7 @@ mod tests {
         let both = ContentScope { include_tags: &include, exclude_tags: &exclude, ..ContentScope::default() };
         assert_eq!(markdown(html, &both), "one\n\nthree\n");
         let bad = ["p[".to_owned()];
-        assert!(read(b"<p>", None).select(&ContentScope { include_tags: &bad, ..whole }).is_err());
+        assert!(parse_page(b"<p>", None).select(&ContentScope { include_tags: &bad, ..whole }).is_err());
     }
 
     #[test]
@@ -290,20 +299,29 @@ mod tests {
     fn a_huge_page_is_kept_by_its_tags() {
         let html =
             format!("<nav>menu</nav>{}<footer>end</footer>", "<p>x</p>".repeat(MAX_CLASSIFIED_NODES / 2));
-        let page = read(html.as_bytes(), None);
+        let page = parse_page(html.as_bytes(), None);
         let selection = page.select(&ContentScope::default()).unwrap();
         let written = page.markdown(&selection, true);
         assert!(selection.widened && written.starts_with("x\n\nx\n") && written.ends_with("x\n"));
     }
 
     #[test]
+    fn a_page_knows_which_limits_it_is_within() {
+        // Six nodes: the document, html, head, body, p and its text. Two bytes of Latin-1 are three of UTF-8.
+        let page = parse_page(b"<p>a\xe9", Some("text/html; charset=iso-8859-1"));
+        let limits = |bytes, nodes| Limits { bytes, nodes, ..Limits::default() };
+        assert!(page.is_within(&limits(6, 6)) && !page.is_within(&limits(5, 6)));
+        assert!(!page.is_within(&limits(6, 5)));
+    }
+
+    #[test]
     fn other_kinds_than_html_are_not_converted() {
         let all = ContentScope::default();
-        let page = read(br#"{"a": "```"}"#, Some("application/json"));
+        let page = parse_page(br#"{"a": "```"}"#, Some("application/json"));
         assert_eq!(page.markdown(&page.select(&all).unwrap(), true), "````json\n{\"a\": \"```\"}\n````\n");
-        let page = read(b"# not * escaped", Some("text/plain"));
+        let page = parse_page(b"# not * escaped", Some("text/plain"));
         assert_eq!(page.markdown(&page.select(&all).unwrap(), true), "# not * escaped");
-        let page = read(b"%PDF-1.7 \x00\x01", Some("text/html"));
+        let page = parse_page(b"%PDF-1.7 \x00\x01", Some("text/html"));
         assert_eq!(page.kind(), ContentKind::Binary("pdf"));
         assert_eq!(page.markdown(&page.select(&all).unwrap(), true), "");
     }

@@ -2,8 +2,8 @@
 //!
 //! Every count is bounded, so that `colspan=1000000` costs nothing.
 
-use crate::dom::{Attr, Dom, NodeId, Tag};
-use crate::node_set::NodeSet;
+use html::NodeSet;
+use html::dom::{Attr, Dom, NodeId, Tag};
 use std::rc::Rc;
 
 /// Spans end at this column; real cells beyond it are kept.
@@ -193,7 +193,7 @@ fn cell_text(dom: &Dom, keep: &NodeSet, id: NodeId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dom::Limits;
+    use html::dom::Limits;
 
     fn all(html: &str) -> Vec<Table> {
         let dom = Dom::parse(html, &Limits::default());

@@ -1,12 +1,10 @@
 //! Hostile input is normal input: it takes time in proportion to its size and gives the best possible result.
 
-mod growth;
-
 use gannet_content::sniff::ContentKind;
 use gannet_content::verdict::VerdictKind;
 use gannet_content::{ContentScope, Limits, Page, PageSource};
-use growth::assert_linear;
 use std::time::{Duration, Instant};
+use testkit::growth::assert_linear;
 
 /// Parses a page and computes everything that can be made of it.
 fn everything(bytes: &[u8]) -> (Page, String) {
@@ -162,7 +160,7 @@ fn quadratic_traps() {
 
 #[test]
 fn highlights_of_odd_text() {
-    use gannet_content::highlights::{fit_within, highlights};
+    use text::highlights::{fit_within, highlights};
     let texts: [(usize, MakePage); 3] = [
         (250_000, repeat("a.")),
         (
@@ -184,7 +182,7 @@ fn highlights_of_odd_text() {
 
 #[test]
 fn everything_ends_soon_after_its_deadline() {
-    use gannet_content::budget::{OutOfBudget, WorkBudget};
+    use budget::{OutOfBudget, WorkBudget};
     let line =
         "<p>Mr. John Smith, 12 Main Street, Berlin, called +49 30 1234567 about 4111 1111 1111 1111.</p>";
     let html = line.repeat(100_000);
@@ -192,7 +190,7 @@ fn everything_ends_soon_after_its_deadline() {
     let start = Instant::now();
     let out = budget.run(|| {
         let (_, markdown) = everything(html.as_bytes());
-        gannet_content::redact::redact(&markdown, &gannet_content::redact::RedactOptions::default());
+        text::redact::redact(&markdown, &text::redact::RedactOptions::default());
     });
     assert_eq!(out, Err(OutOfBudget::Time));
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());

@@ -4,12 +4,13 @@
 use crate::Error;
 use crate::keys;
 use crate::plans::{Plan, Plans};
+use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use store::keys::{ApiKey, Team};
-use store::{Millis, Store, StoreResult};
+use store::{KeyStore, Millis, StoreResult};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 use wire::{Kind, Scope};
@@ -73,7 +74,7 @@ struct CachedKey {
 }
 
 pub struct Callers {
-    store: Arc<dyn Store>,
+    store: Arc<dyn KeyStore>,
     plans: Plans,
     /// By the first bytes of the hash; the whole hash is compared in constant time.
     cached: RwLock<HashMap<u64, CachedKey>>,
@@ -89,7 +90,7 @@ impl std::fmt::Debug for Callers {
 }
 
 impl Callers {
-    pub fn new(store: Arc<dyn Store>, plans: Plans) -> Self {
+    pub fn new(store: Arc<dyn KeyStore>, plans: Plans) -> Self {
         Self { store, plans, cached: RwLock::default(), forgotten: AtomicU64::new(0), used: Mutex::default() }
     }
 
@@ -109,7 +110,7 @@ impl Callers {
             let now = crate::time::now();
             if now - caller.noted.load(Ordering::Relaxed) >= 1000 {
                 caller.noted.store(now, Ordering::Relaxed);
-                self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key, now);
+                self.used.lock().insert(key, now);
             }
         }
         Ok(caller)
@@ -125,19 +126,19 @@ impl Callers {
     /// Forgets every cached key, so that a change made here holds at once.
     pub fn forget(&self) {
         self.forgotten.fetch_add(1, Ordering::SeqCst);
-        self.cached.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.cached.write().clear();
     }
 
     /// Writes down which keys were used since the last time.
     pub async fn flush_used(&self) -> StoreResult<()> {
-        let used: Vec<_> = self.used.lock().unwrap_or_else(PoisonError::into_inner).drain().collect();
+        let used: Vec<_> = self.used.lock().drain().collect();
         if used.is_empty() {
             return Ok(());
         }
         let written = self.store.touch_keys(&used).await;
         if written.is_err() {
             // Noted the next time, unless a key was used again since.
-            let mut waiting = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut waiting = self.used.lock();
             for (key, at) in used {
                 waiting.entry(key).or_insert(at);
             }
@@ -148,7 +149,7 @@ impl Callers {
     /// `None`: ask the store. Otherwise what it said a moment ago.
     #[expect(clippy::option_option, reason = "not cached, and cached as no good, are two things")]
     fn recall(&self, hash: &[u8; 32]) -> Option<Option<Arc<Caller>>> {
-        let cached = self.cached.read().unwrap_or_else(PoisonError::into_inner);
+        let cached = self.cached.read();
         let known = cached.get(&slot(hash))?;
         let fresh = known.until > Instant::now() && bool::from(known.hash.ct_eq(hash));
         fresh.then(|| known.caller.clone())
@@ -161,7 +162,7 @@ impl Callers {
         let caller = found
             .filter(|(key, _)| keys::status(key, now) == "active")
             .map(|(key, team)| Arc::new(Caller::new(team, Some(&key), &self.plans)));
-        let mut cached = self.cached.write().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.cached.write();
         if self.forgotten.load(Ordering::SeqCst) != asked {
             return Ok(caller);
         }

@@ -3,13 +3,32 @@
 use crate::Error;
 use crate::callers::Caller;
 use std::time::Duration;
-use store::Store;
+use store::CreditStore;
 use store::credits::NewReservation;
 use uuid::Uuid;
 
+/// How long credits stay reserved after the request's timeout. Those that nobody settles by then were left
+/// behind by a crash.
+const RESERVATION_SLACK: Duration = Duration::from_mins(2);
+
+/// Sets credits aside for a request that may take `timeout`, where the plan has a limit. What an unlimited
+/// plan uses is counted when the request is recorded.
+pub async fn reserve_for_request(
+    store: &dyn CreditStore,
+    caller: &Caller,
+    amount: i64,
+    purpose: &str,
+    timeout: Duration,
+) -> Result<Option<Uuid>, Error> {
+    if caller.plan.credits.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(reserve(store, caller, amount, purpose, timeout + RESERVATION_SLACK).await?))
+}
+
 /// Sets credits aside, or answers 402.
 pub async fn reserve(
-    store: &dyn Store,
+    store: &dyn CreditStore,
     caller: &Caller,
     amount: i64,
     purpose: &str,
@@ -29,7 +48,7 @@ pub async fn reserve(
 
 /// Gives a reservation back when the work it was for could not be accepted. A failure here is only
 /// logged: the sweeper gives it back later.
-pub async fn give_back(store: &dyn Store, reservation: Uuid) {
+pub async fn give_back(store: &dyn CreditStore, reservation: Uuid) {
     if let Err(error) = store.close(reservation).await {
         tracing::warn!(%error, "could not give reserved credits back; the sweeper will");
     }

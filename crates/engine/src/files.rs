@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::time::Duration;
-use store::Store;
+use store::ServerSecrets;
 use store::objects::Objects;
 use uuid::Uuid;
 use wire::Kind;
@@ -32,8 +32,8 @@ pub struct File {
 const KINDS: [(&str, &str); 3] = [("png", "image/png"), ("jpg", "image/jpeg"), ("pdf", "application/pdf")];
 
 impl Files {
-    pub async fn open(store: &dyn Store, objects: Objects) -> Result<Self, Error> {
-        Ok(Self { objects, secret: store.secret(SECRET).await.map_err(from_store)? })
+    pub async fn open(store: &dyn ServerSecrets, objects: Objects) -> Result<Self, Error> {
+        Ok(Self { objects, secret: store.server_secret(SECRET).await.map_err(from_store)? })
     }
 
     /// Keeps a file for a day; the address under which anyone may have it until then.

@@ -7,9 +7,9 @@ use crate::callers::Caller;
 use crate::{Error, credits, from_store};
 use std::sync::Arc;
 use std::time::Duration;
-use store::Store;
 use store::admission::{Admission, NotAdmitted};
-use store::claims::KeyClaim;
+use store::idempotency::KeyClaim;
+use store::{IdempotencyStore, Store};
 use uuid::Uuid;
 
 /// How long a key stays used.
@@ -45,7 +45,7 @@ pub fn not_admitted(caller: &Caller, refused: NotAdmitted) -> Error {
 /// Refuses a key that is known to be used, before anything is spent on the request. Whether it may be used is
 /// decided later, by the transaction that uses it.
 pub async fn refuse_used(
-    store: &dyn Store,
+    store: &dyn IdempotencyStore,
     caller: &Caller,
     scope: &str,
     key: Option<&str>,

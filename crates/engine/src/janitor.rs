@@ -2,15 +2,14 @@
 //! Every process runs one; each round does bounded work, and several processes may do it at once.
 
 use crate::callers::Callers;
+use crate::teams::ACTIVITY_RETENTION;
 use std::sync::Arc;
 use std::time::Duration;
 use store::ceilings::{Counted, SmallRows};
 use store::objects::Objects;
-use store::{Store, StoreResult};
+use store::{CeilingStore, PageStore, Store, StoreResult};
 use tokio_util::sync::CancellationToken;
 
-/// Activity is shown for a day.
-pub const ACTIVITY_RETENTION: Duration = Duration::from_hours(24);
 /// A profile that nobody used for this long is given up.
 pub const PROFILE_RETENTION: Duration = Duration::from_hours(180 * 24);
 /// Rows deleted in one transaction, and transactions in one round, so that other writers get their turn.
@@ -103,8 +102,8 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
         repeat_while_full(PURGE_BATCHES, 1, || store.purge_activity(ACTIVITY_RETENTION)).await,
     );
     log_error(
-        "claims",
-        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_claims(PURGE_BATCH)).await,
+        "idempotency keys",
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_idempotency_keys(PURGE_BATCH)).await,
     );
     log_error(
         "webhooks",
@@ -116,7 +115,7 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
         log_error("small rows", repeat_while_full(PURGE_BATCHES, PURGE_BATCH, trim).await);
     }
     // Notes the time, from which a server goes on that is started after its clock was set back.
-    log_error("pulse", store.ping().await);
+    log_error("ping", store.ping().await);
     log_error("limits", store.sweep_limits().await);
     log_error("reservations", store.sweep_reservations().await);
     log_error("objects", objects.sweep(options.object_ceiling).await);
@@ -173,7 +172,7 @@ async fn shrink_runs(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
     Ok(())
 }
 
-async fn shrink_webhooks(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
+async fn shrink_webhooks(store: &dyn CeilingStore, ceiling: u64) -> StoreResult<()> {
     let mut gone = 0;
     for _ in 0..PURGE_BATCHES {
         let deleted = store.evict_deliveries(ceiling, PURGE_BATCH).await?;
@@ -191,7 +190,7 @@ async fn shrink_webhooks(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
     Ok(())
 }
 
-async fn sweep_cache(store: &dyn Store, ceiling: u64) -> StoreResult<()> {
+async fn sweep_cache(store: &dyn PageStore, ceiling: u64) -> StoreResult<()> {
     let round = || async move {
         let swept = store.sweep_cache(ceiling, LARGE_BATCH).await?;
         Ok(swept.expired.max(swept.evicted))

@@ -2,8 +2,9 @@
 //! is stored. High-entropy secrets need no slow hash, and a fast one costs a request nothing.
 
 use sha2::{Digest, Sha256};
-use store::keys::{ApiKey, NewKey};
-use store::{Millis, Store, StoreResult};
+pub use store::keys::ApiKey;
+use store::keys::NewKey;
+use store::{KeyStore, Millis, StoreResult};
 use uuid::Uuid;
 use wire::Scope;
 
@@ -81,7 +82,7 @@ pub fn ordinary_scopes() -> Vec<Scope> {
 
 /// Makes a key for a team and stores its hash.
 pub async fn create(
-    store: &dyn Store,
+    store: &dyn KeyStore,
     team: Uuid,
     name: &str,
     scopes: &[Scope],

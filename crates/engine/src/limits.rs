@@ -4,10 +4,11 @@
 use crate::Error;
 use crate::callers::Caller;
 use crate::plans::{RateGroup, UNLIMITED_CONCURRENCY};
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::Store;
+use store::LimitStore;
 use store::limits::RateTaken;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -16,6 +17,8 @@ use uuid::Uuid;
 const WINDOW: Duration = Duration::from_mins(1);
 /// A slot whose holder died is free again after this.
 const SLOT_LEASE: Duration = Duration::from_secs(30);
+/// How often a request that waits for a browser slot tries to get one.
+const SLOT_RETRY_INTERVAL: Duration = Duration::from_millis(200);
 /// How old the number of busy browsers may be when other processes share it.
 const SLOT_COUNT_CACHE_TIME: Duration = Duration::from_millis(100);
 /// Purses kept at once; past it they are all dropped, which costs their tokens and nothing else.
@@ -46,7 +49,7 @@ impl Purse {
 
     /// `Some(true)`: a token was taken. `Some(false)`: there is none until the window ends. `None`: ask the
     /// store.
-    fn take(&mut self) -> Option<bool> {
+    fn take_token(&mut self) -> Option<bool> {
         if self.until <= Instant::now() {
             return None;
         }
@@ -59,7 +62,7 @@ impl Purse {
 }
 
 pub struct Limiter {
-    store: Arc<dyn Store>,
+    store: Arc<dyn LimitStore>,
     purses: Mutex<HashMap<(Uuid, RateGroup), Purse>>,
     /// Slots held by this process, which [`Limiter::keep`] renews.
     held: Mutex<HashMap<Uuid, Uuid>>,
@@ -75,7 +78,7 @@ impl std::fmt::Debug for Limiter {
 }
 
 impl Limiter {
-    pub fn new(store: Arc<dyn Store>) -> Arc<Self> {
+    pub fn new(store: Arc<dyn LimitStore>) -> Arc<Self> {
         Arc::new(Self {
             store,
             purses: Mutex::default(),
@@ -89,28 +92,28 @@ impl Limiter {
     pub async fn admit(&self, caller: &Caller, group: RateGroup) -> Result<(), Error> {
         let Some(limit) = caller.plan.rate(group) else { return Ok(()) };
         let place = (caller.team, group);
-        let refilling = match self.take(place) {
+        let refilling = match self.take_token(place) {
             (Some(true), _) => return Ok(()),
             (Some(false), until) => return Err(refused(group, limit, until)),
             (None, _) => self.refilling(place),
         };
         let _turn = refilling.lock().await;
-        match self.take(place) {
+        match self.take_token(place) {
             (Some(true), _) => Ok(()),
             (Some(false), until) => Err(refused(group, limit, until)),
             (None, _) => self.refill(place, limit).await,
         }
     }
 
-    fn take(&self, place: (Uuid, RateGroup)) -> (Option<bool>, Instant) {
-        match lock(&self.purses).get_mut(&place) {
-            Some(purse) => (purse.take(), purse.until),
+    fn take_token(&self, place: (Uuid, RateGroup)) -> (Option<bool>, Instant) {
+        match self.purses.lock().get_mut(&place) {
+            Some(purse) => (purse.take_token(), purse.until),
             None => (None, Instant::now()),
         }
     }
 
     fn refilling(&self, place: (Uuid, RateGroup)) -> Arc<tokio::sync::Mutex<()>> {
-        let mut purses = lock(&self.purses);
+        let mut purses = self.purses.lock();
         if purses.len() >= MAX_PURSES {
             purses.clear();
         }
@@ -132,7 +135,7 @@ impl Limiter {
             taken => taken.map_err(crate::from_store)?,
         };
         let until = asked + taken.resets_in;
-        let mut purses = lock(&self.purses);
+        let mut purses = self.purses.lock();
         let purse = purses.entry(place).or_insert_with(Purse::empty);
         purse.until = until;
         purse.dry = taken.remaining == 0;
@@ -145,20 +148,39 @@ impl Limiter {
         let max = max_browsers(caller);
         let slot = self.store.acquire_slot(caller.team, max, SLOT_LEASE).await.map_err(crate::from_store)?;
         let id = slot.ok_or_else(|| Error::ConcurrencyLimited { max })?;
-        lock(&self.held).insert(id, caller.team);
-        lock(&self.seen).remove(&caller.team);
+        self.held.lock().insert(id, caller.team);
+        self.seen.lock().remove(&caller.team);
         Ok(BrowserSlot { gate: self.clone(), id, team: caller.team })
+    }
+
+    /// A browser slot of the caller's plan, acquired when the browser is needed. Without `waits`, a request
+    /// that finds all slots in use fails.
+    pub fn request_slot(self: &Arc<Self>, caller: &Arc<Caller>, waits: bool) -> BrowserSlotRequest {
+        let (gate, caller) = (self.clone(), caller.clone());
+        Box::new(move || {
+            Box::pin(async move {
+                loop {
+                    match gate.browser_slot(&caller).await {
+                        // The page's deadline ends this loop.
+                        Err(Error::ConcurrencyLimited { .. }) if waits => {
+                            tokio::time::sleep(SLOT_RETRY_INTERVAL).await;
+                        }
+                        taken => return Ok(Box::new(taken?) as BrowserSlotGuard),
+                    }
+                }
+            })
+        })
     }
 
     /// Browsers the caller's team uses now, over all processes.
     pub async fn browsers_in_use(&self, caller: &Caller) -> Result<u32, Error> {
-        if let Some((count, at)) = lock(&self.seen).get(&caller.team).copied()
+        if let Some((count, at)) = self.seen.lock().get(&caller.team).copied()
             && at.elapsed() < SLOT_COUNT_CACHE_TIME
         {
             return Ok(count);
         }
         let count = self.store.slots_in_use(caller.team).await.map_err(crate::from_store)?;
-        let mut seen = lock(&self.seen);
+        let mut seen = self.seen.lock();
         if seen.len() >= MAX_PURSES {
             seen.clear();
         }
@@ -176,7 +198,7 @@ impl Limiter {
     /// of this runs per process.
     pub async fn keep(self: Arc<Self>, stop: CancellationToken) {
         while stop.run_until_cancelled(tokio::time::sleep(SLOT_LEASE / 3)).await.is_some() {
-            let slots: Vec<_> = lock(&self.held).keys().copied().collect();
+            let slots: Vec<_> = self.held.lock().keys().copied().collect();
             if slots.is_empty() {
                 continue;
             }
@@ -203,6 +225,17 @@ pub fn max_browsers(caller: &Caller) -> u32 {
     caller.plan.concurrency.unwrap_or(UNLIMITED_CONCURRENCY)
 }
 
+/// One of the browser slots that a caller's plan allows; free again when dropped.
+pub type BrowserSlotGuard = Box<dyn std::any::Any + Send>;
+pub type BrowserSlotRequest = Box<
+    dyn FnOnce() -> std::pin::Pin<Box<dyn Future<Output = Result<BrowserSlotGuard, Error>> + Send>> + Send,
+>;
+
+/// A browser slot without a limit, for the command line.
+pub fn free_slot() -> BrowserSlotRequest {
+    Box::new(|| Box::pin(async { Ok(Box::new(()) as BrowserSlotGuard) }))
+}
+
 /// One of the team's browsers. Dropping it gives it back.
 #[derive(Debug)]
 pub struct BrowserSlot {
@@ -213,8 +246,8 @@ pub struct BrowserSlot {
 
 impl Drop for BrowserSlot {
     fn drop(&mut self) {
-        lock(&self.gate.held).remove(&self.id);
-        lock(&self.gate.seen).remove(&self.team);
+        self.gate.held.lock().remove(&self.id);
+        self.gate.seen.lock().remove(&self.team);
         let (gate, id, team) = (self.gate.clone(), self.id, self.team);
         // Outside a runtime the lease simply runs out.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
@@ -222,7 +255,7 @@ impl Drop for BrowserSlot {
                 if let Err(error) = gate.store.release_slot(id).await {
                     tracing::warn!(%error, "could not give a browser slot back; it frees itself when its lease ends");
                 }
-                lock(&gate.seen).remove(&team);
+                gate.seen.lock().remove(&team);
             };
             self.gate.releases.spawn_on(release, &runtime);
         }
@@ -232,8 +265,4 @@ impl Drop for BrowserSlot {
 fn seconds_until(end: Instant) -> u64 {
     let left = end.saturating_duration_since(Instant::now());
     left.as_secs() + u64::from(left.subsec_nanos() > 0)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

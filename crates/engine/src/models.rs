@@ -6,9 +6,10 @@ mod chat;
 pub use chat::{ModelEndpoint, ModelSettings, Models, Task, needs_model};
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use model::{MiniLm, ModelDir};
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 /// The sentence embedder, as the research index wants it.
@@ -51,7 +52,7 @@ impl SentenceModels {
     pub fn current(&self) -> model::Result<Option<Arc<SentenceModel>>> {
         let Some(installed) = self.installed.installed(Self::NAME)? else { return Ok(None) };
         // Held while loading: whoever comes meanwhile waits for the one copy instead of loading another.
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = self.loaded.lock();
         if let Some((_, model)) = loaded.as_ref().filter(|(sha256, _)| *sha256 == installed.sha256) {
             return Ok(Some(Arc::clone(model)));
         }

@@ -5,10 +5,11 @@
 //! are refused with 503 and workers claim nothing new; what runs may end, everything stored can be read, and
 //! work goes on when there is room again.
 
-use crate::Error;
 use crate::plans::RateGroup;
+use crate::{Error, from_store};
+use parking_lot::RwLock;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use store::ceilings::Counted;
@@ -94,6 +95,21 @@ impl Storage {
         Arc::new(Self { store, folders, limits, shortage: RwLock::default() })
     }
 
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), Error> {
+        self.store.ping().await.map_err(from_store)
+    }
+
+    /// Bytes of all objects; none while the database does not answer.
+    pub async fn object_bytes(&self) -> Option<i64> {
+        self.store.object_bytes().await.ok()
+    }
+
+    /// Bytes that the database takes on disk; none while it does not answer.
+    pub async fn database_bytes(&self) -> Option<u64> {
+        self.store.size_bytes().await.ok()
+    }
+
     /// Keeps looking until told to stop; one task of this runs per process.
     pub async fn watch(self: Arc<Self>, stop: CancellationToken) {
         let mut released: Option<Instant> = None;
@@ -120,10 +136,7 @@ impl Storage {
             runs: over(self.store.counted_bytes(Counted::Runs).await, self.limits.run_ceiling),
         };
         let is_short = found.disk.is_some();
-        let before = std::mem::replace(
-            &mut *self.shortage.write().unwrap_or_else(PoisonError::into_inner),
-            found.clone(),
-        );
+        let before = std::mem::replace(&mut *self.shortage.write(), found.clone());
         if before != found {
             report(&before, &found);
         }
@@ -151,12 +164,12 @@ impl Storage {
 
     /// Which disk is full, if one is.
     pub fn shortage(&self) -> Option<String> {
-        self.read().disk.clone()
+        self.read_shortage().disk.clone()
     }
 
     /// 503 while there is no room for what requests of the group would start.
     pub fn require_room(&self, group: RateGroup) -> Result<(), Error> {
-        let shortage = self.read();
+        let shortage = self.read_shortage();
         if let Some(disk) = &shortage.disk {
             return Err(Error::OutOfSpace(disk.clone()));
         }
@@ -173,17 +186,17 @@ impl Storage {
 
     /// Whether workers may start on further pages of crawls and batches.
     pub fn has_room_for_pages(&self) -> bool {
-        let shortage = self.read();
+        let shortage = self.read_shortage();
         shortage.disk.is_none() && !shortage.crawls
     }
 
     /// Whether workers may start on agent runs, and the index may grow.
     pub fn has_room(&self) -> bool {
-        self.read().disk.is_none()
+        self.read_shortage().disk.is_none()
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, Shortage> {
-        self.shortage.read().unwrap_or_else(PoisonError::into_inner)
+    fn read_shortage(&self) -> parking_lot::RwLockReadGuard<'_, Shortage> {
+        self.shortage.read()
     }
 }
 

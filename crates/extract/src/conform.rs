@@ -2,7 +2,6 @@
 //! ones that are missing.
 
 use crate::schema::{FieldKind, Schema, Shape};
-use content::budget;
 use serde_json::{Map, Value};
 
 /// Rounds of dropping values that do not fit.

@@ -4,9 +4,9 @@
 use crate::schema::Schema;
 use crate::words::{NameWords, words_match};
 use crate::{PageView, facts};
-use content::budget;
-use content::dom::{Attr, Dom, NodeId, Tag};
+use html::dom::{Attr, Dom, NodeId, Tag};
 use std::collections::{HashMap, HashSet};
+use text::sentences::{SentenceRules, sentences};
 
 /// Text and passages examined on one page.
 const MAX_TEXT_BYTES: usize = 2 << 20;
@@ -198,24 +198,9 @@ pub(crate) fn strip_markdown(line: &str) -> String {
 }
 
 /// The sentences of a line; a table row counts as one.
-pub(crate) fn split_sentences(line: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    let bytes = line.as_bytes();
-    for (at, c) in line.char_indices() {
-        let end = at + c.len_utf8();
-        let ends = matches!(c, '.' | '!' | '?') && bytes.get(end).is_none_or(|next| *next == b' ')
-            && line[end..].trim_start().chars().next().is_none_or(|next| !next.is_lowercase())
-            // "Dr. Rae", "No. 5"
-            && line[start..at].rsplit(' ').next().is_none_or(|word| word.chars().count() > 3 || word.bytes().all(|byte| byte.is_ascii_digit()));
-        if ends || c == '。' {
-            found.push(line[start..end].trim());
-            start = end;
-        }
-    }
-    found.push(line[start..].trim());
-    found.retain(|part| part.chars().any(char::is_alphanumeric) && part.len() <= MAX_PASSAGE_BYTES * 4);
-    found
+pub(crate) fn split_sentences(line: &str) -> impl Iterator<Item = &str> {
+    sentences(line, &SentenceRules::STATEMENTS)
+        .filter(|part| part.chars().any(char::is_alphanumeric) && part.len() <= MAX_PASSAGE_BYTES * 4)
 }
 
 /// The links of a page by how likely they lead to what is wanted; `missing` are pointers of empty fields.

@@ -1,12 +1,9 @@
 //! Pages and schemas made to be slow: they take time in proportion to their size.
 
-#[path = "../../content/tests/growth/mod.rs"]
-mod growth;
-
 use content::{Limits, Page, PageSource};
 use extract::{Filled, PageView, Schema, fill, fill_free, rank};
-use growth::assert_linear;
 use serde_json::{Map, Value, json};
+use testkit::growth::assert_linear;
 
 fn soak() -> usize {
     if std::env::var_os("GANNET_TEST_SOAK").is_some() { 40 } else { 1 }

@@ -15,7 +15,7 @@ struct ReadPage {
     markdown: String,
 }
 
-fn read(path: &str) -> ReadPage {
+fn read_page(path: &str) -> ReadPage {
     let url = format!("{HOST}{path}");
     let html = task_sites::page(path).unwrap();
     let parsed = url::Url::parse(&url).unwrap();
@@ -34,7 +34,7 @@ fn read(path: &str) -> ReadPage {
 }
 
 fn filled(task: &Task) -> Filled {
-    let pages: Vec<ReadPage> = task.states.iter().map(|path| read(path)).collect();
+    let pages: Vec<ReadPage> = task.states.iter().map(|path| read_page(path)).collect();
     let views: Vec<PageView> = pages
         .iter()
         .map(|read| PageView { url: &read.url, page: &read.page, markdown: &read.markdown })

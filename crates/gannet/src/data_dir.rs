@@ -1,7 +1,6 @@
 //! The data directory and what is in it: opened the same way by every command.
 
 pub use crate::database::{IfMissing, lock_database, open_for_command, open_store, sqlite_file};
-use crate::private_files::create_data_folder;
 use crate::settings::{BrowserChoice, ObjectStorage, Settings};
 use anyhow::{Context, Result};
 use browser::{BrowserSettings, Browsers};
@@ -15,24 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::keys::NewTeam;
 use store::objects::{ObjectPlace, Objects, S3Place};
-use store::{Store, StoreOptions};
+use store::{KeyStore, ObjectIndex, Store};
 use uuid::Uuid;
 use wire::Scope;
 
 const FIRST_KEY: &str = "first-key";
 
-pub fn store_options(settings: &Settings) -> StoreOptions {
-    let mut options = StoreOptions::new(settings.database_url.clone());
-    options.max_connections = settings.database_connections;
-    options
-}
-
-/// Creates the data directory if it is missing, readable by its owner only.
-pub fn create_data_dir(settings: &Settings) -> Result<()> {
-    create_data_folder(&settings.data_dir)
-}
-
-pub fn open_objects(settings: &Settings, store: Arc<dyn Store>) -> Result<Objects> {
+pub fn open_objects(settings: &Settings, index: Arc<dyn ObjectIndex>) -> Result<Objects> {
     let location = match &settings.objects {
         ObjectStorage::Folder(path) => ObjectPlace::Folder(path.clone()),
         ObjectStorage::S3 { bucket, prefix, endpoint, region, access_key, secret_key } => {
@@ -46,7 +34,7 @@ pub fn open_objects(settings: &Settings, store: Arc<dyn Store>) -> Result<Object
             })
         }
     };
-    Objects::open(&location, store).context("Could not open the object storage")
+    Objects::open(&location, index).context("Could not open the object storage")
 }
 
 /// The local search index of this machine; it is not opened yet.
@@ -141,7 +129,7 @@ pub struct FirstKey {
 }
 
 /// Creates the first team and key if there is none. Returns `None` on every later start.
-pub async fn create_first_team(settings: &Settings, store: &dyn Store) -> Result<Option<FirstKey>> {
+pub async fn create_first_team(settings: &Settings, store: &dyn KeyStore) -> Result<Option<FirstKey>> {
     let secret = match &settings.api_key {
         Some(chosen) => chosen.clone(),
         None => Secret::random().context("no system randomness for a new key")?,
@@ -173,7 +161,7 @@ pub fn first_key_file(data_dir: &Path) -> PathBuf {
 }
 
 /// Adds the `api_key` of the settings to the existing keys on later starts, unless it was revoked.
-pub async fn accept_configured_key(settings: &Settings, store: &dyn Store) -> Result<()> {
+pub async fn accept_configured_key(settings: &Settings, store: &dyn KeyStore) -> Result<()> {
     let Some(chosen) = &settings.api_key else { return Ok(()) };
     match store.key_by_hash(&chosen.hash()).await? {
         Some((key, _)) if key.revoked_at.is_some() => {

@@ -1,7 +1,7 @@
 //! Opens the database and decides who may change its schema. A server holds a lock on its SQLite file while
 //! it runs; commands that run at the same time read and write rows, but never change the schema.
 
-use crate::data_dir::{create_data_dir, store_options};
+use crate::private_files::create_data_folder;
 use crate::secret_keys;
 use crate::settings::{Settings, hide_password};
 use anyhow::{Context, Result, bail, ensure};
@@ -29,7 +29,7 @@ pub struct DatabaseLock(#[expect(dead_code, reason = "held open for its lock")] 
 /// PostgreSQL, which several servers may use.
 pub fn lock_database(settings: &Settings) -> Result<Option<DatabaseLock>> {
     let Some(database) = sqlite_file(&settings.database_url) else { return Ok(None) };
-    create_data_dir(settings)?;
+    create_data_folder(&settings.data_dir)?;
     match try_lock(&database)? {
         Some(lock) => Ok(Some(lock)),
         None => bail!(
@@ -81,8 +81,8 @@ fn real_path(path: &Path) -> std::io::Result<PathBuf> {
 
 /// Opens the database and migrates its schema. The caller must hold its lock or be its only user.
 pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>> {
-    create_data_dir(settings)?;
-    let options = store_options(settings).with_secret_keys(secret_keys::find_or_create(settings).await?);
+    create_data_folder(&settings.data_dir)?;
+    let options = settings.store_options().with_secret_keys(secret_keys::find_or_create(settings).await?);
     store::open(&options).await.context("Could not open the database")
 }
 
@@ -123,7 +123,7 @@ async fn needs_migration(settings: &Settings, if_missing: IfMissing) -> Result<b
         file => file.is_some(),
     };
     let Inspection { version, newest } =
-        store::inspect(&store_options(settings)).await.context("Could not open the database")?;
+        store::inspect(&settings.store_options()).await.context("Could not open the database")?;
     match version {
         _ if version == newest => Ok(false),
         0 if if_missing == IfMissing::Fail => {

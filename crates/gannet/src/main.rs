@@ -1,6 +1,9 @@
 //! The binary: the command line, the settings, and the wiring of the other crates. The logic of the service
 //! is in the other crates.
 
+#[macro_use]
+mod output;
+
 mod commands;
 mod data_dir;
 mod database;
@@ -106,6 +109,11 @@ impl Globals {
 }
 
 fn main() -> ExitCode {
+    // First of all: a sandboxed process gives up its rights before it has a second thread.
+    let sandboxed = sandbox::run_if_sandboxed(|role, _| Err(format!("there is no role {role}")));
+    if let Some(code) = sandboxed {
+        return code;
+    }
     let cli = Cli::parse();
     match run(cli) {
         Ok(code) => code,
@@ -153,7 +161,9 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Openapi => commands::openapi::run(),
             Command::Completions { shell } => {
                 let mut command = <Cli as clap::CommandFactory>::command();
-                clap_complete::generate(shell, &mut command, "gannet", &mut std::io::stdout());
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut command, "gannet", &mut script);
+                output::print(format_args!("{}", String::from_utf8_lossy(&script)));
                 Ok(ExitCode::SUCCESS)
             }
         }

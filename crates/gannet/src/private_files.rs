@@ -5,8 +5,8 @@ use anyhow::{Context, Result};
 use rustix::fs::Mode;
 use std::fs::Metadata;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
-use uuid::Uuid;
+use std::path::Path;
+use tempfile::TempDir;
 
 /// Permission bits of group and others.
 const GROUP_AND_OTHERS: u32 = 0o077;
@@ -74,29 +74,21 @@ fn remove_other_permissions(path: &Path, facts: &Metadata) -> std::io::Result<()
 
 /// A temporary data directory for one command; removed when dropped.
 #[derive(Debug)]
-pub struct TempFolder(PathBuf);
+pub struct TempFolder(TempDir);
 
 impl TempFolder {
     pub fn create() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("gannet-{}", Uuid::now_v7().simple()));
-        // Fails if somebody else created a folder with this name.
-        let created = std::fs::DirBuilder::new().mode(0o700).create(&path);
-        created.with_context(|| format!("cannot create {}", path.display()))?;
-        Ok(Self(path))
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.prefix("gannet-").permissions(std::fs::Permissions::from_mode(0o700));
+        Ok(Self(builder.tempdir().context("cannot create a temporary folder")?))
     }
 
     /// Changes settings so that everything is written into this folder.
     pub fn redirect_data(&self, settings: &mut Settings) {
-        settings.database_url = format!("sqlite:{}", self.0.join("gannet.db").display());
-        settings.objects = ObjectStorage::Folder(self.0.join("objects"));
-        settings.data_dir.clone_from(&self.0);
-    }
-}
-
-impl Drop for TempFolder {
-    fn drop(&mut self) {
-        // A leftover temporary folder does no harm.
-        let _ = std::fs::remove_dir_all(&self.0);
+        let folder = self.0.path();
+        settings.database_url = format!("sqlite:{}", folder.join("gannet.db").display());
+        settings.objects = ObjectStorage::Folder(folder.join("objects"));
+        folder.clone_into(&mut settings.data_dir);
     }
 }
 

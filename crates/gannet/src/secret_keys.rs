@@ -4,7 +4,6 @@
 //! The first line of the file is the current key; further lines are previous keys while `gannet secrets
 //! rekey` is running. A start never overwrites the file.
 
-use crate::data_dir::store_options;
 use crate::settings::{Settings, hide_password};
 use anyhow::{Context, Result, ensure};
 use std::io::{ErrorKind, Write};
@@ -48,7 +47,7 @@ pub async fn find_or_create(settings: &Settings) -> Result<SecretKeys> {
         return Ok(keys);
     }
     let known =
-        store::secret_key_ids(&store_options(settings)).await.context("Could not open the database")?;
+        store::secret_key_ids(&settings.store_options()).await.context("Could not open the database")?;
     ensure!(known.is_empty(), missing_key_error(settings, &known));
     create(settings)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Errors of the search index.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum IndexError {
     /// The operating system refused a file operation.
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
@@ -28,16 +28,16 @@ pub enum Error {
 }
 
 /// Result of the search index.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T> = std::result::Result<T, IndexError>;
 
-impl Error {
+impl IndexError {
     /// For `map_err` on file operations.
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| Self::File { path: path.to_owned(), source }
     }
 }
 
-impl From<io::Error> for Error {
+impl From<io::Error> for IndexError {
     fn from(error: io::Error) -> Self {
         Self::Engine(error.into())
     }

@@ -7,7 +7,7 @@
 //! set-aside/   the last index that could not be opened
 //! ```
 
-use crate::error::{Error, Result};
+use crate::error::{IndexError, Result};
 use crate::schema::{Fields, VERSION};
 use crate::words::{TOKENIZER, WordTokenizer};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl OpenIndex {
 /// Opens a folder for writing; creates it if it is missing and sets aside an index that cannot be opened.
 pub(crate) fn open_for_writing(folder: &Path, fields: &Fields) -> Result<OpenIndex> {
     // Private to the owner: it holds the full text of pages.
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(Error::file(folder))?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(IndexError::file(folder))?;
     // Lock first: files that another process is writing may look broken.
     let lock = lock_folder(folder)?;
     let current = folder.join("current");
@@ -90,17 +90,17 @@ pub(crate) fn open_for_writing(folder: &Path, fields: &Fields) -> Result<OpenInd
             Err(reason) => {
                 let path = folder.join("set-aside");
                 remove_folder(&path)?;
-                fs::rename(&current, &path).map_err(Error::file(&current))?;
+                fs::rename(&current, &path).map_err(IndexError::file(&current))?;
                 (OpenState::SetAside { path, reason }, new_meta())
             }
         }
     } else {
         (OpenState::Fresh, new_meta())
     };
-    fs::create_dir_all(&current).map_err(Error::file(&current))?;
+    fs::create_dir_all(&current).map_err(IndexError::file(&current))?;
     let text = serde_json::to_vec(&meta)?;
     let file = folder.join("about.json");
-    fs::write(&file, text).map_err(Error::file(&file))?;
+    fs::write(&file, text).map_err(IndexError::file(&file))?;
     let zstd = ZstdCompressor { compression_level: Some(1) };
     let settings = IndexSettings {
         docstore_compression: Compressor::Zstd(zstd),
@@ -121,17 +121,17 @@ pub(crate) fn open_for_reading(folder: &Path) -> Result<OpenIndex> {
             let current = folder.join("current");
             Ok(OpenIndex { index, reader, meta, opened: OpenState::Existing, current, _lock: None })
         }
-        Err(reason) => Err(Error::Unreadable { path: folder.to_owned(), reason }),
+        Err(reason) => Err(IndexError::Unreadable { path: folder.to_owned(), reason }),
     }
 }
 
 fn lock_folder(folder: &Path) -> Result<File> {
     let path = folder.join("lock");
-    let file = File::create(&path).map_err(Error::file(&path))?;
+    let file = File::create(&path).map_err(IndexError::file(&path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::Busy { path: folder.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(Error::File { path, source }),
+        Err(TryLockError::WouldBlock) => Err(IndexError::Busy { path: folder.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(IndexError::File { path, source }),
     }
 }
 
@@ -163,7 +163,7 @@ fn with_reader(index: Index, reload: ReloadPolicy) -> Result<(Index, IndexReader
 
 fn remove_folder(path: &Path) -> Result<()> {
     match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file(path)(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::file(path)(error)),
         _ => Ok(()),
     }
 }

@@ -1,9 +1,10 @@
 //! The public interface: open, feed and search an index.
 
-use crate::error::{Error, Result};
+use crate::error::{IndexError, Result};
 use crate::folder::{self, OpenIndex, OpenState};
+use crate::options::Options;
 use crate::schema::{Fields, FilterTerm};
-use crate::search::{self, Weights};
+use crate::search;
 use crate::types::{IndexEntry, IndexResults, Query};
 use crate::writer::{FeedProgress, Writer};
 use std::collections::BTreeMap;
@@ -13,25 +14,6 @@ use tantivy::Searcher;
 
 /// Collections that `status` counts.
 const COLLECTIONS: [&str; 3] = ["web", "developer", "gov"];
-
-/// Options of an index.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Bytes of memory for documents that are being indexed, over all threads.
-    pub memory: usize,
-    /// Threads that index documents.
-    pub threads: usize,
-    /// Bytes on disk. Beyond that, the documents that were seen longest ago are removed. While segments are
-    /// being merged, the old ones still take space.
-    pub max_bytes: u64,
-    pub weights: Weights,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { memory: 64 << 20, threads: 2, max_bytes: 20 << 30, weights: Weights::default() }
-    }
-}
 
 /// Statistics of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,7 +142,7 @@ impl Index {
     }
 
     fn write<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
-        let slot = self.writer.as_ref().ok_or(Error::ReadOnly)?;
+        let slot = self.writer.as_ref().ok_or(IndexError::ReadOnly)?;
         let mut slot = match slot.lock() {
             Ok(slot) => slot,
             Err(poisoned) => {

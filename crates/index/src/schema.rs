@@ -2,12 +2,13 @@
 
 use crate::types::{Document, Filter, IndexEntry};
 use crate::url_parts::{UrlParts, address_number, normalize_file_type};
-use crate::words::{Language, TOKENIZER, with_language_tag};
+use crate::words::{TOKENIZER, with_language_tag};
 use tantivy::schema::{
     BytesOptions, Field, IndexRecordOption, JsonObjectOptions, NumericOptions, OwnedValue, STORED, STRING,
     Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::{TantivyDocument, Term};
+use text::Language;
 use uuid::Uuid;
 
 /// Version of fields, tokens and all other stored data: a folder of another version is filled again.

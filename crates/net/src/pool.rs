@@ -9,9 +9,10 @@ use crate::route::Route;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::client::conn::{http1, http2};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -161,7 +162,7 @@ impl Pool {
     // A panic elsewhere cannot leave the state half-changed: every change above is complete before it can
     // fail.
     fn lock(&self) -> MutexGuard<'_, PoolState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
@@ -171,7 +172,7 @@ fn sweep_later(state: Weak<Mutex<PoolState>>) {
         loop {
             tokio::time::sleep(IDLE_TIMEOUT).await;
             let Some(state) = state.upgrade() else { return };
-            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = state.lock();
             state.idle.retain(|_, connections| {
                 connections.retain(|one| !one.connection.is_closed() && one.since.elapsed() < IDLE_TIMEOUT);
                 !connections.is_empty()

@@ -25,7 +25,8 @@ mod parallel;
 mod rank;
 mod stage;
 mod stored_work;
-mod text;
+mod terms;
+mod vector_writer;
 mod vectors;
 mod work;
 

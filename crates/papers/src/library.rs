@@ -14,9 +14,10 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
 
 use crate::build::{BuildOptions, Facts, Progress, build};
@@ -24,7 +25,8 @@ use crate::error::{Error, Result};
 use crate::import::{Batch, read_source};
 use crate::index::{Index, vectors_path};
 use crate::stage::{Stage, StageWriter, frames};
-use crate::vectors::{self, Embedder, VectorPlan, VectorProgress, Vectors};
+use crate::vector_writer::{VectorPlan, VectorProgress, write_vectors};
+use crate::vectors::{Embedder, Vectors};
 use crate::work::PaperSource;
 
 /// How often the state of an import is flushed to disk.
@@ -90,11 +92,7 @@ impl Library {
 
     /// The current index; `None` before the first import.
     pub fn current(&self) -> Option<Arc<Index>> {
-        self.served
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .as_ref()
-            .map(|(_, index)| Arc::clone(index))
+        self.served.read().as_ref().map(|(_, index)| Arc::clone(index))
     }
 
     /// Opens a generation that another process has published. Running requests keep the one they have.
@@ -103,17 +101,11 @@ impl Library {
         let path = self.generation(&name);
         let vectors = fs::metadata(vectors_path(&path)).and_then(|found| found.modified()).ok();
         let edition = (name, vectors);
-        if self
-            .served
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .as_ref()
-            .is_some_and(|(served, _)| *served == edition)
-        {
+        if self.served.read().as_ref().is_some_and(|(served, _)| *served == edition) {
             return Ok(());
         }
         let index = Arc::new(Index::open(&path)?);
-        *self.served.write().unwrap_or_else(PoisonError::into_inner) = Some((edition, index));
+        *self.served.write() = Some((edition, index));
         Ok(())
     }
 
@@ -121,7 +113,7 @@ impl Library {
     /// opened, the old one stays.
     pub fn refresh_if_older_than(&self, every: Duration) -> Result<()> {
         {
-            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut looked = self.looked.lock();
             if looked.is_some_and(|at| at.elapsed() < every) {
                 return Ok(());
             }
@@ -199,7 +191,7 @@ impl Library {
             before: index.vectors(),
             embedder: Some(embedder),
         };
-        vectors::write_vectors(&plan, &vectors_path(&self.generation(&name)), progress)?;
+        write_vectors(&plan, &vectors_path(&self.generation(&name)), progress)?;
         self.refresh()
     }
 
@@ -360,7 +352,7 @@ fn copy_vectors(index: &Index, before: &Vectors, path: &Path) -> Result<()> {
         before: Some(before),
         embedder: None,
     };
-    vectors::write_vectors(&plan, &vectors_path(path), &|_, _| {})
+    write_vectors(&plan, &vectors_path(path), &|_, _| {})
 }
 
 /// Whether none of the files was modified after `mark`.

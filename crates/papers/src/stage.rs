@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::file::Cursor;
-use crate::import::MAX_RECORD_BYTES;
+use crate::work::limits::MAX_RECORD_BYTES;
 use crate::work::{PaperSource, Work};
 
 /// Size of length and checksum.

@@ -6,6 +6,8 @@ use crate::ids::Identifier;
 
 /// Size limits of one work. Anything beyond them is cut, so that one absurd record cannot harm the index.
 pub mod limits {
+    /// Of a line or an XML record that a work is read from.
+    pub const MAX_RECORD_BYTES: usize = 64 << 20;
     pub const MAX_TITLE_BYTES: usize = 4 << 10;
     pub const MAX_ABSTRACT_BYTES: usize = 64 << 10;
     pub const MAX_PASSAGE_BYTES: usize = 8 << 10;

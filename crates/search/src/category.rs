@@ -1,6 +1,5 @@
 //! Categories that narrow a search by well-known sites or by file type.
 
-use crate::question::is_within_site;
 use url::Url;
 
 /// Sites that publish scholarly work.
@@ -69,4 +68,22 @@ impl Category {
 pub fn has_extension(url: &Url, kind: &str) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case(kind))
+}
+
+/// Whether a URL belongs to a site, a subdomain of it, or a path below it. Paths are compared by whole
+/// segments.
+pub fn is_within_site(url: &Url, site: &str) -> bool {
+    let (host, path) = site.split_once('/').map_or((site, ""), |(host, path)| (host, path));
+    let own = match (url.host_str(), url.port()) {
+        (Some(name), Some(port)) if host.contains(':') && !host.ends_with(']') => format!("{name}:{port}"),
+        (Some(name), _) => name.to_owned(),
+        (None, _) => return false,
+    };
+    let own = own.strip_suffix('.').unwrap_or(&own);
+    let below = own.strip_suffix(host).is_some_and(|front| front.is_empty() || front.ends_with('.'));
+    if !below || path.is_empty() {
+        return below;
+    }
+    let own_path = url.path().trim_start_matches('/');
+    own_path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -1,9 +1,9 @@
 //! Applies the filters that a provider does not support to its results.
 
-use crate::category::has_extension;
+use crate::category::{has_extension, is_within_site};
 use crate::hit::Hit;
 use crate::provider::Abilities;
-use crate::question::{Question, WEB_COLLECTION, is_within_site};
+use crate::question::{Question, WEB_COLLECTION};
 
 /// Whether a hit matches the question, as far as can be seen. Sets its category.
 pub fn matches(question: &Question, able: Abilities, hit: &mut Hit) -> bool {

@@ -1,8 +1,9 @@
 //! Fuses several result lists by reciprocal rank: each page once, and pages that a team rated as valuable
 //! rank higher.
 
+use crate::category::is_within_site;
 use crate::hit::Hit;
-use crate::question::{Question, SourceKind, is_within_site};
+use crate::question::{Question, SourceKind};
 use sites::{PageUrl, UrlEquivalence};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -6,8 +6,8 @@
 use crate::http::MAX_PAUSE;
 use crate::provider::ProviderError;
 use jiff::tz::TimeZone;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -164,7 +164,7 @@ impl Health {
 
     fn state(&self) -> MutexGuard<'_, ProviderState> {
         // The guard is never held across an await.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -21,7 +21,7 @@ mod report;
 mod settings;
 mod time_range;
 
-pub use category::Category;
+pub use category::{Category, is_within_site};
 pub use health::{ProviderStatus, Quota};
 pub use hit::{Hit, HitImage};
 pub use http::ApiKey;
@@ -29,7 +29,7 @@ pub use operators::{QueryTerms, parse_site};
 pub use provider::{Abilities, Provider, ProviderError, ProviderResponse, RequestBudget};
 pub use provider_router::{ProviderMode, ProviderRouter};
 pub use providers::LocalSearch;
-pub use question::{Question, SourceKind, WEB_COLLECTION, is_within_site};
+pub use question::{Question, SourceKind, WEB_COLLECTION};
 pub use report::{ProviderOutcome, ProviderReport, SearchResults};
 pub use settings::{ApiKeys, ListedProvider, ProviderKind, SearchSettings, parse_quota};
 pub use time_range::{TimeRange, TimeUnit};

@@ -1,6 +1,6 @@
 //! A search as providers receive it: the parsed query and all filters.
 
-use crate::category::Category;
+use crate::category::{Category, is_within_site};
 use crate::operators::QueryTerms;
 use crate::time_range::TimeRange;
 use url::Url;
@@ -181,24 +181,6 @@ pub fn intersect_sites(asked: &[String], others: &[&str]) -> Vec<String> {
     both.sort_unstable();
     both.dedup();
     both
-}
-
-/// Whether a URL belongs to a site, a subdomain of it, or a path below it. Paths are compared by whole
-/// segments.
-pub fn is_within_site(url: &Url, site: &str) -> bool {
-    let (host, path) = site.split_once('/').map_or((site, ""), |(host, path)| (host, path));
-    let own = match (url.host_str(), url.port()) {
-        (Some(name), Some(port)) if host.contains(':') && !host.ends_with(']') => format!("{name}:{port}"),
-        (Some(name), _) => name.to_owned(),
-        (None, _) => return false,
-    };
-    let own = own.strip_suffix('.').unwrap_or(&own);
-    let below = own.strip_suffix(host).is_some_and(|front| front.is_empty() || front.ends_with('.'));
-    if !below || path.is_empty() {
-        return below;
-    }
-    let own_path = url.path().trim_start_matches('/');
-    own_path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]

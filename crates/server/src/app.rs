@@ -1,4 +1,4 @@
-//! The state shared by all handlers: the services of the engine, the store, and the settings of this server.
+//! The state shared by all handlers: the services of the engine and the settings of this server.
 
 use engine::agent::Agents;
 use engine::crawl::Crawler;
@@ -8,11 +8,11 @@ use engine::scrape::Scraper;
 use engine::search::Searcher;
 use engine::search::collections::Collections;
 use engine::storage::Storage;
-use engine::{Callers, Limiter};
+use engine::teams::Teams;
+use engine::{Callers, Services};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::Store;
 use tokio_util::sync::CancellationToken;
 use wire::WireError;
 
@@ -61,11 +61,11 @@ impl std::ops::Deref for App {
 
 /// The contents of an [`App`].
 pub struct AppParts {
-    pub store: Arc<dyn Store>,
-    pub gate: Arc<Limiter>,
+    pub services: Services,
     /// Watches whether there is disk space for the results of new work.
     pub storage: Arc<Storage>,
     pub callers: Arc<Callers>,
+    pub teams: Teams,
     pub research: Arc<Research>,
     pub scraper: Arc<Scraper>,
     pub mapper: Mapper,
@@ -86,16 +86,15 @@ pub struct Readiness(tokio::sync::Mutex<Option<Instant>>);
 
 impl Readiness {
     /// The error tells callers why the store does not work.
-    pub async fn check(&self, store: &dyn Store) -> Result<(), WireError> {
+    pub async fn check(&self, storage: &Storage) -> Result<(), WireError> {
         let mut last_ready = self.0.lock().await;
         if last_ready.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
             return Ok(());
         }
-        let pong = store.ping().await;
+        let pong = storage.ping().await;
         *last_ready = pong.is_ok().then(Instant::now);
         pong.map_err(|error| {
             tracing::warn!(%error, "not ready");
-            let error = engine::from_store(error);
             // Any other store error also means not ready.
             if error.is_unavailable() {
                 error.into()

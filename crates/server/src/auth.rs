@@ -51,7 +51,7 @@ async fn check_access(
     if method == Method::POST && access.group != RateGroup::Status {
         access.app.storage.require_room(access.group)?;
     }
-    access.app.gate.admit(&caller, access.group).await?;
+    access.app.services.limiter.admit(&caller, access.group).await?;
     Ok(caller)
 }
 

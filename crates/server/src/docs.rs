@@ -27,11 +27,6 @@ impl Modify for KeyScheme {
     }
 }
 
-/// The whole document, without a running server.
-pub fn openapi() -> OpenApi {
-    complete(crate::routes::document())
-}
-
 /// Adds the possible errors from the catalogue to each operation.
 pub fn complete(mut document: OpenApi) -> OpenApi {
     for item in document.paths.paths.values_mut() {

@@ -14,13 +14,6 @@ impl<E: Into<WireError>> From<E> for ApiError {
     }
 }
 
-impl ApiError {
-    /// A store error as the caller sees it.
-    pub fn from_store(error: store::StoreError) -> Self {
-        Self(engine::from_store(error).into())
-    }
-}
-
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.0.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

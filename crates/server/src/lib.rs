@@ -17,8 +17,7 @@ pub mod serve;
 mod telemetry;
 
 pub use app::{App, AppParts, Cors, Settings};
-pub use docs::openapi;
 pub use peers::Network;
-pub use routes::router;
+pub use routes::{openapi, router};
 pub use serve::ServeOptions;
 pub use telemetry::Telemetry;

@@ -1,9 +1,10 @@
 //! Client addresses: the connection limit of each, and the networks of trusted proxies.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Counts the connections of each address. IPv6 clients are counted by /64 network, which belongs to one
 /// client.
@@ -25,7 +26,7 @@ impl PeerLimit {
             return Some(PeerSlot(None));
         }
         let peer = client_network(peer);
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock();
         let count = counts.entry(peer).or_default();
         if *count >= self.max {
             return None;
@@ -49,7 +50,7 @@ impl PeerSlot {
 impl Drop for PeerSlot {
     fn drop(&mut self) {
         let Some((limit, peer)) = self.0.take() else { return };
-        let mut counts = limit.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = limit.counts.lock();
         if let Some(count) = counts.get_mut(&peer) {
             *count -= 1;
             if *count == 0 {
@@ -122,7 +123,7 @@ mod tests {
         let _two = limit.acquire(address("2001:db8::2")).unwrap();
         assert!(limit.acquire(address("2001:db8::3")).is_none(), "one network is one client");
         assert!(limit.acquire(address("2001:db8:0:1::3")).is_some());
-        assert_eq!(limit.counts.lock().unwrap().len(), 3, "closed connections are forgotten");
+        assert_eq!(limit.counts.lock().len(), 3, "closed connections are forgotten");
         let open = PeerLimit::new(0);
         let held: Vec<_> = (0..9).map(|_| open.acquire(address("192.0.2.1"))).collect();
         assert!(held.iter().all(Option::is_some));

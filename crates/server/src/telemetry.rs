@@ -3,8 +3,9 @@
 use axum::http::Method;
 use metrics::{Counter, Histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use parking_lot::RwLock;
 use std::collections::HashMap;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::LazyLock;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -94,7 +95,7 @@ pub fn count_request(route: &str, method: &Method, status: u16, took: Duration) 
         instruments.requests.increment(1);
         instruments.seconds.record(took.as_secs_f64());
     };
-    let known = INSTRUMENTS.read().unwrap_or_else(PoisonError::into_inner);
+    let known = INSTRUMENTS.read();
     if let Some(instruments) = known.get(route).and_then(|of_route| of_route.get(&kind)) {
         return note(instruments);
     }
@@ -105,7 +106,7 @@ pub fn count_request(route: &str, method: &Method, status: u16, took: Duration) 
         seconds: metrics::histogram!("gannet_http_seconds", "route" => route.to_owned()),
     };
     note(&instruments);
-    let mut known = INSTRUMENTS.write().unwrap_or_else(PoisonError::into_inner);
+    let mut known = INSTRUMENTS.write();
     known.entry(route.to_owned()).or_default().insert(kind, instruments);
 }
 

@@ -3,6 +3,7 @@
 //! Nothing is dropped. Matching pages come first, best first; equally good pages keep their order.
 
 use std::cmp::Ordering;
+use text::names;
 use url::Url;
 
 /// Words of a search that are used.
@@ -91,10 +92,9 @@ fn word_similarity(found: &[String], word: &str) -> f32 {
     found.iter().map(one).fold(0.0, f32::max)
 }
 
-/// A word without the most common English endings, so that `install`, `installs` and `installing` match.
-fn stem(word: &str) -> &str {
-    let cut = ["ations", "ation", "ings", "ing", "ers", "ies", "ed", "er", "es", "s", "y", "e"].iter();
-    cut.filter_map(|ending| word.strip_suffix(ending)).find(|stem| stem.len() >= 4).unwrap_or(word)
+/// A word without its English endings, so that `install`, `installs` and `installation` match.
+fn stem(word: &str) -> &[u8] {
+    text::stem::english(word.as_bytes())
 }
 
 /// The host without its port, and the path with its query, percent-decoded.
@@ -105,25 +105,8 @@ fn host_and_path(url: &str) -> (String, String) {
     (host, String::from_utf8_lossy(&crate::page_url::percent_decode(written)).into_owned())
 }
 
-/// Lower-case words. `getStarted` and `get-started` have the same two.
 fn split_words(text: &str) -> Vec<String> {
-    let text = &text[..text.floor_char_boundary(MAX_FIELD_BYTES)];
-    let mut words = vec![String::new()];
-    let mut before = ' ';
-    for letter in text.chars() {
-        let hump = letter.is_uppercase() && before.is_lowercase();
-        if (hump || !letter.is_alphanumeric()) && words.last().is_some_and(|word| !word.is_empty()) {
-            words.push(String::new());
-        }
-        if letter.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(letter.to_lowercase());
-        }
-        before = letter;
-    }
-    words.retain(|word| !word.is_empty());
-    words
+    names::words(text[..text.floor_char_boundary(MAX_FIELD_BYTES)].chars()).collect()
 }
 
 #[cfg(test)]

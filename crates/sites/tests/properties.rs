@@ -56,7 +56,7 @@ fn equivalence() -> impl Strategy<Value = UrlEquivalence> {
         .prop_map(|(ignore_query, similar)| UrlEquivalence { ignore_query, similar })
 }
 
-fn read(file: &[u8], size: usize) -> (Vec<SitemapEntry>, SitemapSummary) {
+fn read_sitemap(file: &[u8], size: usize) -> (Vec<SitemapEntry>, SitemapSummary) {
     let mut sitemap = Sitemap::new(Url::parse("https://example.com/").unwrap(), 100);
     let mut entries: Vec<SitemapEntry> =
         file.chunks(size.max(1)).flat_map(|chunk| sitemap.feed(chunk)).collect();
@@ -120,12 +120,12 @@ proptest! {
         size in 1..7_usize,
     ) {
         let file = pieces.concat();
-        prop_assert_eq!(read(file.as_bytes(), size), read(file.as_bytes(), file.len()));
+        prop_assert_eq!(read_sitemap(file.as_bytes(), size), read_sitemap(file.as_bytes(), file.len()));
     }
 
     #[test]
     fn any_bytes_are_a_sitemap(file in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let (entries, summary) = read(&file, 13);
+        let (entries, summary) = read_sitemap(&file, 13);
         prop_assert_eq!(entries.len(), summary.entries);
     }
 }

@@ -1,5 +1,6 @@
-//! What a team did lately, and which objects are stored for how long.
+//! What a team did lately.
 
+use crate::rows::Columns;
 use crate::{Millis, StoreResult};
 use std::time::Duration;
 use uuid::Uuid;
@@ -43,18 +44,8 @@ pub struct Viewer<'a> {
     pub endpoints: &'a [&'a str],
 }
 
-/// An object that the object storage holds (or is about to, or held until a crash).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ObjectEntry {
-    pub key: String,
-    pub team_id: Uuid,
-    pub bytes: i64,
-    pub created_at: Millis,
-    pub expires_at: Millis,
-}
-
 #[async_trait::async_trait]
-pub trait Activity {
+pub trait ActivityStore: Send + Sync + 'static {
     async fn record_activity(&self, entry: NewActivity) -> StoreResult<()>;
     /// Newest first (by id), strictly before `before` when given, no older than `within`.
     async fn list_activity(
@@ -79,17 +70,14 @@ pub trait Activity {
     }
     /// Deletes entries older than `older_than`; how many. Bounded work per call.
     async fn purge_activity(&self, older_than: Duration) -> StoreResult<u64>;
+}
 
-    /// Notes an object before its bytes are written, so that no stored byte is ever unknown.
-    /// A key that is noted already gets the new size and expiry.
-    async fn note_object(&self, key: &str, team: Uuid, bytes: i64, keep_for: Duration) -> StoreResult<()>;
-    async fn object(&self, key: &str) -> StoreResult<Option<ObjectEntry>>;
-    /// Expired objects, soonest first.
-    async fn expired_objects(&self, limit: u32) -> StoreResult<Vec<ObjectEntry>>;
-    /// Objects that would expire soonest, whether expired or not: what eviction takes first.
-    async fn soonest_objects(&self, limit: u32) -> StoreResult<Vec<ObjectEntry>>;
-    /// Sum of all noted sizes; kept as a running total, not counted anew.
-    async fn object_bytes(&self) -> StoreResult<i64>;
-    /// Forgets objects as they were read; one that was noted anew since then is kept.
-    async fn forget_objects(&self, entries: &[ObjectEntry]) -> StoreResult<()>;
+pub(crate) fn activity_entry_from_row(row: &impl Columns) -> StoreResult<ActivityEntry> {
+    Ok(ActivityEntry {
+        id: row.id("id")?,
+        endpoint: row.text("endpoint")?,
+        target: row.text("target")?,
+        audit: row.text_or_none("audit")?,
+        created_at: row.int("created_at")?,
+    })
 }

@@ -1,7 +1,7 @@
 //! What must hold for work to be accepted, checked in the very transaction that accepts it: however many ask at once, over any number
 //! of processes, no plan's queue is exceeded and no idempotency key is used twice.
 
-use crate::claims::{KeyClaim, UsedKey};
+use crate::idempotency::{KeyClaim, UsedKey};
 
 /// The conditions of one piece of work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

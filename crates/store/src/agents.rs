@@ -1,7 +1,7 @@
 //! Runs of agents: what was asked, who works on it, every step that was told, and how it ended.
 //!
 //! Rules that hold on both stores:
-//! - A run accepted by [`Agents::start_run`] is on disk, with its first events, before the call returns.
+//! - A run accepted by [`RunStore::start_run`] is on disk, with its first events, before the call returns.
 //! - A worker holds a run by a [`RunLease`]; every write about a running run carries it, and a write with a lost lease
 //!   changes nothing.
 //! - A step is one transaction: what was told, the snapshots, the artifact as it stands, the credits spent so far and the
@@ -143,7 +143,7 @@ pub struct Run {
     /// Spent so far; see [`Run::charged`].
     pub credits: i64,
     /// How often its workers were lost.
-    pub lost: u32,
+    pub lost_leases: u32,
     pub cancel_requested: bool,
     /// Why it did not succeed.
     pub error: Option<String>,
@@ -168,7 +168,7 @@ impl Run {
 
 /// What a run carries along, compressed by its owner.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RunLuggage {
+pub struct RunPayload {
     /// The artifact as it was last told: where a lost run goes on.
     pub artifact: Option<Vec<u8>>,
     /// What it came to.
@@ -181,7 +181,7 @@ pub struct RunClaim {
     pub limit: u32,
     pub lease_for: Duration,
     /// Runs whose workers were lost more often are not handed out again.
-    pub most_lost: u32,
+    pub max_lost_leases: u32,
     /// The most runs a team of a plan may have running at once over all processes.
     pub plans: Vec<PlanSlots>,
     pub other_plans: Option<u32>,
@@ -244,7 +244,7 @@ pub struct Thread {
 }
 
 #[async_trait::async_trait]
-pub trait Agents {
+pub trait RunStore: Send + Sync + 'static {
     /// Accepts a run, in one transaction with its first events and webhooks.
     async fn start_run(&self, run: NewRun) -> StoreResult<StartedRun>;
 
@@ -270,7 +270,7 @@ pub trait Agents {
     /// `None` for unknown ids and for those of other teams alike.
     async fn run(&self, team: Uuid, run: Uuid) -> StoreResult<Option<Run>>;
 
-    async fn run_luggage(&self, run: Uuid) -> StoreResult<Option<RunLuggage>>;
+    async fn run_payload(&self, run: Uuid) -> StoreResult<Option<RunPayload>>;
 
     /// The team's runs, newest first, created strictly before `before` when given.
     async fn runs(
@@ -281,10 +281,9 @@ pub trait Agents {
         limit: u32,
     ) -> StoreResult<Vec<Run>>;
 
-    /// Events with `number > after`, in order, until `limit` or `most_bytes` would be exceeded; one at least when there is
+    /// Events with `number > after`, in order, until `limit` or `max_bytes` would be exceeded; one at least when there is
     /// one.
-    async fn run_events(&self, run: Uuid, after: u64, limit: u32, most_bytes: u64)
-    -> StoreResult<Vec<Event>>;
+    async fn run_events(&self, run: Uuid, after: u64, limit: u32, max_bytes: u64) -> StoreResult<Vec<Event>>;
 
     /// The number of an event of a run.
     async fn event_number(&self, run: Uuid, event: Uuid) -> StoreResult<Option<u64>>;
@@ -299,8 +298,8 @@ pub trait Agents {
     /// Takes back runs of lost workers; how many.
     async fn sweep_runs(&self) -> StoreResult<u64>;
 
-    /// Runs that wait and must be ended instead: cancelled, past their time, or lost more often than `most_lost`.
-    async fn stranded_runs(&self, most_lost: u32, limit: u32) -> StoreResult<Vec<Run>>;
+    /// Runs that wait and must be ended instead: cancelled, past their time, or lost more often than `max_lost_leases`.
+    async fn stranded_runs(&self, max_lost_leases: u32, limit: u32) -> StoreResult<Vec<Run>>;
 
     /// Deletes up to `limit` rows of runs past their keeping, and threads that have none left. Fewer than `limit` means that
     /// nothing is left.

@@ -79,7 +79,7 @@ pub(crate) struct Spender {
 
 impl Spender {
     /// Who spends when nothing was set aside.
-    pub(crate) fn of(scrape: &NewScrape, period: Millis) -> Self {
+    pub(crate) fn without_reservation(scrape: &NewScrape, period: Millis) -> Self {
         Self { team: scrape.team_id, period, key: scrape.key_id, purpose: scrape.endpoint.clone() }
     }
 }

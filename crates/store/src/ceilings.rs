@@ -38,7 +38,7 @@ pub enum SmallRows {
 }
 
 #[async_trait::async_trait]
-pub trait Ceilings {
+pub trait CeilingStore: Send + Sync + 'static {
     /// Bytes that are stored of a kind.
     async fn counted_bytes(&self, kind: Counted) -> StoreResult<u64>;
 

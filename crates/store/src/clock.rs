@@ -7,8 +7,8 @@
 
 use crate::Millis;
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
+use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The longest span that is kept as asked, so that no sum of a time and a span overflows.
@@ -27,10 +27,10 @@ pub(crate) fn now() -> Millis {
     if let Some(held) = test_clock::held() {
         return held;
     }
-    let mut clock = CLOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut clock = CLOCK.lock();
     let (passed, wall) = (time_since_boot(), wall_clock());
     let time = match clock.as_mut() {
-        Some(clock) => clock.read(passed, wall),
+        Some(clock) => clock.advance(passed, wall),
         None => clock.insert(SteadyClock { time: wall, passed }).time,
     };
     time / 1_000
@@ -78,7 +78,7 @@ pub mod test_clock {
 pub(crate) fn go_on_from(noted: Millis) {
     let ahead = noted.saturating_sub(now()).saturating_mul(1_000);
     if (1..MAX_FOLLOWED).contains(&ahead)
-        && let Some(clock) = CLOCK.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+        && let Some(clock) = CLOCK.lock().as_mut()
     {
         clock.time += ahead;
     }
@@ -105,7 +105,7 @@ struct SteadyClock {
 }
 
 impl SteadyClock {
-    fn read(&mut self, passed: i64, wall: i64) -> i64 {
+    fn advance(&mut self, passed: i64, wall: i64) -> i64 {
         let elapsed = (passed - self.passed).max(0);
         let steady = self.time.saturating_add(elapsed);
         let behind = wall.saturating_sub(steady);
@@ -163,7 +163,7 @@ mod tests {
             for second in 1..=15 {
                 let passed = second * SECOND;
                 let before = clock.time;
-                let time = clock.read(5 * HOUR + passed, 1_000 * HOUR + step + passed);
+                let time = clock.advance(5 * HOUR + passed, 1_000 * HOUR + step + passed);
                 assert!(time > before, "never back");
                 let error = (time - 1_000 * HOUR - passed).abs();
                 assert!(error <= passed / 10, "a lease lasts as long as it should: {error}");
@@ -171,7 +171,7 @@ mod tests {
             // In the end it agrees with the clock.
             for minute in 1..=12 * 60 {
                 let passed = 15 * SECOND + minute * 60 * SECOND;
-                clock.read(5 * HOUR + passed, 1_000 * HOUR + step + passed);
+                clock.advance(5 * HOUR + passed, 1_000 * HOUR + step + passed);
             }
             let passed = 15 * SECOND + 12 * HOUR;
             assert_eq!(clock.time, 1_000 * HOUR + step + passed);
@@ -181,8 +181,8 @@ mod tests {
     #[test]
     fn a_clock_that_was_never_right_is_set_at_once() {
         let mut clock = SteadyClock { time: 0, passed: 0 };
-        assert_eq!(clock.read(SECOND, 490_000 * HOUR), 490_000 * HOUR);
-        assert_eq!(clock.read(2 * SECOND, 490_000 * HOUR + SECOND), 490_000 * HOUR + SECOND);
+        assert_eq!(clock.advance(SECOND, 490_000 * HOUR), 490_000 * HOUR);
+        assert_eq!(clock.advance(2 * SECOND, 490_000 * HOUR + SECOND), 490_000 * HOUR + SECOND);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The ledger of crawls and batches: every address that was found, and what became of it.
 //!
 //! Rules that hold on both stores:
-//! - A crawl accepted by [`Crawls::start_crawl`] is on disk, with its first entries, before the call returns.
+//! - A crawl accepted by [`CrawlStore::start_crawl`] is on disk, with its first entries, before the call returns.
 //! - `discovered == queued + running + fetched + completed + failed + skipped` at every moment of a live
 //!   crawl, and without the first three of an ended one. Every address has one entry, found by its key.
 //! - Entries are handed out in the order of their numbers, each under an [`EntryLease`]; a write with a
@@ -225,7 +225,7 @@ pub enum CancelOutcome {
 
 /// What can be settled now: fetched entries in the order of their numbers.
 #[derive(Debug, Clone)]
-pub struct Turn {
+pub struct UnsettledCrawl {
     pub crawl: Crawl,
     /// What settlements remember between them; opaque to the store.
     pub memory: Option<Vec<u8>>,
@@ -299,7 +299,7 @@ pub enum Appended {
 
 /// A document as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptDocument {
+pub struct CrawlDocument {
     /// From 1.
     pub number: u64,
     pub seq: u64,
@@ -339,7 +339,7 @@ pub struct CrawlSweep {
 }
 
 #[async_trait::async_trait]
-pub trait Crawls {
+pub trait CrawlStore: Send + Sync + 'static {
     /// Accepts a crawl with its first entries, in one transaction.
     async fn start_crawl(&self, crawl: NewCrawl, entries: Vec<NewEntry>) -> StoreResult<StartedCrawl>;
 
@@ -369,7 +369,12 @@ pub trait Crawls {
 
     /// What can be settled of a live crawl, at most `limit` entries; `None` when it is unknown or has ended. In a
     /// crawl an entry waits while one with a lower number runs in its first attempt, `patience` long at most.
-    async fn turn(&self, crawl: Uuid, limit: u32, patience: Duration) -> StoreResult<Option<Turn>>;
+    async fn unsettled_crawl(
+        &self,
+        crawl: Uuid,
+        limit: u32,
+        patience: Duration,
+    ) -> StoreResult<Option<UnsettledCrawl>>;
 
     /// Live crawls that have something fetched, for whoever looks after what others left.
     async fn unsettled_crawls(&self, limit: u32) -> StoreResult<Vec<Uuid>>;
@@ -379,7 +384,8 @@ pub trait Crawls {
 
     /// Settles, when the crawl is live and still has this version. Ends the crawl as completed when nothing is
     /// open then, or the limit is reached and nothing runs or waits to be settled: what is queued is skipped.
-    async fn settle(&self, crawl: Uuid, version: u64, settlement: Settlement) -> StoreResult<Settled>;
+    async fn settle_entries(&self, crawl: Uuid, version: u64, settlement: Settlement)
+    -> StoreResult<Settled>;
 
     /// Ends a live crawl as failed, whatever is open in it; `false` when it had ended.
     async fn fail_crawl(&self, crawl: Uuid, error: String, deliveries: Vec<NewDelivery>)
@@ -397,15 +403,15 @@ pub trait Crawls {
     /// Live crawls of a team, newest first.
     async fn active_crawls(&self, team: Uuid, kind: CrawlKind, limit: u32) -> StoreResult<Vec<Crawl>>;
 
-    /// Documents with `number > after`, in order, until `limit` or `most_bytes` (as stored) would be exceeded; one at
+    /// Documents with `number > after`, in order, until `limit` or `max_bytes` (as stored) would be exceeded; one at
     /// least when there is one.
     async fn crawl_documents(
         &self,
         crawl: Uuid,
         after: u64,
         limit: u32,
-        most_bytes: u64,
-    ) -> StoreResult<Vec<KeptDocument>>;
+        max_bytes: u64,
+    ) -> StoreResult<Vec<CrawlDocument>>;
 
     /// Lines of the ledger in a state, with `seq > after`, in order; all states without one.
     async fn crawl_entries(
@@ -420,7 +426,7 @@ pub trait Crawls {
     async fn set_pace(&self, host: &str, pace: Pace) -> StoreResult<()>;
 
     /// Takes back what lost workers held. Bounded work per call.
-    async fn sweep_entries(&self, most_attempts: u32) -> StoreResult<CrawlSweep>;
+    async fn sweep_entries(&self, max_attempts: u32) -> StoreResult<CrawlSweep>;
 
     /// Live crawls past their deadline.
     async fn overdue_crawls(&self, limit: u32) -> StoreResult<Vec<Crawl>>;

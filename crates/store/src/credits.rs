@@ -42,7 +42,7 @@ pub struct UsagePeriod {
 }
 
 #[async_trait::async_trait]
-pub trait Credits {
+pub trait CreditStore: Send + Sync + 'static {
     /// Sets credits aside; `None` when the allowance does not cover them. The amount may be 0.
     async fn reserve(&self, reservation: NewReservation) -> StoreResult<Option<Uuid>>;
 

@@ -3,8 +3,8 @@
 
 use crate::error::FullDisk;
 use crate::{StoreError, StoreResult};
+use parking_lot::Mutex;
 use sqlx::error::{DatabaseError, ErrorKind};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 impl From<sqlx::Error> for StoreError {
@@ -100,11 +100,11 @@ struct Suspicion(Mutex<Option<Instant>>);
 
 impl Suspicion {
     fn raise(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.0.lock() = Some(Instant::now());
     }
 
     fn covers(&self, age: Duration) -> bool {
-        let raised = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let raised = *self.0.lock();
         raised.is_some_and(|raised| raised.elapsed() < age)
     }
 }

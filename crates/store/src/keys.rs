@@ -1,6 +1,7 @@
 //! Teams and their API keys. Only the hash of a key is ever stored.
 
-use crate::{Millis, StoreResult};
+use crate::rows::Columns;
+use crate::{Millis, StoreError, StoreResult};
 use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub struct NewKey {
 }
 
 #[async_trait::async_trait]
-pub trait Keys {
+pub trait KeyStore: Send + Sync + 'static {
     /// Creates the first team with its first key when there is no team at all, in one transaction;
     /// `None` when some team exists already. Safe when several processes start at once: exactly one
     /// of them gets `Some`. (`key.team_id` is replaced by the team's id.)
@@ -72,4 +73,48 @@ pub trait Keys {
     /// Notes when keys were last used. Batched by the caller, so that a request costs no write.
     /// Never moves a time backwards.
     async fn touch_keys(&self, used: &[(Uuid, Millis)]) -> StoreResult<()>;
+}
+
+pub(crate) fn team_from_row(row: &impl Columns) -> StoreResult<Team> {
+    Ok(Team {
+        id: row.id("id")?,
+        name: row.text("name")?,
+        plan: row.text("plan")?,
+        zero_data_retention: row.flag("zero_data_retention")?,
+        created_at: row.int("created_at")?,
+    })
+}
+
+pub(crate) fn api_key_from_row(row: &impl Columns) -> StoreResult<ApiKey> {
+    Ok(ApiKey {
+        id: row.id("id")?,
+        team_id: row.id("team_id")?,
+        name: row.text("name")?,
+        hint: row.text("hint")?,
+        scopes: parse_scopes(&row.text("scopes")?)?,
+        created_at: row.int("created_at")?,
+        expires_at: row.int_or_none("expires_at")?,
+        last_used_at: row.int_or_none("last_used_at")?,
+        revoked_at: row.int_or_none("revoked_at")?,
+    })
+}
+
+/// The team of a key, from a row that has both: its columns start with `team_`.
+pub(crate) fn team_of_key_from_row(row: &impl Columns) -> StoreResult<Team> {
+    Ok(Team {
+        id: row.id("team_id")?,
+        name: row.text("team_name")?,
+        plan: row.text("team_plan")?,
+        zero_data_retention: row.flag("team_zero_data_retention")?,
+        created_at: row.int("team_created_at")?,
+    })
+}
+
+/// Scopes are kept as a JSON list, the same on both databases.
+pub(crate) fn scopes_to_text(scopes: &[String]) -> String {
+    serde_json::Value::from(scopes.to_vec()).to_string()
+}
+
+fn parse_scopes(text: &str) -> StoreResult<Vec<String>> {
+    serde_json::from_str(text).map_err(|error| StoreError::Database(format!("the scopes of a key: {error}")))
 }

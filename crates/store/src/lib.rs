@@ -1,9 +1,9 @@
 //! State that survives `kill -9`: teams and keys, crawls, agent runs, webhooks, limits, credits, activity,
 //! the index of stored objects, and what scrapes leave behind, on SQLite (default) or PostgreSQL behind one trait.
 //!
-//! Callers see [`Store`] and never SQL. The module `sql` has the methods of all traits, once for both databases,
-//! and their statements, in one file per entity; `sqlite` and `postgres` have what really differs (connections,
-//! claims of crawl entries, migrations). One conformance suite (`tests/`) runs over both, because a behaviour
+//! Callers see [`Store`] or one of the traits it is made of, and never SQL. The module `sql` has the methods of
+//! all traits, once for both databases, and their statements, in one file per entity; `sqlite` and `postgres` have
+//! what really differs (connections, claims of crawl entries, migrations). One conformance suite (`tests/`) runs over both, because a behaviour
 //! that differs between them is a bug. This crate knows nothing of HTTP and starts no work by itself.
 //!
 //! All times are milliseconds since the Unix epoch, taken from the database's own clock on
@@ -14,7 +14,6 @@ pub mod admission;
 pub mod agents;
 mod batch;
 pub mod ceilings;
-pub mod claims;
 mod clock;
 #[cfg(feature = "test-clock")]
 pub use clock::test_clock::TestClock;
@@ -22,6 +21,7 @@ pub mod crawls;
 pub mod credits;
 pub mod error;
 mod failure;
+pub mod idempotency;
 pub mod keys;
 mod ledger;
 pub mod limits;
@@ -44,9 +44,26 @@ pub mod webhooks;
 mod weight;
 pub mod work;
 
+pub use activity::ActivityStore;
+pub use agents::RunStore;
+pub use ceilings::CeilingStore;
+pub use crawls::CrawlStore;
+pub use credits::CreditStore;
 pub use error::{FullDisk, StoreError, StoreResult};
+pub use idempotency::IdempotencyStore;
+pub use keys::KeyStore;
+pub use limits::LimitStore;
 pub use migration::{AppliedMigration, Inspection, MigrationReport};
+pub use objects::ObjectIndex;
 pub use options::StoreOptions;
+pub use pages::PageStore;
+pub use profiles::ProfileStore;
+pub use scrapes::ScrapeStore;
+pub use search::SearchStore;
+pub use secrets::ServerSecrets;
+pub use snapshots::SnapshotStore;
+pub use webhooks::WebhookStore;
+pub use work::WorkQueue;
 
 use options::Location;
 use std::sync::Arc;
@@ -54,27 +71,27 @@ use std::sync::Arc;
 /// Milliseconds since the Unix epoch.
 pub type Millis = i64;
 
-/// Everything the product remembers. Both implementations pass the same suite.
+/// Everything the product remembers. Both implementations pass the same suite. Whoever needs one kind of data asks for
+/// its trait (`&dyn CreditStore`): a `dyn Store` is one of each.
 #[async_trait::async_trait]
 pub trait Store:
-    keys::Keys
-    + work::WorkQueue
-    + limits::Limits
-    + credits::Credits
-    + activity::Activity
-    + pages::Pages
-    + scrapes::Scrapes
-    + snapshots::Snapshots
-    + claims::Claims
-    + profiles::Profiles
-    + crawls::Crawls
-    + agents::Agents
-    + webhooks::Webhooks
-    + search::Search
-    + ceilings::Ceilings
-    + Send
-    + Sync
-    + 'static
+    KeyStore
+    + WorkQueue
+    + LimitStore
+    + CreditStore
+    + ActivityStore
+    + ObjectIndex
+    + PageStore
+    + ScrapeStore
+    + SnapshotStore
+    + IdempotencyStore
+    + ServerSecrets
+    + ProfileStore
+    + CrawlStore
+    + RunStore
+    + WebhookStore
+    + SearchStore
+    + CeilingStore
 {
     /// `"sqlite"` or `"postgresql"`, for people and metrics.
     fn backend(&self) -> &'static str;
@@ -136,7 +153,7 @@ pub async fn secret_key_ids(options: &StoreOptions) -> StoreResult<Vec<secrets::
 /// Encrypts all secrets with the current key, after which no previous one is needed any more; for `gannet secrets rekey`.
 /// No process may be running that encrypts with another key.
 pub async fn rekey_secrets(options: &StoreOptions) -> StoreResult<secrets::Resealed> {
-    let keys = secrets::keys_of(options)?;
+    let keys = secrets::keys_of(options.secret_keys.as_ref())?;
     match options.location()? {
         Location::Sqlite(path) => {
             let store = sqlite::SqliteStore::open(&path, options).await?;
@@ -155,7 +172,7 @@ pub async fn rekey_secrets(options: &StoreOptions) -> StoreResult<secrets::Resea
 
 /// Gives up the secrets that no key of this process can read, so that it can start; for `gannet secrets reset`.
 pub async fn reset_secrets(options: &StoreOptions) -> StoreResult<secrets::Resealed> {
-    let keys = secrets::keys_of(options)?;
+    let keys = secrets::keys_of(options.secret_keys.as_ref())?;
     match options.location()? {
         Location::Sqlite(path) => {
             let store = sqlite::SqliteStore::open(&path, options).await?;

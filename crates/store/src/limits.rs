@@ -15,7 +15,7 @@ pub struct RateTaken {
 }
 
 #[async_trait::async_trait]
-pub trait Limits {
+pub trait LimitStore: Send + Sync + 'static {
     /// Takes up to `wanted` tokens from the window of (`team`, `group`). A window starts with the first
     /// token taken and lasts `window`; it never grants more than `limit` in all, however many ask at once.
     async fn take_rate(

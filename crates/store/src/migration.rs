@@ -76,7 +76,7 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    pub(crate) fn of(known: &'static [Migration], applied: &[Remembered]) -> StoreResult<Self> {
+    pub(crate) fn new(known: &'static [Migration], applied: &[Remembered]) -> StoreResult<Self> {
         pending(known, applied)?;
         let version = applied.last().map_or(0, |row| row.version);
         Ok(Self { version, newest: known.last().map_or(0, |migration| migration.version) })

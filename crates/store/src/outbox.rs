@@ -12,7 +12,7 @@ pub(crate) fn subjects(deliveries: &[NewDelivery]) -> BTreeSet<Uuid> {
 }
 
 pub(crate) fn claimed(row: &impl Columns) -> StoreResult<(DeliveryLease, Delivery)> {
-    Ok((DeliveryLease { delivery: row.id("id")?, number: row.count("leases")? }, delivery(row)?))
+    Ok((DeliveryLease { delivery: row.id("id")?, number: row.count("lease_number")? }, delivery(row)?))
 }
 
 pub(crate) fn delivery(row: &impl Columns) -> StoreResult<Delivery> {

@@ -3,7 +3,8 @@
 //! The store knows neither what makes two requests the same page (the caller's key says so) nor what
 //! the bytes mean. Pages share one byte ceiling with the results of scrapes ([`crate::scrapes`]).
 
-use crate::{Millis, StoreResult};
+use crate::rows::Columns;
+use crate::{Millis, StoreError, StoreResult, clock};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -54,7 +55,7 @@ pub struct CacheSweep {
 }
 
 #[async_trait::async_trait]
-pub trait Pages {
+pub trait PageStore: Send + Sync + 'static {
     /// The page of this key, unless it is past its time.
     async fn cached_page(&self, team: Uuid, key: &PageKey) -> StoreResult<Option<CachedPage>>;
 
@@ -72,4 +73,20 @@ pub trait Pages {
     /// than `ceiling` bytes are left, up to `limit` of those fetched or made longest ago, no more than
     /// needed. Never waits for or undoes what is being written. Call again while it does something.
     async fn sweep_cache(&self, ceiling: u64, limit: u32) -> StoreResult<CacheSweep>;
+}
+
+pub(crate) fn cached_page_from_row(row: &impl Columns) -> StoreResult<CachedPage> {
+    let status = row.int("status")?;
+    Ok(CachedPage {
+        url: row.text("url")?,
+        final_url: row.text("final_url")?,
+        status: u16::try_from(status)
+            .map_err(|_| StoreError::Database(format!("there is no status {status}")))?,
+        content_type: row.text("content_type")?,
+        headers: row.text("headers")?,
+        rung: row.text("rung")?,
+        body: row.bytes("body")?,
+        fetched_at: row.int("fetched_at")?,
+        age: clock::span(row.int("age")?),
+    })
 }

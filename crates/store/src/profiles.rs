@@ -20,7 +20,7 @@ pub struct ProfileLease {
 }
 
 #[async_trait::async_trait]
-pub trait Profiles {
+pub trait ProfileStore: Send + Sync + 'static {
     /// The state last saved; `None` when there is none. Counts as use of the profile.
     async fn profile(&self, team: Uuid, name: &str) -> StoreResult<Option<Vec<u8>>>;
 

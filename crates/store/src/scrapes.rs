@@ -3,8 +3,9 @@
 //! A scrape leaves everything behind in one write: its record, its page for the cache, its entry in
 //! the team's activity, and its price. Callers hand over many at once, which share one transaction.
 
-use crate::claims::KeyClaim;
+use crate::idempotency::KeyClaim;
 use crate::pages::NewPage;
+use crate::rows::Columns;
 use crate::search::NewSearchPage;
 use crate::{Millis, StoreResult};
 use std::time::Duration;
@@ -70,7 +71,7 @@ pub struct ScrapeRecord {
 }
 
 #[async_trait::async_trait]
-pub trait Scrapes {
+pub trait ScrapeStore: Send + Sync + 'static {
     /// Records scrapes, all in one transaction; what became of each, in the order given. A refused one
     /// does not hold up the others. After an error nothing was written, or (when the answer was lost on
     /// its way) everything: the same call may be made again.
@@ -78,4 +79,17 @@ pub trait Scrapes {
 
     /// `None` for unknown ids, for those of other teams, and for records past their time alike.
     async fn scrape(&self, team: Uuid, id: Uuid) -> StoreResult<Option<ScrapeRecord>>;
+}
+
+pub(crate) fn scrape_record_from_row(row: &impl Columns) -> StoreResult<ScrapeRecord> {
+    Ok(ScrapeRecord {
+        id: row.id("id")?,
+        url: row.text("url")?,
+        ok: row.flag("ok")?,
+        result: row.bytes_or_none("result")?,
+        error: row.text_or_none("error")?,
+        credits: row.int("credits")?,
+        private: row.flag("private")?,
+        created_at: row.int("created_at")?,
+    })
 }

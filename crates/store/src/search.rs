@@ -115,7 +115,7 @@ pub enum FeedbackPut {
 }
 
 #[async_trait::async_trait]
-pub trait Search {
+pub trait SearchStore: Send + Sync + 'static {
     /// Keeps pages of a team (nil: of everybody), each in place of an older one with the same key. Those of scrapes come with their
     /// records instead ([`crate::scrapes::NewScrape::search`]). Returns how many were new or other than before.
     async fn put_search_pages(&self, team: Uuid, pages: Vec<NewSearchPage>) -> StoreResult<u64>;

@@ -1,6 +1,7 @@
 //! Snapshots for change tracking: what a page looked like the last time, per team, page and tag (which
 //! the caller's key covers). They do not expire; over a ceiling of their own the oldest go.
 
+use crate::rows::Columns;
 use crate::{Millis, StoreResult};
 use uuid::Uuid;
 
@@ -22,7 +23,7 @@ pub struct Snapshot {
 }
 
 #[async_trait::async_trait]
-pub trait Snapshots {
+pub trait SnapshotStore: Send + Sync + 'static {
     async fn snapshot(&self, team: Uuid, key: &[u8; 32]) -> StoreResult<Option<Snapshot>>;
 
     /// Puts a new snapshot in the place of the last one and returns that one, in one step: of several
@@ -35,4 +36,8 @@ pub trait Snapshots {
     /// While more than `ceiling` bytes are stored, deletes the oldest: up to `limit`, no more than
     /// needed. How many.
     async fn evict_snapshots(&self, ceiling: u64, limit: u32) -> StoreResult<u64>;
+}
+
+pub(crate) fn snapshot_from_row(row: &impl Columns) -> StoreResult<Snapshot> {
+    Ok(Snapshot { taken_at: row.int("taken_at")?, body: row.bytes("body")? })
 }

@@ -73,7 +73,7 @@ pub enum DeliveryEnd {
 }
 
 #[async_trait::async_trait]
-pub trait Webhooks {
+pub trait WebhookStore: Send + Sync + 'static {
     /// Hands out due deliveries, the first of each subject, at most `limit`.
     async fn claim_deliveries(
         &self,

@@ -31,7 +31,7 @@ pub struct QueueStatus {
 }
 
 #[async_trait::async_trait]
-pub trait WorkQueue {
+pub trait WorkQueue: Send + Sync + 'static {
     async fn queue_status(&self, team: Uuid) -> StoreResult<QueueStatus>;
 
     /// Changes whenever work may have arrived, from this process or another. May fire without need;

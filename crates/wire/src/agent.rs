@@ -8,7 +8,8 @@ pub use responses::{
     AgentStarted, AgentStatus, AgentSuggestion, AgentThread, AgentThreadResponse, AgentThreadRun,
 };
 pub use trace::{
-    AgentTrace, ArtifactChange, TraceAgent, TraceBody, TraceError, TraceEvent, TraceFact, event_json,
+    AgentTrace, ArtifactChange, ToolCallResult, TraceAgent, TraceBody, TraceError, TraceEvent, TraceFact,
+    event_json,
 };
 
 use crate::scrape::{AuditInput, LocationInput, ThreatInput};

@@ -128,7 +128,7 @@ async fn a_run_that_could_not_be_submitted_is_reported() {
 fn break_runs_table(path: &std::path::Path) {
     let python = std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run through `make test`");
     let code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], timeout=20); \
-                c.execute('CREATE TRIGGER no BEFORE INSERT ON agent_luggage BEGIN SELECT RAISE(ABORT, \\'no\\'); END'); \
+                c.execute('CREATE TRIGGER no BEFORE INSERT ON run_payloads BEGIN SELECT RAISE(ABORT, \\'no\\'); END'); \
                 c.commit()";
     let done = std::process::Command::new(python).args(["-c", code]).arg(path).status().expect("python");
     assert!(done.success());

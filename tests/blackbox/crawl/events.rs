@@ -42,7 +42,7 @@ impl Events {
             let chunk = chunk.expect("something comes").unwrap()?;
             self.text.push_str(std::str::from_utf8(&chunk).unwrap());
             while let Some(end) = self.text.find("\n\n") {
-                self.waiting.extend(read(&self.text[..end]));
+                self.waiting.extend(parse_event(&self.text[..end]));
                 self.text.drain(..end + 2);
             }
         }
@@ -58,7 +58,7 @@ impl Events {
     }
 }
 
-fn read(text: &str) -> Option<Event> {
+fn parse_event(text: &str) -> Option<Event> {
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let data = serde_json::from_str(field("data:")?).expect("JSON");
     let id = field("id:").map(|id| id.parse().expect("a number"));

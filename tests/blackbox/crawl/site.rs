@@ -30,14 +30,14 @@ pub const FULL_PAGE_LINKS: usize = 1_000;
 /// A running site; it stops when this value is dropped.
 pub struct CrawlSite {
     pub server: SiteServer,
-    gate: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl CrawlSite {
     pub fn start() -> Self {
-        let gate = Arc::new(Semaphore::new(0));
-        let router = Router::new().fallback(answer).with_state(gate.clone());
-        Self { server: SiteServer::start(router), gate }
+        let permits = Arc::new(Semaphore::new(0));
+        let router = Router::new().fallback(answer).with_state(permits.clone());
+        Self { server: SiteServer::start(router), permits }
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -46,11 +46,11 @@ impl CrawlSite {
 
     /// Releases this many of the waiting pages.
     pub fn release(&self, pages: usize) {
-        self.gate.add_permits(pages);
+        self.permits.add_permits(pages);
     }
 }
 
-async fn answer(State(gate): State<Arc<Semaphore>>, request: Request) -> Response {
+async fn answer(State(permits): State<Arc<Semaphore>>, request: Request) -> Response {
     let path = request.uri().path();
     match path {
         "/robots.txt" => "User-agent: *\nDisallow: /site/secret/\n".into_response(),
@@ -86,7 +86,7 @@ async fn answer(State(gate): State<Arc<Semaphore>>, request: Request) -> Respons
         }
         "/copies/one" => page(path, &[]),
         _ if path.starts_with("/held/") => {
-            gate.acquire().await.expect("never closed").forget();
+            permits.acquire().await.expect("never closed").forget();
             page(path, &[])
         }
         _ if path.starts_with("/large/") => {
@@ -104,7 +104,7 @@ async fn answer(State(gate): State<Arc<Semaphore>>, request: Request) -> Respons
         }
         _ if path.starts_with("/release/") => {
             let pages = path.trim_start_matches("/release/").parse().unwrap_or(0);
-            gate.add_permits(pages);
+            permits.add_permits(pages);
             "released".into_response()
         }
         _ => {

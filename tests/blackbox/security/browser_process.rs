@@ -36,7 +36,7 @@ struct Described {
 }
 
 impl Described {
-    fn read(process: &Process) -> Option<Self> {
+    fn from_process(process: &Process) -> Option<Self> {
         let file = |name: &str| fs::read(format!("/proc/{}/{name}", process.pid));
         let text = |name: &str| file(name).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "));
         Some(Self {
@@ -66,7 +66,7 @@ impl Described {
 fn browser_of(server: &Server) -> Vec<Described> {
     let tree = processes::tree(server.pid());
     let found: Vec<Described> =
-        tree.iter().filter(|process| process.is_chromium()).filter_map(Described::read).collect();
+        tree.iter().filter(|process| process.is_chromium()).filter_map(Described::from_process).collect();
     assert!(found.iter().any(Described::is_main) && found.iter().any(Described::is_renderer), "{tree:?}");
     found
 }

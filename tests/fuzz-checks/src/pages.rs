@@ -1,9 +1,9 @@
 //! Web pages: parsing, selecting the main content, writing markdown and the other formats.
 
-use content::budget::WorkBudget;
-use content::css::Selector;
-use content::dom::{Dom, NodeId};
+use budget::WorkBudget;
 use content::{ContentScope, Limits, Page, PageSource};
+use html::css::Selector;
+use html::dom::{Dom, NodeId};
 use url::Url;
 
 /// Any bytes become a consistent tree: parents, children and siblings agree with each other, and the limits
@@ -67,7 +67,7 @@ pub fn write_page(bytes: &[u8]) {
     check_markdown(&markdown);
     let main_markdown = page.markdown(&main, false);
     assert_eq!(page.markdown(&main, false), main_markdown, "writing twice gives the same text");
-    content::diff::diff(&markdown, &main_markdown);
+    text::diff::diff(&markdown, &main_markdown);
     page.html(&main);
     page.metadata().to_wire();
     page.links();

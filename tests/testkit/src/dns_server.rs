@@ -95,7 +95,7 @@ struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    fn read(message: &'a [u8]) -> Option<Self> {
+    fn parse(message: &'a [u8]) -> Option<Self> {
         let (mut at, mut name) = (12, String::new());
         while *message.get(at)? != 0 {
             let end = at + 1 + usize::from(message[at]);
@@ -132,7 +132,7 @@ impl Script {
     /// The messages to send for a query.
     fn responses(&self, message: &[u8], datagram: bool) -> Vec<Vec<u8>> {
         const FOUND: [u8; 2] = [0x81, 0x80];
-        let Some(query) = Query::read(message) else { return Vec::new() };
+        let Some(query) = Query::parse(message) else { return Vec::new() };
         let before = {
             let mut queried = self.queried.lock().expect("names");
             let before = queried.iter().filter(|name| **name == query.name).count();

@@ -1,6 +1,7 @@
 //! What tests start and clean up again: temporary folders, free ports, a private PostgreSQL cluster, an
-//! S3-compatible server, a DNS server and a scripted model server; sites to crawl and to extract from; and
-//! mutations of the fuzzing corpus. For tests only; nothing of the product uses it.
+//! S3-compatible server, a DNS server and a scripted model server; sites to crawl and to extract from;
+//! mutations of the fuzzing corpus; labelled sets; and the check that work is linear in its input. For tests
+//! only; nothing of the product uses it.
 //!
 //! If a program is missing on the machine, the test that needs it fails with a message that says what to
 //! install. Nothing is ever skipped. No server outlives its tests either, even when they are killed: each is
@@ -9,8 +10,10 @@
 mod dns_server;
 mod free_port;
 pub mod generated_site;
+pub mod growth;
 mod guarded_process;
 pub mod injections;
+pub mod labelled_set;
 pub mod model_server;
 pub mod mutations;
 pub mod postgres;

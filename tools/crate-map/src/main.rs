@@ -1,11 +1,12 @@
 //! Draws the crates of the workspace and their dependencies as `docs/crates.svg`.
 //!
 //! `cargo run -p gannet-crate-map` writes the picture; with `--check` it only compares and exits with 1 when the
-//! committed picture is not current. A test does the same, so a changed dependency or description fails `make test`
-//! until the picture is drawn again.
+//! committed picture is not current, or when top-level modules of a crate use each other in a circle ([`modules`]).
+//! Tests do the same, so a changed dependency or description fails `make test` until the picture is drawn again.
 
 mod graph;
 mod layout;
+mod modules;
 mod svg;
 
 use std::path::{Path, PathBuf};
@@ -32,15 +33,41 @@ fn main() -> ExitCode {
 }
 
 fn run(check: bool) -> Result<(), String> {
-    let file = workspace_root().join(PICTURE);
-    let picture = draw(&cargo_metadata()?)?;
-    if !check {
-        return std::fs::write(&file, picture).map_err(|error| format!("{}: {error}", file.display()));
+    if check {
+        check_picture()?;
+        return check_modules();
     }
-    if std::fs::read_to_string(&file).unwrap_or_default() == picture {
+    let file = workspace_root().join(PICTURE);
+    std::fs::write(&file, draw(&cargo_metadata()?)?).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+fn check_picture() -> Result<(), String> {
+    let committed = std::fs::read_to_string(workspace_root().join(PICTURE)).unwrap_or_default();
+    if committed == draw(&cargo_metadata()?)? {
         return Ok(());
     }
     Err(format!("{PICTURE} is not current; run `cargo run -p gannet-crate-map` and commit it"))
+}
+
+/// Fails where top-level modules of a crate use each other in a circle.
+fn check_modules() -> Result<(), String> {
+    let folder = workspace_root().join("crates");
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut circles = Vec::new();
+    for entry in std::fs::read_dir(&folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let (name, src) = (entry.file_name(), entry.path().join("src"));
+        if src.is_dir() {
+            let found = modules::find_circles(&src)?;
+            circles.extend(found.into_iter().map(|circle| format!("{}: {circle}", name.display())));
+        }
+    }
+    circles.sort();
+    if circles.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("modules use each other in circles:\n{}", circles.join("\n")))
+    }
 }
 
 fn draw(metadata: &str) -> Result<String, String> {
@@ -70,7 +97,12 @@ fn cargo_metadata() -> Result<String, String> {
 mod tests {
     #[test]
     fn the_committed_picture_is_current() {
-        super::run(true).unwrap();
+        super::check_picture().unwrap();
+    }
+
+    #[test]
+    fn modules_do_not_use_each_other_in_circles() {
+        super::check_modules().unwrap();
     }
 
     /// Folders of the repository that documents name paths in.

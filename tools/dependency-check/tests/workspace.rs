@@ -10,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn read(file: &str) -> String {
+fn read_file(file: &str) -> String {
     std::fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
@@ -34,12 +34,12 @@ fn licences_and_bans() {
     let packages =
         parse_tree(&cargo(&[&arguments[..], &["--prefix", "none", "--format", "{p}|{l}"]].concat()));
     assert!(packages.len() > 100, "only {} packages in the tree", packages.len());
-    assert_none(&check_packages(&packages, &Rules::from_toml(&read("deny.toml"))));
+    assert_none(&check_packages(&packages, &Rules::from_toml(&read_file("deny.toml"))));
 }
 
 #[test]
 fn sources() {
-    assert_none(&check_sources(&read("Cargo.lock")));
+    assert_none(&check_sources(&read_file("Cargo.lock")));
 }
 
 #[test]
@@ -49,5 +49,5 @@ fn wildcards() {
 
 #[test]
 fn every_dependency_has_its_reason() {
-    assert_none(&check_reasons(&read("Cargo.toml"), &read("ARCHITECTURE.md")));
+    assert_none(&check_reasons(&read_file("Cargo.toml"), &read_file("ARCHITECTURE.md")));
 }

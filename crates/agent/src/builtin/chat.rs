@@ -67,7 +67,7 @@ fn find_passages(parsed_pages: &[Arc<ParsedPage>], prompt: &str) -> Vec<(Arc<Par
     let mut found: Vec<(usize, Arc<ParsedPage>, String)> = parsed_pages
         .iter()
         .filter_map(|parsed| {
-            let mut text = content::highlights::highlights(&parsed.markdown, prompt);
+            let mut text = text::highlights::highlights(&parsed.markdown, prompt);
             if text.trim().is_empty() {
                 text = best_lines(&parsed.markdown, &words);
             }

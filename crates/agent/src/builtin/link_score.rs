@@ -4,7 +4,11 @@ use crate::PageLink;
 use crate::addresses::{parse_address, same_site};
 use crate::run::ParsedPage;
 use std::collections::HashSet;
+use text::{names, stem};
 use url::Url;
+
+/// Of a link's text or path that are compared.
+const MAX_TEXT_CHARACTERS: usize = 2_000;
 
 /// Words that appear in every schema and say nothing about a field.
 const GENERIC_WORDS: [&str; 17] = [
@@ -86,8 +90,8 @@ impl LinkScorer {
         for text in missing {
             for word in words(text).filter(|word| !GENERIC_WORDS.contains(&word.as_str())).take(40) {
                 for (field_words, link_words) in LINK_WORDS_BY_FIELD {
-                    if field_words.iter().any(|field_words| singular(field_words) == word) {
-                        scorer.link_words.extend(link_words.iter().map(|word| singular(word).to_owned()));
+                    if field_words.iter().any(|field_words| stem::singular(field_words) == word) {
+                        scorer.link_words.extend(link_words.iter().map(|word| stem::singular(word)));
                     }
                 }
                 scorer.fields.insert(word);
@@ -129,28 +133,11 @@ impl LinkScorer {
     }
 }
 
-/// Lower-case words, with `camelCase` and `snake_case` split and plurals made singular.
+/// The words of a text or a path that are longer than one letter, with plurals made singular.
 fn words(text: &str) -> impl Iterator<Item = String> {
-    let mut apart = String::with_capacity(text.len() + 8);
-    let mut small = false;
-    for c in text.chars().take(2_000) {
-        if c.is_uppercase() && small {
-            apart.push(' ');
-        }
-        small = c.is_lowercase();
-        apart.extend(c.to_lowercase());
-    }
-    let words: Vec<String> = apart
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().count() > 1)
-        .map(|word| singular(word).to_owned())
-        .collect();
-    words.into_iter()
-}
-
-/// The singular of a plural that ends in `s`.
-fn singular(word: &str) -> &str {
-    word.strip_suffix('s').filter(|rest| rest.len() > 3 && !rest.ends_with('s')).unwrap_or(word)
+    names::words(text.chars().take(MAX_TEXT_CHARACTERS))
+        .filter(|word| word.chars().nth(1).is_some())
+        .map(|word| stem::singular(&word))
 }
 
 #[cfg(test)]
@@ -161,13 +148,13 @@ mod tests {
     fn parsed(url: &str, links: &[(&str, &str)]) -> ParsedPage {
         let links =
             links.iter().map(|(url, text)| PageLink { url: (*url).to_owned(), text: (*text).to_owned() });
-        let (markdown, html) = ("".into(), "".into());
+        let page = content::Page::parse(&content::PageSource::default(), &content::Limits::default());
         let seen = AgentPage {
             url: url.to_owned(),
             title: None,
-            markdown,
+            markdown: "".into(),
             links: links.collect(),
-            html,
+            page: page.into(),
             credits: 1,
         };
         ParsedPage::from_agent_page(0, "", seen)

@@ -4,7 +4,7 @@
 use crate::addresses::{parse_address, same_site};
 use crate::evidence::normalize;
 use crate::run::ParsedPage;
-use content::dom::{Attr, NodeId, Tag};
+use html::dom::{Attr, NodeId, Tag};
 use serde_json::Value;
 use std::collections::HashMap;
 use url::Url;
@@ -95,14 +95,15 @@ mod tests {
         let url = Url::parse("https://a.example/list").unwrap();
         let source =
             content::PageSource { bytes: html.as_bytes(), url: Some(&url), ..content::PageSource::default() };
-        let links = content::Page::parse(&source, &content::Limits::default()).links();
-        let links = links.into_iter().map(|link| PageLink { url: link.url, text: link.text }).collect();
+        let page = content::Page::parse(&source, &content::Limits::default());
+        let links =
+            page.links().into_iter().map(|link| PageLink { url: link.url, text: link.text }).collect();
         let seen = AgentPage {
             url: url.into(),
             title: None,
             markdown: "".into(),
             links,
-            html: html.into(),
+            page: page.into(),
             credits: 1,
         };
         ParsedPage::from_agent_page(0, "", seen)

@@ -10,8 +10,8 @@ use crate::calculate::calculate;
 use crate::evidence::{is_on_page, quote_has_value};
 use crate::run::{AccessError, ParsedPage};
 use crate::{AgentErrorSource, subagents};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
-use std::sync::Mutex;
 
 /// Search results and mapped URLs shown to the model.
 const MAX_HITS: usize = 20;
@@ -74,7 +74,7 @@ pub(super) async fn execute(
                 )
                 .await;
             let Some(parsed) = agent.run.page_at(&arguments.url) else {
-                agent.end_call(&call, json!({ "error": "this page was not read" })).await;
+                agent.fail_call(&call, "this page was not read".to_owned()).await;
                 return ToolOutput::not_useful("this page was not read; scrape it first");
             };
             let passages = passages(agent, &parsed, cut(&arguments.query, 500)).await;
@@ -88,14 +88,15 @@ pub(super) async fn execute(
             let call =
                 agent.begin_call("calculate", json!({ "expression": shown(&arguments.expression) })).await;
             let result = calculate(&arguments.expression);
-            let traced = match &result {
-                Ok(value) => json!({ "result": value }),
-                Err(error) => json!({ "error": error.to_string() }),
-            };
-            agent.end_call(&call, traced).await;
             match result {
-                Ok(value) => ToolOutput::useful(format!("{} = {value}", arguments.expression)),
-                Err(error) => ToolOutput::not_useful(error.to_string()),
+                Ok(value) => {
+                    agent.end_call(&call, json!({ "result": value })).await;
+                    ToolOutput::useful(format!("{} = {value}", arguments.expression))
+                }
+                Err(error) => {
+                    agent.fail_call(&call, error.to_string()).await;
+                    ToolOutput::not_useful(error.to_string())
+                }
             }
         }
         Action::Record(entries) => record(agent, session, entries).await,
@@ -114,7 +115,7 @@ pub(super) async fn report_unreadable_call(
     let call = agent
         .begin_call(&cut(name, 60), json!({ "arguments": cut(arguments, MAX_PARAMETER_CHARACTERS) }))
         .await;
-    agent.end_call(&call, json!({ "error": shown(reason) })).await;
+    agent.fail_call(&call, shown(reason)).await;
     agent
         .report_error(
             AgentErrorSource::Agent,
@@ -128,7 +129,7 @@ pub(super) async fn report_unreadable_call(
 /// The passages of a page that answer a query; empty where the search for them takes too long.
 async fn passages(agent: &Agent<'_>, parsed: &ParsedPage, query: String) -> String {
     let markdown = parsed.markdown.clone();
-    agent.run.compute(move || content::highlights::highlights(&markdown, &query)).await.unwrap_or_default()
+    agent.run.compute(move || text::highlights::highlights(&markdown, &query)).await.unwrap_or_default()
 }
 
 /// A page as data for the model, shortened to what fits.
@@ -236,14 +237,14 @@ async fn delegate(agent: &Agent<'_>, session: &ModelSession<'_>, parts: Vec<Dele
             Box::pin(async move {
                 let outcome = run_steps(subagent, session, Brief::part(session, &part)).await;
                 let report = outcome.report();
-                reports.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((number, report));
+                reports.lock().push((number, report));
                 outcome.access_error().map_or(Ok(()), Err)
             })
         },
         &|| false,
     )
     .await;
-    let mut reports = reports.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut reports = reports.into_inner();
     reports.sort();
     let value = session.artifact.lock().await.value().clone();
     agent.end_call(&call, json!({ "parts": count, "reported": reports.len() })).await;

@@ -291,7 +291,7 @@ async fn try_finish(
     match error {
         Some(error) if state.repairs < MAX_REPAIRS => {
             state.repairs += 1;
-            agent.end_call(&call, json!({ "error": crate::agent::shown(&error) })).await;
+            agent.fail_call(&call, crate::agent::shown(&error)).await;
             Err(error)
         }
         _ => {

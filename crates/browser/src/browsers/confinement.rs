@@ -2,7 +2,8 @@
 //! launch options are tried, and reports what is missing if less was possible than there should be.
 
 use crate::account::{Account, BrowserUser};
-use crate::process::{Launch, Process, StartError, StartErrorKind};
+use crate::flags::Launch;
+use crate::process::{Process, StartError, StartErrorKind};
 use crate::settings::{BrowserSettings, Sandbox};
 use rustix::process::geteuid;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

@@ -4,30 +4,31 @@
 
 mod confinement;
 mod monitor;
-mod session;
 mod status;
 
 pub use confinement::Confinement;
-pub(crate) use session::VisitSession;
 pub use status::Status;
 
 use crate::error::{NavigationError, Phase, VisitError};
 use crate::find::find_chromium;
-use crate::process::{Launch, Process};
+use crate::flags::Launch;
+use crate::process::Process;
 use crate::profile_dir;
+use crate::running_browser::Browser;
+use crate::session::VisitSession;
 use crate::settings::{BrowserSettings, Sandbox};
 use crate::tab::Tab;
-use crate::targets::Targets;
 use crate::visit;
 use crate::visit_request::Visit;
 use crate::visit_result::Visited;
 use net::proxy::{LeaseRules, LoopbackProxy};
 use net::{Deadline, Fetcher, Purpose};
+use parking_lot::Mutex;
 use status::Counters;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -48,23 +49,6 @@ struct BrowserPool {
     confinement: Mutex<Option<(Launch, Confinement)>>,
     counters: Counters,
     closed: CancellationToken,
-}
-
-/// A browser that accepts visits. It ends with its last holder.
-pub(crate) struct Browser {
-    process: Process,
-    targets: Arc<Targets>,
-    /// A tab that is ready for the next visit.
-    spare: Mutex<Option<Tab>>,
-    pages: AtomicU32,
-    open: AtomicUsize,
-    last_used: Mutex<Instant>,
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        self.process.end_soon();
-    }
 }
 
 impl Browsers {
@@ -195,22 +179,14 @@ impl BrowserPool {
         // Once dropped here, it ends with its last visit.
         *current = None;
         let process = self.start().await?;
-        let targets = Targets::watch(&process.connection);
-        let browser = Arc::new(Browser {
-            process,
-            targets,
-            spare: Mutex::new(None),
-            pages: AtomicU32::new(0),
-            open: AtomicUsize::new(0),
-            last_used: Mutex::new(Instant::now()),
-        });
+        let browser = Arc::new(Browser::new(process));
         tokio::spawn(monitor::monitor(Arc::downgrade(self), Arc::downgrade(&browser)));
         *current = Some(Arc::clone(&browser));
         Ok(browser)
     }
 
     fn known_confinement(&self) -> Option<(Launch, Confinement)> {
-        self.confinement.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.confinement.lock().clone()
     }
 
     async fn start(&self) -> Result<Process, VisitError> {
@@ -243,7 +219,7 @@ impl BrowserPool {
                 return Err(VisitError::StartFailed(confinement.shortcomings.join("; ")));
             }
             confinement.report();
-            *self.confinement.lock().unwrap_or_else(PoisonError::into_inner) = Some((launch, confinement));
+            *self.confinement.lock() = Some((launch, confinement));
         }
         self.counters.started(&process);
         Ok(process)
@@ -255,38 +231,6 @@ async fn remove_stale(folder: PathBuf) {
     let removed = tokio::task::spawn_blocking(move || profile_dir::remove_stale(&folder)).await.unwrap_or(0);
     if removed > 0 {
         tracing::info!(removed, "removed files left by browsers of a killed server");
-    }
-}
-
-impl Browser {
-    fn accepts_visits(&self, settings: &BrowserSettings) -> bool {
-        !self.process.is_over() && self.pages.load(Ordering::Relaxed) < settings.recycle_after_pages.max(1)
-    }
-
-    fn take_spare(&self) -> Option<Tab> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
-        spare.filter(Tab::is_fresh)
-    }
-
-    /// Opens a tab for the next visit, unless there is one.
-    fn open_spare_tab(self: &Arc<Self>) {
-        let browser = Arc::downgrade(self);
-        tokio::spawn(async move {
-            let Some(strong) = browser.upgrade().filter(|browser| browser.wants_spare()) else { return };
-            let (process, targets) = (strong.process.clone(), Arc::clone(&strong.targets));
-            drop(strong);
-            let Ok(tab) = Tab::open(&process, &targets).await else { return };
-            if let Some(browser) = browser.upgrade() {
-                let mut spare = browser.spare.lock().unwrap_or_else(PoisonError::into_inner);
-                if spare.is_none() {
-                    *spare = Some(tab);
-                }
-            }
-        });
-    }
-
-    fn wants_spare(&self) -> bool {
-        !self.process.is_over() && self.spare.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 }
 

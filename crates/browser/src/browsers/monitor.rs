@@ -1,12 +1,13 @@
 //! Monitors one browser while it runs: that it responds, that it does not use too much memory, and that it
 //! ends when it is idle.
 
-use super::{Browser, BrowserPool};
+use super::BrowserPool;
 use crate::process::Process;
 use crate::process_group;
+use crate::running_browser::Browser;
 use serde_json::json;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -27,7 +28,7 @@ pub(super) async fn monitor(pool: Weak<BrowserPool>, browser: Weak<Browser>) {
         if rustix::process::getpid().is_init() {
             let _ = tokio::task::spawn_blocking(process_group::reap_orphans).await;
         }
-        let last_used = *browser.last_used.lock().unwrap_or_else(PoisonError::into_inner);
+        let last_used = *browser.last_used.lock();
         let busy = browser.open.load(Ordering::Relaxed) > 0;
         if !busy && last_used.elapsed() >= pool.settings.idle_shutdown {
             retire(&pool, &browser).await;

@@ -4,9 +4,9 @@ use crate::error::VisitError;
 use crate::process::Process;
 use crate::process_group;
 use crate::visit_result::Visited;
+use parking_lot::{Mutex, MutexGuard};
 use rustix::process::Pid;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Ended browsers whose processes are still looked for.
 const MAX_ENDED_PROCESSES: usize = 16;
@@ -96,6 +96,6 @@ impl Counters {
     }
 
     fn list(&self) -> MutexGuard<'_, Vec<Process>> {
-        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.processes.lock()
     }
 }

@@ -7,9 +7,9 @@
 
 use super::events::PausedRequest;
 use net::{CredentialScope, Credentials};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use url::Url;
 
 pub(crate) struct VisitHeaders {
@@ -124,6 +124,6 @@ impl VisitHeaders {
     }
 
     fn redirects(&self) -> MutexGuard<'_, Redirects> {
-        self.redirects.lock().unwrap_or_else(PoisonError::into_inner)
+        self.redirects.lock()
     }
 }

@@ -14,10 +14,11 @@ pub(crate) use state::{DocumentResponse, PageState};
 use crate::cdp::{Connection, Listener};
 use crate::error::VisitError;
 use events::{Detached, Dialog, FrameEvent, Navigated, ScheduledNavigation};
+use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -56,7 +57,7 @@ impl Page {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, PageState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Notifies of every state change from now on.

@@ -3,9 +3,9 @@
 
 use super::storage;
 use crate::ads::Ads;
-use crate::browsers::VisitSession;
 use crate::error::VisitError;
 use crate::page::{RequestRules, VisitHeaders};
+use crate::session::VisitSession;
 use crate::visit_request::Visit;
 use net::{Locale, Profile};
 use serde_json::{Value, json};

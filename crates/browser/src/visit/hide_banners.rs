@@ -1,7 +1,7 @@
 //! Hides advertisements and consent banners that remain in the current document.
 
+use super::actions::js_string;
 use super::script;
-use crate::actions::js_string;
 use crate::ads::Ads;
 use crate::error::VisitError;
 use crate::tab::Tab;

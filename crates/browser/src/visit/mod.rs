@@ -1,6 +1,7 @@
 //! Runs one visit under one deadline. Owns the order of the steps and how the time is divided; the steps are
 //! in the other modules of this folder.
 
+mod actions;
 mod emulate;
 mod hide_banners;
 mod navigate;
@@ -10,14 +11,13 @@ mod screenshot;
 mod script;
 mod storage;
 
-pub(crate) use read_page::read_document;
-pub(crate) use readiness::wait_until_ready;
-pub(crate) use screenshot::take_screenshot;
-pub(crate) use script::{evaluate, run_script};
+use read_page::read_document;
+use readiness::wait_until_ready;
+use screenshot::take_screenshot;
+use script::{evaluate, run_script};
 
-use crate::actions;
-use crate::browsers::VisitSession;
 use crate::error::{Phase, VisitError};
+use crate::session::VisitSession;
 use crate::visit_request::Visit;
 use crate::visit_result::{Timings, Visited};
 use net::Deadline;

@@ -1,9 +1,9 @@
 //! Opens the page and explains navigation errors. The browser only reports a failed tunnel; the lease of the
 //! proxy knows more.
 
-use crate::browsers::VisitSession;
 use crate::error::{NavigationError, VisitError, shorten};
 use crate::page::DocumentResponse;
+use crate::session::VisitSession;
 use crate::visit_request::Visit;
 use net::FetchError;
 use net::proxy::{FAILED_REQUEST_BODY, RequestError};

@@ -3,9 +3,9 @@
 
 use super::navigate::{navigation_error, reject_proxy_response};
 use super::{screenshot, script, storage, wait_until_ready};
-use crate::browsers::VisitSession;
 use crate::error::{NavigationError, Phase, VisitError};
 use crate::page::DocumentResponse;
+use crate::session::VisitSession;
 use crate::tab::Tab;
 use crate::visit_request::Visit;
 use crate::visit_result::{Ready, Timings, Visited};

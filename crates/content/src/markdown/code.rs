@@ -1,7 +1,7 @@
 //! Code: spans within text, fenced blocks with their language, every line as it was.
 
 use super::{Flow, Gap, MarkdownWriter};
-use crate::dom::{Attr, Dom, NodeId, Tag};
+use html::dom::{Attr, Dom, NodeId, Tag};
 
 /// Classes that are the name of a language, as some highlighters write them.
 const LANGUAGES: &[&str] = &[

@@ -1,7 +1,7 @@
 //! Footnotes, superscripts, permalinks and formulas.
 
-use crate::dom::{Attr, Dom, NodeId, Tag};
-use crate::node_set::NodeSet;
+use html::NodeSet;
+use html::dom::{Attr, Dom, NodeId, Tag};
 use std::collections::HashMap;
 
 /// Footnotes of one page: which links refer to one, which elements define one, and under which label.

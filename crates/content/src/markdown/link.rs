@@ -1,11 +1,11 @@
 //! Links and images within text.
 
 use super::{Exit, Flow, MarkdownWriter, escape, footnotes};
-use crate::dom::{Attr, Dom, NodeId, Tag};
-use crate::image;
-use crate::node_set::NodeSet;
 use crate::select::words::hash_words;
 use crate::word_set::WordSet;
+use html::NodeSet;
+use html::dom::{Attr, Dom, NodeId, Tag};
+use html::image;
 use std::collections::HashSet;
 
 /// Ancestors searched for the link of a picture, and nodes of a link searched for words.

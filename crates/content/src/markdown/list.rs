@@ -1,7 +1,7 @@
 //! Lists, quotes and whatever else prefixes the lines it holds.
 
 use super::{BlockFrame, Exit, Flow, Gap, ListState, MarkdownWriter};
-use crate::dom::{Attr, NodeId, Tag};
+use html::dom::{Attr, NodeId, Tag};
 
 /// Quotes and lists nested deeper than this stop adding to the line prefix, so that depth cannot multiply
 /// output.

@@ -16,11 +16,10 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::address::Base;
-use crate::budget;
-use crate::dom::{Attr, Dom, NodeId, Tag};
-use crate::node_set::NodeSet;
 use crate::word_set::WordSet;
+use html::NodeSet;
+use html::address::Base;
+use html::dom::{Attr, Dom, NodeId, Tag};
 use inline::{Inline, Mark};
 
 /// How markdown is written.

@@ -1,8 +1,8 @@
 //! Data tables as pipe tables; tables that only lay out a page as the blocks they hold.
 
 use super::{Exit, Flow, Gap, MarkdownWriter, code};
-use crate::dom::{Attr, Dom, NodeId, Tag};
 use crate::table::{self, Grid, GridCell, GridRow};
+use html::dom::{Attr, Dom, NodeId, Tag};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Align {

@@ -1,12 +1,12 @@
 use super::*;
-use crate::dom::Limits;
+use html::dom::Limits;
 use url::Url;
 
 fn markdown(body: &str) -> String {
     let dom = Dom::parse(&format!("<!doctype html><body>{body}"), &Limits::default());
     let base = Base::from_dom(&dom, Url::parse("https://ex.org/a/b.html").ok().as_ref());
     let options = MarkdownOptions { base: &base, remove_base64_images: true, words: None };
-    write_markdown(&dom, &crate::visible::visible_nodes(&dom), &options)
+    write_markdown(&dom, &html::visible::visible_nodes(&dom), &options)
 }
 
 /// HTML in, markdown out, to the byte.

@@ -2,8 +2,8 @@
 //! URL.
 
 use super::{Metadata, Sourced, json_ld, words};
-use crate::address::Base;
-use crate::dom::{Attr, Dom, NodeId, Tag};
+use html::address::Base;
+use html::dom::{Attr, Dom, NodeId, Tag};
 use serde_json::{Map, Value};
 
 /// Types of thing whose author and dates are the page's own.

@@ -1,6 +1,6 @@
 //! JSON-LD blocks: reading them forgivingly, and finding the things they describe.
 
-use crate::dom::{Attr, Dom, NodeId};
+use html::dom::{Attr, Dom, NodeId};
 use serde_json::{Map, Value};
 
 const MAX_BLOCKS: usize = 64;
@@ -57,7 +57,7 @@ pub(super) fn objects(blocks: &[Value]) -> Vec<&Map<String, Value>> {
 }
 
 /// Whether an object is of a type whose name ends in one of these.
-pub(crate) fn is_type(object: &Map<String, Value>, endings: &[&str]) -> bool {
+pub fn is_type(object: &Map<String, Value>, endings: &[&str]) -> bool {
     let named = |value: &Value| {
         value.as_str().is_some_and(|name| endings.iter().any(|ending| name.ends_with(ending)))
     };

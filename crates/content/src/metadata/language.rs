@@ -1,13 +1,13 @@
 //! The language of a page: declared, else detected from its text.
 
 use super::{Metadata, Sourced};
-use crate::dom::{Attr, Dom, Tag};
-use whatlang::Lang;
+use html::dom::{Attr, Dom, Tag};
+use text::language::detect_code;
 
 /// Text given to the detector.
 const SAMPLE_CHARACTERS: usize = 2_000;
-/// Shorter text is not enough for detection.
-const MIN_CHARACTERS: usize = 40;
+/// If the longest stretches have less text than this, shorter ones are taken too.
+const MIN_SAMPLE_BYTES: usize = 160;
 
 pub(super) fn find_language(dom: &Dom, metadata: &Metadata) -> Option<Sourced> {
     let tag = |value: &str| {
@@ -30,7 +30,7 @@ pub(super) fn find_language(dom: &Dom, metadata: &Metadata) -> Option<Sourced> {
     if let Some(value) = metadata.tag("og:locale").and_then(tag) {
         return Some(Sourced { value, source: "meta:og:locale" });
     }
-    detect(&sample(dom)).map(|code| Sourced { value: code.to_owned(), source: "detected" })
+    detect_code(&sample(dom)).map(|code| Sourced { value: code.to_owned(), source: "detected" })
 }
 
 /// Running text from the longest stretches of the page, which are seldom navigation.
@@ -58,97 +58,9 @@ fn sample(dom: &Dom) -> String {
                 }
             }
         }
-        if text.len() >= MIN_CHARACTERS * 4 {
+        if text.len() >= MIN_SAMPLE_BYTES {
             break;
         }
     }
     text
 }
-
-/// The language of a text as a two-letter code where there is one; none when the text is too short or
-/// unclear.
-pub fn detect(text: &str) -> Option<&'static str> {
-    if text.len() < MIN_CHARACTERS {
-        return None;
-    }
-    let found = whatlang::detect(text)?;
-    found.is_reliable().then(|| code(found.lang()))
-}
-
-fn code(lang: Lang) -> &'static str {
-    CODES.iter().find(|(three, _)| *three == lang.code()).map_or(lang.code(), |&(_, two)| two)
-}
-
-/// Three-letter codes of the detector and the two letters the web uses.
-const CODES: &[(&str, &str)] = &[
-    ("epo", "eo"),
-    ("eng", "en"),
-    ("rus", "ru"),
-    ("cmn", "zh"),
-    ("spa", "es"),
-    ("por", "pt"),
-    ("ita", "it"),
-    ("ben", "bn"),
-    ("fra", "fr"),
-    ("deu", "de"),
-    ("ukr", "uk"),
-    ("kat", "ka"),
-    ("ara", "ar"),
-    ("hin", "hi"),
-    ("jpn", "ja"),
-    ("heb", "he"),
-    ("yid", "yi"),
-    ("pol", "pl"),
-    ("amh", "am"),
-    ("jav", "jv"),
-    ("kor", "ko"),
-    ("nob", "nb"),
-    ("dan", "da"),
-    ("swe", "sv"),
-    ("fin", "fi"),
-    ("tur", "tr"),
-    ("nld", "nl"),
-    ("hun", "hu"),
-    ("ces", "cs"),
-    ("ell", "el"),
-    ("bul", "bg"),
-    ("bel", "be"),
-    ("mar", "mr"),
-    ("kan", "kn"),
-    ("ron", "ro"),
-    ("slv", "sl"),
-    ("hrv", "hr"),
-    ("srp", "sr"),
-    ("mkd", "mk"),
-    ("lit", "lt"),
-    ("lav", "lv"),
-    ("est", "et"),
-    ("tam", "ta"),
-    ("vie", "vi"),
-    ("urd", "ur"),
-    ("tha", "th"),
-    ("guj", "gu"),
-    ("uzb", "uz"),
-    ("pan", "pa"),
-    ("aze", "az"),
-    ("ind", "id"),
-    ("tel", "te"),
-    ("pes", "fa"),
-    ("mal", "ml"),
-    ("ori", "or"),
-    ("mya", "my"),
-    ("nep", "ne"),
-    ("sin", "si"),
-    ("khm", "km"),
-    ("tuk", "tk"),
-    ("aka", "ak"),
-    ("zul", "zu"),
-    ("sna", "sn"),
-    ("afr", "af"),
-    ("lat", "la"),
-    ("slk", "sk"),
-    ("cat", "ca"),
-    ("tgl", "tl"),
-    ("hye", "hy"),
-    ("cym", "cy"),
-];

@@ -1,7 +1,7 @@
 //! Microdata: `itemscope` elements as JSON, in the shape of JSON-LD.
 
-use crate::address::Base;
-use crate::dom::{Attr, Dom, NodeId, Tag};
+use html::address::Base;
+use html::dom::{Attr, Dom, NodeId, Tag};
 use serde_json::{Map, Value};
 
 const MAX_ITEMS: usize = 500;
@@ -85,7 +85,7 @@ fn value(dom: &Dom, id: NodeId, base: &Base) -> String {
     let attribute = |name| dom.attr(id, name).map(str::to_owned);
     let given = match dom.tag(id) {
         Tag::A | Tag::Area | Tag::Link => address(Attr::Href),
-        Tag::Img => crate::image::best_source(dom, id)
+        Tag::Img => html::image::best_source(dom, id)
             .and_then(|source| base.resolve(source))
             .map(std::borrow::Cow::into_owned),
         Tag::Audio | Tag::Embed | Tag::Iframe | Tag::Source | Tag::Track | Tag::Video => address(Attr::Src),

@@ -10,10 +10,10 @@ mod microdata;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use json_ld::is_type;
+pub use json_ld::is_type;
 
-use crate::address::Base;
-use crate::dom::{Attr, Dom, NodeId, Tag};
+use html::address::Base;
+use html::dom::{Attr, Dom, NodeId, Tag};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -120,6 +120,19 @@ impl Metadata {
     pub fn tag(&self, name: &str) -> Option<&str> {
         let (_, values) = self.tags.iter().find(|(known, _)| known == name)?;
         values.iter().map(String::as_str).find(|value| !value.is_empty())
+    }
+
+    /// The value of a meta tag that the page has once, by its name in lower case.
+    pub fn only_value(&self, name: &str) -> Option<&str> {
+        match self.tags.iter().find(|(known, _)| known == name)?.1.as_slice() {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+
+    /// The title that [`Metadata::to_wire`] gives: a page without any other may name one in a meta tag.
+    pub fn wire_title(&self) -> Option<&str> {
+        self.title.as_deref().or_else(|| self.only_value("title"))
     }
 
     fn add_tag(&mut self, dom: &Dom, id: NodeId, base: &Base) {

@@ -1,9 +1,9 @@
 use super::*;
-use crate::dom::Limits;
+use html::dom::Limits;
 use serde_json::json;
 use url::Url;
 
-fn read(html: &str) -> Metadata {
+fn read_metadata(html: &str) -> Metadata {
     let dom = Dom::parse(html, &Limits::default());
     Metadata::from_dom(
         &dom,
@@ -21,7 +21,7 @@ fn every_wire_field() {
         <meta property=og:locale:alternate content=fr_FR><meta property=article:tag content=t1><meta property=article:section content=S>
         <meta property=article:modified_time content='2024-05-06 10:00'><meta name=dc.date content=2001/02/03>
         <meta name=DCTERMS.created content=2000-01-01><meta name=viewport content=w></head>";
-    let metadata = read(html);
+    let metadata = read_metadata(html);
     let wire = metadata.to_wire();
     for (name, value) in [
         ("title", json!("A title")),
@@ -55,27 +55,27 @@ fn author_and_date_by_order_of_trust() {
     let ld = r##"<script type="application/ld+json">{"@graph":[{"@type":"WebSite","name":"x"},
         {"@type":"NewsArticle","datePublished":"2020-01-02T03:04:05Z","dateModified":"2021-01-01",
          "author":[{"@id":"#p"},{"@type":"Person","name":"Bo Li"}]},{"@id":"#p","@type":"Person","name":"Ann Ray"}]}</script>"##;
-    let metadata = read(&format!("<meta name=author content='Someone Else'>{ld}"));
+    let metadata = read_metadata(&format!("<meta name=author content='Someone Else'>{ld}"));
     assert_eq!(metadata.author, Some(Sourced { value: "Ann Ray, Bo Li".into(), source: "json-ld" }));
     assert_eq!(metadata.published, Some(Sourced { value: "2020-01-02T03:04:05Z".into(), source: "json-ld" }));
     assert_eq!(metadata.modified, Some(Sourced { value: "2021-01-01".into(), source: "json-ld" }));
-    let metadata = read("<meta name=author content='By Someone Else'><time datetime=2019-05-05>");
+    let metadata = read_metadata("<meta name=author content='By Someone Else'><time datetime=2019-05-05>");
     assert_eq!(metadata.author, Some(Sourced { value: "Someone Else".into(), source: "meta:author" }));
     assert_eq!(metadata.published, Some(Sourced { value: "2019-05-05".into(), source: "time" }));
-    let metadata = read("<p class=byline>By <a href=/a>Cy Dee</a></p>");
+    let metadata = read_metadata("<p class=byline>By <a href=/a>Cy Dee</a></p>");
     assert_eq!(metadata.author, Some(Sourced { value: "Cy Dee".into(), source: "byline" }));
     assert_eq!(metadata.published, Some(Sourced { value: "2024-03-09".into(), source: "url" }));
 }
 
 #[test]
 fn broken_json_ld_is_mended_or_left_out() {
-    let metadata = read(
+    let metadata = read_metadata(
         "<script type='application/ld+json'>{\"@type\":\"Article\",\"headline\":\"two\nlines\"};</script>\
                          <script type='application/ld+json'>{nonsense</script>",
     );
     assert_eq!(metadata.json_ld, [json!({"@type": "Article", "headline": "two lines"})]);
     let deep = "[".repeat(100_000);
-    assert!(read(&format!("<script type='application/ld+json'>{deep}</script>")).json_ld.is_empty());
+    assert!(read_metadata(&format!("<script type='application/ld+json'>{deep}</script>")).json_ld.is_empty());
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn microdata_as_items() {
                 <i itemprop=color>red</i><i itemprop=color>blue</i></div>";
     let expected = json!([{"@type": "Product", "name": "Pen", "url": "https://ex.org/p",
         "offers": {"@type": "Offer", "price": "3"}, "color": ["red", "blue"]}]);
-    assert_eq!(json!(read(html).microdata), expected);
+    assert_eq!(json!(read_metadata(html).microdata), expected);
     let deep = "<div itemscope itemprop=x>".repeat(400);
-    assert!(!read(&deep).microdata.is_empty());
+    assert!(!read_metadata(&deep).microdata.is_empty());
 }
 
 #[test]
@@ -110,8 +110,20 @@ fn language_when_undeclared() {
             "ru",
         ),
     ] {
-        let metadata = read(&format!("<p>{text}</p>"));
+        let metadata = read_metadata(&format!("<p>{text}</p>"));
         assert_eq!(metadata.language, Some(Sourced { value: code.into(), source: "detected" }));
     }
-    assert_eq!(read("<p>ok").language, None);
+    assert_eq!(read_metadata("<p>ok").language, None);
+}
+
+#[test]
+fn a_title_in_a_meta_tag_alone_is_what_callers_get() {
+    let titled = |html: &str| read_metadata(html).wire_title().map(str::to_owned);
+    assert_eq!(titled("<meta name=title content=M>").as_deref(), Some("M"));
+    assert_eq!(titled("<title>T</title><meta name=title content=M>").as_deref(), Some("T"));
+    assert_eq!(titled("<meta name=title content=M><meta name=title content=N>"), None);
+    let html = "<meta name=title content=M><meta name=a content=1><meta name=a content=2>";
+    let metadata = read_metadata(html);
+    assert_eq!(metadata.to_wire()["title"], json!(metadata.wire_title()));
+    assert_eq!((metadata.only_value("a"), metadata.only_value("b")), (None, None));
 }

@@ -8,7 +8,7 @@ use super::marks::Marks;
 use super::outline::{Block, Element};
 use super::survey::{Survey, over};
 use super::tag_class::{closing, tag_class};
-use crate::dom::Tag;
+use html::dom::Tag;
 
 /// Containers examined above a block, without wrappers that add no text.
 const LEVELS: usize = 6;

@@ -5,7 +5,7 @@
 
 use super::marks::Marks;
 use super::outline::{Block, Outline};
-use crate::dom::{NodeId, Tag};
+use html::dom::{NodeId, Tag};
 
 /// Ancestors of a row searched for its table.
 const MAX_TABLE_STEPS: usize = 4;
@@ -119,7 +119,7 @@ fn is_mostly_kept(blocks: &[Block], kept: &[bool]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dom::{Dom, Limits};
+    use html::dom::{Dom, Limits};
 
     fn mended(html: &str, mut kept: Vec<bool>) -> Vec<bool> {
         let outline = Outline::from_dom(&Dom::parse(html, &Limits::default()));

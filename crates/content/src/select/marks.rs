@@ -1,6 +1,6 @@
 //! Properties of an element by its tag, role and attributes, as bits that its descendants inherit.
 
-use crate::dom::{Attr, Dom, NodeId, Tag};
+use html::dom::{Attr, Dom, NodeId, Tag};
 
 /// Properties of the element and its ancestors, as bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

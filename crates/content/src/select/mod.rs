@@ -25,12 +25,11 @@ mod tokens;
 mod walk;
 pub mod words;
 
-use crate::budget;
-use crate::dom::{Dom, Limits, Tag};
-use crate::node_set::NodeSet;
 use crate::word_set::WordSet;
 use context::ContextFeatures;
 use feature_row::{ColumnNames, TileLane};
+use html::NodeSet;
+use html::dom::{Dom, Limits, Tag};
 use model::{LANES, Model};
 use outline::{Attachment, Outline};
 use std::sync::OnceLock;

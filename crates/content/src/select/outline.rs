@@ -7,7 +7,7 @@
 
 use super::marks::Marks;
 use super::words::TextTally;
-use crate::dom::{Dom, NodeId, Tag};
+use html::dom::{Dom, NodeId, Tag};
 
 /// An element of the page body.
 #[derive(Debug, Clone, Copy)]

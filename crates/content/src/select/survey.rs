@@ -8,7 +8,7 @@ use super::marks::Marks;
 use super::outline::{Block, Element, Outline};
 use super::repetition::{Copies, PathGroup, SiblingGroup, find_copies, group_by_key};
 use super::title::Title;
-use crate::dom::Tag;
+use html::dom::Tag;
 
 /// Distance to something that is not there.
 const NO_DISTANCE: u16 = 99;

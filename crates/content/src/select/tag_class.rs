@@ -1,7 +1,7 @@
 //! Tags and text endings as numbers, in an order in which thresholds are meaningful.
 
 use super::words::Closing;
-use crate::dom::Tag;
+use html::dom::Tag;
 
 pub fn closing(last: Closing) -> u8 {
     match last {

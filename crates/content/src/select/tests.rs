@@ -1,7 +1,7 @@
 //! What must hold for every page, and pages in several languages made for the purpose.
 
 use super::*;
-use crate::dom::NodeId;
+use html::dom::NodeId;
 
 fn parse(html: &str) -> Dom {
     Dom::parse(html, &Limits::default())
@@ -141,7 +141,7 @@ fn images_and_marks_go_with_their_text() {
         .keep
         .iter()
         .filter(|&node| dom.tag(node) == Tag::Img)
-        .filter_map(|node| dom.attr(node, crate::dom::Attr::Src))
+        .filter_map(|node| dom.attr(node, html::dom::Attr::Src))
         .collect();
     assert_eq!(images, ["ring.jpg"]);
 }

@@ -1,7 +1,7 @@
 //! The words of a page's title, as given in its head.
 
 use super::words::hash_words;
-use crate::dom::{Attr, Dom, NodeId, Tag};
+use html::dom::{Attr, Dom, NodeId, Tag};
 
 const BITS: usize = 1 << 14;
 
@@ -63,7 +63,7 @@ fn slot(hash: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dom::Limits;
+    use html::dom::Limits;
 
     #[test]
     fn reads_every_form_of_the_title() {

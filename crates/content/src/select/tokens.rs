@@ -5,7 +5,7 @@
 //! here.
 
 use super::words::hash_word;
-use crate::dom::{Attr, Dom, NodeId};
+use html::dom::{Attr, Dom, NodeId};
 
 /// Tokens kept for one element; utility-class pages have hundreds and the first ones carry the meaning.
 const MAX_TOKENS: usize = 20;

@@ -4,8 +4,7 @@ use super::marks::Marks;
 use super::outline::{Attachment, Block, Counts, Element, Outline};
 use super::tokens;
 use super::words::Scanner;
-use crate::budget;
-use crate::dom::{Dom, NodeId, Tag};
+use html::dom::{Dom, NodeId, Tag};
 
 /// A page is cut after this many blocks; the rest is left to the guard.
 const MAX_BLOCKS: usize = 60_000;

@@ -7,8 +7,8 @@
 mod phrases;
 mod signs;
 
-use crate::dom::Dom;
 use crate::sniff::ContentKind;
+use html::dom::Dom;
 use serde::Serialize;
 use signs::Signs;
 

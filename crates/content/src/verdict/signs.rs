@@ -1,9 +1,8 @@
 //! Collects signs that a page may be a wall: its words by position, its forms, its scripts, its empty roots.
 
 use super::{VerdictEvidence, VerdictKind};
-use crate::budget;
-use crate::dom::{Attr, Dom, NodeId, Tag};
-use crate::visible;
+use html::dom::{Attr, Dom, NodeId, Tag};
+use html::visible;
 
 /// Text searched for phrases; walls state their purpose early.
 const MAX_TEXT_BYTES: usize = 12 << 10;

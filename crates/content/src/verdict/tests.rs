@@ -1,19 +1,19 @@
 use super::*;
-use crate::dom::Limits;
+use html::dom::Limits;
 use std::collections::BTreeMap;
 
 /// Pages written for this test in the shape of real ones. Each begins with a line `=== kind | language |
 /// status | name`.
 const PAGES: &str = include_str!("pages.txt");
 
-struct Fixture {
+struct VerdictFixture {
     kind: VerdictKind,
     name: String,
     status: Option<u16>,
     html: &'static str,
 }
 
-fn fixtures() -> Vec<Fixture> {
+fn fixtures() -> Vec<VerdictFixture> {
     let mut fixtures = Vec::new();
     for part in PAGES.split("\n=== ").map(|part| part.trim_start_matches("=== ")) {
         let Some((head, html)) = part.split_once('\n') else { continue };
@@ -31,7 +31,7 @@ fn fixtures() -> Vec<Fixture> {
             "empty" => VerdictKind::Empty,
             other => panic!("unknown kind {other}"),
         };
-        fixtures.push(Fixture {
+        fixtures.push(VerdictFixture {
             kind,
             name: format!("{language} {name}"),
             status: status.parse().ok(),

@@ -7,6 +7,7 @@ use super::order::Order;
 use super::web::{RunWeb, WebSources};
 use crate::callers::Caller;
 use crate::plans::Plans;
+use crate::stored_json;
 use crate::work::{AbortOnDrop, Signals};
 use agent::{Brain, BrainOutcome, Task, ThreadTurn};
 use net::Deadline;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use store::agents::{ClaimedRun, Run, RunState};
-use store::{Store, StoreResult};
+use store::{RunStore, Store, StoreResult};
 use tokio_util::sync::CancellationToken;
 
 /// Earlier turns of a thread that a run gets to know, and the largest result among them.
@@ -129,14 +130,19 @@ async fn prepare(
     Ok(PreparedRun { task, resume, web: web.map_err(|error| error.text())? })
 }
 
-async fn checkpoint(store: &dyn Store, run: &Run) -> StoreResult<Option<Value>> {
-    let payload = store.run_luggage(run.id).await?.unwrap_or_default();
-    let unpack = |packed: Vec<u8>| serde_json::from_slice(&crate::scrape::cache::unpack(&packed).ok()?).ok();
-    Ok(payload.artifact.and_then(unpack))
+async fn checkpoint(store: &dyn RunStore, run: &Run) -> StoreResult<Option<Value>> {
+    let payload = store.run_payload(run.id).await?.unwrap_or_default();
+    Ok(payload.artifact.and_then(|packed| unpack_artifact(&packed)))
+}
+
+/// The artifact that a run had so far; none, with a line in the log, where it cannot be read: the run begins anew, or ends
+/// without it.
+pub fn unpack_artifact(packed: &[u8]) -> Option<Value> {
+    stored_json::or_log(stored_json::unpack("the artifact of an agent run", packed))
 }
 
 /// What earlier turns of the thread asked and answered.
-async fn earlier_turns(store: &dyn Store, run: &Run) -> StoreResult<Vec<ThreadTurn>> {
+async fn earlier_turns(store: &dyn RunStore, run: &Run) -> StoreResult<Vec<ThreadTurn>> {
     let Some(thread) = run.thread.filter(|_| run.turn > 1) else { return Ok(Vec::new()) };
     let mut turns = Vec::new();
     for before in store.thread_runs(thread, MAX_EARLIER_TURNS + 1).await? {
@@ -144,8 +150,9 @@ async fn earlier_turns(store: &dyn Store, run: &Run) -> StoreResult<Vec<ThreadTu
             continue;
         }
         let Ok(order) = Order::from_run(&before) else { continue };
-        let payload = store.run_luggage(before.id).await?.unwrap_or_default();
-        let result = payload.result.and_then(|packed| StoredResult::unpack(&packed)).unwrap_or_default();
+        let payload = store.run_payload(before.id).await?.unwrap_or_default();
+        let unpack = |packed: Vec<u8>| stored_json::or_log(StoredResult::unpack(&packed));
+        let result = payload.result.and_then(unpack).unwrap_or_default();
         let data = result.data.filter(|data| data.to_string().len() <= MAX_TURN_BYTES);
         turns.push(ThreadTurn { prompt: order.task.prompt, data, message: result.message });
     }

@@ -1,10 +1,14 @@
 //! How a run can end, in the words its caller reads.
 
+use crate::stored_json::{self, StoredJsonError};
 use agent::{AgentError, AgentErrorCode, AgentErrorSource, AgentOutcome, BrainOutcome, Citation, Suggestion};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::agents::RunState;
 use wire::agent::AgentSuggestion;
+
+/// What errors about a [`StoredResult`] call it.
+const RESULT: &str = "the result of an agent run";
 
 /// The result of a run, as it is stored: JSON, compressed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -29,14 +33,13 @@ pub struct StoredResult {
 }
 
 impl StoredResult {
+    /// None, with a line in the log, where it cannot be written: the run still ends.
     pub fn pack(&self) -> Option<Vec<u8>> {
-        // Our own plain data always serialises.
-        let json = serde_json::to_vec(self).ok()?;
-        crate::scrape::cache::pack(&json).ok()
+        stored_json::or_log(stored_json::pack(RESULT, self))
     }
 
-    pub fn unpack(bytes: &[u8]) -> Option<Self> {
-        serde_json::from_slice(&crate::scrape::cache::unpack(bytes).ok()?).ok()
+    pub fn unpack(bytes: &[u8]) -> Result<Self, StoredJsonError> {
+        stored_json::unpack(RESULT, bytes)
     }
 }
 

@@ -64,7 +64,7 @@ impl<'a> RunEvents<'a> {
 
     /// What an extraction came to, in the shape its receivers know.
     fn extracted(&self, ending: &RunEnding, citations: &[Citation]) -> Value {
-        let sources = crate::extract::sources(citations);
+        let sources = super::sources(citations);
         let pages: std::collections::BTreeSet<&str> =
             citations.iter().map(|cited| cited.url.as_str()).collect();
         json!({

@@ -14,13 +14,14 @@ use super::{trace_event, unpaid};
 use crate::work::retry;
 use agent::{
     Actor, ActorRole, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent, AgentOutcome, Citation,
-    Journal,
+    Journal, ToolCallResult,
 };
 use buffer::JournalBuffer;
-use serde_json::{Value, json};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
-use store::Store;
+use store::RunStore;
 use store::agents::{Run, RunEnd, RunLease, RunSnapshot};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -32,7 +33,7 @@ const MAX_CITATIONS: usize = 10_000;
 
 /// The journal of one attempt at a run.
 pub struct RunJournal {
-    store: Arc<dyn Store>,
+    store: Arc<dyn RunStore>,
     lease: RunLease,
     team: Uuid,
     kind: store::agents::RunKind,
@@ -55,7 +56,7 @@ impl std::fmt::Debug for RunJournal {
 
 impl RunJournal {
     pub fn open(
-        store: Arc<dyn Store>,
+        store: Arc<dyn RunStore>,
         (lease, run): (RunLease, &Run),
         order: Arc<Order>,
         write_retry_limit: Duration,
@@ -178,7 +179,7 @@ impl RunJournal {
 
     fn buffer(&self) -> MutexGuard<'_, JournalBuffer> {
         // Never held over an await.
-        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+        self.buffer.lock()
     }
 }
 
@@ -241,7 +242,9 @@ impl Journal for RunJournal {
 fn keep_artifact(buffer: &mut JournalBuffer, content: &Value) -> Option<Uuid> {
     buffer.artifact = Some(content.clone());
     let json = content.to_string();
-    let packed = crate::scrape::cache::pack(json.as_bytes()).ok()?;
+    let packed = crate::compression::pack(json.as_bytes())
+        .inspect_err(|error| tracing::error!(%error, "the artifact of an agent run could not be compressed"))
+        .ok()?;
     buffer.set_checkpoint(packed.clone());
     let id = Uuid::now_v7();
     buffer.admit_snapshot(RunSnapshot { id, body: packed }).then_some(id)
@@ -250,7 +253,7 @@ fn keep_artifact(buffer: &mut JournalBuffer, content: &Value) -> Option<Uuid> {
 /// Ends what is still open when the run ends: tool calls, then agents, the youngest first.
 fn close_open(buffer: &mut JournalBuffer, ending: &RunEnding) {
     for (call, actor, tool) in std::mem::take(&mut buffer.calls) {
-        let result = json!({ "error": "the run ended first" });
+        let result = ToolCallResult::Error("the run ended first".to_owned());
         let finished = AgentEvent::ToolFinished { call, tool, result };
         buffer.push(trace_event::new_event(&actor, trace_event::to_fact(&finished, Uuid::nil())));
     }

@@ -12,6 +12,7 @@ mod open_agents;
 pub mod order;
 mod plan;
 mod search;
+mod sources;
 mod start;
 mod status;
 #[cfg(test)]
@@ -26,7 +27,9 @@ pub mod worker;
 
 pub use ending::StoredResult;
 pub use order::Order;
+pub(crate) use sources::sources;
 pub use start::{Acceptance, Agents};
+pub use store::agents::RunKind;
 pub use tidy::{MAX_LOST_WORKERS, sweep_runs};
 pub use web::WebSearch;
 pub use worker::{AgentTools, AgentWorker, brain};

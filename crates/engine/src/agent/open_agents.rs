@@ -1,8 +1,9 @@
 //! Which agents of a run have started and not ended, read from its trace.
 
+use crate::stored_json;
 use agent::{Actor, ActorRole};
 use store::StoreResult;
-use store::{Store, agents::Event};
+use store::{RunStore, agents::Event};
 use uuid::Uuid;
 use wire::agent::{TraceBody, TraceFact};
 
@@ -11,7 +12,7 @@ const EVENTS_PER_READ: u32 = 1_000;
 const BYTES_PER_READ: u64 = 4 << 20;
 
 /// Agents that began and have not ended, in the order in which they began.
-pub async fn open_actors(store: &dyn Store, run: Uuid) -> StoreResult<Vec<Actor>> {
+pub async fn open_actors(store: &dyn RunStore, run: Uuid) -> StoreResult<Vec<Actor>> {
     let mut open: Vec<Actor> = Vec::new();
     let mut after = 0;
     loop {
@@ -30,7 +31,7 @@ pub async fn open_actors(store: &dyn Store, run: Uuid) -> StoreResult<Vec<Actor>
 }
 
 pub fn body(event: &Event) -> Option<TraceBody> {
-    serde_json::from_str(&event.body).ok()
+    stored_json::or_log(stored_json::from_text("an event of an agent run", &event.body))
 }
 
 fn actor(body: &TraceBody) -> Actor {

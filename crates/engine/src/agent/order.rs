@@ -1,8 +1,8 @@
 //! What the workers of a run need to know of it. Kept with the run, so that any process can go on with it.
 
 use crate::Error;
-use crate::crawl::Webhook;
 use crate::scrape::plan::NamedLogins;
+use crate::webhooks::Webhook;
 use agent::{Effort, Task, TaskMode};
 use net::CredentialScope;
 use serde::{Deserialize, Serialize};

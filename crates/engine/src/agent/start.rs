@@ -7,11 +7,12 @@ use super::order::Order;
 use super::plan::{self, RunPlan};
 use super::{tidy, trace_event};
 use crate::callers::Caller;
-use crate::crawl::watch::WatcherLimits;
+use crate::watchers::WatcherLimits;
 use crate::{Error, credits, from_store, idempotency};
 use net::EgressAllow;
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::agents::{NewRun, Run, RunCancel, RunKind, StartedRun, TurnOf};
 use store::{Store, StoreError};
@@ -260,12 +261,12 @@ pub struct CancelListener {
 
 impl CancelRequests {
     pub fn listen(self: &Arc<Self>, run: Uuid, cancel: CancellationToken) -> CancelListener {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(run, cancel);
+        self.0.lock().insert(run, cancel);
         CancelListener { cancel_requests: self.clone(), run }
     }
 
     fn request(&self, run: Uuid) {
-        if let Some(cancel) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&run) {
+        if let Some(cancel) = self.0.lock().get(&run) {
             cancel.cancel();
         }
     }
@@ -273,6 +274,6 @@ impl CancelRequests {
 
 impl Drop for CancelListener {
     fn drop(&mut self) {
-        self.cancel_requests.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
+        self.cancel_requests.0.lock().remove(&self.run);
     }
 }

@@ -57,11 +57,11 @@ impl Agents {
         if !run.state.is_terminal() || unpaid::withholds(order, run) {
             return Ok(StoredResult::default());
         }
-        let payload = self.store.run_luggage(run.id).await.map_err(from_store)?.unwrap_or_default();
+        let payload = self.store.run_payload(run.id).await.map_err(from_store)?.unwrap_or_default();
         let Some(packed) = payload.result else { return Ok(StoredResult::default()) };
-        StoredResult::unpack(&packed).ok_or_else(|| {
-            tracing::error!(run = %run.id, "the result of a run cannot be read");
-            Error::already_logged("the result of a run cannot be read")
+        StoredResult::unpack(&packed).map_err(|error| {
+            tracing::error!(run = %run.id, %error, "the result of a run cannot be read");
+            Error::already_logged(error)
         })
     }
 

@@ -2,13 +2,14 @@
 //! while they waited. Every process looks after them; each round is bounded, and several processes may do it
 //! at once.
 
+use super::attempt::unpack_artifact;
 use super::ending::RunEnding;
 use super::events::RunEvents;
 use super::order::Order;
 use super::{open_agents, trace_event};
 use agent::{AgentError, AgentErrorCode, AgentErrorSource, AgentEvent, AgentOutcome};
 use store::agents::{NewEvent, Run, RunEnd, RunLease, RunStep};
-use store::{Store, StoreResult};
+use store::{RunStore, StoreResult};
 use uuid::Uuid;
 use wire::agent::TraceFact;
 
@@ -18,7 +19,7 @@ pub const MAX_LOST_WORKERS: u32 = 5;
 const MAX_ENDED_TOGETHER: u32 = 32;
 
 /// Takes back runs of lost workers, and ends what must not go on.
-pub async fn sweep_runs(store: &dyn Store) -> StoreResult<u64> {
+pub async fn sweep_runs(store: &dyn RunStore) -> StoreResult<u64> {
     let taken_back = store.sweep_runs().await?;
     if taken_back > 0 {
         tracing::info!(runs = taken_back, "took back runs of lost workers");
@@ -27,7 +28,7 @@ pub async fn sweep_runs(store: &dyn Store) -> StoreResult<u64> {
     for run in store.stranded_runs(MAX_LOST_WORKERS, MAX_ENDED_TOGETHER).await? {
         let ending = if run.cancel_requested {
             RunEnding::cancelled()
-        } else if run.lost > MAX_LOST_WORKERS {
+        } else if run.lost_leases > MAX_LOST_WORKERS {
             RunEnding::lost()
         } else if run.deadline_at.is_none() {
             RunEnding::never_begun()
@@ -40,11 +41,9 @@ pub async fn sweep_runs(store: &dyn Store) -> StoreResult<u64> {
 }
 
 /// Ends a run that waits for a worker; whether it still did.
-pub async fn end_waiting(store: &dyn Store, run: &Run, ending: RunEnding) -> StoreResult<bool> {
-    let ending = match store.run_luggage(run.id).await?.and_then(|payload| payload.artifact) {
-        Some(packed) => ending.with_partial(
-            crate::scrape::cache::unpack(&packed).ok().and_then(|json| serde_json::from_slice(&json).ok()),
-        ),
+pub async fn end_waiting(store: &dyn RunStore, run: &Run, ending: RunEnding) -> StoreResult<bool> {
+    let ending = match store.run_payload(run.id).await?.and_then(|payload| payload.artifact) {
+        Some(packed) => ending.with_partial(unpack_artifact(&packed)),
         None => ending,
     };
     let order = Order::from_run(run).ok();
@@ -62,7 +61,7 @@ pub async fn end_waiting(store: &dyn Store, run: &Run, ending: RunEnding) -> Sto
 }
 
 /// Ends a run whose request cannot be read any more.
-pub async fn end_unreadable(store: &dyn Store, lease: &RunLease, why: &str) {
+pub async fn end_unreadable(store: &dyn RunStore, lease: &RunLease, why: &str) {
     let ending = RunEnding::broken(why);
     let step = RunStep { events: vec![finished(lease.run, &ending)], ..RunStep::default() };
     let end = RunEnd { state: ending.state(), error: ending.error(), result: None, step };
@@ -71,7 +70,7 @@ pub async fn end_unreadable(store: &dyn Store, lease: &RunLease, why: &str) {
     }
 }
 
-async fn closing(store: &dyn Store, run: Uuid, ending: &RunEnding) -> StoreResult<Vec<NewEvent>> {
+async fn closing(store: &dyn RunStore, run: Uuid, ending: &RunEnding) -> StoreResult<Vec<NewEvent>> {
     let fault = AgentError {
         code: AgentErrorCode::ParentFinished,
         source: AgentErrorSource::System,

@@ -5,8 +5,8 @@ use super::order::Order;
 use super::start::Agents;
 use super::unpaid;
 use crate::callers::Caller;
-use crate::crawl::watch::WatcherPermit;
 use crate::time::iso;
+use crate::watchers::WatcherPermit;
 use crate::{Error, from_store};
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +84,7 @@ impl Agents {
             return Err(Kind::SnapshotNotFound.into());
         }
         let packed = self.store.run_snapshot(id, snapshot_id).await.map_err(from_store)?;
-        let plain = crate::scrape::cache::unpack(&packed.ok_or(Kind::SnapshotNotFound)?);
+        let plain = crate::compression::unpack(&packed.ok_or(Kind::SnapshotNotFound)?);
         let snapshot = String::from_utf8(plain.map_err(Error::internal)?).map_err(Error::internal)?;
         Ok(AgentSnapshot { success: true, id, snapshot_id, snapshot })
     }

@@ -1,12 +1,13 @@
 //! What a brain reports, as events of the trace. Their size is bounded, whatever a brain says.
 
+use crate::stored_json;
 use agent::{
     Actor, ActorRole, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent, AgentOutcome, Change, Phase,
 };
 use serde_json::{Value, json};
 use store::agents::NewEvent;
 use uuid::Uuid;
-use wire::agent::{ArtifactChange, TraceAgent, TraceBody, TraceError, TraceFact};
+use wire::agent::{ArtifactChange, ToolCallResult, TraceAgent, TraceBody, TraceError, TraceFact};
 
 /// Characters of a name, a message and a text.
 const MAX_NAME_CHARS: usize = 200;
@@ -29,8 +30,9 @@ pub fn new_event(actor: &Actor, fact: TraceFact) -> NewEvent {
         name: cut(&actor.name, MAX_NAME_CHARS),
         parent_id: actor.parent,
     };
-    // Our own plain data always serialises.
-    let body = serde_json::to_string(&TraceBody { agent, fact }).unwrap_or_default();
+    let body = stored_json::to_text("an event of an agent run", &TraceBody { agent, fact });
+    // Plain data of ours always serialises. If it did not, the run would lose this event and not its work.
+    let body = stored_json::or_log(body).unwrap_or_else(|| "{}".to_owned());
     NewEvent { id: Uuid::now_v7(), actor: actor.id, body }
 }
 
@@ -56,7 +58,12 @@ pub fn to_fact(told: &AgentEvent, snapshot: Uuid) -> TraceFact {
         AgentEvent::ToolFinished { call, tool, result } => TraceFact::ToolCallFinished {
             tool_call_id: *call,
             tool_name: cut(tool, MAX_NAME_CHARS),
-            result: bounded(result),
+            result: match result {
+                agent::ToolCallResult::Output(output) => ToolCallResult::Output(bounded(output)),
+                agent::ToolCallResult::Error(error) => {
+                    ToolCallResult::Error { error: cut(error, MAX_MESSAGE_CHARS) }
+                }
+            },
         },
         AgentEvent::Artifact { change, changed_fields, items, source, .. } => {
             let fields = changed_fields.iter().take(MAX_FIELDS);
@@ -168,6 +175,7 @@ mod tests {
         let long = "ä".repeat(100_000);
         let actor = Actor { name: long.clone(), ..system_actor(Uuid::nil()) };
         let call = Uuid::nil();
+        let finished = |result| AgentEvent::ToolFinished { call, tool: "x".into(), result };
         let fault = AgentError {
             code: AgentErrorCode::Internal,
             source: AgentErrorSource::Tool,
@@ -178,7 +186,8 @@ mod tests {
             AgentEvent::Progress { phase: Phase::Working, message: long.clone() },
             AgentEvent::Reasoning { text: long.clone() },
             AgentEvent::ToolStarted { call, tool: long.clone(), parameters: json!({ "page": long }) },
-            AgentEvent::ToolFinished { call, tool: "x".into(), result: json!([long]) },
+            finished(agent::ToolCallResult::Output(json!([long]))),
+            finished(agent::ToolCallResult::Error(long.clone())),
             AgentEvent::Error(fault),
             AgentEvent::Artifact {
                 change: Change::Update,

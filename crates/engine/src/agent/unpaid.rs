@@ -6,10 +6,11 @@
 //! shown at once.
 
 use super::order::Order;
+use crate::stored_json;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use store::agents::{Run, RunState};
-use wire::agent::{TraceBody, TraceFact};
+use wire::agent::{ToolCallResult, TraceBody, TraceFact};
 
 /// Tools whose parameters say what is looked for, and nothing of what was found.
 const TOOLS_SHOWN: [&str; 5] = ["search", "map", "scrape", "read_passages", "delegate"];
@@ -32,13 +33,13 @@ pub fn shown_event(body: &str) -> Cow<'_, str> {
         TraceFact::ToolCallStarted { tool_name, parameters, .. } => {
             *parameters = shown_input(tool_name, parameters.take());
         }
-        // An error is not a result.
-        TraceFact::ToolCallFinished { result, .. } if result.get("error").is_none() => *result = withheld(),
+        // An error is shown: it has no values of pages.
+        TraceFact::ToolCallFinished { result: ToolCallResult::Output(output), .. } => *output = withheld(),
         TraceFact::ReasoningSummary { text } => WITHHELD.clone_into(text),
         _ => return Cow::Borrowed(body),
     }
-    // Our own plain data always serialises.
-    Cow::Owned(serde_json::to_string(&event).unwrap_or_default())
+    let shown = stored_json::or_log(stored_json::to_text("an event of an agent run", &event));
+    Cow::Owned(shown.unwrap_or_else(|| withheld().to_string()))
 }
 
 fn withheld() -> Value {
@@ -50,6 +51,7 @@ mod tests {
     use super::*;
     use crate::agent::trace_event;
     use agent::AgentEvent;
+    use agent::ToolCallResult::{Error, Output};
     use uuid::Uuid;
 
     fn body(told: &AgentEvent) -> String {
@@ -65,11 +67,11 @@ mod tests {
         let (call, secret) = (Uuid::nil(), json!({ "fields": [{ "value": "Oak 12.50" }] }));
         let started =
             |tool: &str| AgentEvent::ToolStarted { call, tool: tool.to_owned(), parameters: secret.clone() };
-        let finished = |result: Value| AgentEvent::ToolFinished { call, tool: "record".to_owned(), result };
+        let finished = |result| AgentEvent::ToolFinished { call, tool: "record".to_owned(), result };
         for told in [
             started("record"),
             started("calculate"),
-            finished(secret.clone()),
+            finished(Output(secret.clone())),
             AgentEvent::Reasoning { text: "Oak 12.50".to_owned() },
         ] {
             let body = body(&told);
@@ -77,7 +79,7 @@ mod tests {
             assert!(body.contains("Oak") && !shown.contains("Oak"), "{shown}");
             serde_json::from_str::<TraceBody>(&shown).expect("still an event");
         }
-        for told in [started("scrape"), finished(json!({ "error": "Oak 12.50" })), AgentEvent::AgentStarted] {
+        for told in [started("scrape"), finished(Error("Oak 12.50".to_owned())), AgentEvent::AgentStarted] {
             let body = body(&told);
             assert_eq!(shown_event(&body), body);
         }

@@ -4,20 +4,24 @@
 
 use super::order::Order;
 use crate::Error;
+use crate::allowed_urls::{AddressRule, Stay};
 use crate::callers::Caller;
+use crate::cpu_pool::CpuJob;
 use crate::map::{self, MapPlan};
-use crate::scrape::cpu_pool::CpuJob;
 use crate::scrape::fetched_page::FetchedPage;
-use crate::scrape::plan::{AddressRule, NamedLogins, NamedPage, Stay};
-use crate::scrape::{ScrapePlan, ScrapedPage, Scraper, cache};
+use crate::scrape::plan::{NamedLogins, NamedPage};
+use crate::scrape::{Ladder, ScrapePlan, ScrapedPage, Scraper};
+use crate::services::Services;
 use agent::{AgentPage, BlockingWork, PageLink, Task, Web, WebError, WebHit, WebResults};
+use content::metadata::Metadata;
+use content::sniff::ContentKind;
+use content::{Page, PageSource};
 use net::{CredentialScope, Credentials, Deadline};
-use serde::Deserialize;
+use parking_lot::Mutex;
 use sites::{PageUrl, Scope, ScopeRules, UrlEquivalence};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use store::Store;
 use tokio::sync::OnceCell;
 use url::Url;
 use uuid::Uuid;
@@ -55,7 +59,7 @@ pub trait WebSearch: Send + Sync {
 
 /// The web of one attempt at a run.
 pub struct RunWeb {
-    store: Arc<dyn Store>,
+    services: Services,
     scraper: Arc<Scraper>,
     search: Option<Arc<dyn WebSearch>>,
     caller: Arc<Caller>,
@@ -86,7 +90,7 @@ impl std::fmt::Debug for RunWeb {
 /// What pages are read with.
 #[derive(Clone)]
 pub struct WebSources {
-    pub store: Arc<dyn Store>,
+    pub services: Services,
     pub scraper: Arc<Scraper>,
     pub search: Option<Arc<dyn WebSearch>>,
 }
@@ -98,17 +102,17 @@ impl RunWeb {
         order: &Order,
         deadline: Deadline,
     ) -> Result<Self, Error> {
-        let formats = ["markdown", "rawHtml"].map(|name| FormatInput::Plain(name.to_owned()));
-        let options = ScrapeOptions { formats: Some(formats.into()), ..order.scrape.clone() };
+        let formats = Some(vec![FormatInput::Plain("markdown".to_owned())]);
+        let options = ScrapeOptions { formats, ..order.scrape.clone() };
         // Credentials are for the addresses that the caller named, and not for those that a search or a page
         // names.
         let mut template = ScrapePlan::template(&options, false, order.scope())?;
         template.access.waits_for_browser = true;
         let only = order.task.strict.then(|| AllowedPages::from_task(&order.task));
-        let WebSources { store, scraper, search } = sources;
+        let WebSources { services, scraper, search } = sources;
         let memory = Mutex::default();
         let logins = order.logins.clone();
-        Ok(Self { store, scraper, search, caller, template, logins, options, only, deadline, memory })
+        Ok(Self { services, scraper, search, caller, template, logins, options, only, deadline, memory })
     }
 
     /// The credentials sent with requests for an address; none for one that the caller did not name.
@@ -127,7 +131,7 @@ impl RunWeb {
 
     /// Parses an address and checks that the run may fetch it.
     fn allowed_address(&self, written: &str) -> Result<PageUrl, WebError> {
-        let page = NamedPage::parse(written, &|host| self.scraper.names_host(host));
+        let page = NamedPage::parse(written, &|host| self.services.names_host(host));
         let url = page.map_err(|error| web_error(&error))?.url;
         let address = PageUrl::from_url(url, ALIKE).map_err(|error| forbidden(&error.to_string()))?;
         if self.only.as_ref().is_some_and(|only| !only.names(&address)) {
@@ -137,7 +141,7 @@ impl RunWeb {
     }
 
     fn memo(&self, key: &str) -> Arc<PageMemo> {
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self.memory.lock();
         memory.entry(key.to_owned()).or_default().clone()
     }
 
@@ -149,7 +153,7 @@ impl RunWeb {
 
     /// Work on pages of the run; each piece has its own bounds.
     fn job(&self) -> CpuJob {
-        self.scraper.ladder().cpu_pool.job(self.caller.team, CAPABILITY, self.deadline)
+        self.services.cpu_pool.job(self.caller.team, CAPABILITY, self.deadline)
     }
 
     async fn fetch(&self, address: &PageUrl) -> Result<AgentPage, WebError> {
@@ -160,57 +164,77 @@ impl RunWeb {
         if self.only.is_some() {
             plan.access.allowed.site = Some(stay(address)?);
         }
-        let see = |capture: &FetchedPage| {
-            let links = capture.page.links().into_iter().take(MAX_LINKS);
-            let links = links.map(|link| PageLink { url: link.url, text: link.text }).collect();
-            (capture.response.status, capture.response.url.to_string(), links)
-        };
         let plan = Arc::new(plan);
-        let gathering = self.scraper.scrape_page(&self.caller, &plan, Uuid::now_v7(), "", CAPABILITY, see);
-        let gathered = gathering.await.map_err(|error| web_error(&error))?;
-        self.seen(gathered).await
-    }
-
-    async fn seen(&self, gathered: ScrapedPage<(u16, String, Vec<PageLink>)>) -> Result<AgentPage, WebError> {
-        let ScrapedPage { document, page, seen: (status, url, links), .. } = gathered;
+        let job = self.services.cpu_pool.job(self.caller.team, CAPABILITY, Deadline::after(timeout));
+        let scraping =
+            self.scraper.scrape_page(&self.caller, &plan, Uuid::now_v7(), "", &job, FetchedParts::new);
+        let scraped = scraping.await.map_err(|error| web_error(&error))?;
+        let ScrapedPage { document, page, seen: parts, .. } = scraped;
+        let status = parts.status;
         if status >= 400 {
             let retryable = matches!(status, 429 | 500 | 502..=504);
             return Err(WebError { message: format!("the site answered with status {status}"), retryable });
         }
         if let Some(page) = page
-            && let Err(error) = self.store.put_page(self.caller.team, page).await
+            && let Err(error) = self.services.store.put_page(self.caller.team, page).await
         {
             tracing::warn!(%error, "a page of a run could not be cached");
         }
-        let job = self.job();
-        let read = job.run(move || {
-            let json = cache::unpack(&document).ok()?;
-            serde_json::from_slice::<PageDocument>(&json).ok()
-        });
-        let read = read.await.ok().flatten().ok_or_else(|| forbidden("the page could not be read"))?;
         Ok(AgentPage {
-            url,
-            title: read.metadata.title.filter(|title| !title.is_empty()),
-            markdown: read.markdown.unwrap_or_default().into(),
-            links,
-            html: read.raw_html.unwrap_or_default().into(),
+            url: parts.url,
+            title: parts.title,
+            markdown: document.markdown.unwrap_or_default().into(),
+            links: parts.links,
+            page: parts.page,
             credits: PAGE_CREDITS,
         })
     }
 }
 
-/// The parts of a stored document that a run needs.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct PageDocument {
-    markdown: Option<String>,
-    raw_html: Option<String>,
-    metadata: PageMetadata,
+/// What a run needs of a fetched page besides its text.
+struct FetchedParts {
+    status: u16,
+    url: String,
+    title: Option<String>,
+    links: Vec<PageLink>,
+    page: Arc<Page>,
 }
 
-#[derive(Deserialize)]
-struct PageMetadata {
-    title: Option<String>,
+impl FetchedParts {
+    fn new(fetched: &FetchedPage, said: &Metadata) -> Self {
+        let links = fetched.page.links().into_iter().take(MAX_LINKS);
+        Self {
+            status: fetched.response.status,
+            url: fetched.response.url.to_string(),
+            title: said.wire_title().filter(|title| !title.is_empty()).map(str::to_owned),
+            links: links.map(|link| PageLink { url: link.url, text: link.text }).collect(),
+            page: page_tree(fetched),
+        }
+    }
+}
+
+/// The tree of a page for a run: the one that was parsed to scrape it. Only a page that is too large to be
+/// kept for a whole run is parsed again, within tighter limits. A scrape makes no tree of plain text and
+/// data; they are parsed here as markup, because a run looks for its values in a tree.
+fn page_tree(fetched: &FetchedPage) -> Arc<Page> {
+    let page = &fetched.page;
+    let is_usable = match page.kind() {
+        ContentKind::Html => page.is_within(&agent::PAGE_LIMITS),
+        ContentKind::Binary(_) => true,
+        ContentKind::Json | ContentKind::Xml | ContentKind::Text => false,
+    };
+    if is_usable {
+        return page.clone();
+    }
+    let response = &fetched.response;
+    let decoded = html::decode::decode(&response.body, response.content_type.as_deref());
+    let source = PageSource {
+        bytes: decoded.text.as_bytes(),
+        content_type: Some("text/html; charset=utf-8"),
+        url: Some(&response.url),
+        status: None,
+    };
+    Arc::new(Page::parse(&source, &agent::PAGE_LIMITS))
 }
 
 /// The addresses of the request, which are the only ones that may be fetched.
@@ -312,19 +336,57 @@ impl Web for RunWeb {
             threat_protection: self.options.threat_protection.clone(),
             ..MapRequest::default()
         };
-        let plan = MapPlan::resolve(&asked, &|host| self.scraper.names_host(host));
+        let plan = MapPlan::resolve(&asked, &|host| self.services.names_host(host));
         let mut plan = plan.map_err(|error| web_error(&error))?;
         if self.only.is_some() {
             plan.allowed.site = Some(stay(&address)?);
         }
         plan.credentials = self.credentials(address.url());
         plan.waits_for_browser = true;
-        let slots = || self.scraper.browser_slot(&self.caller, plan.waits_for_browser);
-        let answer = map::map(self.scraper.ladder(), &plan, &slots, self.caller.team, Uuid::now_v7()).await;
+        let slots = || self.services.limiter.request_slot(&self.caller, plan.waits_for_browser);
+        let ladder = Ladder::new(&self.services);
+        let answer = map::map(&ladder, &plan, &slots, self.caller.team, Uuid::now_v7()).await;
         let answer = answer.map_err(|error| web_error(&error))?;
         let link =
             |link: wire::map::MapLink| PageLink { url: link.url, text: link.title.unwrap_or_default() };
         let items = answer.links.into_iter().map(link).collect();
         Ok(WebResults { items, credits: MAP_CREDITS, note: answer.warning })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const URL: &str = "https://a.test/list";
+
+    fn parts(fetched: &FetchedPage) -> FetchedParts {
+        FetchedParts::new(fetched, &crate::scrape::document::page_metadata(fetched))
+    }
+
+    #[test]
+    fn a_run_reads_the_tree_that_the_scrape_parsed() {
+        let html = "<title>Trees</title><p>Price: 12 <a href=/oak>Oak</a>";
+        let fetched = FetchedPage::for_test(URL, "text/html", html);
+        let parts = parts(&fetched);
+        assert!(Arc::ptr_eq(&parts.page, &fetched.page), "parsed once");
+        assert_eq!((parts.status, &*parts.url, parts.title.as_deref()), (200, URL, Some("Trees")));
+        assert_eq!(parts.links, [PageLink { url: "https://a.test/oak".into(), text: "Oak".into() }]);
+    }
+
+    #[test]
+    fn a_page_too_large_for_a_run_is_cut() {
+        let html = "<br>x".repeat(agent::PAGE_LIMITS.nodes / 2);
+        let fetched = FetchedPage::for_test(URL, "text/html", &html);
+        assert!(!fetched.page.truncated(), "a scrape takes more");
+        assert!(page_tree(&fetched).truncated());
+    }
+
+    #[test]
+    fn plain_text_becomes_a_tree_for_a_run() {
+        let fetched = FetchedPage::for_test(URL, "text/plain", "Price: 12 <b>crowns</b>");
+        assert_eq!(fetched.page.dom().text_content(fetched.page.dom().root()), "");
+        let tree = page_tree(&fetched);
+        assert_eq!(tree.dom().text_content(tree.dom().root()), "Price: 12 crowns");
     }
 }

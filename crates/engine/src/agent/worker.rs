@@ -7,6 +7,7 @@ use super::web::{WebSearch, WebSources};
 use crate::models::{self, Models};
 use crate::plans::Plans;
 use crate::scrape::Scraper;
+use crate::services::Services;
 use crate::storage::Storage;
 use crate::work::{LeaseTimes, LeaseWorker, LeasedQueue, Signals, SlotShare, WorkerOptions, plan_slots};
 use agent::Brain;
@@ -45,6 +46,7 @@ impl std::fmt::Debug for RunQueue {
 
 /// What runs are worked on with.
 pub struct AgentTools {
+    pub services: Services,
     pub scraper: Arc<Scraper>,
     pub search: Option<Arc<dyn WebSearch>>,
     pub brain: Arc<dyn Brain>,
@@ -79,12 +81,12 @@ impl AgentWorker {
             owner: Uuid::now_v7(),
             limit: 0,
             lease_for: times.lease,
-            most_lost: MAX_LOST_WORKERS,
+            max_lost_leases: MAX_LOST_WORKERS,
             plans: plan_slots(plans),
             other_plans: plans.get("").concurrency,
         };
-        let AgentTools { scraper, search, brain } = tools;
-        let sources = WebSources { store: store.clone(), scraper, search };
+        let AgentTools { services, scraper, search, brain } = tools;
+        let sources = WebSources { services, scraper, search };
         let services =
             RunServices { store, sources, brain, plans: plans.clone(), write_retry_limit: times.lease };
         let queue =

@@ -2,16 +2,18 @@
 
 use super::known_urls::KnownUrls;
 use super::order::{Order, SitemapUse};
+use crate::allowed_urls::{AddressRule, Stay};
 use crate::callers::Caller;
 use crate::plans::Plans;
 use crate::scrape::ScrapePlan;
-use crate::scrape::plan::{AddressRule, NamedPage, Stay};
+use crate::scrape::plan::NamedPage;
 use crate::webhooks::Events;
 use crate::{Error, from_store};
 use net::{Credentials, Login};
+use parking_lot::Mutex;
 use sites::{PageUrl, Scope};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use store::Store;
 use store::crawls::{Crawl, CrawlKind};
 use uuid::Uuid;
@@ -181,7 +183,7 @@ impl CrawlContexts {
         self.open().remove(&id);
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<Uuid, Arc<CrawlContext>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> parking_lot::MutexGuard<'_, HashMap<Uuid, Arc<CrawlContext>>> {
+        self.open.lock()
     }
 }

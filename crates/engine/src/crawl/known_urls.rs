@@ -3,9 +3,9 @@
 //! else.
 
 use super::outcome::Lead;
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use store::crawls::EntryKey;
 
 /// Two hashes of a link.
@@ -29,7 +29,7 @@ struct KnownSets {
 
 impl KnownUrls {
     pub fn contains(&self, key: &EntryKey) -> bool {
-        self.read().keys.contains(key)
+        self.known_sets().keys.contains(key)
     }
 
     pub fn add(&self, keys: impl IntoIterator<Item = EntryKey>) {
@@ -53,7 +53,7 @@ impl KnownUrls {
         // other work may wait for it.
         let links: Vec<(Fingerprint, T)> = links.map(|link| (self.fingerprint(url(&link)), link)).collect();
         let unknown: Vec<(Fingerprint, T)> = {
-            let known = self.read();
+            let known = self.known_sets();
             links.into_iter().filter(|(fingerprint, _)| !known.links.contains(fingerprint)).collect()
         };
         let made: Vec<(Fingerprint, Lead)> =
@@ -61,7 +61,7 @@ impl KnownUrls {
         let mut known_links = Vec::new();
         let mut leads = Vec::new();
         {
-            let known = self.read();
+            let known = self.known_sets();
             let mut here = HashSet::new();
             for (fingerprint, lead) in made {
                 if known.keys.contains(&lead.key) {
@@ -86,12 +86,12 @@ impl KnownUrls {
         (self.hashers.0.hash_one(url), self.hashers.1.hash_one(url))
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, KnownSets> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    fn known_sets(&self) -> RwLockReadGuard<'_, KnownSets> {
+        self.known.read()
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, KnownSets> {
-        self.known.write().unwrap_or_else(PoisonError::into_inner)
+        self.known.write()
     }
 }
 

@@ -1,11 +1,11 @@
 //! The lists of a site: the sitemaps that its robots.txt names or that lie where sitemaps do, and feeds.
 
 use super::context::{CrawlContext, CrawlSite};
-use super::order::{entry_key, host_of};
+use super::order::host_of;
 use super::outcome::{ListedUrls, Outcome};
 use super::page::{CAPABILITY, LeadJudge, PageServices};
+use crate::hashed_keys::entry_key;
 use crate::map::sitemaps::{self, SitemapCandidate};
-use content::budget;
 use net::{Deadline, FetchError, Request};
 use sites::sitemap::SitemapEntry;
 use sites::{Discovery, PageUrl, Robots};
@@ -41,7 +41,7 @@ async fn fetch_lists(
     site: &CrawlSite,
     url: &Url,
 ) -> ListedUrls {
-    let (ladder, politeness) = (services.scraper.ladder(), services.politeness);
+    let PageServices { services, politeness, .. } = services;
     let deadline = Deadline::after(LISTS_TIMEOUT);
     let start = site.start.url();
     // robots.txt also names sitemaps, which are read even where its rules are ignored.
@@ -66,10 +66,10 @@ async fn fetch_lists(
         }
         (found.len() as u64) < max_named
     };
-    let tally = sitemaps::read_sitemaps(&ladder.fetcher, &ask, first, deadline, note).await;
+    let tally = sitemaps::read_sitemaps(&services.fetcher, &ask, first, deadline, note).await;
     let cut = tally.cut || found.len() as u64 >= max_named;
     let deadline = Deadline::after(JUDGING_TIMEOUT);
-    let job = ladder.cpu_pool.job(context.caller.team, CAPABILITY, deadline);
+    let job = services.cpu_pool.job(context.caller.team, CAPABILITY, deadline);
     let judging = context.clone();
     let listed = job.run(move || judge(&judging, &found, &robots, deadline)).await;
     let listed = listed.unwrap_or_else(|_| ListedUrls { cut: true, ..ListedUrls::default() });

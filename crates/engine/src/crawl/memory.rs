@@ -2,13 +2,15 @@
 //! crawl.
 
 use super::outcome::Likeness;
-use crate::scrape::cache;
+use crate::stored_json;
 use serde::{Deserialize, Serialize};
 use sites::TrapState;
 use std::collections::BTreeMap;
 use store::Millis;
 use store::crawls::EntryKey;
 
+/// What errors about it call it.
+const MEMORY: &str = "what settlements of a crawl remember";
 /// Pages that named a canonical page, and fingerprints of pages whose addresses differ in their query only.
 const MAX_CANONICAL: usize = 20_000;
 const MAX_LIKENESSES: usize = 20_000;
@@ -27,7 +29,7 @@ pub struct SettlementMemory {
 
 impl SettlementMemory {
     pub fn from_stored(stored: Option<&[u8]>, now: Millis) -> Self {
-        let read = stored.and_then(|packed| serde_json::from_slice(&cache::unpack(packed).ok()?).ok());
+        let read = stored.and_then(|packed| stored_json::or_log(stored_json::unpack(MEMORY, packed)));
         read.unwrap_or_else(|| Self {
             traps: TrapState::new(year_of(now)),
             canonical: BTreeMap::new(),
@@ -38,8 +40,7 @@ impl SettlementMemory {
 
     /// What is to be stored; none when that is stored already.
     pub fn to_stored(&self, stored: Option<&[u8]>) -> Option<Vec<u8>> {
-        // Plain data of ours always serialises.
-        let packed = cache::pack(&serde_json::to_vec(self).ok()?).ok()?;
+        let packed = stored_json::or_log(stored_json::pack(MEMORY, self))?;
         (stored != Some(packed.as_slice())).then_some(packed)
     }
 

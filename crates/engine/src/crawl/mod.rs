@@ -22,12 +22,14 @@ mod tests;
 pub mod watch;
 pub mod worker;
 
+use crate::stored_json;
 use store::crawls::Crawl;
-use store::{Store, StoreResult};
+pub use store::crawls::CrawlKind;
+use store::{CrawlStore, Store, StoreResult};
 
 use context::events_of;
 
-pub use order::{Follow, Order, SitemapUse, Webhook, entry_key, host_of, lists_key, written_key};
+pub use order::{Follow, Order, SitemapUse, host_of};
 pub use start::{CrawlAccepted, Crawler};
 pub use worker::{CrawlWorker, take_back_pages};
 
@@ -35,7 +37,7 @@ pub use worker::{CrawlWorker, take_back_pages};
 const MAX_ENDED_TOGETHER: u32 = 32;
 
 /// Ends crawls whose deadline has passed; how many.
-pub async fn fail_overdue(store: &dyn Store) -> StoreResult<u64> {
+pub async fn fail_overdue(store: &dyn CrawlStore) -> StoreResult<u64> {
     let mut failed = 0;
     for crawl in store.overdue_crawls(MAX_ENDED_TOGETHER).await? {
         failed += u64::from(fail(store, &crawl, "the crawl did not end in time").await?);
@@ -58,8 +60,11 @@ pub async fn fail_oversized(store: &dyn Store, each: u64, together: u64) -> Stor
     Ok(failed)
 }
 
-async fn fail(store: &dyn Store, crawl: &Crawl, error: &str) -> StoreResult<bool> {
-    let order: Option<Order> = serde_json::from_str(&crawl.request).ok();
+async fn fail(store: &dyn CrawlStore, crawl: &Crawl, error: &str) -> StoreResult<bool> {
+    // A request that could not be decrypted is empty, which was logged when it was read.
+    let order: Option<Order> = (!crawl.request.is_empty())
+        .then(|| stored_json::or_log(stored_json::from_text("the request of a crawl", &crawl.request)))
+        .flatten();
     let events = order.as_ref().and_then(|order| events_of(order, crawl.id, crawl.team_id, crawl.kind));
     let deliveries = events.and_then(|events| events.failed(error)).into_iter().collect();
     store.fail_crawl(crawl.id, error.to_owned(), deliveries).await

@@ -2,40 +2,11 @@
 //! on with it.
 
 use crate::scrape::plan::NamedLogins;
+use crate::webhooks::Webhook;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use sites::{PageUrl, ScopeRules, UrlEquivalence};
-use std::collections::BTreeMap;
-use store::crawls::EntryKey;
+use sites::{ScopeRules, UrlEquivalence};
 use url::Url;
-use wire::SecretHeaders;
 use wire::scrape::ScrapeOptions;
-
-/// What a page is known by in the ledger: equal for addresses that are one page.
-pub fn entry_key(address: &PageUrl) -> EntryKey {
-    short_hash("page", address.key())
-}
-
-/// The same for an address of a batch, which is one page for what is written and nothing else.
-pub fn written_key(written: &str) -> EntryKey {
-    short_hash("page", written)
-}
-
-/// What the lists of a host (robots, sitemaps, feeds) are known by: no page has such a key.
-pub fn lists_key(host: &str) -> EntryKey {
-    short_hash("lists", host)
-}
-
-/// Half of a SHA-256: too long for two addresses to meet by chance, and hardly by force.
-fn short_hash(what: &str, text: &str) -> EntryKey {
-    let mut hash = Sha256::new();
-    hash.update(what);
-    hash.update([0]);
-    hash.update(text);
-    let mut key = EntryKey::default();
-    key.copy_from_slice(&hash.finalize()[..size_of::<EntryKey>()]);
-    key
-}
 
 /// Whose pace counts for an address: its host, with the port where one is written.
 pub fn host_of(url: &Url) -> String {
@@ -108,29 +79,12 @@ pub enum SitemapUse {
     Only,
 }
 
-/// Whom to tell what.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Webhook {
-    pub url: String,
-    #[serde(default)]
-    pub headers: SecretHeaders,
-    #[serde(default)]
-    pub metadata: BTreeMap<String, String>,
-    /// Short names: `started`, `page`, `completed`, `failed`.
-    pub events: Vec<String>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn one_page_has_one_key_and_lists_have_another() {
-        let similar = UrlEquivalence { ignore_query: false, similar: true };
-        let key = |text: &str| entry_key(&PageUrl::parse(text, similar).unwrap());
-        assert_eq!(key("http://www.site.example/a/"), key("https://site.example/a#x"));
-        assert_ne!(key("http://site.example/a"), key("http://site.example/b"));
-        assert_ne!(written_key("site.example"), lists_key("site.example"));
+    fn a_host_is_named_with_the_port_that_is_written() {
         let host = |text: &str| host_of(&Url::parse(text).unwrap());
         assert_eq!(host("http://site.example:80/"), "site.example");
         assert_eq!(host("http://site.example:81/"), "site.example:81");

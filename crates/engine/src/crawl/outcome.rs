@@ -3,11 +3,14 @@
 //! The names of fields and variants are those of stored JSON: crawls of an earlier version are read by them.
 
 use crate::Error;
-use crate::scrape::cache;
+use crate::stored_json::{self, StoredJsonError};
 use serde::{Deserialize, Serialize};
 use sites::Fingerprint;
 use std::borrow::Cow;
 use store::crawls::EntryKey;
+
+/// What errors about an [`Outcome`] call it.
+const OUTCOME: &str = "the outcome of a crawl entry";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Outcome {
@@ -81,16 +84,22 @@ impl EntryError {
         let code = wire.kind.entry().code.unwrap_or("UNKNOWN_ERROR").to_owned();
         Self { code, error: wire.text().to_owned() }
     }
+
+    /// As it is stored with the entry.
+    pub fn to_json(&self) -> String {
+        serde_json::json!({ "code": self.code, "error": self.error }).to_string()
+    }
 }
 
 impl Outcome {
     pub fn pack(&self) -> Vec<u8> {
-        // Plain data of ours always serialises, and memory always compresses.
-        cache::pack(&serde_json::to_vec(self).unwrap_or_default()).unwrap_or_default()
+        // Plain data of ours always serialises, and memory always compresses. If not, the entry fails as unreadable
+        // when it is settled.
+        stored_json::or_log(stored_json::pack(OUTCOME, self)).unwrap_or_default()
     }
 
-    pub fn unpack(packed: &[u8]) -> Option<Self> {
-        serde_json::from_slice(&cache::unpack(packed).ok()?).ok()
+    pub fn unpack(packed: &[u8]) -> Result<Self, StoredJsonError> {
+        stored_json::unpack(OUTCOME, packed)
     }
 }
 

@@ -2,16 +2,19 @@
 //! addresses it leads to.
 
 use super::context::{CrawlContext, CrawlSite};
-use super::order::{entry_key, host_of, written_key};
+use super::order::host_of;
 use super::outcome::{EntryError, Lead, Likeness, Outcome, PageFindings};
 use super::politeness::Politeness;
 use crate::Error;
+use crate::cpu_pool::CpuJob;
+use crate::hashed_keys::{entry_key, written_key};
 use crate::scrape::fetched_page::FetchedPage;
 use crate::scrape::plan::NamedPage;
-use crate::scrape::{ScrapedPage, Scraper};
-use content::budget;
+use crate::scrape::{ScrapedPage, Scraper, cache, document};
+use crate::services::Services;
 use content::link::Link;
 use content::metadata::Metadata;
+use net::Deadline;
 use sites::robots::page_rules;
 use sites::{Decision, Discovery, Fingerprint, PageUrl, Robots};
 use std::borrow::Cow;
@@ -21,6 +24,7 @@ use store::crawls::{AttemptEnd, ClaimedEntry, CrawlKind};
 use url::Url;
 use uuid::Uuid;
 use wire::Kind;
+use wire::scrape::Document;
 
 /// What work on pages is counted under.
 pub(super) const CAPABILITY: &str = "crawl";
@@ -38,6 +42,7 @@ const MAX_FEEDS: usize = 8;
 /// What pages are scraped with.
 #[derive(Debug, Clone, Copy)]
 pub struct PageServices<'a> {
+    pub services: &'a Services,
     pub scraper: &'a Scraper,
     pub politeness: &'a Politeness,
 }
@@ -68,20 +73,17 @@ pub async fn scrape_page(
     plan.timeout = services.politeness.timeout_for(host, plan.timeout);
     let plan = Arc::new(plan);
     let (finder, depth, asked) = (context.clone(), entry.depth, entry.host.clone());
-    let see = move |capture: &FetchedPage| {
+    let see = move |capture: &FetchedPage, said: &Metadata| {
         let answer = (capture.response.status, capture.response.retry_after);
         let seen = finder
             .site
             .as_ref()
-            .map(|site| find_leads(&finder, site, capture, (depth, &asked), robots.as_deref()));
+            .map(|site| find_leads(&finder, site, (capture, said), (depth, &asked), robots.as_deref()));
         (answer, seen.unwrap_or_default())
     };
     let id = page_id(context.id, entry.lease.seq);
-    match services
-        .scraper
-        .scrape_page(&context.caller, &plan, id, &context.order.base_url, CAPABILITY, see)
-        .await
-    {
+    let job = services.services.cpu_pool.job(context.team, CAPABILITY, Deadline::after(plan.timeout));
+    match services.scraper.scrape_page(&context.caller, &plan, id, &context.order.base_url, &job, see).await {
         Ok(ScrapedPage { seen: ((status @ (429 | 503), retry_after), _), .. }) => {
             let error = Error::SiteStatus(status);
             throttled(services.politeness, entry, retry_after, EntryError::from_error(&error)).await
@@ -98,10 +100,14 @@ pub async fn scrape_page(
                     failed(EntryError::from_error(&error))
                 };
             }
+            let packed = match pack_document(&job, gathered.document).await {
+                Ok(packed) => packed,
+                Err(error) => return failed_or_retried(services.politeness, entry, &error),
+            };
             let is_kept = !is_outside(context, entry, &seen);
             AttemptEnd::Fetched {
                 outcome: Outcome::Page(seen).pack(),
-                document: Some(gathered.document),
+                document: Some(packed),
                 page: gathered.page.filter(|_| is_kept),
                 search: gathered.search.filter(|_| is_kept),
             }
@@ -114,6 +120,14 @@ pub async fn scrape_page(
         }
         Err(error) => failed_or_retried(services.politeness, entry, &error),
     }
+}
+
+/// A document as the ledger keeps it.
+async fn pack_document(job: &CpuJob, document: Document) -> Result<Vec<u8>, Error> {
+    // The job itself ended with the scrape.
+    let packing = job.apart(job.deadline());
+    let size = document::size(&document);
+    packing.run_on(size, move || cache::pack_document(&document)).await?
 }
 
 /// What is fetched for an entry: a crawl's addresses are ours, a batch's are as they were written.
@@ -223,12 +237,11 @@ fn retry_later(entry: &ClaimedEntry, error: &Error) -> AttemptEnd {
 fn find_leads(
     context: &CrawlContext,
     site: &CrawlSite,
-    capture: &FetchedPage,
+    (capture, metadata): (&FetchedPage, &Metadata),
     (depth, host): (u32, &str),
     robots: Option<&Robots>,
 ) -> PageFindings {
     let sameness = context.order.follow.sameness();
-    let metadata = capture.page.metadata();
     let Ok(here) = PageUrl::from_url(capture.response.url.clone(), sameness) else {
         return PageFindings::default();
     };
@@ -237,7 +250,7 @@ fn find_leads(
     let sideways = Discovery::Linked { depth, on_own_page: true, nofollow: false };
     let mut seen = PageFindings {
         landed: Some(leads.lead(&here, sideways)),
-        canonical: canonical(&metadata, &here, context).map(|address| leads.lead(&address, sideways)),
+        canonical: canonical(metadata, &here, context).map(|address| leads.lead(&address, sideways)),
         likeness: likeness(capture, here.url()),
         ..PageFindings::default()
     };
@@ -245,7 +258,7 @@ fn find_leads(
         seen.feeds = metadata.feeds.iter().take(MAX_FEEDS).map(|feed| feed.url.clone()).collect();
     }
     if context.follows_links() && own {
-        let nofollow = forbids_following(&metadata, context.agent());
+        let nofollow = forbids_following(metadata, context.agent());
         let lead = |link: Link| {
             // The caller's regular expressions may take their time with each address.
             budget::spend_long();

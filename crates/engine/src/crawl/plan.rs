@@ -1,11 +1,13 @@
 //! What a crawl or a batch request means: every default filled in and every conflict refused before anything
 //! is written.
 
-use super::order::{Follow, Order, SitemapUse, Webhook, entry_key, host_of, lists_key, written_key};
+use super::order::{Follow, Order, SitemapUse, host_of};
+use crate::Error;
+use crate::hashed_keys::{entry_key, lists_key, written_key};
 use crate::models::Models;
-use crate::scrape::ScrapePlan;
 use crate::scrape::plan::{NamedLogins, NamedPage};
-use crate::{Error, derived, webhooks};
+use crate::scrape::{ScrapePlan, derived};
+use crate::webhooks::{self, Webhook};
 use net::{CredentialScope, EgressAllow, Purpose};
 use sites::scope::PatternError;
 use sites::{PageUrl, Scope};

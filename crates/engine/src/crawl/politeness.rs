@@ -3,13 +3,14 @@
 
 use super::order::host_of;
 use crate::Error;
-use crate::scrape::cache::KeyHasher;
+use crate::hashed_keys::KeyHasher;
 use net::{AtLimit, Credentials, Deadline, Fetcher, Limits, Purpose, Request};
+use parking_lot::Mutex;
 use sites::Robots;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::Store;
+use store::CrawlStore;
 use store::crawls::Pace;
 use tokio::sync::OnceCell;
 use url::Url;
@@ -36,7 +37,7 @@ type RobotsCell = Arc<OnceCell<Arc<Robots>>>;
 
 /// One per process.
 pub struct Politeness {
-    store: Arc<dyn Store>,
+    store: Arc<dyn CrawlStore>,
     fetcher: Fetcher,
     robots: Mutex<HashMap<(String, String), (Instant, RobotsCell)>>,
     hosts: Mutex<HashMap<String, HostHealth>>,
@@ -61,7 +62,7 @@ struct HostHealth {
 }
 
 impl Politeness {
-    pub fn new(store: Arc<dyn Store>, fetcher: Fetcher) -> Self {
+    pub fn new(store: Arc<dyn CrawlStore>, fetcher: Fetcher) -> Self {
         Self { store, fetcher, robots: Mutex::default(), hosts: Mutex::default() }
     }
 
@@ -82,7 +83,7 @@ impl Politeness {
             origin = crate::hex(&known_by.finish());
         }
         let cell = {
-            let mut cells = lock(&self.robots);
+            let mut cells = self.robots.lock();
             if cells.len() >= MAX_HOSTS {
                 cells.clear();
             }
@@ -163,17 +164,17 @@ impl Politeness {
 
     /// The timeout for a page of the host: a dead host must not cost the whole timeout for every page.
     pub fn timeout_for(&self, host: &str, asked: Duration) -> Duration {
-        let silent = lock(&self.hosts).get(host).map_or(0, |health| health.silences_in_row);
+        let silent = self.hosts.lock().get(host).map_or(0, |health| health.silences_in_row);
         if silent >= DEAD_AFTER_SILENCES { asked.min(DEAD_HOST_TIMEOUT) } else { asked }
     }
 
     /// Whether a failed page of the host is worth another try.
     pub fn is_dead(&self, host: &str) -> bool {
-        lock(&self.hosts).get(host).is_some_and(|health| health.silences_in_row >= DEAD_AFTER_SILENCES)
+        self.hosts.lock().get(host).is_some_and(|health| health.silences_in_row >= DEAD_AFTER_SILENCES)
     }
 
     fn update<T>(&self, host: &str, change: impl FnOnce(&mut HostHealth) -> T) -> T {
-        let mut hosts = lock(&self.hosts);
+        let mut hosts = self.hosts.lock();
         if hosts.len() >= MAX_HOSTS && !hosts.contains_key(host) {
             hosts.clear();
         }
@@ -195,8 +196,4 @@ impl Politeness {
 
 fn new_cell() -> (Instant, RobotsCell) {
     (Instant::now(), RobotsCell::default())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,17 +3,18 @@
 
 use super::context::{CrawlContext, CrawlContexts};
 use super::memory::SettlementMemory;
-use super::order::{SitemapUse, host_of, lists_key};
+use super::order::{SitemapUse, host_of};
 use super::outcome::{EntryError, Lead, ListedUrls, Outcome, PageFindings};
-use crate::{Error, from_store};
+use crate::hashed_keys::lists_key;
+use crate::{Error, from_store, stored_json};
 use sites::PageUrl;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
-use store::Store;
+use store::CrawlStore;
 use store::crawls::{
     Crawl, CrawlKind, CrawlState, EntryKey, Fate, FetchedEntry, KnownEntry, NewEntry, NewFate, Settled,
-    Settlement, Turn,
+    Settlement, UnsettledCrawl,
 };
 use url::Url;
 use uuid::Uuid;
@@ -33,7 +34,11 @@ const LEDGER_ADDRESSES_PER_PAGE: u64 = 20;
 const MIN_LEDGER_ADDRESSES: u64 = 10_000;
 
 /// Settles what can be settled of a crawl now.
-pub async fn settle(store: &dyn Store, contexts: &CrawlContexts, crawl: Uuid) -> Result<(), Error> {
+pub async fn settle_crawl(
+    store: &dyn CrawlStore,
+    contexts: &CrawlContexts,
+    crawl: Uuid,
+) -> Result<(), Error> {
     let context = match contexts.get(crawl).await {
         Ok(Some(context)) => context,
         Ok(None) => return Ok(()),
@@ -41,11 +46,13 @@ pub async fn settle(store: &dyn Store, contexts: &CrawlContexts, crawl: Uuid) ->
     };
     let mut unfinished = None;
     loop {
-        let Some(turn) = store.turn(crawl, MAX_ENTRIES, FIRST_ATTEMPT_WAIT).await.map_err(from_store)? else {
+        let Some(unsettled) =
+            store.unsettled_crawl(crawl, MAX_ENTRIES, FIRST_ATTEMPT_WAIT).await.map_err(from_store)?
+        else {
             contexts.close(crawl);
             return Ok(());
         };
-        let Some(mut round) = Round::open(&context, &turn, unfinished.take()) else { return Ok(()) };
+        let Some(mut round) = Round::open(&context, &unsettled, unfinished.take()) else { return Ok(()) };
         let keys = round.keys();
         let known = store.entries_by_key(crawl, &keys).await.map_err(from_store)?;
         round.known = keys.into_iter().zip(known).filter_map(|(key, known)| Some((key, known?))).collect();
@@ -60,7 +67,7 @@ pub async fn settle(store: &dyn Store, contexts: &CrawlContexts, crawl: Uuid) ->
         let held = round.accounted_keys();
         let rest = round.unfinished.take();
         let settlement = round.finish();
-        match store.settle(crawl, turn.crawl.version, settlement).await.map_err(from_store)? {
+        match store.settle_entries(crawl, unsettled.crawl.version, settlement).await.map_err(from_store)? {
             Settled::Now(CrawlState::Active) => {
                 context.known_urls.add(held);
                 unfinished = rest;
@@ -75,7 +82,7 @@ pub async fn settle(store: &dyn Store, contexts: &CrawlContexts, crawl: Uuid) ->
 }
 
 /// Ends a crawl whose request cannot be read any more, which no later attempt would change.
-async fn end_if_unreadable(store: &dyn Store, crawl: Uuid, error: Error) -> Result<(), Error> {
+async fn end_if_unreadable(store: &dyn CrawlStore, crawl: Uuid, error: Error) -> Result<(), Error> {
     let found = store.crawl_for_work(crawl).await.map_err(from_store)?;
     if found.is_none_or(|found| !found.request.is_empty()) {
         return Err(error);
@@ -85,10 +92,12 @@ async fn end_if_unreadable(store: &dyn Store, crawl: Uuid, error: Error) -> Resu
 }
 
 fn read_outcome(entry: &FetchedEntry) -> Outcome {
-    entry.outcome.as_deref().and_then(Outcome::unpack).unwrap_or_else(|| {
-        let text = "its workers were lost too often";
-        Outcome::Failed(EntryError::from_error(&Error::with_text(Kind::ScrapeAllFailed, text)))
-    })
+    entry.outcome.as_deref().and_then(|packed| stored_json::or_log(Outcome::unpack(packed))).unwrap_or_else(
+        || {
+            let text = "its workers were lost too often";
+            Outcome::Failed(EntryError::from_error(&Error::with_text(Kind::ScrapeAllFailed, text)))
+        },
+    )
 }
 
 /// One settlement in the making.
@@ -132,13 +141,13 @@ impl<'a> Round<'a> {
     /// Takes as much as one transaction should; none when there is nothing.
     fn open(
         context: &'a CrawlContext,
-        turn: &'a Turn,
+        unsettled: &'a UnsettledCrawl,
         mut unfinished: Option<(u64, Outcome)>,
     ) -> Option<Self> {
-        let memory = SettlementMemory::from_stored(turn.memory.as_deref(), turn.crawl.now);
+        let memory = SettlementMemory::from_stored(unsettled.memory.as_deref(), unsettled.crawl.now);
         let (mut room, mut new_room, mut new_bytes) = (MAX_LEADS, MAX_NEW_LEADS, 0);
         let mut work = Vec::new();
-        for entry in &turn.fetched {
+        for entry in &unsettled.fetched {
             if room == 0 || new_room == 0 || new_bytes >= MAX_NEW_LEAD_BYTES {
                 break;
             }
@@ -164,12 +173,12 @@ impl<'a> Round<'a> {
         }
         (!work.is_empty()).then(|| Self {
             context,
-            crawl: &turn.crawl,
+            crawl: &unsettled.crawl,
             work,
             unfinished: None,
             known: HashMap::new(),
             memory,
-            remembered: turn.memory.as_deref(),
+            remembered: unsettled.memory.as_deref(),
             settlement: Settlement::default(),
             found_at: HashMap::new(),
             revived: HashSet::new(),
@@ -235,8 +244,7 @@ impl<'a> Round<'a> {
         let delivery =
             self.context.events().and_then(|events| events.page_failed(&failure.error, &entry.url));
         self.settlement.deliveries.extend(delivery);
-        // Plain data of ours always serialises.
-        Fate::Failed(serde_json::to_string(failure).unwrap_or_default())
+        Fate::Failed(failure.to_json())
     }
 
     fn list(&mut self, listed: &ListedUrls, from: usize, to: usize) {

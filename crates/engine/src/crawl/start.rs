@@ -5,9 +5,9 @@ use super::Order;
 use super::context::events_of;
 use super::plan::{Asking, BatchPlan, CrawlPlan, Limit, Terms, price};
 use super::prompt::{self, Prompted};
-use super::watch::WatcherLimits;
 use crate::callers::Caller;
 use crate::models::Models;
+use crate::watchers::WatcherLimits;
 use crate::{Error, credits, from_store, idempotency};
 use net::EgressAllow;
 use std::sync::Arc;
@@ -159,7 +159,7 @@ impl Crawler {
         let fee = prompt::Fee::set_aside(&self.store, caller).await?;
         let (request, prompted) = prompt::apply(&self.models, asked, who).await;
         let by_model = prompted.as_ref().is_some_and(|prompted| prompted.by_model);
-        fee.settle(caller, asked, by_model).await?;
+        fee.charge_prompt(caller, asked, by_model).await?;
         Ok((request, prompted))
     }
 

@@ -1,13 +1,15 @@
 //! Crawls of a small site on a real store, whose clock the test moves.
 
 use super::{CrawlWorker, Crawler};
+use crate::cpu_pool::CpuPool;
 use crate::files::Files;
+use crate::models::Models;
+use crate::page_memory::PageMemory;
 use crate::plans::Plans;
-use crate::scrape::cpu_pool::CpuPool;
-use crate::scrape::memory::PageMemory;
-use crate::scrape::{Ladder, Scraper};
+use crate::records::RecordWriter;
+use crate::scrape::Scraper;
 use crate::work::{LeaseTimes, WorkSlots};
-use crate::{Caller, Limiter};
+use crate::{Caller, Limiter, Services};
 use net::{EgressAllow, EgressPolicy, Fetcher, FetcherSettings};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -66,8 +68,9 @@ impl Site {
     }
 }
 
-struct Fixture {
+struct CrawlFixture {
     store: Arc<dyn Store>,
+    services: Services,
     scraper: Arc<Scraper>,
     crawler: Crawler,
     caller: Caller,
@@ -75,7 +78,7 @@ struct Fixture {
     _folder: TempDir,
 }
 
-impl Fixture {
+impl CrawlFixture {
     async fn open() -> Self {
         let folder = TempDir::new();
         let url = format!("sqlite:{}", folder.join("store.db").display());
@@ -91,14 +94,23 @@ impl Fixture {
         let caller = Caller::new(store.create_team(team).await.unwrap(), None, &plans);
         let allow = EgressAllow::parse("scrape=127.0.0.0/8").unwrap();
         let fetcher = Fetcher::new(FetcherSettings::new(EgressPolicy::new(allow.clone()))).unwrap();
-        let memory = PageMemory::default().of_team(Uuid::nil());
-        let ladder = Ladder { fetcher, browsers: None, cpu_pool: CpuPool::new(), memory };
         let objects = Objects::open(&ObjectPlace::Folder(folder.join("objects")), store.clone()).unwrap();
         let files = Files::open(store.as_ref(), objects).await.unwrap();
-        let limiter = Limiter::new(store.clone());
-        let scraper = Arc::new(Scraper::new(ladder, allow.clone(), store.clone(), limiter, files));
+        let services = Services {
+            store: store.clone(),
+            limiter: Limiter::new(store.clone()),
+            fetcher,
+            browsers: None,
+            cpu_pool: CpuPool::new(),
+            page_memory: PageMemory::default(),
+            models: Models::default(),
+            files: Arc::new(files),
+            records: RecordWriter::start(store.clone()),
+            egress_allow: allow.clone(),
+        };
+        let scraper = Arc::new(Scraper::new(&services));
         let crawler = Crawler::new(store.clone(), allow);
-        Self { store, scraper, crawler, caller, plans, _folder: folder }
+        Self { store, services, scraper, crawler, caller, plans, _folder: folder }
     }
 
     fn start_workers(&self) -> tokio::task::JoinHandle<()> {
@@ -108,7 +120,7 @@ impl Fixture {
             grace: Duration::from_millis(100),
         };
         let slots = WorkSlots::new(4).for_pages();
-        let workers = CrawlWorker::new(self.store.clone(), self.scraper.clone(), &self.plans, slots, times);
+        let workers = CrawlWorker::new(&self.services, self.scraper.clone(), &self.plans, slots, times);
         tokio::spawn(workers.run(CancellationToken::new()))
     }
 
@@ -131,7 +143,7 @@ async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
 #[tokio::test]
 async fn a_crawl_waits_as_long_as_a_429_page_asks_for() {
     let clock = TestClock::freeze();
-    let (site, fixture) = (Site::start("7").await, Fixture::open().await);
+    let (site, fixture) = (Site::start("7").await, CrawlFixture::open().await);
     let request = json!({
         "url": site.url, "limit": 1, "ignoreRobotsTxt": true, "sitemap": "skip",
         "scrapeOptions": { "formats": ["markdown"], "maxAge": 0 },

@@ -13,14 +13,16 @@ use super::{lists, page, settle};
 use crate::Error;
 use crate::plans::Plans;
 use crate::scrape::Scraper;
+use crate::services::Services;
 use crate::storage::Storage;
 use crate::work::{LeaseTimes, LeaseWorker, LeasedQueue, Signals, SlotShare, WorkerOptions, plan_slots};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::crawls::{AttemptEnd, ClaimedEntry, EntryClaim, EntryLease};
 use store::work::LeaseStatus;
-use store::{Store, StoreError, StoreResult};
+use store::{CrawlStore, Store, StoreError, StoreResult};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -53,6 +55,7 @@ pub struct CrawlWorker {
 
 struct CrawlQueue {
     store: Arc<dyn Store>,
+    services: Services,
     scraper: Arc<Scraper>,
     storage: Option<Arc<Storage>>,
     politeness: Politeness,
@@ -72,7 +75,7 @@ impl std::fmt::Debug for CrawlQueue {
 
 impl CrawlWorker {
     pub fn new(
-        store: Arc<dyn Store>,
+        services: &Services,
         scraper: Arc<Scraper>,
         plans: &Plans,
         slots: SlotShare,
@@ -85,10 +88,12 @@ impl CrawlWorker {
             plans: plan_slots(plans),
             other_plans: plans.get("").concurrency,
         };
+        let store = services.store.clone();
         let queue = CrawlQueue {
-            politeness: Politeness::new(store.clone(), scraper.ladder().fetcher.clone()),
+            politeness: Politeness::new(store.clone(), services.fetcher.clone()),
             contexts: CrawlContexts::new(store.clone(), plans.clone()),
             store,
+            services: services.clone(),
             scraper,
             storage: None,
             claim,
@@ -209,11 +214,11 @@ impl LeasedQueue for CrawlQueue {
 }
 
 /// Takes back pages of lost workers, for processes that have no worker of their own.
-pub async fn take_back_pages(store: &dyn Store) -> StoreResult<()> {
+pub async fn take_back_pages(store: &dyn CrawlStore) -> StoreResult<()> {
     take_back(store, MAX_LOST_WORKERS).await
 }
 
-async fn take_back(store: &dyn Store, max_lost_workers: u32) -> StoreResult<()> {
+async fn take_back(store: &dyn CrawlStore, max_lost_workers: u32) -> StoreResult<()> {
     let report = store.sweep_entries(max_lost_workers).await?;
     if report.requeued + report.abandoned > 0 {
         tracing::info!(?report, "took back pages of lost workers");
@@ -231,7 +236,8 @@ impl CrawlQueue {
                     .unwrap_or_else(|| failed(EntryError::from_error(&error)));
             }
         };
-        let services = PageServices { scraper: &self.scraper, politeness: &self.politeness };
+        let (services, scraper) = (&self.services, self.scraper.as_ref());
+        let services = PageServices { services, scraper, politeness: &self.politeness };
         if entry.is_lists {
             return lists::read_lists(services, &context, &entry.url).await;
         }
@@ -241,14 +247,14 @@ impl CrawlQueue {
     async fn settle_noted(&self) {
         let noted: Vec<Uuid> = self.unsettled().drain().collect();
         for crawl in noted {
-            if let Err(error) = settle::settle(self.store.as_ref(), &self.contexts, crawl).await {
+            if let Err(error) = settle::settle_crawl(self.store.as_ref(), &self.contexts, crawl).await {
                 tracing::warn!(%crawl, error = error.text(), "could not settle a crawl; it is tried again");
             }
         }
     }
 
     fn unsettled(&self) -> MutexGuard<'_, HashSet<Uuid>> {
-        self.unsettled.lock().unwrap_or_else(PoisonError::into_inner)
+        self.unsettled.lock()
     }
 }
 

@@ -8,23 +8,25 @@ mod to_wire;
 
 pub use stored::StoredError;
 
-use crate::scrape::plan::{AllowedUrls, RefusedUrl};
-use crate::scrape::wall::Wall;
+use crate::allowed_urls::{AllowedUrls, RefusedUrl};
+use crate::wall::Wall;
 use browser::{NavigationError, VisitError};
-use content::budget::OutOfBudget;
-use content::injection::Sign;
+use budget::OutOfBudget;
 use model::chat::ChatError;
 use model::chat::structured::StructuredError;
 use net::{EgressError, FetchError, Phase};
+use page_data::injection::Sign;
 use serde_json::Value;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 use store::StoreError;
-use store::claims::UsedKey;
+use store::idempotency::UsedKey;
 use uuid::Uuid;
 use wire::{Issue, Kind};
 
+/// The phase that a timeout names when it happens while a page is parsed or written.
+pub(crate) const READING: &str = "reading the page";
 /// Why a crawl or a run ended whose request the store could not decrypt.
 pub(crate) const REQUEST_LOST: &str =
     "The stored request cannot be read: the secret key that it was encrypted with is missing.";
@@ -387,7 +389,7 @@ impl From<OutOfBudget> for Error {
     fn from(out: OutOfBudget) -> Self {
         match out {
             OutOfBudget::Steps => Self::TooMuchWork { option: None },
-            OutOfBudget::Time => Self::timeout(crate::scrape::READING),
+            OutOfBudget::Time => Self::timeout(READING),
             OutOfBudget::Stopped => Self::Cancelled,
         }
     }

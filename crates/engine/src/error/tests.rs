@@ -1,6 +1,6 @@
 use super::*;
-use crate::scrape::fetched_page::{LadderStep, Rung};
-use crate::scrape::plan::AddressRule;
+use crate::allowed_urls::AddressRule;
+use crate::wall::{LadderStep, Rung};
 use content::verdict::{PageVerdict, VerdictEvidence, VerdictKind};
 use serde_json::json;
 use std::time::Duration;

@@ -1,7 +1,6 @@
 //! What callers see of an error: the one place where errors of the engine become those of the contract.
 
-use super::{BrowserNeed, Error, Rejection, RejectionText};
-use crate::scrape::READING;
+use super::{BrowserNeed, Error, READING, Rejection, RejectionText};
 use browser::{NavigationError, VisitError};
 use model::chat::ChatError;
 use net::{EgressError, FetchError, Phase};

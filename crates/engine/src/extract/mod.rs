@@ -4,8 +4,6 @@
 mod plan;
 mod status;
 
-pub(crate) use status::sources;
-
 pub use plan::{EXTRACT_EVENTS, ExtractPlan};
 
 use crate::Error;

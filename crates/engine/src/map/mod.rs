@@ -9,16 +9,19 @@ pub use plan::{MapPlan, Sources};
 
 use crate::Error;
 use crate::callers::Caller;
-use crate::scrape::ladder::BrowserSlotRequest;
-use crate::scrape::{Ladder, ScrapePlan, Scraper};
+use crate::credits;
+use crate::limits::BrowserSlotRequest;
+use crate::scrape::{Ladder, ScrapePlan};
+use crate::services::Services;
 use found_urls::FoundUrls;
 use futures_util::stream::{self, StreamExt};
 use net::{CredentialScope, Deadline, FetchError, Request};
+use parking_lot::{Mutex, MutexGuard};
 use sitemaps::SitemapCandidate;
 use sites::scope::Discovery;
 use sites::sitemap::SitemapEntry;
 use sites::{PageUrl, Robots};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::scrapes::NewScrape;
 use url::Url;
@@ -44,20 +47,22 @@ const WRITE_RESERVE: Duration = Duration::from_millis(100);
 
 /// The capability.
 #[derive(Debug)]
-pub struct Mapper(Arc<Scraper>);
+pub struct Mapper(Services);
 
 impl Mapper {
-    pub fn new(scraper: Arc<Scraper>) -> Self {
-        Self(scraper)
+    pub fn new(services: &Services) -> Self {
+        Self(services.clone())
     }
 
     /// Maps a site for a caller, who pays for it.
     pub async fn map(&self, caller: &Arc<Caller>, asked: &MapRequest) -> Result<MapResponse, Error> {
         let plan = MapPlan::resolve(asked, &|host| self.0.names_host(host))?;
-        let reservation = self.0.reserve(caller, CREDITS, ENDPOINT, plan.timeout).await?;
+        let store = self.0.store.as_ref();
+        let reservation =
+            credits::reserve_for_request(store, caller, CREDITS, ENDPOINT, plan.timeout).await?;
         let id = Uuid::now_v7();
-        let slots = || self.0.browser_slot(caller, plan.waits_for_browser);
-        let made = map(&self.0.ladder().of_team(caller.team), &plan, &slots, caller.team, id).await;
+        let slots = || self.0.limiter.request_slot(caller, plan.waits_for_browser);
+        let made = map(&Ladder::new(&self.0).of_team(caller.team), &plan, &slots, caller.team, id).await;
         let record = NewScrape {
             id,
             team_id: caller.team,
@@ -76,7 +81,7 @@ impl Mapper {
             private: caller.zero_data_retention,
             claim: None,
         };
-        self.0.record(record).await?;
+        self.0.records.record(record).await?;
         made
     }
 }
@@ -93,7 +98,7 @@ pub async fn map(
     let found_urls = Mutex::new(FoundUrls::new(plan));
     let mapping = SiteMapping { ladder, plan, slots, team, deadline, found_urls };
     let in_time = deadline.run(Box::pin(mapping.collect_urls())).await;
-    let mut found_urls = mapping.found_urls.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut found_urls = mapping.found_urls.into_inner();
     match in_time {
         Ok(Err(error)) if found_urls.is_empty() => return Err(error),
         Err(_) if found_urls.is_empty() => return Err(Kind::MapTimeout.into()),
@@ -256,7 +261,7 @@ impl SiteMapping<'_> {
 
     fn found(&self) -> MutexGuard<'_, FoundUrls> {
         // The guard is never held over an await.
-        self.found_urls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.found_urls.lock()
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a map request means.
 
 use crate::Error;
-use crate::scrape::plan::{AllowedUrls, NamedPage, PageLocale};
+use crate::allowed_urls::AllowedUrls;
+use crate::scrape::plan::{NamedPage, PageLocale};
 use net::Credentials;
 use sites::scope::{PatternError, ScopeRules};
 use sites::{PageUrl, Scope, UrlEquivalence};
@@ -88,7 +89,7 @@ impl MapPlan {
         };
         let scope = Scope::new(&start, &rules).map_err(|bad| bad_pattern(&bad))?;
         let locale = crate::scrape::plan::resolve_locale(asked.location.as_ref(), &mut issues);
-        let hosts = crate::scrape::plan::host_rules(asked.threat_protection.as_ref(), &mut issues);
+        let hosts = crate::host_rules::resolve(asked.threat_protection.as_ref(), &mut issues);
         issues.finish()?;
         Ok(Self {
             start,

@@ -1,27 +1,24 @@
-//! The page cache: how a response is stored and read back, and how data for the store is compressed.
+//! The page cache: how a response is stored and read back.
 
-use super::fetched_page::{PageResponse, Rung};
+use super::fetched_page::PageResponse;
 use super::keys::page_key;
-use super::memory::BodyMemory;
 use super::plan::ScrapePlan;
+use crate::Error;
+pub(super) use crate::compression::{pack, unpack};
+use crate::page_memory::BodyMemory;
+use crate::stored_json;
+use crate::wall::Rung;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use std::cell::RefCell;
-use std::io::{self, Read};
+use std::io;
 use std::time::Duration;
 use store::pages::{CachedPage, NewPage};
 use url::Url;
-use zstd::bulk::Compressor;
+use wire::scrape::Document;
 
 /// How long a page is stored: lockdown accepts pages of up to two years.
 const PAGE_RETENTION: Duration = Duration::from_hours(2 * 365 * 24);
-/// Fast rather than small: pages shrink to a quarter at any level, and every scrape pays for this.
-const COMPRESSION_LEVEL: i32 = -1;
-
-thread_local! {
-    /// Its tables are large and would be made and cleared anew for every page.
-    static PACKER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-}
+/// What errors about [`StoredHeaders`] call them.
+const HEADERS: &str = "the headers of a cached page";
 /// Larger pages are not cached.
 const MAX_PAGE_BYTES: usize = 16 << 20;
 
@@ -34,27 +31,6 @@ struct StoredHeaders {
     last_modified: Option<String>,
     #[serde(default)]
     cut: bool,
-}
-
-/// A hash over parts of any length, each with its length, so that no two lists of parts are alike.
-#[derive(Debug)]
-pub struct KeyHasher(Sha256);
-
-impl KeyHasher {
-    pub fn new(what: &str) -> Self {
-        let mut fields = Self(Sha256::new());
-        fields.add(what);
-        fields
-    }
-
-    pub fn add(&mut self, part: &str) {
-        self.0.update((part.len() as u64).to_le_bytes());
-        self.0.update(part.as_bytes());
-    }
-
-    pub fn finish(self) -> [u8; 32] {
-        self.0.finalize().into()
-    }
 }
 
 /// The address without the anchor in its page. A fragment that names a page of its own (`#/settings`,
@@ -83,9 +59,9 @@ pub fn to_new_page(plan: &ScrapePlan, response: &PageResponse, rung: Rung) -> Op
         final_url: response.url.to_string(),
         status: response.status,
         content_type: response.content_type.clone().unwrap_or_default(),
-        headers: serde_json::to_string(&headers).ok()?,
+        headers: stored_json::or_log(stored_json::to_text(HEADERS, &headers))?,
         rung: rung.name().to_owned(),
-        body: pack(&response.body).ok()?,
+        body: pack(&response.body).inspect_err(log_error).ok()?,
         keep_for: PAGE_RETENTION,
     })
 }
@@ -113,7 +89,7 @@ pub fn estimate_size(page: &CachedPage) -> usize {
 
 /// Reads a cached page; none where it cannot be read, which counts as not cached.
 pub fn from_cached_page(page: &CachedPage) -> Option<CachedResponse> {
-    let headers: StoredHeaders = serde_json::from_str(&page.headers).ok()?;
+    let headers: StoredHeaders = stored_json::or_log(stored_json::from_text(HEADERS, &page.headers))?;
     let rung = if page.rung == Rung::Browser.name() { Rung::Browser } else { Rung::Http };
     let response = PageResponse {
         url: Url::parse(&page.final_url).ok()?,
@@ -122,46 +98,19 @@ pub fn from_cached_page(page: &CachedPage) -> Option<CachedResponse> {
         etag: headers.etag,
         last_modified: headers.last_modified,
         retry_after: None,
-        body: unpack(&page.body).ok()?.into(),
+        body: unpack(&page.body).inspect_err(log_error).ok()?.into(),
         cut: headers.cut,
         held_memory: BodyMemory::default(),
     };
     Some(CachedResponse { response, rung, fetched_at: page.fetched_at })
 }
 
-/// Compresses what goes into the store.
-pub fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    PACKER.with_borrow_mut(|packer| match packer {
-        Some(packer) => packer.compress(bytes),
-        None => packer.insert(Compressor::new(COMPRESSION_LEVEL)?).compress(bytes),
-    })
+/// A document as it is stored: JSON, compressed.
+pub fn pack_document(document: &Document) -> Result<Vec<u8>, Error> {
+    let json = serde_json::to_vec(document).map_err(Error::internal)?;
+    pack(&json).map_err(Error::internal)
 }
 
-/// The reverse of [`pack`], bounded by what we ever put in.
-pub fn unpack(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let most = store::scrapes::MAX_SCRAPE_BYTES;
-    let mut plain = Vec::new();
-    zstd::stream::Decoder::new(bytes)?.take(most as u64 + 1).read_to_end(&mut plain)?;
-    // Half a document would be read as a broken one.
-    if plain.len() > most {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "larger than anything that is kept"));
-    }
-    Ok(plain)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_packed_comes_out_again() {
-        for text in ["", "a", &"<p>gannets dive</p>".repeat(5_000)] {
-            let packed = pack(text.as_bytes()).unwrap();
-            assert!(packed.len() < text.len() / 10 + 32);
-            assert_eq!(unpack(&packed).unwrap(), text.as_bytes());
-        }
-        assert!(unpack(b"no such thing").is_err());
-        let too_much = vec![0; store::scrapes::MAX_SCRAPE_BYTES + 1];
-        assert!(unpack(&pack(&too_much).unwrap()).is_err(), "never cut in silence");
-    }
+fn log_error(error: &io::Error) {
+    tracing::error!(%error, "the body of a cached page cannot be compressed or decompressed");
 }

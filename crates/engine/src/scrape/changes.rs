@@ -1,13 +1,15 @@
 //! Change tracking: how a page compares with the last time this team looked at it. Its text is compared, or
 //! the data that was taken from it, or both; each has its own snapshot.
 
-use super::cache::{KeyHasher, pack, unpack, without_anchor};
-use super::cpu_pool::CpuJob;
+use super::cache::without_anchor;
+use super::derived;
 use super::plan::{ScrapePlan, TrackingFormat};
-use crate::derived;
+use crate::compression::{pack, unpack};
+use crate::cpu_pool::CpuJob;
+use crate::hashed_keys::KeyHasher;
 use crate::{Error, from_store, time};
 use serde_json::Value;
-use store::Store;
+use store::SnapshotStore;
 use store::snapshots::NewSnapshot;
 use uuid::Uuid;
 use wire::scrape::ChangeTracking;
@@ -57,7 +59,7 @@ struct Comparison {
 
 /// Compares the page with the last snapshots and replaces them.
 pub async fn track(
-    store: &dyn Store,
+    store: &dyn SnapshotStore,
     team: Uuid,
     plan: &ScrapePlan,
     tracking: &TrackingFormat,
@@ -86,7 +88,7 @@ pub async fn track(
 
 /// The snapshots of one address and tag.
 struct Snapshots<'a> {
-    store: &'a dyn Store,
+    store: &'a dyn SnapshotStore,
     team: Uuid,
     plan: &'a ScrapePlan,
     tag: &'a str,
@@ -106,7 +108,7 @@ impl Snapshots<'_> {
         let (before, after) = (String::from_utf8_lossy(&before).into_owned(), page.markdown.to_owned());
         // A diff may take its two seconds on a large page.
         let diff = self.job.run_on(before.len() + after.len(), move || {
-            content::diff::diff(&before, &after).map(serde_json::to_value).transpose()
+            text::diff::diff(&before, &after).map(serde_json::to_value).transpose()
         });
         let diff = diff.await?.map_err(Error::internal)?;
         let status = if diff.is_some() { ChangeStatus::Changed } else { ChangeStatus::Same };

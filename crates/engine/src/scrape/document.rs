@@ -1,17 +1,18 @@
-//! Writes the formats that were asked for from a fetched page. Pure computation, for the [`super::cpu_pool`].
+//! Writes the formats that were asked for from a fetched page. Pure computation, for the [`crate::cpu_pool`].
 
-use super::fetched_page::{FetchedPage, Rung};
+use super::fetched_page::FetchedPage;
 use super::plan::ScrapePlan;
-use super::wall;
 use crate::Error;
+use crate::wall::{self, Rung};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use content::budget::{self, OutOfBudget};
-use content::css::SelectorError;
+use budget::OutOfBudget;
+use content::metadata::Metadata as PageMetadata;
 use content::page::ContentScope;
 use content::select::Selection;
 use content::sniff::ContentKind as Sniffed;
 use content::verdict::VerdictKind;
+use html::css::SelectorError;
 use serde::Serialize;
 use serde_json::{Value, json};
 use wire::Issue;
@@ -20,10 +21,22 @@ use wire::scrape::{Document, Metadata};
 /// Longer pages are not checked for instructions, and the document's warning says so.
 const MAX_CHECKED_BYTES: usize = 2_000_000;
 
+/// What a page says of itself; nothing where it is not HTML.
+pub fn page_metadata(fetched: &FetchedPage) -> PageMetadata {
+    match fetched.page.kind() {
+        Sniffed::Html => fetched.page.metadata(),
+        _ => PageMetadata::default(),
+    }
+}
+
 /// Writes the formats of a plan. What needs the store or the browser's outputs is added by the caller.
-pub fn write_formats(plan: &ScrapePlan, fetched: &FetchedPage) -> Result<Document, Error> {
+pub fn write_formats(
+    plan: &ScrapePlan,
+    fetched: &FetchedPage,
+    said: &PageMetadata,
+) -> Result<Document, Error> {
     let mut notes = Notes::default();
-    let mut document = Document { metadata: metadata(plan, fetched)?, ..Document::default() };
+    let mut document = Document { metadata: metadata(plan, fetched, said)?, ..Document::default() };
     if plan.check_injection {
         check_injection(fetched, &mut notes)?;
     }
@@ -67,10 +80,10 @@ fn write_text_formats(
         if needs_markdown {
             let mut markdown = page.markdown(&selection, plan.parts.remove_base64_images);
             if let Some(options) = &plan.redact {
-                markdown = run_option("redactPII", || content::redact::redact(&markdown, options).text)?;
+                markdown = run_option("redactPII", || text::redact::redact(&markdown, options).text)?;
             }
             if let Some(query) = &formats.highlights {
-                let found = run_option("highlights", || content::highlights::highlights(&markdown, query))?;
+                let found = run_option("highlights", || text::highlights::highlights(&markdown, query))?;
                 document.highlights = Some(found);
             }
             document.markdown = Some(markdown);
@@ -78,7 +91,7 @@ fn write_text_formats(
     }
     if formats.raw_html {
         let response = &fetched.response;
-        let decoded = content::decode::decode(&response.body, response.content_type.as_deref());
+        let decoded = html::decode::decode(&response.body, response.content_type.as_deref());
         document.raw_html = Some(decoded.text.into_owned());
     }
     document.links = formats.links.then(|| page.links().into_iter().map(|link| link.url).collect());
@@ -88,18 +101,18 @@ fn write_text_formats(
         document.attributes = Some(value(&values)?);
     }
     if formats.product {
-        let product = run_option("product", || content::product::product(page))?;
+        let product = run_option("product", || page_data::product::product(page))?;
         document.product = product.map(|product| value(&product)).transpose()?;
         if document.product.is_none() {
             notes.add("the page shows no product");
         }
     }
     if formats.menu {
-        document.menu = Some(value(&run_option("menu", || content::menu::menu(page))?)?);
+        document.menu = Some(value(&run_option("menu", || page_data::menu::menu(page))?)?);
     }
     if formats.branding {
         let styles = fetched.browser_outputs.styles.as_ref().unwrap_or(&Value::Null);
-        let branding = run_option("branding", || content::branding::profile(styles, page))?;
+        let branding = run_option("branding", || page_data::branding::profile(styles, page))?;
         document.branding = Some(value(&branding)?);
     }
     Ok(())
@@ -124,11 +137,11 @@ fn check_injection(fetched: &FetchedPage, notes: &mut Notes) -> Result<(), Error
         return Ok(());
     }
     let response = &fetched.response;
-    let mut inspections = vec![content::injection::inspect(&fetched.page)];
+    let mut inspections = vec![page_data::injection::inspect(&fetched.page)];
     if fetched.page.kind() == Sniffed::Html {
         // The tree keeps no comments; a model that is given the source would read them.
-        let source = content::decode::decode(&response.body, response.content_type.as_deref());
-        inspections.push(content::injection::inspect_comments(&source.text));
+        let source = html::decode::decode(&response.body, response.content_type.as_deref());
+        inspections.push(page_data::injection::inspect_comments(&source.text));
     }
     if inspections.iter().any(|inspection| !inspection.complete) {
         notes.add("not all of the page could be checked for instructions to its reader");
@@ -154,12 +167,9 @@ fn verdict_note(fetched: &FetchedPage, notes: &mut Notes) {
 }
 
 /// The metadata of the page itself, then how it was fetched.
-fn metadata(plan: &ScrapePlan, fetched: &FetchedPage) -> Result<Metadata, Error> {
+fn metadata(plan: &ScrapePlan, fetched: &FetchedPage, said: &PageMetadata) -> Result<Metadata, Error> {
     let response = &fetched.response;
-    let mut map = match fetched.page.kind() {
-        Sniffed::Html => fetched.page.metadata().to_wire(),
-        _ => Metadata::new(),
-    };
+    let mut map = said.to_wire();
     let mut put = |name: &str, value: Value| map.insert(name.to_owned(), value);
     put("sourceURL", plan.written_url.as_str().into());
     put("url", response.url.as_str().into());

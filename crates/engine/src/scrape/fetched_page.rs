@@ -1,47 +1,18 @@
 //! A fetched page together with how it was obtained: from the cache, over HTTP or in the browser.
 
-use super::memory::BodyMemory;
-use super::plan::AllowedUrls;
 use crate::Error;
+use crate::allowed_urls::AllowedUrls;
+use crate::page_memory::BodyMemory;
+use crate::wall::{LadderStep, Rung};
 use browser::{ActionResult, ScreenshotImage, StorageState};
 use bytes::Bytes;
 use content::Limits;
 use content::page::{Page, PageSource};
 use content::verdict::PageVerdict;
-use serde::Serialize;
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
-
-/// The ways to get a page, cheapest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rung {
-    Cache,
-    Http,
-    Browser,
-}
-
-impl Rung {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cache => "cache",
-            Self::Http => "http",
-            Self::Browser => "browser",
-        }
-    }
-}
-
-/// One step on the ladder, for the caller to see.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LadderStep {
-    pub rung: Rung,
-    /// Why this rung was tried.
-    pub reason: &'static str,
-    /// `content`, or what came instead.
-    pub outcome: String,
-    pub ms: u64,
-}
 
 /// A response to the request for a page.
 #[derive(Debug)]
@@ -77,7 +48,8 @@ pub struct BrowserOutputs {
 #[derive(Debug)]
 pub struct FetchedPage {
     pub response: PageResponse,
-    pub page: Page,
+    /// Shared with those who keep it after the response and its memory are given back.
+    pub page: Arc<Page>,
     pub verdict: PageVerdict,
     pub rung: Rung,
     pub steps: Vec<LadderStep>,
@@ -96,11 +68,11 @@ pub struct CacheHit {
 
 /// Parses and judges an answer for a request that accepts pages from `allowed`. Every page passes here,
 /// however it was obtained: over HTTP, revalidated, from the browser, stored. So no page is used whose final
-/// address the request does not accept. Work for a [`super::cpu_pool::CpuPool`].
+/// address the request does not accept. Work for a [`crate::cpu_pool::CpuPool`].
 pub fn parse_response(
     response: PageResponse,
     allowed: &AllowedUrls,
-) -> Result<(PageResponse, Page, PageVerdict), Error> {
+) -> Result<(PageResponse, Arc<Page>, PageVerdict), Error> {
     allowed.check(&response.url).map_err(Error::RefusedUrl)?;
     let source = PageSource {
         bytes: &response.body,
@@ -110,5 +82,26 @@ pub fn parse_response(
     };
     let page = Page::parse(&source, &Limits::default());
     let verdict = page.verdict();
-    Ok((response, page, verdict))
+    Ok((response, Arc::new(page), verdict))
+}
+
+#[cfg(test)]
+impl FetchedPage {
+    /// A page as if it had been fetched over HTTP.
+    pub fn for_test(url: &str, content_type: &str, body: &str) -> Self {
+        let response = PageResponse {
+            url: Url::parse(url).unwrap(),
+            status: 200,
+            content_type: Some(content_type.to_owned()),
+            etag: None,
+            last_modified: None,
+            retry_after: None,
+            body: body.to_owned().into(),
+            cut: false,
+            held_memory: BodyMemory::default(),
+        };
+        let (response, page, verdict) = parse_response(response, &AllowedUrls::default()).unwrap();
+        let (rung, browser_outputs) = (Rung::Http, BrowserOutputs::default());
+        Self { response, page, verdict, rung, steps: Vec::new(), browser_outputs, stored: None }
+    }
 }

@@ -3,10 +3,11 @@
 //! or gets its outcome.
 
 use crate::Error;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -68,7 +69,7 @@ impl<T> Default for InFlight<T> {
 
 impl<T> std::fmt::Debug for InFlight<T> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("InFlight").field("fetches", &lock(&self.0).len()).finish()
+        out.debug_struct("InFlight").field("fetches", &self.0.lock().len()).finish()
     }
 }
 
@@ -79,7 +80,7 @@ impl<T: Send + Sync + 'static> InFlight<T> {
     where
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let mut in_flight = lock(&self.0);
+        let mut in_flight = self.0.lock();
         if let Some(shared) = in_flight.get(&key) {
             shared.waiting.fetch_add(1, Ordering::Relaxed);
             let resumed = shared.detached.load(Ordering::Relaxed);
@@ -107,7 +108,7 @@ impl<T: Send + Sync + 'static> InFlight<T> {
 
     #[cfg(test)]
     fn len(&self) -> usize {
-        lock(&self.0).len()
+        self.0.lock().len()
     }
 }
 
@@ -161,7 +162,7 @@ impl<T: Send + Sync + 'static> Drop for Waiter<T> {
         if self.left {
             return;
         }
-        let mut in_flight = lock(&self.in_flight);
+        let mut in_flight = self.in_flight.lock();
         let last = self.shared.waiting.fetch_sub(1, Ordering::Relaxed) == 1;
         // A sender that is gone without an outcome panicked, which is an end as well.
         let over = self.shared.outcome.borrow().is_some() || self.shared.outcome.has_changed().is_err();
@@ -185,14 +186,10 @@ fn remove<T>(
     key: &FetchKey,
     shared: &Arc<SharedFetch<T>>,
 ) {
-    let mut in_flight = lock(in_flight);
+    let mut in_flight = in_flight.lock();
     if in_flight.get(key).is_some_and(|known| Arc::ptr_eq(known, shared)) {
         in_flight.remove(key);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

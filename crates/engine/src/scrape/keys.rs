@@ -2,9 +2,11 @@
 //! are taken apart without `..` here, so a new option does not compile until it is decided whether it belongs
 //! to a key.
 
-use super::cache::{KeyHasher, without_anchor};
+use super::cache::without_anchor;
 use super::in_flight::FetchKey;
-use super::plan::{Access, AllowedUrls, Formats, PageLocale, ScrapePlan};
+use super::plan::{Access, Formats, PageLocale, ScrapePlan};
+use crate::allowed_urls::AllowedUrls;
+use crate::hashed_keys::KeyHasher;
 use store::pages::PageKey;
 use uuid::Uuid;
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::scrape::plan::{AddressRule, Stay};
+use crate::allowed_urls::{AddressRule, Stay};
 use serde_json::{Value, json};
 use sites::{PageUrl, Scope, ScopeRules, UrlEquivalence};
 use std::sync::Arc;

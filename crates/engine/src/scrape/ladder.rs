@@ -2,16 +2,18 @@
 //! content. Every response is judged in one place, and a page that is not content is never passed on as if it
 //! were.
 
-use super::cpu_pool::{CpuJob, CpuPool};
-use super::fetched_page::{self, BrowserOutputs, CacheHit, FetchedPage, LadderStep, PageResponse, Rung};
+use super::cache;
+use super::fetched_page::{self, BrowserOutputs, CacheHit, FetchedPage, PageResponse};
 use super::in_flight::Progress;
-use super::memory::{BodyMemory, TeamMemory};
 use super::page_hook::PageHook;
 use super::plan::ScrapePlan;
-use super::wall::Wall;
-use super::{cache, wall};
 use crate::Error;
+use crate::cpu_pool::{CpuJob, CpuPool};
 use crate::error::BrowserNeed;
+use crate::limits::BrowserSlotRequest;
+use crate::page_memory::{BodyMemory, TeamMemory};
+use crate::services::Services;
+use crate::wall::{self, LadderStep, Rung, Wall};
 use browser::{Browsers, StorageState, Visit, VisitError, Visited};
 use bytes::Bytes;
 use content::verdict::{PageVerdict, VerdictKind};
@@ -61,18 +63,17 @@ impl std::fmt::Debug for ClimbStart {
     }
 }
 
-/// One of the browser slots that a caller's plan allows; free again when dropped.
-pub type BrowserSlotGuard = Box<dyn std::any::Any + Send>;
-pub type BrowserSlotRequest = Box<
-    dyn FnOnce() -> std::pin::Pin<Box<dyn Future<Output = Result<BrowserSlotGuard, Error>> + Send>> + Send,
->;
-
-/// A browser slot without a limit, for the command line.
-pub fn free_slot() -> BrowserSlotRequest {
-    Box::new(|| Box::pin(async { Ok(Box::new(()) as BrowserSlotGuard) }))
-}
-
 impl Ladder {
+    pub fn new(services: &Services) -> Self {
+        let Services { fetcher, browsers, cpu_pool, page_memory, .. } = services;
+        Self {
+            fetcher: fetcher.clone(),
+            browsers: browsers.clone(),
+            cpu_pool: cpu_pool.clone(),
+            memory: page_memory.of_team(Uuid::nil()),
+        }
+    }
+
     /// The same for pages of a team.
     #[must_use]
     pub fn of_team(&self, team: Uuid) -> Self {
@@ -404,7 +405,7 @@ fn to_visit(plan: &ScrapePlan, state: Option<StorageState>) -> Visit {
         via: Via::Settings,
         state,
         keep_state: access.profile.as_ref().is_some_and(|profile| profile.save),
-        collect: plan.formats.branding.then(|| content::branding::COLLECT.to_owned()),
+        collect: plan.formats.branding.then(|| page_data::branding::COLLECT.to_owned()),
         filter: access.allowed.resource_rule(),
         page_filter: access.allowed.hop_rule(),
         ..Visit::new(plan.url.clone())

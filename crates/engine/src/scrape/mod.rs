@@ -1,46 +1,46 @@
 //! Scrape: one page. A request becomes a [`plan::ScrapePlan`]; the page comes from the cache or is fetched by
-//! the [`ladder`]; [`document`] writes the formats; [`records`] stores the result. Nothing waits in a queue,
-//! and everything ends at the request's deadline.
+//! the [`ladder`]; [`document`] writes the formats; [`crate::records`] stores the result. Nothing waits in a
+//! queue, and everything ends at the request's deadline.
 
 mod browser_outputs;
 pub mod cache;
 mod changes;
-pub mod cpu_pool;
+pub mod derived;
 pub mod document;
 pub mod fetched_page;
 mod in_flight;
 mod keys;
 pub mod ladder;
-pub mod memory;
 mod page_hook;
 pub mod plan;
 mod profile;
-mod records;
-pub mod wall;
+mod search_page;
 
 pub use ladder::Ladder;
 pub use plan::ScrapePlan;
 
 use crate::callers::Caller;
-use crate::derived;
-use crate::error::StoredError;
+use crate::cpu_pool::CpuJob;
+use crate::error::{READING, StoredError};
 use crate::files::Files;
 use crate::idempotency::{self, Unfinished};
 use crate::limits::Limiter;
 use crate::models::Models;
-use crate::search::feed::page::from_scrape;
+use crate::page_memory::BodyMemory;
+use crate::records::RecordWriter;
+use crate::services::Services;
+use crate::wall::{self, LadderStep, Rung};
 use crate::{Error, credits, from_store};
 use changes::ComparedPage;
+use content::metadata::Metadata as PageMetadata;
 use content::verdict::VerdictKind;
-use cpu_pool::CpuJob;
-use fetched_page::{BrowserOutputs, CacheHit, FetchedPage, LadderStep, Rung};
-use in_flight::{InFlight, Progress};
-use ladder::{BrowserSlotGuard, BrowserSlotRequest, ClimbStart};
-use memory::BodyMemory;
+use fetched_page::{BrowserOutputs, CacheHit, FetchedPage};
+use in_flight::InFlight;
+use ladder::ClimbStart;
 use net::{Deadline, EgressAllow, Purpose};
 use page_hook::{PageHook, PageWork};
 use profile::OpenProfile;
-use records::RecordWriter;
+use search_page::from_scrape;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
@@ -49,19 +49,12 @@ use store::scrapes::NewScrape;
 use store::search::NewSearchPage;
 use uuid::Uuid;
 use wire::Kind;
-use wire::scrape::ScrapeRequest;
+use wire::scrape::{Document, ScrapeRequest};
 
-/// The phase that a timeout names when it happens while a page is parsed or written.
-pub(crate) const READING: &str = "reading the page";
 const ENDPOINT: &str = "scrape";
 const RECORD_RETENTION: Duration = Duration::from_hours(24);
-/// How long credits stay reserved after the request's timeout. Those that nobody settles by then were left
-/// behind by a crash.
-const RESERVATION_SLACK: Duration = Duration::from_mins(2);
 /// A page whose bytes are arriving at the deadline may go on for as long again, and for this at most.
 const MAX_DETACHED_TIME: Duration = Duration::from_mins(1);
-/// How often a request that waits for a browser slot tries to get one.
-const BROWSER_RETRY_INTERVAL: Duration = Duration::from_millis(200);
 /// When callers are told to retry whose page was still arriving at the deadline.
 const RETRY_AFTER_SECONDS: u64 = 5;
 
@@ -70,8 +63,8 @@ pub struct Scraper {
     ladder: Ladder,
     allow: EgressAllow,
     store: Arc<dyn Store>,
-    gate: Arc<Limiter>,
-    files: Files,
+    limiter: Arc<Limiter>,
+    files: Arc<Files>,
     in_flight: InFlight<FetchedPage>,
     records: RecordWriter,
     models: Models,
@@ -91,91 +84,42 @@ pub struct Scraped {
     pub document: Vec<u8>,
 }
 
+/// A scrape that succeeded, for a capability that goes on with its document.
+#[derive(Debug)]
+pub struct ScrapedDocument {
+    pub document: Document,
+    /// Size of the document as JSON.
+    pub json_bytes: usize,
+    pub credits: i64,
+}
+
 /// One page that was scraped for a crawl, a batch or a run.
 #[derive(Debug)]
 pub struct ScrapedPage<T> {
-    /// The document as JSON, compressed.
-    pub document: Vec<u8>,
+    pub document: Document,
     /// The page for the cache and for the search index, where it is to be stored.
     pub page: Option<NewPage>,
     pub search: Option<NewSearchPage>,
     pub seen: T,
 }
 
-/// What a scrape leaves to be stored.
+/// What a scrape leaves to be stored besides its document, whether there is one or not.
 #[derive(Debug, Default)]
 struct ToStore {
-    /// The document as JSON, compressed.
-    result: Option<Vec<u8>>,
     page: Option<NewPage>,
     search: Option<NewSearchPage>,
 }
 
 impl Scraper {
-    pub fn new(
-        ladder: Ladder,
-        allow: EgressAllow,
-        store: Arc<dyn Store>,
-        gate: Arc<Limiter>,
-        files: Files,
-    ) -> Self {
-        let records = RecordWriter::start(store.clone());
-        let (in_flight, models) = (InFlight::default(), Models::default());
-        Self { ladder, allow, store, gate, files, in_flight, records, models }
-    }
-
-    /// The same with language models.
-    #[must_use]
-    pub fn with_models(self, models: Models) -> Self {
-        Self { models, ..self }
-    }
-
-    pub fn models(&self) -> &Models {
-        &self.models
-    }
-
-    pub fn ladder(&self) -> &Ladder {
-        &self.ladder
+    pub fn new(services: &Services) -> Self {
+        let Services { store, limiter, files, records, models, egress_allow, .. } = services.clone();
+        let (ladder, in_flight) = (Ladder::new(services), InFlight::default());
+        Self { ladder, allow: egress_allow, store, limiter, files, in_flight, records, models }
     }
 
     /// Whether the operator opened a host by its name.
-    pub fn names_host(&self, host: &str) -> bool {
+    fn names_host(&self, host: &str) -> bool {
         self.allow.names_host(Purpose::Scrape, host)
-    }
-
-    /// Reserves credits where the plan has a limit. What an unlimited plan uses is counted when the scrape is
-    /// recorded.
-    pub async fn reserve(
-        &self,
-        caller: &Caller,
-        amount: i64,
-        purpose: &str,
-        timeout: Duration,
-    ) -> Result<Option<Uuid>, Error> {
-        if caller.plan.credits.is_none() {
-            return Ok(None);
-        }
-        let hold = timeout + RESERVATION_SLACK;
-        Ok(Some(credits::reserve(self.store.as_ref(), caller, amount, purpose, hold).await?))
-    }
-
-    /// Stores the record of a request and settles its credits.
-    pub async fn record(&self, record: NewScrape) -> Result<(), Error> {
-        self.records.record(record).await
-    }
-
-    pub fn files(&self) -> &Files {
-        &self.files
-    }
-
-    /// Whether pages run in Chromium's sandbox; none before the browser was started for the first time.
-    pub fn browser_is_sandboxed(&self) -> Option<bool> {
-        let confinement = self.browsers()?.confinement()?;
-        Some(confinement.sandboxed)
-    }
-
-    pub fn browsers(&self) -> Option<&browser::Browsers> {
-        self.ladder.browsers.as_ref()
     }
 
     /// What a request means, or what is wrong with it.
@@ -193,25 +137,59 @@ impl Scraper {
         idempotency_key: Option<String>,
         base_url: &str,
     ) -> Result<Scraped, Error> {
-        let id = Uuid::now_v7();
-        let plan = Arc::new(plan);
-        let claim = idempotency::claim(caller, ENDPOINT, idempotency_key.as_deref(), id);
-        let mut unfinished = Unfinished::begin(&self.store, claim, plan.timeout).await?;
-        let outcome = self.scrape_and_record(caller, &plan, id, base_url, &mut unfinished).await;
-        unfinished.give_back().await;
-        outcome
+        let (id, key) = (Uuid::now_v7(), idempotency_key.as_deref());
+        let document = self.scrape_once(caller, plan, id, key, base_url, |_, json| json).await?;
+        Ok(Scraped { id, document })
     }
 
-    async fn scrape_and_record(
+    /// The same for a capability that goes on with the document. It is charged and recorded like any scrape.
+    pub async fn scrape_document(
+        &self,
+        caller: &Arc<Caller>,
+        plan: ScrapePlan,
+        base_url: &str,
+    ) -> Result<ScrapedDocument, Error> {
+        let credits = plan.credits();
+        let outcome = move |document, json: Vec<u8>| {
+            let json_bytes = json.len();
+            ScrapedDocument { document, json_bytes, credits }
+        };
+        self.scrape_once(caller, plan, Uuid::now_v7(), None, base_url, outcome).await
+    }
+
+    /// Scrapes one page, unless the idempotency key was used before. `outcome` is called with the document
+    /// and its JSON.
+    async fn scrape_once<T: Send + 'static>(
+        &self,
+        caller: &Arc<Caller>,
+        plan: ScrapePlan,
+        id: Uuid,
+        idempotency_key: Option<&str>,
+        base_url: &str,
+        outcome: impl FnOnce(Document, Vec<u8>) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let plan = Arc::new(plan);
+        let claim = idempotency::claim(caller, ENDPOINT, idempotency_key, id);
+        let mut unfinished = Unfinished::begin(&self.store, claim, plan.timeout).await?;
+        let scraped = self.scrape_and_record(caller, &plan, id, base_url, &mut unfinished, outcome).await;
+        unfinished.give_back().await;
+        scraped
+    }
+
+    async fn scrape_and_record<T: Send + 'static>(
         &self,
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
         id: Uuid,
         base_url: &str,
         unfinished: &mut Unfinished,
-    ) -> Result<Scraped, Error> {
+        outcome: impl FnOnce(Document, Vec<u8>) -> T + Send + 'static,
+    ) -> Result<T, Error> {
         let deadline = Deadline::after(plan.timeout);
-        unfinished.hold(self.reserve(caller, plan.credits(), ENDPOINT, plan.timeout).await?);
+        let store = self.store.as_ref();
+        let reserved =
+            credits::reserve_for_request(store, caller, plan.credits(), ENDPOINT, plan.timeout).await?;
+        unfinished.hold(reserved);
         let mut record = NewScrape {
             id,
             team_id: caller.team,
@@ -232,55 +210,62 @@ impl Scraper {
         };
         let mut to_store = ToStore::default();
         let job = self.ladder.cpu_pool.job(caller.team, ENDPOINT, deadline);
-        let made = self.write_document(caller, plan, id, base_url, &job, &mut to_store, |_| ()).await;
-        (record.result, record.page, record.search) = (to_store.result, to_store.page, to_store.search);
-        match &made {
-            Ok(_) => {
+        let made = async {
+            let _leaving = job.stop_when_dropped();
+            let writing = self.write_document(caller, plan, id, base_url, &job, &mut to_store, |_, _| ());
+            let (document, ()) = writing.await?;
+            let (size, private) = (document::size(&document), plan.private);
+            let written = job.run_on(size, move || {
+                let json = serde_json::to_vec(&document).map_err(Error::internal)?;
+                let packed = if private { None } else { Some(cache::pack(&json).map_err(Error::internal)?) };
+                Ok::<_, Error>((packed, outcome(document, json)))
+            });
+            written.await?
+        };
+        let made = made.await;
+        (record.page, record.search) = (to_store.page, to_store.search);
+        let made = match made {
+            Ok((packed, scraped)) => {
+                record.result = packed;
                 record.ok = true;
                 record.credits = plan.credits();
+                Ok(scraped)
             }
             Err(error) => {
                 record.error =
-                    Some(serde_json::to_string(&StoredError::new(error)).map_err(Error::internal)?);
+                    Some(serde_json::to_string(&StoredError::new(&error)).map_err(Error::internal)?);
+                Err(error)
             }
-        }
+        };
         (record.claim, record.reservation) = unfinished.hand_over();
         let claim = record.claim.clone();
         if let Err(error) = self.records.record(record).await {
             unfinished.take_back(claim);
             return Err(error);
         }
-        made.map(|(document, ())| Scraped { id, document })
+        made
     }
 
     /// Scrapes a page for a crawl, a batch or a run: nothing is stored or charged here. `see` is called with
-    /// the parsed page, in the CPU pool.
+    /// the parsed page and what it says of itself, in the CPU pool. `job` has ended when this returns.
     pub async fn scrape_page<T: Send + 'static>(
         &self,
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
         id: Uuid,
         base_url: &str,
-        capability: &'static str,
-        see: impl FnOnce(&FetchedPage) -> T + Send + 'static,
+        job: &CpuJob,
+        see: impl FnOnce(&FetchedPage, &PageMetadata) -> T + Send + 'static,
     ) -> Result<ScrapedPage<T>, Error> {
-        let job = self.ladder.cpu_pool.job(caller.team, capability, Deadline::after(plan.timeout));
+        let _leaving = job.stop_when_dropped();
         let mut to_store = ToStore::default();
         let (document, seen) =
-            self.write_document(caller, plan, id, base_url, &job, &mut to_store, see).await?;
-        let document = if let Some(packed) = to_store.result {
-            packed
-        } else {
-            // The job itself was stopped when the document was done.
-            let packing = job.apart(job.deadline());
-            let packed = packing.run_on(document.len(), move || cache::pack(&document)).await?;
-            packed.map_err(Error::internal)?
-        };
+            self.write_document(caller, plan, id, base_url, job, &mut to_store, see).await?;
         Ok(ScrapedPage { document, page: to_store.page, search: to_store.search, seen })
     }
 
-    /// Fetches the page and writes its document as JSON. What is to be stored goes into `to_store`; the
-    /// second value is what `see` returned.
+    /// Fetches the page and writes its document. What else is to be stored goes into `to_store`; the second
+    /// value is what `see` returned.
     #[expect(clippy::too_many_arguments, reason = "what belongs to one scrape, and where its results go")]
     async fn write_document<T: Send + 'static>(
         &self,
@@ -290,18 +275,18 @@ impl Scraper {
         base_url: &str,
         job: &CpuJob,
         to_store: &mut ToStore,
-        see: impl FnOnce(&FetchedPage) -> T + Send + 'static,
-    ) -> Result<(Vec<u8>, T), Error> {
-        let _leaving = job.stop_when_dropped();
+        see: impl FnOnce(&FetchedPage, &PageMetadata) -> T + Send + 'static,
+    ) -> Result<(Document, T), Error> {
         plan.access.allowed.check(&plan.url).map_err(Error::RefusedUrl)?;
-        let profile = OpenProfile::open(&self.store, caller.team, plan).await?;
+        let profile = OpenProfile::open(self.store.clone(), caller.team, plan).await?;
         let (for_writing, asks_model) = (plan.clone(), derived::may_ask_model(&self.models, plan));
         let own = job.clone();
         // A fetched page may be shared by several requests; the document is written for this one alone,
         // within its own CPU budget.
         let writing = PageWork::new(move |fetched: &FetchedPage, first: bool| {
             own.part(|| {
-                let document = document::write_formats(&for_writing, fetched)?;
+                let said = document::page_metadata(fetched);
+                let document = document::write_formats(&for_writing, fetched, &said)?;
                 // A request for the raw bytes also accepts a wall, which must not be served to others from
                 // the cache.
                 let fresh = first && fetched.stored.is_none() && !wall::is_wall(&fetched.verdict);
@@ -310,11 +295,11 @@ impl Scraper {
                 } else {
                     None
                 };
-                let search = page.as_ref().and_then(|_| from_scrape(&for_writing, fetched, &document));
                 let (url, text) = (fetched.response.url.as_str(), document.markdown.as_deref());
+                let search = page.as_ref().and_then(|_| from_scrape(&for_writing, fetched, &said, text));
                 let stated =
                     derived::StatedData::from_page(&for_writing, asks_model, url, &fetched.page, text);
-                Ok((document, (page, search), stated, see(fetched)))
+                Ok((document, (page, search), stated, see(fetched, &said)))
             })
             .and_then(|written: Result<_, Error>| written)
         });
@@ -349,15 +334,7 @@ impl Scraper {
             .await?;
         document.metadata.insert("scrapeId".to_owned(), id.to_string().into());
         document.metadata.insert("creditsUsed".to_owned(), plan.credits().into());
-        let (size, private) = (document::size(&document), plan.private);
-        let written = job.run_on(size, move || {
-            let json = serde_json::to_vec(&document).map_err(Error::internal)?;
-            let packed = if private { None } else { Some(cache::pack(&json).map_err(Error::internal)?) };
-            Ok::<_, Error>((json, packed))
-        });
-        let (json, packed) = written.await??;
-        to_store.result = packed;
-        Ok((json, seen))
+        Ok((document, seen))
     }
 
     /// The page, from the cache or fetched. Requests for the same page share one fetch. The second value
@@ -390,7 +367,8 @@ impl Scraper {
             return Err(Kind::ScrapeNotCached.into());
         }
         let known = known.filter(cache::CachedResponse::can_be_revalidated);
-        let (state, slot) = (profile.state().cloned(), self.slot(caller, plan));
+        let (state, slot) =
+            (profile.state().cloned(), self.limiter.request_slot(caller, plan.access.waits_for_browser));
         let latest = Deadline::at(deadline.instant() + plan.timeout.min(MAX_DETACHED_TIME));
         let mut start = Some(ClimbStart { known, state, slot, hook: Some(hook), job: job.apart(latest) });
         loop {
@@ -399,11 +377,12 @@ impl Scraper {
                 let start = start.take().unwrap_or_else(|| ClimbStart {
                     known: None,
                     state: profile.state().cloned(),
-                    slot: self.slot(caller, plan),
+                    slot: self.limiter.request_slot(caller, plan.access.waits_for_browser),
                     hook: None,
                     job: job.apart(latest),
                 });
-                climb(self.ladder.of_team(caller.team), plan.clone(), start, deadline, latest, progress)
+                let (ladder, plan) = (self.ladder.of_team(caller.team), plan.clone());
+                async move { ladder.climb(&plan, start, deadline, latest, &progress).await }
             });
             let first = !waiter.joined;
             match deadline.run(waiter.outcome()).await {
@@ -493,29 +472,6 @@ impl Scraper {
         reading.await?
     }
 
-    fn slot(&self, caller: &Arc<Caller>, plan: &ScrapePlan) -> BrowserSlotRequest {
-        self.browser_slot(caller, plan.access.waits_for_browser)
-    }
-
-    /// A browser slot of the caller's plan, acquired when the browser is needed. Without `waits`, a request
-    /// that finds all slots in use fails.
-    pub fn browser_slot(&self, caller: &Arc<Caller>, waits: bool) -> BrowserSlotRequest {
-        let (gate, caller) = (self.gate.clone(), caller.clone());
-        Box::new(move || {
-            Box::pin(async move {
-                loop {
-                    match gate.browser_slot(&caller).await {
-                        // The page's deadline ends this loop.
-                        Err(Error::ConcurrencyLimited { .. }) if waits => {
-                            tokio::time::sleep(BROWSER_RETRY_INTERVAL).await;
-                        }
-                        taken => return Ok(Box::new(taken?) as BrowserSlotGuard),
-                    }
-                }
-            })
-        })
-    }
-
     /// The document of a scrape of the last day, or the error it ended with.
     pub async fn find(&self, caller: &Caller, id: Uuid) -> Result<Vec<u8>, Error> {
         let record = self.store.scrape(caller.team, id).await.map_err(from_store)?;
@@ -527,16 +483,4 @@ impl Scraper {
         let result = record.result.ok_or(Kind::NotFound)?;
         cache::unpack(&result).map_err(Error::internal)
     }
-}
-
-/// The fetch that requests for one page share.
-async fn climb(
-    ladder: Ladder,
-    plan: Arc<ScrapePlan>,
-    start: ClimbStart,
-    deadline: Deadline,
-    latest: Deadline,
-    progress: Progress,
-) -> Result<FetchedPage, Error> {
-    ladder.climb(&plan, start, deadline, latest, &progress).await
 }

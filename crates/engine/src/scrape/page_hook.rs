@@ -2,17 +2,18 @@
 //! page came by another way (from the cache of another request's fetch).
 
 use super::fetched_page::FetchedPage;
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// Called with a page on the thread where it was parsed.
 pub type PageHook = Box<dyn FnOnce(&FetchedPage) + Send>;
 
 /// Cheap to clone; all clones are the same work.
-pub struct PageWork<T>(Arc<Mutex<State<T>>>);
+pub struct PageWork<T>(Arc<Mutex<PageWorkState<T>>>);
 
 type Work<T> = Box<dyn FnOnce(&FetchedPage, bool) -> T + Send>;
 
-enum State<T> {
+enum PageWorkState<T> {
     Open(Work<T>),
     Done(T),
     /// Running, or its outcome was taken.
@@ -28,14 +29,14 @@ impl<T> Clone for PageWork<T> {
 impl<T: Send + 'static> PageWork<T> {
     /// The second argument of `work` says whether the page was fetched for this very request.
     pub fn new(work: impl FnOnce(&FetchedPage, bool) -> T + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(State::Open(Box::new(work)))))
+        Self(Arc::new(Mutex::new(PageWorkState::Open(Box::new(work)))))
     }
 
     /// Runs the work, unless it ran before.
     pub fn run(&self, fetched: &FetchedPage, first: bool) {
-        let open = self.replace(State::Gone);
+        let open = self.replace(PageWorkState::Gone);
         let done = match open {
-            State::Open(work) => State::Done(work(fetched, first)),
+            PageWorkState::Open(work) => PageWorkState::Done(work(fetched, first)),
             begun => begun,
         };
         self.replace(done);
@@ -43,13 +44,13 @@ impl<T: Send + 'static> PageWork<T> {
 
     /// The outcome of the work; it can be taken once.
     pub fn take_outcome(&self) -> Option<T> {
-        match self.replace(State::Gone) {
-            State::Done(outcome) => Some(outcome),
-            open @ State::Open(_) => {
+        match self.replace(PageWorkState::Gone) {
+            PageWorkState::Done(outcome) => Some(outcome),
+            open @ PageWorkState::Open(_) => {
                 self.replace(open);
                 None
             }
-            State::Gone => None,
+            PageWorkState::Gone => None,
         }
     }
 
@@ -59,7 +60,7 @@ impl<T: Send + 'static> PageWork<T> {
         Box::new(move |fetched| work.run(fetched, true))
     }
 
-    fn replace(&self, state: State<T>) -> State<T> {
-        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), state)
+    fn replace(&self, state: PageWorkState<T>) -> PageWorkState<T> {
+        std::mem::replace(&mut *self.0.lock(), state)
     }
 }

@@ -1,13 +1,13 @@
 //! A browser profile while a scrape uses it: its state, and the lease to save it where the request asked for
 //! that.
 
-use super::cache::{pack, unpack};
 use super::plan::ScrapePlan;
+use crate::compression::{pack, unpack};
 use crate::{Error, from_store};
 use browser::StorageState;
 use std::sync::Arc;
 use std::time::Duration;
-use store::Store;
+use store::ProfileStore;
 use store::profiles::{MAX_PROFILE_BYTES, ProfileLease};
 use uuid::Uuid;
 
@@ -16,22 +16,23 @@ const LEASE_SLACK: Duration = Duration::from_secs(30);
 
 /// Dropping it lets the next writer in.
 pub struct OpenProfile {
-    store: Arc<dyn Store>,
+    store: Arc<dyn ProfileStore>,
     state: Option<StorageState>,
     lease: Option<ProfileLease>,
 }
 
 impl OpenProfile {
-    pub async fn open(store: &Arc<dyn Store>, team: Uuid, plan: &ScrapePlan) -> Result<Self, Error> {
-        let mut open = Self { store: store.clone(), state: None, lease: None };
+    pub async fn open(store: Arc<dyn ProfileStore>, team: Uuid, plan: &ScrapePlan) -> Result<Self, Error> {
+        let mut open = Self { store, state: None, lease: None };
         let Some(profile) = &plan.access.profile else { return Ok(open) };
         if profile.save {
             let lease_for = plan.timeout + LEASE_SLACK;
-            let lease = store.acquire_profile(team, &profile.name, lease_for).await.map_err(from_store)?;
+            let lease =
+                open.store.acquire_profile(team, &profile.name, lease_for).await.map_err(from_store)?;
             let busy = || Error::Conflict("another request is about to save this profile");
             open.lease = Some(lease.ok_or_else(busy)?);
         }
-        if let Some(bytes) = store.profile(team, &profile.name).await.map_err(from_store)? {
+        if let Some(bytes) = open.store.profile(team, &profile.name).await.map_err(from_store)? {
             let json = unpack(&bytes).map_err(Error::internal)?;
             open.state = Some(serde_json::from_slice(&json).map_err(Error::internal)?);
         }

@@ -48,8 +48,10 @@ impl Searcher {
     ) -> Result<FeedbackResponse, Error> {
         let (endpoint, subject) = check(&asked).map_err(|error| coded(error, "INVALID_FEEDBACK"))?;
         let found = match endpoint {
-            "search" => self.store.search_record(caller.team, subject).await.map_err(from_store)?.is_some(),
-            _ => self.store.scrape(caller.team, subject).await.map_err(from_store)?.is_some(),
+            "search" => {
+                self.services.store.search_record(caller.team, subject).await.map_err(from_store)?.is_some()
+            }
+            _ => self.services.store.scrape(caller.team, subject).await.map_err(from_store)?.is_some(),
         };
         if !found {
             return Err(coded(Kind::NotFound.into(), "NOT_FOUND"));
@@ -63,7 +65,7 @@ impl Searcher {
             valued: if caller.zero_data_retention { Vec::new() } else { valued(&asked) },
         };
         let id = feedback.id;
-        match self.store.put_feedback(feedback).await.map_err(from_store)? {
+        match self.services.store.put_feedback(feedback).await.map_err(from_store)? {
             FeedbackPut::Written => Ok(FeedbackResponse::new(id, false)),
             FeedbackPut::KnownBefore(first) => Ok(FeedbackResponse::new(first, true)),
         }

@@ -5,14 +5,16 @@ use super::Searcher;
 use super::plan::SearchPlan;
 use crate::Error;
 use crate::callers::Caller;
+use crate::scrape::ScrapedDocument;
 use crate::scrape::plan::NamedPage;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use net::Deadline;
 use search::{Hit, Question, SourceKind};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
+use wire::scrape::Metadata;
 use wire::search::{ImageHit, NewsHit, WebHit};
 
 /// The name of this work in metrics.
@@ -45,7 +47,7 @@ impl Searcher {
     }
 
     fn named(&self, hit: &Hit) -> Result<NamedPage, Error> {
-        NamedPage::parse(hit.url.as_str(), &|host| self.scraper.names_host(host))
+        NamedPage::parse(hit.url.as_str(), &|host| self.services.names_host(host))
     }
 
     pub(super) async fn write_hits(
@@ -88,7 +90,7 @@ impl Searcher {
             }
             written.credits += merged.credits.unwrap_or(0);
             written.unfinished += usize::from(!merged.whole);
-            pages.push((kind, position, merged.fields));
+            pages.push((kind, position, merged.into_fields()));
         }
         pages.sort_by_key(|(_, position, _)| *position);
         for (kind, _, fields) in pages {
@@ -115,11 +117,11 @@ impl Searcher {
         let quoted = (question.highlights && !hit.highlighted).then(|| question.terms.text());
         let place = if question.kind == SourceKind::News { "snippet" } else { "description" };
         let whole = match scraped {
-            Ok(document) => {
+            Ok(scraped) => {
                 let own = fields.clone();
-                let work = move || merge(own, &document, quoted.as_deref(), place);
+                let work = move || merge(own, scraped, quoted.as_deref(), place);
                 let end = Deadline::at(deadline.instant() + RECORD_TIME);
-                let job = self.scraper.ladder().cpu_pool.job(caller.team, CAPABILITY, end);
+                let job = self.services.cpu_pool.job(caller.team, CAPABILITY, end);
                 job.run(work).await.and_then(|merged| merged)
             }
             Err(error) => Err(error),
@@ -135,7 +137,7 @@ impl Searcher {
         hit: &Hit,
         base_url: &str,
         deadline: Deadline,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<ScrapedDocument, Error> {
         let Some(template) = &plan.scrape else {
             return Err(Error::internal("a search that scrapes without a plan"));
         };
@@ -146,9 +148,8 @@ impl Searcher {
         }
         page.timeout = page.timeout.min(left);
         page.access.allowed.hosts.extend(plan.rules.clone());
-        let scraping = deadline.run(Box::pin(self.scraper.scrape(caller, page, None, base_url))).await;
-        let scraped = scraping.map_err(|_| Error::timeout("waiting for the page"))??;
-        Ok(scraped.document)
+        let scraping = deadline.run(Box::pin(self.scraper.scrape_document(caller, page, base_url))).await;
+        scraping.map_err(|_| Error::timeout("waiting for the page"))?
     }
 }
 
@@ -161,7 +162,12 @@ struct HitToScrape<'a> {
 
 /// A hit as it is returned.
 struct WrittenHit {
+    /// What the search said.
     fields: Map<String, Value>,
+    /// The formats of its page.
+    formats: Map<String, Value>,
+    warning: Option<String>,
+    metadata: Metadata,
     /// The credits of its page; none without a page.
     credits: Option<i64>,
     /// Size of its page.
@@ -173,29 +179,21 @@ struct WrittenHit {
 impl WrittenHit {
     /// Leaves the page out, and keeps what the search said and the id to get the page by.
     fn leave_page_out(&mut self) {
-        const SEARCH: [&str; 12] = [
-            "url",
-            "title",
-            "description",
-            "position",
-            "category",
-            "snippet",
-            "date",
-            "imageUrl",
-            "imageWidth",
-            "imageHeight",
-            "warning",
-            "metadata",
-        ];
         if !self.whole {
             return;
         }
         self.whole = false;
-        self.fields.retain(|name, _| SEARCH.contains(&name.as_str()));
-        if let Some(Value::Object(metadata)) = self.fields.get_mut("metadata") {
-            let text = "the pages of this answer are too large together; get this one by its scrapeId";
-            metadata.insert("error".to_owned(), text.into());
-        }
+        self.formats.clear();
+        let text = "the pages of this answer are too large together; get this one by its scrapeId";
+        self.metadata.insert("error".to_owned(), text.into());
+    }
+
+    fn into_fields(self) -> Map<String, Value> {
+        let mut fields = self.fields;
+        fields.extend(self.formats);
+        fields.extend(self.warning.map(|warning| ("warning".to_owned(), warning.into())));
+        fields.insert("metadata".to_owned(), self.metadata.into());
+        fields
     }
 }
 
@@ -233,39 +231,96 @@ fn fields(kind: SourceKind, hit: &Hit, position: usize) -> Map<String, Value> {
 /// A hit merged with its page.
 fn merge(
     mut fields: Map<String, Value>,
-    document: &[u8],
+    scraped: ScrapedDocument,
     query: Option<&str>,
     place: &str,
 ) -> Result<WrittenHit, Error> {
-    let bytes = document.len();
-    let document: Map<String, Value> = serde_json::from_slice(document).map_err(Error::internal)?;
-    if let Some(said) = query.and_then(|query| passage_for(&document, query)) {
+    let ScrapedDocument { mut document, json_bytes: bytes, credits } = scraped;
+    let markdown = document.markdown.as_deref();
+    if let Some(said) = markdown.zip(query).and_then(|(markdown, query)| passage_for(markdown, query)) {
         fields.insert(place.to_owned(), said.into());
     }
-    let credits = document.get("metadata").and_then(|metadata| metadata["creditsUsed"].as_i64());
-    fields.extend(document);
-    Ok(WrittenHit { fields, credits: Some(credits.unwrap_or(1)), bytes, whole: true })
+    let (warning, metadata) = (document.warning.take(), std::mem::take(&mut document.metadata));
+    let formats = match serde_json::to_value(document).map_err(Error::internal)? {
+        Value::Object(formats) => formats,
+        _ => Map::new(),
+    };
+    Ok(WrittenHit { fields, formats, warning, metadata, credits: Some(credits), bytes, whole: true })
 }
 
 /// A hit without its page, with the error.
-fn without_page(mut fields: Map<String, Value>, hit: &Hit, error: &Error) -> WrittenHit {
+fn without_page(fields: Map<String, Value>, hit: &Hit, error: &Error) -> WrittenHit {
     let url = hit.url.as_str();
-    let mut metadata = json!({ "sourceURL": url, "url": url, "error": error.text() });
+    let mut metadata = Metadata::new();
+    let mut put = |name: &str, value: &str| metadata.insert(name.to_owned(), value.into());
+    put("sourceURL", url);
+    put("url", url);
+    put("error", &error.text());
     if let Some(code) = error.kind().entry().code {
-        metadata["errorCode"] = code.into();
+        put("errorCode", code);
     }
-    fields.insert("metadata".to_owned(), metadata);
-    WrittenHit { fields, credits: None, bytes: 0, whole: false }
+    let (formats, warning) = (Map::new(), None);
+    WrittenHit { fields, formats, warning, metadata, credits: None, bytes: 0, whole: false }
 }
 
 /// The passage of a page that fits the query, on one line.
-fn passage_for(document: &Map<String, Value>, query: &str) -> Option<String> {
-    let markdown = document.get("markdown")?.as_str()?;
-    let said = content::highlights::highlights(markdown, query);
+fn passage_for(markdown: &str, query: &str) -> Option<String> {
+    let said = text::highlights::highlights(markdown, query);
     let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = match line.char_indices().nth(MAX_DESCRIPTION_CHARS) {
         Some((at, _)) => format!("{}…", line[..at].trim_end()),
         None => line,
     };
     (!cut.is_empty()).then_some(cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use wire::scrape::Document;
+
+    fn merged(document: Document) -> WrittenHit {
+        let fields = Map::from_iter([("url".to_owned(), json!("u")), ("snippet".to_owned(), json!("s"))]);
+        let scraped = ScrapedDocument { document, json_bytes: 123, credits: 5 };
+        merge(fields, scraped, Some("gannets"), "snippet").unwrap()
+    }
+
+    fn page() -> Document {
+        Document {
+            markdown: Some("# Birds\n\nGannets dive from thirty metres.\n\nCows eat grass.".to_owned()),
+            warning: Some("old".to_owned()),
+            metadata: Map::from_iter([
+                ("creditsUsed".to_owned(), json!(9)),
+                ("title".to_owned(), json!("B")),
+            ]),
+            ..Document::default()
+        }
+    }
+
+    #[test]
+    fn a_hit_has_its_page_and_the_price_of_it() {
+        let hit = merged(page());
+        assert_eq!((hit.credits, hit.bytes, hit.whole), (Some(5), 123, true));
+        let mut fields = hit.into_fields();
+        let said = fields.remove("snippet").unwrap();
+        assert!(said.as_str().unwrap().contains("thirty metres"), "{said}");
+        let Document { markdown, warning, metadata, .. } = page();
+        let whole = json!({ "url": "u", "markdown": markdown, "warning": warning, "metadata": metadata });
+        assert_eq!(Value::Object(fields), whole, "and nothing that the page has not");
+        let textless = merged(Document { markdown: None, ..page() });
+        assert_eq!(textless.fields["snippet"], "s", "there is nothing to quote");
+    }
+
+    #[test]
+    fn a_page_that_is_left_out_can_still_be_asked_for() {
+        let mut hit = merged(page());
+        hit.leave_page_out();
+        assert!(!hit.whole && hit.credits == Some(5));
+        let fields = hit.into_fields();
+        let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+        assert_eq!(names, ["metadata", "snippet", "url", "warning"]);
+        assert!(fields["metadata"]["error"].as_str().unwrap().contains("scrapeId"));
+        assert_eq!(fields["metadata"]["title"], "B");
+    }
 }

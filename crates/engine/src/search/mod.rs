@@ -15,15 +15,15 @@ pub use plan::SearchPlan;
 
 use crate::Error;
 use crate::callers::Caller;
-use crate::derived;
+use crate::credits;
 use crate::research::Research;
-use crate::scrape::Scraper;
+use crate::scrape::{Scraper, derived};
+use crate::services::Services;
 use futures_util::future::join_all;
 use net::Deadline;
 use search::{Category, Hit, ProviderRouter, Question, SearchResults, SourceKind, WEB_COLLECTION};
 use std::sync::Arc;
 use std::time::Duration;
-use store::Store;
 use store::scrapes::NewScrape;
 use store::search::NewSearch;
 use uuid::Uuid;
@@ -40,8 +40,8 @@ const WRITE_RESERVE: Duration = Duration::from_millis(150);
 /// The capability.
 #[derive(Clone)]
 pub struct Searcher {
+    services: Services,
     scraper: Arc<Scraper>,
-    store: Arc<dyn Store>,
     providers: Arc<ProviderRouter>,
     research: Option<Arc<Research>>,
 }
@@ -64,8 +64,8 @@ pub struct WebHits {
 }
 
 impl Searcher {
-    pub fn new(scraper: Arc<Scraper>, store: Arc<dyn Store>, providers: Arc<ProviderRouter>) -> Self {
-        Self { scraper, store, providers, research: None }
+    pub fn new(services: &Services, scraper: Arc<Scraper>, providers: Arc<ProviderRouter>) -> Self {
+        Self { services: services.clone(), scraper, providers, research: None }
     }
 
     /// The same with papers, for the category `research`.
@@ -87,11 +87,12 @@ impl Searcher {
     ) -> Result<SearchResponse, Error> {
         let mut plan = SearchPlan::resolve(asked, caller.team, caller.zero_data_retention)?;
         if let Some(page) = &plan.scrape {
-            derived::require_models(self.scraper.models(), page)
+            derived::require_models(&self.services.models, page)
                 .map_err(|error| error.within("scrapeOptions"))?;
         }
         let deadline = Deadline::after(plan.timeout.saturating_sub(WRITE_RESERVE));
-        let reservation = self.scraper.reserve(caller, plan.most_credits(), ENDPOINT, plan.timeout).await?;
+        let (store, most) = (self.services.store.as_ref(), plan.most_credits());
+        let reservation = credits::reserve_for_request(store, caller, most, ENDPOINT, plan.timeout).await?;
         let id = Uuid::now_v7();
         self.load_valued_sources(caller.team, &mut plan.questions).await;
         let outcome = self.run_search(caller, &plan, id, base_url, deadline).await;
@@ -114,7 +115,7 @@ impl Searcher {
             private: plan.private,
             claim: None,
         };
-        self.scraper.record(record).await?;
+        self.services.records.record(record).await?;
         let outcome = outcome?;
         let remembered = NewSearch {
             id,
@@ -126,7 +127,7 @@ impl Searcher {
         };
         // The results are found and paid for, so they are returned even though feedback on them will be
         // rejected.
-        if let Err(error) = self.store.put_search(remembered).await {
+        if let Err(error) = self.services.store.put_search(remembered).await {
             tracing::error!(%error, "a search could not be remembered");
         }
         Ok(outcome.answer)
@@ -158,7 +159,7 @@ impl Searcher {
 
     /// Loads the sources that the team rated as valuable. The search works without them.
     async fn load_valued_sources(&self, team: Uuid, questions: &mut [Question]) {
-        match self.store.valued_sources(team).await {
+        match self.services.store.valued_sources(team).await {
             Ok(valued) => questions.iter_mut().for_each(|question| question.valued.clone_from(&valued)),
             Err(error) => tracing::warn!(%error, "could not read what the team found valuable"),
         }

@@ -5,8 +5,9 @@ mod sources;
 mod tests;
 
 use crate::Error;
+use crate::host_rules::{self, HostRules};
 use crate::scrape::ScrapePlan;
-use crate::scrape::plan::{HostRules, host_rules, require_page_for_credentials};
+use crate::scrape::plan::require_page_for_credentials;
 use net::CredentialScope;
 use search::Question;
 use sources::{Categories, sources};
@@ -71,7 +72,7 @@ impl SearchPlan {
             || asked.zero_data_retention == Some(true)
             || asked.enterprise.iter().flatten().any(|mode| matches!(mode.as_str(), "zdr" | "anon"));
         refuse_the_rest(asked, &mut issues);
-        let rules = host_rules(asked.threat_protection.as_ref(), &mut issues);
+        let rules = host_rules::resolve(asked.threat_protection.as_ref(), &mut issues);
         issues.finish()?;
         if !common.sites.is_empty() && !common.without_sites.is_empty() {
             return Err(both_lists());

@@ -2,7 +2,8 @@
 //! wanted.
 
 use super::post::Target;
-use crate::crawl::Webhook;
+use super::resolve::Webhook;
+use crate::stored_json;
 use serde_json::{Value, json};
 use store::webhooks::NewDelivery;
 use uuid::Uuid;
@@ -63,15 +64,15 @@ impl<'a> Events<'a> {
             metadata: &self.hook.metadata,
             error,
         };
-        // Plain data of ours with text for keys: it always serialises.
-        let body = serde_json::to_vec(&envelope).ok()?;
+        // Plain data of ours with text for keys always serialises. A webhook that could not be written is not sent.
+        let body = stored_json::or_log(stored_json::to_text("a webhook", &envelope))?.into_bytes();
         let target = Target { url: self.hook.url.clone(), headers: self.hook.headers.clone() };
         Some(NewDelivery {
             id,
             team_id: self.team,
             subject: self.job,
             event: kind,
-            target: target.to_json(),
+            target: stored_json::or_log(target.to_json())?,
             body,
             document: None,
         })

@@ -13,5 +13,6 @@ mod worker;
 
 pub use events::Events;
 pub use post::target_url;
-pub use resolve::{AGENT_EVENTS, JOB_EVENTS, resolve};
+pub use resolve::{AGENT_EVENTS, JOB_EVENTS, Webhook, resolve};
+pub use store::webhooks::{Delivery, WebhookSecret};
 pub use worker::{DeliveryOptions, DeliveryWorker};

@@ -3,7 +3,8 @@
 
 use super::secrets;
 use crate::Error;
-use crate::scrape::cache;
+use crate::compression::unpack;
+use crate::stored_json::{self, StoredJsonError};
 use bytes::Bytes;
 use net::{
     AtLimit, BodySink, Credentials, Deadline, FetchError, Fetcher, Limits, Purpose, Request, ResponseHead,
@@ -12,8 +13,8 @@ use net::{
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::time::Duration;
-use store::Store;
 use store::webhooks::{Delivery, WebhookSecret};
+use store::{CrawlStore, Store};
 use wire::SecretHeaders;
 
 /// The part of a response body that is read, so that its connection can be reused; it is not looked at.
@@ -31,9 +32,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub fn to_json(&self) -> String {
-        // Text for keys and values: it always serialises.
-        serde_json::to_string(self).unwrap_or_default()
+    pub fn to_json(&self) -> Result<String, StoredJsonError> {
+        stored_json::to_text("the target of a webhook", self)
     }
 
     pub fn parse(text: &str) -> Option<Self> {
@@ -83,7 +83,7 @@ pub(super) async fn post(
 }
 
 /// The document of the crawl that belongs into the body, as it is stored.
-async fn document(store: &dyn Store, delivery: &Delivery) -> Result<Option<Vec<u8>>, DeliveryError> {
+async fn document(store: &dyn CrawlStore, delivery: &Delivery) -> Result<Option<Vec<u8>>, DeliveryError> {
     let Some(number) = delivery.document else { return Ok(None) };
     let found = store.crawl_documents(delivery.subject, number.saturating_sub(1), 1, u64::MAX).await;
     let found = found.map_err(|error| DeliveryError::Internal(error.to_string()))?;
@@ -101,7 +101,7 @@ async fn prepare(
     let work = move || {
         let body = match document {
             None => body,
-            Some(packed) => splice(&body, &cache::unpack(&packed).ok()?)?,
+            Some(packed) => splice(&body, &unpack(&packed).ok()?)?,
         };
         let signatures = secrets::signatures(&secrets, &body);
         Some((Bytes::from(body), signatures))
@@ -205,11 +205,11 @@ mod tests {
     #[test]
     fn only_the_address_of_a_target_is_shown() {
         let headers = BTreeMap::from([("Authorization".to_owned(), "secret".to_owned())]).into();
-        let written = Target { url: "https://a.test/".into(), headers }.to_json();
+        let written = Target { url: "https://a.test/".into(), headers }.to_json().unwrap();
         assert_eq!(target_url(&written), "https://a.test/");
         assert_eq!(target_url("nonsense"), "");
         let with_login =
             Target { url: "https://me:secret@a.test/x".into(), headers: SecretHeaders::default() };
-        assert_eq!(target_url(&with_login.to_json()), "https://a.test/x");
+        assert_eq!(target_url(&with_login.to_json().unwrap()), "https://a.test/x");
     }
 }

@@ -98,7 +98,7 @@ impl Receiver {
 }
 
 async fn talk(mut stream: TcpStream, notes: Arc<Notes>, answer: Arc<dyn Fn(usize) -> Reply + Send + Sync>) {
-    while let Some(got) = read(&mut stream).await {
+    while let Some(got) = read_request(&mut stream).await {
         let now = notes.now.fetch_add(1, Ordering::SeqCst) + 1;
         notes.most.fetch_max(now, Ordering::SeqCst);
         let number = {
@@ -138,7 +138,7 @@ async fn reply(stream: &mut TcpStream, reply: Reply) -> bool {
     !matches!(reply, Reply::Endless | Reply::Abrupt)
 }
 
-async fn read(stream: &mut TcpStream) -> Option<Got> {
+async fn read_request(stream: &mut TcpStream) -> Option<Got> {
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {

@@ -3,12 +3,12 @@
 
 use super::secrets::{NEXT_SIGNATURE, SIGNATURE};
 use crate::Error;
-use crate::crawl::Webhook;
 use net::{CustomHeaders, Destination, EgressAllow, EgressPolicy, Login, MAX_URL_BYTES, Purpose};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use url::{Host, Url};
-use wire::Issues;
 use wire::webhook::{WebhookInput, WebhookObject};
+use wire::{Issues, SecretHeaders};
 
 /// What an agent run can tell of.
 pub const AGENT_EVENTS: [&str; 5] = ["started", "action", "completed", "failed", "cancelled"];
@@ -19,6 +19,18 @@ pub const JOB_EVENTS: [&str; 4] = ["started", "page", "completed", "failed"];
 const MAX_METADATA_ENTRIES: usize = 64;
 /// The metadata travels with every delivery.
 const MAX_METADATA_BYTES: usize = 16 * 1024;
+
+/// Whom to tell what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Webhook {
+    pub url: String,
+    #[serde(default)]
+    pub headers: SecretHeaders,
+    #[serde(default)]
+    pub metadata: BTreeMap<String, String>,
+    /// Short names: `started`, `page`, `completed`, `failed`.
+    pub events: Vec<String>,
+}
 
 /// What a caller asked for, checked. `allow` is what the operator opened in private address space.
 pub fn resolve(asked: &WebhookInput, allowed_events: &[&str], allow: &EgressAllow) -> Result<Webhook, Error> {

@@ -5,7 +5,7 @@ use crate::{Error, from_store, hex};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::time::Duration;
-use store::Store;
+use store::WebhookStore;
 use store::webhooks::WebhookSecret;
 use uuid::Uuid;
 
@@ -17,7 +17,7 @@ pub const NEXT_SIGNATURE: &str = "X-Gannet-Signature-Next";
 const PREFIX: &str = "whsec_";
 
 /// The secrets of a team, newest first; the first is made when it is first asked for.
-pub async fn team_secrets(store: &dyn Store, team: Uuid) -> Result<Vec<WebhookSecret>, Error> {
+pub async fn team_secrets(store: &dyn WebhookStore, team: Uuid) -> Result<Vec<WebhookSecret>, Error> {
     let known = store.webhook_secrets(team).await.map_err(from_store)?;
     if !known.is_empty() {
         return Ok(known);
@@ -26,7 +26,11 @@ pub async fn team_secrets(store: &dyn Store, team: Uuid) -> Result<Vec<WebhookSe
 }
 
 /// Makes a new secret; the one before goes on to sign for `phase_out`. All of them, newest first.
-pub async fn rotate(store: &dyn Store, team: Uuid, phase_out: Duration) -> Result<Vec<WebhookSecret>, Error> {
+pub async fn rotate(
+    store: &dyn WebhookStore,
+    team: Uuid,
+    phase_out: Duration,
+) -> Result<Vec<WebhookSecret>, Error> {
     store.rotate_webhook_secret(team, &random()?, phase_out).await.map_err(from_store)?;
     team_secrets(store, team).await
 }

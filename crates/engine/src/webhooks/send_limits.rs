@@ -3,8 +3,9 @@
 //! that hangs holds up its own deliveries and nobody else's.
 
 use crate::work::{Slot, SlotShare};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -69,7 +70,7 @@ impl SendLimits {
     }
 
     fn hosts(&self) -> MutexGuard<'_, HashMap<String, Host>> {
-        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hosts.lock()
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::events::Events;
 use super::super::receiver::{Receiver, Reply};
 use super::super::secrets;
 use super::{DeliveryOptions, DeliveryWorker};
-use crate::crawl::Webhook;
+use crate::webhooks::Webhook;
 use crate::work::WorkSlots;
 use net::{EgressAllow, EgressPolicy, Fetcher, FetcherSettings};
 use sha2::{Digest, Sha256};
@@ -20,13 +20,13 @@ use uuid::Uuid;
 
 const RETRY: Duration = Duration::from_millis(40);
 
-struct Fixture {
+struct DeliveryFixture {
     store: Arc<dyn Store>,
     team: Uuid,
     _folder: TempDir,
 }
 
-impl Fixture {
+impl DeliveryFixture {
     async fn new() -> Self {
         let folder = TempDir::new();
         let url = format!("sqlite:{}", folder.join("store.db").display());
@@ -43,22 +43,22 @@ impl Fixture {
         Self { store, team, _folder: folder }
     }
 
-    fn sender(&self) -> Running {
+    fn sender(&self) -> RunningWorker {
         self.sender_with(options(), "webhook=127.0.0.0/8")
     }
 
-    fn sender_with(&self, options: DeliveryOptions, allow: &str) -> Running {
+    fn sender_with(&self, options: DeliveryOptions, allow: &str) -> RunningWorker {
         self.sender_within(64, options, allow)
     }
 
-    fn sender_within(&self, slots: usize, options: DeliveryOptions, allow: &str) -> Running {
+    fn sender_within(&self, slots: usize, options: DeliveryOptions, allow: &str) -> RunningWorker {
         let policy = EgressPolicy::new(EgressAllow::parse(allow).unwrap());
         let fetcher = Fetcher::new(FetcherSettings::new(policy)).unwrap();
         let stop = CancellationToken::new();
         let slots = WorkSlots::new(slots).share(slots);
         let worker = DeliveryWorker::new(self.store.clone(), fetcher, slots, options);
         let task = tokio::spawn(worker.run(stop.clone()));
-        Running { stop, task }
+        RunningWorker { stop, task }
     }
 
     async fn tell(&self, deliveries: impl IntoIterator<Item = Option<NewDelivery>>) -> Vec<Uuid> {
@@ -81,12 +81,12 @@ impl Fixture {
     }
 }
 
-struct Running {
+struct RunningWorker {
     stop: CancellationToken,
     task: tokio::task::JoinHandle<()>,
 }
 
-impl Running {
+impl RunningWorker {
     async fn stop(self) {
         self.stop.cancel();
         self.task.await.unwrap();
@@ -128,7 +128,7 @@ fn hmac_sha256(key: &[u8], message: &[u8]) -> String {
 
 #[tokio::test]
 async fn events_arrive_whole_signed_and_in_order() {
-    let (fixture, receiver) = (Fixture::new().await, Receiver::start(|_| Reply::Status(204)).await);
+    let (fixture, receiver) = (DeliveryFixture::new().await, Receiver::start(|_| Reply::Status(204)).await);
     let with_login = receiver.url().replace("http://", "http://me:secret@");
     let (hook, job) = (hook(&with_login), Uuid::now_v7());
     let events = Events::new(&hook, job, fixture.team, "crawl");
@@ -156,7 +156,7 @@ async fn events_arrive_whole_signed_and_in_order() {
 
 #[tokio::test]
 async fn a_failed_delivery_comes_again_with_its_id_and_holds_the_next_one() {
-    let fixture = Fixture::new().await;
+    let fixture = DeliveryFixture::new().await;
     let receiver = Receiver::start(|number| Reply::Status(if number < 2 { 500 } else { 200 })).await;
     let (hook, job) = (hook(&receiver.url()), Uuid::now_v7());
     let events = Events::new(&hook, job, fixture.team, "crawl");
@@ -175,7 +175,7 @@ async fn a_failed_delivery_comes_again_with_its_id_and_holds_the_next_one() {
 
 #[tokio::test]
 async fn a_receiver_that_never_works_ends_in_dead_letters_that_can_be_sent_again() {
-    let fixture = Fixture::new().await;
+    let fixture = DeliveryFixture::new().await;
     let receiver = Receiver::start(|number| Reply::Status(if number < 3 { 503 } else { 200 })).await;
     let hook = hook(&receiver.url());
     let ids = fixture.tell([Events::new(&hook, Uuid::now_v7(), fixture.team, "crawl").started()]).await;
@@ -192,7 +192,7 @@ async fn a_receiver_that_never_works_ends_in_dead_letters_that_can_be_sent_again
 
 #[tokio::test]
 async fn a_receiver_that_hangs_holds_up_nobody_else() {
-    let fixture = Fixture::new().await;
+    let fixture = DeliveryFixture::new().await;
     let hanging = Receiver::start(|_| Reply::Never).await;
     let quick = Receiver::start(|_| Reply::Status(200)).await;
     let (slow_hook, quick_hook) = (hook(&hanging.url()), hook(&quick.url()));
@@ -214,7 +214,7 @@ async fn a_receiver_that_hangs_holds_up_nobody_else() {
 
 #[tokio::test]
 async fn many_subjects_go_out_beside_each_other_and_one_subject_never() {
-    let fixture = Fixture::new().await;
+    let fixture = DeliveryFixture::new().await;
     let receiver = Receiver::start(|_| Reply::Slow(Duration::from_millis(20))).await;
     let hook = hook(&receiver.url());
     let one = Uuid::now_v7();
@@ -231,7 +231,7 @@ async fn many_subjects_go_out_beside_each_other_and_one_subject_never() {
 
 #[tokio::test]
 async fn redirects_are_not_followed_and_private_receivers_are_refused() {
-    let fixture = Fixture::new().await;
+    let fixture = DeliveryFixture::new().await;
     let elsewhere = Receiver::start(|_| Reply::Status(200)).await;
     let target = elsewhere.url();
     let redirecting = Receiver::start(move |_| Reply::Redirect(target.clone())).await;
@@ -252,7 +252,7 @@ async fn redirects_are_not_followed_and_private_receivers_are_refused() {
 
 #[tokio::test]
 async fn a_refused_receiver_is_given_up_at_once() {
-    let fixture = Fixture::new().await;
+    let fixture = DeliveryFixture::new().await;
     let hook = hook("http://10.0.0.1/");
     fixture.tell([Events::new(&hook, Uuid::now_v7(), fixture.team, "crawl").started()]).await;
     let patient = DeliveryOptions { retries: vec![Duration::from_hours(1)], ..options() };
@@ -264,7 +264,7 @@ async fn a_refused_receiver_is_given_up_at_once() {
 #[tokio::test]
 async fn odd_answers_that_succeed_count_as_delivered_once() {
     for reply in [Reply::Endless, Reply::Abrupt] {
-        let fixture = Fixture::new().await;
+        let fixture = DeliveryFixture::new().await;
         let shown = format!("{reply:?}");
         let receiver = Receiver::start(move |_| reply.clone()).await;
         let (hook, job) = (hook(&receiver.url()), Uuid::now_v7());
@@ -281,7 +281,7 @@ async fn odd_answers_that_succeed_count_as_delivered_once() {
 
 #[tokio::test]
 async fn a_sender_that_ends_half_way_loses_nothing() {
-    let fixture = Fixture::new().await;
+    let fixture = DeliveryFixture::new().await;
     let receiver = Receiver::start(|_| Reply::Slow(Duration::from_millis(5))).await;
     let hook = hook(&receiver.url());
     let mut ids = Vec::new();
@@ -316,7 +316,7 @@ async fn a_sender_that_ends_half_way_loses_nothing() {
 
 #[tokio::test]
 async fn while_a_secret_is_phased_out_both_sign() {
-    let (fixture, receiver) = (Fixture::new().await, Receiver::start(|_| Reply::Status(200)).await);
+    let (fixture, receiver) = (DeliveryFixture::new().await, Receiver::start(|_| Reply::Status(200)).await);
     let hook = hook(&receiver.url());
     let old = secrets::team_secrets(fixture.store.as_ref(), fixture.team).await.unwrap().remove(0).secret;
     let both = secrets::rotate(fixture.store.as_ref(), fixture.team, Duration::from_hours(1)).await.unwrap();

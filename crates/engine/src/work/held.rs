@@ -1,8 +1,9 @@
 //! The leases that a worker holds, and how the work on each is told to stop.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use store::work::LeaseStatus;
 use tokio_util::sync::CancellationToken;
 
@@ -65,7 +66,7 @@ impl<L: Copy + Eq + Hash> HeldLeases<L> {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<L, Signals>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -4,8 +4,8 @@
 use super::{EvidenceKind, Fact, FactCollector, text};
 use crate::values::{contact, date, number};
 use crate::words::NameWords;
-use content::dom::{Attr, Dom, NodeId, Tag};
 use content::metadata::Metadata;
+use html::dom::{Attr, Dom, NodeId, Tag};
 use std::rc::Rc;
 
 /// Longer texts are not examined for amounts and dates.

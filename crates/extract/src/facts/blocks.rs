@@ -3,7 +3,7 @@
 
 use super::{EvidenceKind, Fact, FactCollector, text};
 use crate::words::NameWords;
-use content::dom::{Attr, NodeId, Tag};
+use html::dom::{Attr, NodeId, Tag};
 use std::rc::Rc;
 
 /// Nodes of an element that may be one value.

@@ -1,16 +1,16 @@
-//! Product data that shop software embeds for its own scripts, found by [`content::product`] where a page has
-//! no structured data.
+//! Product data that shop software embeds for its own scripts, found by [`page_data::product`] where a page
+//! has no structured data.
 
 use super::structured_data::has_other_name;
 use super::{EvidenceKind, Fact, FactCollector, Thing, text};
 use crate::words::NameWords;
 use content::Page;
-use content::product::{Product, ProductChoice};
+use page_data::product::{Product, ProductChoice};
 use std::rc::Rc;
 
 /// The product as a thing, with those values that appear verbatim on the page.
 pub(super) fn thing(page: &Page, collector: &mut FactCollector, headline: &NameWords) -> Option<Thing> {
-    let Product { title, brand, category, description, variants, .. } = content::product::product(page)?;
+    let Product { title, brand, category, description, variants, .. } = page_data::product::product(page)?;
     if has_other_name(&NameWords::from_name(&title), headline) {
         return None;
     }

@@ -3,7 +3,7 @@
 
 use super::{Fact, FactCollector};
 use crate::words::NameWords;
-use content::dom::{Attr, Dom, NodeId, Tag};
+use html::dom::{Attr, Dom, NodeId, Tag};
 use std::collections::BTreeMap;
 
 /// Groups examined on one page; those with the most records first.

@@ -22,9 +22,9 @@ pub(crate) use tables::COLUMN;
 
 use crate::PageView;
 use crate::words::NameWords;
-use content::NodeSet;
-use content::dom::{Attr, Dom, NodeId, Tag};
 use content::metadata::Metadata;
+use html::NodeSet;
+use html::dom::{Attr, Dom, NodeId, Tag};
 use std::rc::Rc;
 
 /// Facts kept of all pages together, and the number that each page may always have.
@@ -154,7 +154,7 @@ impl<'a> PageFacts<'a> {
         let metadata = view.page.metadata();
         let mut collector = FactCollector {
             dom,
-            visible: content::visible::visible_nodes(dom),
+            visible: html::visible::visible_nodes(dom),
             labels,
             facts: Vec::new(),
             position_weights: appearance::position_weights(dom),

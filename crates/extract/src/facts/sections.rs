@@ -2,7 +2,7 @@
 
 use super::{EvidenceKind, FactCollector, text};
 use crate::words::NameWords;
-use content::dom::NodeId;
+use html::dom::NodeId;
 use std::rc::Rc;
 
 /// Headings per page.

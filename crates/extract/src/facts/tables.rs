@@ -3,7 +3,7 @@
 use super::groups::{Record, RecordGroup};
 use super::{EvidenceKind, Fact, FactCollector, text};
 use crate::words::NameWords;
-use content::dom::{Attr, Dom, NodeId, Tag};
+use html::dom::{Attr, Dom, NodeId, Tag};
 use std::collections::HashMap;
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! The visible text of a part of a page, in one line.
 
-use content::NodeSet;
-use content::dom::{Dom, NodeId, Tag};
+use html::NodeSet;
+use html::dom::{Dom, NodeId, Tag};
 use std::ops::Range;
 
 /// Limit of the text of one fact.

@@ -7,7 +7,6 @@ use super::Filler;
 use super::rows::GroupFit;
 use crate::facts::{COLUMN, EvidenceKind, Fact, LabelId, Record, RecordGroup};
 use crate::words::{NameWords, similarity};
-use content::budget;
 use std::collections::{HashMap, HashSet};
 
 /// Records of a group that are used to score it.

@@ -2,7 +2,7 @@
 
 use super::{Evidence, FieldCandidate, FillScope, FilledPart, Filler};
 use crate::facts::{EvidenceKind, Fact, LIST, Record};
-use content::dom::{NodeId, Tag};
+use html::dom::{NodeId, Tag};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
@@ -126,7 +126,7 @@ impl<'p> Filler<'_, 'p> {
         let dom = self.pages[page].view.page.dom();
         let whole = |text: String, at: u32, end: u32| Fact { at, end, text: Rc::from(text), ..fact.clone() };
         if fact.end > fact.at {
-            let visible = content::NodeSet::all(dom);
+            let visible = html::NodeSet::all(dom);
             for tags in [&[Tag::Li][..], &[Tag::P, Tag::Dd][..]] {
                 let mut found = Vec::new();
                 let mut at = fact.at;

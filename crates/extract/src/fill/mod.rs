@@ -18,7 +18,6 @@ use crate::facts::{EvidenceKind, Fact, Labels, PageFacts, Record};
 use crate::schema::{FieldKind, Schema, Shape};
 use crate::values::{FoundText, PageLocale};
 use crate::{PageView, schema};
-use content::budget;
 use field_matcher::FieldMatcher;
 use serde_json::{Map, Value};
 

@@ -5,7 +5,6 @@ use super::{Evidence, FieldCandidate, FillScope, FilledPart, Filler};
 use crate::facts::{COLUMN, EvidenceKind, Fact, LabelId, Record};
 use crate::schema::{FieldKind, escape_pointer};
 use crate::values::ValueRole;
-use content::budget;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 

@@ -7,7 +7,6 @@ use crate::rank::{self, strip_markdown};
 use crate::schema::{FieldKind, SchemaField};
 use crate::values::{ValueRole, date, number};
 use crate::words::{NameWords, words_match};
-use content::budget;
 use serde_json::{Number, Value};
 use std::collections::HashMap;
 
@@ -111,9 +110,7 @@ fn sentences(markdown: &str) -> Vec<Sentence> {
         .filter(|line| !line.starts_with('|') && !line.starts_with("```") && !line.starts_with('#'));
     for line in lines {
         let line = strip_markdown(line);
-        for text in rank::split_sentences(&line)
-            .into_iter()
-            .filter(|text| (12..MAX_SENTENCE_BYTES).contains(&text.len()))
+        for text in rank::split_sentences(&line).filter(|text| (12..MAX_SENTENCE_BYTES).contains(&text.len()))
         {
             if found.len() == MAX_SENTENCES {
                 return found;

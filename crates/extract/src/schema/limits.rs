@@ -1,7 +1,6 @@
 //! Limits of a schema's size and a value's depth. Uses a work list instead of recursion.
 
 use super::SchemaError;
-use content::budget;
 use serde_json::Value;
 
 /// Values within one schema: enough for thousands of described fields.

@@ -12,7 +12,6 @@ mod shape;
 pub(crate) use graph::escape_pointer;
 pub use shape::{FieldKind, SchemaField, Shape};
 
-use content::budget;
 use jsonschema::Validator;
 use pattern::PatternCompiler;
 use serde_json::Value;

@@ -3,7 +3,6 @@
 //! interrupted.
 
 use super::SchemaError;
-use content::budget;
 use jsonschema::{Keyword, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 use super::*;
-use content::budget::{OutOfBudget, WorkBudget};
+use budget::{OutOfBudget, WorkBudget};
 use serde_json::{Map, json};
 use std::time::{Duration, Instant};
 
-fn read(schema: &Value) -> Schema {
+fn parse_schema(schema: &Value) -> Schema {
     Schema::parse(schema).unwrap()
 }
 
@@ -24,7 +24,7 @@ fn values_are_held_to_it_in_every_draft() {
         if let Some(draft) = draft {
             schema["$schema"] = json!(draft);
         }
-        let schema = read(&schema);
+        let schema = parse_schema(&schema);
         assert_eq!(schema.validate(&json!({"price": 3})), Ok(()));
         let wrong = schema.validate(&json!({"price": "3"})).unwrap_err();
         assert_eq!(wrong[0].pointer, "/price");
@@ -35,7 +35,7 @@ fn values_are_held_to_it_in_every_draft() {
 
 #[test]
 fn violations_are_few_and_short() {
-    let schema = read(&json!({"type": "array", "items": {"type": "integer"}}));
+    let schema = parse_schema(&json!({"type": "array", "items": {"type": "integer"}}));
     let long = "x".repeat(100_000);
     let wrong = schema.validate(&json!(vec![long; 1_000])).unwrap_err();
     assert!(wrong.len() <= MAX_VIOLATIONS);
@@ -63,7 +63,7 @@ fn nothing_is_fetched() {
 
 #[test]
 fn circles_that_end_are_fine() {
-    let tree = read(&json!({
+    let tree = parse_schema(&json!({
         "$defs": {"node": {"type": "object", "required": ["name"], "properties": {
             "name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
             "parent": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}}}},
@@ -125,7 +125,7 @@ fn the_longest_chains_that_pass_can_be_walked() {
         schema["$defs"][format!("d{at}")] = json!({"$ref": format!("#/$defs/d{}", at + 1)});
     }
     schema["$defs"]["d20"] = json!({"properties": {"a": {"$ref": "#/$defs/d0"}, "b": {"type": "string"}}});
-    let schema = read(&schema);
+    let schema = parse_schema(&schema);
     let mut value = json!({"b": 1});
     for _ in 0..30 {
         value = json!({"a": value});
@@ -145,12 +145,14 @@ fn contradictions_are_told_where_they_bind() {
     ] {
         assert!(matches!(refusal(&schema), SchemaError::Contradictory { .. }), "{schema}");
     }
-    read(&json!({"type": "object", "properties": {"a": {"type": "number", "minimum": 5, "maximum": 4}}}));
+    parse_schema(
+        &json!({"type": "object", "properties": {"a": {"type": "number", "minimum": 5, "maximum": 4}}}),
+    );
 }
 
 #[test]
 fn patterns_that_explode_end() {
-    let schema = read(&json!({"type": "string", "pattern": "^(?=(a+)+$)(a|aa)+\\1$"}));
+    let schema = parse_schema(&json!({"type": "string", "pattern": "^(?=(a+)+$)(a|aa)+\\1$"}));
     let started = std::time::Instant::now();
     let _ = schema.validate(&json!("a".repeat(5_000) + "b"));
     assert!(started.elapsed().as_secs() < 5);
@@ -158,12 +160,13 @@ fn patterns_that_explode_end() {
 
 #[test]
 fn patterns_are_held_to_and_counted() {
-    let schema = read(&json!({"type": "array", "items": {"type": "string", "pattern": "^(?!x)[a-z]+$"}}));
+    let schema =
+        parse_schema(&json!({"type": "array", "items": {"type": "string", "pattern": "^(?!x)[a-z]+$"}}));
     assert_eq!(schema.validate(&json!(["gannet", 7])).unwrap_err()[0].pointer, "/1");
     let wrong = schema.validate(&json!(["gannet", "xeno"])).unwrap_err();
     assert_eq!((wrong.len(), wrong[0].pointer.as_str()), (1, "/1"));
     assert!(wrong[0].message.contains("does not match"), "{}", wrong[0].message);
-    let slow = read(&json!({"items": {"pattern": "^(?=(a+)+$)(a|aa)+\\1$"}}));
+    let slow = parse_schema(&json!({"items": {"pattern": "^(?=(a+)+$)(a|aa)+\\1$"}}));
     let many = json!(vec!["a".repeat(2_000) + "b"; 2_000]);
     let end = Instant::now() + Duration::from_millis(100);
     let out = WorkBudget::new(u64::MAX, Some(end)).run(|| slow.validate(&many).is_ok());
@@ -181,12 +184,12 @@ fn more_patterns_than_a_schema_needs_are_refused_soon() {
     assert!(started.elapsed() < Duration::from_mins(2), "{:?}", started.elapsed());
     let date = json!({"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"});
     let fields: Map<String, Value> = (0..500).map(|number| (format!("f{number}"), date.clone())).collect();
-    read(&json!({"properties": fields}));
+    parse_schema(&json!({"properties": fields}));
 }
 
 #[test]
 fn a_shape_lists_what_is_wanted() {
-    let schema = read(&json!({
+    let schema = parse_schema(&json!({
         "type": "object",
         "required": ["name", "plans"],
         "$defs": {"money": {"type": "number", "description": "in euro"}},
@@ -222,6 +225,6 @@ fn a_shape_lists_what_is_wanted() {
 fn a_thousand_fields_fit() {
     let many: serde_json::Map<String, Value> =
         (0..1_000).map(|at| (format!("field{at}"), json!({"type": "string"}))).collect();
-    let schema = read(&json!({"type": "object", "properties": many}));
+    let schema = parse_schema(&json!({"type": "object", "properties": many}));
     assert_eq!(schema.shape().fields.len(), 1_001);
 }

@@ -13,7 +13,7 @@ mod tests;
 pub(crate) use role::ValueRole;
 
 use crate::schema::{FieldKind, SchemaField};
-use content::address::Base;
+use html::address::Base;
 use serde_json::{Number, Value};
 
 /// A text on a page, with values from its markup.

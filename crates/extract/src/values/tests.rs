@@ -1,7 +1,7 @@
 use super::*;
 use crate::words::NameWords;
 use crate::{Schema, values};
-use content::dom::{Dom, Limits};
+use html::dom::{Dom, Limits};
 use serde_json::json;
 
 fn read_as(schema: &Value, name: &str, text: &str, link: Option<&str>) -> Option<Value> {

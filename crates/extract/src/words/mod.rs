@@ -7,9 +7,9 @@ mod synonyms;
 #[cfg(test)]
 mod tests;
 
-use content::budget;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
+use text::{names, stem, stop_words};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -28,13 +28,6 @@ static WEAK: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     by from line tag box wrapper container item field label val content main block id official overall \
     available short long new js col row cell inner my your m km km2 m2 cm mm kg g mt mb gb ms min minute \
     second percent pct eur usd gbp sqm",
-    )
-});
-/// Words without meaning for a name.
-static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    word_set(
-        "of the a an and or for to is de la le les du des del el los las der die das und et y en di da do on \
-    with per its this that their our von im am zu s",
     )
 });
 /// Words for the subject of a whole page: `product_name` is the main heading of a product page.
@@ -63,7 +56,7 @@ impl NameWords {
         Self(
             split(name)
                 .into_iter()
-                .filter(|word| !STOP_WORDS.contains(word.as_str()))
+                .filter(|word| !stop_words::NAMES.contains(word))
                 .map(|word| canonical(&word))
                 .collect(),
         )
@@ -103,35 +96,19 @@ fn split(name: &str) -> Vec<String> {
     let name = &name[..name.floor_char_boundary(MAX_NAME_BYTES)];
     budget::spend(STEPS_PER_NAME);
     let mut words: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let mut last: Option<char> = None;
-    for c in name.nfkd().filter(|&c| !is_combining_mark(c)) {
-        let new_word = c.is_uppercase() && last.is_some_and(char::is_lowercase);
-        if new_word || !c.is_alphanumeric() {
-            push_word(&mut words, &mut word);
+    for word in names::words(name.nfkd().filter(|&c| !is_combining_mark(c))) {
+        // "e-mail" is one word.
+        if word == "mail" && words.last().is_some_and(|last| last == "e") {
+            words.pop();
+            words.push("email".to_owned());
+        } else {
+            words.push(word);
         }
-        if c.is_alphanumeric() {
-            word.extend(c.to_lowercase());
-        }
-        last = Some(c);
         if words.len() >= MAX_NAME_WORDS {
-            return words;
+            break;
         }
     }
-    push_word(&mut words, &mut word);
     words
-}
-
-fn push_word(words: &mut Vec<String>, word: &mut String) {
-    if word.is_empty() {
-        return;
-    }
-    // "e-mail" is one word.
-    if word == "mail" && words.last().is_some_and(|last| last == "e") {
-        words.pop();
-        "email".clone_into(word);
-    }
-    words.push(std::mem::take(word));
 }
 
 fn canonical(word: &str) -> String {
@@ -157,24 +134,8 @@ fn canonical(word: &str) -> String {
             return (*first).to_owned();
         }
     }
-    let single = singular(word);
+    let single = stem::singular(word);
     CANONICAL.get(single.as_str()).map_or(single, |first| (*first).to_owned())
-}
-
-fn singular(word: &str) -> String {
-    let cut = |ending: &str, least: usize| word.strip_suffix(ending).filter(|stem| stem.len() >= least);
-    if let Some(stem) = cut("ies", 2) {
-        return format!("{stem}y");
-    }
-    for ending in ["sses", "shes", "ches", "xes"] {
-        if word.ends_with(ending) {
-            return word[..word.len() - 2].to_owned();
-        }
-    }
-    match cut("s", 3) {
-        Some(stem) if !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
-        _ => word.to_owned(),
-    }
 }
 
 /// The weight of a word.

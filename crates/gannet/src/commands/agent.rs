@@ -4,7 +4,7 @@
 mod progress;
 
 use crate::Globals;
-use crate::commands::serve::{open_scraper, open_searcher, stop_on_signals};
+use crate::commands::serve::{open_searcher, open_services, stop_on_signals};
 use crate::data_dir;
 use crate::private_files::TempFolder;
 use crate::settings::Settings;
@@ -13,9 +13,8 @@ use engine::agent::{AgentTools, AgentWorker, Agents, brain};
 use engine::scrape::Scraper;
 use engine::search::Searcher;
 use engine::work::{LeaseTimes, WorkSlots};
-use engine::{Caller, Limiter};
+use engine::{Caller, Limiter, Services};
 use progress::RunProgress;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -84,10 +83,11 @@ impl Agent {
         let store = data_dir::open_store(&settings).await?;
         let stop = stop_on_signals()?;
         let gate = Limiter::new(store.clone());
-        let scraper = open_scraper(&settings, &store, &gate, None).await?;
-        let searcher = open_searcher(&settings, &store, &scraper, &local);
-        let browsers = scraper.browsers().cloned();
-        let run = LocalRun::open(&settings, &store, &scraper, &searcher).await?;
+        let services = open_services(&settings, &store, &gate, None).await?;
+        let scraper = Arc::new(Scraper::new(&services));
+        let searcher = open_searcher(&settings, &services, &scraper, &local);
+        let browsers = services.browsers.clone();
+        let run = LocalRun::open(&settings, &services, &scraper, &searcher).await?;
         let ended = run.finish(&asked, gate, &stop).await;
         if let Some(browsers) = browsers {
             browsers.shut_down().await;
@@ -124,10 +124,7 @@ impl Agent {
             status.data.as_ref().map(serde_json::to_string_pretty).transpose()?
         };
         if let Some(text) = text {
-            let mut out = std::io::stdout().lock();
-            // Ignore a closed pipe.
-            let _ =
-                out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+            println!("{text}");
         }
         for note in [&status.warning, &status.error].into_iter().flatten() {
             eprintln!("gannet: {note}");
@@ -163,15 +160,15 @@ struct LocalRun {
 impl LocalRun {
     async fn open(
         settings: &Settings,
-        store: &Arc<dyn Store>,
+        services: &Services,
         scraper: &Arc<Scraper>,
         searcher: &Searcher,
     ) -> Result<Self> {
         let (name, plan) = ("default".to_owned(), settings.plan.clone());
         let team = NewTeam { id: Uuid::now_v7(), name, plan, zero_data_retention: false };
-        let team = store.create_team(team).await?;
-        let agents = agents(settings, store);
-        let tools = tools(settings, scraper, searcher);
+        let team = services.store.create_team(team).await?;
+        let agents = agents(settings, &services.store);
+        let tools = tools(settings, services, scraper, searcher);
         let (slots, times) = (WorkSlots::new(1).for_runs(), LeaseTimes::new(LEASE_DURATION, SHUTDOWN_GRACE));
         let worker = AgentWorker::new(&agents, tools, &settings.plans, slots, times);
         Ok(Self { caller: Caller::new(team, None, &settings.plans), agents, worker })
@@ -241,11 +238,17 @@ pub fn agents(settings: &Settings, store: &Arc<dyn Store>) -> Arc<Agents> {
     Arc::new(Agents::new(store.clone(), settings.egress_allow.clone(), settings.agent_deadline))
 }
 
-fn tools(settings: &Settings, scraper: &Arc<Scraper>, searcher: &Searcher) -> AgentTools {
+fn tools(
+    settings: &Settings,
+    services: &Services,
+    scraper: &Arc<Scraper>,
+    searcher: &Searcher,
+) -> AgentTools {
     AgentTools {
+        services: services.clone(),
         scraper: scraper.clone(),
         search: Some(Arc::new(searcher.clone())),
-        brain: brain(scraper.models(), settings.models.tokens_per_credit),
+        brain: brain(&services.models, settings.models.tokens_per_credit),
     }
 }
 
@@ -254,10 +257,10 @@ pub fn worker(
     settings: &Settings,
     slots: &WorkSlots,
     agents: &Agents,
-    scraper: &Arc<Scraper>,
+    (services, scraper): (&Services, &Arc<Scraper>),
     searcher: &Searcher,
 ) -> Option<AgentWorker> {
     let times = LeaseTimes::new(settings.lease, settings.shutdown_grace);
-    let tools = tools(settings, scraper, searcher);
+    let tools = tools(settings, services, scraper, searcher);
     (settings.workers > 0).then(|| AgentWorker::new(agents, tools, &settings.plans, slots.for_runs(), times))
 }

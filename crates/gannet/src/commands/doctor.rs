@@ -10,8 +10,8 @@ use crate::data_dir;
 use crate::settings::{Settings, hide_password};
 use anyhow::Result;
 use engine::RateGroup;
+use engine::page_memory::PageMemory;
 use engine::plans::{Plan, UNLIMITED_CONCURRENCY};
-use engine::scrape::memory::PageMemory;
 use engine::storage::DiskSpace;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -53,6 +53,7 @@ impl Doctor {
             objects(settings).await,
             disks(settings),
             network(settings),
+            sandboxed_process().await,
             chromium(settings).await,
             postgresql(settings),
             model::check(settings).await,
@@ -80,7 +81,7 @@ async fn database(settings: &Settings) -> CheckResult {
         };
     }
     // Inspect instead of open: opening would migrate the schema.
-    match store::inspect(&data_dir::store_options(settings)).await {
+    match store::inspect(&settings.store_options()).await {
         Ok(report) => CheckResult { part, verdict: CheckStatus::Ok, text: format!("{shown}: {report}") },
         Err(error) => CheckResult { part, verdict: CheckStatus::Broken, text: format!("{shown}: {error}") },
     }
@@ -112,7 +113,7 @@ async fn objects(settings: &Settings) -> CheckResult {
 async fn probe_objects(settings: &Settings) -> Result<bool> {
     let absent = data_dir::sqlite_file(&settings.database_url).is_some_and(|path| !path.exists());
     let ready = |seen: store::Inspection| seen.version == seen.newest;
-    if absent || !store::inspect(&data_dir::store_options(settings)).await.is_ok_and(ready) {
+    if absent || !store::inspect(&settings.store_options()).await.is_ok_and(ready) {
         return Ok(false);
     }
     let store = data_dir::open_store(settings).await?;
@@ -175,6 +176,16 @@ fn network(settings: &Settings) -> CheckResult {
 /// Proxies without their passwords.
 fn join(proxies: &[net::Proxy]) -> String {
     proxies.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Starts a sandboxed process, which tries what it still can do.
+async fn sandboxed_process() -> CheckResult {
+    let (verdict, text) = match sandbox::probe().await {
+        Ok(layers) if layers.hold_all() => (CheckStatus::Ok, layers.describe()),
+        Ok(layers) => (CheckStatus::Warning, layers.describe()),
+        Err(error) => (CheckStatus::Broken, format!("{error}; untrusted files cannot be parsed")),
+    };
+    CheckResult { part: "sandbox", verdict, text }
 }
 
 /// Starts the browser to check that it runs, and how it is isolated from the server.

@@ -1,8 +1,10 @@
 //! `gannet extract`: converts an HTML page from a file or standard input. No server, no network.
 
+use crate::output;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use content::{ContentScope, Limits, Page, PageSource};
+use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,7 +12,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use url::Url;
 
@@ -71,10 +72,9 @@ impl Extract {
             &Limits::default(),
         );
         let selection = page.select(&self.wanted())?;
-        let mut out = io::stdout().lock();
         match self.format {
-            Format::Markdown => out.write_all(page.markdown(&selection, true).as_bytes())?,
-            Format::Html => writeln!(out, "{}", page.html(&selection))?,
+            Format::Markdown => output::print(format_args!("{}", page.markdown(&selection, true))),
+            Format::Html => println!("{}", page.html(&selection)),
             Format::Json => {
                 let verdict = page.verdict();
                 let links: Vec<String> = page.links().into_iter().map(|link| link.url).collect();
@@ -91,7 +91,7 @@ impl Extract {
                     "truncated": page.truncated(),
                     "widened": selection.widened,
                 });
-                writeln!(out, "{document:#}")?;
+                println!("{document:#}");
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -104,7 +104,7 @@ impl Extract {
     /// Converts rows on all cores. Rows are written as they are finished; their ids identify them.
     fn convert_rows(&self, input: impl BufRead + Send) -> Result<ExitCode> {
         let input = Mutex::new(input);
-        let output = Mutex::new(RowWriter::new());
+        let rows = Mutex::new(RowWriter::new());
         let failure = Mutex::new(None);
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
         std::thread::scope(|scope| {
@@ -114,7 +114,7 @@ impl Extract {
                         let step = next_row(&input).and_then(|line| match line {
                             Some(line) => {
                                 let answer = self.convert_row(&line)?;
-                                output.lock().unwrap_or_else(PoisonError::into_inner).write(&answer)?;
+                                rows.lock().write(&answer)?;
                                 Ok(true)
                             }
                             None => Ok(false),
@@ -123,19 +123,22 @@ impl Extract {
                             Ok(true) => {}
                             Ok(false) => return,
                             Err(error) => {
-                                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                                *failure.lock() = Some(error);
                                 return;
                             }
                         }
-                        if failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+                        if failure.lock().is_some() {
                             return;
                         }
                     }
                 });
             }
         });
-        output.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
-        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let written = rows.into_inner().finish();
+        let failed = failure.into_inner();
+        match failed.or_else(|| written.err()) {
+            // Nobody reads the rest.
+            Some(error) if error.downcast_ref().is_some_and(output::is_closed_pipe) => Ok(ExitCode::SUCCESS),
             Some(error) => Err(error),
             None => Ok(ExitCode::SUCCESS),
         }
@@ -160,7 +163,7 @@ impl Extract {
 
 /// The next line that is not blank.
 fn next_row(input: &Mutex<impl BufRead>) -> Result<Option<Vec<u8>>> {
-    let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut input = input.lock();
     loop {
         let mut line = Vec::new();
         let read =
@@ -215,7 +218,7 @@ impl RowWriter {
 
     fn show(&self, start: &str) {
         let seconds = self.started.elapsed().as_secs().max(1);
-        eprint!("{start}{} pages, {} a second ", self.done, self.done / seconds);
+        output::print_message(format_args!("{start}{} pages, {} a second ", self.done, self.done / seconds));
     }
 
     fn finish(mut self) -> Result<()> {

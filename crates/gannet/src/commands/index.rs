@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
-use store::Store;
+use store::{KeyStore, SearchStore, Store};
 use url::Url;
 use uuid::Uuid;
 
@@ -100,7 +100,7 @@ impl Add {
         for path in &self.paths {
             let mut line = ProgressLine::start();
             let options = self.import_options(path);
-            let imported = import(store, team, path, &options, |so_far| {
+            let imported = import(store.as_ref(), team, path, &options, |so_far| {
                 line.show(so_far.read, &format!("{} new  {} failed", so_far.written, so_far.failed));
             })
             .await
@@ -161,7 +161,12 @@ fn print_imported(path: &Path, imported: &ImportSummary, seconds: f64) {
 
 /// Earlier versions used the path on this machine as the URL of a file. Removes these entries, which were
 /// just imported again.
-async fn forget_file_addresses(store: &dyn Store, team: Uuid, collection: &str, path: &Path) -> Result<()> {
+async fn forget_file_addresses(
+    store: &dyn SearchStore,
+    team: Uuid,
+    collection: &str,
+    path: &Path,
+) -> Result<()> {
     let whole = path.canonicalize().ok().filter(|path| path.is_dir());
     if let Some(prefix) = whole.and_then(|folder| Url::from_directory_path(folder).ok()) {
         store.forget_search_pages(team, collection, prefix.as_str()).await?;
@@ -170,7 +175,7 @@ async fn forget_file_addresses(store: &dyn Store, team: Uuid, collection: &str, 
 }
 
 /// Finds a team; nil stands for all teams.
-async fn find_team(store: &dyn Store, wanted: Option<&str>) -> Result<Uuid> {
+async fn find_team(store: &dyn KeyStore, wanted: Option<&str>) -> Result<Uuid> {
     let Some(wanted) = wanted else { return Ok(Uuid::nil()) };
     let teams = store.teams().await?;
     let found = teams.iter().find(|team| team.id.to_string() == wanted || team.name == wanted);

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use engine::keys::{self, Secret};
 use engine::time::{iso, now};
 use std::process::ExitCode;
-use store::Store;
+use store::KeyStore;
 use store::keys::{ApiKey, Team};
 use uuid::Uuid;
 use wire::Scope;
@@ -79,7 +79,7 @@ impl Keys {
 }
 
 impl TeamChoice {
-    async fn find(&self, store: &dyn Store) -> Result<Team> {
+    async fn find(&self, store: &dyn KeyStore) -> Result<Team> {
         let teams = store.teams().await?;
         ensure!(
             !teams.is_empty(),
@@ -96,7 +96,7 @@ impl TeamChoice {
 }
 
 async fn create(
-    store: &dyn Store,
+    store: &dyn KeyStore,
     team: &Team,
     name: &str,
     scopes: Option<Vec<Scope>>,
@@ -115,7 +115,7 @@ async fn create(
     Ok(())
 }
 
-async fn list(store: &dyn Store, team: &Team, json: bool) -> Result<()> {
+async fn list(store: &dyn KeyStore, team: &Team, json: bool) -> Result<()> {
     let keys = store.keys(team.id).await?;
     if json {
         let rows: Vec<_> = keys.iter().map(row).collect();
@@ -145,7 +145,7 @@ fn row(key: &ApiKey) -> serde_json::Value {
     })
 }
 
-async fn revoke(store: &dyn Store, team: &Team, text: &str) -> Result<()> {
+async fn revoke(store: &dyn KeyStore, team: &Team, text: &str) -> Result<()> {
     let keys = store.keys(team.id).await?;
     let matching: Vec<Uuid> =
         keys.iter().map(|key| key.id).filter(|id| id.to_string().starts_with(text)).collect();

@@ -7,11 +7,12 @@ mod progress;
 mod state_file;
 
 use crate::Globals;
-use crate::commands::serve::{open_scraper, stop_on_signals};
+use crate::commands::serve::{open_services, stop_on_signals};
 use crate::data_dir;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use engine::crawl::{CrawlWorker, Crawler};
+use engine::scrape::Scraper;
 use engine::work::{LeaseTimes, WorkSlots};
 use engine::{Caller, Limiter};
 pub use options::PageOptions;
@@ -158,21 +159,21 @@ impl CrawlRun {
             store.create_team(NewTeam { id: Uuid::now_v7(), name, plan, zero_data_retention: false }).await?
         };
         let gate = Limiter::new(store.clone());
-        let scraper = open_scraper(settings, &store, &gate, None).await?;
-        let browsers = scraper.browsers().cloned();
+        let services = open_services(settings, &store, &gate, None).await?;
+        let scraper = Arc::new(Scraper::new(&services));
         let slots = WorkSlots::new(settings.workers).for_pages();
         let times = LeaseTimes::new(LEASE_DURATION, SHUTDOWN_GRACE);
         Ok(Self {
             caller: Caller::new(team, None, &settings.plans),
             crawler: Arc::new(
                 Crawler::new(store.clone(), settings.egress_allow.clone())
-                    .with_models(scraper.models().clone()),
+                    .with_models(services.models.clone()),
             ),
-            worker: CrawlWorker::new(store.clone(), scraper, &settings.plans, slots, times)
+            worker: CrawlWorker::new(&services, scraper, &settings.plans, slots, times)
                 .with_max_lost_workers(MAX_LOST_WORKERS),
             store,
             gate,
-            browsers,
+            browsers: services.browsers,
             stop: stop.clone(),
         })
     }

@@ -1,15 +1,16 @@
 //! `gannet map`: list the URLs of a site without a server.
 
 use crate::data_dir;
+use crate::output;
 use crate::settings::Settings;
 use anyhow::Result;
+use engine::cpu_pool::CpuPool;
+use engine::limits::free_slot;
 use engine::map::{self, MapPlan};
+use engine::page_memory::PageMemory;
 use engine::scrape::Ladder;
-use engine::scrape::cpu_pool::CpuPool;
-use engine::scrape::ladder::free_slot;
-use engine::scrape::memory::PageMemory;
 use net::Purpose;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Instant;
 use uuid::Uuid;
@@ -73,14 +74,12 @@ impl Map {
                 return Ok(ExitCode::FAILURE);
             }
         };
-        let mut out = std::io::stdout().lock();
         let text = if self.json {
             serde_json::to_string_pretty(&answer)? + "\n"
         } else {
             answer.links.iter().fold(String::new(), |text, link| text + &link.url + "\n")
         };
-        // Ignore a closed pipe.
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        output::print(format_args!("{text}"));
         if std::io::stderr().is_terminal() {
             eprintln!("{} URLs in {:.1} s", answer.links.len(), begun.elapsed().as_secs_f64());
         }

@@ -8,8 +8,7 @@ use std::process::ExitCode;
 pub async fn run(settings: &Settings) -> Result<ExitCode> {
     let _lock = data_dir::lock_database(settings)
         .context("the schema cannot be changed while a server is running: stop the server first")?;
-    let report =
-        store::migrate(&data_dir::store_options(settings)).await.context("could not migrate the database")?;
+    let report = store::migrate(&settings.store_options()).await.context("could not migrate the database")?;
     println!("{report}");
     Ok(ExitCode::SUCCESS)
 }

@@ -267,21 +267,19 @@ fn similar(research: &Research, id: &str, asked: &SimilarRequest, json: bool) ->
         return Ok(());
     }
     let width = if std::io::stdout().is_terminal() { 72 } else { 200 };
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{:>3}  {:>5}  {:>6}  {:>6}  {:<28}  title", "", "score", "graph", "intent", "paper")?;
+    println!("{:>3}  {:>5}  {:>6}  {:>6}  {:<28}  title", "", "score", "graph", "intent", "paper");
     for (place, paper) in answer.results.iter().enumerate() {
         let (structural, semantic) =
             paper.signals.map_or((0.0, 0.0), |signals| (signals.structural, signals.semantic));
         let title: String = paper.title.chars().take(width).collect();
-        writeln!(
-            out,
+        println!(
             "{:>3}  {:.3}  {structural:.4}  {semantic:.4}  {:<28}  {title}",
             place + 1,
             paper.score,
             paper.primary_id
-        )?;
+        );
     }
-    writeln!(out, "{} candidates; {}", answer.pool_size, answer.note.unwrap_or_default())?;
+    println!("{} candidates; {}", answer.pool_size, answer.note.unwrap_or_default());
     Ok(())
 }
 
@@ -328,17 +326,16 @@ fn import_starter(research: &Research) -> Result<()> {
         println!("the index is not empty; nothing to do");
         return Ok(());
     }
-    let file = std::env::temp_dir().join(format!("gannet-starter-{}.jsonl.gz", std::process::id()));
-    std::fs::write(&file, STARTER)?;
+    // Under a name that nobody can guess and put a link at.
+    let mut file = tempfile::Builder::new().prefix("gannet-starter-").suffix(".jsonl.gz").tempfile()?;
+    file.write_all(STARTER)?;
     let outcome = research.library().import(
         PaperSource::Jsonl,
-        std::slice::from_ref(&file),
+        &[file.path().to_owned()],
         &BuildOptions::default(),
         &|_, _, _| {},
-    );
-    // The file is no longer needed, whether the import succeeded or not.
-    let _ = std::fs::remove_file(&file);
-    println!("{} works imported", outcome?.works);
+    )?;
+    println!("{} works imported", outcome.works);
     Ok(())
 }
 

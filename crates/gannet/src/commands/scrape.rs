@@ -1,18 +1,18 @@
 //! `gannet scrape`: scrape one page without a server. The exit code reports the result.
 
 use crate::data_dir;
+use crate::output;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use engine::derived::{self, StatedData};
+use engine::cpu_pool::CpuPool;
+use engine::limits::free_slot;
 use engine::models::Models;
-use engine::scrape::cpu_pool::CpuPool;
+use engine::page_memory::PageMemory;
+use engine::scrape::derived::{self, StatedData};
 use engine::scrape::fetched_page::FetchedPage;
-use engine::scrape::ladder::free_slot;
-use engine::scrape::memory::PageMemory;
 use engine::scrape::{Ladder, ScrapePlan, document};
 use net::{Deadline, Purpose};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use uuid::Uuid;
@@ -154,7 +154,7 @@ impl Scrape {
         let job = ladder.cpu_pool.job(Uuid::nil(), "scrape", Deadline::after(plan.timeout));
         let fetched = ladder.climb_alone(&plan, job.clone(), free_slot()).await?;
         let (mut document, stated) = job.part(|| {
-            let document = document::write_formats(&plan, &fetched)?;
+            let document = document::write_formats(&plan, &fetched, &document::page_metadata(&fetched))?;
             let (url, text) = (fetched.response.url.as_str(), document.markdown.as_deref());
             let stated = StatedData::from_page(
                 &plan,
@@ -258,9 +258,7 @@ impl Scrape {
         if let Some(path) = &self.out {
             return write_file(path, text.as_bytes());
         }
-        let mut out = std::io::stdout().lock();
-        // Ignore a closed pipe.
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        output::print(format_args!("{text}"));
         Ok(())
     }
 }

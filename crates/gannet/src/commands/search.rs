@@ -1,14 +1,16 @@
 //! `gannet search`: the same search as the server's, with or without a running server.
 
-use crate::commands::serve::{open_scraper, open_searcher};
+use crate::commands::serve::{open_searcher, open_services};
 use crate::data_dir::{self, IfMissing};
+use crate::output;
 use crate::private_files::TempFolder;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
+use engine::scrape::Scraper;
 use engine::search::feed::{Feeder, LocalIndex};
 use engine::{Caller, Limiter};
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -65,14 +67,15 @@ impl Search {
         }
         let begun = Instant::now();
         let gate = Limiter::new(store.clone());
-        let scraper = open_scraper(settings, &store, &gate, None).await?;
-        let browsers = scraper.browsers().cloned();
+        let services = open_services(settings, &store, &gate, None).await?;
+        let scraper = Arc::new(Scraper::new(&services));
+        let browsers = services.browsers.clone();
         if !missing {
             update_index(&local, &store).await;
         }
         let team = store.teams().await?.into_iter().next().context("there is no team")?;
         let caller = Arc::new(Caller::new(team, None, &settings.plans));
-        let searcher = open_searcher(settings, &store, &scraper, &local);
+        let searcher = open_searcher(settings, &services, &scraper, &local);
         let outcome = searcher.search(&caller, &self.request()?, "").await;
         if let Some(browsers) = browsers {
             browsers.shut_down().await;
@@ -120,9 +123,7 @@ impl Search {
         } else {
             hits.iter().map(|hit| format_hit(hit, self.scrape)).collect::<String>()
         };
-        let mut out = std::io::stdout().lock();
-        // Ignore a closed pipe.
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        output::print(format_args!("{text}"));
         if let Some(warning) = answer["warning"].as_str() {
             eprintln!("gannet: {warning}");
         }

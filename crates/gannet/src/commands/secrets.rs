@@ -1,6 +1,7 @@
 //! `gannet secrets`: rotates the encryption key of stored secrets, and deletes secrets whose key is lost.
 
 use crate::data_dir;
+use crate::private_files::create_data_folder;
 use crate::secret_keys;
 use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
@@ -26,7 +27,7 @@ pub enum Secrets {
 impl Secrets {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
         let _lock = data_dir::lock_database(settings).context("stop the server first")?;
-        data_dir::create_data_dir(settings)?;
+        create_data_folder(&settings.data_dir)?;
         match self {
             Self::Rekey => rekey(settings).await,
             Self::Reset { yes } => reset(settings, yes).await,
@@ -65,7 +66,7 @@ async fn rekey(settings: &Settings) -> Result<()> {
 
 async fn reencrypt(settings: &Settings, keys: SecretKeys) -> Result<()> {
     let id = keys.current.id();
-    let options = data_dir::store_options(settings).with_secret_keys(keys);
+    let options = settings.store_options().with_secret_keys(keys);
     let done = store::rekey_secrets(&options).await.context("could not encrypt with the new key")?;
     println!("encrypted {} secrets with the key {id}", done.sealed);
     if done.unreadable > 0 {
@@ -88,7 +89,7 @@ async fn reset(settings: &Settings, yes: bool) -> Result<()> {
         Some(keys) => keys,
         None => secret_keys::create(settings)?,
     };
-    let options = data_dir::store_options(settings).with_secret_keys(keys);
+    let options = settings.store_options().with_secret_keys(keys);
     let done = store::reset_secrets(&options).await.context("could not delete stored secrets")?;
     println!("deleted {} stored secrets that could not be decrypted; servers can start", done.unreadable);
     Ok(())

@@ -5,22 +5,24 @@ use crate::commands::{agent, banner, research};
 use crate::data_dir;
 use crate::settings::{ProcessRole, Settings};
 use anyhow::{Context, Result};
+use engine::cpu_pool::CpuPool;
 use engine::crawl::{CrawlWorker, Crawler};
 use engine::files::Files;
 use engine::janitor::{self, JanitorOptions};
 use engine::map::Mapper;
 use engine::models::Models;
+use engine::page_memory::PageMemory;
+use engine::records::RecordWriter;
 use engine::research::Research;
-use engine::scrape::cpu_pool::CpuPool;
-use engine::scrape::memory::PageMemory;
-use engine::scrape::{Ladder, Scraper};
+use engine::scrape::Scraper;
 use engine::search::Searcher;
 use engine::search::collections::Collections;
 use engine::search::feed::{Feeder, LocalIndex};
 use engine::storage::Storage;
+use engine::teams::Teams;
 use engine::webhooks::{DeliveryOptions, DeliveryWorker};
 use engine::work::{LeaseTimes, WorkSlots};
-use engine::{Callers, Limiter};
+use engine::{Callers, Limiter, Services};
 use server::app::Readiness;
 use server::{App, AppParts, ServeOptions, Telemetry};
 use std::io::IsTerminal;
@@ -33,7 +35,6 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use uuid::Uuid;
 
 /// Time limit for the last writes after everything else has ended.
 const LAST_WRITES_TIMEOUT: Duration = Duration::from_secs(5);
@@ -89,39 +90,41 @@ impl Serve {
 
         let research = Arc::new(research::open(&settings)?);
         let address = listener.local_addr()?;
-        let scraper = open_scraper(&settings, &store, &gate, Some(address)).await?;
-        let browsers = scraper.browsers().cloned();
+        let services = open_services(&settings, &store, &gate, Some(address)).await?;
+        let scraper = Arc::new(Scraper::new(&services));
+        let browsers = services.browsers.clone();
         if let Some(browsers) = browsers.clone() {
             tasks.spawn(async move { browsers.warn_if_unconfined().await });
         }
+        tasks.spawn(warn_if_unrestricted());
         let slots = WorkSlots::new(settings.workers);
-        start_workers(&settings, &slots, (&store, &storage), &scraper, &stop, &tasks);
-        start_probe(&scraper, &stop, &tasks);
+        start_workers(&settings, &slots, (&services, &storage), &scraper, &stop, &tasks);
+        start_probe(&services.models, &stop, &tasks);
         let local = data_dir::local_index(&settings);
         if settings.role != ProcessRole::Worker {
             let feeder = Feeder::new(local.clone(), store.clone()).with_storage(storage.clone());
             tasks.spawn(feeder.run(stop.clone()));
         }
-        let searcher = open_searcher(&settings, &store, &scraper, &local).with_research(research.clone());
+        let searcher = open_searcher(&settings, &services, &scraper, &local).with_research(research.clone());
         let agents = agent::agents(&settings, &store);
-        if let Some(worker) = agent::worker(&settings, &slots, &agents, &scraper, &searcher) {
+        if let Some(worker) = agent::worker(&settings, &slots, &agents, (&services, &scraper), &searcher) {
             tasks.spawn(worker.with_storage(storage.clone()).run(stop.clone()));
         }
         let app = App::new(AppParts {
-            store: store.clone(),
-            gate: gate.clone(),
             storage,
             callers: callers.clone(),
+            teams: Teams::new(store.clone()),
             research: research.clone(),
-            mapper: Mapper::new(scraper.clone()),
+            mapper: Mapper::new(&services),
             searcher,
-            collections: Collections::new(scraper.clone(), local),
+            collections: Collections::new(&services, local),
             crawler: Arc::new(
                 Crawler::new(store.clone(), settings.egress_allow.clone())
-                    .with_models(scraper.models().clone()),
+                    .with_models(services.models.clone()),
             ),
             agents,
             scraper,
+            services,
             settings: server_settings(&settings, address),
             telemetry,
             readiness: Readiness::default(),
@@ -193,6 +196,15 @@ fn serve_options(settings: &Settings) -> ServeOptions {
     }
 }
 
+/// Logs which rights cannot be taken away from the processes that parse untrusted files.
+async fn warn_if_unrestricted() {
+    match sandbox::probe().await {
+        Ok(layers) if layers.hold_all() => tracing::debug!("{}", layers.describe()),
+        Ok(layers) => tracing::warn!("{}", layers.describe()),
+        Err(error) => tracing::warn!(%error, "untrusted files cannot be parsed"),
+    }
+}
+
 /// Releases idempotency keys of requests that a killed server was working on. With SQLite this process is the
 /// only server (it holds the lock), so no other process can be working on them; with several processes they
 /// expire.
@@ -206,34 +218,42 @@ async fn release_lost_keys(store: &dyn Store) -> Result<()> {
     Ok(())
 }
 
-/// The scraper with its HTTP client and browsers, which never fetch this server's own address.
-pub async fn open_scraper(
+/// What the capabilities share: the store, the HTTP client and the browsers, which never fetch this server's
+/// own address, and so on.
+pub async fn open_services(
     settings: &Settings,
     store: &Arc<dyn Store>,
     gate: &Arc<Limiter>,
     own_listener: Option<SocketAddr>,
-) -> Result<Arc<Scraper>> {
+) -> Result<Services> {
     let fetcher = data_dir::open_fetcher(settings, own_listener)?;
     let browsers = data_dir::open_browsers(settings, &fetcher);
     let models = Models::open(&settings.models, &fetcher);
-    let memory = PageMemory::new(settings.page_memory).of_team(Uuid::nil());
-    let ladder = Ladder { fetcher, browsers, cpu_pool: CpuPool::new(), memory };
     let files = Files::open(store.as_ref(), data_dir::open_objects(settings, store.clone())?).await?;
-    let allow = settings.egress_allow.clone();
-    let scraper = Scraper::new(ladder, allow, store.clone(), gate.clone(), files);
-    Ok(Arc::new(scraper.with_models(models)))
+    Ok(Services {
+        store: store.clone(),
+        limiter: gate.clone(),
+        fetcher,
+        browsers,
+        cpu_pool: CpuPool::new(),
+        page_memory: PageMemory::new(settings.page_memory),
+        models,
+        files: Arc::new(files),
+        records: RecordWriter::start(store.clone()),
+        egress_allow: settings.egress_allow.clone(),
+    })
 }
 
 /// Search over all providers of the settings; `local` is this server's own index.
 pub fn open_searcher(
     settings: &Settings,
-    store: &Arc<dyn Store>,
+    services: &Services,
     scraper: &Arc<Scraper>,
     local: &Arc<LocalIndex>,
 ) -> Searcher {
     let local: Arc<dyn search::LocalSearch> = local.clone();
-    let providers = settings.search.build_router(&scraper.ladder().fetcher, Some(&local));
-    Searcher::new(scraper.clone(), store.clone(), Arc::new(providers))
+    let providers = settings.search.build_router(&services.fetcher, Some(&local));
+    Searcher::new(services, scraper.clone(), Arc::new(providers))
 }
 
 /// The HTML parser logs the text of pages at `trace`, also of private scrapes; this must be enabled
@@ -309,7 +329,7 @@ fn start_janitor(
 fn start_workers(
     settings: &Settings,
     slots: &WorkSlots,
-    (store, storage): (&Arc<dyn Store>, &Arc<Storage>),
+    (services, storage): (&Services, &Arc<Storage>),
     scraper: &Arc<Scraper>,
     stop: &CancellationToken,
     tasks: &TaskTracker,
@@ -318,7 +338,7 @@ fn start_workers(
         return;
     }
     let times = LeaseTimes::new(settings.lease, settings.shutdown_grace);
-    let pages = CrawlWorker::new(store.clone(), scraper.clone(), &settings.plans, slots.for_pages(), times);
+    let pages = CrawlWorker::new(services, scraper.clone(), &settings.plans, slots.for_pages(), times);
     tasks.spawn(pages.with_storage(storage.clone()).run(stop.clone()));
     let options = DeliveryOptions {
         retries: settings.webhook_retries.clone(),
@@ -327,15 +347,15 @@ fn start_workers(
         grace: settings.shutdown_grace,
         ..DeliveryOptions::default()
     };
-    let fetcher = scraper.ladder().fetcher.clone();
-    let webhooks = DeliveryWorker::new(store.clone(), fetcher, slots.for_webhooks(), options);
+    let (store, fetcher) = (services.store.clone(), services.fetcher.clone());
+    let webhooks = DeliveryWorker::new(store, fetcher, slots.for_webhooks(), options);
     tasks.spawn(webhooks.run(stop.clone()));
 }
 
 /// Probes the language models while the server already accepts requests. An unavailable model is probed
 /// again.
-fn start_probe(scraper: &Arc<Scraper>, stop: &CancellationToken, tasks: &TaskTracker) {
-    let (models, stop) = (scraper.models().clone(), stop.clone());
+fn start_probe(models: &Models, stop: &CancellationToken, tasks: &TaskTracker) {
+    let (models, stop) = (models.clone(), stop.clone());
     tasks.spawn(async move {
         let looking = async {
             let mut pause = FIRST_PROBE_PAUSE;

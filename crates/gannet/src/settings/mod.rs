@@ -16,6 +16,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use store::StoreOptions;
 use store::secrets::SecretKey;
 
 /// Where a value came from.
@@ -125,6 +126,15 @@ pub struct Settings {
     pub obsolete: Vec<String>,
     /// All values as text, for `gannet doctor`.
     pub given: Vec<SettingValue>,
+}
+
+impl Settings {
+    /// Where the database is and how to reach it.
+    pub fn store_options(&self) -> StoreOptions {
+        let mut options = StoreOptions::new(self.database_url.clone());
+        options.max_connections = self.database_connections;
+        options
+    }
 }
 
 /// The role of a process.

@@ -3,11 +3,13 @@
 use crate::error::Result;
 use crate::schema::{Fields, FilterTerm, RANKED_FIELDS};
 use crate::search::IndexView;
-use crate::words::{Language, languages};
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{InvertedIndexReader, Searcher, Term};
+use text::Language;
+use text::language::languages;
 
 /// Share of documents from which on a language's word forms are searched without being asked for.
 const MIN_LANGUAGE_SHARE: f32 = 0.05;
@@ -72,7 +74,7 @@ impl CollectionStats {
     /// The number of documents of a team in a collection.
     pub(crate) fn count_scope(&self, view: &IndexView, scope: &FilterTerm) -> Result<u64> {
         let term = view.fields.filter_term(scope);
-        let mut scopes = self.scopes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scopes = self.scopes.lock();
         if let Some(count) = scopes.get(&term) {
             return Ok(*count);
         }

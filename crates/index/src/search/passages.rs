@@ -2,9 +2,12 @@
 
 use crate::search::plan::QueryPlan;
 use crate::types::Document;
-use crate::words::{Language, STEM_PREFIX, StemCache, WordTokens, lower, pieces};
+use crate::words::{STEM_PREFIX, WordTokens};
 use std::collections::HashMap;
 use tantivy::tokenizer::TokenStream;
+use text::language::StemCache;
+use text::sentences::{SentenceRules, sentence_ranges};
+use text::{Language, lower, pieces};
 
 /// A passage is made of whole sentences; a longer sentence is cut at a space.
 const MAX_PASSAGE_BYTES: usize = 320;
@@ -90,7 +93,11 @@ fn cut_to_limit(text: &str) -> String {
 fn match_sentences(document: &Document, plan: &QueryPlan) -> Vec<Sentence> {
     let forms = QueryForms::new(plan, document);
     let mut none = StemCache::default();
-    let mut sentences = split_sentences(&document.body);
+    let mut sentences: Vec<Sentence> =
+        sentence_ranges(&document.body, &SentenceRules::lines(MAX_PASSAGE_BYTES))
+            .take(MAX_SENTENCES)
+            .map(|range| Sentence { from: range.start, to: range.end, words: 0, repeats: 0 })
+            .collect();
     let mut lowered = String::new();
     let mut at = 0;
     for piece in pieces(&document.body) {
@@ -175,80 +182,4 @@ impl<'a> QueryForms<'a> {
 fn prefix(word: &str) -> [u8; 2] {
     let bytes = word.as_bytes();
     [bytes.first().copied().unwrap_or_default(), bytes.get(1).copied().unwrap_or_default()]
-}
-
-/// Splits at punctuation marks, at line ends, and where a sentence gets too long.
-fn split_sentences(text: &str) -> Vec<Sentence> {
-    let mut sentences = Vec::new();
-    let mut from = 0;
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let end = at + c.len_utf8();
-        let next = chars.peek().map(|(_, c)| *c);
-        let ends = match c {
-            '\n' | '。' | '！' | '？' => true,
-            '.' | '!' | '?' | '…' | '؟' | '।' => {
-                next.is_none_or(char::is_whitespace) && !is_abbreviation(&text[from..at])
-            }
-            // Too long without punctuation: stop at the next space.
-            _ => {
-                end - from >= MAX_PASSAGE_BYTES && (c.is_whitespace() || end - from >= MAX_PASSAGE_BYTES * 2)
-            }
-        };
-        if ends || next.is_none() {
-            let sentence = text[from..end].trim();
-            if !sentence.is_empty() {
-                let start = from + (text[from..end].len() - text[from..end].trim_start().len());
-                sentences.push(Sentence { from: start, to: start + sentence.len(), words: 0, repeats: 0 });
-            }
-            from = end;
-            if sentences.len() == MAX_SENTENCES {
-                break;
-            }
-        }
-    }
-    sentences
-}
-
-/// Initials and abbreviations: the dot after them does not end a sentence.
-fn is_abbreviation(before: &str) -> bool {
-    let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
-    (word.chars().count() == 1 && word.chars().all(char::is_alphabetic))
-        || matches!(
-            word.to_lowercase().as_str(),
-            "mr" | "mrs"
-                | "ms"
-                | "dr"
-                | "prof"
-                | "st"
-                | "vs"
-                | "e.g"
-                | "i.e"
-                | "etc"
-                | "nr"
-                | "z.b"
-                | "bzw"
-                | "fig"
-                | "inc"
-                | "approx"
-        )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn splits_sentences_and_knows_abbreviations() {
-        let text = "Dr. Smith paid 3.50 e.g. in coins. He left!\nA new line\n\n東京。大阪。";
-        let cut: Vec<&str> =
-            split_sentences(text).iter().map(|sentence| &text[sentence.from..sentence.to]).collect();
-        assert_eq!(cut, ["Dr. Smith paid 3.50 e.g. in coins.", "He left!", "A new line", "東京。", "大阪。"]);
-        let endless = "x".repeat(100_000);
-        assert!(
-            split_sentences(&endless)
-                .iter()
-                .all(|sentence| sentence.to - sentence.from <= MAX_PASSAGE_BYTES * 2)
-        );
-    }
 }

@@ -10,13 +10,13 @@ use crate::search::terms::ParsedQuery;
 use crate::search::weights::Weights;
 use crate::types::Query;
 use crate::url_parts::{UrlParts, address_number};
-use crate::words::Language;
 use std::collections::{HashMap, HashSet};
 use tantivy::columnar::Column;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::SegmentPostings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Term};
+use text::Language;
 
 const MILLIS_PER_DAY: f32 = 86_400_000.0;
 /// Days after which the freshness of a page halves; shorter if the query asks for news.

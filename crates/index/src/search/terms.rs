@@ -2,8 +2,10 @@
 
 use crate::search::collection_stats::CollectionStats;
 use crate::types::Query;
-use crate::words::{Language, MAX_WORD_CHARS, StemCache, WordTokens, is_wide, lower};
+use crate::words::{MAX_WORD_CHARS, WordTokens};
 use tantivy::tokenizer::TokenStream;
+use text::language::StemCache;
+use text::{Language, is_wide, lower};
 
 /// Bytes of a query that are read, and words that are used.
 const MAX_QUERY_BYTES: usize = 4_096;

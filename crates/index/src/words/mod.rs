@@ -5,14 +5,8 @@
 //! words and all their forms, and exact words count more. Scripts without spaces yield overlapping pairs of
 //! characters.
 
-mod fold;
-mod language;
-mod pieces;
 mod tokens;
 
-pub(crate) use fold::{fold, lower};
-pub(crate) use language::{Language, StemCache, languages};
-pub(crate) use pieces::{is_han, is_wide, pieces};
 pub(crate) use tokens::{TOKENIZER, WordTokenizer, WordTokens, with_language_tag};
 
 /// Put in front of a stem; no word begins with it.

@@ -1,8 +1,10 @@
 //! The tokens of a text, used for indexing, queries and passages.
 
-use super::{Language, MAX_WORD_CHARS, STEM_PREFIX, StemCache, fold, is_han, lower, pieces};
-use crate::words::pieces::TextPieces;
+use super::{MAX_WORD_CHARS, STEM_PREFIX};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+use text::language::StemCache;
+use text::pieces::TextPieces;
+use text::{Language, fold, is_han, lower, pieces};
 
 /// Name of the tokenizer in the schema.
 pub(crate) const TOKENIZER: &str = "words";

@@ -1,7 +1,7 @@
 //! Folders that are shared, of another version, or broken.
 
 use crate::{Fixture, page, query, small};
-use index::{Error, Index, OpenState, Options};
+use index::{Index, IndexError, OpenState, Options};
 use std::fs;
 
 #[test]
@@ -10,12 +10,12 @@ fn one_process_writes_and_others_may_read() {
     let options = || small(Options::default());
     let second = Index::open(fixture.folder.path(), options()).unwrap_err();
     assert!(
-        matches!(second, Error::Busy { .. }) && second.to_string().contains("another process"),
+        matches!(second, IndexError::Busy { .. }) && second.to_string().contains("another process"),
         "{second}"
     );
     let reader = Index::open_read_only(fixture.folder.path(), options()).unwrap();
     assert_eq!(reader.search(&query("gannet")).unwrap().hits.len(), 1);
-    assert!(matches!(reader.commit().unwrap_err(), Error::ReadOnly));
+    assert!(matches!(reader.commit().unwrap_err(), IndexError::ReadOnly));
     fixture.add([page("https://b.example/", "second", "gannet")]);
     assert_eq!(fixture.ask("gannet").len(), 2);
     let later = Index::open_read_only(fixture.folder.path(), options()).unwrap();
@@ -33,7 +33,7 @@ fn another_version_is_set_aside_and_filled_again() {
     fs::write(&about, r#"{"version":0,"created":0}"#).unwrap();
     assert!(matches!(
         Index::open_read_only(folder.path(), Options::default()),
-        Err(Error::Unreadable { .. })
+        Err(IndexError::Unreadable { .. })
     ));
     let index = Index::open(folder.path(), small(Options::default())).unwrap();
     let OpenState::SetAside { path, reason } = index.opened() else { panic!("{:?}", index.opened()) };
@@ -67,5 +67,5 @@ fn a_broken_index_is_set_aside() {
 fn an_empty_folder_cannot_be_opened_for_reading() {
     let folder = tempfile::tempdir().unwrap();
     let missing = Index::open_read_only(&folder.path().join("none"), Options::default()).unwrap_err();
-    assert!(matches!(missing, Error::Unreadable { .. }), "{missing}");
+    assert!(matches!(missing, IndexError::Unreadable { .. }), "{missing}");
 }

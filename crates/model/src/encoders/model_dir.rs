@@ -150,17 +150,9 @@ fn copy_files(from: &Path, to: &Path) -> Result<Vec<CheckedFile>> {
     }
     let mut archive = Archive::open(from)?;
     for name in FILES {
-        // Of several files with this name take the one highest up in the archive.
-        let entry = archive
-            .entries
-            .iter()
-            .filter(|entry| entry.name.rsplit('/').next() == Some(name) && entry.bytes <= MAX_FILE_BYTES)
-            .min_by_key(|entry| entry.name.matches('/').count())
-            .cloned()
-            .ok_or_else(|| Error::unusable(from, format!("it does not contain {name}")))?;
         files.push(write_file(to, name, |out| {
             let mut hashing = HashingWriter { out, hash: Sha256::new(), bytes: 0 };
-            archive.unpack(&entry, &mut hashing)?;
+            archive.unpack(name, MAX_FILE_BYTES, &mut hashing)?;
             Ok(hashing.finish())
         })?);
     }

@@ -6,10 +6,11 @@ use crate::allow::Purpose;
 use crate::deadline::Deadline;
 use crate::fetch::UrlRule;
 use crate::route::Via;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// Failed requests that a lease records. A page that causes thousands needs no complete list.
@@ -81,7 +82,7 @@ impl Lease {
 
     /// Requests that failed, and why: the browser itself only reports a failed tunnel.
     pub fn failed_requests(&self) -> Vec<FailedRequest> {
-        lock(&self.state.failed_requests).clone()
+        self.state.failed_requests.lock().clone()
     }
 }
 
@@ -101,7 +102,7 @@ impl Drop for Lease {
 
 impl LeaseState {
     pub(super) fn record_failed(&self, failed: FailedRequest) {
-        let mut failed_requests = lock(&self.failed_requests);
+        let mut failed_requests = self.failed_requests.lock();
         if failed_requests.len() < MAX_FAILED_REQUESTS {
             failed_requests.push(failed);
         }
@@ -122,19 +123,15 @@ impl Leases {
             received: AtomicU64::new(0),
             failed_requests: Mutex::default(),
         });
-        lock(&self.0).insert(password, Arc::clone(&state));
+        self.0.lock().insert(password, Arc::clone(&state));
         Lease { state, leases: self.clone() }
     }
 
     pub(super) fn find(&self, password: &str) -> Option<Arc<LeaseState>> {
-        lock(&self.0).get(password).cloned()
+        self.0.lock().get(password).cloned()
     }
 
     fn remove(&self, password: &str) {
-        lock(&self.0).remove(password);
+        self.0.lock().remove(password);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

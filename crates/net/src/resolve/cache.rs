@@ -5,10 +5,11 @@ use super::Resolve;
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -76,7 +77,7 @@ impl<R: Resolve + 'static> CachingResolver<R> {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, CachedLookup>> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+        self.names.lock()
     }
 }
 

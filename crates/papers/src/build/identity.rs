@@ -6,7 +6,7 @@ use crate::hash::stable_hash;
 use crate::parallel::map_in_order;
 use crate::stage::{Stage, frames, verified_record};
 use crate::stored_work::StoredWork;
-use crate::text::title_key;
+use crate::terms::title_key;
 
 /// Larger numbers are reserved for markers.
 pub const MAX_NODES: u64 = 0xffff_0000;

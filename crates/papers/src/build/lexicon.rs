@@ -12,7 +12,7 @@ use super::invert::put_weights;
 use crate::error::{Error, Result};
 use crate::file::{Cursor, IndexFileWriter, OffsetWriter, Section, put_varint, write_table};
 use crate::parallel::map_in_order;
-use crate::text::for_each_term;
+use crate::terms::for_each_term;
 
 /// Count of a word in the title.
 const TITLE_WEIGHT: u32 = 2;

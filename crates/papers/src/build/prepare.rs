@@ -11,7 +11,7 @@ use crate::ids::Identifier;
 use crate::parallel::map_in_order;
 use crate::stage::{Stage, StageReader};
 use crate::stored_work::{StoredReference, StoredWork};
-use crate::text::title_key;
+use crate::terms::title_key;
 use crate::work::{PaperSource, Provenance, Reference, Work};
 
 /// Works in a batch: whole blocks of records, so that they can be compressed before they are written.

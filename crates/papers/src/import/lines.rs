@@ -6,10 +6,11 @@ use std::path::Path;
 use memchr::{memchr_iter, memrchr};
 use serde::Deserialize;
 
-use super::{Batch, MAX_RECORD_BYTES, Sink, input_error};
+use super::{Batch, Sink, input_error};
 use crate::error::Result;
 use crate::parallel::map_in_order;
 use crate::work::Work;
+use crate::work::limits::MAX_RECORD_BYTES;
 
 /// Parses one line; `None` for lines without a work.
 pub type Parse = fn(&[u8]) -> std::result::Result<Option<Work>, String>;

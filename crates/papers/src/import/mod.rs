@@ -21,10 +21,8 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Result};
+use crate::work::limits::MAX_RECORD_BYTES;
 use crate::work::{PaperSource, Work};
-
-/// Of a line or an XML record.
-pub(crate) const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// Encoded works for a staging log.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@ use crate::error::Result;
 
 const MAX_DEPTH: usize = 200;
 const MAX_NODES: usize = 2_000_000;
-const MAX_TEXT_BYTES: usize = super::MAX_RECORD_BYTES;
+const MAX_TEXT_BYTES: usize = crate::work::limits::MAX_RECORD_BYTES;
 
 /// An element or a text in a [`Tree`].
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use super::accumulator::Accumulator;
 use crate::build::{for_each_pair, for_each_weight};
 use crate::file::Cursor;
 use crate::index::Index;
-use crate::text::for_each_term;
+use crate::terms::for_each_term;
 
 const SATURATION: f32 = 1.2;
 const LENGTH_WEIGHT: f32 = 0.75;

@@ -3,7 +3,7 @@
 use super::accumulator::largest;
 use super::lexical::TermQuery;
 use crate::index::Index;
-use crate::text::{for_each_term, sentences};
+use crate::terms::{for_each_term, sentences};
 
 /// Sentences per passage of an abstract.
 const SENTENCES_PER_PASSAGE: usize = 2;

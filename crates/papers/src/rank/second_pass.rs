@@ -7,7 +7,7 @@ use super::features::{COUNT, PoolCandidate};
 use super::lexical::{Scorer, TermQuery};
 use super::structure::{EdgeBudget, Structure};
 use crate::index::Index;
-use crate::text::{for_each_term, sentences};
+use crate::terms::{for_each_term, sentences};
 
 /// Features of the second pass, after those of the first.
 pub const SECOND_FEATURES: [&str; 13] = [

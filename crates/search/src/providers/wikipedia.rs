@@ -88,7 +88,7 @@ impl Provider for Wikipedia {
         let home = self.base_url(question).ok_or(ProviderError::Unreachable)?;
         let own_sites = question.site_list();
         let elsewhere = !own_sites.is_empty()
-            && !own_sites.iter().any(|site| crate::question::is_within_site(&home, site));
+            && !own_sites.iter().any(|site| crate::category::is_within_site(&home, site));
         if elsewhere || !question.terms.file_types.is_empty() {
             return Ok(ProviderResponse {
                 notes: vec!["wikipedia cannot search the requested sites or file types".to_owned()],

@@ -37,7 +37,7 @@ async fn file(
     Path(name): Path<String>,
     QueryString(signed): QueryString<SignedQuery>,
 ) -> Result<Response, ApiError> {
-    let file = app.scraper.files().find(&name, signed.expires, &signed.signature).await?;
+    let file = app.services.files.find(&name, signed.expires, &signed.signature).await?;
     let headers = [
         (header::CONTENT_TYPE, file.mime),
         (header::CACHE_CONTROL, "private, max-age=86400"),

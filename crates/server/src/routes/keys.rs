@@ -6,9 +6,8 @@ use crate::body::JsonBody;
 use crate::error::ApiError;
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::keys::{self, Secret};
+use engine::keys::{self, ApiKey, Secret};
 use engine::time::{iso, now};
-use store::keys::ApiKey;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
@@ -27,7 +26,7 @@ async fn list(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
 ) -> Result<Json<KeyList>, ApiError> {
-    let keys = app.store.keys(caller.team).await.map_err(ApiError::from_store)?;
+    let keys = app.teams.keys(&caller).await?;
     Ok(Json(KeyList { success: true, data: keys.iter().map(view).collect() }))
 }
 
@@ -54,9 +53,7 @@ async fn create(
         tracing::error!(%error, "no system randomness for a new key");
         WireError::from(Kind::Internal)
     })?;
-    let key = keys::create(app.store.as_ref(), caller.team, &asked.name, &scopes, expires_at, &secret)
-        .await
-        .map_err(ApiError::from_store)?;
+    let key = app.teams.create_key(&caller, &asked.name, &scopes, expires_at, &secret).await?;
     Ok(Json(CreatedKey { success: true, key: secret.reveal().to_owned(), data: view(&key) }))
 }
 
@@ -70,9 +67,7 @@ async fn revoke(
 ) -> Result<Json<SuccessResponse>, ApiError> {
     let issue = || Issue::at("id", "must be a UUID", "invalid_value");
     let id = Uuid::try_parse(&id).map_err(|_| WireError::invalid(&[issue()]))?;
-    if !app.store.revoke_key(caller.team, id).await.map_err(ApiError::from_store)? {
-        return Err(Kind::NotFound.into());
-    }
+    app.teams.revoke_key(&caller, id).await?;
     app.callers.forget();
     Ok(Json(SuccessResponse { success: true }))
 }

@@ -69,7 +69,7 @@ async fn ready(State(app): State<App>) -> Result<Json<Health>, ApiError> {
     if let Some(disk) = app.storage.shortage() {
         return Err(WireError::out_of_space(&disk).into());
     }
-    app.readiness.check(app.store.as_ref()).await?;
+    app.readiness.check(&app.storage).await?;
     Ok(health().await)
 }
 
@@ -86,13 +86,13 @@ async fn metrics(
             return error_response(&app, error, &headers);
         }
     }
-    if let Ok(bytes) = app.store.object_bytes().await {
+    if let Some(bytes) = app.storage.object_bytes().await {
         gauge("gannet_objects_bytes", bytes);
     }
-    if let Ok(bytes) = app.store.size_bytes().await {
+    if let Some(bytes) = app.storage.database_bytes().await {
         gauge("gannet_database_bytes", i64::try_from(bytes).unwrap_or(i64::MAX));
     }
-    if let Some(sandboxed) = app.scraper.browser_is_sandboxed() {
+    if let Some(sandboxed) = app.services.browser_is_sandboxed() {
         gauge("gannet_browser_sandboxed", i64::from(sandboxed));
     }
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.telemetry.render()).into_response()

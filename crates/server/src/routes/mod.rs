@@ -71,9 +71,10 @@ fn declared_routes(app: &App) -> OpenApiRouter<App> {
     })
 }
 
-/// The OpenAPI document, without a running server.
-pub fn document() -> utoipa::openapi::OpenApi {
-    groups().into_iter().fold(open_routes(), |all, (routes, ..)| all.merge(routes)).into_openapi()
+/// The whole OpenAPI document, without a running server.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    let routes = groups().into_iter().fold(open_routes(), |all, (routes, ..)| all.merge(routes));
+    crate::docs::complete(routes.into_openapi())
 }
 
 fn open_routes() -> OpenApiRouter<App> {

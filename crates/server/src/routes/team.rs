@@ -6,30 +6,18 @@ use crate::body::QueryString;
 use crate::error::ApiError;
 use axum::Json;
 use axum::extract::State;
-use engine::Caller;
-use engine::janitor::ACTIVITY_RETENTION;
 use engine::limits::max_browsers;
 use engine::time::iso;
-use store::activity::{ActivityFilter, Viewer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wire::Issues;
 use wire::team::{
     ActivityEntry, ActivityPage, ActivityQuery, Concurrency, CreditHistory, CreditPeriod, CreditUsage,
     DataResponse, HistoryQuery, QueueStatus, TokenHistory, TokenPeriod, TokenUsage,
 };
-use wire::{Issues, Kind, Scope};
 
 /// Stands for "unlimited": the largest integer that every JSON client represents exactly.
 const UNLIMITED: i64 = 9_007_199_254_740_991;
-
-/// The endpoints in the activity log by the scope they need. Keys with `admin` also see others.
-const ENDPOINTS: &[(Scope, &[&str])] = &[
-    (Scope::Scrape, &["scrape"]),
-    (Scope::Crawl, &["crawl", "batch_scrape", "crawl_params_preview"]),
-    (Scope::Map, &["map"]),
-    (Scope::Search, &["search", "search/developer", "search/gov"]),
-    (Scope::Agent, &["agent", "extract"]),
-];
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -49,7 +37,7 @@ async fn credit_usage(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
 ) -> Result<Json<DataResponse<CreditUsage>>, ApiError> {
-    let balance = app.store.balance(caller.team).await.map_err(ApiError::from_store)?;
+    let balance = app.teams.balance(&caller).await?;
     let plan = caller.plan.credits.unwrap_or(UNLIMITED);
     let usage = CreditUsage {
         remaining_credits: (plan - balance.used - balance.reserved).max(0),
@@ -68,8 +56,7 @@ async fn credit_history(
     Authenticated(caller): Authenticated,
     QueryString(query): QueryString<HistoryQuery>,
 ) -> Result<Json<CreditHistory>, ApiError> {
-    let history =
-        app.store.usage_history(caller.team, query.by_api_key).await.map_err(ApiError::from_store)?;
+    let history = app.teams.usage_history(&caller, query.by_api_key).await?;
     let periods = history
         .into_iter()
         .map(|period| CreditPeriod {
@@ -90,7 +77,7 @@ async fn token_usage(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
 ) -> Result<Json<DataResponse<TokenUsage>>, ApiError> {
-    let balance = app.store.balance(caller.team).await.map_err(ApiError::from_store)?;
+    let balance = app.teams.balance(&caller).await?;
     let usage = TokenUsage {
         // Plans do not limit tokens: they are metered and paid for in credits.
         remaining_tokens: UNLIMITED - balance.tokens,
@@ -109,8 +96,7 @@ async fn token_history(
     Authenticated(caller): Authenticated,
     QueryString(query): QueryString<HistoryQuery>,
 ) -> Result<Json<TokenHistory>, ApiError> {
-    let history =
-        app.store.usage_history(caller.team, query.by_api_key).await.map_err(ApiError::from_store)?;
+    let history = app.teams.usage_history(&caller, query.by_api_key).await?;
     let periods = history
         .into_iter()
         .map(|period| TokenPeriod {
@@ -131,7 +117,7 @@ async fn queue_status(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
 ) -> Result<Json<QueueStatus>, ApiError> {
-    let queue = app.store.queue_status(caller.team).await.map_err(ApiError::from_store)?;
+    let queue = app.teams.queue_status(&caller).await?;
     Ok(Json(QueueStatus {
         success: true,
         jobs_in_queue: queue.active + queue.waiting,
@@ -149,7 +135,7 @@ async fn concurrency(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
 ) -> Result<Json<Concurrency>, ApiError> {
-    let concurrency = app.gate.browsers_in_use(&caller).await?;
+    let concurrency = app.services.limiter.browsers_in_use(&caller).await?;
     Ok(Json(Concurrency { success: true, concurrency, max_concurrency: max_browsers(&caller) }))
 }
 
@@ -168,17 +154,8 @@ async fn activity(
     let mut issues = Issues::default();
     issues.range("limit", limit, &(1..=100));
     issues.finish()?;
-    let endpoints = visible_endpoints(&caller, query.endpoint.as_deref())?;
-    let viewer = Viewer { key: caller.key, endpoints: &endpoints };
-    let filter = ActivityFilter {
-        endpoint: query.endpoint.as_deref(),
-        seen_by: (!caller.may(Scope::Admin)).then_some(viewer),
-    };
-    let mut entries = app
-        .store
-        .list_activity(caller.team, filter, query.cursor, ACTIVITY_RETENTION, limit + 1)
-        .await
-        .map_err(ApiError::from_store)?;
+    let endpoint = query.endpoint.as_deref();
+    let mut entries = app.teams.activity(&caller, endpoint, query.cursor, limit + 1).await?;
     let has_more = entries.len() > limit as usize;
     entries.truncate(limit as usize);
     let cursor = entries.last().filter(|_| has_more).map(|entry| entry.id.to_string());
@@ -194,19 +171,4 @@ async fn activity(
         })
         .collect();
     Ok(Json(ActivityPage { success: true, data, cursor, has_more }))
-}
-
-/// The endpoints whose requests a key may see, whichever key made them: those that its scopes allow, because
-/// it may read their results too. Asking for another one is an error.
-fn visible_endpoints(caller: &Caller, asked: Option<&str>) -> Result<Vec<&'static str>, ApiError> {
-    let named = |endpoints: &[&str]| asked.is_some_and(|asked| endpoints.contains(&asked));
-    let mut visible = Vec::new();
-    for (scope, endpoints) in ENDPOINTS {
-        if caller.may(*scope) || caller.may(Scope::Admin) {
-            visible.extend_from_slice(endpoints);
-        } else if named(endpoints) {
-            return Err(Kind::Forbidden.into());
-        }
-    }
-    Ok(visible)
 }

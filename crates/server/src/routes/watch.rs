@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use engine::crawl::CrawlKind;
 use engine::crawl::status::path;
 use engine::crawl::watch::{Watch, WatchUpdate};
 use engine::{Caller, RateGroup};
@@ -22,7 +23,6 @@ use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use store::crawls::CrawlKind;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wire::{Issue, Kind, Scope, WireError};
@@ -111,7 +111,7 @@ async fn open_watch(
     let refused = |error: WireError| (close_code(&error), json!({ "error": error.text() }));
     let caller = identify(app, headers).await.map_err(refused)?;
     caller.require(Scope::Crawl).map_err(|error| refused(error.into()))?;
-    app.gate.admit(&caller, RateGroup::Status).await.map_err(|error| refused(error.into()))?;
+    app.services.limiter.admit(&caller, RateGroup::Status).await.map_err(|error| refused(error.into()))?;
     let id = id.ok_or_else(|| refused(Kind::InvalidJobId.into()))?;
     // A crawl of another team looks as if it did not exist, so that ids cannot be probed.
     app.crawler.watch(&caller, kind, id, 0).await.map_err(|error| refused(error.into()))

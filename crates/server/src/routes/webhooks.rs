@@ -7,9 +7,8 @@ use crate::error::ApiError;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::time::iso;
-use engine::webhooks::{secrets, target_url};
+use engine::webhooks::{Delivery, WebhookSecret, target_url};
 use std::time::Duration;
-use store::webhooks::{Delivery, WebhookSecret};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
@@ -35,7 +34,7 @@ async fn secret(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
 ) -> Result<Json<DataResponse<WebhookSecretView>>, ApiError> {
-    secret_view(secrets::team_secrets(app.store.as_ref(), caller.team).await?)
+    secret_view(app.teams.webhook_secrets(&caller).await?)
 }
 
 /// Replace the webhook secret; the previous one stays valid for a while
@@ -51,7 +50,7 @@ async fn rotate(
     issues.range("phaseOutHours", hours, &(0..=168));
     issues.finish()?;
     let phase_out = Duration::from_hours(hours.into());
-    secret_view(secrets::rotate(app.store.as_ref(), caller.team, phase_out).await?)
+    secret_view(app.teams.rotate_webhook_secret(&caller, phase_out).await?)
 }
 
 /// List failed webhook deliveries, newest first
@@ -66,8 +65,7 @@ async fn failed(
     let mut issues = Issues::default();
     issues.range("limit", limit, &(1..=100));
     issues.finish()?;
-    let found =
-        app.store.dead_letters(caller.team, query.cursor, limit + 1).await.map_err(ApiError::from_store)?;
+    let found = app.teams.failed_deliveries(&caller, query.cursor, limit + 1).await?;
     let mut data: Vec<_> = found.into_iter().map(failed_delivery).collect();
     let more = data.len() > limit as usize;
     data.truncate(limit as usize);
@@ -85,9 +83,7 @@ async fn retry(
 ) -> Result<Json<SuccessResponse>, ApiError> {
     let issue = || Issue::at("id", "must be a UUID", "invalid_value");
     let id = Uuid::try_parse(&id).map_err(|_| WireError::invalid(&[issue()]))?;
-    if !app.store.revive_delivery(caller.team, id).await.map_err(ApiError::from_store)? {
-        return Err(Kind::NotFound.into());
-    }
+    app.teams.retry_delivery(&caller, id).await?;
     Ok(Json(SuccessResponse { success: true }))
 }
 

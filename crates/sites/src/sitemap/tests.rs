@@ -1,7 +1,7 @@
 use super::*;
 
 /// Reads a file at once and byte by byte; both must give the same result.
-fn read(file: impl AsRef<[u8]>) -> (Vec<String>, SitemapSummary) {
+fn read_sitemap(file: impl AsRef<[u8]>) -> (Vec<String>, SitemapSummary) {
     let (entries, summary) = read_entries(file.as_ref());
     (entries.into_iter().map(|entry| entry.url.into()).collect(), summary)
 }
@@ -114,23 +114,24 @@ fn feeds() {
 
     let rdf = r#"<rdf:RDF><channel rdf:about="x"><link>https://a.com</link></channel>
         <item rdf:about="https://a.com/r"><link>https://a.com/r</link><dc:date>2026</dc:date></item></rdf:RDF>"#;
-    assert_eq!(read(rdf).0, ["https://a.com/r"]);
+    assert_eq!(read_sitemap(rdf).0, ["https://a.com/r"]);
 }
 
 #[test]
 fn lists() {
-    let (urls, summary) =
-        read("\u{feff}https://a.com/1\r\n\r\n  HTTP://a.com/2 \rnot one\nhttps://a.com/<3>\nhttps://a.com/4");
+    let (urls, summary) = read_sitemap(
+        "\u{feff}https://a.com/1\r\n\r\n  HTTP://a.com/2 \rnot one\nhttps://a.com/<3>\nhttps://a.com/4",
+    );
     assert_eq!(urls, ["https://a.com/1", "http://a.com/2", "https://a.com/%3C3%3E", "https://a.com/4"]);
     assert_eq!(
         summary,
         SitemapSummary { format: Some(Format::Lines), entries: 4, refused: 1, truncated: false }
     );
-    assert_eq!(read("").1.format, None);
-    assert_eq!(read(" \n ").1.format, None);
-    assert_eq!(read(r#"{"error":"no"}"#).0.len(), 0);
+    assert_eq!(read_sitemap("").1.format, None);
+    assert_eq!(read_sitemap(" \n ").1.format, None);
+    assert_eq!(read_sitemap(r#"{"error":"no"}"#).0.len(), 0);
     let long = format!("https://a.com/{}\nhttps://a.com/ok", "x".repeat(20_000));
-    assert_eq!(read(long).0, ["https://a.com/ok"]);
+    assert_eq!(read_sitemap(long).0, ["https://a.com/ok"]);
 }
 
 #[test]
@@ -161,7 +162,7 @@ fn broken_files_give_what_they_have() {
         ),
         ("<urlset><url><loc>https://a.com/\n  long</loc></url></urlset>", &["https://a.com/long"]),
     ] {
-        assert_eq!(read(file).0, urls, "{file}");
+        assert_eq!(read_sitemap(file).0, urls, "{file}");
     }
 }
 
@@ -172,7 +173,7 @@ fn pages_are_no_sitemaps() {
         "<html lang=en><head><title>Not found</title>",
         "<h1>Not found</h1>",
     ] {
-        let (urls, summary) = read(file);
+        let (urls, summary) = read_sitemap(file);
         assert_eq!((urls.len(), summary.format), (0, Some(Format::Html)), "{file}");
     }
 }
@@ -181,7 +182,7 @@ fn pages_are_no_sitemaps() {
 fn entities_are_never_expanded() {
     let file = r#"<!DOCTYPE urlset [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">
         <!ENTITY x SYSTEM "file:///etc/passwd">]><urlset><url><loc>https://a.com/?&b;&x;&#38;&#x41;&#0;</loc></url></urlset>"#;
-    assert_eq!(read(file).0, ["https://a.com/?&b;&x;&A&#0;"]);
+    assert_eq!(read_sitemap(file).0, ["https://a.com/?&b;&x;&A&#0;"]);
 }
 
 #[test]
@@ -190,7 +191,7 @@ fn utf_16_is_read() {
     file.extend(
         "<urlset><url><loc>https://a.com/ü</loc></url></urlset>".encode_utf16().flat_map(u16::to_le_bytes),
     );
-    assert_eq!(read(file).0, ["https://a.com/%C3%BC"]);
+    assert_eq!(read_sitemap(file).0, ["https://a.com/%C3%BC"]);
 }
 
 #[test]

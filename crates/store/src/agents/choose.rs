@@ -65,7 +65,7 @@ mod tests {
             owner: Uuid::nil(),
             limit,
             lease_for: Duration::ZERO,
-            most_lost: 0,
+            max_lost_leases: 0,
             plans: vec![PlanSlots { plan: "small".into(), max_running: Some(2) }],
             other_plans: None,
         };

@@ -1,7 +1,7 @@
 //! Rows of runs as the contract's types, numbers as both schemas keep them, and what both stores refuse.
 
 use super::choose::Candidate;
-use super::{Event, Run, RunEnd, RunKind, RunLease, RunLuggage, RunState, RunStep, Thread};
+use super::{Event, Run, RunEnd, RunKind, RunLease, RunPayload, RunState, RunStep, Thread};
 use crate::batch::Spender;
 use crate::rows::Columns;
 use crate::{Millis, StoreError, StoreResult, clock};
@@ -69,7 +69,7 @@ pub(crate) fn run(row: &impl Columns) -> StoreResult<Run> {
         target: row.text("target")?,
         max_credits: row.int("max_credits")?,
         credits: row.int("credits")?,
-        lost: row.small("lost")?,
+        lost_leases: row.small("lost_leases")?,
         cancel_requested: row.int_or_none("cancel_requested_at")?.is_some(),
         error: row.text_or_none("error")?,
         events: row.count("events")?,
@@ -97,8 +97,8 @@ pub(crate) fn event(row: &impl Columns) -> StoreResult<Event> {
     })
 }
 
-pub(crate) fn luggage(row: &impl Columns) -> StoreResult<RunLuggage> {
-    Ok(RunLuggage { artifact: row.bytes_or_none("artifact")?, result: row.bytes_or_none("result")? })
+pub(crate) fn payload(row: &impl Columns) -> StoreResult<RunPayload> {
+    Ok(RunPayload { artifact: row.bytes_or_none("artifact")?, result: row.bytes_or_none("result")? })
 }
 
 pub(crate) fn thread(row: &impl Columns) -> StoreResult<Thread> {
@@ -160,7 +160,7 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    pub fn of(row: &impl Columns) -> StoreResult<Self> {
+    pub fn from_row(row: &impl Columns) -> StoreResult<Self> {
         Ok(Self {
             team: row.id("team_id")?,
             key: row.id_or_none("key_id")?,

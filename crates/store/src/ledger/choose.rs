@@ -1,5 +1,5 @@
 //! Whose entries start: shares the slots of a claim among teams and their crawls, in the order
-//! [`crate::crawls::Crawls::claim_entries`] promises, without exceeding a slot.
+//! [`crate::crawls::CrawlStore::claim_entries`] promises, without exceeding a slot.
 
 use crate::crawls::EntryClaim;
 use std::collections::HashMap;
@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 /// The most crawls that one claim chooses from: those that nobody looked at for longest.
 pub(crate) const MAX_CANDIDATE_CRAWLS: i64 = 256;
-/// The most times that one claim looks at the entries of a crawl.
-const MAX_LOOKS: usize = 128;
+/// The most times that one claim scans the entries of a crawl.
+const MAX_SCANS: usize = 128;
 
 /// A live crawl that could start something, as the database gave it.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub(crate) struct Candidate {
     pub pages: u64,
     /// The least time between two starts.
     pub gap: Option<i64>,
-    pub look_from: i64,
+    pub scan_from: i64,
 }
 
 /// One claim under way.
@@ -35,7 +35,7 @@ pub(crate) struct Round {
     plan_slots: HashMap<String, Option<u32>>,
     other_plans: Option<u32>,
     left: u32,
-    looks: usize,
+    scans: usize,
 }
 
 impl Round {
@@ -47,7 +47,7 @@ impl Round {
             plan_slots: request.plans.iter().map(|slots| (slots.plan.clone(), slots.max_running)).collect(),
             other_plans: request.other_plans,
             left: request.limit,
-            looks: MAX_LOOKS,
+            scans: MAX_SCANS,
         }
     }
 
@@ -55,8 +55,8 @@ impl Round {
         &self.crawls[place]
     }
 
-    /// How many entries each crawl may start if it has them, those first whose turn is first; the caller looks
-    /// and says by [`Round::took`] how many there were. Nothing is left to do when there is none.
+    /// How many entries each crawl may start if it has them, those first whose turn is first; the caller scans
+    /// them and says by [`Round::took`] how many there were. Nothing is left to do when there is none.
     pub(crate) fn shares(&self) -> Vec<(usize, u32)> {
         let mut by_team = self.by_team.clone();
         let mut given = vec![0_u32; self.crawls.len()];
@@ -69,7 +69,7 @@ impl Round {
                 .filter(|(place, one)| {
                     u64::from(given[*place]) < one.startable
                         && self.has_slot(&one.plan, running(&by_team, one.team))
-                        && (given[*place] > 0 || order.len() < self.looks)
+                        && (given[*place] > 0 || order.len() < self.scans)
                 })
                 .min_by_key(|(place, one)| {
                     (running(&by_team, one.team), one.running + u64::from(given[*place]), one.crawl)
@@ -97,7 +97,7 @@ impl Round {
         one.startable = if got < share { 0 } else { one.startable.saturating_sub(started) };
         *self.by_team.entry(one.team).or_insert(0) += started;
         self.left = self.left.saturating_sub(got);
-        self.looks = self.looks.saturating_sub(1);
+        self.scans = self.scans.saturating_sub(1);
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
             startable,
             pages: startable,
             gap: None,
-            look_from: 0,
+            scan_from: 0,
         }
     }
 
@@ -189,20 +189,20 @@ mod tests {
     }
 
     #[test]
-    fn looking_is_bounded() {
+    fn scanning_is_bounded() {
         let crawls = (0..500).map(|n| candidate(n, n, "q", 0, 1)).collect();
         let mut round = Round::new(&request(50, 1), HashMap::new(), crawls);
-        let mut looks = 0;
+        let mut scans = 0;
         loop {
             let shares = round.shares();
             if shares.is_empty() {
                 break;
             }
             for (place, share) in shares {
-                looks += 1;
+                scans += 1;
                 round.took(place, share, 0);
             }
         }
-        assert_eq!(looks, MAX_LOOKS);
+        assert_eq!(scans, MAX_SCANS);
     }
 }

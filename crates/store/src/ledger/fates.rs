@@ -43,7 +43,7 @@ pub(crate) fn judge<'a>(
         let entry = i64::try_from(*seq).ok().and_then(|seq| waiting.remove(&seq));
         let entry = entry
             .ok_or_else(|| StoreError::Misuse(format!("the entry {seq} does not wait to be settled")))?;
-        standing.tally.settle(entry.is_lists, fate);
+        standing.tally.settle_entry(entry.is_lists, fate);
         let kept = if *fate == Fate::Completed && !entry.is_lists {
             let bytes = entry.document_bytes;
             Some(bytes.ok_or_else(|| StoreError::Misuse(format!("the entry {seq} has no document")))?)

@@ -4,7 +4,7 @@
 pub(crate) mod choose;
 pub(crate) mod fates;
 pub(crate) mod intake;
-pub(crate) mod look;
 pub(crate) mod numbers;
 pub(crate) mod rows;
+pub(crate) mod scan;
 pub(crate) mod standing;

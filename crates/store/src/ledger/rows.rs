@@ -3,11 +3,11 @@
 use super::choose::Candidate;
 use super::fates::Waiting;
 use super::intake;
-use super::look::QueuedEntry;
 use super::numbers::{LIMIT, crawl_state, entry_reads, kind};
+use super::scan::QueuedEntry;
 use super::standing::{Standing, Tally};
 use crate::StoreResult;
-use crate::crawls::{Crawl, Entry, EntryCounts, EntryState, FetchedEntry, KeptDocument, KnownEntry};
+use crate::crawls::{Crawl, CrawlDocument, Entry, EntryCounts, EntryState, FetchedEntry, KnownEntry};
 use crate::rows::Columns;
 
 pub(crate) fn crawl(row: &impl Columns) -> StoreResult<Crawl> {
@@ -18,7 +18,7 @@ pub(crate) fn crawl(row: &impl Columns) -> StoreResult<Crawl> {
         kind: kind(row.int("kind")?)?,
         state: crawl_state(row.int("state")?)?,
         request: row.text("request")?,
-        limit: row.int_or_none("most_documents")?.map(i64::unsigned_abs),
+        limit: row.int_or_none("max_documents")?.map(i64::unsigned_abs),
         counts: EntryCounts {
             discovered: row.count("discovered")?,
             queued: row.count("queued")?,
@@ -53,7 +53,7 @@ pub(crate) fn standing(row: &impl Columns) -> StoreResult<Standing> {
         kind: kind(row.int("kind")?)?,
         state: crawl_state(row.int("state")?)?,
         private: row.flag("private")?,
-        limit: row.int_or_none("most_documents")?,
+        limit: row.int_or_none("max_documents")?,
         reservation: row.id_or_none("reservation")?,
         run_for: row.int("run_for")?,
         retain_for: row.int("retain_for")?,
@@ -93,7 +93,7 @@ pub(crate) fn candidate(row: &impl Columns) -> StoreResult<Candidate> {
         startable: row.count("startable")?,
         pages: row.count("pages")?,
         gap: row.int_or_none("gap")?,
-        look_from: row.int("look_from")?,
+        scan_from: row.int("scan_from")?,
     })
 }
 
@@ -136,8 +136,8 @@ pub(crate) fn known(row: &impl Columns) -> StoreResult<KnownEntry> {
     Ok(KnownEntry { seq: row.count("seq")?, skipped: word.filter(|_| state == EntryState::Skipped) })
 }
 
-pub(crate) fn document(row: &impl Columns) -> StoreResult<KeptDocument> {
-    Ok(KeptDocument {
+pub(crate) fn document(row: &impl Columns) -> StoreResult<CrawlDocument> {
+    Ok(CrawlDocument {
         number: row.count("number")?,
         seq: row.count("seq")?,
         url: row.text("url")?,

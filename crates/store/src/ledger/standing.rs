@@ -38,7 +38,7 @@ impl Tally {
     }
 
     /// A fetched entry is settled.
-    pub(crate) fn settle(&mut self, is_lists: bool, fate: &Fate) {
+    pub(crate) fn settle_entry(&mut self, is_lists: bool, fate: &Fate) {
         if is_lists {
             self.lists_fetched -= 1;
             return;
@@ -206,7 +206,7 @@ impl Standing {
     }
 
     /// Something was queued: the next claim looks, unless the crawl's own gap forbids it.
-    pub(crate) fn look_again(&mut self) {
+    pub(crate) fn scan_again(&mut self) {
         self.next_at = self.not_before;
     }
 

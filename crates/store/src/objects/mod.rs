@@ -3,13 +3,15 @@
 //! deleted, so no stored byte is ever unknown, whenever the process dies. Knows nothing of what the
 //! bytes mean.
 
+mod index;
 mod place;
 
+pub(crate) use index::object_entry_from_row;
+pub use index::{ObjectEntry, ObjectIndex};
 pub use place::{ObjectPlace, S3Place};
 
-use crate::activity::ObjectEntry;
 use crate::error::FullDisk;
-use crate::{Store, StoreError, StoreResult, clock, failure};
+use crate::{StoreError, StoreResult, clock, failure};
 use bytes::Bytes;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload, path::Path};
 use std::fmt;
@@ -49,7 +51,7 @@ pub struct ObjectSweep {
 /// The object storage of a store.
 #[derive(Clone)]
 pub struct Objects {
-    store: Arc<dyn Store>,
+    index: Arc<dyn ObjectIndex>,
     place: Arc<dyn ObjectStore>,
     /// Set when the place is a folder.
     folder: Option<PathBuf>,
@@ -62,13 +64,13 @@ impl fmt::Debug for Objects {
 }
 
 impl Objects {
-    /// Connects a place with the store that indexes it. Writes nothing but a missing folder.
-    pub fn open(place: &ObjectPlace, store: Arc<dyn Store>) -> StoreResult<Self> {
+    /// Connects a place with its index. Writes nothing but a missing folder.
+    pub fn open(place: &ObjectPlace, index: Arc<dyn ObjectIndex>) -> StoreResult<Self> {
         let folder = match place {
             ObjectPlace::Folder(folder) => Some(folder.clone()),
             ObjectPlace::S3(_) => None,
         };
-        Ok(Self { store, place: place.connect()?, folder })
+        Ok(Self { index, place: place.connect()?, folder })
     }
 
     /// Stores an object for `keep_for`, replacing one with the same key. It is there whole or not at
@@ -76,7 +78,7 @@ impl Objects {
     pub async fn put(&self, key: &str, team: Uuid, bytes: Bytes, keep_for: Duration) -> StoreResult<()> {
         let path = checked(key)?;
         let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
-        self.store.note_object(key, team, size, keep_for).await?;
+        self.index.note_object(key, team, size, keep_for).await?;
         if let Err(error) = self.write(&path, bytes.into()).await {
             // Best effort: when this fails too, the note stays and a sweep ends it in its time. Storage that hangs would hold the
             // caller once more.
@@ -89,7 +91,7 @@ impl Objects {
         }
         // Once more, because a sweep may have taken the first note for an object without bytes. This
         // one is new to such a sweep, so it stays.
-        self.store.note_object(key, team, size, keep_for).await
+        self.index.note_object(key, team, size, keep_for).await
     }
 
     async fn write(&self, path: &Path, bytes: PutPayload) -> StoreResult<()> {
@@ -113,7 +115,7 @@ impl Objects {
     /// The bytes of an object; `None` when it is unknown, past its time, or was never written whole.
     pub async fn get(&self, key: &str) -> StoreResult<Option<Bytes>> {
         let path = checked(key)?;
-        let Some(entry) = self.store.object(key).await? else { return Ok(None) };
+        let Some(entry) = self.index.object(key).await? else { return Ok(None) };
         if entry.expires_at <= clock::now() {
             return Ok(None);
         }
@@ -131,7 +133,7 @@ impl Objects {
     /// Deletes an object; `false` when it was not known.
     pub async fn delete(&self, key: &str) -> StoreResult<bool> {
         checked(key)?;
-        let Some(entry) = self.store.object(key).await? else { return Ok(false) };
+        let Some(entry) = self.index.object(key).await? else { return Ok(false) };
         self.remove(vec![entry]).await?;
         Ok(true)
     }
@@ -143,7 +145,7 @@ impl Objects {
         let ceiling = i64::try_from(ceiling_bytes).unwrap_or(i64::MAX);
         let mut done = ObjectSweep::default();
         for _ in 0..MAX_BATCHES_PER_SWEEP {
-            let expired = self.store.expired_objects(MAX_BATCH_OBJECTS).await?;
+            let expired = self.index.expired_objects(MAX_BATCH_OBJECTS).await?;
             if expired.is_empty() {
                 break;
             }
@@ -151,11 +153,11 @@ impl Objects {
             done.bytes_freed += self.remove(expired).await?;
         }
         for _ in 0..MAX_BATCHES_PER_SWEEP {
-            let mut excess = self.store.object_bytes().await?.saturating_sub(ceiling);
+            let mut excess = self.index.object_bytes().await?.saturating_sub(ceiling);
             if excess <= 0 {
                 break;
             }
-            let mut soonest = self.store.soonest_objects(MAX_BATCH_OBJECTS).await?;
+            let mut soonest = self.index.soonest_objects(MAX_BATCH_OBJECTS).await?;
             let enough = soonest.iter().position(|entry| {
                 excess -= entry.bytes;
                 excess <= 0
@@ -211,7 +213,7 @@ impl Objects {
                 None => break,
             }
         }
-        self.store.forget_objects(&gone).await?;
+        self.index.forget_objects(&gone).await?;
         match failure {
             Some(failure) => Err(failure),
             None => Ok(gone.iter().map(|entry| u64::try_from(entry.bytes).unwrap_or(0)).sum()),

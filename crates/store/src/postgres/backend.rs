@@ -4,23 +4,23 @@ use super::PostgresStore;
 use super::patient::{Connections, Tx};
 use crate::StoreResult;
 use crate::secrets::Sealer;
-use crate::sql::{Backend, Connection, Dialect, Query, Row, Transaction};
+use crate::sql::{Backend, Dialect, SqlConnection, SqlQuery, SqlRow, Transaction};
 use tokio::sync::watch;
 
-impl Connection for Tx {
+impl SqlConnection for Tx {
     const DIALECT: Dialect = Dialect::Postgres;
 
-    async fn execute(&mut self, query: Query) -> sqlx::Result<u64> {
+    async fn execute(&mut self, query: SqlQuery) -> sqlx::Result<u64> {
         Ok(query.into_postgres()?.execute(self).await?.rows_affected())
     }
 
-    async fn fetch_all(&mut self, query: Query) -> sqlx::Result<Vec<Row>> {
+    async fn fetch_all(&mut self, query: SqlQuery) -> sqlx::Result<Vec<SqlRow>> {
         let found = query.into_postgres()?.fetch_all(self).await?;
-        Ok(found.into_iter().map(Row::Postgres).collect())
+        Ok(found.into_iter().map(SqlRow::Postgres).collect())
     }
 
-    async fn fetch_optional(&mut self, query: Query) -> sqlx::Result<Option<Row>> {
-        Ok(query.into_postgres()?.fetch_optional(self).await?.map(Row::Postgres))
+    async fn fetch_optional(&mut self, query: SqlQuery) -> sqlx::Result<Option<SqlRow>> {
+        Ok(query.into_postgres()?.fetch_optional(self).await?.map(SqlRow::Postgres))
     }
 }
 
@@ -36,20 +36,20 @@ impl Transaction for Tx {
 }
 
 /// The pool, where every statement is a transaction of its own.
-impl Connection for &Connections {
+impl SqlConnection for &Connections {
     const DIALECT: Dialect = Dialect::Postgres;
 
-    async fn execute(&mut self, query: Query) -> sqlx::Result<u64> {
+    async fn execute(&mut self, query: SqlQuery) -> sqlx::Result<u64> {
         Ok(query.into_postgres()?.execute(*self).await?.rows_affected())
     }
 
-    async fn fetch_all(&mut self, query: Query) -> sqlx::Result<Vec<Row>> {
+    async fn fetch_all(&mut self, query: SqlQuery) -> sqlx::Result<Vec<SqlRow>> {
         let found = query.into_postgres()?.fetch_all(*self).await?;
-        Ok(found.into_iter().map(Row::Postgres).collect())
+        Ok(found.into_iter().map(SqlRow::Postgres).collect())
     }
 
-    async fn fetch_optional(&mut self, query: Query) -> sqlx::Result<Option<Row>> {
-        Ok(query.into_postgres()?.fetch_optional(*self).await?.map(Row::Postgres))
+    async fn fetch_optional(&mut self, query: SqlQuery) -> sqlx::Result<Option<SqlRow>> {
+        Ok(query.into_postgres()?.fetch_optional(*self).await?.map(SqlRow::Postgres))
     }
 }
 
@@ -60,11 +60,11 @@ impl Backend for PostgresStore {
         self.write().await
     }
 
-    fn reader(&self) -> impl Connection {
+    fn reader(&self) -> impl SqlConnection {
         &self.pool
     }
 
-    fn single(&self) -> impl Connection {
+    fn single(&self) -> impl SqlConnection {
         &self.pool
     }
 

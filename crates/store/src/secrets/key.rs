@@ -1,6 +1,6 @@
 //! Keys that secrets are encrypted with, as operators write them.
 
-use crate::{StoreError, StoreResult, claims};
+use crate::{StoreError, StoreResult};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
@@ -15,8 +15,7 @@ pub struct SecretKey([u8; KEY_BYTES]);
 
 impl SecretKey {
     pub fn random() -> StoreResult<Self> {
-        let bytes = claims::new_secret()?;
-        bytes.try_into().map(Self).map_err(|_| StoreError::Misuse("a key must have 32 bytes".into()))
+        random_bytes().map(Self)
     }
 
     /// 64 hexadecimal digits, or 32 bytes in base64 with either alphabet.
@@ -54,6 +53,14 @@ impl SecretKey {
         hash.update(self.0);
         hash.finalize().into()
     }
+}
+
+/// Random bytes from the system, for a key or a secret of the server.
+pub(crate) fn random_bytes() -> StoreResult<[u8; KEY_BYTES]> {
+    let mut bytes = [0; KEY_BYTES];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| StoreError::Unavailable(format!("no randomness from the system: {error}")))?;
+    Ok(bytes)
 }
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {

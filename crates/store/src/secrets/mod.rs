@@ -26,7 +26,18 @@ mod records;
 mod reseal;
 mod sealer;
 
+pub(crate) use key::random_bytes;
 pub use key::{KeyId, SecretKey, SecretKeys};
 pub use reseal::Resealed;
 pub(crate) use reseal::{Column, KnownKey, SecretRow, SecretTables, Value, admit, keys_of, rekey, reset};
 pub(crate) use sealer::Sealer;
+
+use crate::StoreResult;
+
+/// The server's own secrets.
+#[async_trait::async_trait]
+pub trait ServerSecrets: Send + Sync + 'static {
+    /// A random secret: made when it is first asked for, then the same for ever and for all processes on this
+    /// database.
+    async fn server_secret(&self, name: &str) -> StoreResult<[u8; 32]>;
+}

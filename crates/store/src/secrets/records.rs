@@ -4,7 +4,6 @@ use super::reseal::Column;
 use super::sealer::{Place, Sealer, Unreadable};
 use crate::agents::{NewRun, Run};
 use crate::crawls::{Crawl, NewCrawl, Settlement};
-use crate::rows::bytes_32;
 use crate::text::storable;
 use crate::webhooks::{Delivery, NewDelivery, WebhookSecret};
 use crate::{StoreError, StoreResult};
@@ -14,14 +13,14 @@ debug_only! {
     NewCrawl { id, team_id, kind, limit }
     Crawl { id, team_id, kind, state, limit, counts, credits, error, version }
     NewRun { id, team_id, kind, turn_of, max_credits }
-    Run { id, team_id, kind, state, turn, credits, max_credits, lost, error, events }
+    Run { id, team_id, kind, state, turn, credits, max_credits, lost_leases, error, events }
     NewDelivery { id, team_id, subject, event, document }
     Delivery { id, team_id, subject, event, document, attempts, last_error }
     WebhookSecret { created_at, until }
 }
 
 fn place(column: Column, row: &[u8]) -> Place<'_> {
-    Place { column: column.name(), row }
+    Place { column: column.authenticated_name(), row }
 }
 
 /// Profiles are known by team and name.
@@ -132,8 +131,7 @@ impl Sealer {
         if let Ok(plain) = self.open_text(place(column, row.as_bytes()), stored)? {
             *value = plain;
         } else {
-            let column = column.name();
-            tracing::error!(%row, column, "a stored value cannot be decrypted with the keys of this process");
+            tracing::error!(%row, ?column, "a stored value cannot be decrypted with the keys of this process");
         }
         Ok(())
     }
@@ -143,4 +141,8 @@ fn unreadable(what: &str) -> StoreError {
     StoreError::Database(format!(
         "a {what} cannot be decrypted with the keys of this process; `gannet secrets reset` drops what cannot be read"
     ))
+}
+
+fn bytes_32(bytes: Vec<u8>) -> StoreResult<[u8; 32]> {
+    bytes.try_into().map_err(|_| StoreError::Database("a secret does not have 32 bytes".into()))
 }

@@ -4,7 +4,7 @@
 use super::key::{KeyId, SecretKeys};
 use super::records::profile_row;
 use super::sealer::{Place, Protection, Sealer};
-use crate::{StoreError, StoreOptions, StoreResult};
+use crate::{StoreError, StoreResult};
 use uuid::Uuid;
 
 /// Rows that are read at once. Profiles are large.
@@ -41,8 +41,10 @@ impl Column {
         Self::ServerSecret,
     ];
 
-    /// Part of what is authenticated with every value: never changes.
-    pub(super) fn name(self) -> &'static str {
+    /// Authenticated with every value of the column (the additional data of its encryption). These texts never change,
+    /// whatever tables and columns are called today: with another text no value that was stored before could be
+    /// decrypted. They are the names that tables had when encryption was introduced.
+    pub(super) fn authenticated_name(self) -> &'static str {
         match self {
             Self::CrawlRequest => "crawl_luggage.request",
             Self::RunRequest => "agent_luggage.request",
@@ -72,11 +74,11 @@ impl Column {
     pub(crate) fn select(self) -> &'static str {
         match self {
             Self::CrawlRequest => {
-                "SELECT crawl_id AS id, $2 AS name, request AS value FROM crawl_luggage \
+                "SELECT crawl_id AS id, $2 AS name, request AS value FROM crawl_payloads \
                  WHERE crawl_id > $1 ORDER BY crawl_id LIMIT $3"
             }
             Self::RunRequest => {
-                "SELECT run_id AS id, $2 AS name, request AS value FROM agent_luggage \
+                "SELECT run_id AS id, $2 AS name, request AS value FROM run_payloads \
                  WHERE run_id > $1 ORDER BY run_id LIMIT $3"
             }
             Self::DeliveryTarget => {
@@ -101,10 +103,10 @@ impl Column {
     pub(crate) fn update(self) -> &'static str {
         match self {
             Self::CrawlRequest => {
-                "UPDATE crawl_luggage SET request = $4 WHERE crawl_id = $1 AND $2 = $2 AND request = $3"
+                "UPDATE crawl_payloads SET request = $4 WHERE crawl_id = $1 AND $2 = $2 AND request = $3"
             }
             Self::RunRequest => {
-                "UPDATE agent_luggage SET request = $4 WHERE run_id = $1 AND $2 = $2 AND request = $3"
+                "UPDATE run_payloads SET request = $4 WHERE run_id = $1 AND $2 = $2 AND request = $3"
             }
             Self::DeliveryTarget => {
                 "UPDATE deliveries SET target = $4 WHERE id = $1 AND $2 = $2 AND target = $3"
@@ -320,7 +322,7 @@ enum Renewed {
 
 fn renewed(sealer: &Sealer, column: Column, row: &SecretRow) -> StoreResult<Renewed> {
     let identity = row.place(column);
-    let place = Place { column: column.name(), row: &identity };
+    let place = Place { column: column.authenticated_name(), row: &identity };
     let (protection, opened) = match &row.value {
         Value::Text(text) => {
             let opened = sealer.open_text(place, text.clone())?;
@@ -337,7 +339,7 @@ fn renewed(sealer: &Sealer, column: Column, row: &SecretRow) -> StoreResult<Rene
 
 fn encrypted(sealer: &Sealer, column: Column, row: &SecretRow, plain: &[u8]) -> StoreResult<Value> {
     let identity = row.place(column);
-    let place = Place { column: column.name(), row: &identity };
+    let place = Place { column: column.authenticated_name(), row: &identity };
     if column.is_text() {
         // It was read as text.
         let plain = String::from_utf8_lossy(plain);
@@ -347,7 +349,6 @@ fn encrypted(sealer: &Sealer, column: Column, row: &SecretRow, plain: &[u8]) -> 
 }
 
 /// The keys that a store was opened with, where what follows cannot do without.
-pub(crate) fn keys_of(options: &StoreOptions) -> StoreResult<&SecretKeys> {
-    let none = || StoreError::Misuse("no key for secrets was given".into());
-    options.secret_keys.as_ref().ok_or_else(none)
+pub(crate) fn keys_of(given: Option<&SecretKeys>) -> StoreResult<&SecretKeys> {
+    given.ok_or_else(|| StoreError::Misuse("no key for secrets was given".into()))
 }

@@ -2,7 +2,7 @@
 //! first lock of its transaction and ends with it; on SQLite the one writer keeps others out between the
 //! check and the commit.
 
-use super::{Connection, claims};
+use super::{SqlConnection, idempotency};
 use crate::StoreResult;
 use crate::admission::{Admission, NotAdmitted};
 use crate::rows::Columns;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 /// Takes the lock of new work and uses its key; call it before anything is locked or written.
 pub(crate) async fn begin(
-    tx: &mut impl Connection,
+    tx: &mut impl SqlConnection,
     team: Uuid,
     admission: &Admission,
 ) -> StoreResult<Option<NotAdmitted>> {
@@ -18,12 +18,12 @@ pub(crate) async fn begin(
         lock_queue(tx, team).await?;
     }
     let Some(claim) = &admission.claim else { return Ok(None) };
-    Ok(claims::claim_done_in(tx, claim).await?.map(NotAdmitted::KeyUsed))
+    Ok(idempotency::claim_done_in(tx, claim).await?.map(NotAdmitted::KeyUsed))
 }
 
 /// Whether the team has more waiting than it may; call it when everything is written.
 pub(crate) async fn check_queue(
-    tx: &mut impl Connection,
+    tx: &mut impl SqlConnection,
     team: Uuid,
     admission: &Admission,
 ) -> StoreResult<Option<NotAdmitted>> {
@@ -31,12 +31,12 @@ pub(crate) async fn check_queue(
     Ok((waiting(tx, team).await? > most).then_some(NotAdmitted::QueueFull))
 }
 
-async fn lock_queue(tx: &mut impl Connection, team: Uuid) -> StoreResult<()> {
+async fn lock_queue(tx: &mut impl SqlConnection, team: Uuid) -> StoreResult<()> {
     tx.lock("work.waiting_lock").bind(team).execute(tx).await?;
     Ok(())
 }
 
-async fn waiting(tx: &mut impl Connection, team: Uuid) -> StoreResult<u64> {
+async fn waiting(tx: &mut impl SqlConnection, team: Uuid) -> StoreResult<u64> {
     let row = tx.query("work.waiting").bind(team).fetch_one(tx).await?;
     row.count("waiting")
 }

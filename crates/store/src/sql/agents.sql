@@ -1,12 +1,12 @@
 -- Agent runs, their events, snapshots and payloads, and threads.
 
 -- name: artifact_write
-UPDATE agent_luggage SET artifact = $2 WHERE run_id = $1
+UPDATE run_payloads SET artifact = $2 WHERE run_id = $1
 
 -- name: cancellable
 SELECT r.state, r.cancel_requested_at, gannet_now() AS now
 FROM agent_runs r
-JOIN agent_luggage l ON l.run_id = r.id
+JOIN run_payloads p ON p.run_id = r.id
 WHERE r.id = $1 AND r.team_id = $2
 FOR NO KEY UPDATE OF r
 
@@ -16,7 +16,7 @@ SELECT w.id, w.team_id, t.plan
 FROM (
     SELECT id, team_id, row_number() OVER (PARTITION BY team_id ORDER BY id) AS place
     FROM agent_runs
-    WHERE state = 0 AND lost <= $1
+    WHERE state = 0 AND lost_leases <= $1
 ) w
 JOIN teams t ON t.id = w.team_id
 WHERE w.place <= $2
@@ -92,11 +92,11 @@ FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS k (id, owner, number)
 WHERE r.id = k.id AND r.state = 1 AND r.lease_owner = k.owner AND r.lease_number = k.number
 RETURNING r.id, r.lease_owner, r.lease_number, r.cancel_requested_at
 
--- name: luggage
-SELECT artifact, result FROM agent_luggage WHERE run_id = $1
+-- name: payload
+SELECT artifact, result FROM run_payloads WHERE run_id = $1
 
--- name: luggage_insert
-INSERT INTO agent_luggage (run_id, request) VALUES ($1, $2)
+-- name: payload_insert
+INSERT INTO run_payloads (run_id, request) VALUES ($1, $2)
 
 -- name: newest
 SELECT max(created_at) AS created_at FROM agent_runs WHERE team_id = $1
@@ -118,11 +118,11 @@ WHERE (run_id, number) IN (
 -- name: purge_events (postgres)
 DELETE FROM agent_events WHERE ctid = ANY (ARRAY(SELECT ctid FROM agent_events WHERE run_id = ANY ($1) LIMIT $2))
 
--- name: purge_luggage (sqlite)
-DELETE FROM agent_luggage WHERE run_id IN (SELECT unhex(value) FROM json_each($1) LIMIT $2)
+-- name: purge_payloads (sqlite)
+DELETE FROM run_payloads WHERE run_id IN (SELECT unhex(value) FROM json_each($1) LIMIT $2)
 
--- name: purge_luggage (postgres)
-DELETE FROM agent_luggage WHERE ctid = ANY (ARRAY(SELECT ctid FROM agent_luggage WHERE run_id = ANY ($1) LIMIT $2))
+-- name: purge_payloads (postgres)
+DELETE FROM run_payloads WHERE ctid = ANY (ARRAY(SELECT ctid FROM run_payloads WHERE run_id = ANY ($1) LIMIT $2))
 
 -- name: purge_snapshots (sqlite)
 DELETE FROM agent_snapshots
@@ -148,20 +148,20 @@ AND updated_at <= gannet_now() - 60000
 UPDATE agent_runs SET cancel_requested_at = $2 WHERE id = $1
 
 -- name: result_write
-UPDATE agent_luggage SET result = $2 WHERE run_id = $1
+UPDATE run_payloads SET result = $2 WHERE run_id = $1
 
 -- name: run
-SELECT *, gannet_now() AS now FROM agent_runs_whole WHERE id = $1
+SELECT *, gannet_now() AS now FROM agent_runs_with_request WHERE id = $1
 
 -- name: run_of_team
-SELECT *, gannet_now() AS now FROM agent_runs_whole WHERE id = $1 AND team_id = $2
+SELECT *, gannet_now() AS now FROM agent_runs_with_request WHERE id = $1 AND team_id = $2
 
 -- name: running
 SELECT team_id, count(*) AS running FROM agent_runs WHERE state = 1 GROUP BY team_id
 
 -- name: runs
 SELECT *, gannet_now() AS now
-FROM agent_runs_whole
+FROM agent_runs_with_request
 WHERE team_id = $1 AND kind = $2 AND created_at < $3
 ORDER BY created_at DESC
 LIMIT $4
@@ -180,9 +180,9 @@ WHERE id = $1
 
 -- name: stranded
 SELECT *, gannet_now() AS now
-FROM agent_runs_whole
+FROM agent_runs_with_request
 WHERE state = 0
-  AND (cancel_requested_at IS NOT NULL OR lost > $1 OR deadline_at <= gannet_now()
+  AND (cancel_requested_at IS NOT NULL OR lost_leases > $1 OR deadline_at <= gannet_now()
        OR (deadline_at IS NULL AND wait_until <= gannet_now()))
 ORDER BY id
 LIMIT $2
@@ -196,13 +196,13 @@ RETURNING id, lease_number
 
 -- name: take_back (sqlite)
 UPDATE agent_runs
-SET state = 0, lost = lost + 1, lease_owner = NULL, lease_until = NULL
+SET state = 0, lost_leases = lost_leases + 1, lease_owner = NULL, lease_until = NULL
 WHERE id IN (SELECT id FROM agent_runs WHERE state = 1 AND lease_until <= gannet_now() ORDER BY lease_until LIMIT $1)
 
 -- name: take_back (postgres)
 -- A run that somebody is writing about right now is not lost.
 UPDATE agent_runs
-SET state = 0, lost = lost + 1, lease_owner = NULL, lease_until = NULL
+SET state = 0, lost_leases = lost_leases + 1, lease_owner = NULL, lease_until = NULL
 WHERE id = ANY (ARRAY(
     SELECT id FROM agent_runs
     WHERE state = 1 AND lease_until <= gannet_now()
@@ -228,7 +228,7 @@ INSERT INTO agent_threads (id, team_id, turns, created_at, updated_at) VALUES ($
 SELECT turns FROM agent_threads WHERE id = $1 AND team_id = $2 FOR NO KEY UPDATE
 
 -- name: thread_runs
-SELECT *, gannet_now() AS now FROM agent_runs_whole WHERE thread_id = $1 ORDER BY turn DESC LIMIT $2
+SELECT *, gannet_now() AS now FROM agent_runs_with_request WHERE thread_id = $1 ORDER BY turn DESC LIMIT $2
 
 -- name: thread_touch
 UPDATE agent_threads SET updated_at = greatest(updated_at, $2) WHERE id = $1
@@ -243,4 +243,4 @@ WHERE id = $1 AND state = 0
 FOR NO KEY UPDATE
 
 -- name: waiting
-SELECT 1 FROM agent_runs WHERE state = 0 AND lost <= $1 LIMIT 1
+SELECT 1 FROM agent_runs WHERE state = 0 AND lost_leases <= $1 LIMIT 1

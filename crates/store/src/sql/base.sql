@@ -26,8 +26,8 @@ UPDATE stored_bytes SET bytes = bytes + (SELECT coalesce(sum(f.bytes), 0) FROM f
 -- name: schema_version
 SELECT coalesce(max(version), 0)::bigint AS version FROM schema_migrations
 
--- name: pulse (sqlite)
-UPDATE pulse SET at = gannet_now() WHERE one = 1
+-- name: write_check (sqlite)
+UPDATE write_check SET written_at = gannet_now() WHERE id = 1
 
 -- name: reusable (sqlite)
 -- Pages of the file that hold nothing any more.

@@ -1,7 +1,7 @@
 //! Ceilings. On PostgreSQL rows that others have locked are passed over, so that nobody waits in a circle.
 
-use super::{Backend, Connection, Transaction};
-use crate::ceilings::{Ceilings, Counted, SmallRows};
+use super::{Backend, SqlConnection, Transaction};
+use crate::ceilings::{CeilingStore, Counted, SmallRows};
 use crate::crawls::Crawl;
 use crate::ledger::rows as ledger_rows;
 use crate::rows::Columns;
@@ -66,7 +66,7 @@ async fn expire_early(
 }
 
 #[async_trait::async_trait]
-impl<B: Backend> Ceilings for B {
+impl<B: Backend> CeilingStore for B {
     async fn counted_bytes(&self, kind: Counted) -> StoreResult<u64> {
         Ok(u64::try_from(self.stored_bytes(kind.name()).await?).unwrap_or(0))
     }
@@ -116,7 +116,7 @@ impl<B: Backend> Ceilings for B {
             SmallRows::Activity => "ceilings.trim_activity",
             SmallRows::Searches => "ceilings.trim_searches",
             SmallRows::Feedback => "ceilings.trim_feedback",
-            SmallRows::IdempotencyKeys => "ceilings.trim_claims",
+            SmallRows::IdempotencyKeys => "ceilings.trim_idempotency_keys",
         };
         let done = self
             .query(statement)

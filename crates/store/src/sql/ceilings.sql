@@ -11,12 +11,12 @@ FOR NO KEY UPDATE SKIP LOCKED
 UPDATE crawls SET expires_at = gannet_now() WHERE id = ANY ($1::uuid[]) AND expires_at > gannet_now()
 
 -- name: crawls_oversized
-SELECT c.id, c.team_id, c.key_id, c.kind, c.state, c.private, c.most_documents, c.discovered, c.queued, c.running, c.fetched,
+SELECT c.id, c.team_id, c.key_id, c.kind, c.state, c.private, c.max_documents, c.discovered, c.queued, c.running, c.fetched,
        c.completed, c.failed, c.skipped, c.cancelled, c.lists_queued, c.lists_running, c.lists_fetched, c.version,
-       c.bytes, c.credits, c.error, c.created_at, c.finished_at, c.expires_at, c.deadline_at, l.request,
+       c.bytes, c.credits, c.error, c.created_at, c.finished_at, c.expires_at, c.deadline_at, p.request,
        gannet_now() AS now
 FROM crawls c
-JOIN crawl_luggage l ON l.crawl_id = c.id
+JOIN crawl_payloads p ON p.crawl_id = c.id
 WHERE c.state = 0
   AND (
       c.stored > $2
@@ -60,10 +60,10 @@ FOR UPDATE SKIP LOCKED
 
 -- name: runs_candidates
 SELECT r.id,
-       r.event_bytes + r.snapshot_bytes + octet_length(l.request) + coalesce(octet_length(l.artifact), 0)
-           + coalesce(octet_length(l.result), 0) AS bytes
+       r.event_bytes + r.snapshot_bytes + octet_length(p.request) + coalesce(octet_length(p.artifact), 0)
+           + coalesce(octet_length(p.result), 0) AS bytes
 FROM agent_runs r
-JOIN agent_luggage l ON l.run_id = r.id
+JOIN run_payloads p ON p.run_id = r.id
 WHERE r.expires_at > gannet_now() AND r.finished_at <= gannet_now() - $1
 ORDER BY r.expires_at
 LIMIT $2
@@ -95,20 +95,20 @@ WHERE ctid = ANY (ARRAY(
     FOR UPDATE SKIP LOCKED
 ))
 
--- name: trim_claims (sqlite)
-DELETE FROM claims
+-- name: trim_idempotency_keys (sqlite)
+DELETE FROM idempotency_keys
 WHERE (team_id, hash) IN (
-    SELECT team_id, hash FROM claims
-    WHERE expires_at <= coalesce((SELECT expires_at FROM claims ORDER BY expires_at DESC LIMIT 1 OFFSET $1), -1)
+    SELECT team_id, hash FROM idempotency_keys
+    WHERE expires_at <= coalesce((SELECT expires_at FROM idempotency_keys ORDER BY expires_at DESC LIMIT 1 OFFSET $1), -1)
     ORDER BY expires_at
     LIMIT $2
 )
 
--- name: trim_claims (postgres)
-DELETE FROM claims
+-- name: trim_idempotency_keys (postgres)
+DELETE FROM idempotency_keys
 WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM claims
-    WHERE expires_at <= (SELECT expires_at FROM claims ORDER BY expires_at DESC LIMIT 1 OFFSET $1)
+    SELECT ctid FROM idempotency_keys
+    WHERE expires_at <= (SELECT expires_at FROM idempotency_keys ORDER BY expires_at DESC LIMIT 1 OFFSET $1)
     ORDER BY expires_at
     LIMIT $2
     FOR UPDATE SKIP LOCKED

@@ -1,6 +1,6 @@
 //! What one transaction changes in the credit ledger, summed up: each row is written once, and in one order.
 
-use super::{Connection, credits};
+use super::{SqlConnection, credits};
 use crate::batch::Spender;
 use crate::{Millis, StoreResult};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ impl Charges {
     }
 
     /// The reservations are gone by now.
-    pub(crate) async fn write(self, tx: &mut impl Connection) -> StoreResult<()> {
+    pub(crate) async fn write(self, tx: &mut impl SqlConnection) -> StoreResult<()> {
         for ((team, period), change) in self.periods {
             tx.query("credits.period_settle")
                 .bind(team)
@@ -54,7 +54,7 @@ impl Charges {
 
 /// Counts credits as used that nobody set aside.
 pub(crate) async fn charge_unreserved(
-    tx: &mut impl Connection,
+    tx: &mut impl SqlConnection,
     spender: Spender,
     credits: i64,
 ) -> StoreResult<()> {

@@ -1,12 +1,12 @@
 -- The ledger of crawls and batches: crawls, their entries, outcomes, documents and payloads, and the paces of hosts.
 
 -- name: active
-SELECT c.id, c.team_id, c.key_id, c.kind, c.state, c.private, c.most_documents, c.discovered, c.queued, c.running, c.fetched,
+SELECT c.id, c.team_id, c.key_id, c.kind, c.state, c.private, c.max_documents, c.discovered, c.queued, c.running, c.fetched,
        c.completed, c.failed, c.skipped, c.cancelled, c.lists_queued, c.lists_running, c.lists_fetched, c.version,
-       c.bytes, c.credits, c.error, c.created_at, c.finished_at, c.expires_at, c.deadline_at, l.request,
+       c.bytes, c.credits, c.error, c.created_at, c.finished_at, c.expires_at, c.deadline_at, p.request,
        gannet_now() AS now
 FROM crawls c
-JOIN crawl_luggage l ON l.crawl_id = c.id
+JOIN crawl_payloads p ON p.crawl_id = c.id
 WHERE c.team_id = $1 AND c.kind = $2 AND c.state = 0
 ORDER BY c.id DESC
 LIMIT $3
@@ -37,8 +37,8 @@ WHERE c.id = $1
 
 -- name: candidates (sqlite)
 SELECT c.id, c.team_id, t.plan, c.running + c.lists_running AS busy, c.startable,
-       max(0, coalesce(c.most_documents, 1000000000000) - c.completed - c.running - c.fetched) AS pages,
-       c.gap, c.look_from
+       max(0, coalesce(c.max_documents, 1000000000000) - c.completed - c.running - c.fetched) AS pages,
+       c.gap, c.scan_from
 FROM crawls c
 JOIN teams t ON t.id = c.team_id
 WHERE c.startable > 0 AND c.next_at <= $1
@@ -49,9 +49,9 @@ LIMIT $2
 -- Crawls that could start something, those first that nobody looked at for longest; with what their teams have
 -- running in all their crawls.
 WITH candidate AS MATERIALIZED (
-    SELECT id, team_id, running + lists_running AS busy, startable, gap, look_from, next_at,
+    SELECT id, team_id, running + lists_running AS busy, startable, gap, scan_from, next_at,
            queued + lists_queued AS waiting,
-           greatest(0, least(queued, coalesce(most_documents, 1000000000000) - completed - running - fetched)) AS pages
+           greatest(0, least(queued, coalesce(max_documents, 1000000000000) - completed - running - fetched)) AS pages
     FROM crawls
     WHERE has_startable AND next_at <= gannet_now()
     ORDER BY next_at
@@ -64,7 +64,7 @@ WITH candidate AS MATERIALIZED (
         SELECT sum(c.running + c.lists_running)::bigint AS busy FROM crawls c WHERE c.team_id = w.team_id AND c.state = 0
     ) o
 )
-SELECT c.id, c.team_id, t.plan, c.busy, c.startable, c.pages, c.gap, c.look_from, c.waiting, t.busy AS team_busy,
+SELECT c.id, c.team_id, t.plan, c.busy, c.startable, c.pages, c.gap, c.scan_from, c.waiting, t.busy AS team_busy,
        gannet_now() AS now
 FROM candidate c
 JOIN team t ON t.team_id = c.team_id
@@ -78,12 +78,12 @@ SELECT set_config('synchronous_commit', 'off', TRUE),
        pg_advisory_xact_lock(1735289201, 'entries'::regclass::oid::int)
 
 -- name: crawl
-SELECT c.id, c.team_id, c.key_id, c.kind, c.state, c.private, c.most_documents, c.discovered, c.queued, c.running, c.fetched,
+SELECT c.id, c.team_id, c.key_id, c.kind, c.state, c.private, c.max_documents, c.discovered, c.queued, c.running, c.fetched,
        c.completed, c.failed, c.skipped, c.cancelled, c.lists_queued, c.lists_running, c.lists_fetched, c.version,
-       c.bytes, c.credits, c.error, c.created_at, c.finished_at, c.expires_at, c.deadline_at, l.request,
+       c.bytes, c.credits, c.error, c.created_at, c.finished_at, c.expires_at, c.deadline_at, p.request,
        gannet_now() AS now
 FROM crawls c
-JOIN crawl_luggage l ON l.crawl_id = c.id
+JOIN crawl_payloads p ON p.crawl_id = c.id
 WHERE c.id = $1 AND ($2::uuid IS NULL OR c.team_id = $2)
 
 -- name: documents
@@ -240,7 +240,7 @@ WHERE e.state = 1 AND c.state = 0
 
 -- name: insert (sqlite)
 INSERT INTO crawls (
-    id, team_id, key_id, kind, state, private, most_documents, max_running, gap, run_for, retain_for, reservation,
+    id, team_id, key_id, kind, state, private, max_documents, max_running, gap, run_for, retain_for, reservation,
     discovered, queued, skipped, lists_queued, last_seq, not_before, next_at, created_at, deadline_at
 )
 VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11, 0, 0, 0, 0, 0, $12, $12, $12, $13)
@@ -248,7 +248,7 @@ ON CONFLICT DO NOTHING
 
 -- name: insert (postgres)
 INSERT INTO crawls (
-    id, team_id, key_id, kind, state, private, most_documents, max_running, gap, run_for, retain_for, reservation,
+    id, team_id, key_id, kind, state, private, max_documents, max_running, gap, run_for, retain_for, reservation,
     not_before, next_at, created_at, deadline_at
 )
 VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13)
@@ -284,15 +284,15 @@ RETURNING e.crawl_id, e.seq, e.lease_owner, e.lease_number
 -- Always before any of their entries, and in the order of ids, so that nobody waits in a circle.
 SELECT id, team_id, private FROM crawls WHERE id = ANY ($1) AND state = 0 ORDER BY id FOR NO KEY UPDATE
 
--- name: look_again (postgres)
+-- name: scan_again (postgres)
 -- Crawls that wait for a time; locked in the order of ids, as all lock them.
 WITH patient AS MATERIALIZED (
     SELECT id FROM crawls WHERE has_startable AND next_at > gannet_now() ORDER BY id FOR NO KEY UPDATE
 )
 UPDATE crawls c SET next_at = c.not_before FROM patient p WHERE c.id = p.id
 
--- name: looked (sqlite)
--- After a look: what was taken, and when and where the next one is worth its while.
+-- name: scanned (sqlite)
+-- After a scan: what was taken, and when and where the next one is worth its while.
 UPDATE crawls
 SET queued        = queued + $2,
     running       = running + $3,
@@ -300,32 +300,32 @@ SET queued        = queued + $2,
     lists_running = lists_running + $5,
     not_before    = coalesce($6, not_before),
     next_at       = max(coalesce($6, not_before), $7),
-    look_from     = $8
+    scan_from     = $8
 WHERE id = $1
 
--- name: looked (postgres)
--- How crawls stand after a claim looked at them: what was taken, and when and where the next look is worth its
+-- name: scanned (postgres)
+-- How crawls stand after a claim scanned them: what was taken, and when and where the next scan is worth its
 -- while. When more is queued than the claim saw (only claims take from the queue), it cannot tell.
 UPDATE crawls c
 SET queued        = c.queued - l.pages,
     running       = c.running + l.pages,
     lists_queued  = c.lists_queued - l.lists,
     lists_running = c.lists_running + l.lists,
-    look_from     = l.look_from,
+    scan_from     = l.scan_from,
     not_before    = CASE WHEN l.pages + l.lists > 0 AND c.gap > 0 THEN gannet_now() + c.gap ELSE c.not_before END,
     next_at       = greatest(
         CASE WHEN l.pages + l.lists > 0 AND c.gap > 0 THEN gannet_now() + c.gap ELSE c.not_before END,
         CASE WHEN c.queued + c.lists_queued = l.waiting THEN coalesce(l.next_at, c.next_at) ELSE c.next_at END
     )
 FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
-    AS l (crawl_id, pages, lists, waiting, look_from, next_at)
+    AS l (crawl_id, pages, lists, waiting, scan_from, next_at)
 WHERE c.id = l.crawl_id
 
 -- name: lost
 SELECT crawl_id, seq FROM entries WHERE state = 1 AND lease_until <= gannet_now() ORDER BY lease_until LIMIT $1
 
--- name: memory_write
-UPDATE crawl_luggage SET memory = $2 WHERE crawl_id = $1
+-- name: settlement_memory_write
+UPDATE crawl_payloads SET settlement_memory = $2 WHERE crawl_id = $1
 
 -- name: moved (sqlite)
 -- Entries of a crawl changed hands. What went back to the queue is looked for by the next claim.
@@ -357,12 +357,12 @@ FROM unnest(
 WHERE c.id = m.crawl_id
 
 -- name: overdue
-SELECT c.id, c.team_id, c.key_id, c.kind, c.state, c.private, c.most_documents, c.discovered, c.queued, c.running, c.fetched,
+SELECT c.id, c.team_id, c.key_id, c.kind, c.state, c.private, c.max_documents, c.discovered, c.queued, c.running, c.fetched,
        c.completed, c.failed, c.skipped, c.cancelled, c.lists_queued, c.lists_running, c.lists_fetched, c.version,
-       c.bytes, c.credits, c.error, c.created_at, c.finished_at, c.expires_at, c.deadline_at, l.request,
+       c.bytes, c.credits, c.error, c.created_at, c.finished_at, c.expires_at, c.deadline_at, p.request,
        gannet_now() AS now
 FROM crawls c
-JOIN crawl_luggage l ON l.crawl_id = c.id
+JOIN crawl_payloads p ON p.crawl_id = c.id
 WHERE c.state = 0 AND c.deadline_at <= gannet_now()
 ORDER BY c.deadline_at
 LIMIT $1
@@ -393,7 +393,7 @@ SELECT gap FROM host_paces WHERE host = $1
 UPDATE host_paces SET started_at = gannet_now() WHERE host = ANY ($1)
 
 -- name: payload_insert
-INSERT INTO crawl_luggage (crawl_id, request) VALUES ($1, $2)
+INSERT INTO crawl_payloads (crawl_id, request) VALUES ($1, $2)
 
 -- name: expired
 -- Locked while they go, so that nobody opens one again half-way.
@@ -446,11 +446,11 @@ WHERE host IN (
 )
 
 -- name: purge_payloads (sqlite)
-DELETE FROM crawl_luggage WHERE crawl_id IN (SELECT unhex(value) FROM json_each($1) LIMIT $2)
+DELETE FROM crawl_payloads WHERE crawl_id IN (SELECT unhex(value) FROM json_each($1) LIMIT $2)
 
 -- name: purge_payloads (postgres)
-DELETE FROM crawl_luggage
-WHERE ctid = ANY (ARRAY(SELECT ctid FROM crawl_luggage WHERE crawl_id = ANY ($1) LIMIT $2))
+DELETE FROM crawl_payloads
+WHERE ctid = ANY (ARRAY(SELECT ctid FROM crawl_payloads WHERE crawl_id = ANY ($1) LIMIT $2))
 
 -- name: requeue (sqlite)
 UPDATE entries
@@ -533,7 +533,7 @@ WHERE e.ctid = f.place
 
 -- name: standing
 -- Always before any of its entries, so that nobody waits in a circle.
-SELECT id, team_id, key_id, kind, state, most_documents, reservation, run_for, retain_for, discovered, queued, running,
+SELECT id, team_id, key_id, kind, state, max_documents, reservation, run_for, retain_for, discovered, queued, running,
        fetched, completed, failed, skipped, cancelled, lists_queued, lists_running, lists_fetched, last_seq, version,
        bytes, stored, credits, not_before, next_at, deadline_at, finished_at, expires_at, error, private,
        gannet_now() AS now
@@ -543,7 +543,7 @@ FOR NO KEY UPDATE
 
 -- name: standing_read
 -- The same without a lock.
-SELECT id, team_id, key_id, kind, state, most_documents, reservation, run_for, retain_for, discovered, queued, running,
+SELECT id, team_id, key_id, kind, state, max_documents, reservation, run_for, retain_for, discovered, queued, running,
        fetched, completed, failed, skipped, cancelled, lists_queued, lists_running, lists_fetched, last_seq, version,
        bytes, stored, credits, not_before, next_at, deadline_at, finished_at, expires_at, error, private
 FROM crawls
@@ -643,12 +643,12 @@ WHERE e.ctid = l.place
 RETURNING e.is_lists, e.state
 
 -- name: settleable
-SELECT c.id, c.team_id, c.key_id, c.kind, c.state, c.private, c.most_documents, c.discovered, c.queued, c.running, c.fetched,
+SELECT c.id, c.team_id, c.key_id, c.kind, c.state, c.private, c.max_documents, c.discovered, c.queued, c.running, c.fetched,
        c.completed, c.failed, c.skipped, c.cancelled, c.lists_queued, c.lists_running, c.lists_fetched, c.version,
-       c.bytes, c.credits, c.error, c.created_at, c.finished_at, c.expires_at, c.deadline_at, l.request,
-       l.memory, gannet_now() AS now
+       c.bytes, c.credits, c.error, c.created_at, c.finished_at, c.expires_at, c.deadline_at, p.request,
+       p.settlement_memory, gannet_now() AS now
 FROM crawls c
-JOIN crawl_luggage l ON l.crawl_id = c.id
+JOIN crawl_payloads p ON p.crawl_id = c.id
 WHERE c.id = $1 AND c.state = 0
 
 -- name: unknown_keys (sqlite)

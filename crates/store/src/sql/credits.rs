@@ -1,7 +1,7 @@
 //! The credit ledger. `charge_in` and `close_in` are also steps of what crawls and agent runs end with.
 
-use super::{Backend, Connection, Transaction};
-use crate::credits::{Balance, Credits, NewReservation, UsagePeriod};
+use super::{Backend, SqlConnection, Transaction};
+use crate::credits::{Balance, CreditStore, NewReservation, UsagePeriod};
 use crate::rows::Columns;
 use crate::{Millis, StoreError, StoreResult, clock};
 use uuid::Uuid;
@@ -11,14 +11,18 @@ const MAX_HISTORY_PERIODS: i64 = 24;
 /// The most reservations that one sweep releases.
 const MAX_SWEPT_RESERVATIONS: i64 = 500;
 
-async fn open_period(tx: &mut impl Connection, team: Uuid) -> StoreResult<Millis> {
+async fn open_period(tx: &mut impl SqlConnection, team: Uuid) -> StoreResult<Millis> {
     let (start, _) = clock::period(tx.now().await?);
     tx.query("credits.period_open").bind(team).bind(start).execute(tx).await?;
     Ok(start)
 }
 
 /// Turns part of a reservation into use.
-pub(crate) async fn charge_in(tx: &mut impl Connection, reservation: Uuid, amount: i64) -> StoreResult<()> {
+pub(crate) async fn charge_in(
+    tx: &mut impl SqlConnection,
+    reservation: Uuid,
+    amount: i64,
+) -> StoreResult<()> {
     if amount < 0 {
         return Err(StoreError::Misuse("a charge cannot be negative".into()));
     }
@@ -36,7 +40,7 @@ pub(crate) async fn charge_in(tx: &mut impl Connection, reservation: Uuid, amoun
 }
 
 pub(crate) async fn add_usage(
-    tx: &mut impl Connection,
+    tx: &mut impl SqlConnection,
     team: Uuid,
     period: Millis,
     key: Option<Uuid>,
@@ -56,7 +60,7 @@ pub(crate) async fn add_usage(
 }
 
 /// Releases what is left of a reservation; `false` when it was closed before.
-pub(crate) async fn close_in(tx: &mut impl Connection, reservation: Uuid) -> StoreResult<bool> {
+pub(crate) async fn close_in(tx: &mut impl SqlConnection, reservation: Uuid) -> StoreResult<bool> {
     let closed = tx.query("credits.reservation_close").bind(reservation).fetch_optional(tx).await?;
     let Some(row) = closed else { return Ok(false) };
     tx.query("credits.period_release")
@@ -82,7 +86,7 @@ async fn release_overdue(store: &impl Backend, reservation: Uuid) -> StoreResult
 }
 
 #[async_trait::async_trait]
-impl<B: Backend> Credits for B {
+impl<B: Backend> CreditStore for B {
     async fn reserve(&self, reservation: NewReservation) -> StoreResult<Option<Uuid>> {
         if reservation.amount < 0 {
             return Err(StoreError::Misuse("a reservation cannot be negative".into()));

@@ -1,13 +1,16 @@
 //! Teams and API keys.
 
-use super::{Backend, Connection, Transaction};
-use crate::keys::{ApiKey, Keys, NewKey, NewTeam, Team};
-use crate::rows::{self, Columns};
+use super::{Backend, SqlConnection, Transaction};
+use crate::keys::{
+    ApiKey, KeyStore, NewKey, NewTeam, Team, api_key_from_row, scopes_to_text, team_from_row,
+    team_of_key_from_row,
+};
+use crate::rows::Columns;
 use crate::text::storable;
 use crate::{Millis, StoreResult};
 use uuid::Uuid;
 
-async fn insert_team(tx: &mut impl Connection, team: &NewTeam) -> StoreResult<Team> {
+async fn insert_team(tx: &mut impl SqlConnection, team: &NewTeam) -> StoreResult<Team> {
     let row = tx
         .query("keys.team_insert")
         .bind(team.id)
@@ -16,10 +19,10 @@ async fn insert_team(tx: &mut impl Connection, team: &NewTeam) -> StoreResult<Te
         .bind(team.zero_data_retention)
         .fetch_one(tx)
         .await?;
-    rows::team(&row)
+    team_from_row(&row)
 }
 
-async fn insert_key(tx: &mut impl Connection, key: &NewKey) -> StoreResult<ApiKey> {
+async fn insert_key(tx: &mut impl SqlConnection, key: &NewKey) -> StoreResult<ApiKey> {
     let row = tx
         .query("keys.key_insert")
         .bind(key.id)
@@ -27,15 +30,15 @@ async fn insert_key(tx: &mut impl Connection, key: &NewKey) -> StoreResult<ApiKe
         .bind(storable(&key.name))
         .bind(storable(&key.hint))
         .bind(&key.hash[..])
-        .bind(rows::scopes_text(&key.scopes))
+        .bind(scopes_to_text(&key.scopes))
         .bind(key.expires_at)
         .fetch_one(tx)
         .await?;
-    rows::api_key(&row)
+    api_key_from_row(&row)
 }
 
 #[async_trait::async_trait]
-impl<B: Backend> Keys for B {
+impl<B: Backend> KeyStore for B {
     async fn found(&self, team: NewTeam, key: NewKey) -> StoreResult<Option<(Team, ApiKey)>> {
         let mut tx = self.begin().await?;
         tx.lock("keys.first_team_lock").execute(&mut tx).await?;
@@ -58,12 +61,12 @@ impl<B: Backend> Keys for B {
 
     async fn team(&self, id: Uuid) -> StoreResult<Option<Team>> {
         let row = self.query("keys.team").bind(id).fetch_optional(&mut self.reader()).await?;
-        row.as_ref().map(rows::team).transpose()
+        row.as_ref().map(team_from_row).transpose()
     }
 
     async fn teams(&self) -> StoreResult<Vec<Team>> {
         let found = self.query("keys.teams").fetch_all(&mut self.reader()).await?;
-        found.iter().map(rows::team).collect()
+        found.iter().map(team_from_row).collect()
     }
 
     async fn set_plan(&self, team: Uuid, plan: &str) -> StoreResult<bool> {
@@ -82,12 +85,12 @@ impl<B: Backend> Keys for B {
 
     async fn key_by_hash(&self, hash: &[u8; 32]) -> StoreResult<Option<(ApiKey, Team)>> {
         let row = self.query("keys.key_by_hash").bind(&hash[..]).fetch_optional(&mut self.reader()).await?;
-        row.as_ref().map(|row| Ok((rows::api_key(row)?, rows::team_of_key(row)?))).transpose()
+        row.as_ref().map(|row| Ok((api_key_from_row(row)?, team_of_key_from_row(row)?))).transpose()
     }
 
     async fn keys(&self, team: Uuid) -> StoreResult<Vec<ApiKey>> {
         let found = self.query("keys.keys").bind(team).fetch_all(&mut self.reader()).await?;
-        found.iter().map(rows::api_key).collect()
+        found.iter().map(api_key_from_row).collect()
     }
 
     async fn revoke_key(&self, team: Uuid, key: Uuid) -> StoreResult<bool> {

@@ -1,8 +1,8 @@
 //! Rate windows and leased slots. On PostgreSQL a row lock makes a take whole, and a lock per team an
 //! acquisition; on SQLite the one writer does.
 
-use super::{Backend, Connection, Transaction};
-use crate::limits::{Limits, RateTaken};
+use super::{Backend, SqlConnection, Transaction};
+use crate::limits::{LimitStore, RateTaken};
 use crate::rows::Columns;
 use crate::{StoreResult, clock};
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 const MAX_SWEPT_ROWS: i64 = 1_000;
 
 #[async_trait::async_trait]
-impl<B: Backend> Limits for B {
+impl<B: Backend> LimitStore for B {
     async fn take_rate(
         &self,
         team: Uuid,

@@ -9,18 +9,19 @@
 //!
 //! The time in a statement is `gannet_now()`: the database's own clock on PostgreSQL, so that several
 //! machines agree; on SQLite the clock of this process, bound when the statement runs. Code here asks for the
-//! time itself only where a decision in Rust needs it ([`Connection::now`]).
+//! time itself only where a decision in Rust needs it ([`SqlConnection::now`]).
 
 mod activity;
 mod admission;
 mod agents;
 mod ceilings;
 mod charges;
-mod claims;
 pub(crate) mod crawls;
 mod credits;
+mod idempotency;
 mod keys;
 mod limits;
+mod objects;
 pub(crate) mod pages;
 mod profiles;
 mod query;
@@ -32,7 +33,7 @@ mod statements;
 mod webhooks;
 mod work;
 
-pub(crate) use query::{Batch, Query, Row, hex};
+pub(crate) use query::{BatchQuery, SqlQuery, SqlRow, hex};
 
 use crate::rows::Columns;
 use crate::secrets::Sealer;
@@ -50,30 +51,33 @@ pub(crate) enum Dialect {
 }
 
 /// Something that runs statements: a transaction, or connections of a pool.
-pub(crate) trait Connection: Send + Sized {
+pub(crate) trait SqlConnection: Send + Sized {
     const DIALECT: Dialect;
 
     /// Runs a statement; how many rows it changed.
-    fn execute(&mut self, query: Query) -> impl Future<Output = sqlx::Result<u64>> + Send;
-    fn fetch_all(&mut self, query: Query) -> impl Future<Output = sqlx::Result<Vec<Row>>> + Send;
-    fn fetch_optional(&mut self, query: Query) -> impl Future<Output = sqlx::Result<Option<Row>>> + Send;
+    fn execute(&mut self, query: SqlQuery) -> impl Future<Output = sqlx::Result<u64>> + Send;
+    fn fetch_all(&mut self, query: SqlQuery) -> impl Future<Output = sqlx::Result<Vec<SqlRow>>> + Send;
+    fn fetch_optional(
+        &mut self,
+        query: SqlQuery,
+    ) -> impl Future<Output = sqlx::Result<Option<SqlRow>>> + Send;
 
     /// A statement by its name, without its arguments.
-    fn query(&self, name: &'static str) -> Query {
-        Query::named(Self::DIALECT, name)
+    fn query(&self, name: &'static str) -> SqlQuery {
+        SqlQuery::named(Self::DIALECT, name)
     }
 
     /// A statement that only takes a lock. SQLite has one writer, which needs none: nothing is run there.
-    fn lock(&self, name: &'static str) -> Query {
+    fn lock(&self, name: &'static str) -> SqlQuery {
         match Self::DIALECT {
-            Dialect::Sqlite => Query::nothing(),
-            Dialect::Postgres => Query::named(Self::DIALECT, name),
+            Dialect::Sqlite => SqlQuery::nothing(),
+            Dialect::Postgres => SqlQuery::named(Self::DIALECT, name),
         }
     }
 
-    /// One statement for many rows; see [`Batch`].
-    fn batch<'r, R>(&self, name: &'static str, rows: &'r [R]) -> Batch<'r, R> {
-        Batch::new(Self::DIALECT, name, rows)
+    /// One statement for many rows; see [`BatchQuery`].
+    fn batch<'r, R>(&self, name: &'static str, rows: &'r [R]) -> BatchQuery<'r, R> {
+        BatchQuery::new(Self::DIALECT, name, rows)
     }
 
     /// The time by the clock that the database's statements use.
@@ -88,7 +92,7 @@ pub(crate) trait Connection: Send + Sized {
 }
 
 /// A write transaction. Dropping it undoes it.
-pub(crate) trait Transaction: Connection {
+pub(crate) trait Transaction: SqlConnection {
     fn commit(self) -> impl Future<Output = StoreResult<()>> + Send;
 
     /// Tells the workers of all processes, when the transaction commits, that it queued something. On SQLite
@@ -112,16 +116,16 @@ pub(crate) trait Transaction: Connection {
 pub(crate) trait Backend: Send + Sync + 'static {
     type Tx: Transaction;
 
-    const DIALECT: Dialect = <Self::Tx as Connection>::DIALECT;
+    const DIALECT: Dialect = <Self::Tx as SqlConnection>::DIALECT;
 
     /// Starts a write transaction.
     fn begin(&self) -> impl Future<Output = StoreResult<Self::Tx>> + Send;
 
     /// Connections for statements that only read.
-    fn reader(&self) -> impl Connection;
+    fn reader(&self) -> impl SqlConnection;
 
     /// Connections for a single statement that writes: each is a transaction of its own.
-    fn single(&self) -> impl Connection;
+    fn single(&self) -> impl SqlConnection;
 
     fn sealer(&self) -> &Sealer;
 
@@ -132,8 +136,8 @@ pub(crate) trait Backend: Send + Sync + 'static {
     /// Changes whenever work may have arrived.
     fn work_signal(&self) -> watch::Receiver<u64>;
 
-    fn query(&self, name: &'static str) -> Query {
-        Query::named(Self::DIALECT, name)
+    fn query(&self, name: &'static str) -> SqlQuery {
+        SqlQuery::named(Self::DIALECT, name)
     }
 
     /// A running total of what is stored, which triggers keep.

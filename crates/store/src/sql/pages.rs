@@ -1,8 +1,8 @@
 //! The page cache, and making room for it.
 
-use super::{Backend, Connection, Transaction};
-use crate::pages::{CacheSweep, CachedPage, NewPage, PageKey, Pages};
-use crate::rows::{self, Columns};
+use super::{Backend, SqlConnection, Transaction};
+use crate::pages::{CacheSweep, CachedPage, NewPage, PageKey, PageStore, cached_page_from_row};
+use crate::rows::Columns;
 use crate::text::storable;
 use crate::{Millis, StoreResult, clock, weight};
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ impl Evictable {
 }
 
 /// Stores pages. Of several with one key the last is stored.
-pub(crate) async fn put_in(tx: &mut impl Connection, pages: Vec<(Uuid, &NewPage)>) -> StoreResult<()> {
+pub(crate) async fn put_in(tx: &mut impl SqlConnection, pages: Vec<(Uuid, &NewPage)>) -> StoreResult<()> {
     let pages: BTreeMap<(Uuid, &PageKey), &NewPage> =
         pages.into_iter().map(|(team, page)| ((team, &page.key), page)).collect();
     let pages: Vec<(Uuid, &NewPage)> = pages.into_iter().map(|((team, _), page)| (team, page)).collect();
@@ -81,7 +81,7 @@ async fn evict(store: &impl Backend, excess: i64, limit: u32) -> StoreResult<u64
 }
 
 #[async_trait::async_trait]
-impl<B: Backend> Pages for B {
+impl<B: Backend> PageStore for B {
     async fn cached_page(&self, team: Uuid, key: &PageKey) -> StoreResult<Option<CachedPage>> {
         let row = self
             .query("pages.get")
@@ -89,7 +89,7 @@ impl<B: Backend> Pages for B {
             .bind(key.as_slice())
             .fetch_optional(&mut self.reader())
             .await?;
-        row.as_ref().map(rows::cached_page).transpose()
+        row.as_ref().map(cached_page_from_row).transpose()
     }
 
     async fn put_page(&self, team: Uuid, page: NewPage) -> StoreResult<()> {

@@ -1,7 +1,7 @@
 //! Profiles.
 
-use super::{Backend, Connection, Transaction};
-use crate::profiles::{ProfileLease, Profiles, USE_NOTE_INTERVAL, check_count, check_size};
+use super::{Backend, SqlConnection, Transaction};
+use crate::profiles::{ProfileLease, ProfileStore, USE_NOTE_INTERVAL, check_count, check_size};
 use crate::rows::Columns;
 use crate::text::storable;
 use crate::{StoreResult, clock};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 #[async_trait::async_trait]
-impl<B: Backend> Profiles for B {
+impl<B: Backend> ProfileStore for B {
     async fn profile(&self, team: Uuid, name: &str) -> StoreResult<Option<Vec<u8>>> {
         let row = self
             .query("profiles.get")

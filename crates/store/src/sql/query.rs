@@ -1,6 +1,6 @@
 //! Statements with their arguments, and rows, for either database.
 
-use super::{Connection, Dialect, statements};
+use super::{Dialect, SqlConnection, statements};
 use crate::rows::Columns;
 use crate::{StoreResult, clock};
 use sqlx::postgres::{PgArguments, PgHasArrayType, PgRow};
@@ -23,7 +23,7 @@ type PostgresQuery = SqlxQuery<'static, Postgres, PgArguments>;
 
 /// A statement with its arguments.
 #[must_use = "a statement does nothing until it is run"]
-pub(crate) struct Query(Inner);
+pub(crate) struct SqlQuery(Inner);
 
 enum Inner {
     Sqlite {
@@ -38,7 +38,7 @@ enum Inner {
     Missing(&'static str),
 }
 
-impl Query {
+impl SqlQuery {
     pub(super) fn named(dialect: Dialect, name: &'static str) -> Self {
         let Some(statement) = statements::find(dialect, name) else { return Self(Inner::Missing(name)) };
         Self(match dialect {
@@ -86,22 +86,25 @@ impl Query {
         })
     }
 
-    pub(crate) async fn execute(self, connection: &mut impl Connection) -> sqlx::Result<u64> {
+    pub(crate) async fn execute(self, connection: &mut impl SqlConnection) -> sqlx::Result<u64> {
         if matches!(self.0, Inner::Nothing) {
             return Ok(0);
         }
         connection.execute(self).await
     }
 
-    pub(crate) async fn fetch_all(self, connection: &mut impl Connection) -> sqlx::Result<Vec<Row>> {
+    pub(crate) async fn fetch_all(self, connection: &mut impl SqlConnection) -> sqlx::Result<Vec<SqlRow>> {
         connection.fetch_all(self).await
     }
 
-    pub(crate) async fn fetch_optional(self, connection: &mut impl Connection) -> sqlx::Result<Option<Row>> {
+    pub(crate) async fn fetch_optional(
+        self,
+        connection: &mut impl SqlConnection,
+    ) -> sqlx::Result<Option<SqlRow>> {
         connection.fetch_optional(self).await
     }
 
-    pub(crate) async fn fetch_one(self, connection: &mut impl Connection) -> sqlx::Result<Row> {
+    pub(crate) async fn fetch_one(self, connection: &mut impl SqlConnection) -> sqlx::Result<SqlRow> {
         connection.fetch_optional(self).await?.ok_or(sqlx::Error::RowNotFound)
     }
 
@@ -130,7 +133,7 @@ impl Inner {
     }
 }
 
-/// A value that a list of [`Query::bind_list`] is made of.
+/// A value that a list of [`SqlQuery::bind_list`] is made of.
 pub(crate) trait ListItem {
     fn to_json(&self) -> serde_json::Value;
 }
@@ -178,19 +181,19 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// A statement for many rows, argument by argument: on PostgreSQL it runs once, with an array per column; on
 /// SQLite once for each row, since that costs no round trip. It has a text for each database.
 #[must_use = "a statement does nothing until it is run"]
-pub(crate) struct Batch<'r, R> {
+pub(crate) struct BatchQuery<'r, R> {
     rows: &'r [R],
     /// One for all rows, or one for each.
-    queries: Vec<Query>,
+    queries: Vec<SqlQuery>,
 }
 
-impl<'r, R> Batch<'r, R> {
+impl<'r, R> BatchQuery<'r, R> {
     pub(super) fn new(dialect: Dialect, name: &'static str, rows: &'r [R]) -> Self {
         let count = match dialect {
             Dialect::Sqlite => rows.len(),
             Dialect::Postgres => rows.len().min(1),
         };
-        Self { rows, queries: (0..count).map(|_| Query::named(dialect, name)).collect() }
+        Self { rows, queries: (0..count).map(|_| SqlQuery::named(dialect, name)).collect() }
     }
 
     /// The next argument, which each row has its own of.
@@ -198,14 +201,14 @@ impl<'r, R> Batch<'r, R> {
     where
         T: Value<'v> + PgHasArrayType,
     {
-        if let [Query(Inner::Postgres(_))] = &self.queries[..] {
+        if let [SqlQuery(Inner::Postgres(_))] = &self.queries[..] {
             let column: Vec<T> = self.rows.iter().map(value).collect();
             self.queries = self
                 .queries
                 .into_iter()
                 .map(|query| match query.0 {
-                    Inner::Postgres(query) => Query(Inner::Postgres(query.bind(&column))),
-                    inner => Query(inner),
+                    Inner::Postgres(query) => SqlQuery(Inner::Postgres(query.bind(&column))),
+                    inner => SqlQuery(inner),
                 })
                 .collect();
             return self;
@@ -231,7 +234,7 @@ impl<'r, R> Batch<'r, R> {
     }
 
     /// Runs it; how many rows were changed.
-    pub(crate) async fn execute(self, connection: &mut impl Connection) -> sqlx::Result<u64> {
+    pub(crate) async fn execute(self, connection: &mut impl SqlConnection) -> sqlx::Result<u64> {
         let mut changed = 0;
         for query in self.queries {
             changed += query.execute(connection).await?;
@@ -240,7 +243,7 @@ impl<'r, R> Batch<'r, R> {
     }
 
     /// Runs it; the rows it returns, in the order of its rows on SQLite and in any on PostgreSQL.
-    pub(crate) async fn fetch_all(self, connection: &mut impl Connection) -> sqlx::Result<Vec<Row>> {
+    pub(crate) async fn fetch_all(self, connection: &mut impl SqlConnection) -> sqlx::Result<Vec<SqlRow>> {
         let mut found = Vec::new();
         for query in self.queries {
             found.append(&mut query.fetch_all(connection).await?);
@@ -250,12 +253,12 @@ impl<'r, R> Batch<'r, R> {
 }
 
 /// A row of either database.
-pub(crate) enum Row {
+pub(crate) enum SqlRow {
     Sqlite(SqliteRow),
     Postgres(PgRow),
 }
 
-impl Row {
+impl SqlRow {
     fn get<T>(&self, column: &'static str) -> StoreResult<T>
     where
         for<'r> T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres>,
@@ -267,7 +270,7 @@ impl Row {
     }
 }
 
-impl Columns for Row {
+impl Columns for SqlRow {
     fn id(&self, column: &'static str) -> StoreResult<Uuid> {
         self.get(column)
     }

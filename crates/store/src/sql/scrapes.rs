@@ -1,16 +1,16 @@
 //! Records of scrapes: on PostgreSQL a batch is a handful of statements, however many scrapes it has.
 
 use super::charges::Charges;
-use super::{Backend, Connection, Transaction, claims, pages, search};
+use super::{Backend, SqlConnection, Transaction, idempotency, pages, search};
 use crate::batch::{self, Admitted, Spender};
-use crate::rows::{self, Columns};
-use crate::scrapes::{NewScrape, Recorded, ScrapeRecord, Scrapes};
+use crate::rows::Columns;
+use crate::scrapes::{NewScrape, Recorded, ScrapeRecord, ScrapeStore, scrape_record_from_row};
 use crate::text::{storable, storable_or_none};
 use crate::{StoreError, StoreResult, clock, weight};
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
-async fn known(tx: &mut impl Connection, admitted: &[Admitted]) -> StoreResult<HashSet<Uuid>> {
+async fn known(tx: &mut impl SqlConnection, admitted: &[Admitted]) -> StoreResult<HashSet<Uuid>> {
     let ids: Vec<Uuid> = admitted.iter().map(|one| one.scrape.id).collect();
     let found = tx.query("scrapes.known").bind_list(ids).fetch_all(tx).await?;
     found.iter().map(|row| row.id("id")).collect()
@@ -18,14 +18,14 @@ async fn known(tx: &mut impl Connection, admitted: &[Admitted]) -> StoreResult<H
 
 /// Closes the reservations of scrapes; who spends, and what each held. Those that are closed already or
 /// do not cover their price are not there.
-async fn settle(
-    tx: &mut impl Connection,
+async fn close_reservations(
+    tx: &mut impl SqlConnection,
     scrapes: &[Admitted],
 ) -> StoreResult<HashMap<Uuid, (Spender, i64)>> {
     let reserved: Vec<(Uuid, i64)> =
         scrapes.iter().filter_map(|one| Some((one.scrape.reservation?, one.scrape.credits))).collect();
     let taken = tx
-        .batch("scrapes.settle", &reserved)
+        .batch("scrapes.close_reservations", &reserved)
         .column(|(reservation, _)| *reservation)
         .column(|(_, price)| *price)
         .fetch_all(tx)
@@ -46,18 +46,18 @@ async fn settle(
 
 /// What the scrapes come to, and those whose reservation does not cover them taken out of them.
 async fn charge(
-    tx: &mut impl Connection,
+    tx: &mut impl SqlConnection,
     admitted: &mut Vec<Admitted>,
     outcomes: &mut [Recorded],
 ) -> StoreResult<Charges> {
-    let mut settled = settle(tx, admitted).await?;
+    let mut settled = close_reservations(tx, admitted).await?;
     let unreserved = |one: &Admitted| one.scrape.reservation.is_none() && one.scrape.credits > 0;
     let period = if admitted.iter().any(unreserved) { clock::period(tx.now().await?).0 } else { 0 };
     let mut charges = Charges::default();
     admitted.retain(|Admitted { place, scrape }| {
         let spent = match scrape.reservation {
             Some(reservation) => settled.remove(&reservation),
-            None => Some((Spender::of(scrape, period), 0)),
+            None => Some((Spender::without_reservation(scrape, period), 0)),
         };
         if let Some((spender, released)) = spent {
             charges.add(spender, scrape.credits, released);
@@ -70,7 +70,7 @@ async fn charge(
 }
 
 /// Writes the records, and the activity of those that are not private.
-async fn insert(tx: &mut impl Connection, scrapes: &[&NewScrape]) -> StoreResult<()> {
+async fn insert(tx: &mut impl SqlConnection, scrapes: &[&NewScrape]) -> StoreResult<()> {
     let written = tx
         .batch("scrapes.insert", scrapes)
         .column(|scrape| scrape.id)
@@ -96,7 +96,7 @@ async fn insert(tx: &mut impl Connection, scrapes: &[&NewScrape]) -> StoreResult
 }
 
 #[async_trait::async_trait]
-impl<B: Backend> Scrapes for B {
+impl<B: Backend> ScrapeStore for B {
     async fn record_scrapes(&self, scrapes: Vec<NewScrape>) -> StoreResult<Vec<Recorded>> {
         let (mut outcomes, mut admitted) = batch::admit(scrapes);
         if admitted.is_empty() {
@@ -120,8 +120,8 @@ impl<B: Backend> Scrapes for B {
             search::put_in(&mut tx, found.collect()).await?;
             insert(&mut tx, &scrapes).await?;
             let of = |ok| scrapes.iter().filter(move |one| one.ok == ok).filter_map(|one| one.claim.as_ref());
-            claims::complete_in(&mut tx, &of(true).collect::<Vec<_>>()).await?;
-            claims::release_in(&mut tx, &of(false).collect::<Vec<_>>()).await?;
+            idempotency::complete_in(&mut tx, &of(true).collect::<Vec<_>>()).await?;
+            idempotency::release_in(&mut tx, &of(false).collect::<Vec<_>>()).await?;
         }
         tx.commit().await?;
         Ok(outcomes)
@@ -129,6 +129,6 @@ impl<B: Backend> Scrapes for B {
 
     async fn scrape(&self, team: Uuid, id: Uuid) -> StoreResult<Option<ScrapeRecord>> {
         let row = self.query("scrapes.get").bind(team).bind(id).fetch_optional(&mut self.reader()).await?;
-        row.as_ref().map(rows::scrape_record).transpose()
+        row.as_ref().map(scrape_record_from_row).transpose()
     }
 }

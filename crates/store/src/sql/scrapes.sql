@@ -51,12 +51,12 @@ WHERE id IN (
     SELECT id FROM scrapes WHERE expires_at <= gannet_now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 
--- name: settle (sqlite)
+-- name: close_reservations (sqlite)
 -- Takes the whole reservation, unless it does not cover the price.
 DELETE FROM reservations WHERE id = $1 AND remaining >= $2
 RETURNING id, team_id, key_id, period_start, purpose, remaining
 
--- name: settle (postgres)
+-- name: close_reservations (postgres)
 -- Takes whole reservations, in one order; those that do not cover their price stay.
 WITH covered AS (
     SELECT r.id

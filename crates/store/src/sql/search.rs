@@ -2,11 +2,11 @@
 //! SQLite from a counter that only the one writer changes, on PostgreSQL that of its transaction (see the
 //! migration).
 
-use super::{Backend, Connection, Transaction};
+use super::{Backend, SqlConnection, Transaction};
 use crate::rows::Columns;
 use crate::search::{
     CollectionTotal, DELETED_PAGE_RETENTION, Feed, FeedbackPut, MAX_PAGES_PER_TRANSACTION,
-    MAX_VALUED_SOURCES, NewFeedback, NewSearch, NewSearchPage, Search, SearchKey, SearchRecord,
+    MAX_VALUED_SOURCES, NewFeedback, NewSearch, NewSearchPage, SearchKey, SearchRecord, SearchStore,
     UNCHANGED_REWRITE_INTERVAL, collection_total, distinct, feed_entry, search_record, url_list, value_of,
 };
 use crate::text::storable;
@@ -15,7 +15,10 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// Stores pages; how many were new or other than before. Of several with one key the last is stored.
-pub(crate) async fn put_in(tx: &mut impl Connection, pages: Vec<(Uuid, &NewSearchPage)>) -> StoreResult<u64> {
+pub(crate) async fn put_in(
+    tx: &mut impl SqlConnection,
+    pages: Vec<(Uuid, &NewSearchPage)>,
+) -> StoreResult<u64> {
     let pages: BTreeMap<(Uuid, &str, &SearchKey), &NewSearchPage> =
         pages.into_iter().map(|(team, page)| ((team, &*page.collection, &page.key), page)).collect();
     let pages: Vec<(Uuid, &NewSearchPage)> =
@@ -45,7 +48,7 @@ struct EvictablePage {
 }
 
 #[async_trait::async_trait]
-impl<B: Backend> Search for B {
+impl<B: Backend> SearchStore for B {
     async fn put_search_pages(&self, team: Uuid, pages: Vec<NewSearchPage>) -> StoreResult<u64> {
         let mut written = 0;
         for some in pages.chunks(MAX_PAGES_PER_TRANSACTION) {

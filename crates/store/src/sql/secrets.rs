@@ -1,9 +1,10 @@
-//! The keys that secrets in the database are encrypted with.
+//! The keys that secrets in the database are encrypted with, and the server's own secrets.
 
-use super::{Backend, Connection, Transaction};
+use super::{Backend, SqlConnection, Transaction};
 use crate::StoreResult;
 use crate::rows::Columns;
-use crate::secrets::{KeyId, KnownKey};
+use crate::secrets::{KeyId, KnownKey, ServerSecrets, random_bytes};
+use crate::text::storable;
 
 /// For a connection of its own, before there is a store.
 pub(crate) const KEY_IDS: &str = "SELECT id FROM secret_keys ORDER BY added_at, id";
@@ -33,4 +34,24 @@ pub(crate) async fn forget_keys(store: &impl Backend, keys: &[KeyId]) -> StoreRe
         tx.query("secrets.forget_key").bind(key.as_bytes()).execute(&mut tx).await?;
     }
     tx.commit().await
+}
+
+#[async_trait::async_trait]
+impl<B: Backend> ServerSecrets for B {
+    async fn server_secret(&self, name: &str) -> StoreResult<[u8; 32]> {
+        let name = storable(name);
+        let find = "secrets.server_secret";
+        let known = self.query(find).bind(name.as_ref()).fetch_optional(&mut self.reader()).await?;
+        if let Some(row) = known {
+            return self.sealer().open_server_secret(&name, row.bytes("secret")?);
+        }
+        self.query("secrets.server_secret_insert")
+            .bind(name.as_ref())
+            .bind(self.sealer().seal_server_secret(&name, &random_bytes()?)?)
+            .execute(&mut self.single())
+            .await?;
+        // Another may have been first: what is there counts.
+        let row = self.query(find).bind(name.as_ref()).fetch_one(&mut self.reader()).await?;
+        self.sealer().open_server_secret(&name, row.bytes("secret")?)
+    }
 }

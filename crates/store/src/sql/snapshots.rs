@@ -1,8 +1,8 @@
 //! Snapshots for change tracking. A row lock makes an exchange whole on PostgreSQL, the one writer on SQLite.
 
-use super::{Backend, Connection, Transaction};
-use crate::rows::{self, Columns};
-use crate::snapshots::{NewSnapshot, Snapshot, Snapshots};
+use super::{Backend, SqlConnection, Transaction};
+use crate::rows::Columns;
+use crate::snapshots::{NewSnapshot, Snapshot, SnapshotStore, snapshot_from_row};
 use crate::text::storable;
 use crate::{Millis, StoreResult, weight};
 use uuid::Uuid;
@@ -17,7 +17,7 @@ struct EvictableSnapshot {
 
 /// Writes a snapshot by inserting or updating; whether there was something to insert or update.
 async fn write(
-    tx: &mut impl Connection,
+    tx: &mut impl SqlConnection,
     statement: &'static str,
     team: Uuid,
     new: &NewSnapshot,
@@ -36,7 +36,7 @@ async fn write(
 }
 
 #[async_trait::async_trait]
-impl<B: Backend> Snapshots for B {
+impl<B: Backend> SnapshotStore for B {
     async fn snapshot(&self, team: Uuid, key: &[u8; 32]) -> StoreResult<Option<Snapshot>> {
         let row = self
             .query("snapshots.get")
@@ -44,7 +44,7 @@ impl<B: Backend> Snapshots for B {
             .bind(key.as_slice())
             .fetch_optional(&mut self.reader())
             .await?;
-        row.as_ref().map(rows::snapshot).transpose()
+        row.as_ref().map(snapshot_from_row).transpose()
     }
 
     async fn exchange_snapshot(&self, team: Uuid, new: NewSnapshot) -> StoreResult<Option<Snapshot>> {
@@ -62,7 +62,7 @@ impl<B: Backend> Snapshots for B {
             };
             if write(&mut tx, statement, team, &new).await? {
                 tx.commit().await?;
-                return last.as_ref().map(rows::snapshot).transpose();
+                return last.as_ref().map(snapshot_from_row).transpose();
             }
             // Somebody put the first one there between the two statements: that is the last one now.
         }

@@ -2,11 +2,11 @@
 //! always taken before them; on SQLite the one writer makes finding a subject's first delivery and taking it
 //! one step.
 
-use super::{Backend, Connection, Transaction};
+use super::{Backend, SqlConnection, Transaction};
 use crate::outbox;
 use crate::rows::Columns;
 use crate::text::storable;
-use crate::webhooks::{Delivery, DeliveryEnd, DeliveryLease, NewDelivery, WebhookSecret, Webhooks};
+use crate::webhooks::{Delivery, DeliveryEnd, DeliveryLease, NewDelivery, WebhookSecret, WebhookStore};
 use crate::{StoreError, StoreResult, clock};
 use std::time::Duration;
 use uuid::Uuid;
@@ -32,7 +32,7 @@ pub(crate) async fn insert(tx: &mut impl Transaction, deliveries: &[NewDelivery]
     tx.announce().await
 }
 
-async fn write_end(tx: &mut impl Connection, delivery: Uuid, end: DeliveryEnd) -> StoreResult<()> {
+async fn write_end(tx: &mut impl SqlConnection, delivery: Uuid, end: DeliveryEnd) -> StoreResult<()> {
     let statement = match end {
         DeliveryEnd::Delivered => tx.query("webhooks.delivered").bind(delivery),
         DeliveryEnd::Later { error, delay } => {
@@ -50,23 +50,23 @@ async fn write_end(tx: &mut impl Connection, delivery: Uuid, end: DeliveryEnd) -
 }
 
 /// Nothing of it is open any more.
-async fn close(tx: &mut impl Connection, subject: Uuid) -> StoreResult<()> {
+async fn close(tx: &mut impl SqlConnection, subject: Uuid) -> StoreResult<()> {
     tx.query("webhooks.subject_close").bind(subject).execute(tx).await?;
     Ok(())
 }
 
-async fn secrets(tx: &mut impl Connection, team: Uuid) -> StoreResult<Vec<WebhookSecret>> {
+async fn secrets(tx: &mut impl SqlConnection, team: Uuid) -> StoreResult<Vec<WebhookSecret>> {
     let found = tx.query("webhooks.secrets").bind(team).fetch_all(tx).await?;
     found.iter().map(outbox::secret).collect()
 }
 
-async fn insert_secret(tx: &mut impl Connection, team: Uuid, secret: &str) -> StoreResult<()> {
+async fn insert_secret(tx: &mut impl SqlConnection, team: Uuid, secret: &str) -> StoreResult<()> {
     tx.query("webhooks.secret_insert").bind(team).bind(storable(secret)).execute(tx).await?;
     Ok(())
 }
 
 #[async_trait::async_trait]
-impl<B: Backend> Webhooks for B {
+impl<B: Backend> WebhookStore for B {
     async fn claim_deliveries(
         &self,
         limit: u32,

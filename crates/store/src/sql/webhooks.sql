@@ -1,14 +1,14 @@
 -- Deliveries of webhooks, their subjects, and the secrets they are signed with.
 
 -- name: claim (sqlite)
-UPDATE deliveries SET leases = leases + 1
+UPDATE deliveries SET lease_number = lease_number + 1
 WHERE number = (SELECT min(number) FROM deliveries WHERE subject = $1 AND given_up_at IS NULL)
-RETURNING id, team_id, subject, leases, attempts, document, created_at, queued_at, given_up_at, event, last_error,
+RETURNING id, team_id, subject, lease_number, attempts, document, created_at, queued_at, given_up_at, event, last_error,
           target, body
 
 -- name: claim (postgres)
 -- After the subjects were taken: what stood first in them may have changed until then.
-UPDATE deliveries d SET leases = d.leases + 1
+UPDATE deliveries d SET lease_number = d.lease_number + 1
 FROM unnest($1::uuid[]) AS taken (subject)
 CROSS JOIN LATERAL (
     SELECT o.number FROM deliveries o
@@ -17,7 +17,7 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) head
 WHERE d.number = head.number
-RETURNING d.id, d.team_id, d.subject, d.leases, d.attempts, d.document, d.created_at, d.queued_at, d.given_up_at,
+RETURNING d.id, d.team_id, d.subject, d.lease_number, d.attempts, d.document, d.created_at, d.queued_at, d.given_up_at,
           d.event, d.last_error, d.target, d.body
 
 -- name: dead
@@ -45,12 +45,12 @@ WHERE id = $1
 UPDATE deliveries SET due_at = gannet_now() + $2 WHERE id = $1
 
 -- name: held
-SELECT subject FROM deliveries WHERE id = $1 AND leases = $2 AND given_up_at IS NULL
+SELECT subject FROM deliveries WHERE id = $1 AND lease_number = $2 AND given_up_at IS NULL
 
 -- name: insert (sqlite)
 -- Written once, however often a caller who got no response repeats it.
 INSERT INTO deliveries (
-    id, team_id, subject, leases, attempts, due_at, document, created_at, queued_at, event, target, body
+    id, team_id, subject, lease_number, attempts, due_at, document, created_at, queued_at, event, target, body
 )
 VALUES ($1, $2, $3, 0, 0, 0, $4, gannet_now(), gannet_now(), $5, $6, $7)
 ON CONFLICT (id) DO NOTHING
@@ -58,7 +58,7 @@ ON CONFLICT (id) DO NOTHING
 -- name: insert (postgres)
 -- Written once, however often a caller who got no response repeats it.
 INSERT INTO deliveries (
-    id, team_id, subject, leases, attempts, due_at, document, created_at, queued_at, event, target, body
+    id, team_id, subject, lease_number, attempts, due_at, document, created_at, queued_at, event, target, body
 )
 SELECT n.id, n.team_id, n.subject, 0, 0, 0, n.document, gannet_now(), gannet_now(), n.event, n.target, n.body
 FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::bytea[])

@@ -3,24 +3,24 @@
 use super::{SqliteStore, Tx, secrets};
 use crate::StoreResult;
 use crate::secrets::Sealer;
-use crate::sql::{Backend, Connection, Dialect, Query, Row, Transaction};
+use crate::sql::{Backend, Dialect, SqlConnection, SqlQuery, SqlRow, Transaction};
 use sqlx::sqlite::SqlitePool;
 use tokio::sync::watch;
 
-impl Connection for Tx {
+impl SqlConnection for Tx {
     const DIALECT: Dialect = Dialect::Sqlite;
 
-    async fn execute(&mut self, query: Query) -> sqlx::Result<u64> {
+    async fn execute(&mut self, query: SqlQuery) -> sqlx::Result<u64> {
         Ok(query.into_sqlite()?.execute(&mut **self).await?.rows_affected())
     }
 
-    async fn fetch_all(&mut self, query: Query) -> sqlx::Result<Vec<Row>> {
+    async fn fetch_all(&mut self, query: SqlQuery) -> sqlx::Result<Vec<SqlRow>> {
         let found = query.into_sqlite()?.fetch_all(&mut **self).await?;
-        Ok(found.into_iter().map(Row::Sqlite).collect())
+        Ok(found.into_iter().map(SqlRow::Sqlite).collect())
     }
 
-    async fn fetch_optional(&mut self, query: Query) -> sqlx::Result<Option<Row>> {
-        Ok(query.into_sqlite()?.fetch_optional(&mut **self).await?.map(Row::Sqlite))
+    async fn fetch_optional(&mut self, query: SqlQuery) -> sqlx::Result<Option<SqlRow>> {
+        Ok(query.into_sqlite()?.fetch_optional(&mut **self).await?.map(SqlRow::Sqlite))
     }
 }
 
@@ -37,46 +37,46 @@ impl Transaction for Tx {
 /// The readers, any of which runs the next statement.
 struct Readers<'s>(&'s SqlitePool);
 
-impl Connection for Readers<'_> {
+impl SqlConnection for Readers<'_> {
     const DIALECT: Dialect = Dialect::Sqlite;
 
-    async fn execute(&mut self, query: Query) -> sqlx::Result<u64> {
+    async fn execute(&mut self, query: SqlQuery) -> sqlx::Result<u64> {
         Ok(query.into_sqlite()?.execute(self.0).await?.rows_affected())
     }
 
-    async fn fetch_all(&mut self, query: Query) -> sqlx::Result<Vec<Row>> {
+    async fn fetch_all(&mut self, query: SqlQuery) -> sqlx::Result<Vec<SqlRow>> {
         let found = query.into_sqlite()?.fetch_all(self.0).await?;
-        Ok(found.into_iter().map(Row::Sqlite).collect())
+        Ok(found.into_iter().map(SqlRow::Sqlite).collect())
     }
 
-    async fn fetch_optional(&mut self, query: Query) -> sqlx::Result<Option<Row>> {
-        Ok(query.into_sqlite()?.fetch_optional(self.0).await?.map(Row::Sqlite))
+    async fn fetch_optional(&mut self, query: SqlQuery) -> sqlx::Result<Option<SqlRow>> {
+        Ok(query.into_sqlite()?.fetch_optional(self.0).await?.map(SqlRow::Sqlite))
     }
 }
 
 /// The writer, which runs each statement as a transaction of its own.
 struct SingleWrites<'s>(&'s SqlitePool);
 
-impl Connection for SingleWrites<'_> {
+impl SqlConnection for SingleWrites<'_> {
     const DIALECT: Dialect = Dialect::Sqlite;
 
-    async fn execute(&mut self, query: Query) -> sqlx::Result<u64> {
+    async fn execute(&mut self, query: SqlQuery) -> sqlx::Result<u64> {
         let mut tx = Tx::begin(self.0).await?;
-        let changed = Connection::execute(&mut tx, query).await?;
+        let changed = SqlConnection::execute(&mut tx, query).await?;
         tx.commit().await?;
         Ok(changed)
     }
 
-    async fn fetch_all(&mut self, query: Query) -> sqlx::Result<Vec<Row>> {
+    async fn fetch_all(&mut self, query: SqlQuery) -> sqlx::Result<Vec<SqlRow>> {
         let mut tx = Tx::begin(self.0).await?;
-        let found = Connection::fetch_all(&mut tx, query).await?;
+        let found = SqlConnection::fetch_all(&mut tx, query).await?;
         tx.commit().await?;
         Ok(found)
     }
 
-    async fn fetch_optional(&mut self, query: Query) -> sqlx::Result<Option<Row>> {
+    async fn fetch_optional(&mut self, query: SqlQuery) -> sqlx::Result<Option<SqlRow>> {
         let mut tx = Tx::begin(self.0).await?;
-        let found = Connection::fetch_optional(&mut tx, query).await?;
+        let found = SqlConnection::fetch_optional(&mut tx, query).await?;
         tx.commit().await?;
         Ok(found)
     }
@@ -89,11 +89,11 @@ impl Backend for SqliteStore {
         self.write().await
     }
 
-    fn reader(&self) -> impl Connection {
+    fn reader(&self) -> impl SqlConnection {
         Readers(&self.readers)
     }
 
-    fn single(&self) -> impl Connection {
+    fn single(&self) -> impl SqlConnection {
         SingleWrites(&self.writer)
     }
 

@@ -99,8 +99,8 @@ impl SqliteStore {
         // them again.
         let writing = connection(path, options).pragma("cache_size", "-6144").pragma("secure_delete", "FAST");
         let writer = pool(1).connect_with(writing).await?;
-        let pulse = sqlx::query("SELECT at FROM pulse WHERE one = 1").fetch_one(&writer).await?;
-        clock::go_on_from(pulse.int("at")?);
+        let check = sqlx::query("SELECT written_at FROM write_check WHERE id = 1").fetch_one(&writer).await?;
+        clock::go_on_from(check.int("written_at")?);
         let reading = connection(path, options).create_if_missing(false).pragma("query_only", "ON");
         let readers = pool(options.max_connections.max(1)).connect_lazy_with(reading);
         Ok(Self {
@@ -196,7 +196,7 @@ impl Store for SqliteStore {
         if !self.path.exists() {
             return Err(StoreError::Unavailable(format!("{} is gone", self.path.display())));
         }
-        self.query("base.pulse").execute(&mut self.single()).await?;
+        self.query("base.write_check").execute(&mut self.single()).await?;
         Ok(())
     }
 

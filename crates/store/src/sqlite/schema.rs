@@ -31,6 +31,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 8, name: "ceilings", sql: include_str!("migrations/0008_ceilings.sql") },
     Migration { version: 9, name: "secrets", sql: include_str!("migrations/0009_secrets.sql") },
     Migration { version: 10, name: "no_jobs", sql: include_str!("migrations/0010_no_jobs.sql") },
+    Migration { version: 11, name: "plain_names", sql: include_str!("migrations/0011_plain_names.sql") },
 ];
 
 /// The version that has the list of keys for secrets.
@@ -62,7 +63,7 @@ pub(crate) async fn inspect(path: &Path, options: &StoreOptions) -> StoreResult<
     let present = sqlx::query(PRESENT).fetch_one(&mut connection).await?;
     let applied = if present.flag("present")? { remembered(&mut connection).await? } else { Vec::new() };
     let _ = connection.close().await;
-    Inspection::of(MIGRATIONS, &applied)
+    Inspection::new(MIGRATIONS, &applied)
 }
 
 async fn remembered(connection: &mut sqlx::SqliteConnection) -> StoreResult<Vec<Remembered>> {

@@ -91,7 +91,7 @@ async fn objects_are_noted_and_totalled(ground: TestStore) {
     assert!(matches!(note("d", ground.team, -1, HOUR).await, Err(StoreError::Misuse(_))));
     a_moment().await;
     let keys =
-        |entries: Vec<store::activity::ObjectEntry>| entries.into_iter().map(|e| e.key).collect::<Vec<_>>();
+        |entries: Vec<store::objects::ObjectEntry>| entries.into_iter().map(|e| e.key).collect::<Vec<_>>();
     assert_eq!(keys(ground.store.expired_objects(9).await.unwrap()), ["b"]);
     assert_eq!(keys(ground.store.soonest_objects(9).await.unwrap()), ["b", "a", "c"]);
     assert_eq!(keys(ground.store.soonest_objects(1).await.unwrap()), ["b"]);

@@ -1,6 +1,6 @@
 //! Runs of agents: accepted, held, told, ended, read again, and what becomes of those that nobody ends.
 
-use crate::agents_ground::{MOST_LOST, end, event, new_run, request, step, well_numbered};
+use crate::agents_ground::{MAX_LOST_LEASES, end, event, new_run, request, step, well_numbered};
 use crate::crawls_ground::delivery;
 use crate::ground::{HOUR, NOW, TestStore, a_moment, number, team};
 use std::time::Duration;
@@ -40,7 +40,7 @@ async fn what_was_asked_comes_out_as_it_was(ground: TestStore) {
     assert_eq!((run.state, run.kind, run.generation.as_str()), (RunState::Queued, RunKind::Agent, "Test 1"));
     assert_eq!((run.key_id, run.request, run.target.as_str()), (key, request, "a question"));
     assert_eq!((run.thread.map(TurnOf::NewThread), run.turn), (Some(thread), 1));
-    assert_eq!((run.max_credits, run.credits, run.lost), (100, 0, 0));
+    assert_eq!((run.max_credits, run.credits, run.lost_leases), (100, 0, 0));
     assert!(run.deadline_at.is_none() && run.expires_at.is_none() && !run.cancel_requested);
     assert_eq!(ground.store.run(Uuid::now_v7(), id).await.unwrap(), None, "another team sees nothing");
     assert_eq!(ground.store.run(ground.team, Uuid::now_v7()).await.unwrap(), None);
@@ -74,7 +74,7 @@ async fn a_step_is_written_whole_and_only_under_its_lease(ground: TestStore) {
     assert_eq!((run.credits, run.snapshot_bytes), (3, 3));
     assert_eq!(ground.store.run_snapshot(id, snapshot.id).await.unwrap(), Some(vec![1, 2, 3]));
     assert_eq!(ground.store.run_snapshot(Uuid::now_v7(), snapshot.id).await.unwrap(), None);
-    assert_eq!(ground.store.run_luggage(id).await.unwrap().unwrap().artifact, Some(vec![9]));
+    assert_eq!(ground.store.run_payload(id).await.unwrap().unwrap().artifact, Some(vec![9]));
     assert_eq!(ground.store.claim_deliveries(5, HOUR).await.unwrap().len(), 1);
     assert_eq!(ground.store.event_number(id, told.events[1].id).await.unwrap(), Some(3));
     assert_eq!(ground.store.event_number(id, Uuid::now_v7()).await.unwrap(), None);
@@ -215,10 +215,10 @@ async fn the_wish_to_cancel_is_told_once_and_reaches_the_worker(ground: TestStor
 async fn a_waiting_run_is_ended_without_a_worker(ground: TestStore) {
     let reservation = Some(ground.set_aside(100).await);
     let id = ground.start_run(NewRun { reservation, ..new_run(ground.team) }).await;
-    assert!(ground.store.stranded_runs(MOST_LOST, 10).await.unwrap().is_empty());
+    assert!(ground.store.stranded_runs(MAX_LOST_LEASES, 10).await.unwrap().is_empty());
     let wish = event(id, "run.cancel_requested");
     assert_eq!(ground.store.cancel_run(ground.team, id, wish).await.unwrap(), RunCancel::Waiting);
-    let stranded = ground.store.stranded_runs(MOST_LOST, 10).await.unwrap();
+    let stranded = ground.store.stranded_runs(MAX_LOST_LEASES, 10).await.unwrap();
     assert_eq!(stranded.iter().map(|run| run.id).collect::<Vec<_>>(), [id]);
     assert!(ground.store.end_run(id, None, end(RunState::Cancelled, id, 0)).await.unwrap());
     assert!(ground.store.claim_runs(&request(5)).await.unwrap().is_empty());
@@ -236,29 +236,32 @@ async fn a_lost_worker_is_fenced_off_and_its_run_goes_on(ground: TestStore) {
     assert_eq!(ground.store.sweep_runs().await.unwrap(), 0);
     assert!(!ground.store.step_run(&lost.lease, step(vec![event(id, "y")], 9)).await.unwrap());
     let again = ground.claim_run().await;
-    assert_eq!((again.run.id, again.run.lost, again.run.credits), (id, 1, 5));
+    assert_eq!((again.run.id, again.run.lost_leases, again.run.credits), (id, 1, 5));
     assert_eq!(again.run.deadline_at, lost.run.deadline_at, "it does not get more time");
     assert!(again.lease.number > lost.lease.number);
     assert!(!ground.store.hand_back_run(&lost.lease).await.unwrap());
     assert!(!ground.store.end_run(id, Some(&lost.lease), end(RunState::Failed, id, 0)).await.unwrap());
     assert!(ground.store.hand_back_run(&again.lease).await.unwrap());
     let third = ground.claim_run().await;
-    assert_eq!(third.run.lost, 1, "handed back is not lost");
-    assert_eq!(ground.store.run_luggage(id).await.unwrap().unwrap().artifact, Some(vec![4]));
+    assert_eq!(third.run.lost_leases, 1, "handed back is not lost");
+    assert_eq!(ground.store.run_payload(id).await.unwrap().unwrap().artifact, Some(vec![4]));
     assert_eq!(ground.events_of(id).await.len(), 2);
 }
 
 async fn what_was_lost_too_often_is_not_handed_out_again(ground: TestStore) {
     let id = ground.start_run(new_run(ground.team)).await;
-    for _ in 0..=MOST_LOST {
+    for _ in 0..=MAX_LOST_LEASES {
         let claim = RunClaim { lease_for: NOW, ..request(1) };
         assert_eq!(ground.store.claim_runs(&claim).await.unwrap().len(), 1);
         a_moment().await;
         assert_eq!(ground.store.sweep_runs().await.unwrap(), 1);
     }
     assert!(ground.store.claim_runs(&request(1)).await.unwrap().is_empty());
-    let stranded = ground.store.stranded_runs(MOST_LOST, 10).await.unwrap();
-    assert_eq!(stranded.iter().map(|run| (run.id, run.lost)).collect::<Vec<_>>(), [(id, MOST_LOST + 1)]);
+    let stranded = ground.store.stranded_runs(MAX_LOST_LEASES, 10).await.unwrap();
+    assert_eq!(
+        stranded.iter().map(|run| (run.id, run.lost_leases)).collect::<Vec<_>>(),
+        [(id, MAX_LOST_LEASES + 1)]
+    );
 }
 
 async fn runs_past_their_time_are_stranded(ground: TestStore) {
@@ -270,14 +273,14 @@ async fn runs_past_their_time_are_stranded(ground: TestStore) {
         assert!(ground.store.hand_back_run(&claimed.lease).await.unwrap());
     }
     a_moment().await;
-    let stranded = ground.store.stranded_runs(MOST_LOST, 10).await.unwrap();
+    let stranded = ground.store.stranded_runs(MAX_LOST_LEASES, 10).await.unwrap();
     assert_eq!(stranded.iter().map(|run| run.id).collect::<Vec<_>>(), [begun], "begun once, waits no more");
     let waits_too = ground.start_run(NewRun { wait_for: NOW, ..new_run(ground.team) }).await;
     a_moment().await;
-    let stranded = ground.store.stranded_runs(MOST_LOST, 10).await.unwrap();
+    let stranded = ground.store.stranded_runs(MAX_LOST_LEASES, 10).await.unwrap();
     assert_eq!(stranded.iter().map(|run| run.id).collect::<Vec<_>>(), [begun, waits_too]);
     assert_ne!(waits, waits_too);
-    assert_eq!(ground.store.stranded_runs(MOST_LOST, 1).await.unwrap().len(), 1);
+    assert_eq!(ground.store.stranded_runs(MAX_LOST_LEASES, 1).await.unwrap().len(), 1);
 }
 
 async fn teams_take_turns_within_their_slots(ground: TestStore) {
@@ -389,7 +392,7 @@ async fn what_is_past_its_keeping_goes_whole(ground: TestStore) {
     }
     assert_eq!(number(&ground.url, "SELECT count(*) FROM agent_runs").await, 1);
     assert_eq!(number(&ground.url, "SELECT count(*) FROM agent_snapshots").await, 1);
-    assert_eq!(number(&ground.url, "SELECT count(*) FROM agent_luggage").await, 1);
+    assert_eq!(number(&ground.url, "SELECT count(*) FROM run_payloads").await, 1);
     assert_eq!(ground.events_of(kept).await.len(), 22);
     crate::ground::run_sql(&ground.url, "UPDATE agent_threads SET updated_at = 0").await;
     assert_eq!(ground.store.purge_runs(8).await.unwrap(), 1, "a thread without runs");

@@ -10,7 +10,7 @@ use store::agents::{
 use store::credits::NewReservation;
 use uuid::Uuid;
 
-pub const MOST_LOST: u32 = 2;
+pub const MAX_LOST_LEASES: u32 = 2;
 const ALL: u32 = 10_000;
 
 pub fn new_run(team_id: Uuid) -> NewRun {
@@ -45,7 +45,7 @@ pub fn request(limit: u32) -> RunClaim {
         owner: Uuid::now_v7(),
         limit,
         lease_for: HOUR,
-        most_lost: MOST_LOST,
+        max_lost_leases: MAX_LOST_LEASES,
         plans: Vec::new(),
         other_plans: None,
     }

@@ -1,7 +1,7 @@
 //! Random lives of runs beside a model in memory: starts, claims, steps, ends, cancels, lost workers. After every step each run
 //! stands as the model says, and the ledger balances.
 
-use crate::agents_ground::{MOST_LOST, end, event, new_run, request, reserve, step, well_numbered};
+use crate::agents_ground::{MAX_LOST_LEASES, end, event, new_run, request, reserve, step, well_numbered};
 use crate::ground::{HOUR, NOW, TestStore, a_moment, cases, team};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ const ENDS: [RunState; 5] = [
 ];
 
 #[derive(Debug, Clone)]
-enum Step {
+enum RunAction {
     Start { reserved: bool, of: Option<usize> },
     Claim { limit: u32, silent: bool },
     Tell { which: usize, credits: i64, lost: bool },
@@ -40,19 +40,19 @@ enum Step {
     Sweep,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<RunAction>> {
     let one = prop_oneof![
         4 => (any::<bool>(), proptest::option::of(any::<usize>()))
-            .prop_map(|(reserved, of)| Step::Start { reserved, of }),
-        5 => (1..3_u32, prop::bool::weighted(0.3)).prop_map(|(limit, silent)| Step::Claim { limit, silent }),
+            .prop_map(|(reserved, of)| RunAction::Start { reserved, of }),
+        5 => (1..3_u32, prop::bool::weighted(0.3)).prop_map(|(limit, silent)| RunAction::Claim { limit, silent }),
         5 => (any::<usize>(), 0..14_i64, prop::bool::weighted(0.2))
-            .prop_map(|(which, credits, lost)| Step::Tell { which, credits, lost }),
+            .prop_map(|(which, credits, lost)| RunAction::Tell { which, credits, lost }),
         4 => (any::<usize>(), 0..5_usize, 0..14_i64)
-            .prop_map(|(which, how, credits)| Step::End { which, how, credits }),
-        1 => any::<usize>().prop_map(|which| Step::EndWaiting { which }),
-        1 => any::<usize>().prop_map(|which| Step::HandBack { which }),
-        2 => any::<usize>().prop_map(|which| Step::Cancel { which }),
-        2 => Just(Step::Sweep),
+            .prop_map(|(which, how, credits)| RunAction::End { which, how, credits }),
+        1 => any::<usize>().prop_map(|which| RunAction::EndWaiting { which }),
+        1 => any::<usize>().prop_map(|which| RunAction::HandBack { which }),
+        2 => any::<usize>().prop_map(|which| RunAction::Cancel { which }),
+        2 => Just(RunAction::Sweep),
     ];
     vec(one, 1..40)
 }
@@ -92,12 +92,12 @@ impl World<'_> {
         if count == 0 { None } else { self.runs.get_mut(which % count) }
     }
 
-    async fn play(&mut self, one: Step) {
+    async fn play(&mut self, one: RunAction) {
         let (store, team) = (self.store, self.team);
         match one {
-            Step::Start { reserved, of } => self.start(reserved, of).await,
-            Step::Claim { limit, silent } => self.claim(limit, silent).await,
-            Step::Tell { which, credits, lost } => {
+            RunAction::Start { reserved, of } => self.start(reserved, of).await,
+            RunAction::Claim { limit, silent } => self.claim(limit, silent).await,
+            RunAction::Tell { which, credits, lost } => {
                 let Some(run) = self.pick(which) else { return };
                 let lease = if lost { run.stale } else { run.lease };
                 let Some(lease) = lease else { return };
@@ -109,7 +109,7 @@ impl World<'_> {
                     run.events += 1;
                 }
             }
-            Step::End { which, how, credits } => {
+            RunAction::End { which, how, credits } => {
                 let Some(run) = self.pick(which) else { return };
                 let Some(lease) = run.lease.or(run.stale) else { return };
                 let done = end(ENDS[how], run.id, credits);
@@ -121,7 +121,7 @@ impl World<'_> {
                     run.events += 1;
                 }
             }
-            Step::EndWaiting { which } => {
+            RunAction::EndWaiting { which } => {
                 let Some(run) = self.pick(which) else { return };
                 let ended = store.end_run(run.id, None, end(RunState::Failed, run.id, 0)).await.unwrap();
                 assert_eq!(ended, run.state == RunState::Queued);
@@ -130,7 +130,7 @@ impl World<'_> {
                     run.events += 1;
                 }
             }
-            Step::HandBack { which } => {
+            RunAction::HandBack { which } => {
                 let Some(run) = self.pick(which) else { return };
                 let Some(lease) = run.lease.or(run.stale) else { return };
                 let held = store.hand_back_run(&lease).await.unwrap();
@@ -139,7 +139,7 @@ impl World<'_> {
                     (run.state, run.stale, run.lease) = (RunState::Queued, run.lease, None);
                 }
             }
-            Step::Cancel { which } => {
+            RunAction::Cancel { which } => {
                 let Some(run) = self.pick(which) else { return };
                 let wish = event(run.id, "run.cancel_requested");
                 let expected = match run.state {
@@ -154,7 +154,7 @@ impl World<'_> {
                     run.events += 1;
                 }
             }
-            Step::Sweep => {
+            RunAction::Sweep => {
                 a_moment().await;
                 store.sweep_runs().await.unwrap();
                 for run in self.runs.iter_mut().filter(|run| run.lease.is_some() && run.silent) {
@@ -202,7 +202,7 @@ impl World<'_> {
         let claim = RunClaim { lease_for: if silent { NOW } else { HOUR }, ..request(limit) };
         let claimed = self.store.claim_runs(&claim).await.unwrap();
         let waiting =
-            self.runs.iter_mut().filter(|run| run.state == RunState::Queued && run.lost <= MOST_LOST);
+            self.runs.iter_mut().filter(|run| run.state == RunState::Queued && run.lost <= MAX_LOST_LEASES);
         let expected: Vec<&mut Modelled> = waiting.take(limit as usize).collect();
         assert_eq!(claimed.len(), expected.len());
         for (claimed, run) in claimed.iter().zip(expected) {
@@ -217,7 +217,7 @@ impl World<'_> {
         for modelled in &self.runs {
             let run = self.store.run(self.team, modelled.id).await.unwrap().expect("the run");
             assert_eq!((run.state, run.credits), (modelled.state, modelled.credits));
-            assert_eq!((run.cancel_requested, run.lost), (modelled.cancelling, modelled.lost));
+            assert_eq!((run.cancel_requested, run.lost_leases), (modelled.cancelling, modelled.lost));
             assert_eq!(run.charged(), modelled.charged());
             let events = self.store.run_events(run.id, 0, 1_000, u64::MAX).await.unwrap();
             assert_eq!(events.len(), modelled.events);

@@ -18,7 +18,7 @@ on_both!(random_caches_match_the_model);
 const KEYS: u8 = 6;
 
 #[derive(Debug, Clone)]
-enum Step {
+enum CacheAction {
     Put {
         key: u8,
         size: usize,
@@ -45,16 +45,16 @@ enum Step {
     },
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<CacheAction>> {
     let size = || 0..3_000_usize;
     let step = prop_oneof![
-        3 => (0..KEYS, size()).prop_map(|(key, size)| Step::Put { key, size }),
-        5 => vec((0..KEYS, size(), any::<bool>()), 1..5).prop_map(|batch| Step::Record { batch }),
-        1 => Just(Step::RecordAgain),
-        2 => (0..KEYS).prop_map(|key| Step::Touch { key }),
-        3 => (0..12_000_u64, 1..6_u32).prop_map(|(ceiling, limit)| Step::Sweep { ceiling, limit }),
-        3 => (0..KEYS, size()).prop_map(|(key, size)| Step::Exchange { key, size }),
-        1 => (0..8_000_u64, 1..4_u32).prop_map(|(ceiling, limit)| Step::EvictSnapshots { ceiling, limit }),
+        3 => (0..KEYS, size()).prop_map(|(key, size)| CacheAction::Put { key, size }),
+        5 => vec((0..KEYS, size(), any::<bool>()), 1..5).prop_map(|batch| CacheAction::Record { batch }),
+        1 => Just(CacheAction::RecordAgain),
+        2 => (0..KEYS).prop_map(|key| CacheAction::Touch { key }),
+        3 => (0..12_000_u64, 1..6_u32).prop_map(|(ceiling, limit)| CacheAction::Sweep { ceiling, limit }),
+        3 => (0..KEYS, size()).prop_map(|(key, size)| CacheAction::Exchange { key, size }),
+        1 => (0..8_000_u64, 1..4_u32).prop_map(|(ceiling, limit)| CacheAction::EvictSnapshots { ceiling, limit }),
     ];
     vec(step, 1..25)
 }
@@ -76,33 +76,33 @@ struct Life {
 }
 
 impl Life {
-    async fn step(&mut self, step: Step) {
+    async fn step(&mut self, step: CacheAction) {
         // So that the store's clock tells the steps apart.
         tokio::time::sleep(Duration::from_millis(2)).await;
         self.now += 1;
         let (store, team) = (self.ground.store.clone(), self.ground.team);
         match step {
-            Step::Put { key, size } => {
+            CacheAction::Put { key, size } => {
                 let body = vec![key; size];
                 store.put_page(team, page(key, &body)).await.unwrap();
                 self.model.pages.insert(key, (body, self.now));
             }
-            Step::Record { batch } => self.record(batch).await,
-            Step::RecordAgain => {
+            CacheAction::Record { batch } => self.record(batch).await,
+            CacheAction::RecordAgain => {
                 let mut known = self.model.last.clone();
                 known.retain(|one| self.model.scrapes.contains_key(&one.id));
                 let outcomes = store.record_scrapes(known).await.unwrap();
                 assert!(outcomes.iter().all(|one| *one == Recorded::KnownBefore), "{outcomes:?}");
             }
-            Step::Touch { key } => {
+            CacheAction::Touch { key } => {
                 let there = self.model.pages.get_mut(&key);
                 assert_eq!(store.touch_page(team, &[key; 32]).await.unwrap(), there.is_some());
                 if let Some((_, touched)) = there {
                     *touched = self.now;
                 }
             }
-            Step::Sweep { ceiling, limit } => self.sweep(ceiling, limit).await,
-            Step::Exchange { key, size } => {
+            CacheAction::Sweep { ceiling, limit } => self.sweep(ceiling, limit).await,
+            CacheAction::Exchange { key, size } => {
                 let body = vec![key; size];
                 let new =
                     NewSnapshot { key: [key; 32], url: "u".into(), tag: "t".into(), body: body.clone() };
@@ -110,7 +110,7 @@ impl Life {
                 let expected = self.model.snapshots.insert(key, (body, self.now)).map(|(body, _)| body);
                 assert_eq!(last, expected);
             }
-            Step::EvictSnapshots { ceiling, limit } => {
+            CacheAction::EvictSnapshots { ceiling, limit } => {
                 let before = store.snapshot_bytes().await.unwrap();
                 let evicted = store.evict_snapshots(ceiling, limit).await.unwrap();
                 assert_room(before, store.snapshot_bytes().await.unwrap(), evicted, ceiling, limit);

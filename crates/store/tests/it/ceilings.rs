@@ -33,7 +33,7 @@ async fn counted(ground: &TestStore, kind: Counted) -> u64 {
                 (SELECT coalesce(sum(octet_length(body) + 256), 0) FROM agent_events)
                 + (SELECT coalesce(sum(octet_length(body) + 256), 0) FROM agent_snapshots)
                 + (SELECT coalesce(sum(octet_length(request) + coalesce(octet_length(artifact), 0)
-                    + coalesce(octet_length(result), 0) + 256), 0) FROM agent_luggage)
+                    + coalesce(octet_length(result), 0) + 256), 0) FROM run_payloads)
              AS BIGINT)"
         }
         Counted::Webhooks => {
@@ -55,7 +55,7 @@ async fn ended_crawl(ground: &TestStore, bytes: usize, retain_for: Duration) -> 
     book.end(&claimed[0], with_document(bytes)).await;
     let version = book.crawl().await.version;
     let settlement = Settlement { fates: vec![(1, Fate::Completed)], ..Settlement::default() };
-    book.store.settle(book.id, version, settlement).await.unwrap();
+    book.store.settle_entries(book.id, version, settlement).await.unwrap();
     assert_eq!(book.state().await, CrawlState::Completed);
     book.id
 }
@@ -79,7 +79,7 @@ async fn what_a_crawl_stores_is_counted(ground: TestStore) {
         ..Settlement::default()
     };
     let version = book.crawl().await.version;
-    book.store.settle(book.id, version, settlement).await.unwrap();
+    book.store.settle_entries(book.id, version, settlement).await.unwrap();
     let found = (page(9).url.len() + page(9).host.len() + 256) as u64;
     assert_eq!(stored(&ground, Counted::Crawls).await, request + addresses + found + 1_000);
     assert_eq!(stored(&ground, Counted::Crawls).await, counted(&ground, Counted::Crawls).await);

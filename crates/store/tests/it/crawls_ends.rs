@@ -4,7 +4,7 @@ use crate::crawls_ground::{
     Book, batch, came_to_nothing, crawl, delivery, fetched, lists, numbers, page, pages,
 };
 use crate::ground::{HOUR, NOW, TestStore, a_moment, number, run_sql, team};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::StoreError;
 use store::admission::Admission;
 use store::crawls::{
@@ -70,7 +70,7 @@ async fn a_crawl_is_cancelled_at_any_stage(ground: TestStore) {
     let kept = ground.store.keep_entries(&[claimed[5].lease], HOUR).await.unwrap();
     assert_eq!(kept, [LeaseStatus::Lost]);
     assert!(!book.end(&claimed[5], fetched(6)).await);
-    let settled = ground.store.settle(book.id, version, Settlement::default()).await.unwrap();
+    let settled = ground.store.settle_entries(book.id, version, Settlement::default()).await.unwrap();
     assert_eq!(settled, Settled::Overtaken);
     assert!(ground.store.unsettled_crawls(9).await.unwrap().is_empty());
     assert!(!ground.store.fail_crawl(book.id, "late".into(), Vec::new()).await.unwrap());
@@ -185,13 +185,13 @@ async fn credits_come_from_the_reservation(ground: TestStore) {
     book.fetch(&claimed).await;
     let price =
         |credits, seq| Settlement { fates: vec![(seq, Fate::Completed)], credits, ..Settlement::default() };
-    book.settle(price(4, 1)).await;
+    book.settle_entries(price(4, 1)).await;
     assert_eq!((book.balance().await, book.crawl().await.credits), ((4, 6), 4));
     let version = book.crawl().await.version;
-    let too_much = ground.store.settle(book.id, version, price(7, 2)).await;
+    let too_much = ground.store.settle_entries(book.id, version, price(7, 2)).await;
     assert!(matches!(too_much, Err(StoreError::Misuse(_))));
     assert_eq!((book.balance().await, book.crawl().await.counts.fetched), ((4, 6), 1), "nothing was written");
-    book.settle(price(5, 2)).await;
+    book.settle_entries(price(5, 2)).await;
     assert_eq!(book.balance().await, (9, 1));
     book.work(1, Vec::new()).await;
     assert_eq!(book.balance().await, (9, 0), "the end gives back the rest");
@@ -240,7 +240,7 @@ async fn credits_without_a_reservation_are_used(ground: TestStore) {
         book.fetch(&claimed).await;
         let settlement =
             Settlement { fates: vec![(1, Fate::Completed)], credits: price, ..Settlement::default() };
-        book.settle(settlement).await;
+        book.settle_entries(settlement).await;
     }
     assert_eq!(ground.store.balance(ground.team).await.unwrap().used, 7);
     let used =
@@ -260,7 +260,7 @@ async fn a_live_crawl_keeps_its_reservation(ground: TestStore) {
     assert_eq!(book.balance().await, (0, 0));
 }
 
-const ROWS: &str = "SELECT CAST((SELECT count(*) FROM crawls) + (SELECT count(*) FROM crawl_luggage)
+const ROWS: &str = "SELECT CAST((SELECT count(*) FROM crawls) + (SELECT count(*) FROM crawl_payloads)
     + (SELECT count(*) FROM entries) + (SELECT count(*) FROM outcomes) + (SELECT count(*) FROM documents)
     + (SELECT count(*) FROM host_paces) AS BIGINT)";
 
@@ -302,9 +302,14 @@ async fn a_purge_takes_what_is_due_and_no_more(ground: TestStore) {
         .await
         .unwrap();
     assert_eq!(late, Appended::NotFound);
-    assert!(ground.store.purge_crawls(1_000).await.unwrap() > 0);
+    // PostgreSQL may still be rolling back the refused call, which holds the row of its crawl for a moment; what a
+    // purge finds locked is left for the next one.
+    let end = Instant::now() + Duration::from_secs(10);
+    while ground.store.crawl_for_work(live.id).await.unwrap().is_some() {
+        assert!(Instant::now() < end, "purged in time");
+        ground.store.purge_crawls(1_000).await.unwrap();
+    }
     kept.audit().await;
     assert!(ground.store.crawl_for_work(gone.id).await.unwrap().is_none());
-    assert!(ground.store.crawl_for_work(live.id).await.unwrap().is_none());
     assert_eq!(number(&ground.url, "SELECT count(*) FROM host_paces").await, 1, "told of lately");
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use store::Store;
 use store::crawls::{
     AttemptEnd, ClaimedEntry, Crawl, CrawlKind, CrawlState, Entry, EntryClaim, EntryCounts, EntryState, Fate,
-    NewCrawl, NewEntry, NewFate, Settled, Settlement, Turn,
+    NewCrawl, NewEntry, NewFate, Settled, Settlement, UnsettledCrawl,
 };
 use store::webhooks::{DeliveryEnd, NewDelivery};
 use uuid::Uuid;
@@ -148,22 +148,23 @@ impl Book {
     }
 
     /// What can be settled, however long others run.
-    pub async fn turn(&self) -> Turn {
-        let turn = self.store.turn(self.id, 1_000, Duration::ZERO).await.expect("turn");
-        turn.expect("the crawl is live")
+    pub async fn unsettled(&self) -> UnsettledCrawl {
+        let unsettled =
+            self.store.unsettled_crawl(self.id, 1_000, Duration::ZERO).await.expect("unsettled entries");
+        unsettled.expect("the crawl is live")
     }
 
-    pub async fn settle(&self, settlement: Settlement) -> Settled {
+    pub async fn settle_entries(&self, settlement: Settlement) -> Settled {
         let version = self.crawl().await.version;
-        let settled = self.store.settle(self.id, version, settlement).await.expect("settle");
+        let settled = self.store.settle_entries(self.id, version, settlement).await.expect("settle");
         self.audit().await;
         settled
     }
 
     /// Gives a fate to everything that is fetched, in the order of numbers.
     pub async fn settle_by(&self, fate: impl Fn(u64) -> Fate, found: Vec<NewEntry>) -> Settled {
-        let fates = self.turn().await.fetched.iter().map(|one| (one.seq, fate(one.seq))).collect();
-        self.settle(Settlement { fates, found, ..Settlement::default() }).await
+        let fates = self.unsettled().await.fetched.iter().map(|one| (one.seq, fate(one.seq))).collect();
+        self.settle_entries(Settlement { fates, found, ..Settlement::default() }).await
     }
 
     pub async fn settle_all(&self, found: Vec<NewEntry>) -> Settled {

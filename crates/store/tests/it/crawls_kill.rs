@@ -73,8 +73,8 @@ async fn work(store: &dyn Store, team: Uuid, id: Uuid, at_once: u32) -> Option<u
     let claimed = store.claim_entries(&claim).await.unwrap();
     let ends = claimed.iter().map(|one| (one.lease, fetched(one.lease.seq))).collect();
     store.end_attempts(ends).await.unwrap();
-    let turn = store.turn(id, at_once, HOUR).await.unwrap()?;
-    let fates: Vec<(u64, Fate)> = turn.fetched.iter().map(|one| (one.seq, Fate::Completed)).collect();
+    let unsettled = store.unsettled_crawl(id, at_once, HOUR).await.unwrap()?;
+    let fates: Vec<(u64, Fate)> = unsettled.fetched.iter().map(|one| (one.seq, Fate::Completed)).collect();
     let settlement = Settlement {
         deliveries: fates.iter().map(|_| delivery(team, id, "crawl.page")).collect(),
         credits: i64::try_from(fates.len()).unwrap() * PRICE,
@@ -82,12 +82,12 @@ async fn work(store: &dyn Store, team: Uuid, id: Uuid, at_once: u32) -> Option<u
         fates,
         ..Settlement::default()
     };
-    let settled = store.settle(id, turn.crawl.version, settlement).await.unwrap();
-    if claimed.is_empty() && turn.fetched.is_empty() {
+    let settled = store.settle_entries(id, unsettled.crawl.version, settlement).await.unwrap();
+    if claimed.is_empty() && unsettled.fetched.is_empty() {
         a_moment().await;
     }
     let live = settled == Settled::Now(CrawlState::Active);
-    live.then_some(turn.crawl.counts.completed)
+    live.then_some(unsettled.crawl.counts.completed)
 }
 
 #[tokio::test]

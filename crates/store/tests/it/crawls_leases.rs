@@ -57,7 +57,7 @@ async fn a_lost_lease_writes_nothing(ground: TestStore) {
     ];
     assert_eq!(ground.store.end_attempts(twice).await.unwrap(), [false, false, true, false]);
     book.audit().await;
-    assert_eq!(book.turn().await.fetched.len(), 1);
+    assert_eq!(book.unsettled().await.fetched.len(), 1);
     assert!(ground.store.end_attempts(Vec::new()).await.unwrap().is_empty());
 }
 
@@ -124,8 +124,8 @@ async fn lost_workers_are_replaced_until_it_is_enough(ground: TestStore) {
         assert_eq!(ground.store.sweep_entries(2).await.unwrap(), expected);
         book.audit().await;
     }
-    let turn = book.turn().await;
-    assert_eq!((turn.fetched[0].outcome.as_deref(), turn.fetched[0].has_document), (None, false));
+    let unsettled = book.unsettled().await;
+    assert_eq!((unsettled.fetched[0].outcome.as_deref(), unsettled.fetched[0].has_document), (None, false));
     assert_eq!(
         book.settle_by(|_| Fate::Failed("lost".into()), Vec::new()).await,
         Settled::Now(CrawlState::Completed)
@@ -135,55 +135,55 @@ async fn lost_workers_are_replaced_until_it_is_enough(ground: TestStore) {
 async fn entries_are_settled_in_order(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=5)).await;
     let claimed = book.claim(5).await;
-    let turn = async |limit| -> Vec<u64> {
-        let turn = ground.store.turn(book.id, limit, HOUR).await.unwrap().unwrap();
-        turn.fetched.iter().map(|one| one.seq).collect()
+    let unsettled = async |limit| -> Vec<u64> {
+        let unsettled = ground.store.unsettled_crawl(book.id, limit, HOUR).await.unwrap().unwrap();
+        unsettled.fetched.iter().map(|one| one.seq).collect()
     };
     book.fetch(&[claimed[3].clone(), claimed[1].clone()]).await;
-    assert_eq!(turn(10).await, [] as [u64; 0], "1 runs");
+    assert_eq!(unsettled(10).await, [] as [u64; 0], "1 runs");
     book.fetch(&claimed[..1]).await;
-    assert_eq!(turn(10).await, [1, 2], "3 runs");
-    assert_eq!(turn(1).await, [1]);
+    assert_eq!(unsettled(10).await, [1, 2], "3 runs");
+    assert_eq!(unsettled(1).await, [1]);
     // One that is tried again is not waited for: not in the queue, not in its second attempt.
     assert!(book.end(&claimed[2], AttemptEnd::Retry { error: "e".into(), delay: NOW }).await);
-    assert_eq!(turn(10).await, [1, 2, 4]);
+    assert_eq!(unsettled(10).await, [1, 2, 4]);
     assert_eq!(numbers(&book.claim(1).await), [3]);
-    assert_eq!(turn(10).await, [1, 2, 4]);
+    assert_eq!(unsettled(10).await, [1, 2, 4]);
     book.fetch(&claimed[4..]).await;
-    assert_eq!(turn(10).await, [1, 2, 4, 5]);
+    assert_eq!(unsettled(10).await, [1, 2, 4, 5]);
 }
 
 async fn patience_ends(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=3)).await;
     let claimed = book.claim(3).await;
     book.fetch(&claimed[1..2]).await;
-    let turn = async |patience| -> Vec<u64> {
-        let turn = ground.store.turn(book.id, 10, patience).await.unwrap().unwrap();
-        turn.fetched.iter().map(|one| one.seq).collect()
+    let unsettled = async |patience| -> Vec<u64> {
+        let unsettled = ground.store.unsettled_crawl(book.id, 10, patience).await.unwrap().unwrap();
+        unsettled.fetched.iter().map(|one| one.seq).collect()
     };
-    assert_eq!(turn(HOUR).await, [] as [u64; 0]);
+    assert_eq!(unsettled(HOUR).await, [] as [u64; 0]);
     a_moment().await;
-    assert_eq!(turn(Duration::from_millis(10)).await, [2], "1 runs for too long");
+    assert_eq!(unsettled(Duration::from_millis(10)).await, [2], "1 runs for too long");
 }
 
 async fn a_batch_waits_for_nobody(ground: TestStore) {
     let book = Book::start(&ground, batch(ground.team), pages(1..=3)).await;
     let claimed = book.claim(3).await;
     book.fetch(&claimed[2..]).await;
-    let turn = ground.store.turn(book.id, 10, HOUR).await.unwrap().unwrap();
-    assert_eq!(turn.fetched.iter().map(|one| one.seq).collect::<Vec<_>>(), [3]);
+    let unsettled = ground.store.unsettled_crawl(book.id, 10, HOUR).await.unwrap().unwrap();
+    assert_eq!(unsettled.fetched.iter().map(|one| one.seq).collect::<Vec<_>>(), [3]);
 }
 
 async fn the_second_settlement_is_overtaken(ground: TestStore) {
     let book = Book::start(&ground, crawl(ground.team), pages(1..=3)).await;
     let claimed = book.claim(2).await;
     book.fetch(&claimed).await;
-    let turn = book.turn().await;
+    let unsettled = book.unsettled().await;
     let settle = |fates: Vec<u64>| {
         let fates = fates.into_iter().map(|seq| (seq, Fate::Completed)).collect();
-        ground.store.settle(
+        ground.store.settle_entries(
             book.id,
-            turn.crawl.version,
+            unsettled.crawl.version,
             Settlement { fates, credits: 1, ..Settlement::default() },
         )
     };
@@ -193,7 +193,7 @@ async fn the_second_settlement_is_overtaken(ground: TestStore) {
     assert_eq!(both, [Settled::Now(CrawlState::Active), Settled::Overtaken]);
     book.audit().await;
     assert_eq!(book.balance().await, (1, 0), "charged once");
-    let unknown = ground.store.settle(Uuid::now_v7(), 0, Settlement::default()).await.unwrap();
+    let unknown = ground.store.settle_entries(Uuid::now_v7(), 0, Settlement::default()).await.unwrap();
     assert_eq!(unknown, Settled::Overtaken);
 }
 

@@ -34,19 +34,19 @@ async fn a_crawl_lives_and_completes(ground: TestStore) {
     book.fetch(&claimed).await;
     assert_eq!(ground.store.unsettled_crawls(10).await.unwrap(), [book.id]);
 
-    let turn = book.turn().await;
-    assert_eq!(turn.memory, None);
-    assert_eq!(turn.crawl.counts.fetched, 2);
-    let first = &turn.fetched[0];
+    let unsettled = book.unsettled().await;
+    assert_eq!(unsettled.memory, None);
+    assert_eq!(unsettled.crawl.counts.fetched, 2);
+    let first = &unsettled.fetched[0];
     assert_eq!((first.seq, first.key, first.depth, first.is_lists), (1, key(1), 1, false));
     assert_eq!((first.outcome.as_deref(), first.has_document), (Some(1_u64.to_be_bytes().as_slice()), true));
     let fates = vec![(1, Fate::Completed), (2, Fate::Failed(r#"{"code":"E"}"#.into()))];
     let settlement =
         Settlement { fates, found: pages(3..=4), memory: Some(b"seen".to_vec()), ..Settlement::default() };
-    assert_eq!(book.settle(settlement).await, Settled::Now(CrawlState::Active));
+    assert_eq!(book.settle_entries(settlement).await, Settled::Now(CrawlState::Active));
     assert_eq!(ground.store.unsettled_crawls(10).await.unwrap(), [] as [Uuid; 0]);
-    let turn = book.turn().await;
-    assert_eq!((turn.memory.as_deref(), turn.fetched.len()), (Some(b"seen".as_slice()), 0));
+    let unsettled = book.unsettled().await;
+    assert_eq!((unsettled.memory.as_deref(), unsettled.fetched.len()), (Some(b"seen".as_slice()), 0));
 
     let claimed = book.claim(10).await;
     assert_eq!(numbers(&claimed), [3, 4], "what was found gets the next numbers");
@@ -66,9 +66,9 @@ async fn a_crawl_lives_and_completes(ground: TestStore) {
     assert_eq!(reasons, [None, Some(r#"{"code":"E"}"#), Some("duplicate"), None]);
     assert!(lines.iter().all(|line| line.ended_at.is_some() && line.attempts == 1));
 
-    assert!(ground.store.turn(book.id, 10, NOW).await.unwrap().is_none(), "over");
-    assert!(ground.store.turn(Uuid::now_v7(), 10, NOW).await.unwrap().is_none(), "unknown");
-    let late = ground.store.settle(book.id, done.version, Settlement::default()).await.unwrap();
+    assert!(ground.store.unsettled_crawl(book.id, 10, NOW).await.unwrap().is_none(), "over");
+    assert!(ground.store.unsettled_crawl(Uuid::now_v7(), 10, NOW).await.unwrap().is_none(), "unknown");
+    let late = ground.store.settle_entries(book.id, done.version, Settlement::default()).await.unwrap();
     assert_eq!(late, Settled::Overtaken);
 }
 
@@ -109,13 +109,13 @@ async fn what_was_skipped_may_become_a_page(ground: TestStore) {
     let fates = vec![(1, Fate::Completed), (3, Fate::Skipped("duplicate".into()))];
     // 1 is not skipped and 9 is not there: they stay as they are.
     let settlement = Settlement { fates, revived: vec![1, 2, 9], ..Settlement::default() };
-    assert_eq!(book.settle(settlement).await, Settled::Now(CrawlState::Active));
+    assert_eq!(book.settle_entries(settlement).await, Settled::Now(CrawlState::Active));
     let claimed = book.claim(10).await;
     assert_eq!((numbers(&claimed), claimed[0].attempt), (vec![2], 1));
     book.fetch(&claimed).await;
     let settlement =
         Settlement { fates: vec![(2, Fate::Completed)], revived: vec![3], ..Settlement::default() };
-    book.settle(settlement).await;
+    book.settle_entries(settlement).await;
     assert_eq!(book.lines(Some(EntryState::Queued)).await[0].reason, None, "the word is gone");
     assert_eq!(book.work(1, Vec::new()).await, Settled::Now(CrawlState::Completed));
     let order: Vec<_> = ground
@@ -142,8 +142,8 @@ async fn lists_are_read_beside_the_pages(ground: TestStore) {
     book.fetch(&claimed[1..]).await;
     assert_eq!(book.settle_all(Vec::new()).await, Settled::Now(CrawlState::Active), "the lists still run");
     assert!(book.end(&claimed[0], came_to_nothing()).await);
-    let turn = book.turn().await;
-    assert!(turn.fetched[0].is_lists && turn.crawl.counts.reading_lists == 1);
+    let unsettled = book.unsettled().await;
+    assert!(unsettled.fetched[0].is_lists && unsettled.crawl.counts.reading_lists == 1);
     assert_eq!(book.settle_all(pages(5..=6)).await, Settled::Now(CrawlState::Completed));
     let done = book.crawl().await.counts;
     assert_eq!((done.discovered, done.completed, done.skipped, done.reading_lists), (4, 1, 3, 0));
@@ -179,11 +179,14 @@ async fn a_fate_needs_an_entry_that_waits_for_it(ground: TestStore) {
         vec![(2, Fate::Completed)],
     ] {
         let settlement = Settlement { fates, ..Settlement::default() };
-        let refused = ground.store.settle(book.id, version, settlement).await;
+        let refused = ground.store.settle_entries(book.id, version, settlement).await;
         assert!(matches!(refused, Err(StoreError::Misuse(_))), "{refused:?}");
     }
     let negative = Settlement { credits: -1, ..Settlement::default() };
-    assert!(matches!(ground.store.settle(book.id, version, negative).await, Err(StoreError::Misuse(_))));
+    assert!(matches!(
+        ground.store.settle_entries(book.id, version, negative).await,
+        Err(StoreError::Misuse(_))
+    ));
     book.audit().await;
     assert_eq!(
         (book.crawl().await.counts.fetched, book.crawl().await.version),

@@ -1,4 +1,4 @@
-//! What a crawl has behind it costs nothing: claims, turns and settlements do not grow with its ledger.
+//! What a crawl has behind it costs nothing: claims, reads and settlements do not grow with its ledger.
 
 use crate::crawls_ground::{Book, crawl, fetched, pages, request, skipped};
 use crate::ground::TestStore;
@@ -19,10 +19,10 @@ async fn a_round_does_not_grow_with_the_ledger(ground: TestStore) {
         .end_attempts(claimed.iter().map(|one| (one.lease, fetched(one.lease.seq))).collect())
         .await
         .unwrap();
-    let turn = book.turn().await;
-    let fates = turn.fetched.iter().map(|one| (one.seq, Fate::Completed)).collect();
+    let unsettled = book.unsettled().await;
+    let fates = unsettled.fetched.iter().map(|one| (one.seq, Fate::Completed)).collect();
     let settlement = Settlement { fates, found, ..Settlement::default() };
-    book.store.settle(book.id, turn.crawl.version, settlement).await.unwrap();
+    book.store.settle_entries(book.id, unsettled.crawl.version, settlement).await.unwrap();
     let long = best_rounds(&book).await;
     for (step, (long, short)) in long.into_iter().zip(short).enumerate() {
         // A walk through the ledger would make it many times dearer; a deeper index does not.
@@ -31,7 +31,7 @@ async fn a_round_does_not_grow_with_the_ledger(ground: TestStore) {
     }
 }
 
-/// The quickest of some claims, turns, settlements and returns: what others do on this machine only adds to one.
+/// The quickest of some claims, reads, settlements and returns: what others do on this machine only adds to one.
 async fn best_rounds(book: &Book) -> [Duration; 4] {
     let mut best = [Duration::MAX; 4];
     for _ in 0..12 {
@@ -43,11 +43,11 @@ async fn best_rounds(book: &Book) -> [Duration; 4] {
         let claimed = book.store.claim_entries(&request(4)).await.unwrap();
         lap(0);
         assert_eq!(claimed.len(), 4);
-        let turn = book.turn().await;
+        let unsettled = book.unsettled().await;
         lap(1);
         let known = pages(1..=20);
         let settlement = Settlement { found: known, ..Settlement::default() };
-        book.store.settle(book.id, turn.crawl.version, settlement).await.unwrap();
+        book.store.settle_entries(book.id, unsettled.crawl.version, settlement).await.unwrap();
         lap(2);
         let back = claimed.iter().map(|one| (one.lease, AttemptEnd::HandBack)).collect();
         book.store.end_attempts(back).await.unwrap();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use store::Store;
 use store::crawls::{
     AttemptEnd, CancelOutcome, ClaimedEntry, Crawl, CrawlKind, CrawlState, EntryClaim, EntryKey, EntryLease,
-    Fate, NewCrawl, NewEntry, NewFate, Settled, Settlement, Turn,
+    Fate, NewCrawl, NewEntry, NewFate, Settled, Settlement, UnsettledCrawl,
 };
 use store::credits::NewReservation;
 use store::work::PlanSlots;
@@ -76,12 +76,12 @@ fn links(n: u64) -> Vec<NewEntry> {
     found
 }
 
-fn settlement(turn: &Turn) -> Settlement {
-    let mut settlement = Settlement { memory: turn.memory.clone(), ..Settlement::default() };
-    let follow = turn.crawl.kind == CrawlKind::Crawl;
-    let room = turn.crawl.limit.map(|limit| limit - turn.crawl.counts.completed);
+fn settlement(unsettled: &UnsettledCrawl) -> Settlement {
+    let mut settlement = Settlement { memory: unsettled.memory.clone(), ..Settlement::default() };
+    let follow = unsettled.crawl.kind == CrawlKind::Crawl;
+    let room = unsettled.crawl.limit.map(|limit| limit - unsettled.crawl.counts.completed);
     let mut completed = 0;
-    for entry in &turn.fetched {
+    for entry in &unsettled.fetched {
         let n = number_of(&entry.url);
         assert_eq!(entry.outcome.as_deref(), Some(&n.to_be_bytes()[..]), "the outcome of this very entry");
         let fate = fate(n);
@@ -111,7 +111,7 @@ struct Held {
 }
 
 impl Held {
-    fn take(&self, claimed: &[ClaimedEntry], most: usize) {
+    fn note_claimed(&self, claimed: &[ClaimedEntry], most: usize) {
         let mut now = self.now.lock().unwrap();
         for entry in claimed {
             let held = now.entry(entry.lease.crawl).or_default();
@@ -164,7 +164,7 @@ async fn work(store: Arc<dyn Store>, crawls: Arc<[Uuid]>, held: Arc<Held>, manne
     };
     loop {
         let claimed = store.claim_entries(&request).await.expect("a claim");
-        held.take(&claimed, manner.most);
+        held.note_claimed(&claimed, manner.most);
         tokio::task::yield_now().await;
         let ends = claimed.iter().map(|entry| (entry.lease, end_of(entry, manner))).collect();
         held.let_go(&claimed);
@@ -180,7 +180,7 @@ async fn work(store: Arc<dyn Store>, crawls: Arc<[Uuid]>, held: Arc<Held>, manne
         let mut live = 0;
         for crawl in crawls.iter() {
             let touched = claimed.is_empty() || claimed.iter().any(|entry| entry.lease.crawl == *crawl);
-            live += usize::from(!touched || settle(&*store, *crawl).await);
+            live += usize::from(!touched || settle_ready(&*store, *crawl).await);
         }
         if live == 0 {
             return;
@@ -189,15 +189,17 @@ async fn work(store: Arc<dyn Store>, crawls: Arc<[Uuid]>, held: Arc<Held>, manne
 }
 
 /// Settles what can be settled; whether the crawl is live.
-async fn settle(store: &dyn Store, crawl: Uuid) -> bool {
+async fn settle_ready(store: &dyn Store, crawl: Uuid) -> bool {
     loop {
-        let Some(turn) = store.turn(crawl, 16, HOUR).await.expect("a turn") else { return false };
-        assert_adds_up(&turn.crawl);
-        if turn.fetched.is_empty() {
+        let Some(unsettled) = store.unsettled_crawl(crawl, 16, HOUR).await.expect("unsettled entries") else {
+            return false;
+        };
+        assert_adds_up(&unsettled.crawl);
+        if unsettled.fetched.is_empty() {
             return true;
         }
-        let settlement = settlement(&turn);
-        match store.settle(crawl, turn.crawl.version, settlement).await.expect("a settlement") {
+        let settlement = settlement(&unsettled);
+        match store.settle_entries(crawl, unsettled.crawl.version, settlement).await.expect("a settlement") {
             Settled::Now(CrawlState::Active) | Settled::Overtaken => {}
             Settled::Now(_) => return false,
         }

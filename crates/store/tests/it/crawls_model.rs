@@ -2,7 +2,7 @@
 //! counters, the documents and the credits are what the rules say.
 
 use crate::crawls_ground::{batch, came_to_nothing, crawl, fetched, key, lists, page, request, skipped};
-use crate::crawls_modelled::{How, Modelled, Step, steps};
+use crate::crawls_modelled::{CrawlAction, How, Modelled, steps};
 use crate::ground::{HOUR, NOW, TestStore, a_moment, cases, team};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 on_both!(random_lives_of_crawls_match_the_model);
 
-const MOST_ATTEMPTS: u32 = 2;
+const MAX_ATTEMPTS: u32 = 2;
 /// Few, so that links lead to what is known.
 const KEYS: u64 = 14;
 
@@ -56,9 +56,9 @@ impl Life {
         }
     }
 
-    async fn step(&mut self, step: &Step) {
+    async fn step(&mut self, step: &CrawlAction) {
         match step {
-            Step::Start { is_batch, seed, count, limit, with_lists } => {
+            CrawlAction::Start { is_batch, seed, count, limit, with_lists } => {
                 let new = if *is_batch { batch(self.team) } else { crawl(self.team) };
                 let limit = limit.filter(|_| !is_batch);
                 let mut first = entries(*seed, *count);
@@ -71,31 +71,31 @@ impl Life {
                 modelled.end_if_done();
                 self.crawls.push(modelled);
             }
-            Step::Claim { limit, silent } => self.claim(*limit, *silent).await,
-            Step::End { which, how } => self.end(*which, *how).await,
-            Step::StaleEnd { which } => {
+            CrawlAction::Claim { limit, silent } => self.claim(*limit, *silent).await,
+            CrawlAction::End { which, how } => self.end(*which, *how).await,
+            CrawlAction::StaleEnd { which } => {
                 if !self.stale.is_empty() {
                     let lease = self.stale[which % self.stale.len()];
                     assert_eq!(self.store.end_attempts(vec![(lease, fetched(1))]).await.unwrap(), [false]);
                 }
             }
-            Step::Keep => self.keep().await,
-            Step::Settle { which, most, patient, seed, found, revive } => {
+            CrawlAction::Keep => self.keep().await,
+            CrawlAction::Settle { which, most, patient, seed, found, revive } => {
                 if let Some(place) = self.pick(*which) {
-                    self.settle(place, (*most, *patient), *seed, *found, *revive).await;
+                    self.settle_ready(place, (*most, *patient), *seed, *found, *revive).await;
                 }
             }
-            Step::Append { which, seed, count } => {
+            CrawlAction::Append { which, seed, count } => {
                 if let Some(place) = self.pick(*which) {
                     self.append(place, &entries(*seed, *count)).await;
                 }
             }
-            Step::Cancel { which } | Step::Fail { which } => {
+            CrawlAction::Cancel { which } | CrawlAction::Fail { which } => {
                 if let Some(place) = self.pick(*which) {
-                    self.stop(place, matches!(step, Step::Cancel { .. })).await;
+                    self.stop(place, matches!(step, CrawlAction::Cancel { .. })).await;
                 }
             }
-            Step::Sweep => self.sweep().await,
+            CrawlAction::Sweep => self.sweep().await,
         }
         self.drop_leases();
     }
@@ -158,7 +158,7 @@ impl Life {
         }
     }
 
-    async fn settle(
+    async fn settle_ready(
         &mut self,
         place: usize,
         (most, patient): (u32, bool),
@@ -167,15 +167,16 @@ impl Life {
         revive: bool,
     ) {
         let crawl = &mut self.crawls[place];
-        let turn = self.store.turn(crawl.id, most, if patient { HOUR } else { NOW }).await.unwrap();
-        let Some(turn) = turn else {
+        let unsettled =
+            self.store.unsettled_crawl(crawl.id, most, if patient { HOUR } else { NOW }).await.unwrap();
+        let Some(unsettled) = unsettled else {
             assert!(!crawl.is_live());
             return;
         };
-        let ready: Vec<u64> = turn.fetched.iter().map(|one| one.seq).collect();
+        let ready: Vec<u64> = unsettled.fetched.iter().map(|one| one.seq).collect();
         assert_eq!(ready, crawl.ready(most as usize, patient), "what can be settled");
         let mut fates = Vec::new();
-        for one in &turn.fetched {
+        for one in &unsettled.fetched {
             assert_eq!(one.has_document, crawl.entries[&one.seq].has_document);
             let fate = match (seed + one.seq) % 4 {
                 0 => Fate::Failed("e".into()),
@@ -183,7 +184,7 @@ impl Life {
                 _ if one.has_document || one.is_lists => Fate::Completed,
                 _ => Fate::Failed("nothing".into()),
             };
-            crawl.settle(one.seq, &fate);
+            crawl.settle_entry(one.seq, &fate);
             fates.push((one.seq, fate));
         }
         let revived = if revive { crawl.revive() } else { Vec::new() };
@@ -193,10 +194,10 @@ impl Life {
         let credits = i64::try_from(fates.len()).unwrap();
         self.used += credits;
         let settlement = Settlement { fates, found, revived, credits, ..Settlement::default() };
-        let version = turn.crawl.version;
-        let late = self.store.settle(crawl.id, version + 1, settlement.clone()).await.unwrap();
+        let version = unsettled.crawl.version;
+        let late = self.store.settle_entries(crawl.id, version + 1, settlement.clone()).await.unwrap();
         assert_eq!(late, Settled::Overtaken);
-        let settled = self.store.settle(crawl.id, version, settlement).await.unwrap();
+        let settled = self.store.settle_entries(crawl.id, version, settlement).await.unwrap();
         assert_eq!(settled, Settled::Now(crawl.state));
     }
 
@@ -233,7 +234,7 @@ impl Life {
 
     async fn sweep(&mut self) {
         a_moment().await;
-        let report = self.store.sweep_entries(MOST_ATTEMPTS).await.unwrap();
+        let report = self.store.sweep_entries(MAX_ATTEMPTS).await.unwrap();
         let (lost, held): (Vec<_>, Vec<_>) = self.held.drain(..).partition(|(_, silent)| *silent);
         self.held = held;
         let mut expected = CrawlSweep::default();
@@ -242,7 +243,7 @@ impl Life {
             let place = self.place(lease.crawl);
             let entry = self.crawls[place].entries.get_mut(&lease.seq).expect("a known entry");
             entry.has_document = false;
-            if entry.attempts >= MOST_ATTEMPTS {
+            if entry.attempts >= MAX_ATTEMPTS {
                 entry.state = EntryState::Fetched;
                 expected.abandoned += 1;
             } else {

@@ -7,7 +7,7 @@ use store::crawls::{CrawlKind, CrawlState, EntryCounts, EntryKey, EntryState, Fa
 use uuid::Uuid;
 
 #[derive(Debug, Clone)]
-pub enum Step {
+pub enum CrawlAction {
     Start { is_batch: bool, seed: u64, count: u64, limit: Option<u64>, with_lists: bool },
     Claim { limit: u32, silent: bool },
     End { which: usize, how: How },
@@ -28,7 +28,7 @@ pub enum How {
     HandBack,
 }
 
-pub fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub fn steps() -> impl Strategy<Value = Vec<CrawlAction>> {
     let how = prop_oneof![
         6 => Just(How::Document),
         1 => Just(How::Nothing),
@@ -39,20 +39,20 @@ pub fn steps() -> impl Strategy<Value = Vec<Step>> {
     let settle = (any::<usize>(), 1..5_u32, any::<bool>(), 0..20_u64, 0..5_u64, any::<bool>());
     let step = prop_oneof![
         2 => start.prop_map(|(is_batch, seed, count, limit, with_lists)| {
-            Step::Start { is_batch, seed, count, limit, with_lists }
+            CrawlAction::Start { is_batch, seed, count, limit, with_lists }
         }),
-        6 => (1..5_u32, prop::bool::weighted(0.25)).prop_map(|(limit, silent)| Step::Claim { limit, silent }),
-        10 => (any::<usize>(), how).prop_map(|(which, how)| Step::End { which, how }),
-        1 => any::<usize>().prop_map(|which| Step::StaleEnd { which }),
-        1 => Just(Step::Keep),
+        6 => (1..5_u32, prop::bool::weighted(0.25)).prop_map(|(limit, silent)| CrawlAction::Claim { limit, silent }),
+        10 => (any::<usize>(), how).prop_map(|(which, how)| CrawlAction::End { which, how }),
+        1 => any::<usize>().prop_map(|which| CrawlAction::StaleEnd { which }),
+        1 => Just(CrawlAction::Keep),
         7 => settle.prop_map(|(which, most, patient, seed, found, revive)| {
-            Step::Settle { which, most, patient, seed, found, revive }
+            CrawlAction::Settle { which, most, patient, seed, found, revive }
         }),
         1 => (any::<usize>(), 0..20_u64, 0..4_u64)
-            .prop_map(|(which, seed, count)| Step::Append { which, seed, count }),
-        1 => any::<usize>().prop_map(|which| Step::Cancel { which }),
-        1 => any::<usize>().prop_map(|which| Step::Fail { which }),
-        2 => Just(Step::Sweep),
+            .prop_map(|(which, seed, count)| CrawlAction::Append { which, seed, count }),
+        1 => any::<usize>().prop_map(|which| CrawlAction::Cancel { which }),
+        1 => any::<usize>().prop_map(|which| CrawlAction::Fail { which }),
+        2 => Just(CrawlAction::Sweep),
     ];
     vec(step, 1..50)
 }
@@ -151,7 +151,7 @@ impl Modelled {
         before.filter(|(_, one)| one.state == EntryState::Fetched).map(|(seq, _)| *seq).take(most).collect()
     }
 
-    pub fn settle(&mut self, seq: u64, fate: &Fate) {
+    pub fn settle_entry(&mut self, seq: u64, fate: &Fate) {
         let entry = self.entries.get_mut(&seq).expect("a known entry");
         entry.state = match fate {
             Fate::Completed => EntryState::Completed,

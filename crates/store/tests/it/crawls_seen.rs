@@ -30,8 +30,8 @@ async fn documents_come_in_pages(ground: TestStore) {
     ground.store.end_attempts(ends.collect()).await.unwrap();
     book.settle_all(Vec::new()).await;
     assert_eq!(book.crawl().await.bytes, 470);
-    let read = async |after, limit, most_bytes| -> Vec<(u64, usize)> {
-        let found = ground.store.crawl_documents(book.id, after, limit, most_bytes).await.unwrap();
+    let read = async |after, limit, max_bytes| -> Vec<(u64, usize)> {
+        let found = ground.store.crawl_documents(book.id, after, limit, max_bytes).await.unwrap();
         found.iter().map(|one| (one.number, one.body.len())).collect()
     };
     assert_eq!(read(0, 10, u64::MAX).await, [(1, 100), (2, 50), (3, 300), (4, 20)]);
@@ -109,9 +109,9 @@ async fn starting_is_told_of_and_wakes(ground: TestStore) {
         ..Settlement::default()
     };
     let version = book.crawl().await.version;
-    let late = ground.store.settle(book.id, version + 1, settlement.clone()).await.unwrap();
+    let late = ground.store.settle_entries(book.id, version + 1, settlement.clone()).await.unwrap();
     assert_eq!(late, Settled::Overtaken);
-    assert_eq!(book.settle(settlement).await, Settled::Now(CrawlState::Completed));
+    assert_eq!(book.settle_entries(settlement).await, Settled::Now(CrawlState::Completed));
     assert_eq!(book.told().await, ["crawl.page", "crawl.note", "crawl.completed"]);
 }
 

@@ -60,9 +60,9 @@ async fn a_limit_is_exact_whatever_the_concurrency(ground: TestStore) {
             for one in claimed.iter().rev() {
                 assert!(book.end(one, fetched(one.lease.seq)).await);
             }
-            let turn = book.turn().await;
+            let unsettled = book.unsettled().await;
             let found =
-                turn.fetched.iter().flat_map(|one| pages([one.seq * 2 + 5, one.seq * 2 + 6])).collect();
+                unsettled.fetched.iter().flat_map(|one| pages([one.seq * 2 + 5, one.seq * 2 + 6])).collect();
             book.settle_by(fate, found).await;
             rounds += 1;
             assert!(rounds < 100, "the crawl comes to an end");
@@ -116,7 +116,7 @@ async fn a_host_keeps_its_pace_over_all_crawls(ground: TestStore) {
         assert!(start.elapsed() >= MEASURED * (starts - 1), "start {starts} after {:?}", start.elapsed());
     }
     two.audit().await;
-    assert_eq!((one.turn().await.fetched.len(), two.turn().await.fetched.len()), (2, 2));
+    assert_eq!((one.unsettled().await.fetched.len(), two.unsettled().await.fetched.len()), (2, 2));
     // Without a gap, all at once.
     ground.store.set_pace(HOST, Pace::default()).await.unwrap();
     let free = Book::start(&ground, crawl(ground.team), pages(1..=5)).await;

@@ -127,7 +127,7 @@ async fn private_crawl(ground: &TestStore, retain_for: std::time::Duration) {
         deliveries: vec![told],
         ..Settlement::default()
     };
-    book.settle(settlement).await;
+    book.settle_entries(settlement).await;
     assert_eq!(book.told().await.len(), 1);
 }
 

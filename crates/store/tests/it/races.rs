@@ -7,11 +7,12 @@ use crate::ground::{HOUR, TestStore, cases, team};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::collections::HashSet;
 use std::sync::Arc;
+use store::CreditStore;
 use store::Store;
 use store::admission::Admission;
 use store::agents::{NewRun, StartedRun};
 use store::crawls::{Appended, EntryClaim, NewCrawl, StartedCrawl};
-use store::credits::{Credits, NewReservation};
+use store::credits::NewReservation;
 use store::work::PlanSlots;
 use uuid::Uuid;
 
@@ -52,13 +53,13 @@ where
     T: Send + 'static,
     R: Future<Output = T> + Send + 'static,
 {
-    let gate = Arc::new(tokio::sync::Barrier::new(CLIENTS));
+    let barrier = Arc::new(tokio::sync::Barrier::new(CLIENTS));
     let mut running = Vec::with_capacity(CLIENTS);
     for n in 0..CLIENTS {
-        let (store, gate) = (stores[n % 2].clone(), gate.clone());
+        let (store, barrier) = (stores[n % 2].clone(), barrier.clone());
         let run = client(store, n);
         running.push(tokio::spawn(async move {
-            gate.wait().await;
+            barrier.wait().await;
             run.await
         }));
     }
@@ -84,7 +85,8 @@ async fn the_last_credits(ground: TestStore) {
             store.charge(id, amount - 1).await.unwrap();
             // Two close what one reserved: only one of them may release it.
             let other = store.clone();
-            let (first, second) = tokio::join!(Credits::close(&*store, id), Credits::close(&*other, id));
+            let (first, second) =
+                tokio::join!(CreditStore::close(&*store, id), CreditStore::close(&*other, id));
             assert!(first.unwrap() != second.unwrap(), "closed exactly once");
             Some(())
         })

@@ -23,8 +23,8 @@ on_both!(
 const MARK: &str = "t0p-s3cret";
 /// The columns that hold secrets, and whether they are text.
 const COLUMNS: [(&str, &str, bool); 6] = [
-    ("crawl_luggage", "request", true),
-    ("agent_luggage", "request", true),
+    ("crawl_payloads", "request", true),
+    ("run_payloads", "request", true),
     ("deliveries", "target", true),
     ("webhook_secrets", "secret", true),
     ("profiles", "state", false),
@@ -51,7 +51,7 @@ async fn plant(ground: &TestStore) -> Planted {
     store.first_webhook_secret(ground.team, MARK).await.unwrap();
     let lease = store.acquire_profile(ground.team, "shop", HOUR).await.unwrap().unwrap();
     assert!(store.save_profile(&lease, MARK.into()).await.unwrap());
-    let server_secret = store.secret("files").await.unwrap();
+    let server_secret = store.server_secret("files").await.unwrap();
     Planted { crawl, run: run_id, server_secret }
 }
 
@@ -63,7 +63,7 @@ async fn everything_is_read(store: &dyn Store, team: Uuid, planted: &Planted) {
     assert!(run.request.contains(MARK), "{}", run.request);
     assert_eq!(store.webhook_secrets(team).await.unwrap()[0].secret, MARK);
     assert_eq!(store.profile(team, "shop").await.unwrap().as_deref(), Some(MARK.as_bytes()));
-    assert_eq!(store.secret("files").await.unwrap(), planted.server_secret);
+    assert_eq!(store.server_secret("files").await.unwrap(), planted.server_secret);
     let mut claimed = store.claim_deliveries(10, HOUR).await.unwrap();
     let (lease, delivery) = claimed.pop().expect("the delivery is due");
     assert!(delivery.target.contains(MARK), "{}", delivery.target);
@@ -125,7 +125,8 @@ async fn a_value_that_was_moved_to_another_row_is_not_read(ground: TestStore) {
     let (one, two) = (first.id, second.id);
     ground.store.start_crawl(first, pages([1])).await.unwrap();
     ground.store.start_crawl(second, pages([1])).await.unwrap();
-    run_sql(&ground.url, "UPDATE crawl_luggage SET request = (SELECT min(request) FROM crawl_luggage)").await;
+    run_sql(&ground.url, "UPDATE crawl_payloads SET request = (SELECT min(request) FROM crawl_payloads)")
+        .await;
     let mut requests = Vec::new();
     for id in [one, two] {
         requests.push(ground.store.crawl(ground.team, id).await.unwrap().unwrap().request);
@@ -153,8 +154,8 @@ async fn rows_from_before_are_read_and_encrypted_at_the_next_start(ground: TestS
     let mut planted = plant(&ground).await;
     // As a version without encryption left it.
     run_sql(&ground.url, "DELETE FROM secret_keys").await;
-    run_sql(&ground.url, "UPDATE crawl_luggage SET request = '{\"a\":\"t0p-s3cret\"}'").await;
-    run_sql(&ground.url, "UPDATE agent_luggage SET request = '{\"b\":\"t0p-s3cret\"}'").await;
+    run_sql(&ground.url, "UPDATE crawl_payloads SET request = '{\"a\":\"t0p-s3cret\"}'").await;
+    run_sql(&ground.url, "UPDATE run_payloads SET request = '{\"b\":\"t0p-s3cret\"}'").await;
     run_sql(&ground.url, "UPDATE deliveries SET target = '{\"c\":\"t0p-s3cret\"}'").await;
     run_sql(&ground.url, "UPDATE webhook_secrets SET secret = 't0p-s3cret'").await;
     let bytes = if ground.store.backend() == "sqlite" {
@@ -212,7 +213,7 @@ async fn a_key_is_changed_without_losing_anything(ground: TestStore) {
     let secrets = only_new.webhook_secrets(ground.team).await.unwrap();
     assert_eq!(secrets.iter().map(|one| one.secret.as_str()).collect::<Vec<_>>(), ["newer", MARK]);
     assert_eq!(only_new.profile(ground.team, "shop").await.unwrap().as_deref(), Some(MARK.as_bytes()));
-    assert_eq!(only_new.secret("files").await.unwrap(), planted.server_secret);
+    assert_eq!(only_new.server_secret("files").await.unwrap(), planted.server_secret);
 }
 
 async fn a_lost_key_costs_what_it_encrypted_and_nothing_else(ground: TestStore) {
@@ -226,7 +227,7 @@ async fn a_lost_key_costs_what_it_encrypted_and_nothing_else(ground: TestStore) 
     assert_eq!(store.run(ground.team, planted.run).await.unwrap().unwrap().request, "");
     assert_eq!(store.claim_deliveries(10, HOUR).await.unwrap()[0].1.target, "");
     assert_eq!(store.profile(ground.team, "shop").await.unwrap(), None);
-    assert_ne!(store.secret("files").await.unwrap(), planted.server_secret);
+    assert_ne!(store.server_secret("files").await.unwrap(), planted.server_secret);
     assert!(store.webhook_secrets(ground.team).await.unwrap().is_empty());
     assert_eq!(store.first_webhook_secret(ground.team, "next").await.unwrap()[0].secret, "next");
     assert_eq!(store::reset_secrets(&lost).await.unwrap(), Resealed::default(), "once is enough");
@@ -240,7 +241,7 @@ async fn without_a_key_nothing_secret_is_written_or_read(ground: TestStore) {
     assert!(store.team(ground.team).await.unwrap().is_some(), "everything else works");
     let misuse = |error: StoreError| assert!(matches!(error, StoreError::Misuse(_)), "{error}");
     misuse(store.crawl(ground.team, planted.crawl).await.unwrap_err());
-    misuse(store.secret("files").await.unwrap_err());
+    misuse(store.server_secret("files").await.unwrap_err());
     misuse(store.start_crawl(crawl(ground.team), pages([1])).await.unwrap_err());
     misuse(store.rotate_webhook_secret(ground.team, "x", HOUR).await.unwrap_err());
 }

@@ -118,12 +118,22 @@ pub enum TraceFact {
         tool_call_id: Uuid,
         #[serde(rename = "toolName")]
         tool_name: String,
-        result: Value,
+        #[schema(value_type = Value)]
+        result: ToolCallResult,
     },
     #[serde(rename = "artifact.updated")]
     ArtifactUpdated { artifact: ArtifactChange },
     #[serde(rename = "error.occurred")]
     ErrorOccurred { error: TraceError },
+}
+
+/// How a tool call ended: in JSON the output itself, or an object whose `error` says what went wrong. No tool
+/// has an output with a field of that name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ToolCallResult {
+    Error { error: String },
+    Output(Value),
 }
 
 /// An artifact that changed; its snapshot has the new content.
@@ -201,10 +211,21 @@ mod tests {
         let done = TraceFact::ToolCallFinished {
             tool_call_id: Uuid::nil(),
             tool_name: "x".into(),
-            result: Value::Null,
+            result: ToolCallResult::Output(Value::Null),
         };
         assert!(serde_json::to_value(body(done)).unwrap().as_object().unwrap().contains_key("result"));
         let started = serde_json::to_value(body(TraceFact::RunStarted {})).unwrap();
         assert_eq!(started["type"], "run.started");
+    }
+
+    #[test]
+    fn a_failed_call_is_told_from_one_with_a_result() {
+        let read = |value: Value| {
+            let result: ToolCallResult = serde_json::from_value(value.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&result).unwrap(), value, "written as it was read");
+            matches!(result, ToolCallResult::Error { .. })
+        };
+        assert!(read(json!({ "error": "this page was not read" })));
+        assert!(!read(json!({ "recorded": ["/a"], "refused": [] })) && !read(Value::Null));
     }
 }

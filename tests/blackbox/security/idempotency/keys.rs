@@ -78,7 +78,7 @@ while time.time() < end:
     try:
         with sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True, timeout=0.1) as db:
             while time.time() < end:
-                if db.execute("SELECT count(*) FROM claims").fetchone()[0]:
+                if db.execute("SELECT count(*) FROM idempotency_keys").fetchone()[0]:
                     sys.exit(0)
                 time.sleep(0.002)
     except sqlite3.OperationalError:

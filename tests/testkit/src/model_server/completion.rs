@@ -23,7 +23,7 @@ impl Completion {
         Self { text, finish: "stop", input, ..Self::default() }
     }
 
-    pub fn of(response: ScriptedResponse, input: usize) -> Self {
+    pub fn from_script(response: ScriptedResponse, input: usize) -> Self {
         let plain = Self { finish: "stop", input, ..Self::default() };
         match response {
             ScriptedResponse::Text(text) => Self { text, ..plain },

@@ -19,11 +19,11 @@ struct Request {
 
 /// Reads one request and responds to it. The client may disconnect at any moment.
 pub fn serve(state: &ServerState, stream: &TcpStream) {
-    let Ok(Some(request)) = read(stream) else { return };
+    let Ok(Some(request)) = read_request(stream) else { return };
     let _ = answer(state, stream, request);
 }
 
-fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
+fn read_request(stream: &TcpStream) -> io::Result<Option<Request>> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line)?;
@@ -119,7 +119,7 @@ fn send_scripted(
         ScriptedResponse::HangUpAfter(text) => Completion::of_text(text, input).begin(stream, streamed),
         ScriptedResponse::Huge(bytes) => Completion::huge(stream, streamed, bytes),
         response => {
-            let answer = Completion::of(response, input);
+            let answer = Completion::from_script(response, input);
             if streamed {
                 answer.stream(stream)
             } else {

@@ -6,7 +6,7 @@ use model::chat::Finish;
 #[tokio::test]
 async fn repairs_are_bounded() {
     let wrong = || calls(&[("finish", json!({ "data": { "title": 3 } }))]);
-    let played = play(&wants_title(), vec![calls(&[read(HOME)]), wrong()]).await;
+    let played = play(&wants_title(), vec![calls(&[read_call(HOME)]), wrong()]).await;
     assert_eq!(played.journal.results("finish").len(), 3);
     assert!(
         matches!(played.ended, BrainOutcome::Answered { note: Some(_), .. } | BrainOutcome::Failed { .. }),
@@ -17,7 +17,7 @@ async fn repairs_are_bounded() {
 
 #[tokio::test]
 async fn words_without_a_call_are_answered_with_a_reminder() {
-    let lines = vec![says("I will think about it."), calls(&[read(HOME)]), calls(&[finish()])];
+    let lines = vec![says("I will think about it."), calls(&[read_call(HOME)]), calls(&[finish()])];
     let played = play(&wants_title(), lines).await;
     assert_eq!(data(&played.ended)["title"], "Tern");
     let second = &played.script.asks()[1];
@@ -35,7 +35,7 @@ async fn a_model_that_only_talks_is_given_up() {
 
 #[tokio::test]
 async fn a_model_that_loops_is_stopped() {
-    let played = play(&wants_title(), vec![calls(&[read(HOME)])]).await;
+    let played = play(&wants_title(), vec![calls(&[read_call(HOME)])]).await;
     assert!(played.script.asks().len() <= 5, "{}", played.script.asks().len());
     assert_eq!(played.web.requests(), [HOME]);
     assert!(
@@ -47,7 +47,7 @@ async fn a_model_that_loops_is_stopped() {
 async fn a_model_that_never_finishes_runs_out_of_steps() {
     let mut lines: Vec<_> =
         (0..200).map(|n| calls(&[("calculate", json!({ "expression": format!("{n}+1") }))])).collect();
-    lines.insert(0, calls(&[read(HOME)]));
+    lines.insert(0, calls(&[read_call(HOME)]));
     let played = play(&Task { effort: Some(crate::Effort::Low), ..wants_title() }, lines).await;
     assert_eq!(played.script.asks().len(), 12);
     assert!(matches!(&played.ended, BrainOutcome::Answered { note: Some(_), .. }));
@@ -59,7 +59,7 @@ async fn a_model_that_never_finishes_runs_out_of_steps() {
 async fn unknown_tools_and_broken_arguments_are_answered() {
     let lines = vec![
         calls(&[("send_mail", json!({ "to": "x" })), ("scrape", json!("{\"url\": "))]),
-        calls(&[read(HOME)]),
+        calls(&[read_call(HOME)]),
         calls(&[finish()]),
     ];
     let played = play(&wants_title(), lines).await;
@@ -76,7 +76,8 @@ async fn unknown_tools_and_broken_arguments_are_answered() {
 #[tokio::test]
 async fn only_so_many_calls_are_done_of_one_answer() {
     let many: Vec<_> = (0..20).map(|n| ("calculate", json!({ "expression": format!("{n}*2") }))).collect();
-    let played = play(&wants_title(), vec![calls(&many), calls(&[read(HOME)]), calls(&[finish()])]).await;
+    let played =
+        play(&wants_title(), vec![calls(&many), calls(&[read_call(HOME)]), calls(&[finish()])]).await;
     assert_eq!(played.journal.results("calculate").len(), 8);
     let answered =
         played.script.asks()[1].messages.iter().filter(|m| matches!(m, Message::ToolResult { .. })).count();
@@ -91,7 +92,7 @@ async fn failures_of_the_server_are_survived_once() {
         ChatError::InvalidResponse("html".to_owned()),
         ChatError::Unreachable("refused".to_owned()),
     ] {
-        let lines = vec![Err(error.clone()), calls(&[read(HOME)]), calls(&[finish()])];
+        let lines = vec![Err(error.clone()), calls(&[read_call(HOME)]), calls(&[finish()])];
         let played = play(&wants_title(), lines).await;
         assert_eq!(data(&played.ended)["title"], "Tern");
         let played = play(&wants_title(), vec![Err(error)]).await;
@@ -163,7 +164,8 @@ async fn a_cut_answer_is_asked_for_again() {
         finish: Finish::Length,
         ..ChatResponse::default()
     });
-    let played = play(&wants_title(), vec![cut(), cut_call, calls(&[read(HOME)]), calls(&[finish()])]).await;
+    let played =
+        play(&wants_title(), vec![cut(), cut_call, calls(&[read_call(HOME)]), calls(&[finish()])]).await;
     assert_eq!(data(&played.ended)["title"], "Tern");
     assert!(
         matches!(played.script.asks()[1].messages.last(), Some(Message::User(text)) if text.contains("cut"))
@@ -185,7 +187,7 @@ async fn a_chat_goes_on_without_its_model() {
 #[tokio::test]
 async fn no_credits_at_all_is_said_so() {
     let broke = Task { max_credits: 0, ..wants_title() };
-    let played = play_on(web(), &broke, ScriptedChat::new(vec![calls(&[read(HOME)])]), 1_000).await;
+    let played = play_on(web(), &broke, ScriptedChat::new(vec![calls(&[read_call(HOME)])]), 1_000).await;
     assert_eq!(played.ended, BrainOutcome::OutOfCredits { partial: None });
     assert!(played.web.requests().is_empty());
 }

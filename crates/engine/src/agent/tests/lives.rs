@@ -1,6 +1,6 @@
 //! Every way a run can end.
 
-use super::{Fixture, LEASE, Play, Scripted, end, outcomes};
+use super::{AgentFixture, LEASE, Play, Scripted, end, outcomes};
 use crate::agent::{MAX_LOST_WORKERS, sweep_runs};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ use wire::agent::{TraceEvent, TraceFact};
 
 #[tokio::test]
 async fn an_answer_is_told_kept_and_paid_for() {
-    let fixture = Fixture::open().await;
+    let fixture = AgentFixture::open().await;
     let _worker = fixture.worker(&Scripted::new(Play::Answer));
     let started =
         fixture.asked(json!({ "prompt": "what", "maxCredits": 10, "effort": "low" })).await.unwrap();
@@ -36,7 +36,7 @@ async fn an_answer_is_told_kept_and_paid_for() {
 
 #[tokio::test]
 async fn what_a_brain_forgets_to_end_is_ended() {
-    let fixture = Fixture::open().await;
+    let fixture = AgentFixture::open().await;
     let _worker = fixture.worker(&Scripted::new(Play::Forget));
     let id = fixture.start(json!({ "prompt": "what" })).await;
     assert_eq!(fixture.ended(id).await.status, "completed");
@@ -48,7 +48,7 @@ async fn what_a_brain_forgets_to_end_is_ended() {
 
 #[tokio::test]
 async fn a_hanging_run_is_cancelled_at_once() {
-    let fixture = Fixture::open().await;
+    let fixture = AgentFixture::open().await;
     let brain = Scripted::new(Play::Hang);
     let _worker = fixture.worker(&brain);
     let id = fixture.start(json!({ "prompt": "what", "schema": { "type": "array" } })).await;
@@ -77,7 +77,7 @@ async fn a_hanging_run_is_cancelled_at_once() {
 
 #[tokio::test]
 async fn the_budget_holds_and_nothing_is_charged() {
-    let fixture = Fixture::open().await;
+    let fixture = AgentFixture::open().await;
     let _worker = fixture.worker(&Scripted::new(Play::Spend));
     for most in [1, 7] {
         let id = fixture.start(json!({ "prompt": "what", "maxCredits": most })).await;
@@ -103,7 +103,7 @@ async fn the_budget_holds_and_nothing_is_charged() {
 
 #[tokio::test]
 async fn refusals_and_panics_are_ends_too() {
-    let fixture = Fixture::open().await;
+    let fixture = AgentFixture::open().await;
     for (play, code, retryable) in [(Play::Refuse, "refused", false), (Play::Panic, "internal", true)] {
         let worker = fixture.worker(&Scripted::new(play));
         let id = fixture.start(json!({ "prompt": "what" })).await;
@@ -120,7 +120,7 @@ async fn refusals_and_panics_are_ends_too() {
 
 #[tokio::test]
 async fn a_run_has_so_much_time_and_no_more() {
-    let fixture = Fixture::on_plan("unlimited", Duration::from_millis(300)).await;
+    let fixture = AgentFixture::on_plan("unlimited", Duration::from_millis(300)).await;
     let _worker = fixture.worker(&Scripted::new(Play::Hang));
     let id = fixture.start(json!({ "prompt": "what" })).await;
     let status = fixture.ended(id).await;
@@ -131,7 +131,7 @@ async fn a_run_has_so_much_time_and_no_more() {
 
 #[tokio::test]
 async fn a_lost_run_goes_on_from_its_checkpoint() {
-    let fixture = Fixture::open().await;
+    let fixture = AgentFixture::open().await;
     let hangs = Scripted::new(Play::Hang);
     let lost = fixture.worker(&hangs);
     let id = fixture.start(json!({ "prompt": "what" })).await;
@@ -152,7 +152,7 @@ async fn a_lost_run_goes_on_from_its_checkpoint() {
 
 #[tokio::test]
 async fn a_worker_that_stops_hands_its_runs_back() {
-    let fixture = Fixture::open().await;
+    let fixture = AgentFixture::open().await;
     let hangs = Scripted::new(Play::Hang);
     let worker = fixture.worker(&hangs);
     let id = fixture.start(json!({ "prompt": "what" })).await;
@@ -161,7 +161,7 @@ async fn a_worker_that_stops_hands_its_runs_back() {
     }
     worker.retire().await;
     let run = fixture.store.run(fixture.caller.team, id).await.unwrap().unwrap();
-    assert_eq!((run.state, run.lost), (RunState::Queued, 0));
+    assert_eq!((run.state, run.lost_leases), (RunState::Queued, 0));
     let _worker = fixture.worker(&Scripted::new(Play::Answer));
     assert_eq!(fixture.ended(id).await.status, "completed");
     fixture.trace(id).await;
@@ -169,7 +169,7 @@ async fn a_worker_that_stops_hands_its_runs_back() {
 
 #[tokio::test]
 async fn a_run_that_kills_its_workers_ends_honestly() {
-    let fixture = Fixture::open().await;
+    let fixture = AgentFixture::open().await;
     let id = fixture.start(json!({ "prompt": "what" })).await;
     for _ in 0..=MAX_LOST_WORKERS {
         let hangs = Scripted::new(Play::Hang);
@@ -193,7 +193,7 @@ async fn a_run_that_kills_its_workers_ends_honestly() {
 
 #[tokio::test]
 async fn what_waits_is_cancelled_without_a_worker() {
-    let fixture = Fixture::open().await;
+    let fixture = AgentFixture::open().await;
     let id = fixture.start(json!({ "prompt": "what" })).await;
     fixture.agents.cancel(&fixture.caller, RunKind::Agent, id).await.unwrap();
     let status = fixture.agents.status(&fixture.caller, id).await.unwrap();
@@ -204,7 +204,7 @@ async fn what_waits_is_cancelled_without_a_worker() {
 
 #[tokio::test]
 async fn a_trace_has_an_end_however_much_is_said() {
-    let fixture = Fixture::open().await;
+    let fixture = AgentFixture::open().await;
     let _worker = fixture.worker(&Scripted::new(Play::Chatter));
     let id = fixture.start(json!({ "prompt": "what" })).await;
     assert_eq!(fixture.ended(id).await.error.as_deref(), Some("said enough"));
@@ -216,7 +216,7 @@ async fn a_trace_has_an_end_however_much_is_said() {
 
 #[tokio::test]
 async fn a_thread_remembers_and_has_one_run_at_a_time() {
-    let fixture = Fixture::open().await;
+    let fixture = AgentFixture::open().await;
     let brain = Scripted::new(Play::Answer);
     let worker = fixture.worker(&brain);
     let first = fixture.asked(json!({ "prompt": "one", "effort": "high" })).await.unwrap();

@@ -4,16 +4,18 @@ mod lives;
 mod money;
 
 use super::{AgentTools, AgentWorker, Agents};
+use crate::cpu_pool::CpuPool;
 use crate::files::Files;
+use crate::models::Models;
+use crate::page_memory::PageMemory;
 use crate::plans::{Plan, Plans};
-use crate::scrape::cpu_pool::CpuPool;
-use crate::scrape::memory::PageMemory;
-use crate::scrape::{Ladder, Scraper};
+use crate::records::RecordWriter;
+use crate::scrape::Scraper;
 use crate::work::{LeaseTimes, WorkSlots};
-use crate::{Caller, Error, Limiter};
+use crate::{Caller, Error, Limiter, Services};
 use agent::{
     Actor, ActorRole, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent, AgentOutcome, Brain,
-    BrainOutcome, Change, Journal, Phase, Task, Web,
+    BrainOutcome, Change, Journal, Phase, Task, ToolCallResult, Web,
 };
 use net::{EgressAllow, EgressPolicy, Fetcher, FetcherSettings};
 use serde_json::{Value, json};
@@ -106,7 +108,7 @@ impl Brain for Scripted {
                 journal.record_event(&lead, progress).await;
                 assert!(journal.spend_credits(2).await);
                 journal.record_event(&lead, tool(call)).await;
-                let result = json!({ "title": "A" });
+                let result = ToolCallResult::Output(json!({ "title": "A" }));
                 journal
                     .record_event(&lead, AgentEvent::ToolFinished { call, tool: "scrape".into(), result })
                     .await;
@@ -167,16 +169,17 @@ impl Brain for Scripted {
     }
 }
 
-struct Fixture {
+struct AgentFixture {
     store: Arc<dyn Store>,
     agents: Arc<Agents>,
+    services: Services,
     scraper: Arc<Scraper>,
     caller: Arc<Caller>,
     plans: Plans,
     _folder: TempDir,
 }
 
-impl Fixture {
+impl AgentFixture {
     async fn open() -> Self {
         Self::with(Duration::from_mins(1)).await
     }
@@ -203,20 +206,30 @@ impl Fixture {
         let caller = Arc::new(Caller::new(team, None, &plans));
         let allow = EgressAllow::default();
         let fetcher = Fetcher::new(FetcherSettings::new(EgressPolicy::new(allow.clone()))).unwrap();
-        let memory = PageMemory::default().of_team(Uuid::nil());
-        let ladder = Ladder { fetcher, browsers: None, cpu_pool: CpuPool::new(), memory };
         let objects = Objects::open(&ObjectPlace::Folder(folder.join("objects")), store.clone()).unwrap();
         let files = Files::open(store.as_ref(), objects).await.unwrap();
-        let gate = Limiter::new(store.clone());
-        let scraper = Arc::new(Scraper::new(ladder, allow.clone(), store.clone(), gate, files));
+        let services = Services {
+            store: store.clone(),
+            limiter: Limiter::new(store.clone()),
+            fetcher,
+            browsers: None,
+            cpu_pool: CpuPool::new(),
+            page_memory: PageMemory::default(),
+            models: Models::default(),
+            files: Arc::new(files),
+            records: RecordWriter::start(store.clone()),
+            egress_allow: allow.clone(),
+        };
+        let scraper = Arc::new(Scraper::new(&services));
         let agents = Arc::new(Agents::new(store.clone(), allow, run_for));
-        Self { store, agents, scraper, caller, plans, _folder: folder }
+        Self { store, agents, services, scraper, caller, plans, _folder: folder }
     }
 
     fn worker(&self, brain: &Arc<Scripted>) -> RunningWorker {
         let (poll, grace) = (Duration::from_millis(20), Duration::from_millis(100));
         let times = LeaseTimes { lease: LEASE, poll, grace };
-        let tools = AgentTools { scraper: self.scraper.clone(), search: None, brain: brain.clone() };
+        let (services, scraper) = (self.services.clone(), self.scraper.clone());
+        let tools = AgentTools { services, scraper, search: None, brain: brain.clone() };
         let slots = WorkSlots::new(16).for_runs();
         let worker = AgentWorker::new(&self.agents, tools, &self.plans, slots, times);
         let stop = CancellationToken::new();

@@ -36,7 +36,7 @@ impl Way {
     }
 }
 
-async fn first_snapshot(fixture: &Fixture, id: Uuid) -> Option<String> {
+async fn first_snapshot(fixture: &AgentFixture, id: Uuid) -> Option<String> {
     let json = fixture.agents.trace(&fixture.caller, id, &TraceQuery::default()).await.unwrap();
     let trace: Value = serde_json::from_slice(&json).unwrap();
     let events = trace["events"].as_array().unwrap();
@@ -45,7 +45,7 @@ async fn first_snapshot(fixture: &Fixture, id: Uuid) -> Option<String> {
 }
 
 /// Runs to its end; on the way, what could be seen of the result.
-async fn run(fixture: &Fixture, way: Way) -> (Uuid, AgentStatus) {
+async fn run(fixture: &AgentFixture, way: Way) -> (Uuid, AgentStatus) {
     let brain = Scripted::new(way.play());
     let worker = fixture.worker(&brain);
     let id = fixture.start(json!({ "prompt": "what", "maxCredits": 50 })).await;
@@ -70,7 +70,7 @@ async fn results_of_a_limited_plan_are_handed_out_when_they_are_charged() {
         for way in Way::ALL {
             let time =
                 if way == Way::OutOfTime { Duration::from_millis(300) } else { Duration::from_mins(1) };
-            let fixture = Fixture::on_plan(plan, time).await;
+            let fixture = AgentFixture::on_plan(plan, time).await;
             let (id, status) = run(&fixture, way).await;
             let succeeded = way == Way::Answered;
             let what = format!("{way:?} on {plan}: {status:?}");

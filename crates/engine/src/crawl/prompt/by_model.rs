@@ -13,7 +13,7 @@ const RULES: &str = "You turn wishes about crawling a web site into options. Set
                      start. sitemap is include, only (nothing but the sitemap) or skip. crawlEntireDomain: also pages that do not lie \
                      below the start. delay is in seconds.";
 
-pub async fn read(
+pub async fn ask_model(
     chat: &dyn Chat,
     url: &str,
     prompt: &str,

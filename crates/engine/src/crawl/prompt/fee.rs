@@ -47,7 +47,7 @@ impl Fee {
 
     /// Charges what the model answered, and writes down that it was asked. An answer that is of no use costs
     /// nothing.
-    pub async fn settle(
+    pub async fn charge_prompt(
         mut self,
         caller: &Caller,
         asked: &CrawlRequest,

@@ -72,7 +72,7 @@ async fn understand(
 ) -> (CrawlOptions, Option<String>) {
     let mut why = "there is no language model here";
     if let Some(chat) = models.chat(Task::Extract) {
-        match by_model::read(chat.as_ref(), url, prompt, fits, Deadline::after(MODEL_TIMEOUT)).await {
+        match by_model::ask_model(chat.as_ref(), url, prompt, fits, Deadline::after(MODEL_TIMEOUT)).await {
             Ok(options) => return (options, None),
             Err(error) => {
                 tracing::warn!(%error, "the language model made no options of a prompt");
@@ -80,7 +80,7 @@ async fn understand(
             }
         }
     }
-    let options = rules::read(prompt);
+    let options = rules::parse_prompt(prompt);
     // Rules make nothing that a plan refuses; should they ever, the words are worth less than the crawl.
     let options = if fits(&options).is_ok() { options } else { CrawlOptions::default() };
     let read = if options == CrawlOptions::default() {

@@ -116,7 +116,7 @@ const WHOLE: &[&str] = &["entire", "whole", "complete", "full"];
 const SITES: &[&str] = &["site", "website", "domain", "host"];
 
 /// What a prompt says.
-pub fn read(prompt: &str) -> CrawlOptions {
+pub fn parse_prompt(prompt: &str) -> CrawlOptions {
     let words = words(prompt);
     let mut reading = Reading { words: &words, out: false, options: CrawlOptions::default() };
     for at in 0..words.len() {
@@ -277,7 +277,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn said(prompt: &str) -> Value {
-        serde_json::to_value(read(prompt)).unwrap()
+        serde_json::to_value(parse_prompt(prompt)).unwrap()
     }
 
     #[test]

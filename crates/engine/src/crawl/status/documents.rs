@@ -1,10 +1,10 @@
 //! Documents page by page, passed on as they are stored, without parsing them.
 
 use super::path;
+use crate::compression::unpack;
 use crate::crawl::start::Crawler;
-use crate::scrape::cache;
 use crate::{Error, from_store};
-use store::crawls::{Crawl, KeptDocument};
+use store::crawls::{Crawl, CrawlDocument};
 use wire::Kind;
 use wire::crawl::PageQuery;
 
@@ -86,7 +86,7 @@ impl Window {
 }
 
 impl Documents {
-    pub(super) fn fill(mut self, kept: &[KeptDocument]) -> Result<Self, Error> {
+    pub(super) fn fill(mut self, kept: &[CrawlDocument]) -> Result<Self, Error> {
         for document in kept {
             if self.json.len() >= MAX_PAGE_BYTES {
                 break;
@@ -103,8 +103,8 @@ impl Documents {
 }
 
 /// A document as JSON.
-pub(in crate::crawl) fn unpacked(document: &KeptDocument) -> Result<Vec<u8>, Error> {
-    cache::unpack(&document.body).map_err(|error| {
+pub(in crate::crawl) fn unpacked(document: &CrawlDocument) -> Result<Vec<u8>, Error> {
+    unpack(&document.body).map_err(|error| {
         tracing::error!(%error, url = document.url, "a stored document cannot be read");
         Error::already_logged(error)
     })

@@ -1,10 +1,10 @@
 use super::documents::MAX_PAGE_BYTES;
 use super::ledger::failure;
 use super::*;
+use crate::compression::pack;
 use crate::crawl::outcome::EntryError;
-use crate::scrape::cache;
+use store::crawls::CrawlDocument;
 use store::crawls::EntryCounts;
-use store::crawls::KeptDocument;
 
 fn crawl(state: CrawlState, counts: EntryCounts) -> Crawl {
     Crawl {
@@ -94,11 +94,11 @@ fn there_is_a_next_page_only_when_there_is_something_on_it() {
 
 #[test]
 fn a_page_ends_with_the_document_that_fills_it() {
-    let document = |number: u64, bytes: usize| KeptDocument {
+    let document = |number: u64, bytes: usize| CrawlDocument {
         number,
         seq: number,
         url: String::new(),
-        body: cache::pack(format!("\"{}\"", "x".repeat(bytes)).as_bytes()).unwrap(),
+        body: pack(format!("\"{}\"", "x".repeat(bytes)).as_bytes()).unwrap(),
     };
     let kept = [document(1, 10), document(2, MAX_PAGE_BYTES), document(3, 10)];
     let page = Documents::default().fill(&kept).unwrap();

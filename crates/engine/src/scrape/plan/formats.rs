@@ -279,7 +279,7 @@ fn pairs(options: &FormatObject, index: usize, issues: &mut Issues) -> Vec<(Stri
         return Vec::new();
     }
     for pair in &asked {
-        if let Err(error) = content::css::Selector::parse(&pair.selector) {
+        if let Err(error) = html::css::Selector::parse(&pair.selector) {
             issues.push(nested("formats", index, "selectors", &error.to_string()));
         }
     }

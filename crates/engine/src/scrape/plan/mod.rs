@@ -2,30 +2,27 @@
 //! request are reported at once, except those that make the rest meaningless.
 
 mod actions;
-mod allowed;
 mod formats;
 mod json_format;
 mod locale;
 mod page;
-mod rules;
+mod redaction;
 #[cfg(test)]
 mod tests;
 
-pub use allowed::{AddressRule, AllowedUrls, RefusedUrl, Stay};
 pub use formats::{AnswerFormat, Formats, TrackingFormat};
 pub use json_format::JsonFormat;
 pub use locale::PageLocale;
 pub use locale::resolve as resolve_locale;
 pub use page::{NamedLogins, NamedPage};
-pub use rules::HostRules;
-pub use rules::resolve as host_rules;
 
-use crate::Error;
+use crate::allowed_urls::AllowedUrls;
 use crate::models::Task;
+use crate::{Error, host_rules};
 use browser::Action;
-use content::redact::RedactOptions;
 use net::{CredentialScope, Credentials, Login};
 use std::time::Duration;
+use text::redact::RedactOptions;
 use url::Url;
 use wire::scrape::{ScrapeOptions, ScrapeRequest};
 use wire::{Issue, Issues, PathPart};
@@ -225,7 +222,10 @@ impl ScrapePlan {
             wait_for: millis(wait_for),
             actions,
             profile,
-            allowed: AllowedUrls::from_hosts(rules::resolve(asked.threat_protection.as_ref(), &mut issues)),
+            allowed: AllowedUrls::from_hosts(host_rules::resolve(
+                asked.threat_protection.as_ref(),
+                &mut issues,
+            )),
             fast: asked.fast_mode.unwrap_or(false),
             waits_for_browser: false,
         };
@@ -245,7 +245,7 @@ impl ScrapePlan {
             timeout: millis(timeout),
             private,
             check_injection: asked.check_prompt_injection.unwrap_or(false) || formats.check_injection,
-            redact: rules::redaction(asked.redact_pii.as_ref(), &mut issues),
+            redact: redaction::resolve(asked.redact_pii.as_ref(), &mut issues),
             audit: audit(asked, &mut issues),
             files_as_they_are: files_as_they_are(asked, &mut issues),
             formats,
@@ -385,7 +385,7 @@ fn selectors(issues: &mut Issues, field: &str, asked: Option<&Vec<String>>) -> V
         } else if selector.trim().is_empty() {
             None
         } else {
-            content::css::Selector::parse(selector).err().map(|error| error.to_string())
+            html::css::Selector::parse(selector).err().map(|error| error.to_string())
         };
         if let Some(wrong) = wrong {
             let path = vec![PathPart::Key(field.to_owned()), PathPart::Index(index)];

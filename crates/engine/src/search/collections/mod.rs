@@ -8,7 +8,8 @@ use super::feed::LocalIndex;
 use super::plan::credits;
 use crate::Error;
 use crate::callers::Caller;
-use crate::scrape::Scraper;
+use crate::credits::reserve_for_request;
+use crate::services::Services;
 use index::{IndexResults, Query};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -30,13 +31,13 @@ const RECORD_RETENTION: Duration = Duration::from_hours(24);
 /// The capability.
 #[derive(Debug, Clone)]
 pub struct Collections {
-    scraper: Arc<Scraper>,
+    services: Services,
     local: Arc<LocalIndex>,
 }
 
 impl Collections {
-    pub fn new(scraper: Arc<Scraper>, local: Arc<LocalIndex>) -> Self {
-        Self { scraper, local }
+    pub fn new(services: &Services, local: Arc<LocalIndex>) -> Self {
+        Self { services: services.clone(), local }
     }
 
     /// Searches developer sources for a caller, who pays for what is found.
@@ -74,7 +75,8 @@ impl Collections {
     }
 
     async fn reserve(&self, caller: &Caller, most: usize) -> Result<Option<Uuid>, Error> {
-        self.scraper.reserve(caller, credits(most), "search", SEARCH_TIMEOUT * 2).await
+        let store = self.services.store.as_ref();
+        reserve_for_request(store, caller, credits(most), "search", SEARCH_TIMEOUT * 2).await
     }
 
     async fn record(
@@ -103,7 +105,7 @@ impl Collections {
             private: caller.zero_data_retention,
             claim: None,
         };
-        self.scraper.record(record).await
+        self.services.records.record(record).await
     }
 }
 

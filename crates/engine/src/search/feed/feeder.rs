@@ -3,7 +3,7 @@
 //! commit was.
 
 use super::local::{LocalError, LocalIndex, blocking};
-use super::page::unpacked;
+use crate::search_page::unpacked;
 use crate::storage::Storage;
 use index::{Index, IndexEntry};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::search::{DELETED_PAGE_RETENTION, Feed, FeedEntry};
-use store::{Millis, Store};
+use store::{Millis, SearchStore};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -44,7 +44,7 @@ pub enum FeedError {
 impl FeedError {
     /// Another process of this machine writes to the folder, which is as good.
     pub fn is_elsewhere(&self) -> bool {
-        matches!(self, Self::Local(LocalError::Index(index::Error::Busy { .. })))
+        matches!(self, Self::Local(LocalError::Index(index::IndexError::Busy { .. })))
     }
 }
 
@@ -69,7 +69,7 @@ struct Note {
 #[derive(Clone)]
 pub struct Feeder {
     local: Arc<LocalIndex>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn SearchStore>,
     storage: Option<Arc<Storage>>,
 }
 
@@ -80,7 +80,7 @@ impl std::fmt::Debug for Feeder {
 }
 
 impl Feeder {
-    pub fn new(local: Arc<LocalIndex>, store: Arc<dyn Store>) -> Self {
+    pub fn new(local: Arc<LocalIndex>, store: Arc<dyn SearchStore>) -> Self {
         Self { local, store, storage: None }
     }
 
@@ -137,7 +137,7 @@ impl Feeder {
         }
     }
 
-    /// Reads the feed to its end; `told` hears of every batch. Fails with [`index::Error::Busy`] when another
+    /// Reads the feed to its end; `told` hears of every batch. Fails with [`index::IndexError::Busy`] when another
     /// process does this.
     pub async fn catch_up(&self, mut told: impl FnMut(Fed)) -> Result<Fed, FeedError> {
         let local = self.local.clone();

@@ -1,10 +1,11 @@
 //! The index follows the store: what comes, changes and goes, over restarts, other databases and other
 //! processes.
 
-use super::super::page::{WEB, to_new_search_page};
 use super::*;
+use crate::search_page::{WEB, to_new_search_page};
 use index::{Document, Query};
 use std::fs;
+use store::Store;
 use store::StoreOptions;
 use testkit::TempDir;
 

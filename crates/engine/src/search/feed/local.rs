@@ -1,8 +1,9 @@
 //! The index of this process: written to by one process of a machine, read by all that share its folder.
 
 use index::{Index, IndexResults, Options, Query, Status};
+use parking_lot::RwLock;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// Memory of the writer, at most: pages that come a few at a time take next to nothing of it, but a long way
 /// through the feed makes few large segments with it instead of many that are merged again and again.
@@ -14,7 +15,7 @@ pub enum LocalError {
     #[error("the local index is not open yet")]
     NotOpen,
     #[error(transparent)]
-    Index(#[from] index::Error),
+    Index(#[from] index::IndexError),
     #[error("the local index failed unexpectedly")]
     Panicked,
 }
@@ -45,7 +46,7 @@ impl LocalIndex {
         &self.folder
     }
 
-    /// Opens the folder for this process to write to; [`index::Error::Busy`] when another does.
+    /// Opens the folder for this process to write to; [`index::IndexError::Busy`] when another does.
     pub fn open_to_write(&self) -> Result<Arc<Index>, LocalError> {
         if let Some(open) = self.current().filter(|open| open.writes) {
             return Ok(open.index);
@@ -86,12 +87,12 @@ impl LocalIndex {
     }
 
     fn current(&self) -> Option<Open> {
-        self.open.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.open.read().clone()
     }
 
     fn set(&self, index: &Arc<Index>, writes: bool) {
         let open = Open { index: index.clone(), writes };
-        *self.open.write().unwrap_or_else(PoisonError::into_inner) = Some(open);
+        *self.open.write() = Some(open);
     }
 }
 

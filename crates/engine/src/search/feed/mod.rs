@@ -2,14 +2,11 @@
 //! answers searches has an index of them in a folder of its own, which follows the store's feed and can be
 //! thrown away at any time.
 //!
-//! [`page`] makes what is kept of a scraped page, [`local`] is the index of this process, [`feeder`] keeps it
-//! up to date.
+//! [`local`] is the index of this process, [`feeder`] keeps it up to date, [`import`] brings in pages from files.
 
 pub mod feeder;
 pub mod import;
 pub mod local;
-pub mod page;
-pub mod plain;
 
 pub use feeder::{Fed, FeedError, Feeder};
 pub use local::{LocalError, LocalIndex};

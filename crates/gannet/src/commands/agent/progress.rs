@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 use uuid::Uuid;
-use wire::agent::{TraceEvent, TraceFact};
+use wire::agent::{ToolCallResult, TraceEvent, TraceFact};
 
 const SPINNER: [char; 4] = ['|', '/', '-', '\\'];
 /// Update interval of the status line.
@@ -86,9 +86,10 @@ impl RunProgress {
             }
             TraceFact::ToolCallFinished { tool_call_id, tool_name, result } => {
                 let asked = self.open.remove(tool_call_id).unwrap_or_default();
-                let failed = result.get("error").and_then(Value::as_str);
-                let answer = failed.map(|error| format!("  — {error}")).unwrap_or_default();
-                let colour = if failed.is_some() { 33 } else { 32 };
+                let (colour, answer) = match result {
+                    ToolCallResult::Error { error } => (33, format!("  — {error}")),
+                    ToolCallResult::Output(_) => (32, String::new()),
+                };
                 Some((tool_word(tool_name), colour, format!("{asked}{answer}")))
             }
             TraceFact::ArtifactUpdated { artifact } => {

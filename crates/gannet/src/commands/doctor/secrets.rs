@@ -1,8 +1,8 @@
 //! Whether this process can decrypt the stored secrets of its database.
 
 use super::{CheckResult, CheckStatus};
+use crate::secret_keys;
 use crate::settings::Settings;
-use crate::{data_dir, secret_keys};
 
 pub async fn check(settings: &Settings) -> CheckResult {
     let part = "secrets";
@@ -14,7 +14,7 @@ pub async fn check(settings: &Settings) -> CheckResult {
 async fn check_keys(settings: &Settings) -> anyhow::Result<(CheckStatus, String)> {
     let keys = secret_keys::find(settings)?;
     // Another check reports a database that cannot be opened.
-    let known = store::secret_key_ids(&data_dir::store_options(settings)).await.unwrap_or_default();
+    let known = store::secret_key_ids(&settings.store_options()).await.unwrap_or_default();
     let Some(keys) = keys else {
         return Ok(if known.is_empty() {
             (

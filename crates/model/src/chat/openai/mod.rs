@@ -16,9 +16,9 @@ use super::fence::Fence;
 use super::{Abilities, Chat, ChatError, ChatRequest, ChatResponse};
 use dialect::Dialect;
 use net::{Credentials, Deadline, FetchError, Fetcher, Limits, Purpose, Request, StatusCode, retry_after};
+use parking_lot::Mutex;
 use response::ResponseCollector;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OnceCell, Semaphore};
 use url::Url;
@@ -90,11 +90,11 @@ impl OpenAi {
     }
 
     fn dialect(&self) -> Dialect {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.dialect.lock()
     }
 
     fn update_dialect(&self, change: impl FnOnce(&mut Dialect)) {
-        change(&mut self.dialect.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.dialect.lock());
     }
 
     /// Sends a request once, without the options that the server is known to reject.

@@ -8,7 +8,7 @@ use crate::pages::NewPage;
 use crate::rows::Columns;
 use crate::search::NewSearchPage;
 use crate::sql::crawls::standing::count_moves;
-use crate::sql::{Connection, Transaction, pages, search};
+use crate::sql::{SqlConnection, Transaction, pages, search};
 use crate::text::storable_or_none;
 use crate::work::LeaseStatus;
 use crate::{StoreResult, clock, weight};

@@ -7,10 +7,10 @@ use super::super::{PostgresStore, Tx};
 use super::lock_live;
 use crate::crawls::{ClaimedEntry, EntryClaim, EntryLease};
 use crate::ledger::choose::{Candidate, MAX_CANDIDATE_CRAWLS, Round};
-use crate::ledger::look::{Looking, QueuedEntry};
 use crate::ledger::rows;
+use crate::ledger::scan::{QueueScan, QueuedEntry};
 use crate::rows::Columns;
-use crate::sql::Connection;
+use crate::sql::SqlConnection;
 use crate::{Millis, StoreResult, clock};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use uuid::Uuid;
@@ -31,7 +31,7 @@ pub(super) async fn claim(store: &PostgresStore, request: &EntryClaim) -> StoreR
         }
         search.look(&mut tx, &mut round, &shares).await?;
     }
-    let claimed = search.take(&mut tx, request).await?;
+    let claimed = search.take_chosen(&mut tx, request).await?;
     tx.commit().await?;
     Ok(claimed)
 }
@@ -45,7 +45,7 @@ struct Finding {
     waiting: i64,
     /// Pages that may still be taken.
     pages: u64,
-    look_from: i64,
+    scan_from: i64,
     /// When the next look is worth its while, when that is not at once.
     next_at: Option<Millis>,
     /// Whether anything about the crawl is to be written.
@@ -96,7 +96,7 @@ impl ClaimSearch {
                 team: candidate.team,
                 waiting: row.int("waiting")?,
                 pages: candidate.pages,
-                look_from: candidate.look_from,
+                scan_from: candidate.scan_from,
                 next_at: None,
                 changed: false,
                 taken: Vec::new(),
@@ -109,54 +109,54 @@ impl ClaimSearch {
 
     /// Looks at crawls, each for its share.
     async fn look(&mut self, tx: &mut Tx, round: &mut Round, shares: &[(usize, u32)]) -> StoreResult<()> {
-        let mut looks: Vec<(usize, u32, Looking)> = Vec::with_capacity(shares.len());
+        let mut scans: Vec<(usize, u32, QueueScan)> = Vec::with_capacity(shares.len());
         for (place, share) in shares {
             let finding = &self.findings[*place];
-            looks.push((*place, *share, Looking::new(*share, finding.pages, finding.look_from, self.now)));
+            scans.push((*place, *share, QueueScan::new(*share, finding.pages, finding.scan_from, self.now)));
         }
-        let ask = |(place, _, looking): &(usize, u32, Looking)| (*place, 0, looking.window());
-        let mut windows = self.windows(tx, looks.iter().map(ask).collect()).await?;
+        let ask = |(place, _, scan): &(usize, u32, QueueScan)| (*place, 0, scan.window());
+        let mut windows = self.windows(tx, scans.iter().map(ask).collect()).await?;
         let mut further = HashMap::new();
-        for (place, _, looking) in &mut looks {
+        for (place, _, scan) in &mut scans {
             let window = self.free(windows.remove(place).unwrap_or_default());
-            if let Some(from) = looking.front(window) {
+            if let Some(from) = scan.front(window) {
                 further.insert(*place, from);
             }
-            self.paced.extend(looking.paced.iter().cloned());
+            self.paced.extend(scan.paced.iter().cloned());
         }
         if !further.is_empty() {
-            let ask = |(place, _, looking): &(usize, u32, Looking)| {
-                Some((*place, *further.get(place)?, looking.window()))
+            let ask = |(place, _, scan): &(usize, u32, QueueScan)| {
+                Some((*place, *further.get(place)?, scan.window()))
             };
-            let mut windows = self.windows(tx, looks.iter().filter_map(ask).collect()).await?;
-            for (place, _, looking) in &mut looks {
+            let mut windows = self.windows(tx, scans.iter().filter_map(ask).collect()).await?;
+            for (place, _, scan) in &mut scans {
                 if let Some(from) = further.get(place) {
                     let window = self.free(windows.remove(place).unwrap_or_default());
-                    looking.behind(*from, window);
-                    self.paced.extend(looking.paced.iter().cloned());
+                    scan.behind(*from, window);
+                    self.paced.extend(scan.paced.iter().cloned());
                 }
             }
         }
-        for (place, share, looking) in looks {
-            round.took(place, share, u32::try_from(looking.taken.len()).unwrap_or(u32::MAX));
-            self.note(place, looking);
+        for (place, share, scan) in scans {
+            round.took(place, share, u32::try_from(scan.taken.len()).unwrap_or(u32::MAX));
+            self.note(place, scan);
         }
         Ok(())
     }
 
-    fn note(&mut self, place: usize, looking: Looking) {
+    fn note(&mut self, place: usize, scan: QueueScan) {
         if !self.order.contains(&place) {
             self.order.push(place);
         }
-        let (look_from, next_at) = looking.next();
+        let (scan_from, next_at) = scan.next();
         let finding = &mut self.findings[place];
         finding.next_at = (next_at > self.now || self.crowded).then_some(next_at);
         finding.changed |=
-            !looking.taken.is_empty() || finding.next_at.is_some() || look_from != finding.look_from;
-        finding.look_from = look_from;
-        let pages = looking.taken.iter().filter(|entry| !entry.is_lists).count() as u64;
+            !scan.taken.is_empty() || finding.next_at.is_some() || scan_from != finding.scan_from;
+        finding.scan_from = scan_from;
+        let pages = scan.taken.iter().filter(|entry| !entry.is_lists).count() as u64;
         finding.pages = finding.pages.saturating_sub(pages);
-        finding.taken.extend(looking.taken);
+        finding.taken.extend(scan.taken);
     }
 
     /// Entries of hosts that gave what they may must wait for their gap.
@@ -195,7 +195,7 @@ impl ClaimSearch {
     }
 
     /// Takes what was chosen, less what belongs to crawls that have ended since.
-    async fn take(mut self, tx: &mut Tx, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
+    async fn take_chosen(mut self, tx: &mut Tx, request: &EntryClaim) -> StoreResult<Vec<ClaimedEntry>> {
         let wanted: BTreeSet<Uuid> =
             self.findings.iter().filter(|one| one.changed).map(|one| one.crawl).collect();
         if wanted.is_empty() {
@@ -238,12 +238,12 @@ impl ClaimSearch {
 
     async fn write_crawls(&self, tx: &mut Tx) -> StoreResult<()> {
         let changed: Vec<&Finding> = self.findings.iter().filter(|one| one.changed).collect();
-        tx.batch("crawls.looked", &changed)
+        tx.batch("crawls.scanned", &changed)
             .column(|one| one.crawl)
             .column(|one| one.of_pages())
             .column(|one| one.of_lists())
             .column(|one| one.waiting)
-            .column(|one| one.look_from)
+            .column(|one| one.scan_from)
             .column(|one| one.next_at)
             .execute(tx)
             .await?;

@@ -12,7 +12,7 @@ use crate::crawls::{AttemptEnd, ClaimedEntry, EntryClaim, EntryLease, Pace};
 use crate::ledger::fates::Judged;
 use crate::ledger::intake::NewLine;
 use crate::rows::Columns;
-use crate::sql::Connection;
+use crate::sql::SqlConnection;
 use crate::sql::crawls::CrawlBackend;
 use crate::text::storable;
 use crate::work::LeaseStatus;

@@ -3,7 +3,7 @@
 use super::super::PostgresStore;
 use crate::crawls::Pace;
 use crate::rows::Columns;
-use crate::sql::{Connection, Transaction};
+use crate::sql::{SqlConnection, Transaction};
 use crate::text::storable;
 use crate::{StoreResult, clock};
 
@@ -15,7 +15,7 @@ pub(super) async fn set(store: &PostgresStore, host: &str, pace: Pace) -> StoreR
     if before.is_some_and(|before| before > gap) {
         // Crawls that wait for the longer gap are worth a look. A claim that goes by it may be under way.
         tx.query("crawls.claim_lock").execute(&mut tx).await?;
-        tx.query("crawls.look_again").execute(&mut tx).await?;
+        tx.query("crawls.scan_again").execute(&mut tx).await?;
         tx.announce().await?;
     }
     tx.query("crawls.pace").bind(host).bind(gap).bind(clock::millis(pace.pause)).execute(&mut tx).await?;

@@ -1,6 +1,6 @@
 //! Leases of runs: claims, renewals, runs handed back.
 
-use super::super::{Backend, Connection, Transaction};
+use super::super::{Backend, SqlConnection, Transaction};
 use crate::agents::choose::choose;
 use crate::agents::rows;
 use crate::agents::{ClaimedRun, RunClaim, RunLease};
@@ -15,7 +15,7 @@ pub(super) async fn claim(store: &impl Backend, request: &RunClaim) -> StoreResu
     // write.
     let waiting = store
         .query("agents.waiting")
-        .bind(i64::from(request.most_lost))
+        .bind(i64::from(request.max_lost_leases))
         .fetch_optional(&mut store.reader())
         .await?;
     if request.limit == 0 || waiting.is_none() {
@@ -25,7 +25,7 @@ pub(super) async fn claim(store: &impl Backend, request: &RunClaim) -> StoreResu
     let now = tx.query("agents.claim_lock").fetch_one(&mut tx).await?.int("now")?;
     let candidates = tx
         .query("agents.candidates")
-        .bind(i64::from(request.most_lost))
+        .bind(i64::from(request.max_lost_leases))
         .bind(i64::from(request.limit))
         .fetch_all(&mut tx)
         .await?;

@@ -10,8 +10,8 @@ mod sweep;
 
 use super::Backend;
 use crate::agents::{
-    Agents, ClaimedRun, Event, NewEvent, NewRun, Run, RunCancel, RunClaim, RunEnd, RunKind, RunLease,
-    RunLuggage, RunStep, StartedRun, Thread,
+    ClaimedRun, Event, NewEvent, NewRun, Run, RunCancel, RunClaim, RunEnd, RunKind, RunLease, RunPayload,
+    RunStep, RunStore, StartedRun, Thread,
 };
 use crate::work::LeaseStatus;
 use crate::{Millis, StoreResult};
@@ -19,7 +19,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 #[async_trait::async_trait]
-impl<B: Backend> Agents for B {
+impl<B: Backend> RunStore for B {
     async fn start_run(&self, mut run: NewRun) -> StoreResult<StartedRun> {
         self.sealer().seal_run(&mut run)?;
         start::start(self, &run).await
@@ -59,8 +59,8 @@ impl<B: Backend> Agents for B {
         Ok(found)
     }
 
-    async fn run_luggage(&self, run: Uuid) -> StoreResult<Option<RunLuggage>> {
-        read::luggage(self, run).await
+    async fn run_payload(&self, run: Uuid) -> StoreResult<Option<RunPayload>> {
+        read::payload(self, run).await
     }
 
     async fn runs(
@@ -75,14 +75,8 @@ impl<B: Backend> Agents for B {
         Ok(found)
     }
 
-    async fn run_events(
-        &self,
-        run: Uuid,
-        after: u64,
-        limit: u32,
-        most_bytes: u64,
-    ) -> StoreResult<Vec<Event>> {
-        read::events(self, run, after, limit, most_bytes).await
+    async fn run_events(&self, run: Uuid, after: u64, limit: u32, max_bytes: u64) -> StoreResult<Vec<Event>> {
+        read::events(self, run, after, limit, max_bytes).await
     }
 
     async fn event_number(&self, run: Uuid, event: Uuid) -> StoreResult<Option<u64>> {
@@ -107,8 +101,8 @@ impl<B: Backend> Agents for B {
         sweep::take_back(self).await
     }
 
-    async fn stranded_runs(&self, most_lost: u32, limit: u32) -> StoreResult<Vec<Run>> {
-        let mut found = sweep::stranded(self, most_lost, limit).await?;
+    async fn stranded_runs(&self, max_lost_leases: u32, limit: u32) -> StoreResult<Vec<Run>> {
+        let mut found = sweep::stranded(self, max_lost_leases, limit).await?;
         self.sealer().open_runs(&mut found)?;
         Ok(found)
     }

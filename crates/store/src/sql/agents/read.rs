@@ -1,8 +1,8 @@
-//! Looking at runs, what they told, and threads.
+//! Reads runs, their events, and threads.
 
 use super::super::Backend;
 use crate::agents::rows;
-use crate::agents::{Event, Run, RunKind, RunLuggage, Thread};
+use crate::agents::{Event, Run, RunKind, RunPayload, Thread};
 use crate::rows::Columns;
 use crate::{Millis, StoreResult};
 use uuid::Uuid;
@@ -13,9 +13,9 @@ pub(super) async fn run(store: &impl Backend, team: Uuid, run: Uuid) -> StoreRes
     found.map(|row| rows::run(&row)).transpose()
 }
 
-pub(super) async fn luggage(store: &impl Backend, run: Uuid) -> StoreResult<Option<RunLuggage>> {
-    let found = store.query("agents.luggage").bind(run).fetch_optional(&mut store.reader()).await?;
-    found.map(|row| rows::luggage(&row)).transpose()
+pub(super) async fn payload(store: &impl Backend, run: Uuid) -> StoreResult<Option<RunPayload>> {
+    let found = store.query("agents.payload").bind(run).fetch_optional(&mut store.reader()).await?;
+    found.map(|row| rows::payload(&row)).transpose()
 }
 
 pub(super) async fn runs(
@@ -41,14 +41,14 @@ pub(super) async fn events(
     run: Uuid,
     after: u64,
     limit: u32,
-    most_bytes: u64,
+    max_bytes: u64,
 ) -> StoreResult<Vec<Event>> {
     let found = store
         .query("agents.events")
         .bind(run)
         .bind(rows::number(after))
         .bind(i64::from(limit))
-        .bind(rows::number(most_bytes))
+        .bind(rows::number(max_bytes))
         .fetch_all(&mut store.reader())
         .await?;
     found.iter().map(rows::event).collect()

@@ -1,6 +1,6 @@
 //! Accepting runs, alone or as turns of threads.
 
-use super::super::{Backend, Connection, Transaction, admission, webhooks};
+use super::super::{Backend, SqlConnection, Transaction, admission, webhooks};
 use super::step;
 use crate::agents::rows::{kind_number, purpose};
 use crate::agents::{NewRun, RunStep, StartedRun, TurnOf};
@@ -40,7 +40,7 @@ pub(super) async fn start(store: &impl Backend, run: &NewRun) -> StoreResult<Sta
 
 /// Its turn in a thread, or why it cannot have one.
 async fn turn(
-    tx: &mut impl Connection,
+    tx: &mut impl SqlConnection,
     run: &NewRun,
     now: Millis,
 ) -> StoreResult<Result<(Option<Uuid>, u32), StartedRun>> {
@@ -63,7 +63,7 @@ async fn turn(
 }
 
 async fn insert(
-    tx: &mut impl Connection,
+    tx: &mut impl SqlConnection,
     run: &NewRun,
     thread: Option<Uuid>,
     turn: u32,
@@ -94,7 +94,7 @@ async fn insert(
     if done == 0 {
         return Err(intake::id_in_use(run.id));
     }
-    tx.query("agents.luggage_insert").bind(run.id).bind(storable(&run.request)).execute(tx).await?;
+    tx.query("agents.payload_insert").bind(run.id).bind(storable(&run.request)).execute(tx).await?;
     tx.query("activity.insert_audited")
         .bind(run.id)
         .bind(run.team_id)

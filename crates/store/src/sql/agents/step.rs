@@ -2,7 +2,7 @@
 
 use super::super::charges::charge_unreserved;
 use super::super::credits::{charge_in, close_in};
-use super::super::{Backend, Connection, Transaction, webhooks};
+use super::super::{Backend, SqlConnection, Transaction, webhooks};
 use crate::agents::rows::{self, Added, Ending};
 use crate::agents::{NewEvent, RunCancel, RunEnd, RunLease, RunStep};
 use crate::rows::Columns;
@@ -24,7 +24,7 @@ pub(super) async fn step(store: &impl Backend, lease: &RunLease, step: &RunStep)
 }
 
 /// Locks a run that the lease still holds.
-async fn lock_leased(tx: &mut impl Connection, lease: &RunLease) -> StoreResult<Option<(Ending, Millis)>> {
+async fn lock_leased(tx: &mut impl SqlConnection, lease: &RunLease) -> StoreResult<Option<(Ending, Millis)>> {
     let found = tx
         .query("agents.held")
         .bind(lease.run)
@@ -36,12 +36,12 @@ async fn lock_leased(tx: &mut impl Connection, lease: &RunLease) -> StoreResult<
 }
 
 fn ending(row: &impl Columns) -> StoreResult<(Ending, Millis)> {
-    Ok((Ending::of(row)?, row.int("now")?))
+    Ok((Ending::from_row(row)?, row.int("now")?))
 }
 
 /// All of a step but its webhooks, on a run that is locked.
 pub(super) async fn write(
-    tx: &mut impl Connection,
+    tx: &mut impl SqlConnection,
     run: Uuid,
     step: &RunStep,
     now: Millis,

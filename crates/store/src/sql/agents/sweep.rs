@@ -1,7 +1,7 @@
 //! Runs that no worker would end: those of lost workers, those that only wait, and those past their
 //! retention.
 
-use super::super::{Backend, Connection, Transaction};
+use super::super::{Backend, SqlConnection, Transaction};
 use crate::StoreResult;
 use crate::agents::Run;
 use crate::agents::rows;
@@ -23,10 +23,14 @@ pub(super) async fn take_back(store: &impl Backend) -> StoreResult<u64> {
     Ok(done)
 }
 
-pub(super) async fn stranded(store: &impl Backend, most_lost: u32, limit: u32) -> StoreResult<Vec<Run>> {
+pub(super) async fn stranded(
+    store: &impl Backend,
+    max_lost_leases: u32,
+    limit: u32,
+) -> StoreResult<Vec<Run>> {
     let found = store
         .query("agents.stranded")
-        .bind(i64::from(most_lost))
+        .bind(i64::from(max_lost_leases))
         .bind(i64::from(limit))
         .fetch_all(&mut store.reader())
         .await?;
@@ -42,7 +46,7 @@ pub(super) async fn purge(store: &impl Backend, limit: u32) -> StoreResult<u64> 
     if !gone.is_empty() {
         for statement in [
             // First what makes it readable, so that nobody sees half a run.
-            "agents.purge_luggage",
+            "agents.purge_payloads",
             "agents.purge_snapshots",
             "agents.purge_events",
             "agents.purge",

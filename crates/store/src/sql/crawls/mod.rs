@@ -16,9 +16,9 @@ use super::Backend;
 use crate::StoreResult;
 use crate::admission::Admission;
 use crate::crawls::{
-    Appended, AttemptEnd, CancelOutcome, ClaimedEntry, Crawl, CrawlKind, CrawlSweep, Crawls, Entry,
-    EntryClaim, EntryKey, EntryLease, EntryState, KeptDocument, KnownEntry, NewCrawl, NewEntry, Pace,
-    Settled, Settlement, StartedCrawl, Turn,
+    Appended, AttemptEnd, CancelOutcome, ClaimedEntry, Crawl, CrawlDocument, CrawlKind, CrawlStore,
+    CrawlSweep, Entry, EntryClaim, EntryKey, EntryLease, EntryState, KnownEntry, NewCrawl, NewEntry, Pace,
+    Settled, Settlement, StartedCrawl, UnsettledCrawl,
 };
 use crate::ledger::fates::Judged;
 use crate::ledger::intake::NewLine;
@@ -74,7 +74,7 @@ pub(crate) trait CrawlBackend: Backend {
 }
 
 #[async_trait::async_trait]
-impl<B: CrawlBackend> Crawls for B {
+impl<B: CrawlBackend> CrawlStore for B {
     async fn start_crawl(&self, mut crawl: NewCrawl, entries: Vec<NewEntry>) -> StoreResult<StartedCrawl> {
         self.sealer().seal_crawl(&mut crawl)?;
         start::start(self, &crawl, &entries).await
@@ -107,10 +107,15 @@ impl<B: CrawlBackend> Crawls for B {
         self.end(ends).await
     }
 
-    async fn turn(&self, crawl: Uuid, limit: u32, patience: Duration) -> StoreResult<Option<Turn>> {
-        let mut turn = read::turn(self, crawl, limit, patience).await?;
-        self.sealer().open_crawls(turn.iter_mut().map(|turn| &mut turn.crawl))?;
-        Ok(turn)
+    async fn unsettled_crawl(
+        &self,
+        crawl: Uuid,
+        limit: u32,
+        patience: Duration,
+    ) -> StoreResult<Option<UnsettledCrawl>> {
+        let mut found = read::unsettled_crawl(self, crawl, limit, patience).await?;
+        self.sealer().open_crawls(found.iter_mut().map(|unsettled| &mut unsettled.crawl))?;
+        Ok(found)
     }
 
     async fn unsettled_crawls(&self, limit: u32) -> StoreResult<Vec<Uuid>> {
@@ -121,9 +126,14 @@ impl<B: CrawlBackend> Crawls for B {
         read::by_key(self, crawl, keys).await
     }
 
-    async fn settle(&self, crawl: Uuid, version: u64, mut settlement: Settlement) -> StoreResult<Settled> {
+    async fn settle_entries(
+        &self,
+        crawl: Uuid,
+        version: u64,
+        mut settlement: Settlement,
+    ) -> StoreResult<Settled> {
         self.sealer().seal_settlement(&mut settlement)?;
-        settle::settle(self, crawl, version, &settlement).await
+        settle::settle_entries(self, crawl, version, &settlement).await
     }
 
     async fn fail_crawl(
@@ -163,9 +173,9 @@ impl<B: CrawlBackend> Crawls for B {
         crawl: Uuid,
         after: u64,
         limit: u32,
-        most_bytes: u64,
-    ) -> StoreResult<Vec<KeptDocument>> {
-        read::documents(self, crawl, after, limit, most_bytes).await
+        max_bytes: u64,
+    ) -> StoreResult<Vec<CrawlDocument>> {
+        read::documents(self, crawl, after, limit, max_bytes).await
     }
 
     async fn crawl_entries(
@@ -182,8 +192,8 @@ impl<B: CrawlBackend> Crawls for B {
         self.pace(host, pace).await
     }
 
-    async fn sweep_entries(&self, most_attempts: u32) -> StoreResult<CrawlSweep> {
-        sweep::sweep(self, most_attempts).await
+    async fn sweep_entries(&self, max_attempts: u32) -> StoreResult<CrawlSweep> {
+        sweep::sweep(self, max_attempts).await
     }
 
     async fn overdue_crawls(&self, limit: u32) -> StoreResult<Vec<Crawl>> {

@@ -1,9 +1,11 @@
 //! Reading crawls, and what settlements read before they settle. Takes no lock: a settlement that read what
 //! has changed since is refused by its version.
 
-use super::super::{Connection, Transaction};
+use super::super::{SqlConnection, Transaction};
 use super::CrawlBackend;
-use crate::crawls::{Crawl, CrawlKind, Entry, EntryKey, EntryState, KeptDocument, KnownEntry, Turn};
+use crate::crawls::{
+    Crawl, CrawlDocument, CrawlKind, Entry, EntryKey, EntryState, KnownEntry, UnsettledCrawl,
+};
 use crate::ledger::numbers::{kind_number, rows_that_read};
 use crate::ledger::{intake, rows};
 use crate::rows::Columns;
@@ -51,15 +53,15 @@ pub(super) async fn documents(
     crawl: Uuid,
     after: u64,
     limit: u32,
-    most_bytes: u64,
-) -> StoreResult<Vec<KeptDocument>> {
+    max_bytes: u64,
+) -> StoreResult<Vec<CrawlDocument>> {
     let mut tx = store.view_ledger().await?;
     let found = tx
         .query("crawls.documents")
         .bind(crawl)
         .bind(signed(after))
         .bind(i64::from(limit))
-        .bind(signed(most_bytes))
+        .bind(signed(max_bytes))
         .fetch_all(&mut tx)
         .await?;
     tx.commit().await?;
@@ -91,16 +93,16 @@ pub(super) async fn entries(
     found.iter().map(|row| rows::entry(row, &standing)).collect()
 }
 
-pub(super) async fn turn(
+pub(super) async fn unsettled_crawl(
     store: &impl CrawlBackend,
     crawl: Uuid,
     limit: u32,
     patience: Duration,
-) -> StoreResult<Option<Turn>> {
+) -> StoreResult<Option<UnsettledCrawl>> {
     let mut tx = store.view_ledger().await?;
     let found = tx.query("crawls.settleable").bind(crawl).fetch_optional(&mut tx).await?;
     let Some(row) = found else { return Ok(None) };
-    let (crawl, memory) = (rows::crawl(&row)?, row.bytes_or_none("memory")?);
+    let (crawl, memory) = (rows::crawl(&row)?, row.bytes_or_none("settlement_memory")?);
     let fetched = tx
         .query("crawls.fetched")
         .bind(crawl.id)
@@ -111,7 +113,7 @@ pub(super) async fn turn(
         .await?;
     tx.commit().await?;
     let fetched = fetched.iter().map(rows::fetched).collect::<StoreResult<Vec<_>>>()?;
-    Ok(Some(Turn { crawl, memory, fetched }))
+    Ok(Some(UnsettledCrawl { crawl, memory, fetched }))
 }
 
 pub(super) async fn unsettled(store: &impl CrawlBackend, limit: u32) -> StoreResult<Vec<Uuid>> {

@@ -3,7 +3,7 @@
 
 use super::super::charges::charge_unreserved;
 use super::super::credits::charge_in;
-use super::super::{Connection, Transaction, webhooks};
+use super::super::{SqlConnection, Transaction, webhooks};
 use super::{CrawlBackend, standing, start};
 use crate::crawls::{CrawlState, Fate, Settled, Settlement};
 use crate::ledger::fates;
@@ -12,7 +12,7 @@ use crate::ledger::standing::Standing;
 use crate::{Millis, StoreError, StoreResult, clock};
 use uuid::Uuid;
 
-pub(super) async fn settle(
+pub(super) async fn settle_entries(
     store: &impl CrawlBackend,
     crawl: Uuid,
     version: u64,
@@ -34,12 +34,12 @@ pub(super) async fn settle(
     revive(&mut tx, &mut standing, &settlement.revived).await?;
     start::find(store, &mut tx, &mut standing, &settlement.found).await?;
     if let Some(memory) = &settlement.memory {
-        tx.query("crawls.memory_write").bind(crawl).bind(memory).execute(&mut tx).await?;
+        tx.query("crawls.settlement_memory_write").bind(crawl).bind(memory).execute(&mut tx).await?;
     }
     charge(&mut tx, &mut standing, settlement.credits, now).await?;
     webhooks::insert(&mut tx, &settlement.deliveries).await?;
     standing.version += 1;
-    standing.look_again();
+    standing.scan_again();
     if standing.is_done() {
         let reservation = standing.end(CrawlState::Completed, None, now);
         standing::release(&mut tx, reservation).await?;
@@ -76,7 +76,7 @@ async fn give_fates<B: CrawlBackend>(
 }
 
 /// Queues skipped entries after all.
-async fn revive(tx: &mut impl Connection, standing: &mut Standing, numbers: &[u64]) -> StoreResult<()> {
+async fn revive(tx: &mut impl SqlConnection, standing: &mut Standing, numbers: &[u64]) -> StoreResult<()> {
     if numbers.is_empty() {
         return Ok(());
     }
@@ -87,7 +87,7 @@ async fn revive(tx: &mut impl Connection, standing: &mut Standing, numbers: &[u6
 }
 
 async fn charge(
-    tx: &mut impl Connection,
+    tx: &mut impl SqlConnection,
     standing: &mut Standing,
     credits: i64,
     now: Millis,

@@ -1,6 +1,6 @@
 //! How crawls stand, as their rows say: locked, read, and written back.
 
-use super::super::Connection;
+use super::super::SqlConnection;
 use super::super::credits::close_in;
 use crate::ledger::numbers::crawl_state_number;
 use crate::ledger::rows;
@@ -12,13 +12,16 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// Locks a crawl, which SQLite need not: how it stands, and the time. `None` when there is none with this id.
-pub(super) async fn lock(tx: &mut impl Connection, crawl: Uuid) -> StoreResult<Option<(Standing, Millis)>> {
+pub(super) async fn lock(
+    tx: &mut impl SqlConnection,
+    crawl: Uuid,
+) -> StoreResult<Option<(Standing, Millis)>> {
     let found = tx.query("crawls.standing").bind(crawl).fetch_optional(tx).await?;
     found.map(|row| Ok((rows::standing(&row)?, row.int("now")?))).transpose()
 }
 
 /// Writes a crawl that is locked.
-pub(super) async fn write(tx: &mut impl Connection, standing: &Standing) -> StoreResult<()> {
+pub(super) async fn write(tx: &mut impl SqlConnection, standing: &Standing) -> StoreResult<()> {
     let tally = &standing.tally;
     tx.query("crawls.standing_write")
         .bind(standing.id)
@@ -51,7 +54,10 @@ pub(super) async fn write(tx: &mut impl Connection, standing: &Standing) -> Stor
 }
 
 /// Counts entries that changed hands, on crawls that are locked.
-pub(crate) async fn count_moves(tx: &mut impl Connection, moves: &BTreeMap<Uuid, Moves>) -> StoreResult<()> {
+pub(crate) async fn count_moves(
+    tx: &mut impl SqlConnection,
+    moves: &BTreeMap<Uuid, Moves>,
+) -> StoreResult<()> {
     let moves: Vec<(Uuid, Moves)> = moves.iter().map(|(crawl, moves)| (*crawl, *moves)).collect();
     tx.batch("crawls.moved", &moves)
         .column(|(crawl, _)| *crawl)
@@ -68,7 +74,7 @@ pub(crate) async fn count_moves(tx: &mut impl Connection, moves: &BTreeMap<Uuid,
 }
 
 /// Releases what a crawl that has ended had set aside.
-pub(super) async fn release(tx: &mut impl Connection, reservation: Option<Uuid>) -> StoreResult<()> {
+pub(super) async fn release(tx: &mut impl SqlConnection, reservation: Option<Uuid>) -> StoreResult<()> {
     if let Some(reservation) = reservation {
         close_in(tx, reservation).await?;
     }

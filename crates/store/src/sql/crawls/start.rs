@@ -1,7 +1,7 @@
 //! What is new in the ledger: crawls with their first entries, what is appended to batches, what settlements
 //! find.
 
-use super::super::{Connection, Transaction, admission, webhooks};
+use super::super::{SqlConnection, Transaction, admission, webhooks};
 use super::{CrawlBackend, standing};
 use crate::admission::Admission;
 use crate::crawls::{Appended, CrawlState, EntryKey, NewCrawl, NewEntry, StartedCrawl};
@@ -47,7 +47,7 @@ pub(super) async fn start(
     Ok(StartedCrawl::Accepted)
 }
 
-async fn insert(tx: &mut impl Connection, crawl: &NewCrawl, standing: &Standing) -> StoreResult<()> {
+async fn insert(tx: &mut impl SqlConnection, crawl: &NewCrawl, standing: &Standing) -> StoreResult<()> {
     let done = tx
         .query("crawls.insert")
         .bind(crawl.id)
@@ -84,7 +84,7 @@ async fn insert(tx: &mut impl Connection, crawl: &NewCrawl, standing: &Standing)
 }
 
 /// Keeps a reservation from being swept until the crawl that names it is there.
-async fn hold(tx: &mut impl Connection, reservation: Uuid) -> StoreResult<()> {
+async fn hold(tx: &mut impl SqlConnection, reservation: Uuid) -> StoreResult<()> {
     let open = tx.query("credits.reservation_open").bind_list(vec![reservation]).fetch_optional(tx).await?;
     open.map(|_| ()).ok_or_else(|| intake::reservation_closed(reservation))
 }
@@ -126,7 +126,7 @@ pub(super) async fn append(
         standing::release(&mut tx, standing.reservation.replace(new)).await?;
     }
     standing.deadline_at = now + standing.run_for;
-    standing.look_again();
+    standing.scan_again();
     complete_if_done(&mut tx, &mut standing, now).await?;
     standing::write(&mut tx, &standing).await?;
     if let Some(refused) = admission::check_queue(&mut tx, team, admission).await? {
@@ -139,7 +139,11 @@ pub(super) async fn append(
 }
 
 /// A crawl that has nothing to do ends at once; the caller writes how it stands.
-async fn complete_if_done(tx: &mut impl Connection, standing: &mut Standing, now: Millis) -> StoreResult<()> {
+async fn complete_if_done(
+    tx: &mut impl SqlConnection,
+    standing: &mut Standing,
+    now: Millis,
+) -> StoreResult<()> {
     if standing.is_done() {
         let reservation = standing.end(CrawlState::Completed, None, now);
         standing::release(tx, reservation).await?;
@@ -164,7 +168,7 @@ pub(super) async fn find<B: CrawlBackend>(
 }
 
 async fn known(
-    tx: &mut impl Connection,
+    tx: &mut impl SqlConnection,
     crawl: Uuid,
     entries: &[NewEntry],
 ) -> StoreResult<HashSet<EntryKey>> {

@@ -1,6 +1,6 @@
 //! What no worker would end: entries of lost workers, and crawls past their retention.
 
-use super::super::{Connection, Transaction};
+use super::super::{SqlConnection, Transaction};
 use super::{CrawlBackend, standing};
 use crate::StoreResult;
 use crate::crawls::{CrawlState, CrawlSweep, EntryState};
@@ -13,7 +13,7 @@ use uuid::Uuid;
 const MAX_SWEPT_ENTRIES: i64 = 1_000;
 
 /// Each crawl in a transaction of its own, so that sweepers of several processes do not block each other.
-pub(super) async fn sweep(store: &impl CrawlBackend, most_attempts: u32) -> StoreResult<CrawlSweep> {
+pub(super) async fn sweep(store: &impl CrawlBackend, max_attempts: u32) -> StoreResult<CrawlSweep> {
     let lost = store.query("crawls.lost").bind(MAX_SWEPT_ENTRIES).fetch_all(&mut store.reader()).await?;
     let mut by_crawl: BTreeMap<Uuid, Vec<i64>> = BTreeMap::new();
     for row in &lost {
@@ -21,7 +21,7 @@ pub(super) async fn sweep(store: &impl CrawlBackend, most_attempts: u32) -> Stor
     }
     let mut report = CrawlSweep::default();
     for (crawl, numbers) in by_crawl {
-        match take_back(store, crawl, &numbers, most_attempts).await {
+        match take_back(store, crawl, &numbers, max_attempts).await {
             Ok(moves) => {
                 report.requeued += (moves.queued + moves.lists_queued).unsigned_abs();
                 report.abandoned += (moves.fetched + moves.lists_fetched).unsigned_abs();
@@ -39,7 +39,7 @@ async fn take_back(
     store: &impl CrawlBackend,
     crawl: Uuid,
     numbers: &[i64],
-    most_attempts: u32,
+    max_attempts: u32,
 ) -> StoreResult<Moves> {
     let mut tx = store.begin_ledger().await?;
     let found = standing::lock(&mut tx, crawl).await?;
@@ -53,7 +53,7 @@ async fn take_back(
         .query("crawls.take_back")
         .bind(crawl)
         .bind_list(numbers.to_vec())
-        .bind(i64::from(most_attempts))
+        .bind(i64::from(max_attempts))
         .fetch_all(&mut tx)
         .await?;
     for row in &taken {

@@ -5,7 +5,7 @@ use crate::crawls::{AttemptEnd, EntryLease, EntryState};
 use crate::ledger::standing::Moves;
 use crate::rows::Columns;
 use crate::sql::crawls::standing::count_moves;
-use crate::sql::{Connection, pages, search};
+use crate::sql::{SqlConnection, pages, search};
 use crate::text::storable_or_none;
 use crate::work::LeaseStatus;
 use crate::{Millis, StoreResult, clock, weight};

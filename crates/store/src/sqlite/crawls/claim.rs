@@ -3,11 +3,11 @@
 use super::super::{SqliteStore, Tx};
 use crate::crawls::{ClaimedEntry, EntryClaim, EntryLease, EntryState, Pace};
 use crate::ledger::choose::{Candidate, MAX_CANDIDATE_CRAWLS, Round};
-use crate::ledger::look::{Looking, QueuedEntry};
 use crate::ledger::rows as ledger_rows;
+use crate::ledger::scan::{QueueScan, QueuedEntry};
 use crate::ledger::standing::Moves;
 use crate::rows::Columns;
-use crate::sql::Connection;
+use crate::sql::SqlConnection;
 use crate::text::storable;
 use crate::{Millis, StoreError, StoreResult, clock};
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ pub(super) async fn claim(store: &SqliteStore, request: &EntryClaim) -> StoreRes
         }
         for (place, share) in shares {
             let before = claimed.len();
-            take(&mut tx, round.candidate(place), share, request, now, &mut claimed).await?;
+            take_entries(&mut tx, round.candidate(place), share, request, now, &mut claimed).await?;
             let got = u32::try_from(claimed.len() - before).unwrap_or(share);
             round.took(place, share, got);
         }
@@ -52,7 +52,7 @@ async fn busy(tx: &mut Tx) -> StoreResult<HashMap<Uuid, u64>> {
 }
 
 /// Takes up to `share` entries of one crawl.
-async fn take(
+async fn take_entries(
     tx: &mut Tx,
     crawl: &Candidate,
     share: u32,
@@ -60,27 +60,27 @@ async fn take(
     now: Millis,
     claimed: &mut Vec<ClaimedEntry>,
 ) -> StoreResult<()> {
-    let mut looking = Looking::new(share, crawl.pages, crawl.look_from, now);
+    let mut scan = QueueScan::new(share, crawl.pages, crawl.scan_from, now);
     let first = window(tx, crawl.crawl, 0, share as usize).await?;
-    if !looking.take_first(first) {
-        let front = window(tx, crawl.crawl, 0, looking.window()).await?;
-        if let Some(from) = looking.front(front) {
-            let behind = window(tx, crawl.crawl, from, looking.window()).await?;
-            looking.behind(from, behind);
+    if !scan.take_first(first) {
+        let front = window(tx, crawl.crawl, 0, scan.window()).await?;
+        if let Some(from) = scan.front(front) {
+            let behind = window(tx, crawl.crawl, from, scan.window()).await?;
+            scan.behind(from, behind);
         }
     }
-    if !looking.paced.is_empty() {
-        let hosts: Vec<String> = looking.paced.iter().cloned().collect();
+    if !scan.paced.is_empty() {
+        let hosts: Vec<String> = scan.paced.iter().cloned().collect();
         tx.query("crawls.paces_started").bind_list(hosts).execute(tx).await?;
     }
-    note_look(tx, crawl, &looking, now).await?;
-    if looking.taken.is_empty() {
+    note_scan(tx, crawl, &scan, now).await?;
+    if scan.taken.is_empty() {
         return Ok(());
     }
     let taken = tx
         .query("crawls.take")
         .bind(crawl.crawl)
-        .bind_list(looking.taken.iter().map(|entry| entry.seq).collect())
+        .bind_list(scan.taken.iter().map(|entry| entry.seq).collect())
         .bind(request.owner)
         .bind(now + clock::millis(request.lease_for))
         .bind(now)
@@ -90,7 +90,7 @@ async fn take(
         .iter()
         .map(|row| Ok((row.int("seq")?, (row.count("lease_number")?, row.small("attempts")?))))
         .collect::<StoreResult<_>>()?;
-    for entry in looking.taken {
+    for entry in scan.taken {
         let (number, attempt) = leased
             .remove(&entry.seq)
             .ok_or_else(|| StoreError::Database("a queued entry could not be taken".into()))?;
@@ -120,14 +120,14 @@ async fn window(tx: &mut Tx, crawl: Uuid, after: i64, size: usize) -> StoreResul
 }
 
 /// Counts what starts, and writes down when the crawl is worth another look.
-async fn note_look(tx: &mut Tx, crawl: &Candidate, looking: &Looking, now: Millis) -> StoreResult<()> {
+async fn note_scan(tx: &mut Tx, crawl: &Candidate, scan: &QueueScan, now: Millis) -> StoreResult<()> {
     let mut moves = Moves::default();
-    for entry in &looking.taken {
+    for entry in &scan.taken {
         moves.add(entry.is_lists, EntryState::Queued, EntryState::Running);
     }
-    let (look_from, next_at) = looking.next();
-    let gap_ends = crawl.gap.filter(|_| !looking.taken.is_empty()).map(|gap| now + gap);
-    tx.query("crawls.looked")
+    let (scan_from, next_at) = scan.next();
+    let gap_ends = crawl.gap.filter(|_| !scan.taken.is_empty()).map(|gap| now + gap);
+    tx.query("crawls.scanned")
         .bind(crawl.crawl)
         .bind(moves.queued)
         .bind(moves.running)
@@ -135,7 +135,7 @@ async fn note_look(tx: &mut Tx, crawl: &Candidate, looking: &Looking, now: Milli
         .bind(moves.lists_running)
         .bind(gap_ends)
         .bind(next_at)
-        .bind(look_from)
+        .bind(scan_from)
         .execute(tx)
         .await?;
     Ok(())

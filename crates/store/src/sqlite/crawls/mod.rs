@@ -11,7 +11,7 @@ use crate::crawls::{AttemptEnd, ClaimedEntry, EntryClaim, EntryLease, Pace};
 use crate::ledger::fates::Judged;
 use crate::ledger::intake::NewLine;
 use crate::sql::crawls::CrawlBackend;
-use crate::sql::{Connection, hex};
+use crate::sql::{SqlConnection, hex};
 use crate::text::storable;
 use crate::work::LeaseStatus;
 use serde_json::{Value, json};

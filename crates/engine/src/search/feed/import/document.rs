@@ -1,9 +1,9 @@
 //! From a piece of an import to a page that is kept for search.
 
-use super::super::page::{key_of, moment, primary_language, to_new_search_page};
-use super::super::plain::{PlainText, plain};
 use super::{Body, Import, Piece};
-use crate::scrape::cache::KeyHasher;
+use crate::hashed_keys::KeyHasher;
+use crate::search_page::plain_text::{PlainText, plain};
+use crate::search_page::{key_of, moment, primary_language, to_new_search_page};
 use content::Limits;
 use content::page::{ContentScope, Page, PageSource};
 use content::verdict::VerdictKind;
@@ -82,8 +82,8 @@ fn of_html(bytes: &[u8], content_type: Option<&str>, url: &str) -> Option<Docume
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::page::unpacked;
     use super::*;
+    use crate::search_page::unpacked;
 
     fn document(piece: &Piece, import: &Import) -> Document {
         unpacked(&to_search_page(piece, import).unwrap().document).unwrap()

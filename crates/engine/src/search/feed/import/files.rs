@@ -1,7 +1,7 @@
 //! Folders and files: which of them are read, and as what.
 
 use super::{Body, Import, ImportError, MAX_PIECE_BYTES, Piece, Pieces, is_web_address, rows, warc};
-use crate::scrape::cache::KeyHasher;
+use crate::hashed_keys::KeyHasher;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -215,7 +215,7 @@ fn apply(piece: &mut Piece, head: BTreeMap<&str, &str>) -> Result<(), String> {
             "description" | "summary" => piece.description = Some(value.to_owned()),
             "lang" | "language" => piece.language = Some(value.to_owned()),
             "date" | "updated" | "last_updated" => {
-                piece.published = super::super::page::moment(value).or(piece.published);
+                piece.published = crate::search_page::moment(value).or(piece.published);
             }
             "url" | "canonical" | "canonical_url" if is_web_address(value) => {
                 value.clone_into(&mut piece.url);

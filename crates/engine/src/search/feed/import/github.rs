@@ -2,7 +2,7 @@
 //! speak of, and what is known of a repository is given to everything in it.
 
 use super::{Body, Piece};
-use crate::search::feed::page::moment;
+use crate::search_page::moment;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(rows: &Value) -> Vec<Piece> {
+    fn read_pieces(rows: &Value) -> Vec<Piece> {
         let rows = rows.as_array().unwrap();
         let mut annex = Annex::default();
         rows.iter().try_for_each(|row| annex.take_in(row)).unwrap();
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn an_issue_has_its_comments_and_its_repository() {
-        let read = read(&json!([
+        let read = read_pieces(&json!([
             {"html_url": "https://github.com/Sea/birds/issues/7", "number": 7, "title": "Dive fails", "body": "It *fails*.",
              "state": "open", "user": {"login": "ada"}, "labels": [{"name": "bug"}, {"name": "depth"}], "comments": 2,
              "updated_at": "1970-01-02T00:00:00Z"},
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn pull_requests_and_readmes_are_told_apart() {
-        let read = read(&json!([
+        let read = read_pieces(&json!([
             {"html_url": "https://github.com/sea/birds/pull/8", "number": 8, "title": "Dive deeper", "body": null,
              "comments": [{"body": "Nice"}], "base": {"repo": {"full_name": "sea/birds", "stargazers_count": 5}}},
             {"html_url": "https://github.com/sea/birds/issues/9", "number": 9, "title": "t", "pull_request": {"url": "x"}},

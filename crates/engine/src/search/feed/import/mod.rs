@@ -14,9 +14,8 @@ pub use document::to_search_page;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 use store::search::NewSearchPage;
-use store::{Store, StoreError};
+use store::{SearchStore, StoreError};
 use tokio::sync::mpsc;
 use url::Url;
 use uuid::Uuid;
@@ -127,7 +126,7 @@ fn is_web_address(text: &str) -> bool {
 
 /// Imports a file or a folder for a team (nil: for everybody); `told` hears how it goes on.
 pub async fn import(
-    store: &Arc<dyn Store>,
+    store: &dyn SearchStore,
     team: Uuid,
     path: &Path,
     import: &Import,

@@ -2,7 +2,7 @@
 
 use super::github::{self, Annex};
 use super::{Body, ImportError, MAX_PIECE_BYTES, Piece, Pieces, is_web_address};
-use crate::search::feed::page::moment;
+use crate::search_page::moment;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use testkit::TempDir;
 
-    fn read(name: &str, text: &str) -> Vec<Result<Piece, ImportError>> {
+    fn read_pieces(name: &str, text: &str) -> Vec<Result<Piece, ImportError>> {
         let folder = TempDir::new();
         let path = folder.join(name);
         std::fs::write(&path, text).unwrap();
@@ -229,7 +229,7 @@ mod tests {
 {"url":"javascript:alert(1)","text":"words"}
 {"html_url":"javascript://x/o/n/issues/1","number":1,"title":"words"}
 "##;
-        let read = read("rows.jsonl", text);
+        let read = read_pieces("rows.jsonl", text);
         let (good, bad): (Vec<_>, Vec<_>) = read.into_iter().partition(Result::is_ok);
         let good: Vec<Piece> = good.into_iter().map(Result::unwrap).collect();
         assert_eq!(good.len(), 3);
@@ -248,7 +248,8 @@ mod tests {
     fn a_long_line_costs_itself_alone() {
         let long =
             format!("{{\"url\":\"https://a.test/\",\"text\":\"{}\"}}", "x".repeat(MAX_PIECE_BYTES + 10));
-        let read = read("rows.jsonl", &format!("{long}\n{{\"url\":\"https://a.test/2\",\"text\":\"y\"}}\n"));
+        let read =
+            read_pieces("rows.jsonl", &format!("{long}\n{{\"url\":\"https://a.test/2\",\"text\":\"y\"}}\n"));
         assert!(read[0].as_ref().unwrap_err().reason.contains("16 MB"));
         assert!(read[1].is_ok() && read.len() == 2);
     }
@@ -256,11 +257,11 @@ mod tests {
     #[test]
     fn a_file_of_json_may_hold_lists() {
         let pages = r#"[{"url":"https://a.test/1","text":"a"}]  [{"url":"https://a.test/2","text":"b"}]"#;
-        assert_eq!(read("x.json", pages).into_iter().flatten().count(), 2);
+        assert_eq!(read_pieces("x.json", pages).into_iter().flatten().count(), 2);
         let found = r#"{"total_count":1,"items":[{"url":"https://a.test/1","text":"a"}]}"#;
-        assert_eq!(read("x.json", found).len(), 1);
-        assert!(read("x.json", "[").pop().unwrap().is_err());
+        assert_eq!(read_pieces("x.json", found).len(), 1);
+        assert!(read_pieces("x.json", "[").pop().unwrap().is_err());
         let deep = "[".repeat(100_000);
-        assert!(read("x.jsonl", &deep).pop().unwrap().is_err(), "nothing is read without end");
+        assert!(read_pieces("x.jsonl", &deep).pop().unwrap().is_err(), "nothing is read without end");
     }
 }

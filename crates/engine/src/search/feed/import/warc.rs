@@ -2,7 +2,7 @@
 //! record is in memory at a time.
 
 use super::{Body, ImportError, MAX_PIECE_BYTES, Piece, Pieces, http, is_web_address};
-use crate::search::feed::page::moment;
+use crate::search_page::moment;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -209,7 +209,7 @@ mod tests {
         ]
     }
 
-    fn read(name: &str, bytes: &[u8]) -> Vec<Result<Piece, ImportError>> {
+    fn read_pieces(name: &str, bytes: &[u8]) -> Vec<Result<Piece, ImportError>> {
         let folder = TempDir::new();
         let path = folder.join(name);
         std::fs::write(&path, bytes).unwrap();
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn pages_are_found_among_the_records() {
-        let read_plain = read("a.warc", archive().concat().as_bytes());
+        let read_plain = read_pieces("a.warc", archive().concat().as_bytes());
         assert_eq!(urls(&read_plain), ["https://a.test/1", "https://a.test/4"]);
         assert_eq!(read_plain.len(), 2, "nothing failed");
         assert_eq!(read_plain[0].as_ref().unwrap().published, Some(86_400_000));
@@ -232,7 +232,7 @@ mod tests {
             packer.write_all(record.as_bytes()).unwrap();
             packer.finish().unwrap();
         }
-        assert_eq!(urls(&read("a.warc.gz", &packed)), ["https://a.test/1", "https://a.test/4"]);
+        assert_eq!(urls(&read_pieces("a.warc.gz", &packed)), ["https://a.test/1", "https://a.test/4"]);
     }
 
     #[test]
@@ -240,11 +240,11 @@ mod tests {
         let mut records = archive();
         records.insert(1, "garbage\r\nmore garbage\r\n".to_owned());
         records.insert(3, "WARC/1.0\r\nWARC-Type: response\r\n\r\n".to_owned());
-        let read_one = read("a.warc", records.concat().as_bytes());
+        let read_one = read_pieces("a.warc", records.concat().as_bytes());
         assert!(read_one.iter().filter(|piece| piece.is_err()).count() >= 2, "{read_one:?}");
         assert!(urls(&read_one).contains(&"https://a.test/4"));
         let cut = archive().concat();
-        let cut = read("a.warc", &cut.as_bytes()[..cut.len() - 12]);
+        let cut = read_pieces("a.warc", &cut.as_bytes()[..cut.len() - 12]);
         assert!(cut.last().unwrap().is_err());
     }
 
@@ -255,8 +255,8 @@ mod tests {
         let endless = "WARC/1.0\r\nContent-Length: 0\r\n\r\n".repeat(1_000);
         let noise = vec![0xff; 100_000];
         for bytes in [huge.as_bytes(), long.as_bytes(), endless.as_bytes(), b"", &noise] {
-            read("a.warc", bytes);
-            read("a.warc.gz", bytes);
+            read_pieces("a.warc", bytes);
+            read_pieces("a.warc.gz", bytes);
         }
     }
 }

@@ -1,0 +1,31 @@
+//! Processes of our own binary that give up their rights before they read an untrusted byte.
+//!
+//! The server starts itself again ([`ProcessPool`]), the new process takes away its own rights ([`Policy`]),
+//! and then works on one job at a time ([`Job`]): a descriptor to read from, and a few bytes of options. A
+//! crash, an endless loop or a memory bomb costs the job that caused it, as a typed [`JobError`] inside its
+//! time limit, and nothing else.
+//!
+//! The binary calls [`run_if_sandboxed`] first of all in `main`: a process cannot take rights away from
+//! threads that run already. What this machine can take away is found out by [`probe`].
+//!
+//! It never parses anything and knows no file format; those who call it bring the code that does.
+
+mod child;
+mod error;
+mod frame;
+mod landlock_rules;
+mod layers;
+mod pool;
+mod process;
+mod resources;
+mod restrict;
+mod spawn;
+mod stderr;
+mod system_calls;
+
+pub use child::{Handler, ReceivedJob, run_if_sandboxed};
+pub use error::{JobError, StartError};
+pub use layers::{Layer, Layers, MissingLayer};
+pub use pool::{Job, PoolOptions, ProcessPool, bytes_as_input};
+pub use process::probe;
+pub use resources::Policy;
