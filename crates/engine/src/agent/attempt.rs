@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use store::agents::{ClaimedRun, Run, RunState};
-use store::{RunStore, Store, StoreResult};
+use store::{RunStore, Store, StoreError, StoreResult};
 use tokio_util::sync::CancellationToken;
 
 /// Earlier turns of a thread that a run gets to know, and the largest result among them.
@@ -51,7 +51,10 @@ pub async fn attempt_run(services: RunServices, claimed: ClaimedRun, signals: Si
     let done = CancellationToken::new();
     let mut behind = tokio::spawn(journal.clone().write_behind(done.clone()));
     let _abort = AbortOnDrop(behind.abort_handle());
-    let ending = {
+    // Before anything can end this attempt, or a run that is cancelled at once would leave them open.
+    let ending = if let Err(why) = close_lost_agents(store.as_ref(), &run, &journal).await {
+        Some(RunEnding::broken(&why))
+    } else {
         let work = work_on_run(&services, &run, &order, &journal);
         tokio::select! {
             biased;
@@ -82,7 +85,7 @@ async fn work_on_run(
     let left = run.deadline_at.map_or(0, |deadline| deadline.saturating_sub(run.now)).max(0);
     // Counted by the store's clock, which may not agree with ours.
     let left = Duration::from_millis(u64::try_from(left).unwrap_or_default());
-    let prepared = match prepare(services, run, order, journal, Deadline::after(left)).await {
+    let prepared = match prepare(services, run, order, Deadline::after(left)).await {
         Ok(prepared) => prepared,
         Err(why) => return RunEnding::broken(&why),
     };
@@ -97,6 +100,21 @@ async fn work_on_run(
     }
 }
 
+/// Ends the agents that an earlier attempt left open when its worker was lost.
+async fn close_lost_agents(store: &dyn RunStore, run: &Run, journal: &RunJournal) -> Result<(), String> {
+    // The first event is that of its start.
+    if run.events > 1 {
+        let open = open_agents::open_actors(store, run.id).await;
+        journal.close_lost_agents(&open.map_err(|error| unreadable(run, &error))?);
+    }
+    Ok(())
+}
+
+fn unreadable(run: &Run, error: &StoreError) -> String {
+    tracing::warn!(run = %run.id, %error, "a run could not be prepared");
+    "The agent run could not be prepared.".to_owned()
+}
+
 /// What a brain starts with.
 struct PreparedRun {
     task: Task,
@@ -108,18 +126,10 @@ async fn prepare(
     services: &RunServices,
     run: &Run,
     order: &Order,
-    journal: &RunJournal,
     deadline: Deadline,
 ) -> Result<PreparedRun, String> {
     let store = services.store.as_ref();
-    let unreadable = |error: store::StoreError| {
-        tracing::warn!(run = %run.id, %error, "a run could not be prepared");
-        "The agent run could not be prepared.".to_owned()
-    };
-    // The first event is that of its start.
-    if run.events > 1 {
-        journal.close_lost_agents(&open_agents::open_actors(store, run.id).await.map_err(unreadable)?);
-    }
+    let unreadable = |error| unreadable(run, &error);
     let resume = checkpoint(store, run).await.map_err(unreadable)?;
     let team = store.team(run.team_id).await.map_err(unreadable)?.ok_or("The team is gone.")?;
     let mut caller = Caller::new(team, None, &services.plans);
