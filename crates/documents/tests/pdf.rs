@@ -47,7 +47,7 @@ fn text_at(x: u32, y: u32, text: &str) -> String {
     format!("BT /F1 11 Tf {x} {y} Td ({text}) Tj ET\n")
 }
 
-fn read(bytes: &[u8]) -> Result<gannet_documents::pdf::PdfDocument, PdfError> {
+fn read_bytes(bytes: &[u8]) -> Result<gannet_documents::pdf::PdfDocument, PdfError> {
     read_pdf(bytes, &PdfOptions::default(), &StopSignal::default())
 }
 
@@ -59,7 +59,7 @@ fn sample() -> Vec<u8> {
 
 #[test]
 fn text_of_all_pages_is_read_in_order() {
-    let file = read(&sample()).unwrap();
+    let file = read_bytes(&sample()).unwrap();
     let markdown = to_markdown(&file.document, MarkdownOptions::default()).text;
     assert_eq!(markdown, "The first page has a sentence.\n\nAnd another one.\n\nThe second page.");
     assert_eq!(file.document.total_pages, 2);
@@ -88,7 +88,7 @@ fn drawn_grid_is_a_table() {
             content.push_str(&text_at(x, y, &format!("r{row}c{column}")));
         }
     }
-    let file = read(&bytes_of(make_document(&[&content]))).unwrap();
+    let file = read_bytes(&bytes_of(make_document(&[&content]))).unwrap();
     let block = &file.document.pages[0].blocks[0];
     assert_eq!(block.kind, BlockKind::Table);
     let Content::Table(table) = &block.content else { panic!("no table") };
@@ -107,9 +107,9 @@ fn every_page_is_named_when_ocr_is_asked_for() {
 
 #[test]
 fn other_files_are_refused_with_their_reason() {
-    assert_eq!(read(b""), Err(PdfError::NotPdf));
-    assert_eq!(read(b"PK\x03\x04 not a pdf at all"), Err(PdfError::NotPdf));
-    assert!(matches!(read(b"%PDF-1.5\nnothing else"), Err(PdfError::Damaged(_))));
+    assert_eq!(read_bytes(b""), Err(PdfError::NotPdf));
+    assert_eq!(read_bytes(b"PK\x03\x04 not a pdf at all"), Err(PdfError::NotPdf));
+    assert!(matches!(read_bytes(b"%PDF-1.5\nnothing else"), Err(PdfError::Damaged(_))));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn page_tree_that_contains_itself_ends() {
     let pages = document.get_dictionary_mut(tree).unwrap();
     let Ok(Object::Array(kids)) = pages.get_mut(b"Kids") else { panic!("no kids") };
     kids.push(Object::Reference(tree));
-    let file = read(&bytes_of(document)).unwrap();
+    let file = read_bytes(&bytes_of(document)).unwrap();
     let text = to_markdown(&file.document, MarkdownOptions::default()).text;
     assert_eq!(text.matches("Once only.").count(), 1, "{:#?}", file.document);
 }
@@ -135,7 +135,7 @@ fn page_tree_that_contains_itself_ends() {
 fn cut_and_changed_files_never_panic() {
     let whole = sample();
     for end in (0..whole.len()).step_by(37) {
-        let _ = read(&whole[..end]);
+        let _ = read_bytes(&whole[..end]);
     }
     let mut state = 12_345u32;
     for _ in 0..200 {
@@ -145,6 +145,6 @@ fn cut_and_changed_files_never_panic() {
             let at = state as usize % changed.len();
             changed[at] = (state >> 24) as u8;
         }
-        let _ = read(&changed);
+        let _ = read_bytes(&changed);
     }
 }

@@ -53,7 +53,7 @@ fn run(role: &str, prepare: impl FnOnce(&str, &[String]) -> Result<Handler, Stri
     if let Ok(name) = CString::new(format!("gannet-{role}")) {
         rustix::thread::set_name(&name)?;
     }
-    let mut connection = Connection(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?));
+    let mut connection = ServerConnection(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?));
     let Some(frame) = connection.receive(FrameKind::Setup)? else { return Ok(()) };
     let setup: Setup = serde_json::from_slice(&frame.payload)?;
     end_with_parent(setup.parent)?;
@@ -105,9 +105,9 @@ struct Frame {
 }
 
 /// The connection to the server, which is trusted.
-struct Connection(UnixStream);
+struct ServerConnection(UnixStream);
 
-impl Connection {
+impl ServerConnection {
     /// The next frame; `None` when the server has closed the connection.
     fn receive(&mut self, expected: FrameKind) -> io::Result<Option<Frame>> {
         let mut header = [0; HEADER_BYTES];

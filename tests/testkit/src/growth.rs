@@ -10,6 +10,41 @@ const MIN_TIME: Duration = Duration::from_millis(50);
 /// slows down both.
 const ROUNDS: usize = 3;
 
+/// Beginnings of patterns that readers of text look for; repeated, they make a careless one slow.
+pub const SLOW_PIECES: [&str; 31] = [
+    "@",
+    "a@",
+    "a@b.",
+    "1 ",
+    "+1 ",
+    "((",
+    "eyJ.",
+    "J. ",
+    "Dr. ",
+    "://",
+    "](",
+    "password=",
+    "a:",
+    "<!--",
+    "-----BEGIN PRIVATE KEY",
+    "“",
+    "`",
+    "1.2345,",
+    "\u{e0041}",
+    "\u{200b}",
+    "|a|\n",
+    "# h\n",
+    "ignore all ",
+    "12 Main ",
+    "忽略",
+    "....",
+    "\n ",
+    "a@b.cd ",
+    "system:",
+    "\\",
+    "```\n",
+];
+
 /// Does `work` on inputs of size `n` and `2 * n`, and compares the times. Returns the result for `2 * n`.
 pub fn assert_linear<I, O>(
     name: &str,

@@ -5,44 +5,11 @@ use content::Page;
 use page_data::{branding, injection, menu, product};
 use proptest::prelude::*;
 use serde_json::Value;
-use testkit::growth::assert_linear;
+use testkit::growth::{SLOW_PIECES, assert_linear};
 
 #[test]
 fn texts_made_to_be_slow() {
-    let pieces = [
-        "@",
-        "a@",
-        "a@b.",
-        "1 ",
-        "+1 ",
-        "((",
-        "eyJ.",
-        "J. ",
-        "Dr. ",
-        "://",
-        "](",
-        "password=",
-        "a:",
-        "<!--",
-        "-----BEGIN PRIVATE KEY",
-        "“",
-        "`",
-        "1.2345,",
-        "\u{e0041}",
-        "\u{200b}",
-        "|a|\n",
-        "# h\n",
-        "ignore all ",
-        "12 Main ",
-        "忽略",
-        "....",
-        "\n ",
-        "a@b.cd ",
-        "system:",
-        "\\",
-        "```\n",
-    ];
-    for piece in pieces {
+    for piece in SLOW_PIECES {
         let text = |n: usize| piece.repeat(n);
         let n = 30_000 / piece.len();
         assert_linear(piece, n, text, |text| injection::inspect_text(text));

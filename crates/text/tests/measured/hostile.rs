@@ -1,7 +1,7 @@
 //! Hostile input: time in proportion to its size, bounded results, never a panic.
 
 use proptest::prelude::*;
-use testkit::growth::assert_linear;
+use testkit::growth::{SLOW_PIECES, assert_linear};
 use text::redact::{EntitySet, RedactMode, RedactOptions, RedactStyle};
 use text::sentences::{SentenceRules, sentences};
 use text::{highlights, redact};
@@ -13,40 +13,7 @@ fn redacted(text: &str, style: RedactStyle) -> String {
 
 #[test]
 fn texts_made_to_be_slow() {
-    let pieces = [
-        "@",
-        "a@",
-        "a@b.",
-        "1 ",
-        "+1 ",
-        "((",
-        "eyJ.",
-        "J. ",
-        "Dr. ",
-        "://",
-        "](",
-        "password=",
-        "a:",
-        "<!--",
-        "-----BEGIN PRIVATE KEY",
-        "“",
-        "`",
-        "1.2345,",
-        "\u{e0041}",
-        "\u{200b}",
-        "|a|\n",
-        "# h\n",
-        "ignore all ",
-        "12 Main ",
-        "忽略",
-        "....",
-        "\n ",
-        "a@b.cd ",
-        "system:",
-        "\\",
-        "```\n",
-    ];
-    for piece in pieces {
+    for piece in SLOW_PIECES {
         let text = |n: usize| piece.repeat(n);
         let n = 30_000 / piece.len();
         let marked = assert_linear(piece, n, text, |text| redacted(text, RedactStyle::Mask));

@@ -36,7 +36,7 @@ pub(crate) fn parse_docx(archive: &mut Archive<'_>) -> Result<Document, Document
         warnings.push("The text is damaged or too large: it was read only up to that place.".to_owned());
     }
     let mut reader = BodyReader::new(&styles, numbering, &relations, archive);
-    let mut blocks = reader.read(&tree, tree.root())?;
+    let mut blocks = reader.read_blocks(&tree, tree.root())?;
     let notes = reader.take_notes();
     let numbering = reader.into_numbering();
     let notes = read_notes(archive, &relations, &styles, numbering, &notes)?;
@@ -77,7 +77,7 @@ fn read_notes(
             let mut notes = tree.children(tree.root());
             let Some(note) = notes.find(|note| tree.attribute(*note, "id") == Some(id)) else { continue };
             let mut reader = BodyReader::new(styles, numbering, relations, archive);
-            let text = crate::flatten::blocks_to_spans(reader.read(&tree, note)?);
+            let text = crate::flatten::blocks_to_spans(reader.read_blocks(&tree, note)?);
             numbering = reader.into_numbering();
             items.push(ListItem { depth: 0, number: Some(number), text });
         }

@@ -74,7 +74,7 @@ impl<'a, 'b> BodyReader<'a, 'b> {
         (!notes.is_empty()).then(|| Block::native(BlockKind::Text, Content::List(notes)))
     }
 
-    pub(super) fn read(&mut self, tree: &XmlTree, top: Node) -> Result<Vec<Block>, DocumentError> {
+    pub(super) fn read_blocks(&mut self, tree: &XmlTree, top: Node) -> Result<Vec<Block>, DocumentError> {
         self.flows = vec![Flow::default()];
         let mut walk = tree.walk(top);
         while let Some(step) = walk.next() {

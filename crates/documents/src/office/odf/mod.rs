@@ -42,7 +42,7 @@ pub(crate) fn parse_odt(archive: &mut Archive<'_>) -> Result<Document, DocumentE
     let styles = load_styles(archive, &tree)?;
     let mut reader = BodyReader::new(&styles, archive);
     let body = tree.descendant(tree.root(), "body").unwrap_or(tree.root());
-    let mut blocks = reader.read(&tree, body)?;
+    let mut blocks = reader.read_blocks(&tree, body)?;
     blocks.extend(reader.take_notes());
     shift_headings_below_title(&mut blocks);
     let metadata = read_metadata(archive, "meta.xml")?;
@@ -57,7 +57,7 @@ pub(crate) fn parse_odp(archive: &mut Archive<'_>) -> Result<Document, DocumentE
     let slides: Vec<_> = tree.descendants(tree.root()).filter(|node| tree.is(*node, "page")).collect();
     for (number, slide) in (1..).zip(slides) {
         let mut reader = BodyReader::new(&styles, archive);
-        let mut blocks = reader.read(&tree, slide)?;
+        let mut blocks = reader.read_blocks(&tree, slide)?;
         blocks.extend(reader.take_notes());
         mark_unmarked_title(&mut blocks);
         // A title may be drawn last and is still read first.

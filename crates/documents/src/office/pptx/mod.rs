@@ -68,7 +68,7 @@ fn read_slide(archive: &mut Archive<'_>, part: &str) -> Result<Vec<Block>, Docum
             inherited.add_master(&tree);
         }
     }
-    let mut blocks = SlideReader::new(&inherited, &relations, archive).read(&tree)?;
+    let mut blocks = SlideReader::new(&inherited, &relations, archive).read_blocks(&tree)?;
     if let Some(notes) = relations.part_of_kind("notesSlide")
         && let Some(tree) = archive.part(notes)?.and_then(|bytes| XmlTree::parse(&bytes).ok())
     {

@@ -31,7 +31,7 @@ impl<'a, 'b> SlideReader<'a, 'b> {
         Self { layout, relations, archive, flow: Flow::default(), placed: Vec::new(), shapes: 0 }
     }
 
-    pub(super) fn read(mut self, tree: &XmlTree) -> Result<Vec<Block>, DocumentError> {
+    pub(super) fn read_blocks(mut self, tree: &XmlTree) -> Result<Vec<Block>, DocumentError> {
         let top = tree.descendant(tree.root(), "spTree").unwrap_or(tree.root());
         let mut walk = tree.walk(top);
         while let Some(step) = walk.next() {
