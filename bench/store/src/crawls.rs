@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use store::Store;
 use store::crawls::{
-    AttemptEnd, CrawlKind, EntryClaim, Fate, NewCrawl, NewEntry, NewFate, Settled, Settlement, UnsettledCrawl,
+    AttemptEnd, CrawlKind, EntryClaim, EntryDecision, NewCrawl, NewEntry, NewEntryKind, Settled, Settlement, UnsettledCrawl,
 };
 use uuid::Uuid;
 
@@ -115,7 +115,7 @@ impl CrawledSite {
         let count = unsettled.fetched.len();
         let end = self.found.fetch_add(count, Ordering::Relaxed) + count;
         Settlement {
-            fates: unsettled.fetched.iter().map(|one| (one.seq, Fate::Completed)).collect(),
+            decisions: unsettled.fetched.iter().map(|one| (one.seq, EntryDecision::Completed)).collect(),
             found: (end.saturating_sub(self.links.max(count))..end).map(entry).collect(),
             memory: Some(noise(end, 4_000)),
             credits: i64::try_from(count).unwrap_or(0),
@@ -176,7 +176,7 @@ fn entry(n: usize) -> NewEntry {
         url: format!("https://www.example.test/some/section/of/the/site/page-{n}.html"),
         host: "www.example.test".into(),
         depth: 3,
-        fate: NewFate::Page,
+        kind: NewEntryKind::Page,
     }
 }
 

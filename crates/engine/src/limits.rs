@@ -21,30 +21,30 @@ const SLOT_LEASE: Duration = Duration::from_secs(30);
 const SLOT_RETRY_INTERVAL: Duration = Duration::from_millis(200);
 /// How old the number of busy browsers may be when other processes share it.
 const SLOT_COUNT_CACHE_TIME: Duration = Duration::from_millis(100);
-/// Purses kept at once; past it they are all dropped, which costs their tokens and nothing else.
-const MAX_PURSES: usize = 100_000;
+/// Buckets kept at once; past it they are all dropped, which costs their tokens and nothing else.
+const MAX_BUCKETS: usize = 100_000;
 
 /// Tokens taken from the store in one go. One for limits up to 199 a minute, so that small limits are
 /// exact; one in a hundred above, so that a busy team does not write for every request. Tokens left in
-/// the purse of one process are lost to the others until the window ends: at most 1 % each.
+/// the bucket of one process are lost to the others until the window ends: at most 1 % each.
 fn refill_size(limit: u32) -> u32 {
     (limit / 100).clamp(1, 50)
 }
 
 #[derive(Debug)]
-struct Purse {
+struct TokenBucket {
     tokens: u32,
     /// The store has no more tokens in this window either, so a flood of refusals costs it nothing.
-    dry: bool,
-    /// When the window ends: tokens and dryness hold until here.
+    exhausted: bool,
+    /// When the window ends: tokens and exhaustion hold until here.
     until: Instant,
     /// Held by whoever asks the store, so that many requests at once refill once and not each.
     refilling: Arc<tokio::sync::Mutex<()>>,
 }
 
-impl Purse {
+impl TokenBucket {
     fn empty() -> Self {
-        Self { tokens: 0, dry: false, until: Instant::now(), refilling: Arc::default() }
+        Self { tokens: 0, exhausted: false, until: Instant::now(), refilling: Arc::default() }
     }
 
     /// `Some(true)`: a token was taken. `Some(false)`: there is none until the window ends. `None`: ask the
@@ -57,13 +57,13 @@ impl Purse {
             self.tokens -= 1;
             return Some(true);
         }
-        self.dry.then_some(false)
+        self.exhausted.then_some(false)
     }
 }
 
 pub struct Limiter {
     store: Arc<dyn LimitStore>,
-    purses: Mutex<HashMap<(Uuid, RateGroup), Purse>>,
+    buckets: Mutex<HashMap<(Uuid, RateGroup), TokenBucket>>,
     /// Slots held by this process, which [`Limiter::keep`] renews.
     held: Mutex<HashMap<Uuid, Uuid>>,
     seen: Mutex<HashMap<Uuid, (u32, Instant)>>,
@@ -81,7 +81,7 @@ impl Limiter {
     pub fn new(store: Arc<dyn LimitStore>) -> Arc<Self> {
         Arc::new(Self {
             store,
-            purses: Mutex::default(),
+            buckets: Mutex::default(),
             held: Mutex::default(),
             seen: Mutex::default(),
             releases: TaskTracker::new(),
@@ -106,18 +106,18 @@ impl Limiter {
     }
 
     fn take_token(&self, place: (Uuid, RateGroup)) -> (Option<bool>, Instant) {
-        match self.purses.lock().get_mut(&place) {
-            Some(purse) => (purse.take_token(), purse.until),
+        match self.buckets.lock().get_mut(&place) {
+            Some(bucket) => (bucket.take_token(), bucket.until),
             None => (None, Instant::now()),
         }
     }
 
     fn refilling(&self, place: (Uuid, RateGroup)) -> Arc<tokio::sync::Mutex<()>> {
-        let mut purses = self.purses.lock();
-        if purses.len() >= MAX_PURSES {
-            purses.clear();
+        let mut buckets = self.buckets.lock();
+        if buckets.len() >= MAX_BUCKETS {
+            buckets.clear();
         }
-        purses.entry(place).or_insert_with(Purse::empty).refilling.clone()
+        buckets.entry(place).or_insert_with(TokenBucket::empty).refilling.clone()
     }
 
     /// Takes tokens from the store, and one of them for the caller.
@@ -135,11 +135,11 @@ impl Limiter {
             taken => taken.map_err(crate::from_store)?,
         };
         let until = asked + taken.resets_in;
-        let mut purses = self.purses.lock();
-        let purse = purses.entry(place).or_insert_with(Purse::empty);
-        purse.until = until;
-        purse.dry = taken.remaining == 0;
-        purse.tokens = taken.granted.saturating_sub(1);
+        let mut buckets = self.buckets.lock();
+        let bucket = buckets.entry(place).or_insert_with(TokenBucket::empty);
+        bucket.until = until;
+        bucket.exhausted = taken.remaining == 0;
+        bucket.tokens = taken.granted.saturating_sub(1);
         if taken.granted == 0 { Err(refused(group, limit, until)) } else { Ok(()) }
     }
 
@@ -150,17 +150,17 @@ impl Limiter {
         let id = slot.ok_or_else(|| Error::ConcurrencyLimited { max })?;
         self.held.lock().insert(id, caller.team);
         self.seen.lock().remove(&caller.team);
-        Ok(BrowserSlot { gate: self.clone(), id, team: caller.team })
+        Ok(BrowserSlot { limiter: self.clone(), id, team: caller.team })
     }
 
     /// A browser slot of the caller's plan, acquired when the browser is needed. Without `waits`, a request
     /// that finds all slots in use fails.
     pub fn request_slot(self: &Arc<Self>, caller: &Arc<Caller>, waits: bool) -> BrowserSlotRequest {
-        let (gate, caller) = (self.clone(), caller.clone());
+        let (limiter, caller) = (self.clone(), caller.clone());
         Box::new(move || {
             Box::pin(async move {
                 loop {
-                    match gate.browser_slot(&caller).await {
+                    match limiter.browser_slot(&caller).await {
                         // The page's deadline ends this loop.
                         Err(Error::ConcurrencyLimited { .. }) if waits => {
                             tokio::time::sleep(SLOT_RETRY_INTERVAL).await;
@@ -181,7 +181,7 @@ impl Limiter {
         }
         let count = self.store.slots_in_use(caller.team).await.map_err(crate::from_store)?;
         let mut seen = self.seen.lock();
-        if seen.len() >= MAX_PURSES {
+        if seen.len() >= MAX_BUCKETS {
             seen.clear();
         }
         seen.insert(caller.team, (count, Instant::now()));
@@ -239,25 +239,25 @@ pub fn free_slot() -> BrowserSlotRequest {
 /// One of the team's browsers. Dropping it gives it back.
 #[derive(Debug)]
 pub struct BrowserSlot {
-    gate: Arc<Limiter>,
+    limiter: Arc<Limiter>,
     id: Uuid,
     team: Uuid,
 }
 
 impl Drop for BrowserSlot {
     fn drop(&mut self) {
-        self.gate.held.lock().remove(&self.id);
-        self.gate.seen.lock().remove(&self.team);
-        let (gate, id, team) = (self.gate.clone(), self.id, self.team);
+        self.limiter.held.lock().remove(&self.id);
+        self.limiter.seen.lock().remove(&self.team);
+        let (limiter, id, team) = (self.limiter.clone(), self.id, self.team);
         // Outside a runtime the lease simply runs out.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let release = async move {
-                if let Err(error) = gate.store.release_slot(id).await {
+                if let Err(error) = limiter.store.release_slot(id).await {
                     tracing::warn!(%error, "could not give a browser slot back; it frees itself when its lease ends");
                 }
-                gate.seen.lock().remove(&team);
+                limiter.seen.lock().remove(&team);
             };
-            self.gate.releases.spawn_on(release, &runtime);
+            self.limiter.releases.spawn_on(release, &runtime);
         }
     }
 }

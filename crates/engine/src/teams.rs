@@ -3,7 +3,7 @@
 
 use crate::callers::Caller;
 use crate::keys::{self, Secret};
-use crate::webhooks::secrets;
+use crate::webhooks::signing_secrets;
 use crate::{Error, from_store};
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,7 +98,7 @@ impl Teams {
 
     /// What webhooks are signed with, newest first; never empty.
     pub async fn webhook_secrets(&self, caller: &Caller) -> Result<Vec<WebhookSecret>, Error> {
-        secrets::team_secrets(self.0.as_ref(), caller.team).await
+        signing_secrets::team_secrets(self.0.as_ref(), caller.team).await
     }
 
     /// Makes a new secret; the one before goes on to sign for `phase_out`.
@@ -107,7 +107,7 @@ impl Teams {
         caller: &Caller,
         phase_out: Duration,
     ) -> Result<Vec<WebhookSecret>, Error> {
-        secrets::rotate(self.0.as_ref(), caller.team, phase_out).await
+        signing_secrets::rotate(self.0.as_ref(), caller.team, phase_out).await
     }
 
     /// Deliveries that were given up, newest first, older than `before`.

@@ -7,6 +7,7 @@ mod output;
 mod commands;
 mod data_dir;
 mod database;
+mod first_team;
 mod private_files;
 mod secret_keys;
 mod settings;

@@ -9,7 +9,7 @@
 //! - A worker ends its attempt with what it fetched; what that *means* (a document, a duplicate, one too
 //!   many, new addresses) is settled in the order of the numbers, one [`Settlement`] at a time, so a crawl
 //!   comes to the same end however many workers it has.
-//! - A settlement is one transaction: the fates of entries, the entries they lead to, the credits, the events
+//! - A settlement is one transaction: the decisions of entries, the entries they lead to, the credits, the events
 //!   that are told, and the end of the crawl when nothing is left.
 //! - Ending a crawl costs the same whatever is still open in it: the rest of its entries is cancelled, failed or
 //!   skipped in its counters, and reads as such.
@@ -89,11 +89,11 @@ pub struct NewEntry {
     /// Whose pace counts for it.
     pub host: String,
     pub depth: u32,
-    pub fate: NewFate,
+    pub kind: NewEntryKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NewFate {
+pub enum NewEntryKind {
     /// To be scraped.
     Page,
     /// The site's own lists (robots, sitemaps, feeds), read beside the pages: is handed out, fetched and
@@ -254,7 +254,7 @@ pub struct KnownEntry {
 
 #[derive(Debug, Clone, Default)]
 pub struct Settlement {
-    pub fates: Vec<(u64, Fate)>,
+    pub decisions: Vec<(u64, EntryDecision)>,
     /// In the order in which they were found: they get the next numbers.
     pub found: Vec<NewEntry>,
     /// Entries that were skipped and are pages after all (a second link to them may be followed): queued under
@@ -263,14 +263,14 @@ pub struct Settlement {
     /// Replaces the memory when given.
     pub memory: Option<Vec<u8>>,
     pub credits: i64,
-    /// Told with these fates, in this order.
+    /// Told with these decisions, in this order.
     pub deliveries: Vec<NewDelivery>,
     /// Told too when the crawl ends by this settlement.
     pub at_end: Vec<NewDelivery>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub enum EntryDecision {
     /// Its document counts. The documents of a crawl are numbered from 1 in this order, no gaps.
     Completed,
     /// With a JSON text why. A document that was fetched is dropped.

@@ -53,7 +53,7 @@ pub trait KeyStore: Send + Sync + 'static {
     /// Creates the first team with its first key when there is no team at all, in one transaction;
     /// `None` when some team exists already. Safe when several processes start at once: exactly one
     /// of them gets `Some`. (`key.team_id` is replaced by the team's id.)
-    async fn found(&self, team: NewTeam, key: NewKey) -> StoreResult<Option<(Team, ApiKey)>>;
+    async fn create_first_team(&self, team: NewTeam, key: NewKey) -> StoreResult<Option<(Team, ApiKey)>>;
 
     async fn create_team(&self, team: NewTeam) -> StoreResult<Team>;
     async fn team(&self, id: Uuid) -> StoreResult<Option<Team>>;

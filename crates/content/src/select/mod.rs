@@ -18,11 +18,11 @@ pub mod marks;
 pub mod model;
 pub mod outline;
 mod repetition;
+mod split_blocks;
 pub mod survey;
 mod tag_class;
 pub mod title;
 mod tokens;
-mod walk;
 pub mod words;
 
 use crate::word_set::WordSet;

@@ -94,7 +94,7 @@ impl Outline {
 
     /// Walks the body once.
     pub fn from_dom(dom: &Dom) -> Self {
-        super::walk::outline(dom)
+        super::split_blocks::outline(dom)
     }
 
     /// The owner's chain of ancestors, nearest first, the body last.

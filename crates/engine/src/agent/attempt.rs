@@ -38,11 +38,11 @@ pub async fn attempt_run(services: RunServices, claimed: ClaimedRun, signals: Si
     let ClaimedRun { lease, run } = claimed;
     let store = services.store.clone();
     if run.request.is_empty() {
-        return super::tidy::end_unreadable(store.as_ref(), &lease, crate::error::REQUEST_LOST).await;
+        return super::sweep::end_unreadable(store.as_ref(), &lease, crate::error::REQUEST_LOST).await;
     }
     let order = match Order::from_run(&run) {
         Ok(order) => Arc::new(order),
-        Err(error) => return super::tidy::end_unreadable(store.as_ref(), &lease, &error.text()).await,
+        Err(error) => return super::sweep::end_unreadable(store.as_ref(), &lease, &error.text()).await,
     };
     let lost = signals.lost.clone();
     let journal =

@@ -15,10 +15,10 @@ mod search;
 mod sources;
 mod start;
 mod status;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod thread;
-mod tidy;
 pub mod trace;
 mod trace_event;
 mod unpaid;
@@ -30,7 +30,7 @@ pub use order::Order;
 pub(crate) use sources::sources;
 pub use start::{Acceptance, Agents};
 pub use store::agents::RunKind;
-pub use tidy::{MAX_LOST_WORKERS, sweep_runs};
+pub use sweep::{MAX_LOST_WORKERS, sweep_runs};
 pub use web::WebSearch;
 pub use worker::{AgentTools, AgentWorker, brain};
 

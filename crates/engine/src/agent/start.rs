@@ -5,7 +5,7 @@ use super::ending::RunEnding;
 use super::events::RunEvents;
 use super::order::Order;
 use super::plan::{self, RunPlan};
-use super::{tidy, trace_event};
+use super::{sweep, trace_event};
 use crate::callers::Caller;
 use crate::watchers::WatcherLimits;
 use crate::{Error, credits, from_store, idempotency};
@@ -230,7 +230,7 @@ impl Agents {
             }
             RunCancel::Waiting => {
                 // Somebody may have claimed it since, and then hears of the wish.
-                let ended = tidy::end_waiting(self.store.as_ref(), &run, RunEnding::cancelled()).await;
+                let ended = sweep::end_waiting(self.store.as_ref(), &run, RunEnding::cancelled()).await;
                 if !ended.map_err(from_store)? {
                     self.cancel_requests.request(id);
                 }

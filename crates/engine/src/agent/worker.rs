@@ -2,7 +2,7 @@
 
 use super::attempt::{self, RunServices};
 use super::start::CancelRequests;
-use super::tidy::{self, MAX_LOST_WORKERS};
+use super::sweep::{self, MAX_LOST_WORKERS};
 use super::web::{WebSearch, WebSources};
 use crate::models::{self, Models};
 use crate::plans::Plans;
@@ -173,6 +173,6 @@ impl LeasedQueue for RunQueue {
     }
 
     async fn sweep(&self) -> StoreResult<()> {
-        tidy::sweep_runs(self.services.store.as_ref()).await.map(|_| ())
+        sweep::sweep_runs(self.services.store.as_ref()).await.map(|_| ())
     }
 }

@@ -13,7 +13,7 @@ use sites::scope::PatternError;
 use sites::{PageUrl, Scope};
 use std::collections::HashSet;
 use std::time::Duration;
-use store::crawls::{EntryKey, NewEntry, NewFate};
+use store::crawls::{EntryKey, NewEntry, NewEntryKind};
 use uuid::Uuid;
 use wire::batch::BatchRequest;
 use wire::crawl::CrawlRequest;
@@ -135,17 +135,17 @@ impl CrawlPlan {
     pub fn entries(&self) -> Vec<NewEntry> {
         let url = self.start.url();
         let host = host_of(url);
-        let entry = |key: EntryKey, fate: NewFate| NewEntry {
+        let entry = |key: EntryKey, kind: NewEntryKind| NewEntry {
             key,
             url: url.as_str().to_owned(),
             host: host.clone(),
             depth: 0,
-            fate,
+            kind,
         };
         let follow = &self.order.follow;
         let reads_lists = follow.sitemap != SitemapUse::Skip || !follow.ignore_robots;
-        let lists = reads_lists.then(|| entry(lists_key(&host), NewFate::Lists));
-        lists.into_iter().chain([entry(entry_key(&self.start), NewFate::Page)]).collect()
+        let lists = reads_lists.then(|| entry(lists_key(&host), NewEntryKind::Lists));
+        lists.into_iter().chain([entry(entry_key(&self.start), NewEntryKind::Page)]).collect()
     }
 }
 
@@ -261,7 +261,7 @@ impl BatchUrls {
                     if known.insert(key) {
                         let host = host_of(&page.url);
                         let url = page.written;
-                        listed.entries.push(NewEntry { key, url, host, depth: 0, fate: NewFate::Page });
+                        listed.entries.push(NewEntry { key, url, host, depth: 0, kind: NewEntryKind::Page });
                     }
                 }
                 Err(error) => listed.refuse(index, written, &error),

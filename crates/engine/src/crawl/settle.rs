@@ -13,8 +13,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use store::CrawlStore;
 use store::crawls::{
-    Crawl, CrawlKind, CrawlState, EntryKey, Fate, FetchedEntry, KnownEntry, NewEntry, NewFate, Settled,
-    Settlement, UnsettledCrawl,
+    Crawl, CrawlKind, CrawlState, EntryDecision, EntryKey, FetchedEntry, KnownEntry, NewEntry, NewEntryKind,
+    Settled, Settlement, UnsettledCrawl,
 };
 use url::Url;
 use uuid::Uuid;
@@ -204,28 +204,28 @@ impl<'a> Round<'a> {
     fn decide_fates(&mut self) {
         for EntryPart { entry, outcome, from, to } in std::mem::take(&mut self.work) {
             let mut whole = to == outcome.leads().len();
-            let fate = match &outcome {
+            let decision = match &outcome {
                 Outcome::Failed(failure) => {
                     if self.is_start(entry) {
                         self.no_start = Some(failure.clone());
                     }
                     self.fail(entry, failure)
                 }
-                Outcome::Skipped(word) => Fate::Skipped(word.clone().into_owned()),
+                Outcome::Skipped(word) => EntryDecision::Skipped(word.clone().into_owned()),
                 Outcome::Lists(listed) => {
                     self.list(listed, from, to);
-                    Fate::Skipped("lists".to_owned())
+                    EntryDecision::Skipped("lists".to_owned())
                 }
                 Outcome::Page(seen) => {
-                    let fate = self.page(entry, seen, from, to, whole);
+                    let decision = self.page(entry, seen, from, to, whole);
                     // Where a page leads does not count when it is left out.
-                    whole |= matches!(fate, Fate::Skipped(_));
-                    fate
+                    whole |= matches!(decision, EntryDecision::Skipped(_));
+                    decision
                 }
             };
             if whole {
                 self.memory.at = None;
-                self.settlement.fates.push((entry.seq, fate));
+                self.settlement.decisions.push((entry.seq, decision));
             } else {
                 // What is left of this page is next; nothing after it may be settled before.
                 self.memory.at = Some((entry.seq, to));
@@ -240,11 +240,11 @@ impl<'a> Round<'a> {
         entry.depth == 0 && !entry.is_lists && start == Some(entry.url.as_str())
     }
 
-    fn fail(&mut self, entry: &FetchedEntry, failure: &EntryError) -> Fate {
+    fn fail(&mut self, entry: &FetchedEntry, failure: &EntryError) -> EntryDecision {
         let delivery =
             self.context.events().and_then(|events| events.page_failed(&failure.error, &entry.url));
         self.settlement.deliveries.extend(delivery);
-        Fate::Failed(failure.to_json())
+        EntryDecision::Failed(failure.to_json())
     }
 
     fn list(&mut self, listed: &ListedUrls, from: usize, to: usize) {
@@ -264,10 +264,10 @@ impl<'a> Round<'a> {
         from: usize,
         to: usize,
         whole: bool,
-    ) -> Fate {
+    ) -> EntryDecision {
         if self.context.kind == CrawlKind::Crawl && from == 0 {
             if let Some(word) = self.duplicate_reason(entry, seen) {
-                return Fate::Skipped(word);
+                return EntryDecision::Skipped(word);
             }
             for feed in &seen.feeds {
                 self.read_feed(feed);
@@ -283,7 +283,7 @@ impl<'a> Round<'a> {
             let delivery = self.context.events().and_then(|events| events.page(number));
             self.settlement.deliveries.extend(delivery);
         }
-        Fate::Completed
+        EntryDecision::Completed
     }
 
     /// The word for a page that the crawl has, or wants, under another address.
@@ -334,7 +334,7 @@ impl<'a> Round<'a> {
         if let Ok(url) = Url::parse(feed) {
             self.found_at.insert(key, self.settlement.found.len());
             let (url, host) = (feed.to_owned(), host_of(&url));
-            self.settlement.found.push(NewEntry { key, url, host, depth: 0, fate: NewFate::Lists });
+            self.settlement.found.push(NewEntry { key, url, host, depth: 0, kind: NewEntryKind::Lists });
         }
     }
 
@@ -354,7 +354,7 @@ impl<'a> Round<'a> {
             return true;
         }
         match (self.found_at.get(key), self.known.get(key)) {
-            (Some(place), _) => !may_change_later(&self.settlement.found[*place].fate),
+            (Some(place), _) => !may_change_later(&self.settlement.found[*place].kind),
             (None, Some(known)) => {
                 known.skipped.as_deref().is_none_or(|word| !may_change(word))
                     || self.revived.contains(&known.seq)
@@ -373,31 +373,31 @@ impl<'a> Round<'a> {
         if lead.skip.is_some() && (place.is_some() || known.is_some()) {
             return;
         }
-        let fate = self.fate_for_lead(lead);
+        let kind = self.kind_for_lead(lead);
         match (place, known) {
-            (Some(place), _) => self.settlement.found[place].fate = fate,
+            (Some(place), _) => self.settlement.found[place].kind = kind,
             (None, Some(seq)) => {
-                if fate == NewFate::Page {
+                if kind == NewEntryKind::Page {
                     self.revived.insert(seq);
                 }
             }
-            (None, None) => self.add_entry(lead, depth, fate),
+            (None, None) => self.add_entry(lead, depth, kind),
         }
     }
 
-    fn fate_for_lead(&mut self, lead: &Lead) -> NewFate {
+    fn kind_for_lead(&mut self, lead: &Lead) -> NewEntryKind {
         if let Some(word) = &lead.skip {
-            return NewFate::Skipped(word.clone().into_owned());
+            return NewEntryKind::Skipped(word.clone().into_owned());
         }
         let address = PageUrl::parse(&lead.url, self.context.order.follow.sameness());
         match address.map(|address| self.memory.traps.admit(&address)) {
-            Ok(None) => NewFate::Page,
-            Ok(Some(trap)) => NewFate::Skipped(trap.name().to_owned()),
-            Err(unusable) => NewFate::Skipped(sites::SkipReason::from(unusable).name().to_owned()),
+            Ok(None) => NewEntryKind::Page,
+            Ok(Some(trap)) => NewEntryKind::Skipped(trap.name().to_owned()),
+            Err(unusable) => NewEntryKind::Skipped(sites::SkipReason::from(unusable).name().to_owned()),
         }
     }
 
-    fn add_entry(&mut self, lead: &Lead, depth: u32, fate: NewFate) {
+    fn add_entry(&mut self, lead: &Lead, depth: u32, kind: NewEntryKind) {
         let most = self
             .context
             .limit
@@ -406,26 +406,26 @@ impl<'a> Round<'a> {
             .saturating_add(MIN_LEDGER_ADDRESSES);
         let written = self.crawl.counts.discovered + self.settlement.found.len() as u64;
         // A full ledger says so once, with the first address that found no room.
-        let fate = match written.cmp(&most) {
-            Ordering::Less => fate,
-            Ordering::Equal => NewFate::Skipped("ledgerFull".to_owned()),
+        let kind = match written.cmp(&most) {
+            Ordering::Less => kind,
+            Ordering::Equal => NewEntryKind::Skipped("ledgerFull".to_owned()),
             Ordering::Greater => return,
         };
-        let host = if fate == NewFate::Page {
+        let host = if kind == NewEntryKind::Page {
             Url::parse(&lead.url).map(|url| host_of(&url)).unwrap_or_default()
         } else {
             String::new()
         };
         self.found_at.insert(lead.key, self.settlement.found.len());
-        self.settlement.found.push(NewEntry { key: lead.key, url: lead.url.clone(), host, depth, fate });
+        self.settlement.found.push(NewEntry { key: lead.key, url: lead.url.clone(), host, depth, kind });
     }
 
     /// A crawl whose start came to nothing, with nothing else to go on with, has failed.
     fn failure(&mut self) -> Option<EntryError> {
         let failure = self.no_start.take()?;
         let counts = &self.crawl.counts;
-        let more = self.settlement.fates.len() > 1
-            || !self.settlement.found.iter().all(|entry| matches!(entry.fate, NewFate::Skipped(_)));
+        let more = self.settlement.decisions.len() > 1
+            || !self.settlement.found.iter().all(|entry| matches!(entry.kind, NewEntryKind::Skipped(_)));
         let others = counts.completed + counts.queued + counts.running + counts.reading_lists > 0;
         (!more && !others && counts.fetched <= 1).then_some(failure)
     }
@@ -444,8 +444,8 @@ fn may_change(word: &str) -> bool {
     matches!(word, "nofollow" | "tooDeep" | "offSite")
 }
 
-fn may_change_later(fate: &NewFate) -> bool {
-    matches!(fate, NewFate::Skipped(word) if may_change(word))
+fn may_change_later(kind: &NewEntryKind) -> bool {
+    matches!(kind, NewEntryKind::Skipped(word) if may_change(word))
 }
 
 /// Some sites name their front page as the one to take for every page they have.

@@ -7,8 +7,8 @@ mod post;
 #[cfg(test)]
 mod receiver;
 mod resolve;
-pub mod secrets;
 mod send_limits;
+pub mod signing_secrets;
 mod worker;
 
 pub use events::Events;

@@ -1,7 +1,7 @@
 //! One attempt at one delivery: its body made whole, signed, and posted. Says what came of it and decides
 //! nothing.
 
-use super::secrets;
+use super::signing_secrets;
 use crate::Error;
 use crate::compression::unpack;
 use crate::stored_json::{self, StoredJsonError};
@@ -67,7 +67,7 @@ pub(super) async fn post(
     let target = Target::parse(&delivery.target)
         .ok_or_else(|| DeliveryError::Permanent("its target cannot be read".to_owned()))?;
     let ours = |error: Error| DeliveryError::Internal(error.to_wire().to_string());
-    let secrets = secrets::team_secrets(store, delivery.team_id).await.map_err(ours)?;
+    let secrets = signing_secrets::team_secrets(store, delivery.team_id).await.map_err(ours)?;
     let document = document(store, delivery).await?;
     let (body, signatures) = prepare(delivery.body.clone(), document, secrets).await?;
     let deadline = Deadline::after(timeout);
@@ -103,7 +103,7 @@ async fn prepare(
             None => body,
             Some(packed) => splice(&body, &unpack(&packed).ok()?)?,
         };
-        let signatures = secrets::signatures(&secrets, &body);
+        let signatures = signing_secrets::signatures(&secrets, &body);
         Some((Bytes::from(body), signatures))
     };
     let done = tokio::task::spawn_blocking(work).await;

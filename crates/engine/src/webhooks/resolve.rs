@@ -1,7 +1,7 @@
 //! What a webhook in a request means: where to, with which headers, on which events. Everything that could
 //! never be delivered is refused here, where its caller can still see it.
 
-use super::secrets::{NEXT_SIGNATURE, SIGNATURE};
+use super::signing_secrets::{NEXT_SIGNATURE, SIGNATURE};
 use crate::Error;
 use net::{CustomHeaders, Destination, EgressAllow, EgressPolicy, Login, MAX_URL_BYTES, Purpose};
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use super::super::events::Events;
 use super::super::receiver::{Receiver, Reply};
-use super::super::secrets;
+use super::super::signing_secrets;
 use super::{DeliveryOptions, DeliveryWorker};
 use crate::webhooks::Webhook;
 use crate::work::WorkSlots;
@@ -138,7 +138,8 @@ async fn events_arrive_whole_signed_and_in_order() {
     let sender = fixture.sender();
     let got = receiver.wait_for(3).await;
     sender.stop().await;
-    let secret = &secrets::team_secrets(fixture.store.as_ref(), fixture.team).await.unwrap()[0].secret;
+    let secret =
+        &signing_secrets::team_secrets(fixture.store.as_ref(), fixture.team).await.unwrap()[0].secret;
     for ((got, id), kind) in got.iter().zip(&ids).zip(["crawl.started", "crawl.page", "crawl.completed"]) {
         let body = got.json();
         assert_eq!((&body["type"], &body["id"]), (&kind.into(), &job.to_string().into()));
@@ -318,8 +319,10 @@ async fn a_sender_that_ends_half_way_loses_nothing() {
 async fn while_a_secret_is_phased_out_both_sign() {
     let (fixture, receiver) = (DeliveryFixture::new().await, Receiver::start(|_| Reply::Status(200)).await);
     let hook = hook(&receiver.url());
-    let old = secrets::team_secrets(fixture.store.as_ref(), fixture.team).await.unwrap().remove(0).secret;
-    let both = secrets::rotate(fixture.store.as_ref(), fixture.team, Duration::from_hours(1)).await.unwrap();
+    let old =
+        signing_secrets::team_secrets(fixture.store.as_ref(), fixture.team).await.unwrap().remove(0).secret;
+    let both =
+        signing_secrets::rotate(fixture.store.as_ref(), fixture.team, Duration::from_hours(1)).await.unwrap();
     assert_eq!((both.len(), both[1].secret.as_str()), (2, old.as_str()));
     let events = Events::new(&hook, Uuid::now_v7(), fixture.team, "crawl");
     fixture.tell([events.started()]).await;
@@ -332,7 +335,7 @@ async fn while_a_secret_is_phased_out_both_sign() {
         "receivers that know only the old one go on"
     );
     assert_eq!(got.headers["x-gannet-signature-next"], signed(&both[0].secret));
-    let leaked = secrets::rotate(fixture.store.as_ref(), fixture.team, Duration::ZERO).await.unwrap();
+    let leaked = signing_secrets::rotate(fixture.store.as_ref(), fixture.team, Duration::ZERO).await.unwrap();
     assert_eq!(leaked.len(), 1);
     fixture.tell([events.completed()]).await;
     let got = receiver.wait_for(2).await.remove(1);

@@ -1,6 +1,6 @@
 //! What `gannet serve` prints when it listens.
 
-use crate::data_dir::{self, FirstKey};
+use crate::first_team::{self, FirstKey};
 use crate::settings::{Settings, hide_password};
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ pub fn print(settings: &Settings, address: SocketAddr, backend: &str, first: Opt
 /// The text about the key, and its form in a command; none if no key is needed. The key itself is shown only
 /// once and only on a terminal: container logs and service journals would keep it.
 fn key_lines(settings: &Settings, first: Option<&FirstKey>, terminal: bool) -> (String, Option<String>) {
-    let file = data_dir::first_key_file(&settings.data_dir);
+    let file = first_team::first_key_file(&settings.data_dir);
     match first {
         _ if !settings.auth => ("not needed (auth = off)".to_owned(), None),
         Some(FirstKey { secret, file }) if terminal => {

@@ -1,6 +1,7 @@
 //! `gannet keys`: creates, lists and revokes API keys of a team, with or without a running server.
 
 use crate::data_dir::{self, IfMissing};
+use crate::first_team;
 use crate::settings::Settings;
 use anyhow::{Context, Result, bail, ensure};
 use engine::keys::{self, Secret};
@@ -56,7 +57,7 @@ impl Keys {
         let if_missing = if is_create { IfMissing::Create } else { IfMissing::Fail };
         let opened = data_dir::open_for_command(settings, if_missing).await?;
         let store = opened.store.clone();
-        if is_create && let Some(first) = data_dir::create_first_team(settings, store.as_ref()).await? {
+        if is_create && let Some(first) = first_team::create_first_team(settings, store.as_ref()).await? {
             eprintln!("created the first team and its API key; the key is in {}", first.file.display());
         }
         let outcome = match self {

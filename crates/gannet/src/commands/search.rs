@@ -2,6 +2,7 @@
 
 use crate::commands::serve::{open_searcher, open_services};
 use crate::data_dir::{self, IfMissing};
+use crate::first_team;
 use crate::output;
 use crate::private_files::TempFolder;
 use crate::settings::Settings;
@@ -60,7 +61,7 @@ impl Search {
         let if_missing = if missing { IfMissing::Create } else { IfMissing::Fail };
         let opened = data_dir::open_for_command(settings, if_missing).await?;
         let store = opened.store.clone();
-        if let Some(first) = data_dir::create_first_team(settings, store.as_ref()).await?
+        if let Some(first) = first_team::create_first_team(settings, store.as_ref()).await?
             && !missing
         {
             eprintln!("created the first team and its API key; the key is in {}", first.file.display());

@@ -3,6 +3,7 @@
 use crate::Globals;
 use crate::commands::{agent, banner, research};
 use crate::data_dir;
+use crate::first_team;
 use crate::settings::{ProcessRole, Settings};
 use anyhow::{Context, Result};
 use engine::cpu_pool::CpuPool;
@@ -69,9 +70,9 @@ impl Serve {
             .with_context(|| format!("cannot listen on {}", settings.listen))?;
         let _lock = data_dir::lock_database(&settings)?;
         let store = data_dir::open_store(&settings).await?;
-        let first = data_dir::create_first_team(&settings, store.as_ref()).await?;
+        let first = first_team::create_first_team(&settings, store.as_ref()).await?;
         if first.is_none() {
-            data_dir::accept_configured_key(&settings, store.as_ref()).await?;
+            first_team::accept_configured_key(&settings, store.as_ref()).await?;
         }
         release_lost_keys(store.as_ref()).await?;
         let stop = stop_on_signals()?;

@@ -1,8 +1,8 @@
 //! Features of candidates, each divided by its largest value in the pool, so that weights mean the same for a
 //! seed with three citations and one with three thousand.
 
+use super::citation_graph::Structure;
 use super::lexical::{Scorer, TermQuery};
-use super::structure::Structure;
 use crate::index::Index;
 
 /// Names of the features of the first pass, in their order.

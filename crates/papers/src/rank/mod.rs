@@ -8,12 +8,12 @@ mod features;
 mod learned_weights;
 #[rustfmt::skip]
 mod learned_model_weights;
+mod citation_graph;
 mod lexical;
 mod passages;
 mod search;
 mod second_pass;
 mod similar;
-mod structure;
 mod weights;
 
 pub use features::{COUNT as FEATURE_COUNT, FEATURES};

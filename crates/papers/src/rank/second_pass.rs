@@ -3,9 +3,9 @@
 //! compares the title and the best sentence of each candidate with the intent and, if a model is installed,
 //! their embeddings.
 
+use super::citation_graph::{EdgeBudget, Structure};
 use super::features::{COUNT, PoolCandidate};
 use super::lexical::{Scorer, TermQuery};
-use super::structure::{EdgeBudget, Structure};
 use crate::index::Index;
 use crate::terms::{for_each_term, sentences};
 

@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 
 use super::accumulator::largest;
+use super::citation_graph::{EdgeBudget, Structure};
 use super::features::{self, PoolCandidate};
 use super::learned_model_weights::MODEL;
 use super::learned_weights::{FIRST, RERANK, SECOND};
 use super::lexical::TermQuery;
 use super::second_pass::{self, SECOND_COUNT, SecondPassInput};
-use super::structure::{EdgeBudget, Structure};
 use super::weights::{Blend, LISTED, Weights, density};
 use crate::index::Index;
 use crate::work::Date;

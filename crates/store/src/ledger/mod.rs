@@ -2,9 +2,9 @@
 //! a settlement and an end mean. Both stores ask here, so that they cannot differ. Does no I/O and reads no clock.
 
 pub(crate) mod choose;
-pub(crate) mod fates;
-pub(crate) mod intake;
+pub(crate) mod decisions;
+pub(crate) mod new_entries;
 pub(crate) mod numbers;
+pub(crate) mod progress;
 pub(crate) mod rows;
 pub(crate) mod scan;
-pub(crate) mod standing;

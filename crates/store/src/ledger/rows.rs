@@ -1,11 +1,11 @@
 //! Rows of the ledger as types, for both databases at once: they use the same column names.
 
 use super::choose::Candidate;
-use super::fates::Waiting;
-use super::intake;
+use super::decisions::Waiting;
+use super::new_entries;
 use super::numbers::{LIMIT, crawl_state, entry_reads, kind};
+use super::progress::{CrawlProgress, Tally};
 use super::scan::QueuedEntry;
-use super::standing::{Standing, Tally};
 use crate::StoreResult;
 use crate::crawls::{Crawl, CrawlDocument, Entry, EntryCounts, EntryState, FetchedEntry, KnownEntry};
 use crate::rows::Columns;
@@ -45,8 +45,8 @@ pub(crate) fn crawl(row: &impl Columns) -> StoreResult<Crawl> {
     })
 }
 
-pub(crate) fn standing(row: &impl Columns) -> StoreResult<Standing> {
-    Ok(Standing {
+pub(crate) fn progress(row: &impl Columns) -> StoreResult<CrawlProgress> {
+    Ok(CrawlProgress {
         id: row.id("id")?,
         team: row.id("team_id")?,
         key: row.id_or_none("key_id")?,
@@ -121,7 +121,7 @@ pub(crate) fn waiting(row: &impl Columns) -> StoreResult<Waiting> {
 pub(crate) fn fetched(row: &impl Columns) -> StoreResult<FetchedEntry> {
     Ok(FetchedEntry {
         seq: row.count("seq")?,
-        key: intake::key(row.bytes("key")?)?,
+        key: new_entries::key(row.bytes("key")?)?,
         url: row.text("url")?,
         depth: row.small("depth")?,
         is_lists: row.flag("is_lists")?,
@@ -146,7 +146,7 @@ pub(crate) fn document(row: &impl Columns) -> StoreResult<CrawlDocument> {
 }
 
 /// A line of the ledger of a crawl that stands so, and failed for this reason if it did.
-pub(crate) fn entry(row: &impl Columns, crawl: &Standing) -> StoreResult<Entry> {
+pub(crate) fn entry(row: &impl Columns, crawl: &CrawlProgress) -> StoreResult<Entry> {
     let (state, by_end) = entry_reads(row.int("state")?, crawl.state)?;
     let (reason, ended_at) = if by_end {
         let reason = if state == EntryState::Skipped { Some(LIMIT.into()) } else { crawl.error.clone() };

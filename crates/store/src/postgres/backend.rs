@@ -1,7 +1,7 @@
 //! PostgreSQL as the common code of the store sees it.
 
 use super::PostgresStore;
-use super::patient::{Connections, Tx};
+use super::retrying::{Connections, Tx};
 use crate::StoreResult;
 use crate::secrets::Sealer;
 use crate::sql::{Backend, Dialect, SqlConnection, SqlQuery, SqlRow, Transaction};

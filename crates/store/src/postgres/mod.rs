@@ -12,7 +12,7 @@
 mod backend;
 mod crawls;
 mod listen;
-mod patient;
+mod retrying;
 mod schema;
 mod secrets;
 
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-use patient::{Connections, Tx};
+use retrying::{Connections, Tx};
 pub(crate) use schema::{inspect, migrate};
 pub(crate) use secrets::key_ids;
 

@@ -501,12 +501,12 @@ DELETE FROM documents
 WHERE crawl_id = $1 AND seq IN (SELECT value ->> 0 FROM json_each($2) WHERE value ->> 2 IS NULL)
 
 -- name: settle (postgres)
--- Writes fates down. What the attempts brought is not needed any more, nor are the documents in $7.
+-- Writes decisions down. What the attempts brought is not needed any more, nor are the documents in $7.
 --
 -- How rows are found, here and in the statements like this: one by one, each by its key (a limit keeps the search apart
 -- from the rest of the statement), and then changed where they lie. That is safe because their crawl is locked. A join
 -- would be planned by the size of the table, and a plan that was made when it was small walks through all of it later.
-WITH fate AS MATERIALIZED (
+WITH decision AS MATERIALIZED (
     SELECT f.state, f.number, f.document_bytes, f.reason, e.place,
            (SELECT o.ctid FROM outcomes o WHERE o.crawl_id = $1 AND o.seq = f.seq) AS outcome
     FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
@@ -518,7 +518,7 @@ WITH fate AS MATERIALIZED (
     SELECT (SELECT d.ctid FROM documents d WHERE d.crawl_id = $1 AND d.seq = n.seq) AS document
     FROM unnest($7::bigint[]) AS n (seq)
 ), outcome AS (
-    DELETE FROM outcomes o USING fate f WHERE o.ctid = f.outcome
+    DELETE FROM outcomes o USING decision f WHERE o.ctid = f.outcome
 ), document AS (
     DELETE FROM documents d USING needless n WHERE d.ctid = n.document
 )
@@ -528,10 +528,10 @@ SET state          = f.state,
     document_bytes = f.document_bytes,
     reason         = f.reason,
     changed_at     = gannet_now()
-FROM fate f
+FROM decision f
 WHERE e.ctid = f.place
 
--- name: standing
+-- name: progress
 -- Always before any of its entries, so that nobody waits in a circle.
 SELECT id, team_id, key_id, kind, state, max_documents, reservation, run_for, retain_for, discovered, queued, running,
        fetched, completed, failed, skipped, cancelled, lists_queued, lists_running, lists_fetched, last_seq, version,
@@ -541,7 +541,7 @@ FROM crawls
 WHERE id = $1
 FOR NO KEY UPDATE
 
--- name: standing_read
+-- name: progress_read
 -- The same without a lock.
 SELECT id, team_id, key_id, kind, state, max_documents, reservation, run_for, retain_for, discovered, queued, running,
        fetched, completed, failed, skipped, cancelled, lists_queued, lists_running, lists_fetched, last_seq, version,
@@ -549,7 +549,7 @@ SELECT id, team_id, key_id, kind, state, max_documents, reservation, run_for, re
 FROM crawls
 WHERE id = $1
 
--- name: standing_write
+-- name: progress_write
 UPDATE crawls
 SET state         = $2,
     reservation   = $3,

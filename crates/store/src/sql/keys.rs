@@ -39,7 +39,7 @@ async fn insert_key(tx: &mut impl SqlConnection, key: &NewKey) -> StoreResult<Ap
 
 #[async_trait::async_trait]
 impl<B: Backend> KeyStore for B {
-    async fn found(&self, team: NewTeam, key: NewKey) -> StoreResult<Option<(Team, ApiKey)>> {
+    async fn create_first_team(&self, team: NewTeam, key: NewKey) -> StoreResult<Option<(Team, ApiKey)>> {
         let mut tx = self.begin().await?;
         tx.lock("keys.first_team_lock").execute(&mut tx).await?;
         let present = tx.query("keys.any_team").fetch_one(&mut tx).await?;

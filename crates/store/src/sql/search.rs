@@ -67,11 +67,11 @@ impl<B: Backend> SearchStore for B {
             .fetch_all(&mut self.reader())
             .await?;
         let entries = lines.iter().map(feed_entry).collect::<StoreResult<Vec<_>>>()?;
-        let standing = self.query("search.standing").bind(after).fetch_one(&mut self.reader()).await?;
+        let progress = self.query("search.progress").bind(after).fetch_one(&mut self.reader()).await?;
         Ok(Feed {
-            id: standing.id("id")?,
-            now: standing.int("now")?,
-            ahead: standing.flag("ahead")?,
+            id: progress.id("id")?,
+            now: progress.int("now")?,
+            ahead: progress.flag("ahead")?,
             entries,
         })
     }

@@ -149,10 +149,10 @@ INSERT INTO searches (id, team_id, created_at, expires_at, query, urls)
 VALUES ($1, $2, gannet_now(), gannet_now() + $3, $4, $5)
 ON CONFLICT (id) DO NOTHING
 
--- name: standing (sqlite)
+-- name: progress (sqlite)
 SELECT id, gannet_now() AS now, last < $1 AS ahead FROM search_feed
 
--- name: standing (postgres)
+-- name: progress (postgres)
 SELECT id, gannet_now() AS now, $1 >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS ahead FROM search_feed
 
 -- name: totals

@@ -171,7 +171,7 @@ fn create_private(path: &Path) -> StoreResult<()> {
 
 /// Runs a step again while another process holds the file. The busy timeout does not cover every case:
 /// switching a new file to WAL answers "locked" at once.
-async fn patiently<T, F: Future<Output = StoreResult<T>>>(
+async fn retry_while_busy<T, F: Future<Output = StoreResult<T>>>(
     wait: Duration,
     step: impl Fn() -> F,
 ) -> StoreResult<T> {

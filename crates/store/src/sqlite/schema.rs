@@ -1,6 +1,6 @@
 //! The schema's migrations and how they are applied: all that are missing, in one transaction.
 
-use super::{BEGIN, connection, create_private, patiently};
+use super::{BEGIN, connection, create_private, retry_while_busy};
 use crate::migration::{
     APPLIED, AppliedMigration, Inspection, Migration, MigrationReport, REMEMBER, Remembered, pending,
 };
@@ -42,7 +42,7 @@ pub(super) const WITH_SECRET_KEYS: i64 = 9;
 pub(crate) async fn migrate(path: &Path, options: &StoreOptions) -> StoreResult<MigrationReport> {
     create_private(path)?;
     refuse_other_files(path)?;
-    patiently(options.wait, || apply(path, options)).await
+    retry_while_busy(options.wait, || apply(path, options)).await
 }
 
 /// While a store is open, "not a database" may be a disk that was mounted anew and passes. A file that begins

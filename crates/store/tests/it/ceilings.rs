@@ -6,7 +6,7 @@ use crate::ground::{HOUR, NOW, TestStore, a_moment, number, scrape, team};
 use std::time::Duration;
 use store::agents::{RunSnapshot, RunState, RunStep};
 use store::ceilings::{Counted, SmallRows};
-use store::crawls::{AttemptEnd, CrawlState, Fate, Settlement};
+use store::crawls::{AttemptEnd, CrawlState, EntryDecision, Settlement};
 use store::webhooks::{DeliveryEnd, NewDelivery};
 use uuid::Uuid;
 
@@ -54,7 +54,7 @@ async fn ended_crawl(ground: &TestStore, bytes: usize, retain_for: Duration) -> 
     let claimed = book.claim(1).await;
     book.end(&claimed[0], with_document(bytes)).await;
     let version = book.crawl().await.version;
-    let settlement = Settlement { fates: vec![(1, Fate::Completed)], ..Settlement::default() };
+    let settlement = Settlement { decisions: vec![(1, EntryDecision::Completed)], ..Settlement::default() };
     book.store.settle_entries(book.id, version, settlement).await.unwrap();
     assert_eq!(book.state().await, CrawlState::Completed);
     book.id
@@ -74,7 +74,7 @@ async fn what_a_crawl_stores_is_counted(ground: TestStore) {
     assert_eq!(stored(&ground, Counted::Crawls).await, request + addresses + 6_000);
     // A document that nobody will read does not count any more.
     let settlement = Settlement {
-        fates: vec![(1, Fate::Completed), (2, Fate::Skipped("duplicate".into()))],
+        decisions: vec![(1, EntryDecision::Completed), (2, EntryDecision::Skipped("duplicate".into()))],
         found: vec![page(9)],
         ..Settlement::default()
     };

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use store::StoreError;
 use store::admission::Admission;
 use store::crawls::{
-    Appended, AttemptEnd, CancelOutcome, CrawlState, EntryState, Fate, NewCrawl, Pace, Settled, Settlement,
+    Appended, AttemptEnd, CancelOutcome, CrawlState, EntryDecision, EntryState, NewCrawl, Pace, Settled,
+    Settlement,
 };
 use store::credits::NewReservation;
 use store::work::LeaseStatus;
@@ -34,12 +35,12 @@ async fn busy(ground: &TestStore, new: NewCrawl) -> (Book, Vec<store::crawls::Cl
     let claimed = book.claim(6).await;
     assert_eq!(numbers(&claimed), [1, 2, 3, 4, 5, 6]);
     book.fetch(&claimed[..3]).await;
-    let fate = |seq| match seq {
-        1 => Fate::Completed,
-        2 => Fate::Failed("own".into()),
-        _ => Fate::Skipped("own".into()),
+    let decision = |seq| match seq {
+        1 => EntryDecision::Completed,
+        2 => EntryDecision::Failed("own".into()),
+        _ => EntryDecision::Skipped("own".into()),
     };
-    book.settle_by(fate, Vec::new()).await;
+    book.settle_by(decision, Vec::new()).await;
     book.fetch(&claimed[4..5]).await;
     (book, claimed)
 }
@@ -183,8 +184,11 @@ async fn credits_come_from_the_reservation(ground: TestStore) {
         Book::start(&ground, NewCrawl { reservation: Some(held), ..crawl(ground.team) }, pages(1..=3)).await;
     let claimed = book.claim(2).await;
     book.fetch(&claimed).await;
-    let price =
-        |credits, seq| Settlement { fates: vec![(seq, Fate::Completed)], credits, ..Settlement::default() };
+    let price = |credits, seq| Settlement {
+        decisions: vec![(seq, EntryDecision::Completed)],
+        credits,
+        ..Settlement::default()
+    };
     book.settle_entries(price(4, 1)).await;
     assert_eq!((book.balance().await, book.crawl().await.credits), ((4, 6), 4));
     let version = book.crawl().await.version;
@@ -238,8 +242,11 @@ async fn credits_without_a_reservation_are_used(ground: TestStore) {
         let book = Book::start(&ground, new, pages(1..=1)).await;
         let claimed = book.claim(1).await;
         book.fetch(&claimed).await;
-        let settlement =
-            Settlement { fates: vec![(1, Fate::Completed)], credits: price, ..Settlement::default() };
+        let settlement = Settlement {
+            decisions: vec![(1, EntryDecision::Completed)],
+            credits: price,
+            ..Settlement::default()
+        };
         book.settle_entries(settlement).await;
     }
     assert_eq!(ground.store.balance(ground.team).await.unwrap().used, 7);

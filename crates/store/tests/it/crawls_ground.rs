@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use store::crawls::{
-    AttemptEnd, ClaimedEntry, Crawl, CrawlKind, CrawlState, Entry, EntryClaim, EntryCounts, EntryState, Fate,
-    NewCrawl, NewEntry, NewFate, Settled, Settlement, UnsettledCrawl,
+    AttemptEnd, ClaimedEntry, Crawl, CrawlKind, CrawlState, Entry, EntryClaim, EntryCounts, EntryDecision,
+    EntryState, NewCrawl, NewEntry, NewEntryKind, Settled, Settlement, UnsettledCrawl,
 };
 use store::webhooks::{DeliveryEnd, NewDelivery};
 use uuid::Uuid;
@@ -45,7 +45,7 @@ pub fn page(n: u64) -> NewEntry {
         url: format!("http://{HOST}/{n}"),
         host: HOST.into(),
         depth: u32::try_from(n % 5).unwrap(),
-        fate: NewFate::Page,
+        kind: NewEntryKind::Page,
     }
 }
 
@@ -58,11 +58,11 @@ pub fn pages(numbers: impl IntoIterator<Item = u64>) -> Vec<NewEntry> {
 }
 
 pub fn lists(n: u64) -> NewEntry {
-    NewEntry { fate: NewFate::Lists, ..page(n) }
+    NewEntry { kind: NewEntryKind::Lists, ..page(n) }
 }
 
 pub fn skipped(n: u64, word: &str) -> NewEntry {
-    NewEntry { fate: NewFate::Skipped(word.into()), ..page(n) }
+    NewEntry { kind: NewEntryKind::Skipped(word.into()), ..page(n) }
 }
 
 pub fn request(limit: u32) -> EntryClaim {
@@ -161,14 +161,15 @@ impl Book {
         settled
     }
 
-    /// Gives a fate to everything that is fetched, in the order of numbers.
-    pub async fn settle_by(&self, fate: impl Fn(u64) -> Fate, found: Vec<NewEntry>) -> Settled {
-        let fates = self.unsettled().await.fetched.iter().map(|one| (one.seq, fate(one.seq))).collect();
-        self.settle_entries(Settlement { fates, found, ..Settlement::default() }).await
+    /// Gives a decision to everything that is fetched, in the order of numbers.
+    pub async fn settle_by(&self, decision: impl Fn(u64) -> EntryDecision, found: Vec<NewEntry>) -> Settled {
+        let decisions =
+            self.unsettled().await.fetched.iter().map(|one| (one.seq, decision(one.seq))).collect();
+        self.settle_entries(Settlement { decisions, found, ..Settlement::default() }).await
     }
 
     pub async fn settle_all(&self, found: Vec<NewEntry>) -> Settled {
-        self.settle_by(|_| Fate::Completed, found).await
+        self.settle_by(|_| EntryDecision::Completed, found).await
     }
 
     /// Claims, fetches and completes some entries.

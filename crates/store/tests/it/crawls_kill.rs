@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use store::Store;
-use store::crawls::{CrawlState, EntryClaim, Fate, NewCrawl, Settled, Settlement};
+use store::crawls::{CrawlState, EntryClaim, EntryDecision, NewCrawl, Settled, Settlement};
 use uuid::Uuid;
 
 on_both!(a_crawl_survives_kills);
@@ -74,12 +74,13 @@ async fn work(store: &dyn Store, team: Uuid, id: Uuid, at_once: u32) -> Option<u
     let ends = claimed.iter().map(|one| (one.lease, fetched(one.lease.seq))).collect();
     store.end_attempts(ends).await.unwrap();
     let unsettled = store.unsettled_crawl(id, at_once, HOUR).await.unwrap()?;
-    let fates: Vec<(u64, Fate)> = unsettled.fetched.iter().map(|one| (one.seq, Fate::Completed)).collect();
+    let decisions: Vec<(u64, EntryDecision)> =
+        unsettled.fetched.iter().map(|one| (one.seq, EntryDecision::Completed)).collect();
     let settlement = Settlement {
-        deliveries: fates.iter().map(|_| delivery(team, id, "crawl.page")).collect(),
-        credits: i64::try_from(fates.len()).unwrap() * PRICE,
-        found: fates.iter().flat_map(|(seq, _)| pages([seq * 2 + 7, seq * 2 + 8])).collect(),
-        fates,
+        deliveries: decisions.iter().map(|_| delivery(team, id, "crawl.page")).collect(),
+        credits: i64::try_from(decisions.len()).unwrap() * PRICE,
+        found: decisions.iter().flat_map(|(seq, _)| pages([seq * 2 + 7, seq * 2 + 8])).collect(),
+        decisions,
         ..Settlement::default()
     };
     let settled = store.settle_entries(id, unsettled.crawl.version, settlement).await.unwrap();

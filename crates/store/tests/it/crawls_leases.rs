@@ -5,8 +5,8 @@ use crate::ground::{HOUR, NOW, TestStore, a_moment, page as stored_page};
 use std::time::{Duration, Instant};
 use store::admission::Admission;
 use store::crawls::{
-    AttemptEnd, ClaimedEntry, CrawlState, CrawlSweep, EntryClaim, EntryLease, EntryState, Fate, NewCrawl,
-    Settled, Settlement,
+    AttemptEnd, ClaimedEntry, CrawlState, CrawlSweep, EntryClaim, EntryDecision, EntryLease, EntryState,
+    NewCrawl, Settled, Settlement,
 };
 use store::work::LeaseStatus;
 use uuid::Uuid;
@@ -127,7 +127,7 @@ async fn lost_workers_are_replaced_until_it_is_enough(ground: TestStore) {
     let unsettled = book.unsettled().await;
     assert_eq!((unsettled.fetched[0].outcome.as_deref(), unsettled.fetched[0].has_document), (None, false));
     assert_eq!(
-        book.settle_by(|_| Fate::Failed("lost".into()), Vec::new()).await,
+        book.settle_by(|_| EntryDecision::Failed("lost".into()), Vec::new()).await,
         Settled::Now(CrawlState::Completed)
     );
 }
@@ -179,12 +179,12 @@ async fn the_second_settlement_is_overtaken(ground: TestStore) {
     let claimed = book.claim(2).await;
     book.fetch(&claimed).await;
     let unsettled = book.unsettled().await;
-    let settle = |fates: Vec<u64>| {
-        let fates = fates.into_iter().map(|seq| (seq, Fate::Completed)).collect();
+    let settle = |decisions: Vec<u64>| {
+        let decisions = decisions.into_iter().map(|seq| (seq, EntryDecision::Completed)).collect();
         ground.store.settle_entries(
             book.id,
             unsettled.crawl.version,
-            Settlement { fates, credits: 1, ..Settlement::default() },
+            Settlement { decisions, credits: 1, ..Settlement::default() },
         )
     };
     let (one, two) = tokio::join!(settle(vec![1, 2]), settle(vec![1, 2]));

@@ -5,7 +5,9 @@ use crate::crawls_ground::{
 };
 use crate::ground::{NOW, TestStore};
 use store::StoreError;
-use store::crawls::{CrawlKind, CrawlState, EntryState, Fate, KnownEntry, NewCrawl, Settled, Settlement};
+use store::crawls::{
+    CrawlKind, CrawlState, EntryDecision, EntryState, KnownEntry, NewCrawl, Settled, Settlement,
+};
 use uuid::Uuid;
 
 on_both!(
@@ -40,9 +42,13 @@ async fn a_crawl_lives_and_completes(ground: TestStore) {
     let first = &unsettled.fetched[0];
     assert_eq!((first.seq, first.key, first.depth, first.is_lists), (1, key(1), 1, false));
     assert_eq!((first.outcome.as_deref(), first.has_document), (Some(1_u64.to_be_bytes().as_slice()), true));
-    let fates = vec![(1, Fate::Completed), (2, Fate::Failed(r#"{"code":"E"}"#.into()))];
-    let settlement =
-        Settlement { fates, found: pages(3..=4), memory: Some(b"seen".to_vec()), ..Settlement::default() };
+    let decisions = vec![(1, EntryDecision::Completed), (2, EntryDecision::Failed(r#"{"code":"E"}"#.into()))];
+    let settlement = Settlement {
+        decisions,
+        found: pages(3..=4),
+        memory: Some(b"seen".to_vec()),
+        ..Settlement::default()
+    };
     assert_eq!(book.settle_entries(settlement).await, Settled::Now(CrawlState::Active));
     assert_eq!(ground.store.unsettled_crawls(10).await.unwrap(), [] as [Uuid; 0]);
     let unsettled = book.unsettled().await;
@@ -51,8 +57,9 @@ async fn a_crawl_lives_and_completes(ground: TestStore) {
     let claimed = book.claim(10).await;
     assert_eq!(numbers(&claimed), [3, 4], "what was found gets the next numbers");
     book.fetch(&claimed).await;
-    let fate = |seq| if seq == 3 { Fate::Skipped("duplicate".into()) } else { Fate::Completed };
-    assert_eq!(book.settle_by(fate, Vec::new()).await, Settled::Now(CrawlState::Completed));
+    let decision =
+        |seq| if seq == 3 { EntryDecision::Skipped("duplicate".into()) } else { EntryDecision::Completed };
+    assert_eq!(book.settle_by(decision, Vec::new()).await, Settled::Now(CrawlState::Completed));
 
     let done = book.crawl().await;
     assert_eq!((done.counts.completed, done.counts.failed, done.counts.skipped), (2, 1, 1));
@@ -106,15 +113,18 @@ async fn what_was_skipped_may_become_a_page(ground: TestStore) {
     let claimed = book.claim(10).await;
     assert_eq!(numbers(&claimed), [1, 3]);
     book.fetch(&claimed).await;
-    let fates = vec![(1, Fate::Completed), (3, Fate::Skipped("duplicate".into()))];
+    let decisions = vec![(1, EntryDecision::Completed), (3, EntryDecision::Skipped("duplicate".into()))];
     // 1 is not skipped and 9 is not there: they stay as they are.
-    let settlement = Settlement { fates, revived: vec![1, 2, 9], ..Settlement::default() };
+    let settlement = Settlement { decisions, revived: vec![1, 2, 9], ..Settlement::default() };
     assert_eq!(book.settle_entries(settlement).await, Settled::Now(CrawlState::Active));
     let claimed = book.claim(10).await;
     assert_eq!((numbers(&claimed), claimed[0].attempt), (vec![2], 1));
     book.fetch(&claimed).await;
-    let settlement =
-        Settlement { fates: vec![(2, Fate::Completed)], revived: vec![3], ..Settlement::default() };
+    let settlement = Settlement {
+        decisions: vec![(2, EntryDecision::Completed)],
+        revived: vec![3],
+        ..Settlement::default()
+    };
     book.settle_entries(settlement).await;
     assert_eq!(book.lines(Some(EntryState::Queued)).await[0].reason, None, "the word is gone");
     assert_eq!(book.work(1, Vec::new()).await, Settled::Now(CrawlState::Completed));
@@ -172,13 +182,13 @@ async fn a_fate_needs_an_entry_that_waits_for_it(ground: TestStore) {
     book.fetch(&claimed[..1]).await;
     book.end(&claimed[1], came_to_nothing()).await;
     let version = book.crawl().await.version;
-    for fates in [
-        vec![(3, Fate::Completed)],
-        vec![(1, Fate::Completed), (1, Fate::Completed)],
-        vec![(1, Fate::Completed), (7, Fate::Failed("x".into()))],
-        vec![(2, Fate::Completed)],
+    for decisions in [
+        vec![(3, EntryDecision::Completed)],
+        vec![(1, EntryDecision::Completed), (1, EntryDecision::Completed)],
+        vec![(1, EntryDecision::Completed), (7, EntryDecision::Failed("x".into()))],
+        vec![(2, EntryDecision::Completed)],
     ] {
-        let settlement = Settlement { fates, ..Settlement::default() };
+        let settlement = Settlement { decisions, ..Settlement::default() };
         let refused = ground.store.settle_entries(book.id, version, settlement).await;
         assert!(matches!(refused, Err(StoreError::Misuse(_))), "{refused:?}");
     }

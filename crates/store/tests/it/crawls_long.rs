@@ -3,7 +3,7 @@
 use crate::crawls_ground::{Book, crawl, fetched, pages, request, skipped};
 use crate::ground::TestStore;
 use std::time::{Duration, Instant};
-use store::crawls::{AttemptEnd, Fate, Settlement};
+use store::crawls::{AttemptEnd, EntryDecision, Settlement};
 
 on_both!(a_round_does_not_grow_with_the_ledger);
 
@@ -20,8 +20,8 @@ async fn a_round_does_not_grow_with_the_ledger(ground: TestStore) {
         .await
         .unwrap();
     let unsettled = book.unsettled().await;
-    let fates = unsettled.fetched.iter().map(|one| (one.seq, Fate::Completed)).collect();
-    let settlement = Settlement { fates, found, ..Settlement::default() };
+    let decisions = unsettled.fetched.iter().map(|one| (one.seq, EntryDecision::Completed)).collect();
+    let settlement = Settlement { decisions, found, ..Settlement::default() };
     book.store.settle_entries(book.id, unsettled.crawl.version, settlement).await.unwrap();
     let long = best_rounds(&book).await;
     for (step, (long, short)) in long.into_iter().zip(short).enumerate() {

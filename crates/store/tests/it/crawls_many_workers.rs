@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::Store;
 use store::crawls::{
-    AttemptEnd, CancelOutcome, ClaimedEntry, Crawl, CrawlKind, CrawlState, EntryClaim, EntryKey, EntryLease,
-    Fate, NewCrawl, NewEntry, NewFate, Settled, Settlement, UnsettledCrawl,
+    AttemptEnd, CancelOutcome, ClaimedEntry, Crawl, CrawlKind, CrawlState, EntryClaim, EntryDecision,
+    EntryKey, EntryLease, NewCrawl, NewEntry, NewEntryKind, Settled, Settlement, UnsettledCrawl,
 };
 use store::credits::NewReservation;
 use store::work::PlanSlots;
@@ -52,7 +52,7 @@ fn page(n: u64) -> NewEntry {
     let mut key = EntryKey::default();
     key[..8].copy_from_slice(&n.to_be_bytes());
     let url = format!("http://site.test/{n}");
-    NewEntry { key, url, host: "site.test".into(), depth: n.ilog2(), fate: NewFate::Page }
+    NewEntry { key, url, host: "site.test".into(), depth: n.ilog2(), kind: NewEntryKind::Page }
 }
 
 fn number_of(url: &str) -> u64 {
@@ -60,11 +60,11 @@ fn number_of(url: &str) -> u64 {
 }
 
 /// What becomes of page `n`, always the same.
-fn fate(n: u64) -> Fate {
+fn decision(n: u64) -> EntryDecision {
     match n {
-        n if n.is_multiple_of(11) => Fate::Failed(r#"{"error":"gone"}"#.into()),
-        n if n.is_multiple_of(13) => Fate::Skipped("duplicate".into()),
-        _ => Fate::Completed,
+        n if n.is_multiple_of(11) => EntryDecision::Failed(r#"{"error":"gone"}"#.into()),
+        n if n.is_multiple_of(13) => EntryDecision::Skipped("duplicate".into()),
+        _ => EntryDecision::Completed,
     }
 }
 
@@ -72,7 +72,7 @@ fn fate(n: u64) -> Fate {
 fn links(n: u64) -> Vec<NewEntry> {
     let mut found: Vec<NewEntry> =
         [n, n / 2 + 1, 2 * n, 2 * n + 1, 2 * n].into_iter().filter(|n| *n <= PAGES).map(page).collect();
-    found.push(NewEntry { fate: NewFate::Skipped("external".into()), ..page(1_000_000 + n) });
+    found.push(NewEntry { kind: NewEntryKind::Skipped("external".into()), ..page(1_000_000 + n) });
     found
 }
 
@@ -84,9 +84,9 @@ fn settlement(unsettled: &UnsettledCrawl) -> Settlement {
     for entry in &unsettled.fetched {
         let n = number_of(&entry.url);
         assert_eq!(entry.outcome.as_deref(), Some(&n.to_be_bytes()[..]), "the outcome of this very entry");
-        let fate = fate(n);
-        completed += u64::from(fate == Fate::Completed);
-        settlement.fates.push((entry.seq, fate));
+        let decision = decision(n);
+        completed += u64::from(decision == EntryDecision::Completed);
+        settlement.decisions.push((entry.seq, decision));
         if follow {
             settlement.found.extend(links(n));
         }
@@ -146,7 +146,7 @@ fn end_of(entry: &ClaimedEntry, manner: Manner) -> AttemptEnd {
         (7, 1) if manner.stumbles && entry.lease.number < 3 => AttemptEnd::HandBack,
         _ => AttemptEnd::Fetched {
             outcome: n.to_be_bytes().to_vec(),
-            document: (fate(n) == Fate::Completed).then(|| entry.url.clone().into_bytes()),
+            document: (decision(n) == EntryDecision::Completed).then(|| entry.url.clone().into_bytes()),
             page: None,
             search: None,
         },
@@ -251,7 +251,7 @@ async fn documents(store: &dyn Store, crawl: Uuid) -> Vec<(u64, String)> {
 
 /// How many of the first pages are completed, when all are done.
 fn completed_among(pages: u64) -> u64 {
-    (1..=pages).filter(|n| fate(*n) == Fate::Completed).count() as u64
+    (1..=pages).filter(|n| decision(*n) == EntryDecision::Completed).count() as u64
 }
 
 async fn one_crawl_comes_to_its_exact_limit(ground: TestStore) {

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use store::Store;
 use store::admission::Admission;
 use store::crawls::{
-    Appended, AttemptEnd, CancelOutcome, CrawlKind, CrawlState, CrawlSweep, EntryClaim, EntryLease,
-    EntryState, Fate, NewCrawl, NewEntry, Settled, Settlement,
+    Appended, AttemptEnd, CancelOutcome, CrawlKind, CrawlState, CrawlSweep, EntryClaim, EntryDecision,
+    EntryLease, EntryState, NewCrawl, NewEntry, Settled, Settlement,
 };
 use store::work::LeaseStatus;
 use uuid::Uuid;
@@ -80,9 +80,9 @@ impl Life {
                 }
             }
             CrawlAction::Keep => self.keep().await,
-            CrawlAction::Settle { which, most, patient, seed, found, revive } => {
+            CrawlAction::Settle { which, most, retrying, seed, found, revive } => {
                 if let Some(place) = self.pick(*which) {
-                    self.settle_ready(place, (*most, *patient), *seed, *found, *revive).await;
+                    self.settle_ready(place, (*most, *retrying), *seed, *found, *revive).await;
                 }
             }
             CrawlAction::Append { which, seed, count } => {
@@ -161,39 +161,39 @@ impl Life {
     async fn settle_ready(
         &mut self,
         place: usize,
-        (most, patient): (u32, bool),
+        (most, retrying): (u32, bool),
         seed: u64,
         found: u64,
         revive: bool,
     ) {
         let crawl = &mut self.crawls[place];
         let unsettled =
-            self.store.unsettled_crawl(crawl.id, most, if patient { HOUR } else { NOW }).await.unwrap();
+            self.store.unsettled_crawl(crawl.id, most, if retrying { HOUR } else { NOW }).await.unwrap();
         let Some(unsettled) = unsettled else {
             assert!(!crawl.is_live());
             return;
         };
         let ready: Vec<u64> = unsettled.fetched.iter().map(|one| one.seq).collect();
-        assert_eq!(ready, crawl.ready(most as usize, patient), "what can be settled");
-        let mut fates = Vec::new();
+        assert_eq!(ready, crawl.ready(most as usize, retrying), "what can be settled");
+        let mut decisions = Vec::new();
         for one in &unsettled.fetched {
             assert_eq!(one.has_document, crawl.entries[&one.seq].has_document);
-            let fate = match (seed + one.seq) % 4 {
-                0 => Fate::Failed("e".into()),
-                1 => Fate::Skipped("duplicate".into()),
-                _ if one.has_document || one.is_lists => Fate::Completed,
-                _ => Fate::Failed("nothing".into()),
+            let decision = match (seed + one.seq) % 4 {
+                0 => EntryDecision::Failed("e".into()),
+                1 => EntryDecision::Skipped("duplicate".into()),
+                _ if one.has_document || one.is_lists => EntryDecision::Completed,
+                _ => EntryDecision::Failed("nothing".into()),
             };
-            crawl.settle_entry(one.seq, &fate);
-            fates.push((one.seq, fate));
+            crawl.settle_entry(one.seq, &decision);
+            decisions.push((one.seq, decision));
         }
         let revived = if revive { crawl.revive() } else { Vec::new() };
         let found = entries(seed, found);
         crawl.add(&found);
         crawl.end_if_done();
-        let credits = i64::try_from(fates.len()).unwrap();
+        let credits = i64::try_from(decisions.len()).unwrap();
         self.used += credits;
-        let settlement = Settlement { fates, found, revived, credits, ..Settlement::default() };
+        let settlement = Settlement { decisions, found, revived, credits, ..Settlement::default() };
         let version = unsettled.crawl.version;
         let late = self.store.settle_entries(crawl.id, version + 1, settlement.clone()).await.unwrap();
         assert_eq!(late, Settled::Overtaken);

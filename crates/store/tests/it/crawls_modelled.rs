@@ -3,7 +3,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use store::crawls::{CrawlKind, CrawlState, EntryCounts, EntryKey, EntryState, Fate, NewEntry, NewFate};
+use store::crawls::{
+    CrawlKind, CrawlState, EntryCounts, EntryDecision, EntryKey, EntryState, NewEntry, NewEntryKind,
+};
 use uuid::Uuid;
 
 #[derive(Debug, Clone)]
@@ -13,7 +15,7 @@ pub enum CrawlAction {
     End { which: usize, how: How },
     StaleEnd { which: usize },
     Keep,
-    Settle { which: usize, most: u32, patient: bool, seed: u64, found: u64, revive: bool },
+    Settle { which: usize, most: u32, retrying: bool, seed: u64, found: u64, revive: bool },
     Append { which: usize, seed: u64, count: u64 },
     Cancel { which: usize },
     Fail { which: usize },
@@ -45,8 +47,8 @@ pub fn steps() -> impl Strategy<Value = Vec<CrawlAction>> {
         10 => (any::<usize>(), how).prop_map(|(which, how)| CrawlAction::End { which, how }),
         1 => any::<usize>().prop_map(|which| CrawlAction::StaleEnd { which }),
         1 => Just(CrawlAction::Keep),
-        7 => settle.prop_map(|(which, most, patient, seed, found, revive)| {
-            CrawlAction::Settle { which, most, patient, seed, found, revive }
+        7 => settle.prop_map(|(which, most, retrying, seed, found, revive)| {
+            CrawlAction::Settle { which, most, retrying, seed, found, revive }
         }),
         1 => (any::<usize>(), 0..20_u64, 0..4_u64)
             .prop_map(|(which, seed, count)| CrawlAction::Append { which, seed, count }),
@@ -96,11 +98,11 @@ impl Modelled {
         let before = self.entries.len();
         for entry in new {
             if self.number_of(entry.key).is_none() {
-                let state = match entry.fate {
-                    NewFate::Skipped(_) => EntryState::Skipped,
-                    NewFate::Page | NewFate::Lists => EntryState::Queued,
+                let state = match entry.kind {
+                    NewEntryKind::Skipped(_) => EntryState::Skipped,
+                    NewEntryKind::Page | NewEntryKind::Lists => EntryState::Queued,
                 };
-                let is_lists = entry.fate == NewFate::Lists;
+                let is_lists = entry.kind == NewEntryKind::Lists;
                 let one = ModelledEntry { key: entry.key, state, is_lists, attempts: 0, has_document: false };
                 self.entries.insert(self.entries.len() as u64 + 1, one);
             }
@@ -142,8 +144,8 @@ impl Modelled {
     }
 
     /// What can be settled: with patience, not what comes after an entry in its first attempt.
-    pub fn ready(&self, most: usize, patient: bool) -> Vec<u64> {
-        let waits = patient && self.kind == CrawlKind::Crawl;
+    pub fn ready(&self, most: usize, retrying: bool) -> Vec<u64> {
+        let waits = retrying && self.kind == CrawlKind::Crawl;
         let before = self
             .entries
             .iter()
@@ -151,14 +153,14 @@ impl Modelled {
         before.filter(|(_, one)| one.state == EntryState::Fetched).map(|(seq, _)| *seq).take(most).collect()
     }
 
-    pub fn settle_entry(&mut self, seq: u64, fate: &Fate) {
+    pub fn settle_entry(&mut self, seq: u64, decision: &EntryDecision) {
         let entry = self.entries.get_mut(&seq).expect("a known entry");
-        entry.state = match fate {
-            Fate::Completed => EntryState::Completed,
-            Fate::Failed(_) => EntryState::Failed,
-            Fate::Skipped(_) => EntryState::Skipped,
+        entry.state = match decision {
+            EntryDecision::Completed => EntryState::Completed,
+            EntryDecision::Failed(_) => EntryState::Failed,
+            EntryDecision::Skipped(_) => EntryState::Skipped,
         };
-        if *fate == Fate::Completed && !entry.is_lists {
+        if *decision == EntryDecision::Completed && !entry.is_lists {
             self.documents.push(seq);
         }
     }

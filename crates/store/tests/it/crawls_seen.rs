@@ -2,7 +2,9 @@
 
 use crate::crawls_ground::{Book, batch, crawl, delivery, fetched, lists, page, pages, skipped};
 use crate::ground::{HOUR, NOW, TestStore, team};
-use store::crawls::{AttemptEnd, CrawlKind, CrawlState, EntryState, Fate, NewCrawl, Settled, Settlement};
+use store::crawls::{
+    AttemptEnd, CrawlKind, CrawlState, EntryDecision, EntryState, NewCrawl, Settled, Settlement,
+};
 use uuid::Uuid;
 
 on_both!(
@@ -103,7 +105,7 @@ async fn starting_is_told_of_and_wakes(ground: TestStore) {
     book.fetch(&claimed).await;
     let events = |names: &[&str]| names.iter().map(|name| delivery(ground.team, book.id, name)).collect();
     let settlement = Settlement {
-        fates: vec![(1, Fate::Completed)],
+        decisions: vec![(1, EntryDecision::Completed)],
         deliveries: events(&["crawl.page", "crawl.note"]),
         at_end: events(&["crawl.completed"]),
         ..Settlement::default()
@@ -145,7 +147,7 @@ async fn hostile_texts_are_kept(ground: TestStore) {
     assert_eq!(book.lines(None).await[0].reason.as_deref(), Some("\u{fffd}oh"), "why it is tried again");
     let claimed = book.claim(9).await;
     assert!(book.end(&claimed[0], fetched(1)).await);
-    book.settle_by(|_| Fate::Failed("[\"\0\"]".into()), Vec::new()).await;
+    book.settle_by(|_| EntryDecision::Failed("[\"\0\"]".into()), Vec::new()).await;
     assert_eq!(book.lines(None).await[0].reason.as_deref(), Some("[\"\u{fffd}\"]"));
     ground.store.set_pace("host\0", store::crawls::Pace::default()).await.unwrap();
 }

@@ -6,7 +6,7 @@ use crate::crawls_ground::{
 use crate::ground::{HOUR, NOW, TestStore, team};
 use std::time::{Duration, Instant};
 use store::crawls::{
-    AttemptEnd, CrawlState, EntryClaim, EntryState, Fate, NewCrawl, NewEntry, Pace, Settled,
+    AttemptEnd, CrawlState, EntryClaim, EntryDecision, EntryState, NewCrawl, NewEntry, Pace, Settled,
 };
 use store::work::PlanSlots;
 use uuid::Uuid;
@@ -44,10 +44,10 @@ async fn claim_some(book: &Book, limit: u32) -> Vec<u64> {
 
 async fn a_limit_is_exact_whatever_the_concurrency(ground: TestStore) {
     // By the numbers of the pages some fail and some are duplicates; each leads to two more.
-    let fate = |seq: u64| match seq {
-        seq if seq % 3 == 0 => Fate::Failed("e".into()),
-        seq if seq % 5 == 0 => Fate::Skipped("duplicate".into()),
-        _ => Fate::Completed,
+    let decision = |seq: u64| match seq {
+        seq if seq % 3 == 0 => EntryDecision::Failed("e".into()),
+        seq if seq % 5 == 0 => EntryDecision::Skipped("duplicate".into()),
+        _ => EntryDecision::Completed,
     };
     let mut ends = Vec::new();
     for concurrency in [1, 3, 8, 40] {
@@ -63,7 +63,7 @@ async fn a_limit_is_exact_whatever_the_concurrency(ground: TestStore) {
             let unsettled = book.unsettled().await;
             let found =
                 unsettled.fetched.iter().flat_map(|one| pages([one.seq * 2 + 5, one.seq * 2 + 6])).collect();
-            book.settle_by(fate, found).await;
+            book.settle_by(decision, found).await;
             rounds += 1;
             assert!(rounds < 100, "the crawl comes to an end");
         }

@@ -20,7 +20,7 @@ fn first_team(name: &str) -> NewTeam {
 
 async fn only_one_founds(ground: TestStore) {
     // The ground has a team already, so nobody founds another.
-    let late = ground.store.found(first_team("late"), key(Uuid::nil(), "k")).await.unwrap();
+    let late = ground.store.create_first_team(first_team("late"), key(Uuid::nil(), "k")).await.unwrap();
     assert!(late.is_none());
 
     let url = if ground.store.backend() == "sqlite" {
@@ -32,7 +32,7 @@ async fn only_one_founds(ground: TestStore) {
     for n in 0..8 {
         let store = crate::ground::open(&url).await;
         founders.push(tokio::spawn(async move {
-            store.found(first_team(&format!("team {n}")), key(Uuid::nil(), "first")).await
+            store.create_first_team(first_team(&format!("team {n}")), key(Uuid::nil(), "first")).await
         }));
     }
     let mut founded = Vec::new();

@@ -6,7 +6,7 @@ use crate::crawls_ground::{Book, crawl, delivery, page as entry};
 use crate::ground::{HOUR, NOW, TestStore, a_moment, key, page, scrape};
 use memchr::memmem;
 use std::path::{Path, PathBuf};
-use store::crawls::{AttemptEnd, Fate, NewCrawl, NewEntry, Settlement};
+use store::crawls::{AttemptEnd, EntryDecision, NewCrawl, NewEntry, Settlement};
 use store::scrapes::{NewScrape, Recorded};
 use store::search::NewSearchPage;
 use testkit::PostgresCluster;
@@ -119,10 +119,12 @@ async fn private_crawl(ground: &TestStore, retain_for: std::time::Duration) {
             book.end(one, AttemptEnd::Fetched { outcome: bytes, document, page: None, search: None }).await
         );
     }
-    let fates =
-        vec![(claimed[0].lease.seq, Fate::Completed), (claimed[1].lease.seq, Fate::Skipped("same".into()))];
+    let decisions = vec![
+        (claimed[0].lease.seq, EntryDecision::Completed),
+        (claimed[1].lease.seq, EntryDecision::Skipped("same".into())),
+    ];
     let settlement = Settlement {
-        fates,
+        decisions,
         memory: Some(b"secret-memory".repeat(500)),
         deliveries: vec![told],
         ..Settlement::default()

@@ -30,9 +30,9 @@ fn a_plain_crawl_has_every_default() {
     assert_eq!(plan.limit, Limit { pages: 10_000, asked: false });
     assert!(plan.order.follow.similar_are_one && !plan.order.follow.ignore_query && !plan.order.private);
     assert_eq!(plan.terms, Terms { price: 1, ..Terms::default() });
-    let fates: Vec<_> = plan.entries().into_iter().map(|entry| (entry.url, entry.fate)).collect();
+    let decisions: Vec<_> = plan.entries().into_iter().map(|entry| (entry.url, entry.kind)).collect();
     let start = "https://site.example/docs/".to_owned();
-    assert_eq!(fates, [(start.clone(), NewFate::Lists), (start, NewFate::Page)]);
+    assert_eq!(decisions, [(start.clone(), NewEntryKind::Lists), (start, NewEntryKind::Page)]);
 }
 
 #[test]

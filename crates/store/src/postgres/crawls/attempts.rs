@@ -3,11 +3,11 @@
 use super::super::PostgresStore;
 use super::lock_live;
 use crate::crawls::{AttemptEnd, EntryLease, EntryState};
-use crate::ledger::standing::Moves;
+use crate::ledger::progress::Moves;
 use crate::pages::NewPage;
 use crate::rows::Columns;
 use crate::search::NewSearchPage;
-use crate::sql::crawls::standing::count_moves;
+use crate::sql::crawls::progress::count_moves;
 use crate::sql::{SqlConnection, Transaction, pages, search};
 use crate::text::storable_or_none;
 use crate::work::LeaseStatus;

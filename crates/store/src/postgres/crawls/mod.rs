@@ -6,11 +6,11 @@ mod claim;
 mod pace;
 
 use super::PostgresStore;
-use super::patient::Tx;
+use super::retrying::Tx;
 use crate::StoreResult;
 use crate::crawls::{AttemptEnd, ClaimedEntry, EntryClaim, EntryLease, Pace};
-use crate::ledger::fates::Judged;
-use crate::ledger::intake::NewLine;
+use crate::ledger::decisions::Judged;
+use crate::ledger::new_entries::NewLine;
 use crate::rows::Columns;
 use crate::sql::SqlConnection;
 use crate::sql::crawls::CrawlBackend;
@@ -89,7 +89,7 @@ impl CrawlBackend for PostgresStore {
         Ok(())
     }
 
-    async fn write_fates(&self, tx: &mut Tx, crawl: Uuid, judged: Judged<'_>) -> StoreResult<()> {
+    async fn write_decisions(&self, tx: &mut Tx, crawl: Uuid, judged: Judged<'_>) -> StoreResult<()> {
         tx.batch("crawls.settle", &judged.lines)
             .bind(crawl)
             .column(|line| line.seq)

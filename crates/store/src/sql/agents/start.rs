@@ -4,7 +4,7 @@ use super::super::{Backend, SqlConnection, Transaction, admission, webhooks};
 use super::step;
 use crate::agents::rows::{kind_number, purpose};
 use crate::agents::{NewRun, RunStep, StartedRun, TurnOf};
-use crate::ledger::intake;
+use crate::ledger::new_entries;
 use crate::rows::Columns;
 use crate::text::{storable, storable_or_none};
 use crate::{Millis, StoreResult, clock};
@@ -23,7 +23,7 @@ pub(super) async fn start(store: &impl Backend, run: &NewRun) -> StoreResult<Sta
     if let Some(reservation) = run.reservation {
         let open =
             tx.query("credits.reservation_open").bind_list(vec![reservation]).fetch_optional(&mut tx).await?;
-        open.ok_or_else(|| intake::reservation_closed(reservation))?;
+        open.ok_or_else(|| new_entries::reservation_closed(reservation))?;
     }
     insert(&mut tx, run, thread, turn, now).await?;
     if let Some(refused) = admission::check_queue(&mut tx, run.team_id, &run.admission).await? {
@@ -92,7 +92,7 @@ async fn insert(
         .execute(tx)
         .await?;
     if done == 0 {
-        return Err(intake::id_in_use(run.id));
+        return Err(new_entries::id_in_use(run.id));
     }
     tx.query("agents.payload_insert").bind(run.id).bind(storable(&run.request)).execute(tx).await?;
     tx.query("activity.insert_audited")

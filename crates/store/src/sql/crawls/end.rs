@@ -1,7 +1,7 @@
 //! The end of a crawl before its time. Costs the same whatever is open in it: counters say what became of it.
 
 use super::super::{Transaction, webhooks};
-use super::{CrawlBackend, standing};
+use super::{CrawlBackend, progress};
 use crate::StoreResult;
 use crate::crawls::{CancelOutcome, CrawlState};
 use crate::webhooks::NewDelivery;
@@ -14,13 +14,13 @@ pub(super) async fn fail(
     deliveries: &[NewDelivery],
 ) -> StoreResult<bool> {
     let mut tx = store.begin_ledger().await?;
-    let Some((mut standing, now)) = standing::lock(&mut tx, crawl).await? else { return Ok(false) };
-    if standing.state != CrawlState::Active {
+    let Some((mut progress, now)) = progress::lock(&mut tx, crawl).await? else { return Ok(false) };
+    if progress.state != CrawlState::Active {
         return Ok(false);
     }
-    let reservation = standing.end(CrawlState::Failed, Some(error), now);
-    standing::write(&mut tx, &standing).await?;
-    standing::release(&mut tx, reservation).await?;
+    let reservation = progress.end(CrawlState::Failed, Some(error), now);
+    progress::write(&mut tx, &progress).await?;
+    progress::release(&mut tx, reservation).await?;
     webhooks::insert(&mut tx, deliveries).await?;
     tx.commit().await?;
     if !deliveries.is_empty() {
@@ -31,16 +31,16 @@ pub(super) async fn fail(
 
 pub(super) async fn cancel(store: &impl CrawlBackend, team: Uuid, crawl: Uuid) -> StoreResult<CancelOutcome> {
     let mut tx = store.begin_ledger().await?;
-    let found = standing::lock(&mut tx, crawl).await?;
-    let Some((mut standing, now)) = found.filter(|(one, _)| one.team == team) else {
+    let found = progress::lock(&mut tx, crawl).await?;
+    let Some((mut progress, now)) = found.filter(|(one, _)| one.team == team) else {
         return Ok(CancelOutcome::NotFound);
     };
-    if standing.state != CrawlState::Active {
-        return Ok(CancelOutcome::AlreadyFinished(standing.state));
+    if progress.state != CrawlState::Active {
+        return Ok(CancelOutcome::AlreadyFinished(progress.state));
     }
-    let reservation = standing.end(CrawlState::Cancelled, None, now);
-    standing::write(&mut tx, &standing).await?;
-    standing::release(&mut tx, reservation).await?;
+    let reservation = progress.end(CrawlState::Cancelled, None, now);
+    progress::write(&mut tx, &progress).await?;
+    progress::release(&mut tx, reservation).await?;
     tx.commit().await?;
     Ok(CancelOutcome::Cancelled)
 }

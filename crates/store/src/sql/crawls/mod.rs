@@ -6,9 +6,9 @@
 //! wait for a lock of their own before that. What is decided is decided by [`crate::ledger`].
 
 mod end;
+pub(crate) mod progress;
 mod read;
 mod settle;
-pub(crate) mod standing;
 mod start;
 mod sweep;
 
@@ -20,8 +20,8 @@ use crate::crawls::{
     CrawlSweep, Entry, EntryClaim, EntryKey, EntryLease, EntryState, KnownEntry, NewCrawl, NewEntry, Pace,
     Settled, Settlement, StartedCrawl, UnsettledCrawl,
 };
-use crate::ledger::fates::Judged;
-use crate::ledger::intake::NewLine;
+use crate::ledger::decisions::Judged;
+use crate::ledger::new_entries::NewLine;
 use crate::webhooks::NewDelivery;
 use crate::work::LeaseStatus;
 use std::time::Duration;
@@ -57,7 +57,7 @@ pub(crate) trait CrawlBackend: Backend {
     ) -> impl Future<Output = StoreResult<()>> + Send;
 
     /// Writes what becomes of fetched entries, and deletes what is not needed any more.
-    fn write_fates(
+    fn write_decisions(
         &self,
         tx: &mut Self::Tx,
         crawl: Uuid,

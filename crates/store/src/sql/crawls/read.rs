@@ -7,7 +7,7 @@ use crate::crawls::{
     Crawl, CrawlDocument, CrawlKind, Entry, EntryKey, EntryState, KnownEntry, UnsettledCrawl,
 };
 use crate::ledger::numbers::{kind_number, rows_that_read};
-use crate::ledger::{intake, rows};
+use crate::ledger::{new_entries, rows};
 use crate::rows::Columns;
 use crate::{StoreResult, clock};
 use std::collections::HashMap;
@@ -79,10 +79,10 @@ pub(super) async fn entries(
 ) -> StoreResult<Vec<Entry>> {
     // One view of the crawl and its entries: its end decides how they read.
     let mut tx = store.view_ledger().await?;
-    let row = tx.query("crawls.standing_read").bind(crawl).fetch_optional(&mut tx).await?;
+    let row = tx.query("crawls.progress_read").bind(crawl).fetch_optional(&mut tx).await?;
     let Some(row) = row else { return Ok(Vec::new()) };
-    let standing = rows::standing(&row)?;
-    let states = state.map_or_else(|| (0..=5).collect(), |state| rows_that_read(state, standing.state));
+    let progress = rows::progress(&row)?;
+    let states = state.map_or_else(|| (0..=5).collect(), |state| rows_that_read(state, progress.state));
     let query = match states.as_slice() {
         [] => return Ok(Vec::new()),
         [one] => tx.query("crawls.entries_of_state").bind(crawl).bind(signed(after)).bind(*one),
@@ -90,7 +90,7 @@ pub(super) async fn entries(
     };
     let found = query.bind(i64::from(limit)).fetch_all(&mut tx).await?;
     tx.commit().await?;
-    found.iter().map(|row| rows::entry(row, &standing)).collect()
+    found.iter().map(|row| rows::entry(row, &progress)).collect()
 }
 
 pub(super) async fn unsettled_crawl(
@@ -139,7 +139,7 @@ pub(super) async fn by_key(
     tx.commit().await?;
     let known: HashMap<EntryKey, KnownEntry> = found
         .iter()
-        .map(|row| Ok((intake::key(row.bytes("key")?)?, rows::known(row)?)))
+        .map(|row| Ok((new_entries::key(row.bytes("key")?)?, rows::known(row)?)))
         .collect::<StoreResult<_>>()?;
     Ok(keys.iter().map(|key| known.get(key).cloned()).collect())
 }

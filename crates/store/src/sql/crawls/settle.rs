@@ -4,11 +4,11 @@
 use super::super::charges::charge_unreserved;
 use super::super::credits::charge_in;
 use super::super::{SqlConnection, Transaction, webhooks};
-use super::{CrawlBackend, standing, start};
-use crate::crawls::{CrawlState, Fate, Settled, Settlement};
-use crate::ledger::fates;
+use super::{CrawlBackend, progress, start};
+use crate::crawls::{CrawlState, EntryDecision, Settled, Settlement};
+use crate::ledger::decisions;
+use crate::ledger::progress::CrawlProgress;
 use crate::ledger::rows;
-use crate::ledger::standing::Standing;
 use crate::{Millis, StoreError, StoreResult, clock};
 use uuid::Uuid;
 
@@ -22,82 +22,86 @@ pub(super) async fn settle_entries(
         return Err(StoreError::Misuse("credits cannot be negative".into()));
     }
     let mut tx = store.begin_ledger().await?;
-    let found = standing::lock(&mut tx, crawl).await?;
-    let Some((mut standing, now)) = found.filter(|(one, _)| one.is_live_at(version)) else {
+    let found = progress::lock(&mut tx, crawl).await?;
+    let Some((mut progress, now)) = found.filter(|(one, _)| one.is_live_at(version)) else {
         return Ok(Settled::Overtaken);
     };
     // What is settled goes: results of attempts, documents that do not count, the memory of before.
-    if standing.private {
+    if progress.private {
         tx.overwrite_freed_pages(true).await?;
     }
-    give_fates(store, &mut tx, &mut standing, &settlement.fates).await?;
-    revive(&mut tx, &mut standing, &settlement.revived).await?;
-    start::find(store, &mut tx, &mut standing, &settlement.found).await?;
+    apply_decisions(store, &mut tx, &mut progress, &settlement.decisions).await?;
+    revive(&mut tx, &mut progress, &settlement.revived).await?;
+    start::find(store, &mut tx, &mut progress, &settlement.found).await?;
     if let Some(memory) = &settlement.memory {
         tx.query("crawls.settlement_memory_write").bind(crawl).bind(memory).execute(&mut tx).await?;
     }
-    charge(&mut tx, &mut standing, settlement.credits, now).await?;
+    charge(&mut tx, &mut progress, settlement.credits, now).await?;
     webhooks::insert(&mut tx, &settlement.deliveries).await?;
-    standing.version += 1;
-    standing.scan_again();
-    if standing.is_done() {
-        let reservation = standing.end(CrawlState::Completed, None, now);
-        standing::release(&mut tx, reservation).await?;
+    progress.version += 1;
+    progress.scan_again();
+    if progress.is_done() {
+        let reservation = progress.end(CrawlState::Completed, None, now);
+        progress::release(&mut tx, reservation).await?;
         webhooks::insert(&mut tx, &settlement.at_end).await?;
     }
-    standing::write(&mut tx, &standing).await?;
-    if standing.private {
+    progress::write(&mut tx, &progress).await?;
+    if progress.private {
         tx.overwrite_freed_pages(false).await?;
     }
     // Something new, or room under the limit for something that waited.
-    if standing.tally.queued + standing.tally.lists_queued > 0 {
+    if progress.tally.queued + progress.tally.lists_queued > 0 {
         tx.announce().await?;
     }
     tx.commit().await?;
     // There may be more to start, and webhooks to send.
     store.wake();
-    Ok(Settled::Now(standing.state))
+    Ok(Settled::Now(progress.state))
 }
 
-async fn give_fates<B: CrawlBackend>(
+async fn apply_decisions<B: CrawlBackend>(
     store: &B,
     tx: &mut B::Tx,
-    standing: &mut Standing,
-    fates: &[(u64, Fate)],
+    progress: &mut CrawlProgress,
+    decisions: &[(u64, EntryDecision)],
 ) -> StoreResult<()> {
-    if fates.is_empty() {
+    if decisions.is_empty() {
         return Ok(());
     }
-    let numbers: Vec<i64> = fates.iter().filter_map(|(seq, _)| i64::try_from(*seq).ok()).collect();
-    let waiting = tx.query("crawls.waiting").bind(standing.id).bind_list(numbers).fetch_all(tx).await?;
+    let numbers: Vec<i64> = decisions.iter().filter_map(|(seq, _)| i64::try_from(*seq).ok()).collect();
+    let waiting = tx.query("crawls.waiting").bind(progress.id).bind_list(numbers).fetch_all(tx).await?;
     let waiting = waiting.iter().map(rows::waiting).collect::<StoreResult<Vec<_>>>()?;
-    let judged = fates::judge(standing, fates, &waiting)?;
-    store.write_fates(tx, standing.id, judged).await
+    let judged = decisions::judge(progress, decisions, &waiting)?;
+    store.write_decisions(tx, progress.id, judged).await
 }
 
 /// Queues skipped entries after all.
-async fn revive(tx: &mut impl SqlConnection, standing: &mut Standing, numbers: &[u64]) -> StoreResult<()> {
+async fn revive(
+    tx: &mut impl SqlConnection,
+    progress: &mut CrawlProgress,
+    numbers: &[u64],
+) -> StoreResult<()> {
     if numbers.is_empty() {
         return Ok(());
     }
     let numbers: Vec<i64> = numbers.iter().filter_map(|seq| i64::try_from(*seq).ok()).collect();
-    let revived = tx.query("crawls.revive").bind(standing.id).bind_list(numbers).execute(tx).await?;
-    standing.tally.revive(i64::try_from(revived).unwrap_or(i64::MAX));
+    let revived = tx.query("crawls.revive").bind(progress.id).bind_list(numbers).execute(tx).await?;
+    progress.tally.revive(i64::try_from(revived).unwrap_or(i64::MAX));
     Ok(())
 }
 
 async fn charge(
     tx: &mut impl SqlConnection,
-    standing: &mut Standing,
+    progress: &mut CrawlProgress,
     credits: i64,
     now: Millis,
 ) -> StoreResult<()> {
     if credits == 0 {
         return Ok(());
     }
-    standing.credits += credits;
-    if let Some(reservation) = standing.reservation {
+    progress.credits += credits;
+    if let Some(reservation) = progress.reservation {
         return charge_in(tx, reservation, credits).await;
     }
-    charge_unreserved(tx, standing.spender(clock::period(now).0), credits).await
+    charge_unreserved(tx, progress.spender(clock::period(now).0), credits).await
 }

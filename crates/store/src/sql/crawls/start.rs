@@ -2,12 +2,12 @@
 //! find.
 
 use super::super::{SqlConnection, Transaction, admission, webhooks};
-use super::{CrawlBackend, standing};
+use super::{CrawlBackend, progress};
 use crate::admission::Admission;
 use crate::crawls::{Appended, CrawlState, EntryKey, NewCrawl, NewEntry, StartedCrawl};
-use crate::ledger::intake::{self, NewLine};
+use crate::ledger::new_entries::{self, NewLine};
 use crate::ledger::numbers::{kind_number, purpose};
-use crate::ledger::standing::{Standing, max_running};
+use crate::ledger::progress::{CrawlProgress, max_running};
 use crate::rows::Columns;
 use crate::text::{storable, storable_or_none};
 use crate::{Millis, StoreResult, clock};
@@ -27,16 +27,16 @@ pub(super) async fn start(
         return Ok(StartedCrawl::Refused(refused));
     }
     let now = tx.now().await?;
-    let mut standing = Standing::new(crawl, now)?;
+    let mut progress = CrawlProgress::new(crawl, now)?;
     // The row comes first: it finds an id that is in use before entries meet those of another crawl.
-    insert(&mut tx, crawl, &standing).await?;
+    insert(&mut tx, crawl, &progress).await?;
     if let Some(reservation) = crawl.reservation {
         hold(&mut tx, reservation).await?;
     }
-    let lines = intake::admit(&mut standing, entries, HashSet::new());
+    let lines = new_entries::number(&mut progress, entries, HashSet::new());
     insert_entries(store, &mut tx, crawl.id, &lines).await?;
-    complete_if_done(&mut tx, &mut standing, now).await?;
-    standing::write(&mut tx, &standing).await?;
+    complete_if_done(&mut tx, &mut progress, now).await?;
+    progress::write(&mut tx, &progress).await?;
     if let Some(refused) = admission::check_queue(&mut tx, crawl.team_id, &crawl.admission).await? {
         return Ok(StartedCrawl::Refused(refused));
     }
@@ -47,7 +47,7 @@ pub(super) async fn start(
     Ok(StartedCrawl::Accepted)
 }
 
-async fn insert(tx: &mut impl SqlConnection, crawl: &NewCrawl, standing: &Standing) -> StoreResult<()> {
+async fn insert(tx: &mut impl SqlConnection, crawl: &NewCrawl, progress: &CrawlProgress) -> StoreResult<()> {
     let done = tx
         .query("crawls.insert")
         .bind(crawl.id)
@@ -55,18 +55,18 @@ async fn insert(tx: &mut impl SqlConnection, crawl: &NewCrawl, standing: &Standi
         .bind(crawl.key_id)
         .bind(kind_number(crawl.kind))
         .bind(crawl.private)
-        .bind(standing.limit)
+        .bind(progress.limit)
         .bind(max_running(crawl))
         .bind(crawl.gap.map(clock::millis))
-        .bind(standing.run_for)
-        .bind(standing.retain_for)
-        .bind(standing.reservation)
-        .bind(standing.not_before)
-        .bind(standing.deadline_at)
+        .bind(progress.run_for)
+        .bind(progress.retain_for)
+        .bind(progress.reservation)
+        .bind(progress.not_before)
+        .bind(progress.deadline_at)
         .execute(tx)
         .await?;
     if done == 0 {
-        return Err(intake::id_in_use(crawl.id));
+        return Err(new_entries::id_in_use(crawl.id));
     }
     tx.query("crawls.payload_insert").bind(crawl.id).bind(storable(&crawl.request)).execute(tx).await?;
     if !crawl.private {
@@ -86,7 +86,7 @@ async fn insert(tx: &mut impl SqlConnection, crawl: &NewCrawl, standing: &Standi
 /// Keeps a reservation from being swept until the crawl that names it is there.
 async fn hold(tx: &mut impl SqlConnection, reservation: Uuid) -> StoreResult<()> {
     let open = tx.query("credits.reservation_open").bind_list(vec![reservation]).fetch_optional(tx).await?;
-    open.map(|_| ()).ok_or_else(|| intake::reservation_closed(reservation))
+    open.map(|_| ()).ok_or_else(|| new_entries::reservation_closed(reservation))
 }
 
 pub(super) async fn append(
@@ -100,11 +100,11 @@ pub(super) async fn append(
     if let Some(refused) = admission::begin(&mut tx, team, admission).await? {
         return Ok(Appended::Refused(refused));
     }
-    let found = standing::lock(&mut tx, batch).await?;
-    let Some((mut standing, now)) = found.filter(|(one, now)| one.can_be_appended_to(team, *now)) else {
+    let found = progress::lock(&mut tx, batch).await?;
+    let Some((mut progress, now)) = found.filter(|(one, now)| one.can_be_appended_to(team, *now)) else {
         return Ok(Appended::NotFound);
     };
-    let was_completed = match standing.state {
+    let was_completed = match progress.state {
         CrawlState::Active => false,
         CrawlState::Completed => true,
         ended => return Ok(Appended::Ended(ended)),
@@ -112,23 +112,23 @@ pub(super) async fn append(
     if let Some(reservation) = reservation {
         hold(&mut tx, reservation).await?;
     }
-    let added = find(store, &mut tx, &mut standing, entries).await?;
+    let added = find(store, &mut tx, &mut progress, entries).await?;
     if was_completed && added == 0 {
         // It stays as it ended, and what was set aside for more is not needed.
-        standing::release(&mut tx, reservation).await?;
+        progress::release(&mut tx, reservation).await?;
         tx.commit().await?;
         return Ok(Appended::Added(0));
     }
     if was_completed {
-        standing.reopen();
+        progress.reopen();
     }
     if let Some(new) = reservation {
-        standing::release(&mut tx, standing.reservation.replace(new)).await?;
+        progress::release(&mut tx, progress.reservation.replace(new)).await?;
     }
-    standing.deadline_at = now + standing.run_for;
-    standing.scan_again();
-    complete_if_done(&mut tx, &mut standing, now).await?;
-    standing::write(&mut tx, &standing).await?;
+    progress.deadline_at = now + progress.run_for;
+    progress.scan_again();
+    complete_if_done(&mut tx, &mut progress, now).await?;
+    progress::write(&mut tx, &progress).await?;
     if let Some(refused) = admission::check_queue(&mut tx, team, admission).await? {
         return Ok(Appended::Refused(refused));
     }
@@ -141,12 +141,12 @@ pub(super) async fn append(
 /// A crawl that has nothing to do ends at once; the caller writes how it stands.
 async fn complete_if_done(
     tx: &mut impl SqlConnection,
-    standing: &mut Standing,
+    progress: &mut CrawlProgress,
     now: Millis,
 ) -> StoreResult<()> {
-    if standing.is_done() {
-        let reservation = standing.end(CrawlState::Completed, None, now);
-        standing::release(tx, reservation).await?;
+    if progress.is_done() {
+        let reservation = progress.end(CrawlState::Completed, None, now);
+        progress::release(tx, reservation).await?;
     }
     Ok(())
 }
@@ -155,15 +155,15 @@ async fn complete_if_done(
 pub(super) async fn find<B: CrawlBackend>(
     store: &B,
     tx: &mut B::Tx,
-    standing: &mut Standing,
+    progress: &mut CrawlProgress,
     entries: &[NewEntry],
 ) -> StoreResult<u64> {
     if entries.is_empty() {
         return Ok(0);
     }
-    let known = known(tx, standing.id, entries).await?;
-    let lines = intake::admit(standing, entries, known);
-    insert_entries(store, tx, standing.id, &lines).await?;
+    let known = known(tx, progress.id, entries).await?;
+    let lines = new_entries::number(progress, entries, known);
+    insert_entries(store, tx, progress.id, &lines).await?;
     Ok(lines.len() as u64)
 }
 

@@ -1,10 +1,10 @@
 //! What no worker would end: entries of lost workers, and crawls past their retention.
 
 use super::super::{SqlConnection, Transaction};
-use super::{CrawlBackend, standing};
+use super::{CrawlBackend, progress};
 use crate::StoreResult;
 use crate::crawls::{CrawlState, CrawlSweep, EntryState};
-use crate::ledger::standing::Moves;
+use crate::ledger::progress::Moves;
 use crate::rows::Columns;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -42,9 +42,9 @@ async fn take_back(
     max_attempts: u32,
 ) -> StoreResult<Moves> {
     let mut tx = store.begin_ledger().await?;
-    let found = standing::lock(&mut tx, crawl).await?;
+    let found = progress::lock(&mut tx, crawl).await?;
     let mut moves = Moves::default();
-    if found.is_none_or(|(standing, _)| standing.state != CrawlState::Active) {
+    if found.is_none_or(|(progress, _)| progress.state != CrawlState::Active) {
         tx.query("crawls.forget_leases").bind(crawl).bind_list(numbers.to_vec()).execute(&mut tx).await?;
         tx.commit().await?;
         return Ok(moves);
@@ -60,7 +60,7 @@ async fn take_back(
         let to = if row.int("state")? == 0 { EntryState::Queued } else { EntryState::Fetched };
         moves.add(row.flag("is_lists")?, EntryState::Running, to);
     }
-    standing::count_moves(&mut tx, &BTreeMap::from([(crawl, moves)])).await?;
+    progress::count_moves(&mut tx, &BTreeMap::from([(crawl, moves)])).await?;
     tx.announce().await?;
     tx.commit().await?;
     store.wake();

@@ -2,9 +2,9 @@
 
 use super::super::{SqliteStore, Tx};
 use crate::crawls::{AttemptEnd, EntryLease, EntryState};
-use crate::ledger::standing::Moves;
+use crate::ledger::progress::Moves;
 use crate::rows::Columns;
-use crate::sql::crawls::standing::count_moves;
+use crate::sql::crawls::progress::count_moves;
 use crate::sql::{SqlConnection, pages, search};
 use crate::text::storable_or_none;
 use crate::work::LeaseStatus;

@@ -3,9 +3,9 @@
 use super::super::{SqliteStore, Tx};
 use crate::crawls::{ClaimedEntry, EntryClaim, EntryLease, EntryState, Pace};
 use crate::ledger::choose::{Candidate, MAX_CANDIDATE_CRAWLS, Round};
+use crate::ledger::progress::Moves;
 use crate::ledger::rows as ledger_rows;
 use crate::ledger::scan::{QueueScan, QueuedEntry};
-use crate::ledger::standing::Moves;
 use crate::rows::Columns;
 use crate::sql::SqlConnection;
 use crate::text::storable;

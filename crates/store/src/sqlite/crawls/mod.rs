@@ -8,8 +8,8 @@ mod claim;
 use super::{SqliteStore, Tx};
 use crate::StoreResult;
 use crate::crawls::{AttemptEnd, ClaimedEntry, EntryClaim, EntryLease, Pace};
-use crate::ledger::fates::Judged;
-use crate::ledger::intake::NewLine;
+use crate::ledger::decisions::Judged;
+use crate::ledger::new_entries::NewLine;
 use crate::sql::crawls::CrawlBackend;
 use crate::sql::{SqlConnection, hex};
 use crate::text::storable;
@@ -65,7 +65,7 @@ impl CrawlBackend for SqliteStore {
         Ok(())
     }
 
-    async fn write_fates(&self, tx: &mut Tx, crawl: Uuid, judged: Judged<'_>) -> StoreResult<()> {
+    async fn write_decisions(&self, tx: &mut Tx, crawl: Uuid, judged: Judged<'_>) -> StoreResult<()> {
         let lines = judged.lines.iter().map(|line| {
             json!([line.seq, line.state, line.number, line.document_bytes, line.reason.map(storable)])
         });

@@ -1,7 +1,7 @@
 //! New entries: which of them are new, and the numbers they get.
 
-use super::standing::Standing;
-use crate::crawls::{EntryKey, NewEntry, NewFate};
+use super::progress::CrawlProgress;
+use crate::crawls::{EntryKey, NewEntry, NewEntryKind};
 use crate::{StoreError, StoreResult, weight};
 use std::collections::HashSet;
 use uuid::Uuid;
@@ -20,30 +20,30 @@ impl NewLine<'_> {
     }
 
     pub(crate) fn is_lists(&self) -> bool {
-        self.entry.fate == NewFate::Lists
+        self.entry.kind == NewEntryKind::Lists
     }
 
     pub(crate) fn reason(&self) -> Option<&str> {
-        match &self.entry.fate {
-            NewFate::Skipped(word) => Some(word),
-            NewFate::Page | NewFate::Lists => None,
+        match &self.entry.kind {
+            NewEntryKind::Skipped(word) => Some(word),
+            NewEntryKind::Page | NewEntryKind::Lists => None,
         }
     }
 }
 
 /// Numbers and counts those whose key is neither known nor there before among them.
-pub(crate) fn admit<'a>(
-    standing: &mut Standing,
+pub(crate) fn number<'a>(
+    progress: &mut CrawlProgress,
     entries: &'a [NewEntry],
     mut known: HashSet<EntryKey>,
 ) -> Vec<NewLine<'a>> {
     let mut lines = Vec::new();
     for entry in entries {
         if known.insert(entry.key) {
-            standing.last_seq += 1;
-            standing.tally.discover(&entry.fate);
-            standing.stored += weight::entry(entry);
-            lines.push(NewLine { seq: standing.last_seq, entry });
+            progress.last_seq += 1;
+            progress.tally.discover(&entry.kind);
+            progress.stored += weight::entry(entry);
+            lines.push(NewLine { seq: progress.last_seq, entry });
         }
     }
     lines

@@ -1,7 +1,7 @@
 //! What a settlement makes of fetched entries: their last state, the numbers of their documents, the counters.
 
-use super::standing::Standing;
-use crate::crawls::Fate;
+use super::progress::CrawlProgress;
+use crate::crawls::EntryDecision;
 use crate::{StoreError, StoreResult};
 use std::collections::HashMap;
 
@@ -31,39 +31,39 @@ pub(crate) struct Judged<'a> {
     pub dropped: Vec<i64>,
 }
 
-/// Gives each fate to its entry and counts it. Every entry that is named must wait for its fate.
+/// Gives each decision to its entry and counts it. Every entry that is named must wait for its decision.
 pub(crate) fn judge<'a>(
-    standing: &mut Standing,
-    fates: &'a [(u64, Fate)],
+    progress: &mut CrawlProgress,
+    decisions: &'a [(u64, EntryDecision)],
     waiting: &[Waiting],
 ) -> StoreResult<Judged<'a>> {
     let mut waiting: HashMap<i64, Waiting> = waiting.iter().map(|entry| (entry.seq, *entry)).collect();
     let mut judged = Judged::default();
-    for (seq, fate) in fates {
+    for (seq, decision) in decisions {
         let entry = i64::try_from(*seq).ok().and_then(|seq| waiting.remove(&seq));
         let entry = entry
             .ok_or_else(|| StoreError::Misuse(format!("the entry {seq} does not wait to be settled")))?;
-        standing.tally.settle_entry(entry.is_lists, fate);
-        let kept = if *fate == Fate::Completed && !entry.is_lists {
+        progress.tally.settle_entry(entry.is_lists, decision);
+        let kept = if *decision == EntryDecision::Completed && !entry.is_lists {
             let bytes = entry.document_bytes;
             Some(bytes.ok_or_else(|| StoreError::Misuse(format!("the entry {seq} has no document")))?)
         } else {
             None
         };
-        standing.bytes += kept.unwrap_or(0);
+        progress.bytes += kept.unwrap_or(0);
         if let Some(bytes) = entry.document_bytes.filter(|_| kept.is_none()) {
-            standing.stored -= bytes;
+            progress.stored -= bytes;
             judged.dropped.push(entry.seq);
         }
-        let (state, reason) = match fate {
-            Fate::Completed => (3, None),
-            Fate::Failed(error) => (4, Some(error.as_str())),
-            Fate::Skipped(word) => (5, Some(word.as_str())),
+        let (state, reason) = match decision {
+            EntryDecision::Completed => (3, None),
+            EntryDecision::Failed(error) => (4, Some(error.as_str())),
+            EntryDecision::Skipped(word) => (5, Some(word.as_str())),
         };
         judged.lines.push(SettledLine {
             seq: entry.seq,
             state,
-            number: kept.map(|_| standing.tally.completed),
+            number: kept.map(|_| progress.tally.completed),
             document_bytes: kept,
             reason,
         });

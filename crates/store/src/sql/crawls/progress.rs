@@ -3,8 +3,8 @@
 use super::super::SqlConnection;
 use super::super::credits::close_in;
 use crate::ledger::numbers::crawl_state_number;
+use crate::ledger::progress::{CrawlProgress, Moves};
 use crate::ledger::rows;
-use crate::ledger::standing::{Moves, Standing};
 use crate::rows::Columns;
 use crate::text::storable_or_none;
 use crate::{Millis, StoreResult};
@@ -15,18 +15,18 @@ use uuid::Uuid;
 pub(super) async fn lock(
     tx: &mut impl SqlConnection,
     crawl: Uuid,
-) -> StoreResult<Option<(Standing, Millis)>> {
-    let found = tx.query("crawls.standing").bind(crawl).fetch_optional(tx).await?;
-    found.map(|row| Ok((rows::standing(&row)?, row.int("now")?))).transpose()
+) -> StoreResult<Option<(CrawlProgress, Millis)>> {
+    let found = tx.query("crawls.progress").bind(crawl).fetch_optional(tx).await?;
+    found.map(|row| Ok((rows::progress(&row)?, row.int("now")?))).transpose()
 }
 
 /// Writes a crawl that is locked.
-pub(super) async fn write(tx: &mut impl SqlConnection, standing: &Standing) -> StoreResult<()> {
-    let tally = &standing.tally;
-    tx.query("crawls.standing_write")
-        .bind(standing.id)
-        .bind(crawl_state_number(standing.state))
-        .bind(standing.reservation)
+pub(super) async fn write(tx: &mut impl SqlConnection, progress: &CrawlProgress) -> StoreResult<()> {
+    let tally = &progress.tally;
+    tx.query("crawls.progress_write")
+        .bind(progress.id)
+        .bind(crawl_state_number(progress.state))
+        .bind(progress.reservation)
         .bind(tally.discovered)
         .bind(tally.queued)
         .bind(tally.running)
@@ -38,16 +38,16 @@ pub(super) async fn write(tx: &mut impl SqlConnection, standing: &Standing) -> S
         .bind(tally.lists_queued)
         .bind(tally.lists_running)
         .bind(tally.lists_fetched)
-        .bind(standing.last_seq)
-        .bind(standing.version)
-        .bind(standing.bytes)
-        .bind(standing.credits)
-        .bind(standing.next_at)
-        .bind(standing.deadline_at)
-        .bind(standing.finished_at)
-        .bind(standing.expires_at)
-        .bind(storable_or_none(standing.error.as_ref()))
-        .bind(standing.stored)
+        .bind(progress.last_seq)
+        .bind(progress.version)
+        .bind(progress.bytes)
+        .bind(progress.credits)
+        .bind(progress.next_at)
+        .bind(progress.deadline_at)
+        .bind(progress.finished_at)
+        .bind(progress.expires_at)
+        .bind(storable_or_none(progress.error.as_ref()))
+        .bind(progress.stored)
         .execute(tx)
         .await?;
     Ok(())

@@ -1,9 +1,9 @@
-//! How a crawl stands: its counters, and what changes them. A store reads a [`Standing`] inside the transaction
+//! How a crawl stands: its counters, and what changes them. A store reads a [`CrawlProgress`] inside the transaction
 //! that changes it, lets it change here, and writes it back whole.
 
 use super::numbers::purpose;
 use crate::batch::Spender;
-use crate::crawls::{CrawlKind, CrawlState, EntryState, Fate, NewCrawl, NewFate};
+use crate::crawls::{CrawlKind, CrawlState, EntryDecision, EntryState, NewCrawl, NewEntryKind};
 use crate::{Millis, StoreError, StoreResult, clock, weight};
 use uuid::Uuid;
 
@@ -23,14 +23,14 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn discover(&mut self, fate: &NewFate) {
-        match fate {
-            NewFate::Lists => self.lists_queued += 1,
-            NewFate::Page => {
+    pub(crate) fn discover(&mut self, kind: &NewEntryKind) {
+        match kind {
+            NewEntryKind::Lists => self.lists_queued += 1,
+            NewEntryKind::Page => {
                 self.discovered += 1;
                 self.queued += 1;
             }
-            NewFate::Skipped(_) => {
+            NewEntryKind::Skipped(_) => {
                 self.discovered += 1;
                 self.skipped += 1;
             }
@@ -38,16 +38,16 @@ impl Tally {
     }
 
     /// A fetched entry is settled.
-    pub(crate) fn settle_entry(&mut self, is_lists: bool, fate: &Fate) {
+    pub(crate) fn settle_entry(&mut self, is_lists: bool, decision: &EntryDecision) {
         if is_lists {
             self.lists_fetched -= 1;
             return;
         }
         self.fetched -= 1;
-        match fate {
-            Fate::Completed => self.completed += 1,
-            Fate::Failed(_) => self.failed += 1,
-            Fate::Skipped(_) => self.skipped += 1,
+        match decision {
+            EntryDecision::Completed => self.completed += 1,
+            EntryDecision::Failed(_) => self.failed += 1,
+            EntryDecision::Skipped(_) => self.skipped += 1,
         }
     }
 
@@ -113,7 +113,7 @@ impl Moves {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Standing {
+pub(crate) struct CrawlProgress {
     pub id: Uuid,
     pub team: Uuid,
     pub key: Option<Uuid>,
@@ -140,7 +140,7 @@ pub(crate) struct Standing {
     pub error: Option<String>,
 }
 
-impl Standing {
+impl CrawlProgress {
     pub(crate) fn new(crawl: &NewCrawl, now: Millis) -> StoreResult<Self> {
         if crawl.kind == CrawlKind::Batch && crawl.limit.is_some() {
             return Err(StoreError::Misuse("a batch is as long as its list and has no limit".into()));
