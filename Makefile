@@ -5,6 +5,7 @@ SHELL := /bin/bash
 TEST_ENV := .test-env
 export GANNET_TEST_PYTHON := $(abspath $(TEST_ENV)/venv/bin/python)
 export GANNET_TEST_NODE_DIR := $(abspath $(TEST_ENV)/node)
+export GANNET_TEST_OCR_WHEEL := $(abspath $(TEST_ENV)/ocr/rapidocr.whl)
 
 .NOTPARALLEL:
 .PHONY: help run test lint unit soak bench deny test-env test-model

@@ -58,8 +58,8 @@ async fn the_browser_reports_the_real_status_and_redirects() {
     let forbidden = json!({ "waitFor": 10, "threatProtection": { "blacklist": ["localhost"] } });
     let away = fixture.scrape(&format!("/to?{}", fixture.site.url_by_name("/article")), forbidden).await;
     assert_failure(&away, 403, "unsafe_domain_blocked");
-    let file = fixture.scrape("/pdf", wait).await;
-    assert_eq!(file.status, 500, "{}", file.text);
+    let archive = fixture.scrape("/archive", wait).await;
+    assert_failure(&archive, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR");
 }
 
 #[tokio::test]

@@ -173,8 +173,8 @@ async fn a_caller_who_disconnects_does_not_end_the_fetch_of_others() {
 #[tokio::test]
 async fn a_stored_page_is_checked_like_a_fresh_one() {
     let fixture = ScrapeFixture::open().await;
-    fixture.scrape_document("/pdf", json!({ "parsers": [] })).await;
-    assert_failure(&fixture.scrape("/pdf", json!({})).await, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR");
+    fixture.scrape_document("/archive", json!({ "parsers": [] })).await;
+    assert_failure(&fixture.scrape("/archive", json!({})).await, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR");
     fixture.scrape_document("/captcha", json!({ "formats": ["rawBase64"] })).await;
     let response = fixture.scrape("/captcha", json!({ "fastMode": true })).await;
     assert_failure(&response, 500, "SCRAPE_ALL_ENGINES_FAILED");

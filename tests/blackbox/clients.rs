@@ -4,7 +4,7 @@ use crate::agent::AgentFixture;
 use crate::crawl::site::PAGES;
 use crate::crawl::{CrawlFixture, wait_for_end};
 use crate::scrape::ScrapeFixture;
-use crate::server::{KEY, wait_for_papers};
+use crate::server::{KEY, start_plain, wait_for_papers};
 use crate::site::Site;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -54,6 +54,12 @@ async fn run_agent_script(mut command: Command) {
     let other_team = crate::scrape::other_team_key(&fixture.dir).await;
     command.env("SITE_URL", fixture.pages.url("")).env("OTHER_KEY", other_team);
     run(command.env("API_URL", &fixture.http().base));
+}
+
+/// Runs a client's script against a server that parses files.
+async fn run_parse_script(mut command: Command) {
+    let (_dir, server) = start_plain().await;
+    run(command.env("API_URL", &server.http.base));
 }
 
 pub fn run(command: &mut Command) {
@@ -142,4 +148,19 @@ async fn firecrawl_py_runs_agents() {
 #[tokio::test]
 async fn firecrawl_js_runs_agents() {
     run_agent_script(node("agent.mjs")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_py_parses_files() {
+    run_parse_script(python("parse.py")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_js_parses_files_and_sees_early_errors() {
+    run_parse_script(node("parse.mjs")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_cli_and_mcp_server_parse_files() {
+    run_parse_script(node("parse_tools.mjs")).await;
 }

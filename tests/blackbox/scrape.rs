@@ -1,7 +1,7 @@
 //! Scraping, as a caller sees it: a server and a small site.
 
 mod command;
-mod documents;
+pub mod documents;
 mod errors;
 mod formats;
 mod honesty;

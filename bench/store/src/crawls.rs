@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use store::Store;
 use store::crawls::{
-    AttemptEnd, CrawlKind, EntryClaim, EntryDecision, NewCrawl, NewEntry, NewEntryKind, Settled, Settlement, UnsettledCrawl,
+    AttemptEnd, CrawlKind, EntryClaim, EntryDecision, NewCrawl, NewEntry, NewEntryKind, Settled, Settlement,
+    UnsettledCrawl,
 };
 use uuid::Uuid;
 

@@ -32,6 +32,10 @@ pub struct Page {
     /// In points (1/72 inch); zero where the format has no pages.
     pub width: f32,
     pub height: f32,
+    /// Degrees by which the sheet was turned clockwise, so that its text reads from left to right: 0, 90 or 270.
+    /// Width, height and all places are those of the turned page.
+    #[serde(default)]
+    pub turned: u16,
     pub status: PageStatus,
     /// In reading order.
     pub blocks: Vec<Block>,
@@ -96,6 +100,24 @@ pub enum BlockKind {
     PageFooter,
 }
 
+impl BlockKind {
+    /// Its name in the API.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::SectionHeader => "section_header",
+            Self::Text => "text",
+            Self::Table => "table",
+            Self::Formula => "formula",
+            Self::Figure => "figure",
+            Self::Caption => "caption",
+            Self::PageNumber => "page_number",
+            Self::PageHeader => "page_header",
+            Self::PageFooter => "page_footer",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Content {
     /// A title or section header; level 1 to 6.
@@ -131,19 +153,31 @@ pub struct ListItem {
     pub text: Vec<Span>,
 }
 
-/// A run of text with one style.
+/// A run of text with one style. Documents have many thousands of them, so what is not set is not written.
 #[expect(clippy::struct_excessive_bools, reason = "each is one style, and any of them go together")]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     pub text: String,
+    #[serde(default, skip_serializing_if = "is_false")]
     pub bold: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
     pub italic: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
     pub strike: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
     pub code: bool,
     /// The text is LaTeX.
+    #[serde(default, skip_serializing_if = "is_false")]
     pub math: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<Script>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_false(style: &bool) -> bool {
+    !style
 }
 
 /// Text that is raised or lowered: without it `10⁶` would read as 106.
@@ -158,6 +192,11 @@ impl Span {
     /// Text without any style.
     pub fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
+    }
+
+    /// The style alone.
+    pub(crate) fn without_text(&self) -> Self {
+        Self { text: String::new(), link: self.link.clone(), ..*self }
     }
 }
 

@@ -6,6 +6,7 @@ mod image;
 mod text;
 
 use crate::error::DocumentError;
+use serde::{Deserialize, Serialize};
 
 /// What the sender says about a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,7 +29,8 @@ impl FileHint<'_> {
 }
 
 /// The kinds of files that are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FileKind {
     Pdf,
     Docx,

@@ -7,8 +7,8 @@ use crate::detect::{FileHint, FileKind, detect};
 use crate::error::DocumentError;
 use crate::mail::{parse_eml, parse_msg};
 use crate::office::{
-    LegacyFormat, parse_docx, parse_legacy, parse_odp, parse_ods, parse_odt, parse_pptx, parse_xls,
-    parse_xlsb, parse_xlsx,
+    LegacyFormat, parse_docx, parse_epub, parse_legacy, parse_odp, parse_ods, parse_odt, parse_pptx,
+    parse_xls, parse_xlsb, parse_xlsx,
 };
 use crate::package::Archive;
 use crate::pdf::{PdfOptions, StopSignal, read_pdf};
@@ -49,9 +49,9 @@ fn parse_kind(bytes: &[u8], kind: FileKind) -> Result<Document, DocumentError> {
         FileKind::Doc => guarded(|| parse_legacy(bytes, LegacyFormat::Doc)),
         FileKind::Ppt => guarded(|| parse_legacy(bytes, LegacyFormat::Ppt)),
         FileKind::Rtf => guarded(|| parse_legacy(bytes, LegacyFormat::Rtf)),
-        FileKind::Epub => guarded(|| parse_legacy(bytes, LegacyFormat::Epub)),
         FileKind::Eml => guarded(|| parse_eml(bytes)),
         FileKind::Msg => guarded(|| parse_msg(bytes)),
+        FileKind::Epub => parse_epub(&mut zip()?),
         FileKind::Docx => parse_docx(&mut zip()?),
         FileKind::Pptx => parse_pptx(&mut zip()?),
         FileKind::Odt => parse_odt(&mut zip()?),

@@ -69,6 +69,11 @@ impl TableBuilder {
         self.rows.push(Vec::new());
     }
 
+    /// Whether no cell so far shows anything.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.rows.iter().flatten().all(|cell| !cell.blocks.iter().any(has_content))
+    }
+
     /// Whether there is no place for more cells; the rest of the table is then left out.
     pub(crate) fn is_full(&self) -> bool {
         self.cells >= MAX_TABLE_CELLS

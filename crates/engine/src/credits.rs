@@ -3,8 +3,8 @@
 use crate::Error;
 use crate::callers::Caller;
 use std::time::Duration;
-use store::CreditStore;
 use store::credits::NewReservation;
+use store::{CreditStore, Store};
 use uuid::Uuid;
 
 /// How long credits stay reserved after the request's timeout. Those that nobody settles by then were left
@@ -44,6 +44,36 @@ pub async fn reserve(
     };
     let reserved = store.reserve(reservation).await.map_err(crate::from_store)?;
     reserved.ok_or(Error::InsufficientCredits)
+}
+
+/// What pays for work that turns out to cost more than was set aside for it: a PDF of many pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExtraCredits {
+    /// Set aside with what was set aside for the request; nothing where the plan has no limit.
+    Request(Option<Uuid>),
+    /// Set aside with what was set aside for the crawl or batch.
+    Crawl(Uuid),
+    /// Counted by whoever asked for the work.
+    Counted,
+}
+
+/// Sets more aside, or answers 402.
+pub async fn reserve_extra(
+    store: &dyn Store,
+    caller: &Caller,
+    from: ExtraCredits,
+    amount: i64,
+) -> Result<(), Error> {
+    let Some(allowance) = caller.plan.credits else { return Ok(()) };
+    if amount == 0 {
+        return Ok(());
+    }
+    let covered = match from {
+        ExtraCredits::Request(Some(reservation)) => store.extend(reservation, amount, allowance).await,
+        ExtraCredits::Crawl(crawl) => store.extend_reservation(crawl, amount, allowance).await,
+        ExtraCredits::Request(None) | ExtraCredits::Counted => Ok(true),
+    };
+    if covered.map_err(crate::from_store)? { Ok(()) } else { Err(Error::InsufficientCredits) }
 }
 
 /// Gives a reservation back when the work it was for could not be accepted. A failure here is only

@@ -114,6 +114,10 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
         let trim = || store.trim(rows, keep, PURGE_BATCH);
         log_error("small rows", repeat_while_full(PURGE_BATCHES, PURGE_BATCH, trim).await);
     }
+    log_error(
+        "uploads",
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_uploads(PURGE_BATCH)).await,
+    );
     // Notes the time, from which a server goes on that is started after its clock was set back.
     log_error("ping", store.ping().await);
     log_error("limits", store.sweep_limits().await);

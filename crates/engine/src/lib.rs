@@ -25,6 +25,7 @@ pub mod limits;
 pub mod map;
 pub mod models;
 pub mod page_memory;
+pub mod parse;
 pub mod plans;
 pub mod records;
 pub mod research;

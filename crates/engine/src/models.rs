@@ -57,7 +57,7 @@ impl SentenceModels {
             return Ok(Some(Arc::clone(model)));
         }
         let identity = identity(&installed.sha256);
-        let model = Arc::new(SentenceModel { model: self.installed.open(Self::NAME)?, identity });
+        let model = Arc::new(SentenceModel { model: self.installed.open_minilm()?, identity });
         *loaded = Some((installed.sha256, Arc::clone(&model)));
         Ok(Some(model))
     }

@@ -65,6 +65,10 @@ pub struct TeamMemory {
 }
 
 impl TeamMemory {
+    pub fn team(&self) -> Uuid {
+        self.team
+    }
+
     #[must_use]
     pub fn of_team(&self, team: Uuid) -> Self {
         self.memory.of_team(team)

@@ -8,6 +8,7 @@ use crate::models::Models;
 use crate::page_memory::PageMemory;
 use crate::records::RecordWriter;
 use browser::Browsers;
+use document_process::DocumentParser;
 use net::{EgressAllow, Fetcher, Purpose};
 use std::sync::Arc;
 use store::Store;
@@ -23,6 +24,8 @@ pub struct Services {
     pub cpu_pool: CpuPool,
     /// Bounds the memory that bodies of pages take.
     pub page_memory: PageMemory,
+    /// Reads pages that are files, and uploads.
+    pub documents: DocumentParser,
     pub models: Models,
     pub files: Arc<Files>,
     /// Writes what requests came to.

@@ -1,9 +1,11 @@
 //! The data directory and what is in it: opened the same way by every command.
 
 pub use crate::database::{IfMissing, lock_database, open_for_command, open_store, sqlite_file};
+use crate::ocr_models::find_ocr_models;
 use crate::settings::{BrowserChoice, ObjectStorage, Settings};
 use anyhow::{Context, Result};
 use browser::{BrowserSettings, Browsers};
+use document_process::{DocumentParser, ParserOptions};
 use engine::search::feed::LocalIndex;
 use engine::storage::{Folder, Storage, StorageLimits};
 use net::{EgressPolicy, Fetcher, FetcherSettings};
@@ -12,6 +14,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use store::objects::{ObjectPlace, Objects, S3Place};
 use store::{ObjectIndex, Store};
+
+/// The folder of files that are being uploaded. They have no names there.
+pub const INCOMING_FILES: &str = "incoming";
 
 pub fn open_objects(settings: &Settings, index: Arc<dyn ObjectIndex>) -> Result<Objects> {
     let location = match &settings.objects {
@@ -112,4 +117,19 @@ pub fn open_browsers(settings: &Settings, fetcher: &Fetcher) -> Option<Browsers>
         ..BrowserSettings::default()
     };
     Some(Browsers::new(fetcher.clone(), chosen))
+}
+
+/// Reads files in sandboxed processes, none of which is started before it is needed; with OCR, if its models are
+/// installed.
+pub fn open_documents(settings: &Settings) -> DocumentParser {
+    let ocr_models = find_ocr_models(settings);
+    DocumentParser::new(ParserOptions { ocr_models, ..ParserOptions::default() })
+}
+
+/// The same for a command that reads so many files: for a single one no process is kept for the next.
+pub fn open_documents_for_command(settings: &Settings, files: usize) -> DocumentParser {
+    let ocr_models = find_ocr_models(settings);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let warm_processes = if files > 1 { cores } else { 0 };
+    DocumentParser::new(ParserOptions { ocr_models, warm_processes, ..ParserOptions::default() })
 }

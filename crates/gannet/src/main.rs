@@ -8,12 +8,14 @@ mod commands;
 mod data_dir;
 mod database;
 mod first_team;
+mod ocr_models;
 mod private_files;
 mod secret_keys;
 mod settings;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use commands::parse::CalledAs;
 use settings::{Flags, Settings};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -78,8 +80,11 @@ enum Command {
     Agent(commands::agent::Agent),
     /// List the URLs of a site, without a server
     Map(commands::map::Map),
-    /// Convert an HTML page from a file or standard input to markdown
-    Extract(commands::extract::Extract),
+    /// Convert files to markdown, without a server
+    Parse(commands::parse::Parse),
+    /// The older name of parse, for HTML pages
+    #[command(hide = true)]
+    Extract(commands::parse::Parse),
     /// Rotate the key that stored secrets are encrypted with
     #[command(subcommand)]
     Secrets(commands::secrets::Secrets),
@@ -111,8 +116,7 @@ impl Globals {
 
 fn main() -> ExitCode {
     // First of all: a sandboxed process gives up its rights before it has a second thread.
-    let sandboxed = sandbox::run_if_sandboxed(|role, _| Err(format!("there is no role {role}")));
-    if let Some(code) = sandboxed {
+    if let Some(code) = sandbox::run_if_sandboxed(prepare_role) {
         return code;
     }
     let cli = Cli::parse();
@@ -125,12 +129,26 @@ fn main() -> ExitCode {
     }
 }
 
+/// What a sandboxed process of this binary works on.
+fn prepare_role(role: &str, arguments: &[String]) -> Result<sandbox::Handler, String> {
+    match role {
+        document_process::ROLE => document_process::prepare(arguments),
+        document_process::overlay::ROLE => Ok(document_process::overlay::prepare()),
+        _ => Err(format!("there is no role {role}")),
+    }
+}
+
 impl Command {
     /// Whether it writes only to the data directory, and no output file that the user asked for.
     fn writes_own_files_only(&self) -> bool {
         match self {
             Self::Research(research) => research.writes_own_files_only(),
-            Self::Scrape(_) | Self::Crawl(_) | Self::Batch(_) | Self::Map(_) | Self::Extract(_) => false,
+            Self::Scrape(_)
+            | Self::Crawl(_)
+            | Self::Batch(_)
+            | Self::Map(_)
+            | Self::Parse(_)
+            | Self::Extract(_) => false,
             _ => true,
         }
     }
@@ -156,7 +174,10 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Batch(batch) => batch.run(cli.globals).await,
             Command::Agent(agent) => agent.run(cli.globals).await,
             Command::Map(map) => map.run(&cli.globals.settings(Vec::new())?).await,
-            Command::Extract(extract) => extract.run(),
+            Command::Parse(parse) => parse.run(CalledAs::Parse, || cli.globals.settings(Vec::new())).await,
+            Command::Extract(parse) => {
+                parse.run(CalledAs::Extract, || cli.globals.settings(Vec::new())).await
+            }
             Command::Secrets(secrets) => secrets.run(&cli.globals.settings(Vec::new())?).await,
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,
             Command::Openapi => commands::openapi::run(),

@@ -39,3 +39,26 @@ pub fn print_message(text: Arguments<'_>) {
 pub fn is_closed_pipe(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
 }
+
+/// A single line without control characters, which pages and files could use to manipulate the terminal.
+pub fn to_line(text: &str, max: usize) -> String {
+    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut line: String = plain.take(max.saturating_add(1)).collect();
+    if line.chars().count() > max {
+        line.pop();
+        line.push('…');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_cannot_write_to_the_terminal() {
+        assert_eq!(to_line("a\x1b[31mb\r\nc", 20), "a [31mb  c");
+        assert_eq!(to_line("abcdef", 3), "abc…");
+        assert_eq!(to_line("abc", 3), "abc");
+    }
+}

@@ -117,19 +117,19 @@ fn a_model_from_a_wheel_or_a_folder_is_installed_and_works() {
     let mut checksums = Vec::new();
     for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
         std::fs::write(&path, wheel(&inside, method)).unwrap();
-        checksums.push(models.add("minilm", &path).unwrap().sha256);
+        checksums.push(models.add_minilm(&path).unwrap().sha256);
         assert_eq!(models.list().unwrap().len(), 1);
-        answers_as_expected(&models.open("minilm").unwrap());
+        answers_as_expected(&models.open_minilm().unwrap());
     }
     assert!(checksums[0].len() == 64 && checksums[0] == checksums[1], "{checksums:?}");
 
     let plain = folder.path().join("plain");
     std::fs::create_dir(&plain).unwrap();
     written(&plain);
-    assert_eq!(models.add("minilm", &plain).unwrap().sha256, checksums[0]);
-    answers_as_expected(&models.open("minilm").unwrap());
+    assert_eq!(models.add_minilm(&plain).unwrap().sha256, checksums[0]);
+    answers_as_expected(&models.open_minilm().unwrap());
     assert!(models.remove("minilm").unwrap() && !models.remove("minilm").unwrap());
-    assert!(models.open("minilm").unwrap_err().to_string().contains("not installed"));
+    assert!(models.open_minilm().unwrap_err().to_string().contains("not installed"));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_broken_model_is_rejected_and_the_old_one_stays() {
     let plain = folder.path().join("plain");
     std::fs::create_dir(&plain).unwrap();
     written(&plain);
-    models.add("minilm", &plain).unwrap();
+    models.add_minilm(&plain).unwrap();
     let whole = weights();
     for (name, bytes) in [
         ("model.safetensors", whole[..whole.len() - 4].to_vec()),
@@ -150,8 +150,8 @@ fn a_broken_model_is_rejected_and_the_old_one_stays() {
     ] {
         written(&plain);
         std::fs::write(plain.join(name), bytes).unwrap();
-        assert!(models.add("minilm", &plain).is_err(), "{name}");
-        answers_as_expected(&models.open("minilm").unwrap());
+        assert!(models.add_minilm(&plain).is_err(), "{name}");
+        answers_as_expected(&models.open_minilm().unwrap());
     }
     // A wheel that was damaged on its way, cut short, or has not all files.
     let good = wheel(&files(), CompressionMethod::Stored);
@@ -162,12 +162,31 @@ fn a_broken_model_is_rejected_and_the_old_one_stays() {
     let incomplete = wheel(&files()[..2], CompressionMethod::Stored);
     for bytes in [&damaged[..], &good[..good.len() / 2], &incomplete, b"", b"PK\x05\x06"] {
         std::fs::write(&path, bytes).unwrap();
-        assert!(models.add("minilm", &path).is_err());
-        answers_as_expected(&models.open("minilm").unwrap());
+        assert!(models.add_minilm(&path).is_err());
+        answers_as_expected(&models.open_minilm().unwrap());
     }
     let kept = folder.path().join("models/minilm/model.safetensors");
     let mut bytes = std::fs::read(&kept).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(&kept, bytes).unwrap();
-    assert!(models.open("minilm").unwrap_err().to_string().contains("checksum"));
+    assert!(models.open_minilm().unwrap_err().to_string().contains("checksum"));
+}
+
+#[test]
+fn ocr_models_with_an_unknown_checksum_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelDir::new(folder.path().join("models"));
+    let path = folder.path().join("ocr.whl");
+    let inside = [
+        ("rapidocr/models/PP-OCRv6_det_small.onnx", b"something else".to_vec()),
+        ("rapidocr/models/PP-OCRv6_rec_small.onnx", b"something else".to_vec()),
+    ];
+    std::fs::write(&path, wheel(&inside, CompressionMethod::Stored)).unwrap();
+    let error = models.add("ocr", &path, |_| panic!("it must not be opened")).unwrap_err().to_string();
+    assert!(error.contains("PP-OCRv6_det_small.onnx has a checksum that is not known"), "{error}");
+    std::fs::write(&path, wheel(&inside[1..], CompressionMethod::Stored)).unwrap();
+    let error = models.add("ocr", &path, |_| Ok(())).unwrap_err().to_string();
+    assert!(error.contains("does not contain PP-OCRv6_det_small.onnx"), "{error}");
+    assert!(models.list().unwrap().is_empty());
+    assert!(models.verify("ocr").unwrap_err().to_string().contains("models add ocr"));
 }

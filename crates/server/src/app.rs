@@ -3,6 +3,7 @@
 use engine::agent::Agents;
 use engine::crawl::Crawler;
 use engine::map::Mapper;
+use engine::parse::FileParser;
 use engine::research::Research;
 use engine::scrape::Scraper;
 use engine::search::Searcher;
@@ -68,6 +69,7 @@ pub struct AppParts {
     pub teams: Teams,
     pub research: Arc<Research>,
     pub scraper: Arc<Scraper>,
+    pub parser: FileParser,
     pub mapper: Mapper,
     pub searcher: Searcher,
     pub collections: Collections,

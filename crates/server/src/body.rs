@@ -15,10 +15,6 @@ use wire::{Kind, WireError};
 
 /// Time for a body to arrive after its headers.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// How much of a body that is too large is read and discarded, so that a client which writes before it
-/// reads gets our response and not a broken pipe.
-const MAX_DRAINED_BYTES: usize = 64 * 1024 * 1024;
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A JSON body.
 #[derive(Debug)]
@@ -52,17 +48,6 @@ async fn read_all(body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|_| WireError::invalid_json("the body ended early"))?;
         if bytes.len() + chunk.len() > limit {
-            let mut drained = 0;
-            let drain = async {
-                while let Some(Ok(rest)) = stream.next().await {
-                    drained += rest.len();
-                    if drained > MAX_DRAINED_BYTES {
-                        break;
-                    }
-                }
-            };
-            // The response is the same whether or not the rest arrived.
-            let _ = tokio::time::timeout(DRAIN_TIMEOUT, drain).await;
             return Err(WireError::payload_too_large(limit).into());
         }
         bytes.extend_from_slice(&chunk);

@@ -9,12 +9,14 @@ mod base_url;
 mod body;
 mod connection;
 mod docs;
+mod drain;
 mod error;
 mod peers;
 mod request_wrapper;
 mod routes;
 pub mod serve;
 mod telemetry;
+mod upload;
 
 pub use app::{App, AppParts, Cors, Settings};
 pub use peers::Network;

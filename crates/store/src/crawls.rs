@@ -387,6 +387,10 @@ pub trait CrawlStore: Send + Sync + 'static {
     async fn settle_entries(&self, crawl: Uuid, version: u64, settlement: Settlement)
     -> StoreResult<Settled>;
 
+    /// Sets more aside for a crawl, for a page that costs more than others; `false` when the allowance does not
+    /// cover it. A crawl for which nothing was set aside needs no more.
+    async fn extend_reservation(&self, crawl: Uuid, amount: i64, allowance: i64) -> StoreResult<bool>;
+
     /// Ends a live crawl as failed, whatever is open in it; `false` when it had ended.
     async fn fail_crawl(&self, crawl: Uuid, error: String, deliveries: Vec<NewDelivery>)
     -> StoreResult<bool>;

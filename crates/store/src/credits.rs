@@ -50,6 +50,10 @@ pub trait CreditStore: Send + Sync + 'static {
     /// and changes nothing; so is a closed one.
     async fn charge(&self, reservation: Uuid, amount: i64) -> StoreResult<()>;
 
+    /// Sets more aside in a reservation, for work that turns out to cost more; `false` when the allowance does not
+    /// cover it or the reservation is closed. Then nothing changes.
+    async fn extend(&self, reservation: Uuid, amount: i64, allowance: i64) -> StoreResult<bool>;
+
     /// Releases what is left of a reservation; `false` when it was closed before (then nothing changes).
     async fn close(&self, reservation: Uuid) -> StoreResult<bool>;
 

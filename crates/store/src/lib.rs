@@ -40,6 +40,7 @@ pub mod snapshots;
 mod sql;
 mod sqlite;
 mod text;
+pub mod uploads;
 pub mod webhooks;
 mod weight;
 pub mod work;
@@ -62,6 +63,7 @@ pub use scrapes::ScrapeStore;
 pub use search::SearchStore;
 pub use secrets::ServerSecrets;
 pub use snapshots::SnapshotStore;
+pub use uploads::UploadStore;
 pub use webhooks::WebhookStore;
 pub use work::WorkQueue;
 
@@ -92,6 +94,7 @@ pub trait Store:
     + WebhookStore
     + SearchStore
     + CeilingStore
+    + UploadStore
 {
     /// `"sqlite"` or `"postgresql"`, for people and metrics.
     fn backend(&self) -> &'static str;

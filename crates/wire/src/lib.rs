@@ -12,6 +12,7 @@ pub mod extract;
 mod headers;
 pub mod issue;
 pub mod map;
+pub mod parse;
 pub mod read;
 pub mod research;
 pub mod scope;

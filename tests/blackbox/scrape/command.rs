@@ -61,7 +61,7 @@ fn the_exit_code_tells_the_outcome() {
     let (dir, site) = (TempDir::new(), Site::start());
     for (url, more, code, printed) in [
         ("http://no-such-host.invalid/", &[][..], 1, "resolve"),
-        (site.url("/pdf").as_str(), &[], 1, "PDF"),
+        (site.url("/archive").as_str(), &[], 1, "gzip"),
         ("file:///etc/passwd", &[], 2, "Invalid URL"),
         (site.url("/article").as_str(), &["--timeout", "5"], 2, "timeout"),
         (site.url("/article").as_str(), &["--header", "nonsense"], 2, "Name: value"),

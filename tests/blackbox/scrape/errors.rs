@@ -30,7 +30,7 @@ async fn fetch_failures_have_their_codes() {
 #[tokio::test]
 async fn unsupported_files_are_refused() {
     let fixture = ScrapeFixture::open().await;
-    for path in ["/pdf", "/favicon.png"] {
+    for path in ["/archive", "/favicon.png"] {
         for options in [json!({}), json!({ "parsers": ["pdf"] })] {
             let response = fixture.scrape(path, options).await;
             assert_failure(&response, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR");

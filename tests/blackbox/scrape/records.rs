@@ -59,7 +59,7 @@ async fn an_idempotency_key_is_accepted_once() {
     assert_eq!(fixture.credits_used().await, 2);
     // A key whose request failed can be used again: nothing was done with it.
     assert_failure(
-        &keyed("k-3", json!({ "url": fixture.site.url("/pdf") })).await,
+        &keyed("k-3", json!({ "url": fixture.site.url("/archive") })).await,
         500,
         "SCRAPE_UNSUPPORTED_FILE_ERROR",
     );

@@ -35,6 +35,7 @@ const PAGES: &[(&str, u16, &str, &[u8])] = &[
     ("/json", 200, "application/json", br#"{"harbour":"Wick","berths":[1,2,3]}"#),
     ("/text", 200, "text/plain; charset=utf-8", b"# not a heading\n*stars* stay & <tags> stay\n"),
     ("/pdf", 200, "application/pdf", PDF),
+    ("/archive", 200, "application/gzip", b"\x1f\x8b\x08\0\0\0\0\0 an archive"),
     ("/favicon.png", 200, "image/png", PNG),
     ("/images/logo.png", 200, "image/png", PNG),
     ("/images/dive.jpg", 200, "image/png", PNG),

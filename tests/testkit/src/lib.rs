@@ -1,13 +1,15 @@
 //! What tests start and clean up again: temporary folders, free ports, a private PostgreSQL cluster, an
 //! S3-compatible server, a DNS server and a scripted model server; sites to crawl and to extract from;
-//! mutations of the fuzzing corpus; labelled sets; and the check that work is linear in its input. For tests
-//! only; nothing of the product uses it.
+//! mutations of the fuzzing corpus; valid and hostile documents; labelled sets; and the check that work is
+//! linear in its input. For tests only; nothing of the product uses it.
 //!
 //! If a program is missing on the machine, the test that needs it fails with a message that says what to
 //! install. Nothing is ever skipped. No server outlives its tests either, even when they are killed: each is
 //! watched by a shell that stops it when its test process is gone.
 
 mod dns_server;
+pub mod document_files;
+mod files;
 mod free_port;
 pub mod generated_site;
 pub mod growth;
@@ -23,6 +25,7 @@ pub mod task_sites;
 mod temp_dir;
 
 pub use dns_server::{DnsResponse, DnsServer};
+pub use files::{docx, pdf};
 pub use free_port::FreePort;
 pub use model_server::ModelServer;
 pub use postgres::{PostgresCluster, run_sql_file, shared_database};

@@ -40,7 +40,7 @@ impl<'a> Corpus<'a> {
     /// When a check panics, on whatever thread, also where the panic was caught: the message holds the input.
     pub fn check(&self, inputs: usize, check: fn(&[u8])) {
         let soak = std::env::var_os("GANNET_TEST_SOAK").is_some();
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
         let (start, mut done) = (Instant::now(), 0);
         let mut run = |input: &[u8]| {
             let panics = panics_so_far();
@@ -101,11 +101,15 @@ impl<'a> Corpus<'a> {
 }
 
 /// Numbers that look random and are the same in every run (xorshift).
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// A number below `bound`; 0 when `bound` is 0.
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

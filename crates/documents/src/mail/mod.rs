@@ -7,7 +7,7 @@ pub(crate) use eml::parse_eml;
 pub(crate) use msg::parse_msg;
 
 use crate::block::{Block, BlockKind, Content, Document, ListItem, Page, Span};
-use crate::text::text_blocks;
+use crate::html_body::{drop_inner_addresses, parse_html_body};
 
 /// A letter, whatever the format it came in.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ struct Letter {
     copies: String,
     /// ISO 8601.
     date: String,
-    body: String,
+    body: Vec<Block>,
     attachments: Vec<Attachment>,
 }
 
@@ -27,6 +27,13 @@ struct Attachment {
     name: String,
     media_type: String,
     bytes: Option<usize>,
+}
+
+/// The HTML body of a letter as blocks.
+fn html_blocks(html: &[u8], content_type: &str) -> Vec<Block> {
+    let mut blocks = parse_html_body(html, content_type).blocks;
+    drop_inner_addresses(&mut blocks);
+    blocks
 }
 
 impl Letter {
@@ -48,7 +55,7 @@ impl Letter {
         if !head.is_empty() {
             blocks.push(Block::native(BlockKind::Text, Content::Paragraph(head)));
         }
-        blocks.extend(text_blocks(&self.body));
+        blocks.extend(self.body);
         if !self.attachments.is_empty() {
             let text = vec![Span::plain("Attachments")];
             blocks.push(Block::native(BlockKind::SectionHeader, Content::Heading { level: 2, text }));

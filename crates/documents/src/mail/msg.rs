@@ -2,11 +2,12 @@
 
 use std::io::{Cursor, Read};
 
-use encoding_rs::{Encoding, UTF_8, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{UTF_8, UTF_16LE, WINDOWS_1252};
 
 use super::{Attachment, Letter};
 use crate::block::Document;
 use crate::error::DocumentError;
+use crate::text::text_blocks;
 
 const MAX_PROPERTY_BYTES: u64 = 32 * 1024 * 1024;
 const MAX_ATTACHMENTS: usize = 1000;
@@ -39,12 +40,12 @@ pub(crate) fn parse_msg(bytes: &[u8]) -> Result<Document, DocumentError> {
         (false, true) => name,
         (true, _) => address,
     };
-    let mut body = text_property(&mut file, "", BODY);
-    if body.trim().is_empty() {
-        let html = binary_property(&mut file, "", BODY_HTML).map(|bytes| decode_html(&bytes));
-        let html = html.unwrap_or_else(|| text_property(&mut file, "", BODY_HTML));
-        body = mail_parser::decoders::html::html_to_text(&html);
-    }
+    let html = binary_property(&mut file, "", BODY_HTML).map(|bytes| super::html_blocks(&bytes, "text/html"));
+    let html = html.unwrap_or_else(|| {
+        let html = text_property(&mut file, "", BODY_HTML);
+        super::html_blocks(html.as_bytes(), "text/html; charset=utf-8")
+    });
+    let body = if html.is_empty() { text_blocks(&text_property(&mut file, "", BODY)) } else { html };
     let letter = Letter {
         subject: text_property(&mut file, "", SUBJECT),
         from,
@@ -99,14 +100,6 @@ fn text_property(file: &mut Container<'_>, storage: &str, id: &str) -> String {
         encoding.decode_without_bom_handling(&bytes).0.into_owned()
     };
     text.trim_end_matches('\0').to_owned()
-}
-
-fn decode_html(bytes: &[u8]) -> String {
-    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(1024)]).to_lowercase();
-    let label = head.split("charset=").nth(1).map(|rest| rest.trim_start_matches(['"', '\'']));
-    let label = label.and_then(|rest| rest.split(['"', '\'', ' ', '>', ';', '/']).next());
-    let encoding = label.and_then(|label| Encoding::for_label(label.as_bytes())).unwrap_or(UTF_8);
-    encoding.decode(bytes).0.into_owned()
 }
 
 /// When it was sent, else when it came: 100 nanoseconds since 1601, in the list of fixed properties.

@@ -44,3 +44,18 @@ fn a_letter_of_outlook() {
          Hello\n\nBob\n\n## Attachments\n\n- plan.docx"
     );
 }
+
+#[test]
+fn an_html_body_keeps_headings_links_and_tables() {
+    let letter = "From: ann@example.org\r\nTo: bob@example.org\r\nSubject: News\r\nMIME-Version: 1.0\r\n\
+        Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nplain\r\n\
+        --b\r\nContent-Type: text/html; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n\
+        <h2>Gr=FC=DFe</h2><style>p {color: red}</style><p>See <a href=3D\"https://example.org/a\">this</a> and \
+        <a href=3D\"#top\">the top</a>.<img src=3D\"cid:logo\"></p><table><tr><th>Item</th><th>Price</th></tr>\
+        <tr><td>Tea</td><td>3</td></tr></table>\r\n--b--\r\n";
+    assert_eq!(
+        markdown(letter.as_bytes()),
+        "# News\n\n**From**: ann@example.org  \n**To**: bob@example.org\n\n## Grüße\n\n\
+         See [this](https://example.org/a) and the top.\n\n| Item | Price |\n| --- | --- |\n| Tea | 3 |"
+    );
+}

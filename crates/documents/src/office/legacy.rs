@@ -1,4 +1,4 @@
-//! Formats that a library reads: DOC, PPT, RTF and EPUB. Its tree is turned into blocks without recursion.
+//! Formats that a library reads: DOC, PPT and RTF. Its tree is turned into blocks without recursion.
 
 use anydoc::model::{
     Block as LibraryBlock, CellSlot, Document as LibraryDocument, ImageSource, Inline, LinkTarget, List,
@@ -6,9 +6,9 @@ use anydoc::model::{
 };
 use anydoc::{ConvertError, Format, to_document};
 
-use super::flow::{Flow, ListId, is_blank, without_weight};
 use crate::block::{Block, BlockKind, Content, Document, ListItem, Page, Script, Span};
 use crate::error::DocumentError;
+use crate::flow::{Flow, ListId, is_blank, without_weight};
 use crate::table::TableBuilder;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,6 @@ pub(crate) enum LegacyFormat {
     Doc,
     Ppt,
     Rtf,
-    Epub,
 }
 
 pub(crate) fn parse_legacy(bytes: &[u8], format: LegacyFormat) -> Result<Document, DocumentError> {
@@ -24,7 +23,6 @@ pub(crate) fn parse_legacy(bytes: &[u8], format: LegacyFormat) -> Result<Documen
         LegacyFormat::Doc => Format::Doc,
         LegacyFormat::Ppt => Format::Ppt,
         LegacyFormat::Rtf => Format::Rtf,
-        LegacyFormat::Epub => Format::Epub,
     };
     let document = to_document(bytes, format).map_err(|error| from_library(&error))?;
     let LibraryDocument { blocks, notes, .. } = document;

@@ -3,15 +3,17 @@
 
 mod charts;
 mod docx;
-mod flow;
+mod epub;
 mod legacy;
 mod math;
 mod odf;
 mod pptx;
 mod properties;
 mod sheets;
+mod style;
 
 pub(crate) use docx::parse_docx;
+pub(crate) use epub::parse_epub;
 pub(crate) use legacy::{LegacyFormat, parse_legacy};
 pub(crate) use odf::{parse_odp, parse_odt};
 pub(crate) use pptx::parse_pptx;

@@ -2,8 +2,10 @@
 
 mod archive;
 mod relations;
+mod walk;
 mod xml;
 
 pub(crate) use archive::Archive;
 pub(crate) use relations::{Relations, resolve_part};
-pub(crate) use xml::{Node, Step, XmlTree, decode_xml};
+pub(crate) use walk::{Step, TreeVisitor, walk_tree};
+pub(crate) use xml::{Node, XmlTree, decode_xml};

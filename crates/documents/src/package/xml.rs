@@ -21,13 +21,6 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Node(u32);
 
-/// A step of a walk over a subtree, in the order of the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
-    Enter(Node),
-    Leave(Node),
-}
-
 #[derive(Debug)]
 struct NodeData {
     /// An index into the names, or `NONE` for text.
@@ -121,6 +114,16 @@ impl XmlTree {
         found.map(|(_, value)| &**value)
     }
 
+    pub(super) fn first_child(&self, node: Node) -> Option<Node> {
+        let child = self.data(node).first_child;
+        (child != NONE).then_some(Node(child))
+    }
+
+    pub(super) fn next_sibling(&self, node: Node) -> Option<Node> {
+        let next = self.data(node).next;
+        (next != NONE).then_some(Node(next))
+    }
+
     pub(crate) fn parent(&self, node: Node) -> Option<Node> {
         let parent = self.data(node).parent;
         (parent != NONE).then_some(Node(parent))
@@ -144,62 +147,6 @@ impl XmlTree {
     /// The child at the end of a path of names.
     pub(crate) fn path(&self, node: Node, names: &[&str]) -> Option<Node> {
         names.iter().try_fold(node, |node, name| self.child(node, name))
-    }
-
-    /// Everything below a node in the order of the text, the node itself included.
-    pub(crate) fn descendants(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
-        self.walk(node).filter_map(|step| match step {
-            Step::Enter(node) => Some(node),
-            Step::Leave(_) => None,
-        })
-    }
-
-    pub(crate) fn descendant(&self, node: Node, name: &str) -> Option<Node> {
-        self.descendants(node).find(|found| self.is(*found, name))
-    }
-
-    /// All text below a node.
-    pub(crate) fn text(&self, node: Node) -> String {
-        self.descendants(node).map(|node| self.own_text(node)).collect()
-    }
-
-    pub(crate) fn walk(&self, node: Node) -> Walk<'_> {
-        Walk { tree: self, top: node, next: Some(Step::Enter(node)) }
-    }
-}
-
-/// A walk over a subtree that can leave out what is below a node.
-#[derive(Debug)]
-pub(crate) struct Walk<'a> {
-    tree: &'a XmlTree,
-    top: Node,
-    next: Option<Step>,
-}
-
-impl Walk<'_> {
-    /// Leaves out what is below the node that was entered last; its `Leave` still comes.
-    pub(crate) fn skip_children(&mut self, entered: Node) {
-        self.next = Some(Step::Leave(entered));
-    }
-}
-
-impl Iterator for Walk<'_> {
-    type Item = Step;
-
-    fn next(&mut self) -> Option<Step> {
-        let step = self.next?;
-        self.next = match step {
-            Step::Enter(node) => match self.tree.data(node).first_child {
-                NONE => Some(Step::Leave(node)),
-                child => Some(Step::Enter(Node(child))),
-            },
-            Step::Leave(node) if node == self.top => None,
-            Step::Leave(node) => match self.tree.data(node).next {
-                NONE => self.tree.parent(node).map(Step::Leave),
-                next => Some(Step::Enter(Node(next))),
-            },
-        };
-        Some(step)
     }
 }
 

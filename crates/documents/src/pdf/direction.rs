@@ -10,18 +10,47 @@ use super::runs::Run;
 /// Turns the words of all runs when the text as a whole reads backwards.
 pub(super) fn turn_reversed_runs<'a>(runs: impl IntoIterator<Item = &'a mut Run>) {
     let mut runs: Vec<&mut Run> = runs.into_iter().filter(|run| has_right_to_left(&run.text)).collect();
-    let (mut forwards, mut backwards) = (0usize, 0usize);
-    for word in runs.iter().flat_map(|run| run.text.split(|c: char| !c.is_alphabetic() && !is_mark(c))) {
-        let (ahead, back) = weigh_word(word);
-        forwards += ahead;
-        backwards += back;
-    }
-    if backwards >= 3 && backwards > forwards * 2 {
+    if reads_backwards(runs.iter().map(|run| run.text.as_str())) {
         for run in &mut runs {
             run.text = reverse(&run.text);
         }
     }
     repair_ligatures(&mut runs);
+    for run in runs {
+        turn_brackets(&mut run.text);
+    }
+}
+
+/// Brackets that close before they open are mirrored: the glyph was stored and not its meaning.
+fn turn_brackets(text: &mut String) {
+    for (open, close) in [('(', ')'), ('[', ']'), ('«', '»')] {
+        let (mut depth, mut lowest, mut highest) = (0i32, 0i32, 0i32);
+        for c in text.chars() {
+            depth += i32::from(c == open) - i32::from(c == close);
+            lowest = lowest.min(depth);
+            highest = highest.max(depth);
+        }
+        if depth == 0 && lowest < 0 && highest == 0 {
+            let turned = text.chars().map(|c| match c {
+                c if c == open => close,
+                c if c == close => open,
+                c => c,
+            });
+            *text = turned.collect();
+        }
+    }
+}
+
+/// Whether right-to-left words of these texts are spelled from their last letter to their first.
+pub(super) fn reads_backwards<'a>(texts: impl IntoIterator<Item = &'a str>) -> bool {
+    let (mut forwards, mut backwards) = (0usize, 0usize);
+    let texts = texts.into_iter().filter(|text| has_right_to_left(text));
+    for word in texts.flat_map(|text| text.split(|c: char| !c.is_alphabetic() && !is_mark(c))) {
+        let (ahead, back) = weigh_word(word);
+        forwards += ahead;
+        backwards += back;
+    }
+    backwards >= 3 && backwards > forwards * 2
 }
 
 /// The article before a vowel is often drawn as one glyph for two letters, which then come out in the wrong order:
@@ -131,6 +160,14 @@ mod tests {
         let mut runs = [run("\u{627}\u{625}\u{644}\u{646}\u{62A}\u{627}\u{62C}", 0.0, 10.0, 40.0)];
         turn_reversed_runs(&mut runs);
         assert_eq!(runs[0].text, "\u{627}\u{644}\u{625}\u{646}\u{62A}\u{627}\u{62C}");
+    }
+
+    #[test]
+    fn brackets_that_close_before_they_open_are_turned() {
+        let mut runs = [run("שלום )2024( עולם", 0.0, 10.0, 90.0), run("שלום (א) 1)", 0.0, 30.0, 90.0)];
+        turn_reversed_runs(&mut runs);
+        assert_eq!(runs[0].text, "שלום (2024) עולם");
+        assert_eq!(runs[1].text, "שלום (א) 1)");
     }
 
     #[test]

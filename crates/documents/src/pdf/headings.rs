@@ -13,6 +13,8 @@ pub(super) struct Sizes {
     larger: Vec<f32>,
     /// Most of the text is set in a typewriter face, so that face does not mean code.
     pub(super) monospace_body: bool,
+    /// Most of the text is in capitals, as on a receipt, so capitals do not mean a heading.
+    capitals_body: bool,
 }
 
 const MAX_HEADING_CHARS: usize = 200;
@@ -30,12 +32,13 @@ fn half_points(size: f32) -> u32 {
 pub(super) fn measure_sizes<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Sizes {
     let mut letters: BTreeMap<u32, usize> = BTreeMap::new();
     let mut short_lines: BTreeMap<u32, usize> = BTreeMap::new();
-    let (mut monospace, mut all) = (0usize, 0usize);
+    let (mut monospace, mut capitals, mut all) = (0usize, 0usize, 0usize);
     for line in lines {
         for run in &line.runs {
             let count = run.text.chars().filter(|c| c.is_alphabetic()).count();
             *letters.entry(half_points(run.size)).or_default() += count;
             all += count;
+            capitals += run.text.chars().filter(|c| c.is_uppercase()).count();
             monospace += if run.monospace { count } else { 0 };
         }
         *short_lines.entry(half_points(line.size)).or_default() += 1;
@@ -59,7 +62,7 @@ pub(super) fn measure_sizes<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Si
         levels.remove(rarest);
     }
     let larger = levels.into_iter().map(|level| level.0).collect();
-    Sizes { body, larger, monospace_body: monospace * 2 > all }
+    Sizes { body, larger, monospace_body: monospace * 2 > all, capitals_body: capitals * 2 > all }
 }
 
 impl Sizes {
@@ -86,6 +89,7 @@ impl Sizes {
         let ends_open = text.ends_with(['.', ',', ';', ':']) && !numbered;
         let stands_out = bold && size >= self.body * 0.9 && !ends_open && lines.len() <= 2 && count <= 120;
         let capitals = letters >= 6
+            && !self.capitals_body
             && size >= self.body * 0.95
             && lines.len() == 1
             && count <= 80

@@ -6,7 +6,10 @@
 
 mod blocks;
 mod columns;
+mod content_tokens;
+mod continued;
 mod direction;
+mod doubled_glyphs;
 mod furniture;
 mod geometry;
 mod headings;
@@ -15,13 +18,23 @@ mod links;
 mod lists;
 mod metadata;
 mod options;
+mod overlay;
+mod owner_password;
 mod page;
+mod page_content;
 mod paths;
+mod recognized;
 mod runs;
 mod source;
 mod tables;
+mod text_items;
+mod visual_order;
 
 pub use options::{MAX_PAGES, OcrReason, PageNeedingOcr, PdfError, PdfMode, PdfOptions, StopSignal};
+pub use overlay::{Mark, MarkedPage, PicturePages, draw_marks};
+
+pub(crate) use page::ocr_warning;
+pub(crate) use recognized::build_recognized_pages;
 
 use crate::block::Document;
 

@@ -44,7 +44,7 @@ pub struct StopSignal<'a> {
 }
 
 impl StopSignal<'_> {
-    pub(super) fn is_set(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
             || self.flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }

@@ -3,6 +3,7 @@
 use super::PdfDocument;
 use super::blocks::{PlacedBlock, build_blocks};
 use super::columns::{Element, ElementContent, order_zones};
+use super::continued::join_continued_tables;
 use super::furniture;
 use super::headings::{Sizes, measure_sizes};
 use super::lines::{Line, group_lines};
@@ -65,6 +66,7 @@ pub(super) fn build_document(
         }
         result.document.pages.push(page);
     }
+    join_continued_tables(&mut result.document);
     mark_title(&mut result.document);
     let read = u32::try_from(result.document.pages.len()).unwrap_or(u32::MAX);
     if read < result.document.total_pages {
@@ -93,6 +95,15 @@ fn ocr_reason(raw: &RawPage, lines: &[Line], mode: PdfMode) -> Option<OcrReason>
     (letters < MIN_LETTERS_OF_TEXT_PAGE && pictures > 0.3).then_some(OcrReason::Scanned)
 }
 
+/// What is said about a page that OCR has not read. When OCR has read it, the same words are taken back.
+pub(crate) fn ocr_warning(number: u32, reason: OcrReason) -> Option<String> {
+    match reason {
+        OcrReason::Scanned => Some(format!("Page {number} is a picture without text and needs OCR.")),
+        OcrReason::GarbledText => Some(format!("The text of page {number} cannot be decoded and needs OCR.")),
+        OcrReason::Requested => None,
+    }
+}
+
 fn build_page(
     mut raw: RawPage,
     running: Vec<PlacedBlock>,
@@ -108,16 +119,11 @@ fn build_page(
         warnings.push(format!("Page {number} has too much text; the rest of it was left out."));
         PageStatus::Partial
     } else {
+        warnings.extend(reason.and_then(|reason| ocr_warning(number, reason)));
         match reason {
-            Some(OcrReason::Scanned) => {
-                warnings.push(format!("Page {number} is a picture without text and needs OCR."));
-                PageStatus::Failed
-            }
-            Some(OcrReason::GarbledText) => {
-                warnings.push(format!("The text of page {number} cannot be decoded and needs OCR."));
-                PageStatus::Partial
-            }
-            _ => PageStatus::Ok,
+            Some(OcrReason::Scanned) => PageStatus::Failed,
+            Some(OcrReason::GarbledText) => PageStatus::Partial,
+            Some(OcrReason::Requested) | None => PageStatus::Ok,
         }
     };
     let runs = std::mem::take(&mut raw.runs);
@@ -129,7 +135,7 @@ fn build_page(
     let (above, below): (Vec<_>, Vec<_>) =
         running.into_iter().partition(|block| block.bounds.center_y() < raw.height / 2.0);
     let blocks = above.into_iter().chain(placed).chain(below).map(|block| finish(block, &raw)).collect();
-    Page { number, width: raw.width, height: raw.height, status, blocks }
+    Page { number, width: raw.width, height: raw.height, turned: raw.turned, status, blocks }
 }
 
 fn finish(block: PlacedBlock, raw: &RawPage) -> Block {

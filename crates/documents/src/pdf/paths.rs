@@ -1,10 +1,10 @@
 //! The lines and boxes that a page draws, read from its content stream.
 //!
-//! Only paths matter here, so this is a small scanner of its own instead of a whole decoder: numbers and operators are
-//! read, strings, dictionaries and inline images are stepped over. Forms are walked with an explicit stack.
+//! Forms are walked with an explicit stack.
 
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
+use super::content_tokens::{ContentTokens, Token};
 use super::geometry::{Bounds, Rule};
 
 /// Deepest nesting of saved graphics states and of forms inside forms.
@@ -25,6 +25,8 @@ pub(super) struct Drawing {
     pub(super) vertical: Vec<Rule>,
     /// Filled rectangles that are not lines.
     pub(super) filled: Vec<Bounds>,
+    /// Pieces of text that are shown.
+    pub(super) texts: usize,
 }
 
 type Matrix = [f32; 6];
@@ -122,8 +124,7 @@ fn load_form<'a>(
 
 /// One content stream being read: the page's own or a form's.
 struct Frame<'a> {
-    content: Vec<u8>,
-    position: usize,
+    tokens: ContentTokens,
     resources: Option<&'a Dictionary>,
     matrix: Matrix,
     saved: Vec<Matrix>,
@@ -144,8 +145,7 @@ struct Path {
 impl<'a> Frame<'a> {
     fn new(content: Vec<u8>, resources: Option<&'a Dictionary>, matrix: Matrix) -> Self {
         Self {
-            content,
-            position: 0,
+            tokens: ContentTokens::new(content),
             resources,
             matrix,
             saved: Vec::new(),
@@ -157,7 +157,7 @@ impl<'a> Frame<'a> {
 
     /// Reads on until a form is drawn; gives its name and the matrix it is drawn with, or `None` at the end.
     fn next_form(&mut self, drawing: &mut Drawing) -> Option<(Vec<u8>, Matrix)> {
-        while let Some(token) = self.next_token() {
+        while let Some(token) = self.tokens.next_token() {
             match token {
                 Token::Number(value) => {
                     if self.operands.len() < 64 {
@@ -165,15 +165,13 @@ impl<'a> Frame<'a> {
                     }
                 }
                 Token::Name(name) => self.name = name,
-                Token::Operator(from, to) => {
-                    let mut word = [0u8; 4];
-                    let length = (to - from).min(4);
-                    word[..length].copy_from_slice(&self.content[from..from + length]);
-                    if to - from == 2 && &word[..2] == b"Do" {
+                Token::Text(_) => drawing.texts += 1,
+                Token::Operator(operator) => {
+                    if &*operator == b"Do" {
                         self.operands.clear();
                         return Some((std::mem::take(&mut self.name), self.matrix));
                     }
-                    self.run_operator(&word[..length], drawing);
+                    self.run_operator(&operator, drawing);
                     self.operands.clear();
                 }
             }
@@ -231,82 +229,10 @@ impl<'a> Frame<'a> {
             b"f" | b"F" | b"f*" => self.path.finish(false, true, drawing),
             b"B" | b"B*" => self.path.finish(true, true, drawing),
             b"n" => self.path = Path::default(),
-            b"BI" => self.skip_inline_image(),
+            b"BI" => self.tokens.skip_inline_image(),
             _ => {}
         }
     }
-
-    fn skip_inline_image(&mut self) {
-        let bytes = &self.content;
-        let mut at = self.position;
-        while at + 2 < bytes.len() {
-            let ends = bytes[at..].starts_with(b"EI")
-                && bytes[at - 1].is_ascii_whitespace()
-                && bytes.get(at + 2).is_none_or(u8::is_ascii_whitespace);
-            if ends {
-                self.position = at + 2;
-                return;
-            }
-            at += 1;
-        }
-        self.position = bytes.len();
-    }
-
-    fn next_token(&mut self) -> Option<Token> {
-        let bytes = &self.content;
-        let mut at = self.position;
-        loop {
-            let byte = *bytes.get(at)?;
-            match byte {
-                b'%' => {
-                    while at < bytes.len() && bytes[at] != b'\n' && bytes[at] != b'\r' {
-                        at += 1;
-                    }
-                }
-                b'(' => at = end_of_string(bytes, at),
-                b'<' if bytes.get(at + 1) != Some(&b'<') => {
-                    while at < bytes.len() && bytes[at] != b'>' {
-                        at += 1;
-                    }
-                    at += 1;
-                }
-                b'/' => {
-                    let from = at + 1;
-                    at = from;
-                    while at < bytes.len() && is_regular(bytes[at]) {
-                        at += 1;
-                    }
-                    self.position = at;
-                    return Some(Token::Name(bytes[from..at].to_vec()));
-                }
-                b'0'..=b'9' | b'+' | b'-' | b'.' => {
-                    let from = at;
-                    at += 1;
-                    while at < bytes.len() && is_regular(bytes[at]) {
-                        at += 1;
-                    }
-                    self.position = at;
-                    return Some(Token::Number(parse_number(&bytes[from..at])));
-                }
-                _ if is_regular(byte) => {
-                    let from = at;
-                    while at < bytes.len() && is_regular(bytes[at]) {
-                        at += 1;
-                    }
-                    self.position = at;
-                    return Some(Token::Operator(from, at));
-                }
-                _ => at += 1,
-            }
-        }
-    }
-}
-
-enum Token {
-    Number(f32),
-    Name(Vec<u8>),
-    /// From and to in the content.
-    Operator(usize, usize),
 }
 
 impl Path {
@@ -376,34 +302,6 @@ fn add_rectangle(bounds: &Bounds, stroked: bool, drawing: &mut Drawing) {
 
 fn box_of(a: (f32, f32), b: (f32, f32)) -> Bounds {
     Bounds { left: a.0.min(b.0), top: a.1.min(b.1), right: a.0.max(b.0), bottom: a.1.max(b.1) }
-}
-
-fn is_regular(byte: u8) -> bool {
-    !byte.is_ascii_whitespace() && byte != 0 && !b"()<>[]{}/%".contains(&byte)
-}
-
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
-    let (mut depth, mut at) = (0usize, start);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' => at += 1,
-            b'(' => depth += 1,
-            b')' => {
-                depth -= 1;
-                if depth == 0 {
-                    return at + 1;
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    bytes.len()
-}
-
-fn parse_number(bytes: &[u8]) -> f32 {
-    let value = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<f32>().ok()).unwrap_or(0.0);
-    if value.is_finite() { value } else { 0.0 }
 }
 
 #[cfg(test)]

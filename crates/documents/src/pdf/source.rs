@@ -9,22 +9,28 @@ use pdf_inspector::{PageRotation, TextItem};
 
 use super::geometry::{Bounds, Rule, join_rules};
 use super::options::{MAX_PAGES, PdfError, PdfOptions, StopSignal};
+use super::owner_password::user_password;
+use super::page_content::cut_text;
 use super::paths::{Drawing, read_drawing};
 use super::runs::{Run, is_drawn_line, run_from_item, split_leaders, split_wide_spaces};
+use super::text_items::{TextOfPages, read_text};
+use super::visual_order::{OUTSIDE_LEFT, add_signs};
 use crate::block::Metadata;
 
 /// More text items than this on one page are cut off.
 const MAX_ITEMS_PER_PAGE: usize = 50_000;
+/// Pieces of text that a page shows; those of a newspaper set letter by letter are fewer. The rest is cut off.
+const MAX_TEXTS_PER_PAGE: usize = 30_000;
 const MAX_OBJECT_STREAM_BYTES: usize = 8 << 20;
-const LETTER: (f32, f32) = (612.0, 792.0);
-/// Pages that are tried one by one when the whole file could not be read at once.
-const MAX_SINGLE_PAGES: u32 = 200;
+pub(super) const LETTER: (f32, f32) = (612.0, 792.0);
 
 #[derive(Debug, Default)]
 pub(super) struct RawPage {
     pub(super) number: u32,
     pub(super) width: f32,
     pub(super) height: f32,
+    /// Degrees clockwise, see [`crate::Page::turned`].
+    pub(super) turned: u16,
     pub(super) runs: Vec<Run>,
     /// Text that does not stand upright.
     pub(super) rotated: Vec<Run>,
@@ -70,9 +76,36 @@ pub(super) fn read_source(
         return Err(PdfError::Stopped);
     }
     let page_ids: BTreeMap<u32, ObjectId> = document.as_ref().map(page_ids).unwrap_or_default();
-    let readable = decrypted.as_deref().unwrap_or(bytes);
     let limit = options.max_pages.unwrap_or(MAX_PAGES).min(MAX_PAGES);
-    let text = read_text(readable, limit, &page_ids, stop)?;
+    let mut drawings = BTreeMap::new();
+    if let Some(document) = &document {
+        for (number, page) in page_ids.iter().take(limit as usize) {
+            if stop.is_set() {
+                return Err(PdfError::Stopped);
+            }
+            let drawing = catch_unwind(AssertUnwindSafe(|| read_drawing(document, *page)));
+            drawings.insert(*number, drawing.unwrap_or_default());
+        }
+    }
+    let mut heavy: HashSet<u32> = HashSet::new();
+    heavy.extend(
+        drawings.iter().filter(|(_, drawing)| drawing.texts > MAX_TEXTS_PER_PAGE).map(|(page, _)| page),
+    );
+    let cut = document.as_ref().filter(|_| !heavy.is_empty());
+    let cut = cut.map(|document| cut_pages(document, &page_ids, &heavy)).transpose()?;
+    let readable = cut.as_ref().or(decrypted.as_ref()).map_or(bytes, |bytes| bytes);
+    let mut text = read_text(readable, limit, &page_ids, stop)?;
+    if let Some(document) = &document
+        && heavy.is_empty()
+        && reads_backwards(&text)
+        && let Some(changed) = add_signs(document, &page_ids)
+        && let Ok(mut again) = read_text(&changed, limit, &page_ids, stop)
+    {
+        again.items.retain(|item| item.x > OUTSIDE_LEFT);
+        if !reads_backwards(&again) {
+            text = again;
+        }
+    }
     let total = u32::try_from(page_ids.len()).unwrap_or(u32::MAX).max(text.last_page);
     if total == 0 {
         return Err(PdfError::NoPages);
@@ -93,11 +126,18 @@ pub(super) fn read_source(
         let items = by_page.remove(&number).unwrap_or_default();
         let rotation = text.rotations.get(&number).copied().unwrap_or(PageRotation::Upright);
         let page = document.as_ref().zip(page_ids.get(&number).copied());
-        let mut raw = build_page(number, items, rotation, page);
+        let visible = page.and_then(|(document, id)| visible_box(document, id));
+        let mut raw =
+            build_page(number, items, rotation, visible, drawings.remove(&number).unwrap_or_default());
         raw.failed = text.failed_pages.contains(&number);
+        raw.cut_off |= heavy.contains(&number);
         source.pages.push(raw);
     }
     Ok(source)
+}
+
+fn reads_backwards(text: &TextOfPages) -> bool {
+    super::direction::reads_backwards(text.items.iter().map(|item| item.text.as_str()))
 }
 
 fn looks_like_pdf(bytes: &[u8]) -> bool {
@@ -106,7 +146,7 @@ fn looks_like_pdf(bytes: &[u8]) -> bool {
 }
 
 /// `None` where this loader gives up but the text reader, which repairs more, may still succeed.
-fn load(bytes: &[u8], password: Option<&str>) -> Result<Option<Document>, PdfError> {
+pub(super) fn load(bytes: &[u8], password: Option<&str>) -> Result<Option<Document>, PdfError> {
     let options = |password: Option<&str>| LoadOptions {
         password: password.map(ToOwned::to_owned),
         max_decompressed_size: Some(MAX_OBJECT_STREAM_BYTES),
@@ -126,18 +166,23 @@ fn load(bytes: &[u8], password: Option<&str>) -> Result<Option<Document>, PdfErr
     let first = load(None);
     match first {
         Some(Ok(document)) if !document.is_encrypted() => Ok(Some(document)),
-        Some(Ok(_)) => unlock(password, load),
-        Some(Err(ref error)) if locked(error) => unlock(password, load),
+        Some(Ok(locked)) => {
+            let user = password.and_then(|owner| user_password(&locked, owner));
+            unlock(password, user.as_deref(), load)
+        }
+        Some(Err(ref error)) if locked(error) => unlock(password, None, load),
         _ => Ok(None),
     }
 }
 
+/// `user` is the password of the users, where `password` is that of the owner.
 fn unlock(
     password: Option<&str>,
+    user: Option<&str>,
     load: impl Fn(Option<&str>) -> Option<Result<Document, lopdf::Error>>,
 ) -> Result<Option<Document>, PdfError> {
     // Files that only restrict printing open with the empty password.
-    for attempt in [password.unwrap_or(""), ""] {
+    for attempt in user.into_iter().chain([password.unwrap_or(""), ""]) {
         if let Some(Ok(document)) = load(Some(attempt))
             && !document.is_encrypted()
         {
@@ -150,94 +195,52 @@ fn unlock(
 fn save_decrypted(document: &Document) -> Result<Vec<u8>, PdfError> {
     let mut copy = document.clone();
     copy.trailer.remove(b"Encrypt");
+    save(copy)
+}
+
+fn save(mut document: Document) -> Result<Vec<u8>, PdfError> {
     let mut bytes = Vec::new();
-    copy.save_to(&mut bytes).map_err(|error| PdfError::Damaged(error.to_string()))?;
+    document.save_to(&mut bytes).map_err(|error| PdfError::Damaged(error.to_string()))?;
     Ok(bytes)
 }
 
+/// The file with less text on some pages: the parser needs time by the square of what a page holds, and cannot be
+/// stopped meanwhile.
+fn cut_pages(
+    document: &Document,
+    page_ids: &BTreeMap<u32, ObjectId>,
+    pages: &HashSet<u32>,
+) -> Result<Vec<u8>, PdfError> {
+    let mut copy = document.clone();
+    copy.trailer.remove(b"Encrypt");
+    for page in pages.iter().filter_map(|number| page_ids.get(number)) {
+        if cut_text(&mut copy, *page, MAX_TEXTS_PER_PAGE).is_none()
+            && let Ok(Object::Dictionary(page)) = copy.get_object_mut(*page)
+        {
+            page.remove(b"Contents");
+        }
+    }
+    save(copy)
+}
+
 /// The pages by their number. A page tree that contains itself names the same pages again: they count once.
-fn page_ids(document: &Document) -> BTreeMap<u32, ObjectId> {
+pub(super) fn page_ids(document: &Document) -> BTreeMap<u32, ObjectId> {
     let mut seen = HashSet::new();
     let pages = document.page_iter().take(MAX_PAGES as usize * 2).zip(1..);
     pages.filter(|(id, _)| seen.insert(*id)).map(|(id, number)| (number, id)).collect()
-}
-
-#[derive(Default)]
-struct TextOfPages {
-    items: Vec<TextItem>,
-    rotations: HashMap<u32, PageRotation>,
-    failed_pages: HashSet<u32>,
-    last_page: u32,
-}
-
-type ReadItems = Result<(Vec<TextItem>, HashMap<u32, PageRotation>), pdf_inspector::PdfError>;
-
-fn read_items(bytes: &[u8], pages: Option<&HashSet<u32>>) -> Option<ReadItems> {
-    let options = pdf_inspector::PositionOptions::new().bold_from_weight(true);
-    catch_unwind(AssertUnwindSafe(|| {
-        pdf_inspector::extract_text_with_positions_and_rotations_mem_with_options(bytes, pages, options)
-    }))
-    .ok()
-}
-
-/// All items at once; where one page spoils the file, page by page.
-fn read_text(
-    bytes: &[u8],
-    limit: u32,
-    page_ids: &BTreeMap<u32, ObjectId>,
-    stop: &StopSignal<'_>,
-) -> Result<TextOfPages, PdfError> {
-    let known = u32::try_from(page_ids.len()).unwrap_or(u32::MAX);
-    let numbers: Vec<u32> = match known {
-        0 => (1..=limit).collect(),
-        _ => page_ids.keys().copied().take(limit as usize).collect(),
-    };
-    // Named one by one even where all are wanted: the parser would follow a page tree in circles.
-    let filter: Option<HashSet<u32>> = Some(numbers.iter().copied().collect());
-    let problem = match read_items(bytes, filter.as_ref()) {
-        Some(Ok((items, rotations))) => {
-            let last_page = items.iter().map(|item| item.page).max().unwrap_or(0);
-            return Ok(TextOfPages { items, rotations, last_page, ..TextOfPages::default() });
-        }
-        Some(Err(pdf_inspector::PdfError::Encrypted)) => return Err(PdfError::PasswordRequired),
-        Some(Err(pdf_inspector::PdfError::NotAPdf(_))) => return Err(PdfError::NotPdf),
-        Some(Err(error)) => error.to_string(),
-        None => "its content could not be read".to_owned(),
-    };
-    if known == 0 {
-        return Err(PdfError::Damaged(problem));
-    }
-    let mut text = TextOfPages::default();
-    for number in numbers {
-        if stop.is_set() {
-            return Err(PdfError::Stopped);
-        }
-        let page =
-            if number <= MAX_SINGLE_PAGES { read_items(bytes, Some(&HashSet::from([number]))) } else { None };
-        match page {
-            Some(Ok((items, rotations))) => {
-                text.items.extend(items);
-                text.rotations.extend(rotations);
-            }
-            _ => {
-                text.failed_pages.insert(number);
-            }
-        }
-    }
-    Ok(text)
 }
 
 fn build_page(
     number: u32,
     mut items: Vec<TextItem>,
     rotation: PageRotation,
-    page: Option<(&Document, ObjectId)>,
+    visible: Option<Bounds>,
+    drawing: Drawing,
 ) -> RawPage {
-    let visible = page.and_then(|(document, id)| visible_box(document, id));
     let (sheet_width, sheet_height) = visible.map_or(LETTER, |b| (b.width(), b.height()));
     let frame = PageFrame { rotation, width: sheet_width, height: sheet_height };
     let (width, height) = frame.size();
-    let mut raw = RawPage { number, width, height, ..RawPage::default() };
+    let mut raw = RawPage { number, width, height, turned: frame.turned(), ..RawPage::default() };
     if items.len() > MAX_ITEMS_PER_PAGE {
         items.truncate(MAX_ITEMS_PER_PAGE);
         raw.cut_off = true;
@@ -267,11 +270,8 @@ fn build_page(
         }
     }
     super::links::mark_links(&mut raw.runs, &links);
-    if let Some((document, id)) = page {
-        let drawing = catch_unwind(AssertUnwindSafe(|| read_drawing(document, id))).unwrap_or_default();
-        let origin = visible.map_or((0.0, 0.0), |b| (b.left, b.top));
-        frame.take_drawing(drawing, origin, &mut raw);
-    }
+    let origin = visible.map_or((0.0, 0.0), |b| (b.left, b.top));
+    frame.take_drawing(drawing, origin, &mut raw);
     take_drawn_lines(&mut raw);
     raw
 }
@@ -301,6 +301,14 @@ impl PageFrame {
         match self.rotation {
             PageRotation::Upright => (self.width, self.height),
             _ => (self.height, self.width),
+        }
+    }
+
+    fn turned(&self) -> u16 {
+        match self.rotation {
+            PageRotation::Upright => 0,
+            PageRotation::Ccw => 90,
+            PageRotation::Cw => 270,
         }
     }
 
@@ -357,7 +365,7 @@ impl PageFrame {
 }
 
 /// The part of the sheet that is shown; its `top` is the lower edge here, as the file counts from the bottom.
-fn visible_box(document: &Document, page: ObjectId) -> Option<Bounds> {
+pub(super) fn visible_box(document: &Document, page: ObjectId) -> Option<Bounds> {
     let media = inherited_box(document, page, b"MediaBox");
     let crop = inherited_box(document, page, b"CropBox");
     let letter = Bounds { left: 0.0, top: 0.0, right: LETTER.0, bottom: LETTER.1 };

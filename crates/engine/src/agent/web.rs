@@ -7,8 +7,10 @@ use crate::Error;
 use crate::allowed_urls::{AddressRule, Stay};
 use crate::callers::Caller;
 use crate::cpu_pool::CpuJob;
+use crate::credits::ExtraCredits;
 use crate::map::{self, MapPlan};
 use crate::scrape::fetched_page::FetchedPage;
+use crate::scrape::file;
 use crate::scrape::plan::{NamedLogins, NamedPage};
 use crate::scrape::{Ladder, ScrapePlan, ScrapedPage, Scraper};
 use crate::services::Services;
@@ -31,6 +33,8 @@ use wire::scrape::{FormatInput, ScrapeOptions};
 /// What work on pages is counted under.
 const CAPABILITY: &str = "agent";
 const PAGE_CREDITS: u64 = 1;
+/// Pages of a PDF that a run reads at most: each costs a credit, and a brain reads no book.
+const MAX_PDF_PAGES: u32 = 50;
 const MAP_CREDITS: u64 = 1;
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 const MAP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -108,6 +112,7 @@ impl RunWeb {
         // names.
         let mut template = ScrapePlan::template(&options, false, order.scope())?;
         template.access.waits_for_browser = true;
+        template.parsers.limit_pages(MAX_PDF_PAGES);
         let only = order.task.strict.then(|| AllowedPages::from_task(&order.task));
         let WebSources { services, scraper, search } = sources;
         let memory = Mutex::default();
@@ -166,10 +171,10 @@ impl RunWeb {
         }
         let plan = Arc::new(plan);
         let job = self.services.cpu_pool.job(self.caller.team, CAPABILITY, Deadline::after(timeout));
-        let scraping =
-            self.scraper.scrape_page(&self.caller, &plan, Uuid::now_v7(), "", &job, FetchedParts::new);
+        let (id, extra) = (Uuid::now_v7(), ExtraCredits::Counted);
+        let scraping = self.scraper.scrape_page(&self.caller, &plan, id, "", extra, &job, FetchedParts::new);
         let scraped = scraping.await.map_err(|error| web_error(&error))?;
-        let ScrapedPage { document, page, seen: parts, .. } = scraped;
+        let ScrapedPage { document, page, extra_credits, seen: parts, .. } = scraped;
         let status = parts.status;
         if status >= 400 {
             let retryable = matches!(status, 429 | 500 | 502..=504);
@@ -186,7 +191,7 @@ impl RunWeb {
             markdown: document.markdown.unwrap_or_default().into(),
             links: parts.links,
             page: parts.page,
-            credits: PAGE_CREDITS,
+            credits: PAGE_CREDITS.saturating_add(extra_credits.try_into().unwrap_or(0)),
         })
     }
 }
@@ -227,9 +232,12 @@ fn page_tree(fetched: &FetchedPage) -> Arc<Page> {
         return page.clone();
     }
     let response = &fetched.response;
-    let decoded = html::decode::decode(&response.body, response.content_type.as_deref());
+    let text = match &fetched.file {
+        Some(file) => file::to_html(&file.document).into(),
+        None => html::decode::decode(&response.body, response.content_type.as_deref()).text,
+    };
     let source = PageSource {
-        bytes: decoded.text.as_bytes(),
+        bytes: text.as_bytes(),
         content_type: Some("text/html; charset=utf-8"),
         url: Some(&response.url),
         status: None,

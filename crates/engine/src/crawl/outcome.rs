@@ -33,6 +33,9 @@ pub struct PageFindings {
     /// Feeds that a start page names.
     pub feeds: Vec<String>,
     pub likeness: Option<Likeness>,
+    /// What the page costs beyond the price of a page.
+    #[serde(default)]
+    pub extra_credits: i64,
 }
 
 /// What the lists of a site named.

@@ -7,6 +7,7 @@ use super::outcome::{EntryError, Lead, Likeness, Outcome, PageFindings};
 use super::politeness::Politeness;
 use crate::Error;
 use crate::cpu_pool::CpuJob;
+use crate::credits::ExtraCredits;
 use crate::hashed_keys::{entry_key, written_key};
 use crate::scrape::fetched_page::FetchedPage;
 use crate::scrape::plan::NamedPage;
@@ -83,7 +84,8 @@ pub async fn scrape_page(
     };
     let id = page_id(context.id, entry.lease.seq);
     let job = services.services.cpu_pool.job(context.team, CAPABILITY, Deadline::after(plan.timeout));
-    match services.scraper.scrape_page(&context.caller, &plan, id, &context.order.base_url, &job, see).await {
+    let (base_url, extra) = (&context.order.base_url, ExtraCredits::Crawl(context.id));
+    match services.scraper.scrape_page(&context.caller, &plan, id, base_url, extra, &job, see).await {
         Ok(ScrapedPage { seen: ((status @ (429 | 503), retry_after), _), .. }) => {
             let error = Error::SiteStatus(status);
             throttled(services.politeness, entry, retry_after, EntryError::from_error(&error)).await
@@ -91,6 +93,7 @@ pub async fn scrape_page(
         Ok(gathered) => {
             services.politeness.note_success(host).await;
             let ((status, _), seen) = gathered.seen;
+            let seen = PageFindings { extra_credits: gathered.extra_credits, ..seen };
             if context.kind == CrawlKind::Crawl && status >= 400 {
                 let error = Error::SiteStatus(status);
                 let again = matches!(status, 502 | 504) && entry.attempt < MAX_ATTEMPTS;

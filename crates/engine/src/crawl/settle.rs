@@ -278,7 +278,7 @@ impl<'a> Round<'a> {
         }
         if whole {
             self.completed += 1;
-            self.settlement.credits += self.context.price();
+            self.settlement.credits += self.context.price().saturating_add(seen.extra_credits.max(0));
             let number = self.crawl.counts.completed + self.completed;
             let delivery = self.context.events().and_then(|events| events.page(number));
             self.settlement.deliveries.extend(delivery);

@@ -10,6 +10,7 @@ use crate::records::RecordWriter;
 use crate::scrape::Scraper;
 use crate::work::{LeaseTimes, WorkSlots};
 use crate::{Caller, Limiter, Services};
+use document_process::{DocumentParser, ParserOptions};
 use net::{EgressAllow, EgressPolicy, Fetcher, FetcherSettings};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -103,6 +104,7 @@ impl CrawlFixture {
             browsers: None,
             cpu_pool: CpuPool::new(),
             page_memory: PageMemory::default(),
+            documents: DocumentParser::new(ParserOptions::default()),
             models: Models::default(),
             files: Arc::new(files),
             records: RecordWriter::start(store.clone()),

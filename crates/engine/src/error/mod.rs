@@ -12,6 +12,7 @@ use crate::allowed_urls::{AllowedUrls, RefusedUrl};
 use crate::wall::Wall;
 use browser::{NavigationError, VisitError};
 use budget::OutOfBudget;
+use document_process::ParseError;
 use model::chat::ChatError;
 use model::chat::structured::StructuredError;
 use net::{EgressError, FetchError, Phase};
@@ -52,6 +53,9 @@ pub enum Error {
     /// The address holds a file of a format that is not supported.
     #[error("the file is {0}, which is not supported")]
     UnsupportedFile(String),
+    /// The page is a file, or a file was uploaded, that could not be read.
+    #[error("could not read the file: {0}")]
+    File(#[source] ParseError),
     /// The request needs a browser, and no Chromium was found.
     #[error("the request needs a browser, and there is none")]
     NoBrowser(BrowserNeed),
@@ -306,6 +310,17 @@ impl Error {
         }
     }
 
+    /// An error of reading a file. What is not the file's fault, and what it did to its process, is for the
+    /// operator's log.
+    pub fn from_file(error: ParseError) -> Self {
+        match &error {
+            ParseError::Unavailable(why) => tracing::error!(why, "files cannot be read"),
+            ParseError::Crashed(why) => tracing::warn!(why, "a file made its process crash"),
+            _ => {}
+        }
+        Self::File(error)
+    }
+
     /// The row of the catalogue that callers see.
     pub fn kind(&self) -> Kind {
         self.to_wire().kind
@@ -338,6 +353,7 @@ impl Error {
         match self {
             Self::Timeout { .. }
             | Self::Cancelled
+            | Self::File(ParseError::TimedOut)
             | Self::Visit(VisitError::Timeout { .. } | VisitError::Busy) => true,
             Self::Fetch(FetchError::Timeout { phase, .. }) => *phase != Phase::Room,
             _ => false,
@@ -348,7 +364,10 @@ impl Error {
     pub fn is_unavailable(&self) -> bool {
         match self {
             Self::Store(error) => error.is_retryable(),
-            Self::OutOfSpace(_) | Self::Unavailable { .. } | Self::NoMemory => true,
+            Self::OutOfSpace(_)
+            | Self::Unavailable { .. }
+            | Self::NoMemory
+            | Self::File(ParseError::Unavailable(_)) => true,
             Self::Fetch(FetchError::Timeout { phase, .. }) => *phase == Phase::Room,
             Self::Rejected(rejection) => rejection.kind == Kind::Unavailable,
             _ => false,
@@ -357,6 +376,10 @@ impl Error {
 
     /// Whether a page that ended with this may come a moment later.
     pub fn is_transient(&self) -> bool {
+        // A file that takes too long takes as long a second time, and its host is not to blame.
+        if matches!(self, Self::File(ParseError::TimedOut)) {
+            return false;
+        }
         self.is_timeout()
             || self.is_unavailable()
             || matches!(

@@ -2,6 +2,7 @@
 
 use super::{BrowserNeed, Error, READING, Rejection, RejectionText};
 use browser::{NavigationError, VisitError};
+use document_process::ParseError;
 use model::chat::ChatError;
 use net::{EgressError, FetchError, Phase};
 use serde_json::json;
@@ -12,6 +13,10 @@ use wire::{Kind, WireError};
 const MAX_DECLINED_BYTES: usize = 500;
 /// Seconds after which a page may be asked for again that found no memory.
 const MEMORY_RETRY_SECONDS: u64 = 5;
+/// Seconds after which a file may be sent again that no process could be started for.
+const FILE_RETRY_SECONDS: u64 = 5;
+/// The phase that a timeout names when it happens while a file is read.
+const READING_FILE: &str = "reading the file";
 const NO_BROWSER: &str = "this needs a browser, and no Chromium was found";
 
 impl From<Error> for WireError {
@@ -39,10 +44,8 @@ impl Error {
                 WireError::because(Kind::ScrapeAllFailed, &self.to_string()).with_details(&details)
             }
             Self::SiteStatus(_) => WireError::because(Kind::ScrapeSite, &self.to_string()),
-            Self::UnsupportedFile(format) => WireError::because(
-                Kind::ScrapeUnsupportedFile,
-                &format!("it is {format}; `parsers: []` returns it as base64"),
-            ),
+            Self::UnsupportedFile(format) => unsupported_file(format),
+            Self::File(error) => from_file(error),
             Self::NoBrowser(BrowserNeed::Actions) => Kind::ScrapeActionsUnsupported.into(),
             Self::NoBrowser(BrowserNeed::Branding) => Kind::ScrapeBrandingUnsupported.into(),
             Self::NoBrowser(BrowserNeed::Page) => WireError::because(Kind::ScrapeAllFailed, NO_BROWSER),
@@ -108,6 +111,28 @@ impl Error {
             Self::Internal(_) => Kind::Internal.into(),
             Self::Stored(error) => error.to_wire(),
         }
+    }
+}
+
+fn unsupported_file(format: &str) -> WireError {
+    let why = format!("it is {format}; `parsers: []` returns it as base64");
+    WireError::because(Kind::ScrapeUnsupportedFile, &why)
+}
+
+fn from_file(error: &ParseError) -> WireError {
+    let why = error.to_string();
+    let why = why.trim_end_matches('.');
+    match error {
+        ParseError::Unsupported(format) => unsupported_file(format),
+        ParseError::OcrRequired { pages } if pages.is_empty() => {
+            unsupported_file("a picture, and pictures are read with OCR, which is not installed here")
+        }
+        ParseError::OcrRequired { pages } => {
+            WireError::from(Kind::ScrapeOcrRequired).with_details(&json!({ "pages": pages }))
+        }
+        ParseError::TimedOut => WireError::scrape_timeout(READING_FILE, None),
+        ParseError::Unavailable(_) => WireError::unavailable("files cannot be read", FILE_RETRY_SECONDS),
+        _ => WireError::because(Kind::ScrapeUnreadableFile, why),
     }
 }
 

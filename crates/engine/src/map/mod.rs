@@ -37,6 +37,8 @@ const RECORD_RETENTION: Duration = Duration::from_hours(24);
 const FEW_URLS: usize = 100;
 /// Pages that are read for their links.
 const MAX_PAGES: usize = 40;
+/// Pages of a PDF that are read for its title and its links.
+const MAX_PDF_PAGES: u32 = 5;
 const MAX_CONCURRENT_PAGES: usize = 8;
 /// Time for one page that is only read for its links.
 const MAX_PAGE_TIME: Duration = Duration::from_secs(10);
@@ -224,6 +226,7 @@ impl SiteMapping<'_> {
             .for_page(address.url().clone(), &self.plan.written_url)
             .with_credentials(self.plan.credentials.clone());
         page.access.allowed.clone_from(&self.plan.allowed);
+        page.parsers.limit_pages(MAX_PDF_PAGES);
         let deadline = if depth == 0 { self.deadline } else { self.deadline.child(MAX_PAGE_TIME) };
         let job = self.ladder.cpu_pool.job(self.team, ENDPOINT, deadline);
         let fetched = self.ladder.climb_alone(&page, job.clone(), (self.slots)()).await?;

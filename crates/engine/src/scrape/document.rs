@@ -2,16 +2,20 @@
 
 use super::fetched_page::FetchedPage;
 use super::plan::ScrapePlan;
+use super::{file, file_formats};
 use crate::Error;
 use crate::wall::{self, Rung};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use budget::OutOfBudget;
+use content::Limits;
 use content::metadata::Metadata as PageMetadata;
 use content::page::ContentScope;
 use content::select::Selection;
 use content::sniff::ContentKind as Sniffed;
 use content::verdict::VerdictKind;
+use document_process::ParsedFile;
+use documents::FileKind;
 use html::css::SelectorError;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -53,6 +57,9 @@ pub fn write_formats(
         return Ok(notes.into(document));
     }
     write_text_formats(plan, fetched, &mut document, &mut notes)?;
+    if let Some(file) = &fetched.file {
+        file_formats::add_warnings(file, |warning| notes.add(warning));
+    }
     verdict_note(fetched, &mut notes);
     if fetched.response.cut || fetched.page.truncated() {
         notes.add("the page was larger than the limit; what came after it is missing");
@@ -78,7 +85,10 @@ fn write_text_formats(
             document.html = Some(run_option("html", || page.html(&selection))?);
         }
         if needs_markdown {
-            let mut markdown = page.markdown(&selection, plan.parts.remove_base64_images);
+            let mut markdown = match &fetched.file {
+                Some(file) if !plan.parts.names_elements() => file_formats::to_markdown(plan, file).text,
+                _ => page.markdown(&selection, plan.parts.remove_base64_images),
+            };
             if let Some(options) = &plan.redact {
                 markdown = run_option("redactPII", || text::redact::redact(&markdown, options).text)?;
             }
@@ -89,7 +99,14 @@ fn write_text_formats(
             document.markdown = Some(markdown);
         }
     }
-    if formats.raw_html {
+    if let Some(file) = &fetched.file {
+        run_option("parsers", || file_formats::write_pages(plan, file, document))?;
+    }
+    if formats.raw_html
+        && let Some(file) = &fetched.file
+    {
+        document.raw_html = Some(file::to_html(&file.document));
+    } else if formats.raw_html {
         let response = &fetched.response;
         let decoded = html::decode::decode(&response.body, response.content_type.as_deref());
         document.raw_html = Some(decoded.text.into_owned());
@@ -121,7 +138,8 @@ fn write_text_formats(
 fn select(plan: &ScrapePlan, fetched: &FetchedPage) -> Result<Selection, Error> {
     let parts = &plan.parts;
     let wanted = ContentScope {
-        only_main_content: parts.only_main_content,
+        // All of a file is content.
+        only_main_content: parts.only_main_content && fetched.file.is_none(),
         include_tags: &parts.include_tags,
         exclude_tags: &parts.exclude_tags,
     };
@@ -132,13 +150,20 @@ fn select(plan: &ScrapePlan, fetched: &FetchedPage) -> Result<Selection, Error> 
 }
 
 fn check_injection(fetched: &FetchedPage, notes: &mut Notes) -> Result<(), Error> {
-    if fetched.response.body.len() > MAX_CHECKED_BYTES {
+    let is_large = match &fetched.file {
+        Some(_) => {
+            let limits = Limits { bytes: MAX_CHECKED_BYTES, ..Limits::default() };
+            !fetched.page.is_within(&limits)
+        }
+        None => fetched.response.body.len() > MAX_CHECKED_BYTES,
+    };
+    if is_large {
         notes.add("the page was too large to be checked for instructions to its reader");
         return Ok(());
     }
     let response = &fetched.response;
     let mut inspections = vec![page_data::injection::inspect(&fetched.page)];
-    if fetched.page.kind() == Sniffed::Html {
+    if fetched.page.kind() == Sniffed::Html && fetched.file.is_none() {
         // The tree keeps no comments; a model that is given the source would read them.
         let source = html::decode::decode(&response.body, response.content_type.as_deref());
         inspections.push(page_data::injection::inspect_comments(&source.text));
@@ -170,13 +195,26 @@ fn verdict_note(fetched: &FetchedPage, notes: &mut Notes) {
 fn metadata(plan: &ScrapePlan, fetched: &FetchedPage, said: &PageMetadata) -> Result<Metadata, Error> {
     let response = &fetched.response;
     let mut map = said.to_wire();
+    if fetched.uploaded_name.is_some() {
+        // A page may say where it came from.
+        map.remove("url");
+        map.remove("sourceURL");
+    }
     let mut put = |name: &str, value: Value| map.insert(name.to_owned(), value);
-    put("sourceURL", plan.written_url.as_str().into());
-    put("url", response.url.as_str().into());
     put("statusCode", response.status.into());
     if let Some(kind) = &response.content_type {
         put("contentType", kind.as_str().into());
     }
+    if let Some(ParsedFile { kind: FileKind::Pdf, document, .. }) = fetched.file.as_deref() {
+        put("numPages", document.pages.len().into());
+        put("totalPages", document.total_pages.into());
+    }
+    if let Some(name) = &fetched.uploaded_name {
+        put("sourceFile", name.as_str().into());
+        return Ok(map);
+    }
+    put("sourceURL", plan.written_url.as_str().into());
+    put("url", response.url.as_str().into());
     put("proxyUsed", "basic".into());
     put("verdict", value(&fetched.verdict.kind)?);
     put("engine", fetched.rung.name().into());
@@ -223,7 +261,10 @@ fn bad_selector(field: &str, error: &SelectorError) -> Error {
 /// The bytes of a document's large fields.
 pub fn size(document: &Document) -> usize {
     let texts = [&document.markdown, &document.html, &document.raw_html, &document.raw_base64];
-    texts.into_iter().flatten().map(String::len).sum()
+    let pages = document.pages.iter().flatten().map(|page| page.markdown.len());
+    let blocks =
+        document.blocks.iter().flatten().flat_map(|page| &page.items).map(|block| block.content.len());
+    texts.into_iter().flatten().map(String::len).chain(pages).chain(blocks).sum()
 }
 
 fn value<T: Serialize>(plain: &T) -> Result<Value, Error> {

@@ -1,5 +1,6 @@
 //! A fetched page together with how it was obtained: from the cache, over HTTP or in the browser.
 
+use super::file;
 use crate::Error;
 use crate::allowed_urls::AllowedUrls;
 use crate::page_memory::BodyMemory;
@@ -8,7 +9,8 @@ use browser::{ActionResult, ScreenshotImage, StorageState};
 use bytes::Bytes;
 use content::Limits;
 use content::page::{Page, PageSource};
-use content::verdict::PageVerdict;
+use content::verdict::{PageVerdict, VerdictKind};
+use document_process::ParsedFile;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,11 +53,22 @@ pub struct FetchedPage {
     /// Shared with those who keep it after the response and its memory are given back.
     pub page: Arc<Page>,
     pub verdict: PageVerdict,
+    /// What the response holds where it is a file that was read; the page is then made from it.
+    pub file: Option<Arc<ParsedFile>>,
+    /// The name of an uploaded file, which has no address.
+    pub uploaded_name: Option<String>,
     pub rung: Rung,
     pub steps: Vec<LadderStep>,
     pub browser_outputs: BrowserOutputs,
     /// Set where the page came from the cache.
     pub stored: Option<CacheHit>,
+}
+
+impl FetchedPage {
+    /// Credits that it costs beyond those of a page.
+    pub fn extra_credits(&self) -> i64 {
+        self.file.as_deref().map_or(0, file::extra_credits)
+    }
 }
 
 /// How a cached page was used.
@@ -66,29 +79,78 @@ pub struct CacheHit {
     pub revalidated: bool,
 }
 
-/// Parses and judges an answer for a request that accepts pages from `allowed`. Every page passes here,
-/// however it was obtained: over HTTP, revalidated, from the browser, stored. So no page is used whose final
-/// address the request does not accept. Work for a [`crate::cpu_pool::CpuPool`].
+/// A response that was parsed and judged.
+#[derive(Debug)]
+pub struct ReadPage {
+    pub response: PageResponse,
+    pub page: Arc<Page>,
+    pub verdict: PageVerdict,
+    pub file: Option<Arc<ParsedFile>>,
+}
+
+impl ReadPage {
+    /// The page together with how it was obtained.
+    pub fn obtained(self, rung: Rung, steps: Vec<LadderStep>, stored: Option<CacheHit>) -> FetchedPage {
+        let Self { response, page, verdict, file } = self;
+        let (uploaded_name, browser_outputs) = (None, BrowserOutputs::default());
+        FetchedPage { response, page, verdict, file, uploaded_name, rung, steps, browser_outputs, stored }
+    }
+}
+
+/// Parses and judges an answer for a request that accepts pages from `allowed`; `file` is what was read of
+/// it where it is a file. Every page passes here, however it was obtained: over HTTP, revalidated, from the
+/// browser, stored. So no page is used whose final address the request does not accept. Work for a
+/// [`crate::cpu_pool::CpuPool`].
 pub fn parse_response(
     response: PageResponse,
+    file: Option<Arc<ParsedFile>>,
     allowed: &AllowedUrls,
-) -> Result<(PageResponse, Arc<Page>, PageVerdict), Error> {
+) -> Result<ReadPage, Error> {
     allowed.check(&response.url).map_err(Error::RefusedUrl)?;
+    let (page, verdict) = if let Some(file) = &file {
+        (file::to_page(file, Some(&response.url), response.status), file_verdict())
+    } else {
+        let page = parse_page(&response, Some(&response.url));
+        let verdict = page.verdict();
+        (page, verdict)
+    };
+    Ok(ReadPage { response, page: Arc::new(page), verdict, file })
+}
+
+/// The body as a page; `url` is what its links are relative to.
+pub fn parse_page(response: &PageResponse, url: Option<&Url>) -> Page {
     let source = PageSource {
         bytes: &response.body,
         content_type: response.content_type.as_deref(),
-        url: Some(&response.url),
+        url,
         status: Some(response.status),
     };
-    let page = Page::parse(&source, &Limits::default());
-    let verdict = page.verdict();
-    Ok((response, Arc::new(page), verdict))
+    Page::parse(&source, &Limits::default())
+}
+
+/// A file is content, whatever it says: walls are pages.
+pub fn file_verdict() -> PageVerdict {
+    PageVerdict { kind: VerdictKind::Content, evidence: Vec::new() }
 }
 
 #[cfg(test)]
 impl FetchedPage {
     /// A page as if it had been fetched over HTTP.
     pub fn for_test(url: &str, content_type: &str, body: &str) -> Self {
+        Self::read_for_test(url, content_type, body.as_bytes(), None)
+    }
+
+    /// A file as if it had been fetched over HTTP and read.
+    pub fn file_for_test(url: &str, content_type: &str, body: &[u8]) -> Self {
+        let hint = documents::FileHint { name: None, content_type: Some(content_type) };
+        let kind = documents::detect(body, hint).unwrap();
+        let document = documents::parse(body, hint, &documents::ParseOptions::default()).unwrap();
+        let (pages_needing_ocr, pages_read_by_ocr) = (Vec::new(), Vec::new());
+        let file = ParsedFile { kind, document, pages_needing_ocr, pages_read_by_ocr };
+        Self::read_for_test(url, content_type, body, Some(Arc::new(file)))
+    }
+
+    fn read_for_test(url: &str, content_type: &str, body: &[u8], file: Option<Arc<ParsedFile>>) -> Self {
         let response = PageResponse {
             url: Url::parse(url).unwrap(),
             status: 200,
@@ -96,12 +158,11 @@ impl FetchedPage {
             etag: None,
             last_modified: None,
             retry_after: None,
-            body: body.to_owned().into(),
+            body: body.to_vec().into(),
             cut: false,
             held_memory: BodyMemory::default(),
         };
-        let (response, page, verdict) = parse_response(response, &AllowedUrls::default()).unwrap();
-        let (rung, browser_outputs) = (Rung::Http, BrowserOutputs::default());
-        Self { response, page, verdict, rung, steps: Vec::new(), browser_outputs, stored: None }
+        let read = parse_response(response, file, &AllowedUrls::default()).unwrap();
+        read.obtained(Rung::Http, Vec::new(), None)
     }
 }

@@ -4,7 +4,7 @@
 
 use super::cache::without_anchor;
 use super::in_flight::FetchKey;
-use super::plan::{Access, Formats, PageLocale, ScrapePlan};
+use super::plan::{Access, Formats, PageLocale, ParserPlan, PdfParser, ScrapePlan};
 use crate::allowed_urls::AllowedUrls;
 use crate::hashed_keys::KeyHasher;
 use store::pages::PageKey;
@@ -18,9 +18,9 @@ pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
         url,
         access,
         // Whether files or walls will do is decided when a stored page is read; `screenshot` and `branding`
-        // are never answered by one.
+        // are never answered by one. Files are stored as they came and read again.
         formats: _,
-        files_as_they_are: _,
+        parsers: _,
         // What is made of the page, by each request for itself.
         written_url: _,
         parts: _,
@@ -83,7 +83,7 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FetchKey {
         cache,
         timeout,
         private,
-        files_as_they_are,
+        parsers: ParserPlan { nothing, pdf, images },
         // Done to the page afterwards, by each request for itself.
         written_url: _,
         parts: _,
@@ -124,6 +124,9 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FetchKey {
         fast,
         waits_for_browser,
     } = access;
+    // How a file is written is up to each request.
+    let read = |PdfParser { mode, max_pages, pages: _, blocks: _, page_markers: _ }| (mode, max_pages);
+    let pdf = pdf.map(read);
     let mut hash = KeyHasher::new("fetch");
     hash.add(&team.to_string());
     hash.add(without_anchor(url).as_str());
@@ -135,7 +138,7 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FetchKey {
         (mobile, locale, check_certificate, block_ads, wait_for, fast, waits_for_browser)
     ));
     hash.add(&format!("{:?}", (actions, profile, screenshot, branding)));
-    hash.add(&format!("{:?}", (raw_base64, files_as_they_are, private, cache)));
+    hash.add(&format!("{:?}", (raw_base64, (nothing, pdf, images), private, cache)));
     hash.add(&format!("{hosts:?}"));
     hash.add(&format!("{site:?}"));
     // A visit with less time may end before the page is complete. What differs by less than a second does not

@@ -2,8 +2,11 @@
 //! content. Every response is judged in one place, and a page that is not content is never passed on as if it
 //! were.
 
+use super::body_buffer::BodyBuffer;
+use super::browser_visit::{from_visit, to_visit};
 use super::cache;
-use super::fetched_page::{self, BrowserOutputs, CacheHit, FetchedPage, PageResponse};
+use super::fetched_page::{self, CacheHit, FetchedPage, PageResponse, ReadPage};
+use super::file_reader::FileReader;
 use super::in_flight::Progress;
 use super::page_hook::PageHook;
 use super::plan::ScrapePlan;
@@ -14,22 +17,17 @@ use crate::limits::BrowserSlotRequest;
 use crate::page_memory::{BodyMemory, TeamMemory};
 use crate::services::Services;
 use crate::wall::{self, LadderStep, Rung, Wall};
-use browser::{Browsers, StorageState, Visit, VisitError, Visited};
+use browser::{Browsers, NavigationError, StorageState, VisitError};
 use bytes::Bytes;
 use content::verdict::{PageVerdict, VerdictKind};
-use futures_util::future::BoxFuture;
-use net::{
-    BodySink, Deadline, FetchError, Fetcher, Limits, Purpose, Request, ResponseHead, ResponseMeta,
-    Validators, Via,
-};
-use std::ops::ControlFlow;
+use document_process::{DocumentParser, ParsedFile};
+use net::{Deadline, FetchError, Fetcher, Limits, Purpose, Request, ResponseMeta, Validators};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 /// How long to wait between two pieces of a body; the request's deadline holds as well.
 const MAX_IDLE: Duration = Duration::from_secs(30);
-/// Memory for a body is allocated in advance up to this announced size.
-const MAX_PRESIZED_BYTES: usize = 4 << 20;
 
 /// The fetcher, the browser, and the CPU pool that parses what they return. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -38,6 +36,8 @@ pub struct Ladder {
     /// None where no Chromium was found, or the operator turned it off.
     pub browsers: Option<Browsers>,
     pub cpu_pool: CpuPool,
+    /// Reads pages that are files.
+    pub documents: DocumentParser,
     /// Bounds the memory that bodies of pages take.
     pub memory: TeamMemory,
 }
@@ -65,11 +65,12 @@ impl std::fmt::Debug for ClimbStart {
 
 impl Ladder {
     pub fn new(services: &Services) -> Self {
-        let Services { fetcher, browsers, cpu_pool, page_memory, .. } = services;
+        let Services { fetcher, browsers, cpu_pool, documents, page_memory, .. } = services;
         Self {
             fetcher: fetcher.clone(),
             browsers: browsers.clone(),
             cpu_pool: cpu_pool.clone(),
+            documents: documents.clone(),
             memory: page_memory.of_team(Uuid::nil()),
         }
     }
@@ -107,9 +108,34 @@ impl Ladder {
                 }
             }
         };
-        let _held = slot().await?;
+        let held = slot().await?;
         let visited = self.visit_in_browser(plan, state, reason, deadline, steps, &job).await;
-        visited.map_err(|error| with_retry_after_of(error, http_error.as_ref()))
+        let error = match visited {
+            Ok(fetched) => return Ok(fetched),
+            Err(error) => with_retry_after_of(error, http_error.as_ref()),
+        };
+        // A browser downloads files, for which there is nothing to wait.
+        if !is_download(&error) || reason != "waitFor" || plan.takes_all_files() {
+            return Err(error);
+        }
+        drop(held);
+        let mut steps = Vec::new();
+        match self.fetch_over_http(plan, None, latest, progress, &mut steps, None, &job).await? {
+            HttpOutcome::Done(fetched) => Ok(*fetched),
+            HttpOutcome::NeedsBrowser { .. } => Err(error),
+        }
+    }
+
+    /// What is read of a response that is a file, where the plan wants it to be read.
+    pub(super) async fn read_file(
+        &self,
+        plan: &ScrapePlan,
+        response: &mut PageResponse,
+        deadline: Deadline,
+    ) -> Result<Option<Arc<ParsedFile>>, Error> {
+        let (documents, memory) = (&self.documents, &self.memory);
+        let reader = FileReader { documents, memory, team: memory.team() };
+        reader.read_response(plan, response, deadline).await
     }
 
     /// Climbs without cache, profile or shared fetch.
@@ -166,18 +192,17 @@ impl Ladder {
             step("unchanged");
             return self.use_revalidated(plan, known, steps, job).await;
         }
-        let response = to_response(outcome, body, held_memory);
+        let mut response = to_response(outcome, body, held_memory);
+        let file = self.read_file(plan, &mut response, job.deadline()).await?;
         let (acceptable, allowed) = (self.acceptable(plan, Rung::Http), plan.access.allowed.clone());
         let mut taken = std::mem::take(steps);
         let reading = job.run(move || {
-            let (response, page, verdict) = fetched_page::parse_response(response, &allowed)?;
-            taken.push(self::step(Rung::Http, reason, wall::describe(&verdict), begun));
-            if !acceptable.accepts(&verdict) {
-                return Ok(Err((response, verdict, taken)));
+            let read = fetched_page::parse_response(response, file, &allowed)?;
+            taken.push(self::step(Rung::Http, reason, wall::describe(&read.verdict), begun));
+            if !acceptable.accepts(&read.verdict) {
+                return Ok(Err((read, taken)));
             }
-            let (rung, browser_outputs) = (Rung::Http, BrowserOutputs::default());
-            let fetched =
-                FetchedPage { response, page, verdict, rung, steps: taken, browser_outputs, stored: None };
+            let fetched = read.obtained(Rung::Http, taken, None);
             if let Some(hook) = hook {
                 hook(&fetched);
             }
@@ -186,9 +211,9 @@ impl Ladder {
         let reading: Result<_, Error> = reading.await?;
         match reading? {
             Ok(fetched) => Ok(HttpOutcome::Done(fetched)),
-            Err((response, verdict, taken)) => {
+            Err((read, taken)) => {
                 *steps = taken;
-                continue_in_browser(verdict, &response, steps)
+                continue_in_browser(read, steps)
             }
         }
     }
@@ -201,24 +226,15 @@ impl Ladder {
         steps: &mut Vec<LadderStep>,
         job: &CpuJob,
     ) -> Result<HttpOutcome, Error> {
-        let cache::CachedResponse { response, rung, fetched_at } = known;
+        let cache::CachedResponse { mut response, rung, fetched_at } = known;
+        let file = self.read_file(plan, &mut response, job.deadline()).await?;
         let allowed = plan.access.allowed.clone();
-        let (response, page, verdict) =
-            job.run(move || fetched_page::parse_response(response, &allowed)).await??;
-        if !self.acceptable(plan, rung).accepts(&verdict) {
-            return continue_in_browser(verdict, &response, steps);
+        let read = job.run(move || fetched_page::parse_response(response, file, &allowed)).await??;
+        if !self.acceptable(plan, rung).accepts(&read.verdict) {
+            return continue_in_browser(read, steps);
         }
         let stored = Some(CacheHit { fetched_at, revalidated: true });
-        let (browser_outputs, steps) = (BrowserOutputs::default(), std::mem::take(steps));
-        Ok(HttpOutcome::Done(Box::new(FetchedPage {
-            response,
-            page,
-            verdict,
-            rung,
-            steps,
-            browser_outputs,
-            stored,
-        })))
+        Ok(HttpOutcome::Done(Box::new(read.obtained(rung, std::mem::take(steps), stored))))
     }
 
     async fn fetch(
@@ -244,9 +260,7 @@ impl Ladder {
             let (etag, date) = (response.etag.as_deref(), response.last_modified.as_deref());
             request = request.revalidate(Validators::new(response.url.clone(), etag, date)?);
         }
-        let memory = &self.memory;
-        let held_memory = BodyMemory::default();
-        let mut body = BodyBuffer { progress, memory, held_memory, announced: 0, body: Vec::new() };
+        let mut body = BodyBuffer::new(progress, &self.memory);
         let outcome = self.fetcher.fetch_into(request, latest, &mut body).await?;
         Ok((outcome, body.body, body.held_memory))
     }
@@ -269,19 +283,24 @@ impl Ladder {
         })?;
         let (response, browser_outputs) = from_visit(visited);
         let allowed = plan.access.allowed.clone();
-        let (response, page, verdict) =
-            job.run(move || fetched_page::parse_response(response, &allowed)).await??;
-        steps.push(step(Rung::Browser, reason, wall::describe(&verdict), begun));
-        if wall::is_wall(&verdict) && !plan.formats.raw_base64 {
-            return Err(wall_error(verdict, &response, &steps));
+        let read = job.run(move || fetched_page::parse_response(response, None, &allowed)).await??;
+        steps.push(step(Rung::Browser, reason, wall::describe(&read.verdict), begun));
+        if wall::is_wall(&read.verdict) && !plan.formats.raw_base64 {
+            return Err(wall_error(read, &steps));
         }
-        Ok(FetchedPage { response, page, verdict, rung: Rung::Browser, steps, browser_outputs, stored: None })
+        Ok(FetchedPage { browser_outputs, ..read.obtained(Rung::Browser, steps, None) })
     }
 
     /// Which responses of a rung, fetched or cached, are acceptable for a plan.
     pub(super) fn acceptable(&self, plan: &ScrapePlan, rung: Rung) -> Acceptable {
         Acceptable {
-            files: plan.takes_files(),
+            files: if plan.takes_all_files() {
+                AcceptedFiles::All
+            } else if plan.parsers.pdf.is_none() {
+                AcceptedFiles::Pdf
+            } else {
+                AcceptedFiles::None
+            },
             bytes: plan.formats.raw_base64,
             consent_walls: rung == Rung::Browser || !self.may_use_browser(plan),
         }
@@ -316,27 +335,31 @@ enum HttpOutcome {
 
 /// For a response that is not acceptable: an unsupported file ends the climb, anything else is tried in the
 /// browser.
-fn continue_in_browser(
-    verdict: PageVerdict,
-    response: &PageResponse,
-    steps: &[LadderStep],
-) -> Result<HttpOutcome, Error> {
-    if verdict.kind == VerdictKind::Binary {
-        return Err(unsupported_file(&verdict));
+fn continue_in_browser(read: ReadPage, steps: &[LadderStep]) -> Result<HttpOutcome, Error> {
+    if read.verdict.kind == VerdictKind::Binary {
+        return Err(unsupported_file(&read.verdict));
     }
-    let reason = wall::describe(&verdict);
-    Ok(HttpOutcome::NeedsBrowser { reason, error: wall_error(verdict, response, steps) })
+    let reason = wall::describe(&read.verdict);
+    Ok(HttpOutcome::NeedsBrowser { reason, error: wall_error(read, steps) })
 }
 
-fn wall_error(verdict: PageVerdict, response: &PageResponse, steps: &[LadderStep]) -> Error {
-    let (status, retry_after) = (response.status, response.retry_after);
-    Error::Wall(Box::new(Wall { verdict, status, retry_after, steps: steps.to_vec() }))
+fn wall_error(read: ReadPage, steps: &[LadderStep]) -> Error {
+    let (status, retry_after) = (read.response.status, read.response.retry_after);
+    Error::Wall(Box::new(Wall { verdict: read.verdict, status, retry_after, steps: steps.to_vec() }))
+}
+
+/// Whether the browser found a file instead of a page.
+fn is_download(error: &Error) -> bool {
+    matches!(error, Error::Visit(VisitError::Navigation(NavigationError::Download { .. })))
 }
 
 /// The error of a file whose format is not supported.
 pub(super) fn unsupported_file(verdict: &PageVerdict) -> Error {
-    let format = verdict.evidence.first().map_or("binary data", |evidence| evidence.detail.as_str());
-    Error::UnsupportedFile(format.to_owned())
+    Error::UnsupportedFile(file_format(verdict).to_owned())
+}
+
+fn file_format(verdict: &PageVerdict) -> &str {
+    verdict.evidence.first().map_or("binary data", |evidence| evidence.detail.as_str())
 }
 
 /// A wall met in the browser keeps the `Retry-After` that the same site sent over HTTP a moment before,
@@ -348,10 +371,18 @@ fn with_retry_after_of(mut error: Error, http_error: Option<&Error>) -> Error {
     error
 }
 
+/// Which files, that were not read, are wanted as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AcceptedFiles {
+    None,
+    Pdf,
+    All,
+}
+
 /// Which responses a plan accepts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Acceptable {
-    files: bool,
+    files: AcceptedFiles,
     /// The raw bytes are wanted, whatever the page says.
     bytes: bool,
     /// No higher rung could get past one.
@@ -361,7 +392,11 @@ pub(super) struct Acceptable {
 impl Acceptable {
     pub(super) fn accepts(self, verdict: &PageVerdict) -> bool {
         match verdict.kind {
-            VerdictKind::Binary => self.files,
+            VerdictKind::Binary => match self.files {
+                AcceptedFiles::All => true,
+                AcceptedFiles::Pdf => file_format(verdict) == "pdf",
+                AcceptedFiles::None => false,
+            },
             _ if self.bytes => true,
             VerdictKind::ConsentWall => self.consent_walls,
             _ => !wall::is_wall(verdict),
@@ -387,91 +422,5 @@ fn to_response(outcome: ResponseMeta, body: Vec<u8>, held_memory: BodyMemory) ->
         cut: truncated.is_some(),
         url: head.url,
         held_memory,
-    }
-}
-
-fn to_visit(plan: &ScrapePlan, state: Option<StorageState>) -> Visit {
-    let access = &plan.access;
-    Visit {
-        wait_for: access.wait_for,
-        actions: access.actions.clone(),
-        screenshot: plan.formats.screenshot,
-        credentials: access.credentials.clone(),
-        mobile: access.mobile,
-        languages: access.locale.tags(),
-        timezone: access.locale.timezone().map(str::to_owned),
-        block_ads: access.block_ads,
-        check_certificate: access.check_certificate,
-        via: Via::Settings,
-        state,
-        keep_state: access.profile.as_ref().is_some_and(|profile| profile.save),
-        collect: plan.formats.branding.then(|| page_data::branding::COLLECT.to_owned()),
-        filter: access.allowed.resource_rule(),
-        page_filter: access.allowed.hop_rule(),
-        ..Visit::new(plan.url.clone())
-    }
-}
-
-fn from_visit(visited: Visited) -> (PageResponse, BrowserOutputs) {
-    let mut url = visited.url;
-    // A page may move to an address of its own making.
-    let _ = net::take_login(&mut url);
-    let retry_after = visited.headers.iter().find(|(name, _)| name == "retry-after");
-    let response = PageResponse {
-        url,
-        status: visited.status.unwrap_or(200),
-        // The browser serialised the document as UTF-8, whatever the server declared.
-        content_type: Some("text/html; charset=utf-8".to_owned()),
-        etag: None,
-        last_modified: None,
-        retry_after: retry_after.and_then(|(_, value)| net::parse_retry_after(value)),
-        body: Bytes::from(visited.html),
-        cut: visited.truncated,
-        held_memory: BodyMemory::default(),
-    };
-    let browser_outputs = BrowserOutputs {
-        screenshot: visited.screenshot,
-        results: visited.results,
-        styles: visited.collected,
-        state: visited.state,
-    };
-    (response, browser_outputs)
-}
-
-/// Collects a body within the memory limit, and notes when it begins to arrive.
-struct BodyBuffer<'a> {
-    progress: &'a Progress,
-    memory: &'a TeamMemory,
-    held_memory: BodyMemory,
-    /// How long the site says the body is.
-    announced: usize,
-    body: Vec<u8>,
-}
-
-impl BodySink for BodyBuffer<'_> {
-    fn on_head(&mut self, head: &ResponseHead) -> ControlFlow<()> {
-        self.progress.arriving();
-        let announced =
-            head.headers.get("content-length").and_then(|value| value.to_str().ok()?.parse().ok());
-        self.announced = announced.unwrap_or(0);
-        ControlFlow::Continue(())
-    }
-
-    fn on_chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
-        if self.body.is_empty() && self.announced <= MAX_PRESIZED_BYTES {
-            self.body.reserve(self.announced);
-        }
-        self.body.extend_from_slice(bytes);
-        ControlFlow::Continue(())
-    }
-
-    fn wait_for_room(&mut self) -> Option<BoxFuture<'_, ()>> {
-        let (progress, bytes) = (self.progress, self.body.len().max(self.announced));
-        let room = self.held_memory.grow(self.memory, bytes)?;
-        Some(Box::pin(async move {
-            progress.waits_for_room(true);
-            room.await;
-            progress.waits_for_room(false);
-        }))
     }
 }

@@ -2,43 +2,49 @@
 //! the [`ladder`]; [`document`] writes the formats; [`crate::records`] stores the result. Nothing waits in a
 //! queue, and everything ends at the request's deadline.
 
+mod body_buffer;
 mod browser_outputs;
+mod browser_visit;
 pub mod cache;
 mod changes;
 pub mod derived;
 pub mod document;
 pub mod fetched_page;
+pub(crate) mod file;
+pub mod file_formats;
+mod file_reader;
 mod in_flight;
 mod keys;
 pub mod ladder;
+mod obtain;
 mod page_hook;
 pub mod plan;
 mod profile;
 mod search_page;
+mod upload;
 
 pub use ladder::Ladder;
 pub use plan::ScrapePlan;
+pub use upload::UploadedFile;
 
 use crate::callers::Caller;
 use crate::cpu_pool::CpuJob;
-use crate::error::{READING, StoredError};
+use crate::credits::ExtraCredits;
+use crate::error::StoredError;
 use crate::files::Files;
 use crate::idempotency::{self, Unfinished};
 use crate::limits::Limiter;
 use crate::models::Models;
-use crate::page_memory::BodyMemory;
 use crate::records::RecordWriter;
 use crate::services::Services;
-use crate::wall::{self, LadderStep, Rung};
+use crate::wall;
 use crate::{Error, credits, from_store};
 use changes::ComparedPage;
 use content::metadata::Metadata as PageMetadata;
-use content::verdict::VerdictKind;
-use fetched_page::{BrowserOutputs, CacheHit, FetchedPage};
+use fetched_page::FetchedPage;
 use in_flight::InFlight;
-use ladder::ClimbStart;
 use net::{Deadline, EgressAllow, Purpose};
-use page_hook::{PageHook, PageWork};
+use page_hook::PageWork;
 use profile::OpenProfile;
 use search_page::from_scrape;
 use std::sync::Arc;
@@ -53,10 +59,6 @@ use wire::scrape::{Document, ScrapeRequest};
 
 const ENDPOINT: &str = "scrape";
 const RECORD_RETENTION: Duration = Duration::from_hours(24);
-/// A page whose bytes are arriving at the deadline may go on for as long again, and for this at most.
-const MAX_DETACHED_TIME: Duration = Duration::from_mins(1);
-/// When callers are told to retry whose page was still arriving at the deadline.
-const RETRY_AFTER_SECONDS: u64 = 5;
 
 /// Scrapes pages. One per process.
 pub struct Scraper {
@@ -100,6 +102,8 @@ pub struct ScrapedPage<T> {
     /// The page for the cache and for the search index, where it is to be stored.
     pub page: Option<NewPage>,
     pub search: Option<NewSearchPage>,
+    /// What it costs beyond the price of a page.
+    pub extra_credits: i64,
     pub seen: T,
 }
 
@@ -108,6 +112,28 @@ pub struct ScrapedPage<T> {
 struct ToStore {
     page: Option<NewPage>,
     search: Option<NewSearchPage>,
+    /// What the page costs beyond the price of its plan.
+    extra_credits: i64,
+}
+
+/// Where a page comes from.
+enum PageSource {
+    /// The address of the plan.
+    Web,
+    Upload(UploadedFile),
+}
+
+/// What a request does to a page.
+struct ScrapeTask<'a> {
+    caller: &'a Arc<Caller>,
+    plan: &'a Arc<ScrapePlan>,
+    id: Uuid,
+    /// How the caller reaches this server, for addresses of files.
+    base_url: &'a str,
+    /// What it is recorded as.
+    endpoint: &'static str,
+    /// What it is recorded for.
+    target: String,
 }
 
 impl Scraper {
@@ -137,8 +163,10 @@ impl Scraper {
         idempotency_key: Option<String>,
         base_url: &str,
     ) -> Result<Scraped, Error> {
-        let (id, key) = (Uuid::now_v7(), idempotency_key.as_deref());
-        let document = self.scrape_once(caller, plan, id, key, base_url, |_, json| json).await?;
+        let (plan, id) = (Arc::new(plan), Uuid::now_v7());
+        let task = page_task(caller, &plan, id, base_url);
+        let key = idempotency_key.as_deref();
+        let document = self.scrape_once(task, key, PageSource::Web, |_, json, _| json).await?;
         Ok(Scraped { id, document })
     }
 
@@ -149,53 +177,50 @@ impl Scraper {
         plan: ScrapePlan,
         base_url: &str,
     ) -> Result<ScrapedDocument, Error> {
-        let credits = plan.credits();
-        let outcome = move |document, json: Vec<u8>| {
+        let outcome = |document, json: Vec<u8>, credits| {
             let json_bytes = json.len();
             ScrapedDocument { document, json_bytes, credits }
         };
-        self.scrape_once(caller, plan, Uuid::now_v7(), None, base_url, outcome).await
+        let plan = Arc::new(plan);
+        let task = page_task(caller, &plan, Uuid::now_v7(), base_url);
+        self.scrape_once(task, None, PageSource::Web, outcome).await
     }
 
-    /// Scrapes one page, unless the idempotency key was used before. `outcome` is called with the document
-    /// and its JSON.
+    /// Does a task, unless the idempotency key was used before. `outcome` is called with the document, its
+    /// JSON and its price.
     async fn scrape_once<T: Send + 'static>(
         &self,
-        caller: &Arc<Caller>,
-        plan: ScrapePlan,
-        id: Uuid,
+        task: ScrapeTask<'_>,
         idempotency_key: Option<&str>,
-        base_url: &str,
-        outcome: impl FnOnce(Document, Vec<u8>) -> T + Send + 'static,
+        source: PageSource,
+        outcome: impl FnOnce(Document, Vec<u8>, i64) -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let plan = Arc::new(plan);
-        let claim = idempotency::claim(caller, ENDPOINT, idempotency_key, id);
-        let mut unfinished = Unfinished::begin(&self.store, claim, plan.timeout).await?;
-        let scraped = self.scrape_and_record(caller, &plan, id, base_url, &mut unfinished, outcome).await;
+        let claim = idempotency::claim(task.caller, task.endpoint, idempotency_key, task.id);
+        let mut unfinished = Unfinished::begin(&self.store, claim, task.plan.timeout).await?;
+        let scraped = self.scrape_and_record(&task, source, &mut unfinished, outcome).await;
         unfinished.give_back().await;
         scraped
     }
 
     async fn scrape_and_record<T: Send + 'static>(
         &self,
-        caller: &Arc<Caller>,
-        plan: &Arc<ScrapePlan>,
-        id: Uuid,
-        base_url: &str,
+        task: &ScrapeTask<'_>,
+        source: PageSource,
         unfinished: &mut Unfinished,
-        outcome: impl FnOnce(Document, Vec<u8>) -> T + Send + 'static,
+        outcome: impl FnOnce(Document, Vec<u8>, i64) -> T + Send + 'static,
     ) -> Result<T, Error> {
+        let ScrapeTask { caller, plan, id, base_url, endpoint, ref target } = *task;
         let deadline = Deadline::after(plan.timeout);
         let store = self.store.as_ref();
         let reserved =
-            credits::reserve_for_request(store, caller, plan.credits(), ENDPOINT, plan.timeout).await?;
+            credits::reserve_for_request(store, caller, plan.credits(), endpoint, plan.timeout).await?;
         unfinished.hold(reserved);
         let mut record = NewScrape {
             id,
             team_id: caller.team,
             key_id: caller.key,
-            endpoint: ENDPOINT.to_owned(),
-            url: plan.written_url.clone(),
+            endpoint: endpoint.to_owned(),
+            url: target.clone(),
             ok: false,
             result: None,
             error: None,
@@ -209,16 +234,27 @@ impl Scraper {
             claim: None,
         };
         let mut to_store = ToStore::default();
-        let job = self.ladder.cpu_pool.job(caller.team, ENDPOINT, deadline);
+        let job = self.ladder.cpu_pool.job(caller.team, endpoint, deadline);
+        let extra = ExtraCredits::Request(reserved);
         let made = async {
             let _leaving = job.stop_when_dropped();
-            let writing = self.write_document(caller, plan, id, base_url, &job, &mut to_store, |_, _| ());
+            let writing = self.write_document(
+                caller,
+                plan,
+                id,
+                base_url,
+                (source, extra),
+                &job,
+                &mut to_store,
+                |_, _| (),
+            );
             let (document, ()) = writing.await?;
             let (size, private) = (document::size(&document), plan.private);
+            let credits = plan.credits() + to_store.extra_credits;
             let written = job.run_on(size, move || {
                 let json = serde_json::to_vec(&document).map_err(Error::internal)?;
                 let packed = if private { None } else { Some(cache::pack(&json).map_err(Error::internal)?) };
-                Ok::<_, Error>((packed, outcome(document, json)))
+                Ok::<_, Error>((packed, outcome(document, json, credits)))
             });
             written.await?
         };
@@ -228,7 +264,7 @@ impl Scraper {
             Ok((packed, scraped)) => {
                 record.result = packed;
                 record.ok = true;
-                record.credits = plan.credits();
+                record.credits = plan.credits() + to_store.extra_credits;
                 Ok(scraped)
             }
             Err(error) => {
@@ -247,21 +283,26 @@ impl Scraper {
     }
 
     /// Scrapes a page for a crawl, a batch or a run: nothing is stored or charged here. `see` is called with
-    /// the parsed page and what it says of itself, in the CPU pool. `job` has ended when this returns.
+    /// the parsed page and what it says of itself, in the CPU pool. `job` has ended when this returns. `extra`
+    /// is what pays for more than the price of a page.
+    #[expect(clippy::too_many_arguments, reason = "what belongs to one scrape")]
     pub async fn scrape_page<T: Send + 'static>(
         &self,
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
         id: Uuid,
         base_url: &str,
+        extra: ExtraCredits,
         job: &CpuJob,
         see: impl FnOnce(&FetchedPage, &PageMetadata) -> T + Send + 'static,
     ) -> Result<ScrapedPage<T>, Error> {
         let _leaving = job.stop_when_dropped();
         let mut to_store = ToStore::default();
+        let source = (PageSource::Web, extra);
         let (document, seen) =
-            self.write_document(caller, plan, id, base_url, job, &mut to_store, see).await?;
-        Ok(ScrapedPage { document, page: to_store.page, search: to_store.search, seen })
+            self.write_document(caller, plan, id, base_url, source, job, &mut to_store, see).await?;
+        let ToStore { page, search, extra_credits } = to_store;
+        Ok(ScrapedPage { document, page, search, extra_credits, seen })
     }
 
     /// Fetches the page and writes its document. What else is to be stored goes into `to_store`; the second
@@ -273,12 +314,11 @@ impl Scraper {
         plan: &Arc<ScrapePlan>,
         id: Uuid,
         base_url: &str,
+        (source, extra): (PageSource, ExtraCredits),
         job: &CpuJob,
         to_store: &mut ToStore,
         see: impl FnOnce(&FetchedPage, &PageMetadata) -> T + Send + 'static,
     ) -> Result<(Document, T), Error> {
-        plan.access.allowed.check(&plan.url).map_err(Error::RefusedUrl)?;
-        let profile = OpenProfile::open(self.store.clone(), caller.team, plan).await?;
         let (for_writing, asks_model) = (plan.clone(), derived::may_ask_model(&self.models, plan));
         let own = job.clone();
         // A fetched page may be shared by several requests; the document is written for this one alone,
@@ -303,11 +343,15 @@ impl Scraper {
             })
             .and_then(|written: Result<_, Error>| written)
         });
-        let (fetched, first) = self.fetch_page(caller, plan, &profile, job, writing.as_hook()).await?;
-        if let Some(state) = &fetched.browser_outputs.state {
-            profile.save(state).await?;
-        }
-        drop(profile);
+        let (fetched, first) = match source {
+            PageSource::Web => self.visit_page(caller, plan, job, &writing).await?,
+            // Nothing of an upload is stored for other requests.
+            PageSource::Upload(file) => {
+                (Arc::new(self.read_upload(caller.team, plan, file, job).await?), false)
+            }
+        };
+        to_store.extra_credits = fetched.extra_credits();
+        credits::reserve_extra(self.store.as_ref(), caller, extra, to_store.extra_credits).await?;
         let written = if let Some(written) = writing.take_outcome() {
             written
         } else {
@@ -333,143 +377,26 @@ impl Scraper {
         browser_outputs::store_outputs(&self.files, caller.team, base_url, &fetched, plan, &mut document)
             .await?;
         document.metadata.insert("scrapeId".to_owned(), id.to_string().into());
-        document.metadata.insert("creditsUsed".to_owned(), plan.credits().into());
+        let credits = plan.credits() + to_store.extra_credits;
+        document.metadata.insert("creditsUsed".to_owned(), credits.into());
         Ok((document, seen))
     }
 
-    /// The page, from the cache or fetched. Requests for the same page share one fetch. The second value
-    /// tells whether this request started the fetch; if so, `hook` is called with the page right where it is
-    /// parsed, which saves a change of thread.
-    async fn fetch_page(
+    /// The page of a plan's address. The second value tells whether it was fetched for this very request.
+    async fn visit_page<T: Send + 'static>(
         &self,
         caller: &Arc<Caller>,
         plan: &Arc<ScrapePlan>,
-        profile: &OpenProfile,
         job: &CpuJob,
-        mut hook: PageHook,
+        writing: &PageWork<T>,
     ) -> Result<(Arc<FetchedPage>, bool), Error> {
-        let deadline = job.deadline();
-        let known = match self.find_cached(caller.team, plan, job).await? {
-            Some((known, true)) => match self.use_cached(plan, known, hook, job).await? {
-                Ok(fetched) => return Ok((Arc::new(fetched), false)),
-                Err(unused) => {
-                    hook = unused;
-                    None
-                }
-            },
-            Some((known, false)) => Some(known),
-            None => None,
-        };
-        if plan.cache.lockdown {
-            return Err(Kind::ScrapeLockdownMiss.into());
+        plan.access.allowed.check(&plan.url).map_err(Error::RefusedUrl)?;
+        let profile = OpenProfile::open(self.store.clone(), caller.team, plan).await?;
+        let (fetched, first) = self.fetch_page(caller, plan, &profile, job, writing.as_hook()).await?;
+        if let Some(state) = &fetched.browser_outputs.state {
+            profile.save(state).await?;
         }
-        if plan.cache.min_age.is_some() {
-            return Err(Kind::ScrapeNotCached.into());
-        }
-        let known = known.filter(cache::CachedResponse::can_be_revalidated);
-        let (state, slot) =
-            (profile.state().cloned(), self.limiter.request_slot(caller, plan.access.waits_for_browser));
-        let latest = Deadline::at(deadline.instant() + plan.timeout.min(MAX_DETACHED_TIME));
-        let mut start = Some(ClimbStart { known, state, slot, hook: Some(hook), job: job.apart(latest) });
-        loop {
-            let key = keys::fetch_key(caller.team, plan);
-            let waiter = self.in_flight.join(key, |progress| {
-                let start = start.take().unwrap_or_else(|| ClimbStart {
-                    known: None,
-                    state: profile.state().cloned(),
-                    slot: self.limiter.request_slot(caller, plan.access.waits_for_browser),
-                    hook: None,
-                    job: job.apart(latest),
-                });
-                let (ladder, plan) = (self.ladder.of_team(caller.team), plan.clone());
-                async move { ladder.climb(&plan, start, deadline, latest, &progress).await }
-            });
-            let first = !waiter.joined;
-            match deadline.run(waiter.outcome()).await {
-                // The request that started the fetch had less time than this one.
-                Ok(Err(error)) if !first && error.is_timeout() && !waiter.resumed => {
-                    drop(waiter);
-                    tokio::task::yield_now().await;
-                }
-                Ok(outcome) => {
-                    let fetched = outcome?;
-                    if first
-                        && fetched.stored.is_some_and(|stored| stored.revalidated)
-                        && let Some(key) = keys::page_key(plan)
-                    {
-                        self.store.touch_page(caller.team, &key).await.map_err(from_store)?;
-                    }
-                    return Ok((fetched, first));
-                }
-                Err(_) if waiter.progress().is_waiting_for_room() => return Err(Error::NoMemory),
-                Err(_) if waiter.progress().is_arriving() && !waiter.resumed => {
-                    waiter.detach();
-                    return Err(Error::Timeout { phase: READING, resumes_in: Some(RETRY_AFTER_SECONDS) });
-                }
-                Err(_) => return Err(Error::timeout("waiting for the page")),
-            }
-        }
-    }
-
-    /// The cached response of a plan, and whether it is fresh enough to be used without asking the site. A
-    /// page whose final address the request does not accept counts as not cached: it is fetched again, and
-    /// every redirect is checked.
-    async fn find_cached(
-        &self,
-        team: Uuid,
-        plan: &ScrapePlan,
-        job: &CpuJob,
-    ) -> Result<Option<(cache::CachedResponse, bool)>, Error> {
-        if plan.cache.max_age.is_none() && plan.cache.may_fetch() {
-            return Ok(None);
-        }
-        let Some(key) = keys::page_key(plan) else { return Ok(None) };
-        let page = self.store.cached_page(team, &key).await.map_err(from_store)?;
-        let Some(page) = page else { return Ok(None) };
-        let (mut held_memory, memory) = (BodyMemory::default(), self.ladder.memory.of_team(team));
-        let (size, age) = (cache::estimate_size(&page), page.age);
-        if let Some(room) = held_memory.grow(&memory, size) {
-            job.deadline().run(room).await.map_err(|_| Error::NoMemory)?;
-        }
-        let taken = job.run_on(size, move || cache::from_cached_page(&page)).await?;
-        let Some(mut known) = taken else { return Ok(None) };
-        known.response.held_memory = held_memory;
-        if plan.access.allowed.check(&known.response.url).is_err() {
-            return Ok(None);
-        }
-        let young = plan.cache.max_age.is_some_and(|most| age <= most);
-        let old = plan.cache.min_age.is_none_or(|least| age >= least);
-        Ok(Some((known, young && old)))
-    }
-
-    /// Parses a cached response and judges it as if it had been fetched. The inner `Err` gives `hook` back
-    /// unused: the page was stored by a request that accepts more than this one, and counts as not cached.
-    async fn use_cached(
-        &self,
-        plan: &ScrapePlan,
-        known: cache::CachedResponse,
-        hook: PageHook,
-        job: &CpuJob,
-    ) -> Result<Result<FetchedPage, PageHook>, Error> {
-        let begun = std::time::Instant::now();
-        let cache::CachedResponse { response, rung, fetched_at } = known;
-        let (acceptable, allowed) = (self.ladder.acceptable(plan, rung), plan.access.allowed.clone());
-        let reading = job.run(move || {
-            let (response, page, verdict) = fetched_page::parse_response(response, &allowed)?;
-            if !acceptable.accepts(&verdict) {
-                let is_file = verdict.kind == VerdictKind::Binary;
-                return if is_file { Err(ladder::unsupported_file(&verdict)) } else { Ok(Err(hook)) };
-            }
-            let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let outcome = wall::describe(&verdict).to_owned();
-            let steps = vec![LadderStep { rung: Rung::Cache, reason: "maxAge", outcome, ms }];
-            let stored = Some(CacheHit { fetched_at, revalidated: false });
-            let browser_outputs = BrowserOutputs::default();
-            let fetched = FetchedPage { response, page, verdict, rung, steps, browser_outputs, stored };
-            hook(&fetched);
-            Ok(Ok(fetched))
-        });
-        reading.await?
+        Ok((fetched, first))
     }
 
     /// The document of a scrape of the last day, or the error it ended with.
@@ -483,4 +410,14 @@ impl Scraper {
         let result = record.result.ok_or(Kind::NotFound)?;
         cache::unpack(&result).map_err(Error::internal)
     }
+}
+
+/// The scrape of a page.
+fn page_task<'a>(
+    caller: &'a Arc<Caller>,
+    plan: &'a Arc<ScrapePlan>,
+    id: Uuid,
+    base_url: &'a str,
+) -> ScrapeTask<'a> {
+    ScrapeTask { caller, plan, id, base_url, endpoint: ENDPOINT, target: plan.written_url.clone() }
 }

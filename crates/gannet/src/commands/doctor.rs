@@ -1,8 +1,10 @@
 //! `gannet doctor`: checks the installation and prints every setting with its source.
 //! Exit code 0: success. 1: something required does not work.
 
+mod documents;
 mod index;
 mod model;
+mod ocr;
 mod search;
 mod secrets;
 
@@ -54,6 +56,8 @@ impl Doctor {
             disks(settings),
             network(settings),
             sandboxed_process().await,
+            documents::check(settings).await,
+            ocr::check(settings),
             chromium(settings).await,
             postgresql(settings),
             model::check(settings).await,

@@ -57,7 +57,9 @@ impl Map {
         let fetcher = data_dir::open_fetcher(settings, None)?;
         let browsers = data_dir::open_browsers(settings, &fetcher);
         let memory = PageMemory::default().of_team(Uuid::nil());
-        let ladder = Ladder { fetcher, browsers: browsers.clone(), cpu_pool: CpuPool::new(), memory };
+        let documents = data_dir::open_documents(settings);
+        let ladder =
+            Ladder { fetcher, browsers: browsers.clone(), cpu_pool: CpuPool::new(), documents, memory };
         let names_host = |host: &str| settings.egress_allow.names_host(Purpose::Scrape, host);
         let begun = Instant::now();
         let outcome = match MapPlan::resolve(&asked, &names_host) {

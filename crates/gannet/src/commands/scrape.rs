@@ -119,7 +119,9 @@ impl Scrape {
         let fetcher = data_dir::open_fetcher(settings, None)?;
         let browsers = data_dir::open_browsers(settings, &fetcher);
         let memory = PageMemory::default().of_team(Uuid::nil());
-        let ladder = Ladder { fetcher, browsers: browsers.clone(), cpu_pool: CpuPool::new(), memory };
+        let documents = data_dir::open_documents(settings);
+        let ladder =
+            Ladder { fetcher, browsers: browsers.clone(), cpu_pool: CpuPool::new(), documents, memory };
         let outcome = self.scrape(settings, &ladder).await;
         if let Some(browsers) = browsers {
             browsers.shut_down().await;

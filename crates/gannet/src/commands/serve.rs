@@ -13,6 +13,7 @@ use engine::janitor::{self, JanitorOptions};
 use engine::map::Mapper;
 use engine::models::Models;
 use engine::page_memory::PageMemory;
+use engine::parse::{FileParser, IncomingFiles};
 use engine::records::RecordWriter;
 use engine::research::Research;
 use engine::scrape::Scraper;
@@ -116,6 +117,7 @@ impl Serve {
             callers: callers.clone(),
             teams: Teams::new(store.clone()),
             research: research.clone(),
+            parser: open_file_parser(&settings, &services, &scraper).await?,
             mapper: Mapper::new(&services),
             searcher,
             collections: Collections::new(&services, local),
@@ -238,11 +240,25 @@ pub async fn open_services(
         browsers,
         cpu_pool: CpuPool::new(),
         page_memory: PageMemory::new(settings.page_memory),
+        documents: data_dir::open_documents(settings),
         models,
         files: Arc::new(files),
         records: RecordWriter::start(store.clone()),
         egress_allow: settings.egress_allow.clone(),
     })
+}
+
+/// Parses uploaded files, which are written below the data directory while they arrive.
+async fn open_file_parser(
+    settings: &Settings,
+    services: &Services,
+    scraper: &Arc<Scraper>,
+) -> Result<FileParser> {
+    let folder = settings.data_dir.join(data_dir::INCOMING_FILES);
+    let files =
+        IncomingFiles::open(&folder).with_context(|| format!("cannot write to {}", folder.display()))?;
+    let objects = data_dir::open_objects(settings, services.store.clone())?;
+    Ok(FileParser::open(services, scraper.clone(), objects, files).await?)
 }
 
 /// Search over all providers of the settings; `local` is this server's own index.

@@ -22,6 +22,11 @@ impl<'a> Archive<'a> {
         Ok(Self { path, zip: zip.map_err(|_| Error::unusable(path, "neither a wheel nor a folder"))? })
     }
 
+    /// Whether a file with this name is in it, in whatever folder.
+    pub fn contains(&self, name: &str) -> bool {
+        self.zip.file_names().flatten().any(|full_name| full_name.rsplit('/').next() == Some(name))
+    }
+
     /// Unpacks the file with this name to `out`; of several in different folders the one highest up. Its length
     /// and checksum must be what the archive says.
     pub fn unpack(&mut self, name: &str, max_bytes: u64, out: &mut dyn Write) -> Result<()> {

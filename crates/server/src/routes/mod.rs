@@ -8,6 +8,7 @@ mod files;
 mod keys;
 mod map;
 mod meta;
+mod parse;
 mod research;
 mod scrape;
 mod search;
@@ -19,6 +20,7 @@ mod webhooks;
 use crate::app::{App, Cors};
 use crate::auth::{RouteAccess, guard, require_loopback_host};
 use crate::docs::ApiDoc;
+use crate::drain::drain_body;
 use crate::error::ApiError;
 use crate::request_wrapper::wrap_request;
 use axum::Router;
@@ -46,10 +48,12 @@ pub fn router(app: &App) -> Router {
                 .compress_when(SizeAbove::new(1024).and(compressible)),
         )
         .layer(from_fn(wrap_request));
-    match cors(&app.settings.cors) {
+    let router = match cors(&app.settings.cors) {
         Some(layer) => router.layer(layer),
         None => router,
-    }
+    };
+    // Outermost, so that whatever answers early has its body read.
+    router.layer(from_fn(drain_body))
 }
 
 /// All routes with their documentation, each group with its access rules.
@@ -78,7 +82,10 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 }
 
 fn open_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(ApiDoc::openapi()).merge(meta::routes()).merge(files::routes())
+    OpenApiRouter::with_openapi(ApiDoc::openapi())
+        .merge(meta::routes())
+        .merge(files::routes())
+        .merge(parse::open_routes())
 }
 
 /// Routes that need a key, with their rate limit group and required scope.
@@ -91,6 +98,8 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (batch::start_route(), RateGroup::Crawl, Some(Scope::Crawl)),
         (crawl::routes(), RateGroup::Status, Some(Scope::Crawl)),
         (batch::routes(), RateGroup::Status, Some(Scope::Crawl)),
+        (parse::start_route(), RateGroup::Scrape, Some(Scope::Parse)),
+        (parse::routes(), RateGroup::Status, Some(Scope::Parse)),
         (map::routes(), RateGroup::Map, Some(Scope::Map)),
         (agent::start_route(), RateGroup::Agent, Some(Scope::Agent)),
         (agent::routes(), RateGroup::Status, Some(Scope::Agent)),

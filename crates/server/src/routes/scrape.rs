@@ -76,7 +76,7 @@ fn check_request_id(headers: &HeaderMap) -> Result<(), WireError> {
 }
 
 /// The document is already JSON; it is copied once.
-fn document_response(document: &[u8]) -> Response {
+pub fn document_response(document: &[u8]) -> Response {
     const PREFIX: &[u8] = br#"{"success":true,"data":"#;
     let mut body = Vec::with_capacity(PREFIX.len() + document.len() + 1);
     body.extend_from_slice(PREFIX);

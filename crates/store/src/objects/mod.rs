@@ -3,6 +3,7 @@
 //! deleted, so no stored byte is ever unknown, whenever the process dies. Knows nothing of what the
 //! bytes mean.
 
+mod content;
 mod index;
 mod place;
 
@@ -13,7 +14,8 @@ pub use place::{ObjectPlace, S3Place};
 use crate::error::FullDisk;
 use crate::{StoreError, StoreResult, clock, failure};
 use bytes::Bytes;
-use object_store::{ObjectStore, ObjectStoreExt, PutPayload, path::Path};
+use content::ObjectContent;
+use object_store::{ObjectStore, ObjectStoreExt, path::Path};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -76,10 +78,32 @@ impl Objects {
     /// Stores an object for `keep_for`, replacing one with the same key. It is there whole or not at
     /// all, for readers too.
     pub async fn put(&self, key: &str, team: Uuid, bytes: Bytes, keep_for: Duration) -> StoreResult<()> {
+        self.put_content(key, team, ObjectContent::Bytes(bytes), keep_for).await
+    }
+
+    /// The same for the bytes of a file, from its beginning; a few megabytes of it are in memory at a time.
+    pub async fn put_file(
+        &self,
+        key: &str,
+        team: Uuid,
+        file: tokio::fs::File,
+        bytes: u64,
+        keep_for: Duration,
+    ) -> StoreResult<()> {
+        self.put_content(key, team, ObjectContent::File { file, bytes }, keep_for).await
+    }
+
+    async fn put_content(
+        &self,
+        key: &str,
+        team: Uuid,
+        content: ObjectContent,
+        keep_for: Duration,
+    ) -> StoreResult<()> {
         let path = checked(key)?;
-        let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+        let size = i64::try_from(content.len()).unwrap_or(i64::MAX);
         self.index.note_object(key, team, size, keep_for).await?;
-        if let Err(error) = self.write(&path, bytes.into()).await {
+        if let Err(error) = self.write(&path, content).await {
             // Best effort: when this fails too, the note stays and a sweep ends it in its time. Storage that hangs would hold the
             // caller once more.
             let (objects, key) = (self.clone(), key.to_owned());
@@ -94,15 +118,14 @@ impl Objects {
         self.index.note_object(key, team, size, keep_for).await
     }
 
-    async fn write(&self, path: &Path, bytes: PutPayload) -> StoreResult<()> {
-        let size = bytes.content_length();
+    async fn write(&self, path: &Path, content: ObjectContent) -> StoreResult<()> {
+        let size = content.len();
         if self.folder.is_none() {
-            within(size, self.place.put(path, bytes)).await?;
-            return Ok(());
+            return within(size, content.send_to(self.place.as_ref(), path)).await;
         }
         let partial = Path::from(PARTIAL).join(Uuid::now_v7().to_string());
-        let written = match within(size, self.place.put(&partial, bytes)).await {
-            Ok(_) => within(0, self.place.rename(&partial, path)).await,
+        let written = match within(size, content.send_to(self.place.as_ref(), &partial)).await {
+            Ok(()) => within(0, self.place.rename(&partial, path)).await,
             Err(error) => Err(error),
         };
         if written.is_err() {
@@ -114,20 +137,36 @@ impl Objects {
 
     /// The bytes of an object; `None` when it is unknown, past its time, or was never written whole.
     pub async fn get(&self, key: &str) -> StoreResult<Option<Bytes>> {
+        self.read(key, object_store::GetResult::bytes).await
+    }
+
+    /// Writes the bytes of an object to a file; how many, or `None` as for [`Self::get`].
+    pub async fn get_to_file(&self, key: &str, file: &mut tokio::fs::File) -> StoreResult<Option<u64>> {
+        self.read(key, |found| content::copy_to_file(found, file)).await
+    }
+
+    /// Reads an object with `reader`, unless there is none.
+    async fn read<T, F>(
+        &self,
+        key: &str,
+        reader: impl FnOnce(object_store::GetResult) -> F,
+    ) -> StoreResult<Option<T>>
+    where
+        F: Future<Output = object_store::Result<T>>,
+    {
         let path = checked(key)?;
         let Some(entry) = self.index.object(key).await? else { return Ok(None) };
         if entry.expires_at <= clock::now() {
             return Ok(None);
         }
-        let size = usize::try_from(entry.bytes).unwrap_or(0);
         let reading = async {
             match self.place.get(&path).await {
-                Ok(found) => found.bytes().await.map(Some),
+                Ok(found) => reader(found).await.map(Some),
                 Err(object_store::Error::NotFound { .. }) => Ok(None),
                 Err(error) => Err(error),
             }
         };
-        within(size, reading).await
+        within(u64::try_from(entry.bytes).unwrap_or(0), reading).await
     }
 
     /// Deletes an object; `false` when it was not known.
@@ -257,7 +296,7 @@ fn checked(key: &str) -> StoreResult<Path> {
 }
 
 /// Waits for a call that moves so many bytes, but not for ever.
-async fn within<T>(bytes: usize, call: impl Future<Output = object_store::Result<T>>) -> StoreResult<T> {
+async fn within<T>(bytes: u64, call: impl Future<Output = object_store::Result<T>>) -> StoreResult<T> {
     let megabytes = u32::try_from(bytes >> 20).unwrap_or(u32::MAX);
     let longest = CALL_TIMEOUT.saturating_add(CALL_TIMEOUT_PER_MEGABYTE.saturating_mul(megabytes));
     match tokio::time::timeout(longest, call).await {

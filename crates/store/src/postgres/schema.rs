@@ -27,6 +27,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 9, name: "secrets", sql: include_str!("migrations/0009_secrets.sql") },
     Migration { version: 10, name: "no_jobs", sql: include_str!("migrations/0010_no_jobs.sql") },
     Migration { version: 11, name: "plain_names", sql: include_str!("migrations/0011_plain_names.sql") },
+    Migration { version: 12, name: "uploads", sql: include_str!("migrations/0012_uploads.sql") },
 ];
 
 /// The version that has the list of keys for secrets.

@@ -463,6 +463,9 @@ SET state       = 0,
     lease_until = NULL
 WHERE crawl_id = $1 AND seq = $2
 
+-- name: reservation
+SELECT reservation FROM crawls WHERE id = $1
+
 -- name: revive (sqlite)
 UPDATE entries
 SET state = 0, attempts = 0, reason = NULL, run_at = gannet_now(), changed_at = gannet_now()

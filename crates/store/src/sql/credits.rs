@@ -39,6 +39,36 @@ pub(crate) async fn charge_in(
     add_usage(tx, team, period, row.id_or_none("key_id")?, &row.text("purpose")?, (amount, 0)).await
 }
 
+/// Sets more aside in a reservation; `false`, and a transaction to give up, when that is not possible.
+pub(crate) async fn extend_in(
+    tx: &mut impl SqlConnection,
+    reservation: Uuid,
+    amount: i64,
+    allowance: i64,
+) -> StoreResult<bool> {
+    if amount < 0 {
+        return Err(StoreError::Misuse("a reservation cannot shrink".into()));
+    }
+    let extended =
+        tx.query("credits.reservation_extend").bind(reservation).bind(amount).fetch_optional(tx).await?;
+    let Some(row) = extended else { return Ok(false) };
+    let covered = tx
+        .query("credits.reserve")
+        .bind(row.id("team_id")?)
+        .bind(row.int("period_start")?)
+        .bind(amount)
+        .bind(Some(allowance))
+        .execute(tx)
+        .await?;
+    Ok(covered > 0)
+}
+
+/// What is left of an open reservation, which nobody changes until the transaction ends.
+pub(crate) async fn left_in(tx: &mut impl SqlConnection, reservation: Uuid) -> StoreResult<Option<i64>> {
+    let row = tx.query("credits.reservation_left").bind(reservation).fetch_optional(tx).await?;
+    row.map(|row| row.int("remaining")).transpose()
+}
+
 pub(crate) async fn add_usage(
     tx: &mut impl SqlConnection,
     team: Uuid,
@@ -124,6 +154,15 @@ impl<B: Backend> CreditStore for B {
         charge_in(&mut tx, reservation, amount).await?;
         tx.commit().await?;
         Ok(())
+    }
+
+    async fn extend(&self, reservation: Uuid, amount: i64, allowance: i64) -> StoreResult<bool> {
+        let mut tx = self.begin().await?;
+        let extended = extend_in(&mut tx, reservation, amount, allowance).await?;
+        if extended {
+            tx.commit().await?;
+        }
+        Ok(extended)
     }
 
     async fn close(&self, reservation: Uuid) -> StoreResult<bool> {

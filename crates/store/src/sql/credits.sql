@@ -63,6 +63,12 @@ WHERE team_id = $1 AND period_start = $2 AND ($4::bigint IS NULL OR used + reser
 INSERT INTO reservations (id, team_id, key_id, period_start, purpose, remaining, hold_until)
 VALUES ($1, $2, $3, $4, $5, $6, gannet_now() + $7)
 
+-- name: reservation_extend
+UPDATE reservations SET remaining = remaining + $2 WHERE id = $1 RETURNING team_id, period_start
+
+-- name: reservation_left
+SELECT remaining FROM reservations WHERE id = $1 FOR UPDATE
+
 -- name: reservation_take
 UPDATE reservations SET remaining = remaining - $2
 WHERE id = $1 AND remaining >= $2

@@ -30,6 +30,7 @@ pub(crate) mod search;
 pub(crate) mod secrets;
 mod snapshots;
 mod statements;
+mod uploads;
 mod webhooks;
 mod work;
 

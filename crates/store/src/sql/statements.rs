@@ -32,6 +32,7 @@ const FILES: &[(&str, &str)] = &[
     ("search", include_str!("search.sql")),
     ("secrets", include_str!("secrets.sql")),
     ("snapshots", include_str!("snapshots.sql")),
+    ("uploads", include_str!("uploads.sql")),
     ("webhooks", include_str!("webhooks.sql")),
     ("work", include_str!("work.sql")),
 ];

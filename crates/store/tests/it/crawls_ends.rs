@@ -191,14 +191,14 @@ async fn credits_come_from_the_reservation(ground: TestStore) {
     };
     book.settle_entries(price(4, 1)).await;
     assert_eq!((book.balance().await, book.crawl().await.credits), ((4, 6), 4));
-    let version = book.crawl().await.version;
-    let too_much = ground.store.settle_entries(book.id, version, price(7, 2)).await;
-    assert!(matches!(too_much, Err(StoreError::Misuse(_))));
-    assert_eq!((book.balance().await, book.crawl().await.counts.fetched), ((4, 6), 1), "nothing was written");
-    book.settle_entries(price(5, 2)).await;
-    assert_eq!(book.balance().await, (9, 1));
+    assert!(!ground.store.extend_reservation(book.id, 3, 12).await.unwrap(), "13 of 12");
+    assert!(ground.store.extend_reservation(book.id, 2, 12).await.unwrap());
+    assert_eq!(book.balance().await, (4, 8));
+    book.settle_entries(price(9, 2)).await;
+    let (balance, credits) = (book.balance().await, book.crawl().await.credits);
+    assert_eq!((balance, credits), ((13, 0), 13), "what was done is charged, set aside or not");
     book.work(1, Vec::new()).await;
-    assert_eq!(book.balance().await, (9, 0), "the end gives back the rest");
+    assert_eq!(book.balance().await, (13, 0), "the end gives back the rest");
 
     let closed = NewCrawl { reservation: Some(held), ..crawl(ground.team) };
     let refused = ground.store.start_crawl(closed, pages(1..=1)).await;
@@ -215,26 +215,26 @@ async fn credits_come_from_the_reservation(ground: TestStore) {
             ),
             _ => assert_eq!(book.state().await, CrawlState::Completed),
         }
-        assert_eq!(book.balance().await, (9, 0));
+        assert_eq!(book.balance().await, (13, 0));
     }
 
     // Additions: a new reservation takes the place of what is left of the old.
     let (first, second) = (reserve(&ground, 3, HOUR).await, reserve(&ground, 8, HOUR).await);
     let book =
         Book::start(&ground, NewCrawl { reservation: Some(first), ..batch(ground.team) }, pages(1..=1)).await;
-    assert_eq!(book.balance().await, (9, 11));
+    assert_eq!(book.balance().await, (13, 11));
     let append = async |entries, reservation| {
         ground.store.append_entries(ground.team, book.id, entries, reservation, Admission::default()).await
     };
     assert_eq!(append(pages(2..=2), Some(second)).await.unwrap(), Appended::Added(1));
-    assert_eq!(book.balance().await, (9, 8));
+    assert_eq!(book.balance().await, (13, 8));
     assert!(matches!(append(pages(3..=3), Some(first)).await, Err(StoreError::Misuse(_))), "closed");
     assert_eq!(book.crawl().await.counts.discovered, 2);
-    book.work(9, Vec::new()).await;
-    assert_eq!((book.state().await, book.balance().await), (CrawlState::Completed, (9, 0)));
+    book.work(13, Vec::new()).await;
+    assert_eq!((book.state().await, book.balance().await), (CrawlState::Completed, (13, 0)));
     let third = reserve(&ground, 2, HOUR).await;
     assert_eq!(append(pages(1..=2), Some(third)).await.unwrap(), Appended::Added(0));
-    assert_eq!(book.balance().await, (9, 0), "not needed, so not held");
+    assert_eq!(book.balance().await, (13, 0), "not needed, so not held");
 }
 
 async fn credits_without_a_reservation_are_used(ground: TestStore) {

@@ -10,6 +10,7 @@ on_both!(
     an_allowance_covers_used_and_reserved,
     a_charge_stays_within_its_reservation,
     closing_releases_once,
+    a_reservation_grows_within_the_allowance,
     usage_is_told_by_key,
     unclosed_reservations_are_released_in_time,
 );
@@ -64,6 +65,20 @@ async fn closing_releases_once(ground: TestStore) {
     assert!(matches!(ground.store.charge(id, 1).await, Err(StoreError::Misuse(_))), "closed");
     assert_eq!(balance(&ground).await, (2, 0));
     assert!(ground.store.reserve(reservation(ground.team, 3, Some(5))).await.unwrap().is_some());
+}
+
+async fn a_reservation_grows_within_the_allowance(ground: TestStore) {
+    let id = ground.store.reserve(reservation(ground.team, 2, Some(10))).await.unwrap().unwrap();
+    assert!(ground.store.extend(id, 5, 10).await.unwrap());
+    assert_eq!(balance(&ground).await, (0, 7));
+    assert!(!ground.store.extend(id, 4, 10).await.unwrap(), "11 of 10");
+    assert_eq!(balance(&ground).await, (0, 7), "a refused extension changes nothing");
+    ground.store.charge(id, 7).await.unwrap();
+    assert!(ground.store.extend(id, 3, 10).await.unwrap(), "what is used counts");
+    assert!(ground.store.close(id).await.unwrap());
+    assert_eq!(balance(&ground).await, (7, 0));
+    assert!(!ground.store.extend(id, 1, 10).await.unwrap(), "closed");
+    assert!(matches!(ground.store.extend(id, -1, 10).await, Err(StoreError::Misuse(_))));
 }
 
 async fn usage_is_told_by_key(ground: TestStore) {

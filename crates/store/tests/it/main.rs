@@ -65,4 +65,5 @@ mod scrapes;
 mod search;
 mod secrets;
 mod snapshots;
+mod uploads;
 mod webhooks;

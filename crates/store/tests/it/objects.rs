@@ -45,7 +45,30 @@ async fn an_object_is_kept_replaced_and_deleted(ground: TestStore) {
     check_all(&ground, &Objects::open(&place, ground.store.clone()).unwrap()).await;
 }
 
+/// Files go in and come out whole, in one part or in several.
+async fn check_files(ground: &TestStore, objects: &Objects) {
+    let folder = TempDir::new();
+    for (name, bytes) in [("empty", 0_u32), ("small", 1000), ("large", 20_000_003)] {
+        let content: Vec<u8> = (0..bytes).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        std::fs::write(folder.join(name), &content).unwrap();
+        let file = tokio::fs::File::open(folder.join(name)).await.unwrap();
+        let key = format!("uploads/{name}");
+        objects.put_file(&key, ground.team, file, u64::from(bytes), HOUR).await.unwrap();
+        let mut copy = tokio::fs::File::create(folder.join("copy")).await.unwrap();
+        assert_eq!(objects.get_to_file(&key, &mut copy).await.unwrap(), Some(u64::from(bytes)));
+        assert!(std::fs::read(folder.join("copy")).unwrap() == content, "{name} is not the same");
+        assert_eq!(ground.store.object_bytes().await.unwrap(), i64::from(bytes));
+        let other = tokio::fs::File::open(folder.join(name)).await.unwrap();
+        let wrong = objects.put_file("uploads/wrong", ground.team, other, u64::from(bytes) + 1, HOUR).await;
+        assert!(wrong.is_err(), "{name}: a file of another size");
+        assert!(objects.get("uploads/wrong").await.unwrap().is_none(), "{name}");
+        objects.delete(&key).await.unwrap();
+        assert_eq!(objects.get_to_file(&key, &mut copy).await.unwrap(), None);
+    }
+}
+
 async fn check_all(ground: &TestStore, objects: &Objects) {
+    check_files(ground, objects).await;
     let put =
         async |key: &str, body: &'static str, keep| objects.put(key, ground.team, body.into(), keep).await;
     put("pages/ab/one.html", "first", HOUR).await.unwrap();

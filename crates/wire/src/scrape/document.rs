@@ -62,11 +62,76 @@ pub struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub menu: Option<Value>,
+    /// Each page of a file by itself, with the parser option `pages`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<Vec<FilePage>>,
+    /// The blocks of a file, page by page, with the parser option `blocks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Vec<FilePageBlocks>>,
     /// Remarks about this result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     #[schema(value_type = Object)]
     pub metadata: Metadata,
+}
+
+/// One page of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FilePage {
+    /// From 1.
+    pub page_number: u32,
+    pub markdown: String,
+}
+
+/// The blocks of one page of a file. Here missing values are null, as clients declare them.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FilePageBlocks {
+    /// From 1.
+    pub page_number: u32,
+    /// In points (1/72 inch); null where the format has no pages.
+    pub width: Option<f32>,
+    pub height: Option<f32>,
+    /// `ok`, `partial` or `failed`.
+    pub status: &'static str,
+    pub items: Vec<FileBlock>,
+}
+
+/// A piece of a page: a heading, a paragraph, a list, a table, a figure.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileBlock {
+    /// `p<page>.b<n>`; pages count from 1, blocks from 0.
+    pub id: String,
+    /// `title`, `section_header`, `text`, `table`, `formula`, `figure`, `caption`, `page_number`,
+    /// `page_header` or `page_footer`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// What the block holds in more detail: `heading`, `paragraph`, `list`, `table`, `code`, `formula`,
+    /// `figure`, `quote` or `markdown`.
+    pub label: Option<&'static str>,
+    /// Left, top, right and bottom as a share of the page, 0 to 1; null where the format has no places.
+    pub bbox: Option<[f32; 4]>,
+    /// The block as markdown.
+    pub content: String,
+    /// The block's part of `markdown`: start and end, in characters (code points, as Python counts;
+    /// `Array.from(markdown).slice(start, end)` in JavaScript). Null where the block is not in the markdown,
+    /// and where the markdown was changed afterwards.
+    pub markdown_span: Option<[usize; 2]>,
+    /// The place of the block on its page, from 0.
+    pub reading_order: usize,
+    /// `native_text`, `layout_ocr` or `tsr`.
+    pub source: Option<&'static str>,
+    pub confidence: BlockConfidence,
+}
+
+/// How sure the parser is of a block, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
+pub struct BlockConfidence {
+    pub layout: Option<f32>,
+    /// Only for words that were recognised from a picture.
+    pub ocr: Option<f32>,
 }
 
 /// Results of actions, each list in the order of its actions.

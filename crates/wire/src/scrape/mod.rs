@@ -7,7 +7,8 @@ mod formats;
 
 pub use actions::ActionInput;
 pub use document::{
-    ActionResults, ChangeTracking, Document, JavascriptReturn, Metadata, ScrapeResponse, ScrapedFrame,
+    ActionResults, BlockConfidence, ChangeTracking, Document, FileBlock, FilePage, FilePageBlocks,
+    JavascriptReturn, Metadata, ScrapeResponse, ScrapedFrame,
 };
 pub(crate) use fields::fields_table;
 pub use fields::{Effect, RequestField, SCRAPE_FIELDS, table};
@@ -16,10 +17,13 @@ pub use formats::{FormatInput, FormatObject, SelectorInput, Viewport};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Declares a request that has the scrape options at its top level, as the contract requires. Flattening a
-/// struct would do the same but lose the path of unknown keys.
+/// Declares a request that has the scrape options at its top level, as the contract requires, with the default of its
+/// `timeout` where that is not the usual one. Flattening a struct would do the same but lose the path of unknown keys.
 macro_rules! with_scrape_options {
-    ($(#[$about:meta])* $name:ident { $($(#[$note:meta])* $field:ident : $kind:ty,)* }) => {
+    ($(#[$about:meta])* $name:ident { $($fields:tt)* }) => {
+        $crate::scrape::with_scrape_options! { $(#[$about])* $name, timeout 60_000 { $($fields)* } }
+    };
+    ($(#[$about:meta])* $name:ident, timeout $timeout:tt { $($(#[$note:meta])* $field:ident : $kind:ty,)* }) => {
         $(#[$about])*
         #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
         #[serde(rename_all = "camelCase")]
@@ -41,7 +45,7 @@ macro_rules! with_scrape_options {
             #[schema(value_type = Option<BTreeMap<String, String>>)]
             pub headers: Option<$crate::SecretHeaders>,
             /// Timeout in milliseconds.
-            #[schema(minimum = 1000, maximum = 300_000, default = 60_000)]
+            #[schema(minimum = 1000, maximum = 300_000, default = $timeout)]
             pub timeout: Option<i64>,
             /// Milliseconds to wait in the browser before the page is read; less than half of `timeout`.
             #[schema(minimum = 0, maximum = 60_000, default = 0)]
@@ -234,13 +238,19 @@ pub struct ParserObject {
     /// `pdf` or `image`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// `fast`, `auto` or `ocr`.
+    /// `fast` reads text only, `auto` uses OCR for pages without usable text, `ocr` for every page.
+    #[schema(default = "auto")]
     pub mode: Option<String>,
+    /// Pages that are read at most.
     #[schema(minimum = 1, maximum = 10_000)]
     pub max_pages: Option<i64>,
+    /// Adds `pages`: the markdown of each page.
     pub pages: Option<bool>,
+    /// Adds `blocks`: each piece of a page with its place.
     pub blocks: Option<bool>,
+    /// A rule line and the comment `page N` between two pages of the markdown.
     pub page_markers: Option<bool>,
+    /// The former name of `pages`.
     pub page_markdown: Option<bool>,
 }
 

@@ -4,13 +4,14 @@
 use super::fields::Fields;
 use super::numbering::Numbering;
 use super::paragraph::Paragraph;
-use super::styles::{RunStyle, Styles};
+use super::styles::{Styles, run_style};
 use crate::block::{Block, BlockKind, Content, Script, Span};
 use crate::error::DocumentError;
+use crate::flow::Flow;
 use crate::office::charts::chart_blocks;
-use crate::office::flow::Flow;
 use crate::office::math::latex;
-use crate::package::{Archive, Node, Relations, Step, XmlTree};
+use crate::office::style::TextStyle;
+use crate::package::{Archive, Node, Relations, TreeVisitor, XmlTree, walk_tree};
 use crate::table::TableBuilder;
 
 #[derive(Debug)]
@@ -64,141 +65,13 @@ impl<'a, 'b> BodyReader<'a, 'b> {
 
     pub(super) fn read_blocks(&mut self, tree: &XmlTree, top: Node) -> Result<Vec<Block>, DocumentError> {
         self.flows = vec![Flow::default()];
-        let mut walk = tree.walk(top);
-        while let Some(step) = walk.next() {
-            match step {
-                Step::Enter(node) => {
-                    if !self.enter(tree, node)? {
-                        walk.skip_children(node);
-                    }
-                }
-                Step::Leave(node) => self.leave(tree, node),
-            }
-        }
+        walk_tree(tree, top, self)?;
         // A file that is cut short leaves things open.
         while let Some(paragraph) = self.paragraphs.pop() {
             self.finish_paragraph(paragraph);
         }
         let flows = std::mem::take(&mut self.flows);
         Ok(flows.into_iter().flat_map(Flow::into_blocks).collect())
-    }
-
-    /// Whether to go on with what is inside.
-    fn enter(&mut self, tree: &XmlTree, node: Node) -> Result<bool, DocumentError> {
-        match tree.name(node) {
-            "p" => self.paragraphs.push(Paragraph::from_xml(tree, node, self.styles)),
-            "r" => self.set_run_style(tree, node),
-            "t" => self.push_text(&tree.text(node)),
-            "tab" | "ptab" => self.push_text(" "),
-            "br" | "cr" if tree.attribute(node, "type").is_none_or(|kind| kind == "textWrapping") => {
-                self.push_text("\n");
-            }
-            "noBreakHyphen" => self.push_text("-"),
-            "sym" => self.push_text(symbol(tree.attribute(node, "char"))),
-            "instrText" => self.fields.add_instruction(&tree.text(node)),
-            "fldChar" => {
-                self.push_form_checkbox(tree, node);
-                self.fields.mark(tree.attribute(node, "fldCharType"));
-            }
-            "fldSimple" => {
-                self.fields.enter_simple(tree.attribute(node, "instr").unwrap_or_default());
-                return Ok(true);
-            }
-            "hyperlink" => {
-                let target = tree.attribute(node, "id").and_then(|id| self.relations.get(id));
-                let target = target.filter(|target| target.external).map(|target| target.target.clone());
-                if let Some(paragraph) = self.paragraphs.last_mut() {
-                    paragraph.links.push(target);
-                }
-                return Ok(true);
-            }
-            "sdt" => return Ok(!self.push_checkbox(tree, node)),
-            "Fallback" => {
-                let parent = tree.parent(node);
-                return Ok(parent.is_none_or(|parent| tree.child(parent, "Choice").is_none()));
-            }
-            "txbxContent" | "tc" => {
-                self.flows.push(Flow::default());
-                return Ok(true);
-            }
-            "tbl" => {
-                self.tables.push(OpenTable::default());
-                return Ok(true);
-            }
-            "tr" => self.start_row(tree, node),
-            "oMathPara" | "oMath" => self.push_math(tree, node),
-            "pic" => {
-                self.push_picture(tree, node);
-                // A group may hold text boxes beside pictures, a picture holds no text.
-                return Ok(false);
-            }
-            "imagedata" => self.push_figure(tree.attribute(node, "title").unwrap_or_default(), None),
-            "chart" => self.push_chart(tree, node)?,
-            "footnoteReference" => self.push_note(tree, node, "footnotes"),
-            "endnoteReference" => self.push_note(tree, node, "endnotes"),
-            _ => {}
-        }
-        Ok(!matches!(
-            tree.name(node),
-            "t" | "pPr"
-                | "rPr"
-                | "tblPr"
-                | "tblGrid"
-                | "trPr"
-                | "tcPr"
-                | "sectPr"
-                | "sdtPr"
-                | "del"
-                | "moveFrom"
-                | "delText"
-                | "instrText"
-                | "rt"
-                | "oMathPara"
-                | "oMath"
-        ))
-    }
-
-    fn leave(&mut self, tree: &XmlTree, node: Node) {
-        match tree.name(node) {
-            "p" => {
-                if let Some(paragraph) = self.paragraphs.pop() {
-                    self.finish_paragraph(paragraph);
-                }
-            }
-            "r" => {
-                if let Some(paragraph) = self.paragraphs.last_mut() {
-                    paragraph.run = RunStyle::default();
-                }
-            }
-            "hyperlink" => {
-                if let Some(paragraph) = self.paragraphs.last_mut() {
-                    paragraph.links.pop();
-                }
-            }
-            "fldSimple" => self.fields.leave_simple(),
-            "txbxContent" if self.flows.len() > 1 => {
-                let blocks = self.flows.pop().unwrap_or_default().into_blocks();
-                match (self.paragraphs.last_mut(), self.flows.last_mut()) {
-                    (Some(paragraph), _) => paragraph.anchored.extend(blocks),
-                    (None, Some(flow)) => flow.extend(blocks),
-                    (None, None) => {}
-                }
-            }
-            "tc" if self.flows.len() > 1 => {
-                let blocks = self.flows.pop().unwrap_or_default().into_blocks();
-                self.push_cell(tree, node, blocks);
-            }
-            "tbl" => {
-                let Some(mut table) = self.tables.pop() else { return };
-                let Some(flow) = self.flows.last_mut() else { return };
-                // One cell is a frame around text, not a table.
-                match table.builder.take_single_cell() {
-                    Some(blocks) => flow.extend(blocks),
-                    None => flow.push(BlockKind::Table, table.builder.into_content()),
-                }
-            }
-            _ => {}
-        }
     }
 
     fn finish_paragraph(&mut self, paragraph: Paragraph) {
@@ -211,7 +84,7 @@ impl<'a, 'b> BodyReader<'a, 'b> {
         let Some(paragraph) = self.paragraphs.last_mut() else { return };
         let Some(properties) = tree.child(run, "rPr") else { return };
         let named = tree.child(properties, "rStyle").and_then(|style| tree.attribute(style, "val"));
-        paragraph.run = RunStyle::from_xml(tree, properties).or(self.styles.run(named));
+        paragraph.run = run_style(tree, properties).or(self.styles.run(named));
     }
 
     fn push_text(&mut self, text: &str) {
@@ -320,6 +193,125 @@ impl<'a, 'b> BodyReader<'a, 'b> {
             property("gridSpan").and_then(|span| tree.attribute(span, "val")?.parse().ok()).unwrap_or(1);
         let merge = property("vMerge").map(|merge| tree.attribute(merge, "val").unwrap_or("continue"));
         table.builder.push_merged(blocks, span, merge == Some("continue"));
+    }
+}
+
+impl TreeVisitor for BodyReader<'_, '_> {
+    fn enter(&mut self, tree: &XmlTree, node: Node) -> Result<bool, DocumentError> {
+        match tree.name(node) {
+            "p" => self.paragraphs.push(Paragraph::from_xml(tree, node, self.styles)),
+            "r" => self.set_run_style(tree, node),
+            "t" => self.push_text(&tree.text(node)),
+            "tab" | "ptab" => self.push_text(" "),
+            "br" | "cr" if tree.attribute(node, "type").is_none_or(|kind| kind == "textWrapping") => {
+                self.push_text("\n");
+            }
+            "noBreakHyphen" => self.push_text("-"),
+            "sym" => self.push_text(symbol(tree.attribute(node, "char"))),
+            "instrText" => self.fields.add_instruction(&tree.text(node)),
+            "fldChar" => {
+                self.push_form_checkbox(tree, node);
+                self.fields.mark(tree.attribute(node, "fldCharType"));
+            }
+            "fldSimple" => {
+                self.fields.enter_simple(tree.attribute(node, "instr").unwrap_or_default());
+                return Ok(true);
+            }
+            "hyperlink" => {
+                let target = tree.attribute(node, "id").and_then(|id| self.relations.get(id));
+                let target = target.filter(|target| target.external).map(|target| target.target.clone());
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.links.push(target);
+                }
+                return Ok(true);
+            }
+            "sdt" => return Ok(!self.push_checkbox(tree, node)),
+            "Fallback" => {
+                let parent = tree.parent(node);
+                return Ok(parent.is_none_or(|parent| tree.child(parent, "Choice").is_none()));
+            }
+            "txbxContent" | "tc" => {
+                self.flows.push(Flow::default());
+                return Ok(true);
+            }
+            "tbl" => {
+                self.tables.push(OpenTable::default());
+                return Ok(true);
+            }
+            "tr" => self.start_row(tree, node),
+            "oMathPara" | "oMath" => self.push_math(tree, node),
+            "pic" => {
+                self.push_picture(tree, node);
+                // A group may hold text boxes beside pictures, a picture holds no text.
+                return Ok(false);
+            }
+            "imagedata" => self.push_figure(tree.attribute(node, "title").unwrap_or_default(), None),
+            "chart" => self.push_chart(tree, node)?,
+            "footnoteReference" => self.push_note(tree, node, "footnotes"),
+            "endnoteReference" => self.push_note(tree, node, "endnotes"),
+            _ => {}
+        }
+        Ok(!matches!(
+            tree.name(node),
+            "t" | "pPr"
+                | "rPr"
+                | "tblPr"
+                | "tblGrid"
+                | "trPr"
+                | "tcPr"
+                | "sectPr"
+                | "sdtPr"
+                | "del"
+                | "moveFrom"
+                | "delText"
+                | "instrText"
+                | "rt"
+                | "oMathPara"
+                | "oMath"
+        ))
+    }
+
+    fn leave(&mut self, tree: &XmlTree, node: Node) {
+        match tree.name(node) {
+            "p" => {
+                if let Some(paragraph) = self.paragraphs.pop() {
+                    self.finish_paragraph(paragraph);
+                }
+            }
+            "r" => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.run = TextStyle::default();
+                }
+            }
+            "hyperlink" => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.links.pop();
+                }
+            }
+            "fldSimple" => self.fields.leave_simple(),
+            "txbxContent" if self.flows.len() > 1 => {
+                let blocks = self.flows.pop().unwrap_or_default().into_blocks();
+                match (self.paragraphs.last_mut(), self.flows.last_mut()) {
+                    (Some(paragraph), _) => paragraph.anchored.extend(blocks),
+                    (None, Some(flow)) => flow.extend(blocks),
+                    (None, None) => {}
+                }
+            }
+            "tc" if self.flows.len() > 1 => {
+                let blocks = self.flows.pop().unwrap_or_default().into_blocks();
+                self.push_cell(tree, node, blocks);
+            }
+            "tbl" => {
+                let Some(mut table) = self.tables.pop() else { return };
+                let Some(flow) = self.flows.last_mut() else { return };
+                // One cell is a frame around text, not a table.
+                match table.builder.take_single_cell() {
+                    Some(blocks) => flow.extend(blocks),
+                    None => flow.push(BlockKind::Table, table.builder.into_content()),
+                }
+            }
+            _ => {}
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! A paragraph while it is read, and what it becomes.
 
 use super::numbering::{Mark, Numbering};
-use super::styles::{Role, RunStyle, Styles};
+use super::styles::Styles;
 use crate::block::{Block, BlockKind, Content, ListItem, Span};
-use crate::office::flow::{Flow, ListId, is_blank, without_weight};
+use crate::flow::{Flow, ListId, is_blank};
+use crate::office::style::{Role, TextStyle};
 use crate::package::{Node, XmlTree};
 
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub(super) struct Paragraph {
     pub(super) spans: Vec<Span>,
     /// Pictures, charts and text boxes that are anchored here.
     pub(super) anchored: Vec<Block>,
-    pub(super) run: RunStyle,
+    pub(super) run: TextStyle,
     pub(super) links: Vec<Option<String>>,
     /// Whether it begins with a box to tick.
     pub(super) starts_with_checkbox: bool,
@@ -42,7 +43,7 @@ impl Paragraph {
             list: list.filter(|(id, _)| id != "0"),
             spans: Vec::new(),
             anchored: Vec::new(),
-            run: RunStyle::default(),
+            run: TextStyle::default(),
             links: Vec::new(),
             starts_with_checkbox: false,
         }
@@ -76,27 +77,20 @@ impl Paragraph {
     ) {
         let mark = list.as_ref().map(|(id, level)| numbering.next_mark(id, *level));
         match role {
-            Role::Title => {
-                flow.push(BlockKind::Title, Content::Heading { level: 1, text: without_weight(spans) });
-            }
-            Role::Heading(level) => {
-                let mut text = without_weight(spans);
+            Role::Heading(_) => {
                 let label = match mark {
                     Some(Mark::Number(number)) => Some(format!("{number} ")),
                     Some(Mark::Label(label)) => Some(format!("{label} ")),
                     _ => None,
                 };
-                text.splice(0..0, label.map(Span::plain));
-                flow.push(BlockKind::SectionHeader, Content::Heading { level: level.clamp(1, 6), text });
+                let text = label.map(Span::plain).into_iter().chain(spans).collect();
+                role.push(text, flow);
             }
-            Role::Code => flow.push_code(&spans),
-            _ if only_formulas(&spans) && list.is_none() => {
+            _ if role != Role::Title && role != Role::Code && only_formulas(&spans) && list.is_none() => {
                 for span in spans.into_iter().filter(|span| span.math) {
                     flow.push(BlockKind::Formula, Content::Formula(span.text));
                 }
             }
-            Role::Caption => flow.push_text(BlockKind::Caption, spans),
-            Role::Quote => flow.push(BlockKind::Text, Content::Quote(spans)),
             Role::Body => match (list, mark) {
                 (Some((id, depth)), Some(mark)) if mark != Mark::None => {
                     let (number, label) = match mark {
@@ -112,8 +106,9 @@ impl Paragraph {
                     let item = ListItem { depth: 0, number: None, text: spans };
                     flow.push_item(ListId(u64::MAX - 1), item);
                 }
-                _ => flow.push_text(BlockKind::Text, spans),
+                _ => role.push(spans, flow),
             },
+            _ => role.push(spans, flow),
         }
     }
 }

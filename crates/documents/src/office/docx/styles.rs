@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::block::{Script, Span};
+use crate::block::Script;
+use crate::office::style::{Role, TextStyle, style_chain};
 use crate::package::{Node, XmlTree};
-
-/// Styles are based on others; a longer chain is a loop.
-const MAX_CHAIN: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct Styles {
@@ -20,32 +18,7 @@ struct Style {
     /// From 0; 9 is body text.
     outline: Option<u8>,
     numbering: Option<(Option<String>, Option<u8>)>,
-    run: RunStyle,
-}
-
-/// What a style or a run says about its text; `None` where it says nothing.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct RunStyle {
-    bold: Option<bool>,
-    italic: Option<bool>,
-    strike: Option<bool>,
-    hidden: Option<bool>,
-    #[expect(
-        clippy::option_option,
-        reason = "nothing said, said to be normal, or said to be raised or lowered"
-    )]
-    script: Option<Option<Script>>,
-}
-
-/// What a paragraph is by its style.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    Title,
-    Heading(u8),
-    Caption,
-    Quote,
-    Code,
-    Body,
+    run: TextStyle,
 }
 
 impl Styles {
@@ -66,7 +39,7 @@ impl Styles {
                 based_on: value(&["basedOn"]).map(str::to_owned),
                 outline: value(&["pPr", "outlineLvl"]).and_then(|level| level.parse().ok()),
                 numbering,
-                run: tree.child(node, "rPr").map(|run| RunStyle::from_xml(tree, run)).unwrap_or_default(),
+                run: tree.child(node, "rPr").map(|run| run_style(tree, run)).unwrap_or_default(),
             };
             by_id.insert(id.to_owned(), style);
         }
@@ -75,13 +48,7 @@ impl Styles {
 
     /// The style and those it is based on, nearest first.
     fn chain<'a>(&'a self, id: Option<&'a str>) -> impl Iterator<Item = &'a Style> {
-        let mut next = id;
-        std::iter::from_fn(move || {
-            let style = self.by_id.get(next?)?;
-            next = style.based_on.as_deref();
-            Some(style)
-        })
-        .take(MAX_CHAIN)
+        style_chain(&self.by_id, id, |style| style.based_on.as_deref()).filter_map(|(_, style)| style)
     }
 
     pub(super) fn role(&self, id: Option<&str>) -> Role {
@@ -122,8 +89,8 @@ impl Styles {
         None
     }
 
-    pub(super) fn run(&self, id: Option<&str>) -> RunStyle {
-        self.chain(id).fold(RunStyle::default(), |nearer, style| nearer.or(style.run))
+    pub(super) fn run(&self, id: Option<&str>) -> TextStyle {
+        self.chain(id).fold(TextStyle::default(), |nearer, style| nearer.or(style.run))
     }
 }
 
@@ -136,54 +103,25 @@ fn role_of_id(id: &str) -> Role {
     }
 }
 
-impl RunStyle {
-    pub(super) fn from_xml(tree: &XmlTree, properties: Node) -> Self {
-        let mut style = Self::default();
-        for node in tree.children(properties) {
-            let value = tree.attribute(node, "val");
-            let on = Some(!matches!(value, Some("0" | "false" | "off" | "none")));
-            match tree.name(node) {
-                "b" => style.bold = on,
-                "i" => style.italic = on,
-                "strike" | "dstrike" => style.strike = on,
-                "vanish" => style.hidden = on,
-                "vertAlign" => {
-                    style.script = Some(match value {
-                        Some("superscript") => Some(Script::Super),
-                        Some("subscript") => Some(Script::Sub),
-                        _ => None,
-                    });
-                }
-                _ => {}
+pub(super) fn run_style(tree: &XmlTree, properties: Node) -> TextStyle {
+    let mut style = TextStyle::default();
+    for node in tree.children(properties) {
+        let value = tree.attribute(node, "val");
+        let on = Some(!matches!(value, Some("0" | "false" | "off" | "none")));
+        match tree.name(node) {
+            "b" => style.bold = on,
+            "i" => style.italic = on,
+            "strike" | "dstrike" => style.strike = on,
+            "vanish" => style.hidden = on,
+            "vertAlign" => {
+                style.script = Some(match value {
+                    Some("superscript") => Some(Script::Super),
+                    Some("subscript") => Some(Script::Sub),
+                    _ => None,
+                });
             }
-        }
-        style
-    }
-
-    /// What this style does not say is taken from the other.
-    pub(super) fn or(self, other: Self) -> Self {
-        Self {
-            bold: self.bold.or(other.bold),
-            italic: self.italic.or(other.italic),
-            strike: self.strike.or(other.strike),
-            hidden: self.hidden.or(other.hidden),
-            script: self.script.or(other.script),
+            _ => {}
         }
     }
-
-    pub(super) fn is_hidden(self) -> bool {
-        self.hidden == Some(true)
-    }
-
-    pub(super) fn span(self, text: &str, link: Option<&str>) -> Span {
-        Span {
-            text: text.to_owned(),
-            bold: self.bold == Some(true),
-            italic: self.italic == Some(true),
-            strike: self.strike == Some(true),
-            script: self.script.flatten(),
-            link: link.map(str::to_owned),
-            ..Span::default()
-        }
-    }
+    style
 }

@@ -1,12 +1,13 @@
 //! The walk over the body of an OpenDocument file, with stacks of our own for what nests.
 
 use super::objects::object_blocks;
-use super::styles::{Role, Styles, TextStyle};
+use super::styles::Styles;
 use crate::block::{Block, BlockKind, Content, ListItem, Script, Span};
 use crate::error::DocumentError;
 use crate::flatten::blocks_to_spans;
-use crate::office::flow::{Flow, ListId, is_blank, without_weight};
-use crate::package::{Archive, Node, Step, XmlTree};
+use crate::flow::{Flow, ListId, is_blank};
+use crate::office::style::{Role, TextStyle};
+use crate::package::{Archive, Node, TreeVisitor, XmlTree, walk_tree};
 use crate::table::TableBuilder;
 
 const MAX_SPACES: usize = 100;
@@ -76,17 +77,7 @@ impl<'a, 'b> BodyReader<'a, 'b> {
 
     pub(super) fn read_blocks(&mut self, tree: &XmlTree, top: Node) -> Result<Vec<Block>, DocumentError> {
         self.flows = vec![Flow::default()];
-        let mut walk = tree.walk(top);
-        while let Some(step) = walk.next() {
-            match step {
-                Step::Enter(node) => {
-                    if !self.enter(tree, node)? {
-                        walk.skip_children(node);
-                    }
-                }
-                Step::Leave(node) => self.leave(tree, node),
-            }
-        }
+        walk_tree(tree, top, self)?;
         // A file that is cut short leaves things open.
         while let Some(paragraph) = self.paragraphs.pop() {
             self.finish_paragraph(paragraph);
@@ -95,7 +86,161 @@ impl<'a, 'b> BodyReader<'a, 'b> {
         Ok(flows.into_iter().flat_map(Flow::into_blocks).collect())
     }
 
-    /// Whether to go on with what is inside.
+    fn close_flow(&mut self) -> Vec<Block> {
+        if self.flows.len() > 1 { self.flows.pop().unwrap_or_default().into_blocks() } else { Vec::new() }
+    }
+
+    fn start_paragraph(&mut self, tree: &XmlTree, node: Node) {
+        let style = tree.attribute(node, "style-name").unwrap_or_default();
+        let level = tree.attribute(node, "outline-level").and_then(|level| level.parse::<u8>().ok());
+        let role = if self.title_frames > 0 {
+            Role::Title
+        } else if tree.is(node, "h") {
+            Role::Heading(level.unwrap_or(1))
+        } else {
+            self.styles.role(style)
+        };
+        self.paragraphs.push(Paragraph {
+            role,
+            spans: Vec::new(),
+            anchored: Vec::new(),
+            styles: Vec::new(),
+            links: Vec::new(),
+            list_style: self.styles.list_of_paragraph(style).map(str::to_owned),
+        });
+    }
+
+    /// Text between marks: line ends and indents of the XML are one space.
+    fn push_text(&mut self, text: &str) {
+        let Some(paragraph) = self.paragraphs.last_mut() else { return };
+        let mut squeezed = String::with_capacity(text.len());
+        let ends_open = paragraph.spans.last().is_some_and(|span| span.text.ends_with([' ', '\n']));
+        let mut after_space = ends_open || paragraph.spans.is_empty();
+        for c in text.chars() {
+            let is_space = matches!(c, ' ' | '\t' | '\n' | '\r');
+            if !(is_space && after_space) {
+                squeezed.push(if is_space { ' ' } else { c });
+            }
+            after_space = is_space;
+        }
+        if !squeezed.is_empty() {
+            self.push_exactly(&squeezed);
+        }
+    }
+
+    fn push_exactly(&mut self, text: &str) {
+        let Some(paragraph) = self.paragraphs.last_mut() else { return };
+        let style = paragraph.styles.last().copied().unwrap_or_default();
+        let link = paragraph.links.iter().rev().flatten().next().cloned();
+        paragraph.spans.push(style.span(text, link.as_deref()));
+    }
+
+    fn push_figure(&mut self, tree: &XmlTree, frame: Node) {
+        let alt = ["desc", "title"].into_iter().find_map(|name| tree.child(frame, name));
+        let alt = alt.map(|alt| tree.text(alt)).unwrap_or_default();
+        let image = tree.child(frame, "image").and_then(|image| tree.attribute(image, "href"));
+        let target = image.filter(|address| address.contains("://")).map(str::to_owned);
+        let content = Content::Figure { alt: alt.trim().to_owned(), target };
+        self.push_anchored(vec![Block::native(BlockKind::Figure, content)]);
+    }
+
+    fn push_anchored(&mut self, blocks: Vec<Block>) {
+        match (self.paragraphs.last_mut(), self.flows.last_mut()) {
+            (Some(paragraph), _) => paragraph.anchored.extend(blocks),
+            (None, Some(flow)) => flow.extend(blocks),
+            (None, None) => {}
+        }
+    }
+
+    /// Lists that are open in this cell or text box, less the innermost.
+    fn list_depth(&self) -> usize {
+        let flow = self.flows.len();
+        self.lists.iter().filter(|list| list.flow == flow).count()
+    }
+
+    fn start_list(&mut self, tree: &XmlTree, node: Node) {
+        let depth = self.list_depth();
+        let outer = self.lists.last().filter(|_| depth > 0);
+        let style = tree.attribute(node, "style-name").map(str::to_owned);
+        let style = style.or_else(|| outer.and_then(|list| list.style.clone()));
+        let goes_on = tree.attribute(node, "continue-numbering") == Some("true")
+            || tree.attribute(node, "continue-list").is_some();
+        let id = outer.map_or_else(
+            || {
+                self.lists_begun += 1;
+                self.lists_begun
+            },
+            |list| list.id,
+        );
+        let flow = self.flows.len();
+        self.lists.push(OpenList { id, style, at_item_start: false, goes_on, count: None, flow });
+    }
+
+    fn finish_paragraph(&mut self, paragraph: Paragraph) {
+        let Paragraph { role, spans, anchored, list_style, .. } = paragraph;
+        let depth = self.list_depth();
+        let is_item = depth > 0 && !is_blank(&spans);
+        if is_item && matches!(role, Role::Body | Role::Caption) {
+            self.push_item(spans, list_style, depth - 1);
+        } else if let Some(flow) = self.flows.last_mut()
+            && !is_blank(&spans)
+        {
+            role.push(spans, flow);
+        }
+        // What is anchored inside of a paragraph stands behind it.
+        match (self.paragraphs.last_mut(), self.flows.last_mut()) {
+            (Some(outer), _) if anchored.iter().any(|block| block.kind == BlockKind::Figure) => {
+                outer.anchored.extend(anchored);
+            }
+            (_, Some(flow)) => flow.extend(anchored),
+            (_, None) => {}
+        }
+    }
+
+    fn push_item(&mut self, text: Vec<Span>, paragraph_style: Option<String>, depth: usize) {
+        let Some(list) = self.lists.last_mut() else { return };
+        let style = list.style.clone().or(paragraph_style);
+        let start = style.as_deref().and_then(|style| self.styles.number_start(style, depth));
+        let number = start.filter(|_| list.at_item_start).map(|start| {
+            let kept = style.clone().and_then(|style| self.counts.get(&(style, depth)).copied());
+            let before = list.count.or(kept.filter(|_| list.goes_on));
+            before.map_or(start, |before| before.saturating_add(1))
+        });
+        if number.is_some() {
+            list.count = number;
+        }
+        list.at_item_start = false;
+        let id = ListId(list.id);
+        let depth = u8::try_from(depth).unwrap_or(u8::MAX);
+        if let Some(flow) = self.flows.last_mut() {
+            flow.push_item(id, ListItem { depth, number, text });
+        }
+    }
+
+    fn push_cell(&mut self, tree: &XmlTree, cell: Node, blocks: Vec<Block>) {
+        let Some(table) = self.tables.last_mut() else { return };
+        let number = |name: &str| tree.attribute(cell, name).and_then(|number| number.parse::<usize>().ok());
+        let (columns, rows) = (number("number-columns-spanned"), number("number-rows-spanned"));
+        let repeats = number("number-columns-repeated").unwrap_or(1).clamp(1, MAX_REPEATS);
+        for _ in 1..repeats {
+            table.push(blocks.clone(), columns.unwrap_or(1), rows.unwrap_or(1));
+        }
+        table.push(blocks, columns.unwrap_or(1), rows.unwrap_or(1));
+    }
+
+    fn repeat_row(&mut self, tree: &XmlTree, row: Node) {
+        let Some(table) = self.tables.last_mut() else { return };
+        let repeats = tree.attribute(row, "number-rows-repeated").and_then(|repeats| repeats.parse().ok());
+        for _ in 1..repeats.unwrap_or(1_usize).min(MAX_REPEATS) {
+            if table.is_full() {
+                break;
+            }
+            table.repeat_last_row();
+        }
+    }
+}
+
+impl TreeVisitor for BodyReader<'_, '_> {
     fn enter(&mut self, tree: &XmlTree, node: Node) -> Result<bool, DocumentError> {
         match tree.name(node) {
             "" => self.push_text(tree.own_text(node)),
@@ -216,171 +361,6 @@ impl<'a, 'b> BodyReader<'a, 'b> {
                 self.title_frames = self.title_frames.saturating_sub(usize::from(is_title_frame(tree, node)));
             }
             _ => {}
-        }
-    }
-
-    fn close_flow(&mut self) -> Vec<Block> {
-        if self.flows.len() > 1 { self.flows.pop().unwrap_or_default().into_blocks() } else { Vec::new() }
-    }
-
-    fn start_paragraph(&mut self, tree: &XmlTree, node: Node) {
-        let style = tree.attribute(node, "style-name").unwrap_or_default();
-        let level = tree.attribute(node, "outline-level").and_then(|level| level.parse::<u8>().ok());
-        let role = if self.title_frames > 0 {
-            Role::Title
-        } else if tree.is(node, "h") {
-            Role::Heading(level.unwrap_or(1))
-        } else {
-            self.styles.role(style)
-        };
-        self.paragraphs.push(Paragraph {
-            role,
-            spans: Vec::new(),
-            anchored: Vec::new(),
-            styles: Vec::new(),
-            links: Vec::new(),
-            list_style: self.styles.list_of_paragraph(style).map(str::to_owned),
-        });
-    }
-
-    /// Text between marks: line ends and indents of the XML are one space.
-    fn push_text(&mut self, text: &str) {
-        let Some(paragraph) = self.paragraphs.last_mut() else { return };
-        let mut squeezed = String::with_capacity(text.len());
-        let ends_open = paragraph.spans.last().is_some_and(|span| span.text.ends_with([' ', '\n']));
-        let mut after_space = ends_open || paragraph.spans.is_empty();
-        for c in text.chars() {
-            let is_space = matches!(c, ' ' | '\t' | '\n' | '\r');
-            if !(is_space && after_space) {
-                squeezed.push(if is_space { ' ' } else { c });
-            }
-            after_space = is_space;
-        }
-        if !squeezed.is_empty() {
-            self.push_exactly(&squeezed);
-        }
-    }
-
-    fn push_exactly(&mut self, text: &str) {
-        let Some(paragraph) = self.paragraphs.last_mut() else { return };
-        let style = paragraph.styles.last().copied().unwrap_or_default();
-        let link = paragraph.links.iter().rev().flatten().next().cloned();
-        paragraph.spans.push(style.span(text, link.as_deref()));
-    }
-
-    fn push_figure(&mut self, tree: &XmlTree, frame: Node) {
-        let alt = ["desc", "title"].into_iter().find_map(|name| tree.child(frame, name));
-        let alt = alt.map(|alt| tree.text(alt)).unwrap_or_default();
-        let image = tree.child(frame, "image").and_then(|image| tree.attribute(image, "href"));
-        let target = image.filter(|address| address.contains("://")).map(str::to_owned);
-        let content = Content::Figure { alt: alt.trim().to_owned(), target };
-        self.push_anchored(vec![Block::native(BlockKind::Figure, content)]);
-    }
-
-    fn push_anchored(&mut self, blocks: Vec<Block>) {
-        match (self.paragraphs.last_mut(), self.flows.last_mut()) {
-            (Some(paragraph), _) => paragraph.anchored.extend(blocks),
-            (None, Some(flow)) => flow.extend(blocks),
-            (None, None) => {}
-        }
-    }
-
-    /// Lists that are open in this cell or text box, less the innermost.
-    fn list_depth(&self) -> usize {
-        let flow = self.flows.len();
-        self.lists.iter().filter(|list| list.flow == flow).count()
-    }
-
-    fn start_list(&mut self, tree: &XmlTree, node: Node) {
-        let depth = self.list_depth();
-        let outer = self.lists.last().filter(|_| depth > 0);
-        let style = tree.attribute(node, "style-name").map(str::to_owned);
-        let style = style.or_else(|| outer.and_then(|list| list.style.clone()));
-        let goes_on = tree.attribute(node, "continue-numbering") == Some("true")
-            || tree.attribute(node, "continue-list").is_some();
-        let id = outer.map_or_else(
-            || {
-                self.lists_begun += 1;
-                self.lists_begun
-            },
-            |list| list.id,
-        );
-        let flow = self.flows.len();
-        self.lists.push(OpenList { id, style, at_item_start: false, goes_on, count: None, flow });
-    }
-
-    fn finish_paragraph(&mut self, paragraph: Paragraph) {
-        let Paragraph { role, spans, anchored, list_style, .. } = paragraph;
-        let depth = self.list_depth();
-        let is_item = depth > 0 && !is_blank(&spans);
-        if is_item && matches!(role, Role::Body | Role::Caption) {
-            self.push_item(spans, list_style, depth - 1);
-        } else if let Some(flow) = self.flows.last_mut()
-            && !is_blank(&spans)
-        {
-            match role {
-                Role::Title => {
-                    flow.push(BlockKind::Title, Content::Heading { level: 1, text: without_weight(spans) });
-                }
-                Role::Heading(level) => {
-                    let text = without_weight(spans);
-                    flow.push(BlockKind::SectionHeader, Content::Heading { level: level.clamp(1, 6), text });
-                }
-                Role::Caption => flow.push_text(BlockKind::Caption, spans),
-                Role::Quote => flow.push(BlockKind::Text, Content::Quote(spans)),
-                Role::Code => flow.push_code(&spans),
-                Role::Body => flow.push_text(BlockKind::Text, spans),
-            }
-        }
-        // What is anchored inside of a paragraph stands behind it.
-        match (self.paragraphs.last_mut(), self.flows.last_mut()) {
-            (Some(outer), _) if anchored.iter().any(|block| block.kind == BlockKind::Figure) => {
-                outer.anchored.extend(anchored);
-            }
-            (_, Some(flow)) => flow.extend(anchored),
-            (_, None) => {}
-        }
-    }
-
-    fn push_item(&mut self, text: Vec<Span>, paragraph_style: Option<String>, depth: usize) {
-        let Some(list) = self.lists.last_mut() else { return };
-        let style = list.style.clone().or(paragraph_style);
-        let start = style.as_deref().and_then(|style| self.styles.number_start(style, depth));
-        let number = start.filter(|_| list.at_item_start).map(|start| {
-            let kept = style.clone().and_then(|style| self.counts.get(&(style, depth)).copied());
-            let before = list.count.or(kept.filter(|_| list.goes_on));
-            before.map_or(start, |before| before.saturating_add(1))
-        });
-        if number.is_some() {
-            list.count = number;
-        }
-        list.at_item_start = false;
-        let id = ListId(list.id);
-        let depth = u8::try_from(depth).unwrap_or(u8::MAX);
-        if let Some(flow) = self.flows.last_mut() {
-            flow.push_item(id, ListItem { depth, number, text });
-        }
-    }
-
-    fn push_cell(&mut self, tree: &XmlTree, cell: Node, blocks: Vec<Block>) {
-        let Some(table) = self.tables.last_mut() else { return };
-        let number = |name: &str| tree.attribute(cell, name).and_then(|number| number.parse::<usize>().ok());
-        let (columns, rows) = (number("number-columns-spanned"), number("number-rows-spanned"));
-        let repeats = number("number-columns-repeated").unwrap_or(1).clamp(1, MAX_REPEATS);
-        for _ in 1..repeats {
-            table.push(blocks.clone(), columns.unwrap_or(1), rows.unwrap_or(1));
-        }
-        table.push(blocks, columns.unwrap_or(1), rows.unwrap_or(1));
-    }
-
-    fn repeat_row(&mut self, tree: &XmlTree, row: Node) {
-        let Some(table) = self.tables.last_mut() else { return };
-        let repeats = tree.attribute(row, "number-rows-repeated").and_then(|repeats| repeats.parse().ok());
-        for _ in 1..repeats.unwrap_or(1_usize).min(MAX_REPEATS) {
-            if table.is_full() {
-                break;
-            }
-            table.repeat_last_row();
         }
     }
 }

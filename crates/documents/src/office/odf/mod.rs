@@ -8,10 +8,10 @@ mod styles;
 use body::BodyReader;
 use styles::Styles;
 
-use super::flow::without_weight;
 use super::properties::read_metadata;
 use crate::block::{Block, BlockKind, Content, Document, Page, Span};
 use crate::error::DocumentError;
+use crate::flow::without_weight;
 use crate::package::{Archive, XmlTree};
 
 /// Reads the main part, and refuses a file whose parts are encrypted: their bytes are not XML.

@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::block::{Script, Span};
+use crate::block::Script;
+use crate::office::style::{Role, TextStyle, style_chain};
 use crate::package::{Node, XmlTree};
-
-/// Styles have parents; a longer chain is a loop.
-const MAX_CHAIN: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct Styles {
@@ -22,29 +20,6 @@ struct Style {
     text: TextStyle,
 }
 
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct TextStyle {
-    bold: Option<bool>,
-    italic: Option<bool>,
-    strike: Option<bool>,
-    #[expect(
-        clippy::option_option,
-        reason = "nothing said, said to be normal, or said to be raised or lowered"
-    )]
-    script: Option<Option<Script>>,
-}
-
-/// What a paragraph is by its style.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    Title,
-    Heading(u8),
-    Caption,
-    Quote,
-    Code,
-    Body,
-}
-
 impl Styles {
     pub(super) fn add(&mut self, tree: &XmlTree) {
         for node in tree.descendants(tree.root()) {
@@ -55,7 +30,7 @@ impl Styles {
                     let style = Style {
                         parent: tree.attribute(node, "parent-style-name").map(str::to_owned),
                         list: tree.attribute(node, "list-style-name").map(str::to_owned),
-                        text: text.map(|text| TextStyle::from_xml(tree, text)).unwrap_or_default(),
+                        text: text.map(|text| text_style(tree, text)).unwrap_or_default(),
                     };
                     self.by_name.insert(name.to_owned(), style);
                 }
@@ -80,14 +55,7 @@ impl Styles {
     }
 
     fn chain<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a str, Option<&'a Style>)> {
-        let mut next = Some(name);
-        std::iter::from_fn(move || {
-            let name = next?;
-            let style = self.by_name.get(name);
-            next = style.and_then(|style| style.parent.as_deref());
-            Some((name, style))
-        })
-        .take(MAX_CHAIN)
+        style_chain(&self.by_name, Some(name), |style| style.parent.as_deref())
     }
 
     pub(super) fn role(&self, name: &str) -> Role {
@@ -119,46 +87,21 @@ impl Styles {
     }
 }
 
-impl TextStyle {
-    fn from_xml(tree: &XmlTree, node: Node) -> Self {
-        let weight = tree.attribute(node, "font-weight");
-        let bold =
-            weight.map(|weight| weight == "bold" || weight.parse().is_ok_and(|weight: u32| weight >= 600));
-        let italic = tree.attribute(node, "font-style").map(|style| style != "normal");
-        let strike = tree.attribute(node, "text-line-through-style").map(|style| style != "none");
-        let script = tree.attribute(node, "text-position").map(|position| {
-            match position.split_whitespace().next().unwrap_or_default() {
-                "super" => Some(Script::Super),
-                "sub" => Some(Script::Sub),
-                shift => match shift.trim_end_matches('%').parse::<f32>() {
-                    Ok(shift) if shift > 0.0 => Some(Script::Super),
-                    Ok(shift) if shift < 0.0 => Some(Script::Sub),
-                    _ => None,
-                },
-            }
-        });
-        Self { bold, italic, strike, script }
-    }
-
-    /// What this style does not say is taken from the other.
-    pub(super) fn or(self, other: Self) -> Self {
-        Self {
-            bold: self.bold.or(other.bold),
-            italic: self.italic.or(other.italic),
-            strike: self.strike.or(other.strike),
-            script: self.script.or(other.script),
+fn text_style(tree: &XmlTree, node: Node) -> TextStyle {
+    let weight = tree.attribute(node, "font-weight");
+    let bold = weight.map(|weight| weight == "bold" || weight.parse().is_ok_and(|weight: u32| weight >= 600));
+    let italic = tree.attribute(node, "font-style").map(|style| style != "normal");
+    let strike = tree.attribute(node, "text-line-through-style").map(|style| style != "none");
+    let script = tree.attribute(node, "text-position").map(|position| {
+        match position.split_whitespace().next().unwrap_or_default() {
+            "super" => Some(Script::Super),
+            "sub" => Some(Script::Sub),
+            shift => match shift.trim_end_matches('%').parse::<f32>() {
+                Ok(shift) if shift > 0.0 => Some(Script::Super),
+                Ok(shift) if shift < 0.0 => Some(Script::Sub),
+                _ => None,
+            },
         }
-    }
-
-    pub(super) fn span(self, text: &str, link: Option<&str>) -> Span {
-        Span {
-            text: text.to_owned(),
-            bold: self.bold == Some(true),
-            italic: self.italic == Some(true),
-            strike: self.strike == Some(true),
-            script: self.script.flatten(),
-            link: link.map(str::to_owned),
-            ..Span::default()
-        }
-    }
+    });
+    TextStyle { bold, italic, strike, hidden: None, script }
 }

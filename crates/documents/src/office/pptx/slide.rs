@@ -3,8 +3,8 @@
 use super::layout::{Bullet, Corner, SlideLayout, own_bullet, own_corner, shape_bullet};
 use crate::block::{Block, BlockKind, Content, ListItem, Script, Span};
 use crate::error::DocumentError;
+use crate::flow::{Flow, ListId, is_blank, without_weight};
 use crate::office::charts::chart_blocks;
-use crate::office::flow::{Flow, ListId, is_blank, without_weight};
 use crate::package::{Archive, Node, Relations, Step, XmlTree};
 use crate::table::TableBuilder;
 

@@ -14,6 +14,7 @@ use crate::package::Archive;
 pub(crate) fn parse_xlsx(bytes: &[u8], archive: &mut Archive<'_>) -> Result<Document, DocumentError> {
     // The library inflates without limits, so everything is counted before.
     archive.check_sizes()?;
+    check_string_count(archive)?;
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).map_err(DocumentError::damaged)?;
     let mut workbook = Workbook::default();
     let mut drawn = drawings::sheet_drawings(archive)?;
@@ -32,6 +33,19 @@ pub(crate) fn parse_xlsx(bytes: &[u8], archive: &mut Archive<'_>) -> Result<Docu
     }
     workbook.document.metadata = read_metadata(archive, "docProps/core.xml")?;
     Ok(workbook.finish())
+}
+
+/// The library makes room for as many strings as the file claims to have.
+fn check_string_count(archive: &mut Archive<'_>) -> Result<(), DocumentError> {
+    const MAX_HEAD_BYTES: usize = 4096;
+    let Some(strings) = archive.part("xl/sharedStrings.xml")? else { return Ok(()) };
+    let head = String::from_utf8_lossy(&strings[..strings.len().min(MAX_HEAD_BYTES)]).into_owned();
+    let claim = head.split("uniqueCount").nth(1).and_then(|rest| rest.split(['"', '\'']).nth(1));
+    let claim: usize = claim.map_or(0, |digits| digits.trim().parse().unwrap_or(usize::MAX));
+    if claim > strings.len() {
+        return Err(DocumentError::damaged("it claims to hold more text than it does"));
+    }
+    Ok(())
 }
 
 fn read_xlsx_cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &mut Sheet, workbook: &mut Workbook) {

@@ -1,10 +1,11 @@
 //! Tables without a drawn grid: lines of text whose pieces stand in the same columns.
 
-use super::super::geometry::{Bounds, Rule, union_all};
+use super::super::geometry::{Rule, union_all};
 use super::super::lines::Line;
 use super::super::runs::is_numeric;
 use super::FoundTable;
 use super::cells::{OpenCell, Piece, TableLine, assemble};
+use super::evidence::is_table;
 use super::header::build_header;
 use super::rivers::{River, column_range, cut_at_rivers, find_rivers, split_numbers};
 use super::rows::group_rows;
@@ -235,109 +236,6 @@ fn is_sentence(line: &Line, extent: (f32, f32)) -> bool {
     segments.len() == 1 && widest > (extent.1 - extent.0) * 0.6 && line.text().split(' ').count() > 5
 }
 
-fn is_table(members: &[&Line], rivers: &[River], is_bounded: bool) -> bool {
-    let mut columns: Vec<Vec<&super::super::runs::Run>> = vec![Vec::new(); rivers.len() + 1];
-    for run in members.iter().flat_map(|line| &line.runs) {
-        let (first, last) = column_range(run, rivers);
-        if first == last {
-            columns[first].push(run);
-        }
-    }
-    let share = |part: usize, whole: usize| {
-        #[allow(clippy::cast_precision_loss)] // runs of one page
-        let share = part as f32 / whole.max(1) as f32;
-        share
-    };
-    let others: usize = columns[1..].iter().map(Vec::len).sum();
-    let numbers: usize = columns[1..].iter().flatten().filter(|run| is_numeric(&run.text)).count();
-    if is_list_marker(&columns[0]) && columns.len() == 2 {
-        return false;
-    }
-    let letters: usize = columns.iter().flatten().map(|run| run.text.chars().count()).sum();
-    let runs: usize = columns.iter().map(Vec::len).sum();
-    let mean = share(letters, runs);
-    if is_prose(&columns) || is_chart(&columns) {
-        return false;
-    }
-    if share(numbers, others) >= 0.4 {
-        return mean <= 45.0;
-    }
-    let aligned = columns[1..].iter().filter(|column| is_aligned(column)).count();
-    let ordered = share(aligned, columns.len() - 1) >= 0.6;
-    if is_bounded {
-        return mean <= 60.0 && ordered;
-    }
-    // Words only and no rules: be sure.
-    ordered && members.len() >= 4 && (mean <= 32.0 && columns.len() >= 3 || mean <= 24.0)
-}
-
-/// Columns whose pieces are long and end at about the same place: text in columns.
-fn is_prose(columns: &[Vec<&super::super::runs::Run>]) -> bool {
-    let prose = columns
-        .iter()
-        .filter(|column| {
-            let widest = column.iter().map(|run| run.bounds.width()).fold(0.0, f32::max);
-            let full = column.iter().filter(|run| run.bounds.width() >= widest * 0.75).count();
-            let letters: usize = column.iter().map(|run| run.text.chars().count()).sum();
-            column.len() >= 3 && letters >= column.len() * 22 && full * 10 >= column.len() * 6
-        })
-        .count();
-    prose >= 2
-}
-
-/// The axes of a chart: every column of numbers goes up or down in equal steps.
-fn is_chart(columns: &[Vec<&super::super::runs::Run>]) -> bool {
-    let mut axes = 0;
-    for column in columns {
-        let numbers: Vec<f32> = column
-            .iter()
-            .filter(|run| is_numeric(&run.text))
-            .filter_map(|run| run.text.replace([',', '%', '$', ' '], "").parse().ok())
-            .collect();
-        if numbers.len() < 3 {
-            continue;
-        }
-        let step = numbers[1] - numbers[0];
-        let even = numbers.windows(2).all(|pair| (pair[1] - pair[0] - step).abs() <= step.abs() * 0.05);
-        if !even || step == 0.0 {
-            return false;
-        }
-        axes += 1;
-    }
-    axes > 0 && columns.len() <= 3
-}
-
-fn is_list_marker(column: &[&super::super::runs::Run]) -> bool {
-    let markers = column
-        .iter()
-        .filter(|run| {
-            let text = run.text.trim();
-            text.chars().count() <= 4
-                && (text.ends_with(['.', ')']) || text.chars().all(|c| !c.is_alphanumeric()))
-        })
-        .count();
-    markers * 10 >= column.len() * 7
-}
-
-/// Most pieces share their left edge, right edge or centre.
-fn is_aligned(column: &[&super::super::runs::Run]) -> bool {
-    let share_of_mode = |edge: fn(&Bounds) -> f32| {
-        let mut edges: Vec<f32> = column.iter().map(|run| edge(&run.bounds)).collect();
-        edges.sort_by(f32::total_cmp);
-        let mut best = 0;
-        let mut start = 0;
-        for end in 0..edges.len() {
-            while edges[end] - edges[start] > 4.0 {
-                start += 1;
-            }
-            best = best.max(end - start + 1);
-        }
-        best
-    };
-    let best = [share_of_mode(|b| b.left), share_of_mode(|b| b.right), share_of_mode(Bounds::center_x)];
-    best.iter().max().is_some_and(|best| best * 10 >= column.len() * 6)
-}
-
 /// Index of the first line of the body: below the rule that ends the headings, or the first line of numbers.
 fn body_start(
     lines: &[Line],
@@ -453,73 +351,4 @@ fn table_line(line: &Line, rivers: &[River], is_body: bool) -> TableLine {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pdf::lines::{group_lines, plain_text};
-    use crate::pdf::runs::Run;
-    use crate::pdf::runs::tests::run;
-
-    fn statistics() -> Vec<Run> {
-        let mut runs = vec![
-            run("Table 1. Numbers of things by year and by kind of thing", 50.0, 80.0, 300.0),
-            run("Year", 50.0, 110.0, 20.0),
-            run("Men", 150.0, 110.0, 20.0),
-            run("Women", 200.0, 110.0, 30.0),
-        ];
-        for row in 0..5u8 {
-            let y = 130.0 + f32::from(row) * 12.0;
-            runs.extend([
-                run(&format!("{}", 2000 + u16::from(row)), 50.0, y, 20.0),
-                run("12", 160.0, y, 10.0),
-                run("345", 210.0, y, 15.0),
-            ]);
-        }
-        runs.push(run(
-            "Note: all of these numbers were made up for the sake of this test.",
-            50.0,
-            210.0,
-            300.0,
-        ));
-        runs
-    }
-
-    fn tables(parts: &[ZonePart]) -> Vec<&FoundTable> {
-        parts
-            .iter()
-            .filter_map(|part| if let ZonePart::Table(table) = part { Some(table) } else { None })
-            .collect()
-    }
-
-    #[test]
-    fn table_of_numbers_without_rules_is_found() {
-        let parts = find_tables(&group_lines(statistics()), &[]);
-        let found = tables(&parts);
-        assert_eq!(found.len(), 1);
-        let table = &found[0].table;
-        assert_eq!((table.rows.len(), table.rows[0].len(), table.header_rows), (6, 3, 1));
-        assert_eq!(plain_text(&table.rows[0][2].text), "Women");
-        assert!(matches!(parts.first(), Some(ZonePart::Line(_))));
-        assert!(matches!(parts.last(), Some(ZonePart::Line(_))));
-    }
-
-    #[test]
-    fn prose_is_no_table() {
-        let lines = (0..10u8)
-            .map(|i| {
-                run("Some words of a paragraph that goes on and on", 50.0, 100.0 + f32::from(i) * 12.0, 300.0)
-            })
-            .collect();
-        assert!(tables(&find_tables(&group_lines(lines), &[])).is_empty());
-    }
-
-    #[test]
-    fn numbered_list_is_no_table() {
-        let runs = (1..6u8)
-            .flat_map(|i| {
-                let y = 100.0 + f32::from(i) * 12.0;
-                [run(&format!("{i}."), 50.0, y, 8.0), run("An item of the list with words", 75.0, y, 150.0)]
-            })
-            .collect();
-        assert!(tables(&find_tables(&group_lines(runs), &[])).is_empty());
-    }
-}
+mod tests;

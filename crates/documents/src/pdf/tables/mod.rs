@@ -2,6 +2,8 @@
 
 pub(super) mod aligned;
 mod cells;
+mod evidence;
+mod grid;
 mod header;
 mod rivers;
 mod rows;

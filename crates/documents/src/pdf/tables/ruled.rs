@@ -1,18 +1,14 @@
 //! Tables drawn with lines: the lines make a grid, and a missing piece of line joins cells.
 
-use super::super::geometry::{Bounds, Rule};
+use super::super::geometry::Rule;
 use super::super::lines::{Line, group_lines};
 use super::super::runs::{Run, is_numeric, is_right_to_left, words_of};
 use super::FoundTable;
 use super::cells::{OpenCell, Piece, TableLine, assemble};
+use super::grid::{Grid, find_grids};
 use super::rivers::{find_rivers, split_numbers};
 use super::rows::group_rows;
 
-/// Lines this near are the same line of the grid.
-const SNAP: f32 = 3.0;
-/// Pairs of lines that are compared at most: a page with more is a drawing.
-const MAX_PAIRS: usize = 4_000_000;
-const MAX_GRID_CELLS: usize = 20_000;
 /// A band with more runs is not searched for rows.
 const MAX_RUNS_PER_BAND: usize = 3_000;
 
@@ -38,152 +34,6 @@ pub(in crate::pdf) fn find_tables(
         }
     }
     (tables, rest)
-}
-
-/// Lines of a grid: `xs` from left to right, `ys` from top to bottom.
-#[derive(Debug, Default)]
-struct Grid {
-    xs: Vec<f32>,
-    ys: Vec<f32>,
-    horizontal: Vec<Rule>,
-    vertical: Vec<Rule>,
-    /// For each line of `ys` and `xs`: drawn down from there, drawn to the right from there.
-    walls: Vec<bool>,
-    floors: Vec<bool>,
-}
-
-impl Grid {
-    fn bounds(&self) -> Bounds {
-        Bounds {
-            left: self.xs[0],
-            top: self.ys[0],
-            right: self.xs[self.xs.len() - 1],
-            bottom: self.ys[self.ys.len() - 1],
-        }
-    }
-
-    /// A line is drawn between the cells left and right of line `x` in the band `row`.
-    fn has_vertical(&self, row: usize, x: usize) -> bool {
-        self.walls[row * self.xs.len() + x]
-    }
-
-    /// A line is drawn above the band `y` in this column.
-    fn has_horizontal(&self, y: usize, column: usize) -> bool {
-        self.floors[y * self.xs.len() + column]
-    }
-
-    /// Looks up once, for every edge between two cells, whether a line is drawn there.
-    fn find_edges(&mut self) {
-        let (width, height) = (self.xs.len(), self.ys.len());
-        self.walls = vec![false; width * height];
-        self.floors = vec![false; width * height];
-        for y in 0..height {
-            for x in 0..width {
-                if y + 1 < height {
-                    self.walls[y * width + x] =
-                        is_drawn(&self.vertical, self.xs[x], self.ys[y], self.ys[y + 1]);
-                }
-                if x + 1 < width {
-                    self.floors[y * width + x] =
-                        is_drawn(&self.horizontal, self.ys[y], self.xs[x], self.xs[x + 1]);
-                }
-            }
-        }
-    }
-}
-
-fn is_drawn(rules: &[Rule], at: f32, from: f32, to: f32) -> bool {
-    let covered: f32 = rules
-        .iter()
-        .filter(|rule| (rule.at - at).abs() <= SNAP)
-        .map(|rule| super::super::geometry::overlap((rule.start, rule.end), (from, to)))
-        .sum();
-    covered >= (to - from) * 0.6
-}
-
-/// Lines that touch each other, gathered into grids with at least two lines each way.
-fn find_grids(horizontal: &[Rule], vertical: &[Rule]) -> Vec<Grid> {
-    let horizontal: Vec<Rule> = horizontal.iter().filter(|rule| rule.length() >= 8.0).copied().collect();
-    let vertical: Vec<Rule> = vertical.iter().filter(|rule| rule.length() >= 5.0).copied().collect();
-    if horizontal.len() * vertical.len() > MAX_PAIRS {
-        return Vec::new();
-    }
-    let count = horizontal.len();
-    let mut parents: Vec<usize> = (0..count + vertical.len()).collect();
-    for (h, flat) in horizontal.iter().enumerate() {
-        for (v, upright) in vertical.iter().enumerate() {
-            let meet = upright.at >= flat.start - SNAP
-                && upright.at <= flat.end + SNAP
-                && flat.at >= upright.start - SNAP
-                && flat.at <= upright.end + SNAP;
-            if meet {
-                let (a, b) = (root(&mut parents, h), root(&mut parents, count + v));
-                parents[a] = b;
-            }
-        }
-    }
-    let mut groups: std::collections::BTreeMap<usize, (Vec<Rule>, Vec<Rule>)> =
-        std::collections::BTreeMap::new();
-    for index in 0..parents.len() {
-        let group = groups.entry(root(&mut parents, index)).or_default();
-        if index < count {
-            group.0.push(horizontal[index]);
-        } else {
-            group.1.push(vertical[index - count]);
-        }
-    }
-    let mut grids: Vec<Grid> = groups.into_values().filter_map(|(h, v)| build_grid(h, v)).collect();
-    grids.sort_by(|a, b| a.ys[0].total_cmp(&b.ys[0]));
-    grids
-}
-
-fn root(parents: &mut [usize], mut index: usize) -> usize {
-    while parents[index] != index {
-        parents[index] = parents[parents[index]];
-        index = parents[index];
-    }
-    index
-}
-
-fn build_grid(horizontal: Vec<Rule>, vertical: Vec<Rule>) -> Option<Grid> {
-    if horizontal.len() < 2 || vertical.is_empty() {
-        return None;
-    }
-    let left = horizontal.iter().map(|rule| rule.start).fold(f32::MAX, f32::min);
-    let right = horizontal.iter().map(|rule| rule.end).fold(f32::MIN, f32::max);
-    let top = vertical.iter().map(|rule| rule.start).fold(f32::MAX, f32::min);
-    let bottom = vertical.iter().map(|rule| rule.end).fold(f32::MIN, f32::max);
-    // A table may be open at its sides: the lines across say how far it reaches.
-    let mut xs: Vec<f32> = vertical.iter().map(|rule| rule.at).collect();
-    let mut ys: Vec<f32> = horizontal.iter().map(|rule| rule.at).collect();
-    add_edge(&mut xs, left);
-    add_edge(&mut xs, right);
-    add_edge(&mut ys, top);
-    add_edge(&mut ys, bottom);
-    let (xs, ys) = (snap(xs), snap(ys));
-    let cells = xs.len().saturating_sub(1) * ys.len().saturating_sub(1);
-    if !(2..=MAX_GRID_CELLS).contains(&cells) {
-        return None;
-    }
-    Some(Grid { xs, ys, horizontal, vertical, ..Grid::default() })
-}
-
-fn add_edge(lines: &mut Vec<f32>, edge: f32) {
-    if lines.iter().all(|line| (line - edge).abs() > 8.0) {
-        lines.push(edge);
-    }
-}
-
-fn snap(mut lines: Vec<f32>) -> Vec<f32> {
-    lines.sort_by(f32::total_cmp);
-    let mut snapped: Vec<f32> = Vec::new();
-    for line in lines {
-        match snapped.last() {
-            Some(last) if line - last <= SNAP => {}
-            _ => snapped.push(line),
-        }
-    }
-    snapped
 }
 
 /// Puts the runs into the cells; `None` where it is a frame, a chart or a drawing rather than a table.
@@ -484,82 +334,4 @@ fn header_rows(cells: &[OpenCell]) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pdf::lines::plain_text;
-    use crate::pdf::runs::tests::run;
-
-    fn flat(at: f32, start: f32, end: f32) -> Rule {
-        Rule { at, start, end }
-    }
-
-    fn grid_rules() -> (Vec<Rule>, Vec<Rule>) {
-        let horizontal = [0.0, 20.0, 40.0, 60.0].map(|y| flat(y, 0.0, 300.0)).to_vec();
-        let vertical = vec![
-            flat(0.0, 0.0, 60.0),
-            flat(100.0, 20.0, 60.0),
-            flat(200.0, 0.0, 60.0),
-            flat(300.0, 0.0, 60.0),
-        ];
-        (horizontal, vertical)
-    }
-
-    #[test]
-    fn missing_line_makes_a_cell_that_spans() {
-        let (horizontal, vertical) = grid_rules();
-        let mut runs = vec![run("Both", 80.0, 14.0, 30.0), run("Last", 220.0, 14.0, 30.0)];
-        for row in 1..3u8 {
-            for column in 0..3u8 {
-                runs.push(run("x", 20.0 + f32::from(column) * 100.0, 14.0 + f32::from(row) * 20.0, 10.0));
-            }
-        }
-        let (tables, rest) = find_tables(runs, &horizontal, &vertical);
-        assert!(rest.is_empty());
-        let table = &tables[0].table;
-        assert_eq!(table.rows.len(), 3);
-        assert_eq!(
-            (table.rows[0][0].column_span, plain_text(&table.rows[0][0].text)),
-            (2, "Both".to_owned())
-        );
-        assert_eq!(table.rows[1].len(), 3);
-    }
-
-    #[test]
-    fn frame_around_text_is_no_table() {
-        let horizontal = vec![flat(0.0, 0.0, 300.0), flat(100.0, 0.0, 300.0)];
-        let vertical = vec![flat(0.0, 0.0, 100.0), flat(300.0, 0.0, 100.0)];
-        let (tables, rest) =
-            find_tables(vec![run("Some words in a box", 20.0, 50.0, 100.0)], &horizontal, &vertical);
-        assert!(tables.is_empty());
-        assert_eq!(rest.len(), 1);
-    }
-
-    #[test]
-    fn stacked_numbers_between_column_lines_become_rows() {
-        let horizontal = vec![flat(0.0, 0.0, 200.0), flat(20.0, 0.0, 200.0), flat(80.0, 0.0, 200.0)];
-        let vertical = vec![flat(100.0, 0.0, 80.0)];
-        let mut runs = vec![run("Name", 10.0, 14.0, 30.0), run("Count", 120.0, 14.0, 30.0)];
-        for row in 0..4u8 {
-            let y = 32.0 + f32::from(row) * 12.0;
-            runs.extend([run(&format!("Row {row}"), 10.0, y, 40.0), run(&format!("{row}1"), 150.0, y, 12.0)]);
-        }
-        let (tables, _) = find_tables(runs, &horizontal, &vertical);
-        assert_eq!(tables[0].table.rows.len(), 5);
-    }
-
-    #[test]
-    fn text_of_several_lines_stays_in_one_cell() {
-        let (horizontal, vertical) = grid_rules();
-        let tall: Vec<Rule> = vertical.iter().map(|rule| flat(rule.at, 0.0, 60.0)).collect();
-        let mut runs: Vec<Run> = Vec::new();
-        for row in 0..3u8 {
-            for column in 0..3u8 {
-                let (x, y) = (10.0 + f32::from(column) * 100.0, f32::from(row) * 20.0);
-                runs.extend([run("first words", x, y + 9.0, 50.0), run("second words", x, y + 18.0, 50.0)]);
-            }
-        }
-        let (tables, _) = find_tables(runs, &horizontal, &tall);
-        assert_eq!(tables[0].table.rows.len(), 3);
-        assert_eq!(plain_text(&tables[0].table.rows[0][0].text), "first words second words");
-    }
-}
+mod tests;

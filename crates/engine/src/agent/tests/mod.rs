@@ -17,6 +17,7 @@ use agent::{
     Actor, ActorRole, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent, AgentOutcome, Brain,
     BrainOutcome, Change, Journal, Phase, Task, ToolCallResult, Web,
 };
+use document_process::{DocumentParser, ParserOptions};
 use net::{EgressAllow, EgressPolicy, Fetcher, FetcherSettings};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -215,6 +216,7 @@ impl AgentFixture {
             browsers: None,
             cpu_pool: CpuPool::new(),
             page_memory: PageMemory::default(),
+            documents: DocumentParser::new(ParserOptions::default()),
             models: Models::default(),
             files: Arc::new(files),
             records: RecordWriter::start(store.clone()),

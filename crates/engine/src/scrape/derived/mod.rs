@@ -17,6 +17,7 @@ use crate::cpu_pool::CpuJob;
 use crate::models::{Models, Task};
 use crate::scrape::document::add_warning;
 use crate::scrape::fetched_page::FetchedPage;
+use crate::scrape::file_formats;
 use crate::scrape::plan::{AnswerFormat, JsonFormat, ScrapePlan};
 use content::verdict::VerdictKind;
 use model::chat::Usage;
@@ -90,7 +91,11 @@ pub async fn add_formats(
     let mut notes: Vec<String> = Vec::new();
     if plan.parts.clean {
         let cleaned = cleaning::clean(models, PageText { url, text: &text, job }).await?;
-        text = keep(cleaned, &mut usage, &mut notes);
+        let cleaned = keep(cleaned, &mut usage, &mut notes);
+        if cleaned != text {
+            file_formats::forget_spans(document);
+        }
+        text = cleaned;
     }
     let page = PageText { url, text: &text, job };
     let (data, followed, summary, answer) = tokio::try_join!(

@@ -6,6 +6,7 @@ mod formats;
 mod json_format;
 mod locale;
 mod page;
+mod parsers;
 mod redaction;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ pub use json_format::JsonFormat;
 pub use locale::PageLocale;
 pub use locale::resolve as resolve_locale;
 pub use page::{NamedLogins, NamedPage};
+pub use parsers::{ParserPlan, PdfParser};
 
 use crate::allowed_urls::AllowedUrls;
 use crate::models::Task;
@@ -55,8 +57,8 @@ pub struct ScrapePlan {
     pub redact: Option<RedactOptions>,
     /// Who stands behind the request, for the activity.
     pub audit: Option<String>,
-    /// Files that are no pages come as base64.
-    pub files_as_they_are: bool,
+    /// Which files are read, and how.
+    pub parsers: ParserPlan,
 }
 
 /// Which parts of the page are written.
@@ -68,6 +70,13 @@ pub struct Parts {
     pub remove_base64_images: bool,
     /// A model takes out of the markdown what is not content.
     pub clean: bool,
+}
+
+impl Parts {
+    /// Whether the request names elements to keep or to leave out.
+    pub fn names_elements(&self) -> bool {
+        !self.include_tags.is_empty() || !self.exclude_tags.is_empty()
+    }
 }
 
 /// How the page is asked for.
@@ -247,7 +256,7 @@ impl ScrapePlan {
             check_injection: asked.check_prompt_injection.unwrap_or(false) || formats.check_injection,
             redact: redaction::resolve(asked.redact_pii.as_ref(), &mut issues),
             audit: audit(asked, &mut issues),
-            files_as_they_are: files_as_they_are(asked, &mut issues),
+            parsers: parsers::resolve(asked, &mut issues),
             formats,
             access,
         };
@@ -271,9 +280,9 @@ impl ScrapePlan {
         PAGE_CREDITS + self.formats.credits()
     }
 
-    /// Whether files that are no pages are wanted as they are.
-    pub fn takes_files(&self) -> bool {
-        self.formats.raw_base64 || self.files_as_they_are
+    /// Whether every file is wanted as it is.
+    pub fn takes_all_files(&self) -> bool {
+        self.formats.raw_base64 || self.parsers.nothing
     }
 
     /// Whether the browser must not be used, whatever plain HTTP brings.
@@ -349,28 +358,6 @@ fn audit(asked: &ScrapeOptions, issues: &mut Issues) -> Option<String> {
     let name = asked.audit_metadata.as_ref()?.username.clone()?;
     issues.length("auditMetadata.username", &name, &(0..=1024));
     Some(name)
-}
-
-fn files_as_they_are(asked: &ScrapeOptions, issues: &mut Issues) -> bool {
-    use wire::scrape::ParserInput;
-    let Some(parsers) = &asked.parsers else { return false };
-    for (index, parser) in parsers.iter().enumerate() {
-        let (kind, max_pages, mode) = match parser {
-            ParserInput::Plain(kind) => (Some(kind.as_str()), None, None),
-            ParserInput::Object(object) => (object.kind.as_deref(), object.max_pages, object.mode.as_deref()),
-        };
-        let mut wrong = |key: &str, why: &str| issues.push(nested("parsers", index, key, why));
-        if !matches!(kind, Some("pdf" | "image")) {
-            wrong("type", "must be pdf or image");
-        }
-        if max_pages.is_some_and(|pages| !(1..=10_000).contains(&pages)) {
-            wrong("maxPages", "must be 1 to 10000");
-        }
-        if mode.is_some_and(|mode| !["fast", "auto", "ocr"].contains(&mode)) {
-            wrong("mode", "must be fast, auto or ocr");
-        }
-    }
-    parsers.is_empty()
 }
 
 fn selectors(issues: &mut Issues, field: &str, asked: Option<&Vec<String>>) -> Vec<String> {

@@ -1,4 +1,5 @@
 use super::*;
+use document_process::Mode;
 use serde_json::{Value, json};
 use wire::Kind;
 
@@ -126,6 +127,10 @@ fn every_mistake_is_found_where_it_stands() {
     assert_eq!(wrong(&json!({ "redactPII": { "entities": ["NAME"] } })), ["redactPII.entities"]);
     assert_eq!(wrong(&json!({ "threatProtection": { "mode": "zscaler" } })), ["threatProtection.mode"]);
     assert_eq!(wrong(&json!({ "parsers": ["word"] })), ["parsers.0.type"]);
+    let odd =
+        json!([{ "type": "image", "blocks": true }, { "type": "pdf", "maxPages": 10_001, "mode": "best" }]);
+    let places = ["parsers.0.blocks", "parsers.1.maxPages", "parsers.1.mode"];
+    assert_eq!(wrong(&json!({ "parsers": odd })), places);
     assert_eq!(wrong(&json!({ "useMock": "x" })), ["useMock"]);
     assert_eq!(wrong(&json!({ "proxy": "mine" })), ["proxy"]);
     assert_eq!(wrong(&json!({ "zeroDataRetention": true, "formats": ["screenshot"] })), ["formats"]);
@@ -192,4 +197,23 @@ fn addresses_are_read_as_people_write_them() {
         assert_eq!(error.kind(), Kind::InvalidUrl, "{written}");
         assert_eq!(error.text(), "Invalid URL");
     }
+}
+
+#[test]
+fn parsers_say_which_files_are_read_and_how() {
+    let parsers =
+        |parsers: Value| resolve(&json!({ "url": "example.com", "parsers": parsers })).unwrap().parsers;
+    let all = ParserPlan { nothing: false, pdf: Some(PdfParser::default()), images: true };
+    assert_eq!(parsers(Value::Null), all);
+    assert_eq!(parsers(json!(["image", "pdf"])), all);
+    assert_eq!(parsers(json!([])), ParserPlan { nothing: true, pdf: None, images: false });
+    assert_eq!(parsers(json!(["image"])), ParserPlan { pdf: None, ..all.clone() });
+    let object = json!([{ "type": "pdf", "mode": "ocr", "maxPages": 3, "pageMarkdown": true }]);
+    let mut asked = parsers(object);
+    let pdf = PdfParser { mode: Mode::Ocr, max_pages: Some(3), pages: true, ..PdfParser::default() };
+    assert_eq!(asked, ParserPlan { nothing: false, pdf: Some(pdf), images: false });
+    asked.limit_pages(10);
+    assert_eq!(asked.pdf.unwrap().max_pages, Some(3));
+    asked.limit_pages(2);
+    assert_eq!(asked.pdf.unwrap().max_pages, Some(2));
 }

@@ -1,5 +1,6 @@
 //! Progress of an agent run: a line for every event, and on a terminal a status line below them.
 
+use crate::output::to_line;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
@@ -139,27 +140,4 @@ fn target(parameters: &Value) -> String {
 
 fn tool_word(name: &str) -> String {
     if name == "scrape" { "read".to_owned() } else { name.to_owned() }
-}
-
-/// A single line without control characters, which pages could use to manipulate the terminal.
-fn to_line(text: &str, max: usize) -> String {
-    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut line: String = plain.take(max + 1).collect();
-    if line.chars().count() > max {
-        line.pop();
-        line.push('…');
-    }
-    line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_cannot_write_to_the_terminal() {
-        assert_eq!(to_line("a\x1b[31mb\r\nc", 20), "a [31mb  c");
-        assert_eq!(to_line("abcdef", 3), "abc…");
-        assert_eq!(to_line("abc", 3), "abc");
-    }
 }

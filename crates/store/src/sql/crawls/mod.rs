@@ -136,6 +136,10 @@ impl<B: CrawlBackend> CrawlStore for B {
         settle::settle_entries(self, crawl, version, &settlement).await
     }
 
+    async fn extend_reservation(&self, crawl: Uuid, amount: i64, allowance: i64) -> StoreResult<bool> {
+        start::extend_reservation(self, crawl, amount, allowance).await
+    }
+
     async fn fail_crawl(
         &self,
         crawl: Uuid,

@@ -2,7 +2,7 @@
 //! left.
 
 use super::super::charges::charge_unreserved;
-use super::super::credits::charge_in;
+use super::super::credits::{charge_in, left_in};
 use super::super::{SqlConnection, Transaction, webhooks};
 use super::{CrawlBackend, progress, start};
 use crate::crawls::{CrawlState, EntryDecision, Settled, Settlement};
@@ -100,8 +100,16 @@ async fn charge(
         return Ok(());
     }
     progress.credits += credits;
+    // Files cost more than was set aside for a page. More was set aside when they were read, but entries that were
+    // added to a batch at that moment brought a new reservation, which knows nothing of it.
+    let mut unreserved = credits;
     if let Some(reservation) = progress.reservation {
-        return charge_in(tx, reservation, credits).await;
+        let covered = left_in(tx, reservation).await?.unwrap_or(credits).min(credits);
+        charge_in(tx, reservation, covered).await?;
+        unreserved -= covered;
     }
-    charge_unreserved(tx, progress.spender(clock::period(now).0), credits).await
+    if unreserved == 0 {
+        return Ok(());
+    }
+    charge_unreserved(tx, progress.spender(clock::period(now).0), unreserved).await
 }

@@ -1,6 +1,7 @@
 //! What is new in the ledger: crawls with their first entries, what is appended to batches, what settlements
 //! find.
 
+use super::super::credits::extend_in;
 use super::super::{SqlConnection, Transaction, admission, webhooks};
 use super::{CrawlBackend, progress};
 use crate::admission::Admission;
@@ -136,6 +137,23 @@ pub(super) async fn append(
     tx.commit().await?;
     store.wake();
     Ok(Appended::Added(added))
+}
+
+pub(super) async fn extend_reservation(
+    store: &impl CrawlBackend,
+    crawl: Uuid,
+    amount: i64,
+    allowance: i64,
+) -> StoreResult<bool> {
+    let mut tx = store.begin().await?;
+    let found = tx.query("crawls.reservation").bind(crawl).fetch_optional(&mut tx).await?;
+    let Some(row) = found else { return Ok(false) };
+    let Some(reservation) = row.id_or_none("reservation")? else { return Ok(true) };
+    let extended = extend_in(&mut tx, reservation, amount, allowance).await?;
+    if extended {
+        tx.commit().await?;
+    }
+    Ok(extended)
 }
 
 /// A crawl that has nothing to do ends at once; the caller writes how it stands.

