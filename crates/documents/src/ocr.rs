@@ -5,6 +5,11 @@ use crate::detect::FileKind;
 use crate::pdf::{PdfDocument, StopSignal, build_recognized_pages, ocr_warning};
 use crate::picture_reader::PictureReader;
 use crate::recognized::{PictureError, RecognizedPage};
+use std::time::{Duration, Instant};
+
+/// A page that is begun cannot be given up at once, and the whole file is lost when its time is over. So none is begun
+/// with less time left than this, or than the slowest page took.
+const MIN_PAGE_TIME: Duration = Duration::from_secs(4);
 
 /// Reads an image file.
 ///
@@ -60,12 +65,16 @@ pub fn read_pages_by_ocr(
     let mut failures: Vec<(u32, PictureError)> = Vec::new();
     match reader.open_pdf(bytes, password) {
         Ok(mut drawer) => {
+            let mut page_time = MIN_PAGE_TIME;
             for needing in &pdf.pages_needing_ocr {
-                let read = if stop.is_set() {
+                let begun = Instant::now();
+                let is_late = stop.deadline.is_some_and(|deadline| begun + page_time > deadline);
+                let read = if is_late || stop.is_set() {
                     Err(PictureError::Stopped)
                 } else {
                     drawer.read_page(needing.page, stop)
                 };
+                page_time = page_time.max(begun.elapsed());
                 match read {
                     Ok(page) => recognized.push(page),
                     Err(error) => failures.push((needing.page, error)),

@@ -1,6 +1,5 @@
 //! The OCR models of these settings: where they are, and how to get them.
 
-use crate::commands::research::models_folder;
 use crate::settings::Settings;
 use model::ModelDir;
 use std::path::PathBuf;
@@ -13,7 +12,7 @@ pub const INSTALL: &str =
 /// The folder of the models, if they are installed and unchanged. A damaged model is as good as none: files are still
 /// read, without OCR.
 pub fn find_ocr_models(settings: &Settings) -> Option<PathBuf> {
-    match ModelDir::new(models_folder(settings)).verify(NAME) {
+    match ModelDir::new(settings.models_folder()).verify(NAME) {
         // The process that opens them starts in another folder.
         Ok(folder) => Some(std::path::absolute(&folder).unwrap_or(folder)),
         Err(model::Error::Missing(_)) => None,

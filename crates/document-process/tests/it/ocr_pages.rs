@@ -96,7 +96,7 @@ async fn pictures() {
     let cut = parse(&models, &picture[..40], Mode::Auto, MINUTES).await;
     assert!(matches!(cut, Err(ParseError::Damaged(_))), "{cut:?}");
     let mut huge = picture.clone();
-    huge[18..26].copy_from_slice(&[0xe8, 3, 0, 0, 0x40, 0x42, 0x0f, 0]);
+    huge[18..26].copy_from_slice(&[0xe8, 3, 0, 0, 0x60, 0xea, 0, 0]);
     let huge = parse(&models, &huge, Mode::Auto, MINUTES).await;
     assert!(matches!(huge, Err(ParseError::TooLarge(_))), "{huge:?}");
 }

@@ -1,7 +1,6 @@
 //! `gannet models`: the small models that run on this machine. Nothing is downloaded: a model is installed from a
 //! file.
 
-use crate::commands::research::models_folder;
 use crate::ocr_models;
 use crate::settings::Settings;
 use anyhow::Result;
@@ -27,7 +26,7 @@ pub enum ModelsCommand {
 
 impl ModelsCommand {
     pub fn run(self, settings: &Settings) -> Result<ExitCode> {
-        let models = ModelDir::new(models_folder(settings));
+        let models = ModelDir::new(settings.models_folder());
         match self {
             Self::Add { name, path } => {
                 let added = match name.as_str() {

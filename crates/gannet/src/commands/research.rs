@@ -67,14 +67,9 @@ pub enum ResearchCommand {
     },
 }
 
-/// The folder of installed models.
-pub fn models_folder(settings: &Settings) -> PathBuf {
-    settings.data_dir.join("models")
-}
-
 /// The index and the models of these settings.
 pub fn open(settings: &Settings) -> papers::Result<Research> {
-    Research::open(&folder(settings), models_folder(settings))
+    Research::open(&folder(settings), settings.models_folder())
 }
 
 /// The folder of the index.

@@ -135,6 +135,11 @@ impl Settings {
         options.max_connections = self.database_connections;
         options
     }
+
+    /// The folder of installed models.
+    pub fn models_folder(&self) -> PathBuf {
+        self.data_dir.join("models")
+    }
 }
 
 /// The role of a process.

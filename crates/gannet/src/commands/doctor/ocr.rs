@@ -1,7 +1,6 @@
 //! Whether text in pictures can be read.
 
 use super::{CheckResult, CheckStatus};
-use crate::commands::research::models_folder;
 use crate::ocr_models;
 use crate::settings::Settings;
 use ::model::{Error, ModelDir};
@@ -9,7 +8,7 @@ use ::model::{Error, ModelDir};
 /// Compares the files of the models with their checksums and loads them.
 pub fn check(settings: &Settings) -> CheckResult {
     let part = "ocr";
-    let models = ModelDir::new(models_folder(settings));
+    let models = ModelDir::new(settings.models_folder());
     let folder = match models.verify(ocr_models::NAME) {
         Ok(folder) => folder,
         Err(Error::Missing(_)) => {
