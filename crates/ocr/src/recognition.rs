@@ -111,13 +111,13 @@ fn likeliest(scores: &[f32]) -> (usize, f32) {
 
 /// Lines that are read together, all at the same width.
 #[derive(Debug, PartialEq)]
-struct Batch {
+struct LineBatch {
     width: usize,
     lines: Vec<usize>,
 }
 
 /// Lines of like widths go together.
-fn plan_batches(quads: &[Quad]) -> Vec<Batch> {
+fn plan_batches(quads: &[Quad]) -> Vec<LineBatch> {
     let mut by_width: Vec<(usize, usize)> = quads
         .iter()
         .enumerate()
@@ -127,7 +127,7 @@ fn plan_batches(quads: &[Quad]) -> Vec<Batch> {
         })
         .collect();
     by_width.sort_unstable();
-    let mut batches: Vec<Batch> = Vec::new();
+    let mut batches: Vec<LineBatch> = Vec::new();
     let mut narrowest = 0;
     for (width, index) in by_width {
         match batches.last_mut() {
@@ -140,7 +140,7 @@ fn plan_batches(quads: &[Quad]) -> Vec<Batch> {
             }
             _ => {
                 narrowest = width;
-                batches.push(Batch { width, lines: vec![index] });
+                batches.push(LineBatch { width, lines: vec![index] });
             }
         }
     }

@@ -209,11 +209,7 @@ fn is_prose_column(side: &[&Element]) -> bool {
     let mut widths: Vec<f32> = lines.iter().map(|line| line.bounds.width()).collect();
     widths.sort_by(f32::total_cmp);
     let full = widths[widths.len() * 9 / 10];
-    let share = |count: usize| {
-        #[allow(clippy::cast_precision_loss)] // lines of one page
-        let share = count as f32 / lines.len() as f32;
-        share
-    };
+    let share = |count: usize| count as f32 / lines.len() as f32;
     let filled = lines.iter().filter(|line| line.bounds.width() >= full * 0.7).count();
     let gaps = lines.iter().filter(|line| line.segments(1.5).len() > 1).count();
     let wordy = lines

@@ -43,7 +43,6 @@ pub(super) fn measure_sizes<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Si
         }
         *short_lines.entry(half_points(line.size)).or_default() += 1;
     }
-    #[allow(clippy::cast_precision_loss)] // sizes in half points
     let points = |halves: u32| halves as f32 / 2.0;
     let body = letters.iter().max_by_key(|(_, count)| **count).map_or(10.0, |(size, _)| points(*size));
     // Sizes within a tenth of each other are one level; the levels that most lines have are kept.

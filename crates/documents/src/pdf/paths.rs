@@ -52,21 +52,21 @@ pub(super) fn read_drawing(document: &Document, page: ObjectId) -> Drawing {
     let mut drawing = Drawing::default();
     let content = document.get_page_content_with_limit(page, MAX_CONTENT_BYTES).unwrap_or_default();
     let resources = page_resources(document, page);
-    let mut frames = vec![Frame::new(content, resources, IDENTITY)];
+    let mut readers = vec![ContentReader::new(content, resources, IDENTITY)];
     let mut forms = 0;
-    while let Some(frame) = frames.last_mut() {
-        match frame.next_form(&mut drawing) {
+    while let Some(reader) = readers.last_mut() {
+        match reader.next_form(&mut drawing) {
             None => {
-                frames.pop();
+                readers.pop();
             }
             Some((name, matrix)) => {
-                let resources = frame.resources;
-                if frames.len() >= MAX_FORM_DEPTH || forms >= MAX_FORMS_PER_PAGE {
+                let resources = reader.resources;
+                if readers.len() >= MAX_FORM_DEPTH || forms >= MAX_FORMS_PER_PAGE {
                     continue;
                 }
                 if let Some((content, own_resources, own_matrix)) = load_form(document, resources, &name) {
                     forms += 1;
-                    frames.push(Frame::new(
+                    readers.push(ContentReader::new(
                         content,
                         own_resources.or(resources),
                         multiply(&own_matrix, &matrix),
@@ -123,7 +123,7 @@ fn load_form<'a>(
 }
 
 /// One content stream being read: the page's own or a form's.
-struct Frame<'a> {
+struct ContentReader<'a> {
     tokens: ContentTokens,
     resources: Option<&'a Dictionary>,
     matrix: Matrix,
@@ -142,7 +142,7 @@ struct Path {
     curved: bool,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> ContentReader<'a> {
     fn new(content: Vec<u8>, resources: Option<&'a Dictionary>, matrix: Matrix) -> Self {
         Self {
             tokens: ContentTokens::new(content),
@@ -310,8 +310,8 @@ mod tests {
 
     fn draw(content: &str) -> Drawing {
         let mut drawing = Drawing::default();
-        let mut frame = Frame::new(content.as_bytes().to_vec(), None, IDENTITY);
-        while frame.next_form(&mut drawing).is_some() {}
+        let mut reader = ContentReader::new(content.as_bytes().to_vec(), None, IDENTITY);
+        while reader.next_form(&mut drawing).is_some() {}
         drawing
     }
 

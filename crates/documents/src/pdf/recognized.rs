@@ -29,7 +29,7 @@ pub(crate) fn build_recognized_pages(
     paper: impl Fn(u32) -> Option<(f32, f32)>,
     stop: &StopSignal<'_>,
 ) -> Result<Vec<Page>, PdfError> {
-    let frames: Vec<Frame> = pages.iter().map(Frame::new).collect();
+    let frames: Vec<UprightFrame> = pages.iter().map(UprightFrame::new).collect();
     let usual = usual_height(pages.iter().flat_map(|page| &page.lines));
     let source = Source {
         pages: pages.iter().zip(&frames).map(|(page, frame)| frame.raw_page(page, usual)).collect(),
@@ -50,7 +50,7 @@ pub(crate) fn build_recognized_pages(
         .collect())
 }
 
-fn finish(mut block: Block, page: &RecognizedPage, frame: &Frame) -> Block {
+fn finish(mut block: Block, page: &RecognizedPage, frame: &UprightFrame) -> Block {
     if block.kind == BlockKind::Title && page.number > 1 {
         block.kind = BlockKind::SectionHeader;
     }
@@ -126,7 +126,7 @@ fn usual_height<'a>(lines: impl Iterator<Item = &'a RecognizedLine>) -> f32 {
 
 /// How a picture is turned so that its text stands upright.
 #[derive(Debug, Clone, Copy)]
-struct Frame {
+struct UprightFrame {
     /// Quarters of a circle, clockwise, that most of the text is turned by.
     quarters: u8,
     /// What remains, in radians.
@@ -136,7 +136,7 @@ struct Frame {
     height: f32,
 }
 
-impl Frame {
+impl UprightFrame {
     fn new(page: &RecognizedPage) -> Self {
         let mut letters = [0_usize; 4];
         for line in &page.lines {

@@ -200,7 +200,6 @@ pub(super) fn split_wide_spaces(run: Run) -> Vec<Run> {
             parts.push(run.part(piece.trim(), x, x + width));
         }
         let spaces = tail.len() - tail.trim_start_matches(' ').len();
-        #[allow(clippy::cast_precision_loss)] // a count of spaces in one run
         let gap = spaces as f32 * run.advance(' ') * scale;
         x += width + gap;
         rest = &tail[spaces..];

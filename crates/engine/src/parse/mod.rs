@@ -132,7 +132,7 @@ impl FileParser {
             return Err(Kind::UploadExpired.into());
         }
         let parsed = self.parse_file(caller, plan, file, claimed.label(), idempotency_key, base_url).await;
-        claimed.settle(&parsed).await;
+        claimed.release_or_delete(&parsed).await;
         parsed
     }
 }

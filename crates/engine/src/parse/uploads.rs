@@ -212,7 +212,7 @@ impl ClaimedUpload {
     }
 
     /// The file is not needed any more once it was parsed, or cannot be. What may pass leaves it to be parsed again.
-    pub(super) async fn settle(mut self, parsed: &Result<Scraped, Error>) {
+    pub(super) async fn release_or_delete(mut self, parsed: &Result<Scraped, Error>) {
         let may_pass = |error: &Error| {
             error.is_transient()
                 || error.is_own_fault()
@@ -311,10 +311,10 @@ mod tests {
         tokio::time::sleep(Duration::from_millis(50)).await;
         let claimed = uploads.claim(caller.team, &url.upload_ref).await.unwrap();
         assert_eq!((claimed.bytes(), claimed.label()), (5, FileLabel::new("a.txt", None)));
-        claimed.settle(&Err(Error::InsufficientCredits)).await;
+        claimed.release_or_delete(&Err(Error::InsufficientCredits)).await;
         assert_eq!(stored().await, 5);
         let claimed = uploads.claim(caller.team, &url.upload_ref).await.unwrap();
-        claimed.settle(&Err(Kind::UnreadableUpload.into())).await;
+        claimed.release_or_delete(&Err(Kind::UnreadableUpload.into())).await;
         assert_eq!(stored().await, 0, "a file that cannot be read is not kept");
         let error = uploads.claim(caller.team, &url.upload_ref).await.err().unwrap();
         assert_eq!(error.kind(), Kind::UploadUsed);

@@ -137,16 +137,16 @@ impl Objects {
 
     /// The bytes of an object; `None` when it is unknown, past its time, or was never written whole.
     pub async fn get(&self, key: &str) -> StoreResult<Option<Bytes>> {
-        self.read(key, object_store::GetResult::bytes).await
+        self.read_object(key, object_store::GetResult::bytes).await
     }
 
     /// Writes the bytes of an object to a file; how many, or `None` as for [`Self::get`].
     pub async fn get_to_file(&self, key: &str, file: &mut tokio::fs::File) -> StoreResult<Option<u64>> {
-        self.read(key, |found| content::copy_to_file(found, file)).await
+        self.read_object(key, |found| content::copy_to_file(found, file)).await
     }
 
     /// Reads an object with `reader`, unless there is none.
-    async fn read<T, F>(
+    async fn read_object<T, F>(
         &self,
         key: &str,
         reader: impl FnOnce(object_store::GetResult) -> F,

@@ -15,11 +15,7 @@ pub(super) fn is_table(members: &[&Line], rivers: &[River], is_bounded: bool) ->
             columns[first].push(run);
         }
     }
-    let share = |part: usize, whole: usize| {
-        #[allow(clippy::cast_precision_loss)] // runs of one page
-        let share = part as f32 / whole.max(1) as f32;
-        share
-    };
+    let share = |part: usize, whole: usize| part as f32 / whole.max(1) as f32;
     let others: usize = columns[1..].iter().map(Vec::len).sum();
     let numbers: usize = columns[1..].iter().flatten().filter(|run| is_numeric(&run.text)).count();
     if is_list_marker(&columns[0]) && columns.len() == 2 {

@@ -44,7 +44,6 @@ pub(super) fn find_rivers(lines: &[&Line], min_width: f32) -> Vec<River> {
         if count <= allowed {
             start.get_or_insert(index);
         } else if let Some(from) = start.take() {
-            #[allow(clippy::cast_precision_loss)] // at most MAX_STEPS
             let x = |index: usize| left + index as f32 / STEPS_PER_POINT;
             let river = River { left: x(from), right: x(index) };
             if from > 0 && river.right - river.left >= min_width {
