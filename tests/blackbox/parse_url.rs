@@ -1,15 +1,19 @@
 //! Files at addresses: PDFs, office files and pictures, as scrape, crawl, batch and map return them.
 
+use crate::agent;
 use crate::crawl::{started_id, wait_for_end};
 use crate::scrape::{ScrapeFixture, assert_contains, assert_failure, scrape_as};
+use crate::search::{search_as, urls};
 use crate::site_server::SiteServer;
 use axum::Router;
 use axum::http::header;
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use testkit::{docx, pdf};
+use testkit::{docx, lock_pdf, pdf};
 
 const PDF: &str = "application/pdf";
 const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
@@ -33,6 +37,16 @@ fn endless_pdf() -> Vec<u8> {
     bytes
 }
 
+/// A PDF that says something else from the third request on.
+fn changing_pdf() -> axum::routing::MethodRouter {
+    let requests = Arc::new(AtomicUsize::new(0));
+    get(move || async move {
+        let is_new = requests.fetch_add(1, Ordering::SeqCst) >= 2;
+        let words = if is_new { "The north light burns again" } else { "The north light is out" };
+        ([(header::CONTENT_TYPE, PDF)], pdf(&[words])).into_response()
+    })
+}
+
 fn site() -> SiteServer {
     let index = "<title>Birds</title><h1>Reports</h1><p>All of our words are in the files: \
                  <a href=/report.pdf>one</a>, <a href=/letter.docx>two</a>, <a href=/table.csv>three</a>.";
@@ -43,9 +57,14 @@ fn site() -> SiteServer {
         .route("/letter.docx", file(DOCX, docx(&["# Dear reader", "Gannets dive from thirty metres."])))
         .route("/table.csv", file("text/csv", b"bird,metres\ngannet,30\ntern,3\n".to_vec()))
         .route("/picture.png", file("image/png", b"\x89PNG\r\n\x1a\n and so on".to_vec()))
+        .route(
+            "/locked.pdf",
+            file(PDF, lock_pdf(&pdf(&["Petrels nest under the lighthouse"]), "owner", "s3cret-word")),
+        )
         .route("/scan.pdf", file(PDF, pdf(&["", ""])))
         .route("/half.pdf", file(PDF, pdf(&["A page with enough words to be read", ""])))
         .route("/damaged.docx", file(DOCX, b"PK\x03\x04 and then nothing".to_vec()))
+        .route("/changing.pdf", changing_pdf())
         .route("/endless.pdf", file(PDF, endless_pdf()));
     SiteServer::start(routes)
 }
@@ -62,6 +81,19 @@ impl FileFixture {
 
     async fn scrape(&self, path: &str, options: Value) -> crate::http::HttpResponse {
         scrape_as(self.scrape.http(), &self.site.url(path), options).await
+    }
+
+    /// Waits until a search finds a file.
+    async fn wait_for_search(&self, query: &str, path: &str) {
+        let end = Instant::now() + Duration::from_secs(20);
+        loop {
+            let response = search_as(self.scrape.http(), query, json!({})).await;
+            if urls(&response.expect_success()["data"]["web"]).contains(&self.site.url(path).as_str()) {
+                return;
+            }
+            assert!(Instant::now() < end, "{}", response.text);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     }
 
     #[track_caller]
@@ -254,4 +286,69 @@ async fn a_browser_downloads_files_and_they_are_read_without_it() {
     assert_eq!((&waited["metadata"]["numPages"], &waited["metadata"]["engine"]), (&json!(3), &json!("http")));
     let action = json!({ "actions": [{ "type": "wait", "milliseconds": 1 }] });
     assert_failure(&fixture.scrape("/report.pdf", action).await, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR");
+}
+
+#[tokio::test]
+async fn a_password_opens_a_pdf_for_its_own_request_only() {
+    let fixture = FileFixture::open().await;
+    let with = |password: &str| json!({ "parsers": [{ "type": "pdf", "password": password }] });
+    let locked = fixture.scrape("/locked.pdf", json!({})).await;
+    assert_failure(&locked, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR");
+    assert_contains(&locked.json["error"], &["protected with a password"]);
+    let wrong = fixture.scrape("/locked.pdf", with("other")).await;
+    assert_failure(&wrong, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR");
+    assert_contains(&wrong.json["error"], &["password does not open"]);
+    let open = fixture.document("/locked.pdf", with("s3cret-word")).await;
+    assert_eq!(open["markdown"], "Petrels nest under the lighthouse");
+    // Nothing of it answers who does not know the password.
+    let again = fixture.scrape("/locked.pdf", json!({})).await;
+    assert_failure(&again, 500, "SCRAPE_UNSUPPORTED_FILE_ERROR");
+    fixture.document("/report.pdf", json!({})).await;
+    fixture.wait_for_search("terns", "/report.pdf").await;
+    let found = search_as(fixture.scrape.http(), "petrels lighthouse", json!({})).await;
+    assert!(!found.text.contains("locked.pdf"), "{}", found.text);
+    // An uploaded file takes the same option.
+    let bytes = lock_pdf(&pdf(&["Petrels nest under the lighthouse"]), "owner", "s3cret-word");
+    let http = fixture.scrape.http();
+    let uploaded = crate::parse::parse(http, "locked.pdf", &bytes, &with("owner")).await;
+    assert_eq!(uploaded.expect_success()["data"]["markdown"], "Petrels nest under the lighthouse");
+    let refused = crate::parse::parse(http, "locked.pdf", &bytes, &json!({})).await;
+    assert_eq!(
+        (refused.status, &refused.json["code"]),
+        (422, &json!("PARSE_UNREADABLE_FILE")),
+        "{}",
+        refused.text
+    );
+    assert!(!fixture.scrape.server.log().contains("s3cret-word"), "a password in the log");
+}
+
+#[tokio::test]
+async fn agents_read_files_like_pages() {
+    let fixture = FileFixture::open().await;
+    let http = fixture.scrape.http();
+    let schema = json!({ "type": "object", "properties": { "birds": { "type": "array", "items": {
+        "type": "object", "properties": { "bird": { "type": "string" }, "metres": { "type": "number" } } } } } });
+    let body = json!({ "prompt": "Which birds are in the table, with their metres?",
+        "urls": [fixture.site.url("/table.csv")], "strictConstrainToURLs": true, "schema": schema });
+    let id = agent::started_id(&http.post("/v2/agent", &body).await.unwrap());
+    let run = agent::wait_for_end(http, &id).await;
+    let expected = json!([{ "bird": "gannet", "metres": 30 }, { "bird": "tern", "metres": 3 }]);
+    assert_eq!(run["data"]["birds"], expected, "{run}");
+}
+
+#[tokio::test]
+async fn changes_of_a_file_are_reported() {
+    let fixture = FileFixture::open().await;
+    let format = json!({ "type": "changeTracking", "modes": ["git-diff"] });
+    for status in ["new", "same", "changed"] {
+        let page = fixture.document("/changing.pdf", json!({ "formats": ["markdown", format] })).await;
+        let changes = &page["changeTracking"];
+        assert_eq!(changes["changeStatus"], status, "{changes}");
+        if status == "changed" {
+            assert_contains(
+                &changes["diff"]["text"],
+                &["-The north light is out", "+The north light burns again"],
+            );
+        }
+    }
 }

@@ -3,13 +3,23 @@
 //! Prints the CPU time per PDF of the folder of our reader (blocks and markdown) and of the markdown that pdf-inspector,
 //! which parses the file for both, writes by itself: mean, p50, p95, the slowest files and the ratio. Each figure is
 //! the minimum of the rounds, file by file, so that other load on the machine has little effect.
+//!
+//! A last line says what a file costs when a sandboxed process is started for each of them, as for the first file that
+//! a server is given: its start, the work, and handing the answer over.
+
+mod processes;
 
 use documents::pdf::{PdfOptions, StopSignal, read_pdf};
 use documents::{MarkdownOptions, to_markdown};
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::{env, error, fs};
+
+/// As in `gannet`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Files that are named because they cost most.
 const SLOWEST_SHOWN: usize = 3;
@@ -22,15 +32,30 @@ struct FileCost {
     library: f64,
 }
 
-fn main() -> Result<(), Box<dyn error::Error>> {
+fn main() -> ExitCode {
+    // The sandboxed processes are this program too.
+    if let Some(code) = sandbox::run_if_sandboxed(processes::prepare) {
+        return code;
+    }
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn error::Error>> {
     let mut arguments = env::args().skip(1);
     let Some(folder) = arguments.next() else {
         return Err("usage: gannet-bench-documents FOLDER [ROUNDS]".into());
     };
     let rounds: usize = arguments.next().map_or(Ok(5), |rounds| rounds.parse())?;
+    let paths = pdf_files(Path::new(&folder))?;
     let mut costs = Vec::new();
-    for path in pdf_files(Path::new(&folder))? {
-        costs.push(measure_file(&path, rounds)?);
+    for path in &paths {
+        costs.push(measure_file(path, rounds)?);
     }
     if costs.is_empty() {
         return Err("no PDF files".into());
@@ -42,6 +67,8 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     print_row("pdf-inspector's markdown", costs.iter().map(|cost| cost.library).collect());
     let ours: f64 = costs.iter().map(|cost| cost.ours).sum();
     let library: f64 = costs.iter().map(|cost| cost.library).sum();
+    let with_start = processes::measure(&paths, rounds)?;
+    println!("{:<30} {with_start:>9.2}", "in a process, with its start");
     println!("ratio of means: {:.2} × pdf-inspector", ours / library);
     costs.sort_by(|a, b| b.ours.total_cmp(&a.ours));
     for FileCost { name, pages, ours, library } in costs.iter().take(SLOWEST_SHOWN) {

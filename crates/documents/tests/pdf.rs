@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use gannet_documents::pdf::{PdfError, PdfMode, PdfOptions, StopSignal, read_pdf};
 use gannet_documents::{BlockKind, Content, MarkdownOptions, PageStatus, to_markdown};
-use lopdf::{Document, EncryptionState, EncryptionVersion, Object, Permissions, Stream, dictionary};
+use lopdf::{Document, Object, Stream, dictionary};
+use testkit::lock_pdf;
 
 /// A file with one page for each text; a text is the content stream of its page.
 fn make_document(pages: &[&str]) -> Document {
@@ -119,23 +120,6 @@ fn stop_flag_is_obeyed() {
     assert_eq!(read_pdf(&sample(), &PdfOptions::default(), &stop), Err(PdfError::Stopped));
 }
 
-/// The sample, locked with a password of its owner and one of its users.
-fn locked_sample(owner: &str, user: &str) -> Vec<u8> {
-    let mut document = Document::load_mem(&sample()).unwrap();
-    let id = Object::string_literal("sixteen bytes id");
-    document.trailer.set("ID", Object::Array(vec![id.clone(), id]));
-    let version = EncryptionVersion::V2 {
-        document: &document,
-        owner_password: owner,
-        user_password: user,
-        key_length: 128,
-        permissions: Permissions::PRINTABLE,
-    };
-    let state = EncryptionState::try_from(version).unwrap();
-    document.encrypt(&state).unwrap();
-    bytes_of(document)
-}
-
 fn read_with_password(bytes: &[u8], password: Option<&str>) -> Result<String, PdfError> {
     let options = PdfOptions { password: password.map(ToOwned::to_owned), ..PdfOptions::default() };
     let file = read_pdf(bytes, &options, &StopSignal::default())?;
@@ -144,7 +128,7 @@ fn read_with_password(bytes: &[u8], password: Option<&str>) -> Result<String, Pd
 
 #[test]
 fn locked_files_open_with_either_password_and_with_no_other() {
-    let locked = locked_sample("owner", "user");
+    let locked = lock_pdf(&sample(), "owner", "user");
     let open = "The first page has a sentence.\n\nAnd another one.\n\nThe second page.";
     for password in ["user", "owner"] {
         assert_eq!(read_with_password(&locked, Some(password)).as_deref(), Ok(open), "{password}");
@@ -152,7 +136,7 @@ fn locked_files_open_with_either_password_and_with_no_other() {
     assert_eq!(read_with_password(&locked, None), Err(PdfError::PasswordRequired));
     assert_eq!(read_with_password(&locked, Some("other")), Err(PdfError::WrongPassword));
     // Only printing is restricted: nobody is asked for a password.
-    let restricted = locked_sample("owner", "");
+    let restricted = lock_pdf(&sample(), "owner", "");
     assert_eq!(read_with_password(&restricted, None).as_deref(), Ok(open));
     assert_eq!(read_with_password(&restricted, Some("not needed")).as_deref(), Ok(open));
 }

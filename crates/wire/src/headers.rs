@@ -1,4 +1,4 @@
-//! Headers of a caller: often a token or a cookie.
+//! What a caller sends that nobody else may see: headers, often a token or a cookie, and passwords.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -9,6 +9,17 @@ use std::ops::{Deref, DerefMut};
 #[derive(Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(transparent)]
 pub struct SecretHeaders(BTreeMap<String, String>);
+
+/// A password. `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct SecretText(pub String);
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("[redacted]")
+    }
+}
 
 impl From<BTreeMap<String, String>> for SecretHeaders {
     fn from(headers: BTreeMap<String, String>) -> Self {
@@ -60,7 +71,8 @@ mod tests {
             { "type": "write", "text": "s3cret" },
             { "type": "executeJavascript", "script": "login('s3cret')" },
         ]);
-        let options = json!({ "headers": headers, "actions": actions });
+        let parsers = json!([{ "type": "pdf", "password": "s3cret" }]);
+        let options = json!({ "headers": headers, "actions": actions, "parsers": parsers });
         let webhook = json!({ "url": "https://hook.example/", "headers": headers });
         let scrape: ScrapeRequest = serde_json::from_value(options.clone()).unwrap();
         let batch: BatchRequest = serde_json::from_value(options.clone()).unwrap();
@@ -73,5 +85,6 @@ mod tests {
         }
         let written = serde_json::to_value(&scrape).unwrap();
         assert_eq!(written["headers"], headers, "what is written is whole");
+        assert_eq!(written["parsers"][0]["password"], "s3cret");
     }
 }

@@ -23,7 +23,7 @@ pub mod team;
 pub mod webhook;
 
 pub use error::{ErrorBody, Kind, Retry, WireError};
-pub use headers::SecretHeaders;
+pub use headers::{SecretHeaders, SecretText};
 pub use issue::{Issue, Issues, PathPart};
 pub use scope::Scope;
 

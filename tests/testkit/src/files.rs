@@ -1,6 +1,7 @@
 //! Small files, made when they are needed.
 
 use crate::document_files::{self, PdfFile};
+use lopdf::{Document, EncryptionState, EncryptionVersion, Object, Permissions};
 
 /// A PDF with one line of text on each page; a page of empty text is a picture that covers it.
 pub fn pdf(pages: &[&str]) -> Vec<u8> {
@@ -18,6 +19,25 @@ pub fn pdf(pages: &[&str]) -> Vec<u8> {
         }
     }
     file.to_bytes()
+}
+
+/// The same PDF, locked with a password of its owner and one of its users.
+pub fn lock_pdf(bytes: &[u8], owner: &str, user: &str) -> Vec<u8> {
+    let mut document = Document::load_mem(bytes).expect("a PDF");
+    let id = Object::string_literal("sixteen bytes id");
+    document.trailer.set("ID", Object::Array(vec![id.clone(), id]));
+    let version = EncryptionVersion::V2 {
+        document: &document,
+        owner_password: owner,
+        user_password: user,
+        key_length: 128,
+        permissions: Permissions::PRINTABLE,
+    };
+    let state = EncryptionState::try_from(version).expect("passwords");
+    document.encrypt(&state).expect("a PDF that is not locked yet");
+    let mut locked = Vec::new();
+    document.save_to(&mut locked).expect("bytes in memory");
+    locked
 }
 
 /// A text of Word; a paragraph that starts with `# ` is a heading.

@@ -25,7 +25,7 @@ pub mod task_sites;
 mod temp_dir;
 
 pub use dns_server::{DnsResponse, DnsServer};
-pub use files::{docx, pdf};
+pub use files::{docx, lock_pdf, pdf};
 pub use free_port::FreePort;
 pub use model_server::ModelServer;
 pub use postgres::{PostgresCluster, run_sql_file, shared_database};

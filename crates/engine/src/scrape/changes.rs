@@ -12,6 +12,7 @@ use serde_json::Value;
 use store::SnapshotStore;
 use store::snapshots::NewSnapshot;
 use uuid::Uuid;
+use wire::SecretText;
 use wire::scrape::ChangeTracking;
 
 /// The page as it is now.
@@ -144,6 +145,9 @@ impl Snapshots<'_> {
         let credentials = &self.plan.access.credentials;
         if credentials.contain_secrets() {
             fields.add(&credentials.identity());
+        }
+        if let Some(SecretText(password)) = self.plan.parsers.password() {
+            fields.add(&format!("password {password}"));
         }
         if !more.is_empty() {
             fields.add(more);

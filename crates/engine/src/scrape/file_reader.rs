@@ -10,6 +10,7 @@ use net::Deadline;
 use std::sync::Arc;
 use url::Url;
 use uuid::Uuid;
+use wire::SecretText;
 
 /// A file grows when it is read: so many times, as far as its part of the memory for pages is concerned.
 pub const MEMORY_GROWTH: usize = 8;
@@ -108,7 +109,8 @@ impl FileReader<'_> {
 /// How a plan wants a file to be read.
 pub fn parse_job(plan: &ScrapePlan, name: Option<String>, content_type: Option<String>) -> ParseJob {
     let pdf = plan.parsers.output();
-    ParseJob { name, content_type, mode: pdf.mode, max_pages: pdf.max_pages, ..ParseJob::default() }
+    let password = plan.parsers.password().map(|SecretText(text)| text.clone());
+    ParseJob { name, content_type, mode: pdf.mode, max_pages: pdf.max_pages, password }
 }
 
 /// The last part of an address.

@@ -9,9 +9,10 @@ use crate::allowed_urls::AllowedUrls;
 use crate::hashed_keys::KeyHasher;
 use store::pages::PageKey;
 use uuid::Uuid;
+use wire::SecretText;
 
 /// The place of a plan's page among those that are stored. None for pages that only their own request may
-/// see, because it sent headers, did something on the page or used a profile: such a page is never stored,
+/// see, because it sent headers or a password, did something on the page or used a profile: such a page is never stored,
 /// and no stored page answers such a request.
 pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
     let ScrapePlan {
@@ -20,7 +21,7 @@ pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
         // Whether files or walls will do is decided when a stored page is read; `screenshot` and `branding`
         // are never answered by one. Files are stored as they came and read again.
         formats: _,
-        parsers: _,
+        parsers,
         // What is made of the page, by each request for itself.
         written_url: _,
         parts: _,
@@ -48,7 +49,7 @@ pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
         fast: _,
         waits_for_browser: _,
     } = access;
-    if !credentials.is_empty() || !actions.is_empty() || profile.is_some() {
+    if !credentials.is_empty() || !actions.is_empty() || profile.is_some() || parsers.password().is_some() {
         return None;
     }
     let mut hash = KeyHasher::new("page");
@@ -124,14 +125,17 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FetchKey {
         fast,
         waits_for_browser,
     } = access;
-    // How a file is written is up to each request.
-    let read = |PdfParser { mode, max_pages, pages: _, blocks: _, page_markers: _ }| (mode, max_pages);
-    let pdf = pdf.map(read);
     let mut hash = KeyHasher::new("fetch");
     hash.add(&team.to_string());
     hash.add(without_anchor(url).as_str());
     // Nobody's credentials are the same whatever they would be checked by.
     hash.add(&if credentials.is_empty() { String::new() } else { credentials.identity() });
+    // How a file is written is up to each request.
+    let pdf =
+        pdf.as_ref().map(|PdfParser { mode, max_pages, password, pages: _, blocks: _, page_markers: _ }| {
+            hash.add(password.as_ref().map_or("", |SecretText(text)| text));
+            (mode, max_pages)
+        });
     // Plain data of ours: the debug form tells any two values apart.
     hash.add(&format!(
         "{:?}",

@@ -99,6 +99,8 @@ fn rows() -> Vec<Row> {
         ("parsers", json!({ "parsers": ["image"] }), Ignored, Decides),
         ("parsers", json!({ "parsers": ["image", { "type": "pdf", "maxPages": 2 }] }), Ignored, Decides),
         ("parsers", json!({ "parsers": ["image", { "type": "pdf", "mode": "fast" }] }), Ignored, Decides),
+        ("parsers", json!({ "parsers": ["image", { "type": "pdf", "password": "a" }] }), Unstored, Decides),
+        ("parsers", json!({ "parsers": ["image", { "type": "pdf", "password": "b" }] }), Unstored, Decides),
         (
             "parsers",
             json!({ "parsers": ["image", { "type": "pdf", "blocks": true, "pages": true, "pageMarkers": true }] }),

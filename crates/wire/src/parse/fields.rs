@@ -32,7 +32,7 @@ const OTHER_EFFECTS: &[RequestField] = rows! {
     "timeout" Works "1,000 to 300,000 ms; default 30,000. Counts from when the whole file is here";
     "waitFor" Refused "except 0";
     "mobile" Refused "except `false`";
-    "parsers" Works "`pdf` with `mode` (`fast`, `auto`, `ocr`), `maxPages`, `pages`, `pageMarkers`, `blocks`; `image`; `[]` is refused";
+    "parsers" Works "`pdf` with `mode` (`fast`, `auto`, `ocr`), `maxPages`, `pages`, `pageMarkers`, `blocks`, `password`; `image`; `[]` is refused";
     "actions" Refused "except an empty list";
     "location" Refused "";
     "profile" Refused "";

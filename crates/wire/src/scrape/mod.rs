@@ -252,6 +252,9 @@ pub struct ParserObject {
     pub page_markers: Option<bool>,
     /// The former name of `pages`.
     pub page_markdown: Option<bool>,
+    /// Opens an encrypted PDF. With it, nothing is cached.
+    #[schema(value_type = Option<String>, max_length = 127)]
+    pub password: Option<crate::SecretText>,
 }
 
 /// Declares a value that is either plain or an object, with its name in the OpenAPI document. An untagged

@@ -2,17 +2,24 @@
 //! see the credentials that another key sent.
 
 use url::Url;
-use wire::scrape::ScrapeOptions;
+use wire::SecretText;
+use wire::scrape::{ParserInput, ScrapeOptions};
 
 /// Replaces a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// The options without what may be secret: values of headers, texts that are typed, scripts that are run.
+/// The options without what may be secret: values of headers, texts that are typed, scripts that are run,
+/// passwords of files.
 pub fn without_secrets(mut options: ScrapeOptions) -> ScrapeOptions {
     let redact = |text: &mut String| REDACTED.clone_into(text);
     options.headers.iter_mut().flat_map(|headers| headers.values_mut()).for_each(redact);
     for action in options.actions.iter_mut().flatten() {
         action.text.iter_mut().chain(&mut action.script).for_each(redact);
+    }
+    for parser in options.parsers.iter_mut().flatten() {
+        if let ParserInput::Object(parser) = parser {
+            parser.password.iter_mut().for_each(|SecretText(text)| redact(text));
+        }
     }
     options
 }
@@ -37,6 +44,7 @@ mod tests {
                 { "type": "executeJavascript", "script": "login('s3cret')" },
                 { "type": "click", "selector": "#go" },
             ],
+            "parsers": ["image", { "type": "pdf", "password": "s3cret" }],
             "mobile": true,
         }))
         .unwrap();
@@ -44,6 +52,7 @@ mod tests {
         assert!(!shown.to_string().contains("s3cret"), "{shown}");
         assert_eq!(shown["headers"], json!({ "Authorization": REDACTED, "Cookie": REDACTED }));
         assert_eq!(shown["actions"][0]["text"], REDACTED);
+        assert_eq!(shown["parsers"][1]["password"], REDACTED);
         assert_eq!((&shown["actions"][2]["selector"], &shown["mobile"]), (&json!("#go"), &json!(true)));
     }
 

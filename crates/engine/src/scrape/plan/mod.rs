@@ -204,6 +204,9 @@ impl ScrapePlan {
         let scope = scope.unwrap_or_else(|| page.scope());
         let credentials = credentials(asked, page.login.as_ref(), scope, &mut issues);
         let own_ways = !credentials.is_empty() || !actions.is_empty() || profile.is_some();
+        let parsers = parsers::resolve(asked, &mut issues);
+        // What a password opens is only for who knows it.
+        let own_page = own_ways || parsers.password().is_some();
         if private && formats.screenshot.is_some() {
             issues.add("formats", "a screenshot is stored, and zero data retention stores nothing", "custom");
         }
@@ -239,7 +242,7 @@ impl ScrapePlan {
             waits_for_browser: false,
         };
         let fresh =
-            own_ways || formats.change_tracking.is_some() || formats.screenshot.is_some() || formats.branding;
+            own_page || formats.change_tracking.is_some() || formats.screenshot.is_some() || formats.branding;
         let plan = Self {
             url: page.url,
             written_url: page.written,
@@ -250,17 +253,17 @@ impl ScrapePlan {
                 remove_base64_images: asked.remove_base64_images.unwrap_or(true),
                 clean: asked.only_clean_content.unwrap_or(false),
             },
-            cache: cache(asked, fresh, own_ways || private, &mut issues),
+            cache: cache(asked, fresh, own_page || private, &mut issues),
             timeout: millis(timeout),
             private,
             check_injection: asked.check_prompt_injection.unwrap_or(false) || formats.check_injection,
             redact: redaction::resolve(asked.redact_pii.as_ref(), &mut issues),
             audit: audit(asked, &mut issues),
-            parsers: parsers::resolve(asked, &mut issues),
+            parsers,
             formats,
             access,
         };
-        if !plan.cache.may_fetch() && (own_ways || plan.formats.screenshot.is_some() || plan.formats.branding)
+        if !plan.cache.may_fetch() && (own_page || plan.formats.screenshot.is_some() || plan.formats.branding)
         {
             issues.add("formats", "what needs a visit cannot be had from stored pages", "custom");
         }

@@ -2,8 +2,12 @@
 
 use super::nested;
 use document_process::Mode;
-use wire::Issues;
+use std::borrow::Cow;
 use wire::scrape::{ParserInput, ParserObject, ScrapeOptions};
+use wire::{Issues, SecretText};
+
+/// PDF takes no longer ones: what is beyond would be cut off without a word.
+const MAX_PASSWORD_BYTES: usize = 127;
 
 /// Which files are read, and how. Office files, e-books, mails and CSV are read unless nothing is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,10 +21,12 @@ pub struct ParserPlan {
 }
 
 /// How PDFs are read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PdfParser {
     pub mode: Mode,
     pub max_pages: Option<u32>,
+    /// Opens encrypted files. What is read with it is only for who knows it.
+    pub password: Option<SecretText>,
     /// What is written of a file, of any format.
     pub pages: bool,
     pub blocks: bool,
@@ -41,9 +47,14 @@ impl ParserPlan {
         }
     }
 
-    /// What is written of a file.
-    pub fn output(&self) -> PdfParser {
-        self.pdf.unwrap_or_default()
+    /// How a file is read and what is written of it.
+    pub fn output(&self) -> Cow<'_, PdfParser> {
+        self.pdf.as_ref().map_or_else(Cow::default, Cow::Borrowed)
+    }
+
+    /// The password that came with the request.
+    pub fn password(&self) -> Option<&SecretText> {
+        self.pdf.as_ref()?.password.as_ref()
     }
 }
 
@@ -64,6 +75,9 @@ pub fn resolve(asked: &ScrapeOptions, issues: &mut Issues) -> ParserPlan {
         if max_pages.is_some_and(|pages| !(1..=10_000).contains(&pages)) {
             wrong("maxPages", "must be 1 to 10000");
         }
+        if parser.password.as_ref().is_some_and(|SecretText(text)| text.len() > MAX_PASSWORD_BYTES) {
+            wrong("password", &format!("must not have more than {MAX_PASSWORD_BYTES} bytes"));
+        }
         let mode = match parser.mode.as_deref() {
             None | Some("auto") => Mode::Auto,
             Some("fast") => Mode::Fast,
@@ -78,6 +92,7 @@ pub fn resolve(asked: &ScrapeOptions, issues: &mut Issues) -> ParserPlan {
                 plan.pdf = Some(PdfParser {
                     mode,
                     max_pages,
+                    password: parser.password.clone(),
                     pages: parser.pages.or(parser.page_markdown).unwrap_or(false),
                     blocks: parser.blocks.unwrap_or(false),
                     page_markers: parser.page_markers.unwrap_or(false),
@@ -85,8 +100,16 @@ pub fn resolve(asked: &ScrapeOptions, issues: &mut Issues) -> ParserPlan {
             }
             Some("image") => {
                 plan.images = true;
-                let ParserObject { kind: _, mode, max_pages, pages, blocks, page_markers, page_markdown } =
-                    parser;
+                let ParserObject {
+                    kind: _,
+                    mode,
+                    max_pages,
+                    pages,
+                    blocks,
+                    page_markers,
+                    page_markdown,
+                    password,
+                } = parser;
                 let for_pdf = [
                     ("mode", mode.is_some()),
                     ("maxPages", max_pages.is_some()),
@@ -94,6 +117,7 @@ pub fn resolve(asked: &ScrapeOptions, issues: &mut Issues) -> ParserPlan {
                     ("blocks", blocks.is_some()),
                     ("pageMarkers", page_markers.is_some()),
                     ("pageMarkdown", page_markdown.is_some()),
+                    ("password", password.is_some()),
                 ];
                 for (key, _) in for_pdf.into_iter().filter(|(_, is_given)| *is_given) {
                     wrong(key, "is an option of the parser pdf");

@@ -213,7 +213,27 @@ fn parsers_say_which_files_are_read_and_how() {
     let pdf = PdfParser { mode: Mode::Ocr, max_pages: Some(3), pages: true, ..PdfParser::default() };
     assert_eq!(asked, ParserPlan { nothing: false, pdf: Some(pdf), images: false });
     asked.limit_pages(10);
-    assert_eq!(asked.pdf.unwrap().max_pages, Some(3));
+    assert_eq!(asked.output().max_pages, Some(3));
     asked.limit_pages(2);
-    assert_eq!(asked.pdf.unwrap().max_pages, Some(2));
+    assert_eq!(asked.output().max_pages, Some(2));
+    assert_eq!(asked.password(), None);
+}
+
+#[test]
+fn what_a_password_opens_is_not_stored_and_the_password_not_shown() {
+    let plan = |parser: Value| resolve(&json!({ "url": "example.com/a.pdf", "parsers": [parser] }));
+    let opened = plan(json!({ "type": "pdf", "password": "s3cret" })).unwrap();
+    assert_eq!(opened.parsers.password().unwrap().0, "s3cret");
+    assert!(
+        opened.cache.max_age.is_none() && !opened.cache.store && !format!("{opened:?}").contains("s3cret")
+    );
+    for (parser, why) in [
+        (json!({ "type": "pdf", "password": "x".repeat(128) }), "must not have more than 127 bytes"),
+        (json!({ "type": "image", "password": "x" }), "is an option of the parser pdf"),
+    ] {
+        let error = plan(parser).unwrap_err();
+        let issue = &error.details().unwrap()[0];
+        assert_eq!(issue["path"], json!(["parsers", 0, "password"]));
+        assert_eq!(issue["message"], why);
+    }
 }
