@@ -3,7 +3,7 @@
 mod batch;
 mod command;
 mod events;
-
+mod found_pages;
 mod refusals;
 mod roles;
 pub mod site;

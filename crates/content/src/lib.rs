@@ -8,6 +8,7 @@ pub mod link;
 pub mod markdown;
 pub mod metadata;
 pub mod page;
+mod refresh;
 pub mod select;
 pub mod sniff;
 pub mod table;

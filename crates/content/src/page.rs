@@ -6,6 +6,7 @@
 use crate::link::Link;
 use crate::markdown::MarkdownOptions;
 use crate::metadata::Metadata;
+use crate::refresh;
 use crate::select::{self, SelectOptions, Selection};
 use crate::sniff::{self, ContentKind};
 use crate::table::Table;
@@ -237,6 +238,11 @@ impl Page {
     /// Attribute values by selector and attribute name.
     pub fn attributes(&self, asked: &[(String, String)]) -> Result<Vec<AttributeValues>, SelectorError> {
         html::css::attributes(&self.dom, asked)
+    }
+
+    /// Where the page sends its reader at once, if that is all it does; `here` is its own address.
+    pub fn redirect(&self, here: &Url) -> Option<Url> {
+        refresh::find_redirect(&self.dom, &self.base, here)
     }
 
     /// Whether the page is content, and if not, what it is.

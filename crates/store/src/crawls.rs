@@ -429,6 +429,9 @@ pub trait CrawlStore: Send + Sync + 'static {
     /// Sets how a host wants to be asked. A pause only ever grows; the gap is replaced.
     async fn set_pace(&self, host: &str, pace: Pace) -> StoreResult<()>;
 
+    /// The gap that a host wants; zero where nothing is known.
+    async fn host_gap(&self, host: &str) -> StoreResult<Duration>;
+
     /// Takes back what lost workers held. Bounded work per call.
     async fn sweep_entries(&self, max_attempts: u32) -> StoreResult<CrawlSweep>;
 

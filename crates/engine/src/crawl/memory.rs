@@ -70,6 +70,11 @@ impl SettlementMemory {
         }
     }
 
+    /// Whether a page is remembered to have named another one.
+    pub fn names_canonical(&self, page: EntryKey, named: EntryKey) -> bool {
+        self.canonical.get(&u128::from_be_bytes(page)) == Some(&u128::from_be_bytes(named))
+    }
+
     /// Whether a page says what another page at its place said; it is remembered when not.
     pub fn is_like_another(&mut self, likeness: Likeness) -> bool {
         if self.alike.iter().any(|other| other.is_like(likeness)) {

@@ -149,10 +149,17 @@ async fn robots_rules(
     context: &CrawlContext,
     url: &Url,
 ) -> Result<Option<Arc<Robots>>, Error> {
-    match context.robots_agent() {
-        Some(agent) => politeness.robots(url, agent, context.site_credentials()).await.map(Some),
-        None => Ok(None),
+    // A batch names its pages itself; nothing about their hosts is asked or changed.
+    if context.site.is_none() {
+        return Ok(None);
     }
+    let robots = match context.robots_agent() {
+        Some(agent) => Some(politeness.robots(url, agent, context.site_credentials()).await?),
+        None => None,
+    };
+    let delay = robots.as_deref().and_then(Robots::delay).unwrap_or_default();
+    politeness.set_robots_gap(&host_of(url), delay).await;
+    Ok(robots)
 }
 
 /// The same entry is the same scrape, however often it is tried.

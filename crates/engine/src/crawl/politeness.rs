@@ -1,7 +1,6 @@
 //! Politeness to hosts: their robots rules, cached for a while, and how fast they can be asked for pages,
 //! which all processes share through the store.
 
-use super::order::host_of;
 use crate::Error;
 use crate::hashed_keys::KeyHasher;
 use net::{AtLimit, Credentials, Deadline, Fetcher, Limits, Purpose, Request};
@@ -51,8 +50,8 @@ impl std::fmt::Debug for Politeness {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct HostHealth {
-    /// The gap that robots.txt asks for.
-    robots_gap: Duration,
+    /// The gap that robots.txt asks for, where it is obeyed; none where that is not known yet.
+    robots_gap: Option<Duration>,
     /// The gap that answers of 429 and 503 brought about.
     gap: Duration,
     complaints: u32,
@@ -114,13 +113,16 @@ impl Politeness {
         let response = self.fetcher.fetch(request, Deadline::after(ROBOTS_TIMEOUT)).await;
         let response = response?;
         let status = response.meta.head.status.as_u16();
-        let robots = Robots::from_response(Some(status), &response.body, agent);
-        if let Some(delay) = robots.delay().filter(|delay| !delay.is_zero()) {
-            let host = host_of(url);
-            self.update(&host, |health| health.robots_gap = delay);
-            self.publish_pace(&host, Duration::ZERO).await;
+        Ok(Arc::new(Robots::from_response(Some(status), &response.body, agent)))
+    }
+
+    /// From now on pages of a host are asked for with this gap at least: its `Crawl-delay`, or none where robots.txt is
+    /// ignored or asks for none. The crawl that looked last decides.
+    pub async fn set_robots_gap(&self, host: &str, gap: Duration) {
+        let before = self.update(host, |health| health.robots_gap.replace(gap));
+        if before != Some(gap) {
+            self.publish_pace(host, Duration::ZERO).await;
         }
-        Ok(Arc::new(robots))
     }
 
     /// The host answered 429 or 503; how long to leave it alone.
@@ -187,7 +189,7 @@ impl Politeness {
 
     /// Tells all processes how fast the host may be asked.
     async fn publish_pace(&self, host: &str, pause: Duration) {
-        let gap = self.update(host, |health| health.robots_gap.max(health.gap));
+        let gap = self.update(host, |health| health.robots_gap.unwrap_or_default().max(health.gap));
         if let Err(error) = self.store.set_pace(host, Pace { gap, pause }).await {
             tracing::warn!(%error, host, "could not store the pace of a host");
         }

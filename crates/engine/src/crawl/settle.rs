@@ -100,6 +100,9 @@ fn read_outcome(entry: &FetchedEntry) -> Outcome {
     )
 }
 
+/// The word for a page that names another one to take instead.
+const CANONICAL: &str = "canonical";
+
 /// One settlement in the making.
 struct Round<'a> {
     context: &'a CrawlContext,
@@ -217,10 +220,17 @@ impl<'a> Round<'a> {
                     EntryDecision::Skipped("lists".to_owned())
                 }
                 Outcome::Page(seen) => {
-                    let decision = self.page(entry, seen, from, to, whole);
-                    // Where a page leads does not count when it is left out.
-                    whole |= matches!(decision, EntryDecision::Skipped(_));
-                    decision
+                    let skipped = self.reason_to_skip(entry, seen, from);
+                    // Where a page leads does not count when it is left out, but for a further page of a list.
+                    if skipped.is_some() && !self.follows_links_of_skipped(entry, seen) {
+                        whole = true;
+                    } else {
+                        self.follow_page(entry, seen, from, to, skipped.is_none());
+                    }
+                    match skipped {
+                        Some(word) => EntryDecision::Skipped(word),
+                        None => self.complete_page(seen, whole),
+                    }
                 }
             };
             if whole {
@@ -257,18 +267,35 @@ impl<'a> Round<'a> {
         }
     }
 
-    fn page(
+    /// Why a page is left out. What was decided with the first part of its addresses holds for the others.
+    fn reason_to_skip(&mut self, entry: &FetchedEntry, seen: &PageFindings, from: usize) -> Option<String> {
+        if self.context.kind != CrawlKind::Crawl {
+            None
+        } else if from == 0 {
+            self.duplicate_reason(entry, seen)
+        } else {
+            self.follows_links_of_skipped(entry, seen).then(|| CANONICAL.to_owned())
+        }
+    }
+
+    /// Whether the links of a page are followed though it names another page to take instead of it.
+    fn follows_links_of_skipped(&self, entry: &FetchedEntry, seen: &PageFindings) -> bool {
+        let canonical = seen.canonical.as_ref();
+        canonical.is_some_and(|canonical| {
+            self.memory.names_canonical(entry.key, canonical.key) && has_own_links(&entry.url, &canonical.url)
+        })
+    }
+
+    /// Adds where a page leads.
+    fn follow_page(
         &mut self,
         entry: &FetchedEntry,
         seen: &PageFindings,
         from: usize,
         to: usize,
-        whole: bool,
-    ) -> EntryDecision {
-        if self.context.kind == CrawlKind::Crawl && from == 0 {
-            if let Some(word) = self.duplicate_reason(entry, seen) {
-                return EntryDecision::Skipped(word);
-            }
+        with_feeds: bool,
+    ) {
+        if self.context.kind == CrawlKind::Crawl && from == 0 && with_feeds {
             for feed in &seen.feeds {
                 self.read_feed(feed);
             }
@@ -276,6 +303,10 @@ impl<'a> Round<'a> {
         for lead in &seen.leads[from..to] {
             self.add_lead(lead, entry.depth + 1);
         }
+    }
+
+    /// Counts and charges for a page when it is settled as a whole.
+    fn complete_page(&mut self, seen: &PageFindings, whole: bool) -> EntryDecision {
         if whole {
             self.completed += 1;
             self.settlement.credits += self.context.price().saturating_add(seen.extra_credits.max(0));
@@ -314,7 +345,7 @@ impl<'a> Round<'a> {
         {
             self.memory.remember_canonical(entry.key, canonical.key);
             self.add_lead(canonical, entry.depth);
-            return Some("canonical".to_owned());
+            return Some(CANONICAL.to_owned());
         }
         if let Some(likeness) = seen.likeness
             && self.context.order.follow.similar_are_one
@@ -446,6 +477,19 @@ fn may_change(word: &str) -> bool {
 
 fn may_change_later(kind: &NewEntryKind) -> bool {
     matches!(kind, NewEntryKind::Skipped(word) if may_change(word))
+}
+
+/// Whether a page leads to more than the page it names to take instead: it has another path, or is a further page of a
+/// list by a number in its query (`?page=2`). Filters and orders of a list lead to the same pages in ever new ways.
+fn has_own_links(page: &str, canonical: &str) -> bool {
+    let (Ok(page), Ok(canonical)) = (Url::parse(page), Url::parse(canonical)) else { return false };
+    if page.path() != canonical.path() {
+        return true;
+    }
+    let known: HashSet<_> = canonical.query_pairs().collect();
+    let mut own = page.query_pairs().filter(|pair| !known.contains(pair)).peekable();
+    own.peek().is_some()
+        && own.all(|(_, value)| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Some sites name their front page as the one to take for every page they have.

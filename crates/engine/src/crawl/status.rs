@@ -8,9 +8,10 @@ mod shown;
 pub(super) use documents::unpacked;
 pub use documents::{Documents, Window};
 
-use super::order::{Order, SitemapUse};
+use super::order::{Order, SitemapUse, host_of};
 use super::start::{Crawler, PRIVATE_RESULT_RETENTION, RESULT_RETENTION, is_live, stored_order};
 use crate::callers::Caller;
+use crate::scrape::plan::NamedPage;
 use crate::{Error, from_store, time};
 use ledger::{MAX_LEDGER_LINES, is_blocked};
 use std::time::Duration;
@@ -21,6 +22,8 @@ use wire::crawl::{ActiveCrawl, CrawlRequest, JobHead, PageQuery};
 use wire::webhook::WebhookInput;
 
 const MAX_ACTIVE: u32 = 1_000;
+/// Gaps between the pages of a host that a caller is told about.
+const MIN_NOTED_GAP: Duration = Duration::from_secs(1);
 
 /// The path of a kind in the API.
 pub fn path(kind: CrawlKind) -> &'static str {
@@ -53,8 +56,10 @@ impl Crawler {
 
     /// What to know about a result that is not what one would expect of a site.
     async fn warning(&self, crawl: &Crawl) -> Result<Option<String>, Error> {
-        if crawl.kind != CrawlKind::Crawl || crawl.state != CrawlState::Completed {
-            return Ok(None);
+        match (crawl.kind, crawl.state) {
+            (CrawlKind::Crawl, CrawlState::Active) => return self.slow_host_warning(crawl).await,
+            (CrawlKind::Crawl, CrawlState::Completed) => {}
+            _ => return Ok(None),
         }
         let counts = crawl.counts;
         let mut notes = Vec::new();
@@ -78,6 +83,22 @@ impl Crawler {
             );
         }
         Ok((!notes.is_empty()).then(|| notes.join("; ")))
+    }
+
+    /// Why a crawl that runs is slow, where its site asks for it.
+    async fn slow_host_warning(&self, crawl: &Crawl) -> Result<Option<String>, Error> {
+        let start = stored_order(crawl)?.start;
+        let Some(start) = start.and_then(|start| NamedPage::parse(&start, &|_| true).ok()) else {
+            return Ok(None);
+        };
+        let host = host_of(&start.url);
+        let gap = self.store.host_gap(&host).await.map_err(from_store)?;
+        Ok((gap >= MIN_NOTED_GAP).then(|| {
+            format!(
+                "{host} is asked for a page every {} s only, as its robots.txt (Crawl-delay) or its answers (429, 503) ask for",
+                gap.as_secs()
+            )
+        }))
     }
 
     /// The crawls of the caller's team that run, newest first, without their secrets.

@@ -21,6 +21,7 @@ use sitemaps::SitemapCandidate;
 use sites::scope::Discovery;
 use sites::sitemap::SitemapEntry;
 use sites::{PageUrl, Robots};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use store::scrapes::NewScrape;
@@ -190,24 +191,36 @@ impl SiteMapping<'_> {
         }
     }
 
-    /// Reads the pages that were found for their links.
+    /// Reads pages that were found for their links, then pages that those led to, and so on.
     async fn read_more_pages(&self, robots: &Robots) {
-        let pages: Vec<PageUrl> = self
-            .found()
-            .pages()
-            .skip(1)
-            .filter(|page| may_visit(page, robots))
-            .take(MAX_PAGES)
-            .cloned()
-            .collect();
-        stream::iter(pages)
-            .for_each_concurrent(MAX_CONCURRENT_PAGES, |page| async move {
-                // The address of a page that cannot be fetched stays in the result.
-                if !self.found().is_full() {
-                    let _ = self.read_page(&page, 1).await;
-                }
-            })
-            .await;
+        // The start page was read first.
+        let mut read: HashSet<String> = HashSet::from([self.plan.start.key().to_owned()]);
+        let unread = |read: &HashSet<String>, count: usize| -> Vec<PageUrl> {
+            let found = self.found();
+            let pages = found.pages().filter(|page| !read.contains(page.key()) && may_visit(page, robots));
+            pages.take(count).cloned().collect()
+        };
+        loop {
+            let pages = unread(&read, (MAX_PAGES + 1).saturating_sub(read.len()));
+            if pages.is_empty() || self.found().is_full() {
+                break;
+            }
+            read.extend(pages.iter().map(|page| page.key().to_owned()));
+            stream::iter(pages)
+                .for_each_concurrent(MAX_CONCURRENT_PAGES, |page| async move {
+                    // The address of a page that cannot be fetched stays in the result.
+                    if !self.found().is_full() {
+                        let _ = self.read_page(&page, 1).await;
+                    }
+                })
+                .await;
+        }
+        if !self.found().is_full() && !unread(&read, 1).is_empty() {
+            self.found().note(&format!(
+                "the links of {} pages were read and there are more; a crawl finds what they lead to",
+                read.len()
+            ));
+        }
     }
 
     /// Adds a page's links, title and description; returns its feeds.

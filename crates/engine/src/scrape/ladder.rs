@@ -24,10 +24,14 @@ use document_process::{DocumentParser, ParsedFile};
 use net::{Deadline, FetchError, Fetcher, Limits, Purpose, Request, ResponseMeta, Validators};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use url::Url;
 use uuid::Uuid;
 
 /// How long to wait between two pieces of a body; the request's deadline holds as well.
 const MAX_IDLE: Duration = Duration::from_secs(30);
+
+/// How many pages that only send their reader on are followed; more are a loop.
+const MAX_PAGE_REDIRECTS: u32 = 5;
 
 /// The fetcher, the browser, and the CPU pool that parses what they return. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -154,67 +158,87 @@ impl Ladder {
         deadline.run(climb).await.map_err(late)?
     }
 
+    /// The first rung. A page that only sends its reader on (`<meta http-equiv=refresh>`) is followed like a redirect.
     #[expect(clippy::too_many_arguments, reason = "what a climb starts with, and where it has come to")]
     async fn fetch_over_http(
         &self,
         plan: &ScrapePlan,
-        known: Option<cache::CachedResponse>,
+        mut known: Option<cache::CachedResponse>,
         latest: Deadline,
         progress: &Progress,
         steps: &mut Vec<LadderStep>,
-        hook: Option<PageHook>,
+        mut hook: Option<PageHook>,
         job: &CpuJob,
     ) -> Result<HttpOutcome, Error> {
-        let begun = Instant::now();
-        let reason = if known.is_some() { "revalidation" } else { "first" };
-        let mut step = |outcome: &str| steps.push(self::step(Rung::Http, reason, outcome, begun));
-        let fetched = self.fetch(plan, known.as_ref(), latest, progress).await;
-        let (outcome, body, held_memory) = match fetched {
-            Ok(fetched) => fetched,
-            Err(error) => {
-                step(&error.to_string());
-                // Some sites close the connection on clients that are not browsers.
-                let odd = matches!(
-                    error,
-                    FetchError::BadProtocol(_) | FetchError::Incomplete(_) | FetchError::BadEncoding { .. }
-                );
-                let error = Error::from_fetch(error, &plan.access.allowed);
-                return if odd && !plan.access.fast {
-                    Ok(HttpOutcome::NeedsBrowser { reason: "broken answer", error })
-                } else {
-                    Err(error)
-                };
+        let (mut url, mut reason) =
+            (plan.url.clone(), if known.is_some() { "revalidation" } else { "first" });
+        for redirects_left in (0..=MAX_PAGE_REDIRECTS).rev() {
+            let begun = Instant::now();
+            let mut step = |outcome: &str| steps.push(self::step(Rung::Http, reason, outcome, begun));
+            let fetched = self.fetch(plan, &url, known.as_ref(), latest, progress).await;
+            let (outcome, body, held_memory) = match fetched {
+                Ok(fetched) => fetched,
+                Err(error) => {
+                    step(&error.to_string());
+                    return Self::after_fetch_error(plan, error);
+                }
+            };
+            if outcome.head.status == 304
+                && let Some(known) = known.take()
+            {
+                step("unchanged");
+                return self.use_revalidated(plan, known, steps, job).await;
             }
-        };
-        if outcome.head.status == 304
-            && let Some(known) = known
-        {
-            step("unchanged");
-            return self.use_revalidated(plan, known, steps, job).await;
+            known = None;
+            let mut response = to_response(outcome, body, held_memory);
+            let file = self.read_file(plan, &mut response, job.deadline()).await?;
+            let (acceptable, allowed) = (self.acceptable(plan, Rung::Http), plan.access.allowed.clone());
+            let (mut taken, hook_now) = (std::mem::take(steps), hook.take());
+            let reading = job.run(move || {
+                let read = fetched_page::parse_response(response, file, &allowed)?;
+                if redirects_left > 0
+                    && let Some(target) = page_redirect(&read)
+                {
+                    taken.push(self::step(Rung::Http, reason, "redirect", begun));
+                    return Ok(Reading::Redirect(target, taken, hook_now));
+                }
+                taken.push(self::step(Rung::Http, reason, wall::describe(&read.verdict), begun));
+                if !acceptable.accepts(&read.verdict) {
+                    return Ok(Reading::Refused(read, taken));
+                }
+                let fetched = read.obtained(Rung::Http, taken, None);
+                if let Some(hook) = hook_now {
+                    hook(&fetched);
+                }
+                Ok(Reading::Accepted(Box::new(fetched)))
+            });
+            let reading: Result<_, Error> = reading.await?;
+            match reading? {
+                Reading::Accepted(fetched) => return Ok(HttpOutcome::Done(fetched)),
+                Reading::Refused(read, taken) => {
+                    *steps = taken;
+                    return continue_in_browser(read, steps);
+                }
+                Reading::Redirect(target, taken, hook_again) => {
+                    (url, reason, *steps, hook) = (target, "page redirect", taken, hook_again);
+                }
+            }
         }
-        let mut response = to_response(outcome, body, held_memory);
-        let file = self.read_file(plan, &mut response, job.deadline()).await?;
-        let (acceptable, allowed) = (self.acceptable(plan, Rung::Http), plan.access.allowed.clone());
-        let mut taken = std::mem::take(steps);
-        let reading = job.run(move || {
-            let read = fetched_page::parse_response(response, file, &allowed)?;
-            taken.push(self::step(Rung::Http, reason, wall::describe(&read.verdict), begun));
-            if !acceptable.accepts(&read.verdict) {
-                return Ok(Err((read, taken)));
-            }
-            let fetched = read.obtained(Rung::Http, taken, None);
-            if let Some(hook) = hook {
-                hook(&fetched);
-            }
-            Ok(Ok(Box::new(fetched)))
-        });
-        let reading: Result<_, Error> = reading.await?;
-        match reading? {
-            Ok(fetched) => Ok(HttpOutcome::Done(fetched)),
-            Err((read, taken)) => {
-                *steps = taken;
-                continue_in_browser(read, steps)
-            }
+        // The last page is not asked where it leads.
+        Err(Error::internal("a redirect after the last one"))
+    }
+
+    /// What a failed fetch means: some sites close the connection on clients that are not browsers.
+    fn after_fetch_error(plan: &ScrapePlan, error: FetchError) -> Result<HttpOutcome, Error> {
+        let odd = matches!(
+            error,
+            FetchError::BadProtocol(_) | FetchError::Incomplete(_) | FetchError::BadEncoding { .. }
+        );
+        let error = Error::from_fetch(error, &plan.access.allowed);
+        if odd && !plan.access.fast {
+            Ok(HttpOutcome::NeedsBrowser { reason: "broken answer", error })
+        } else {
+            Err(error)
         }
     }
 
@@ -240,6 +264,7 @@ impl Ladder {
     async fn fetch(
         &self,
         plan: &ScrapePlan,
+        url: &Url,
         known: Option<&cache::CachedResponse>,
         latest: Deadline,
         progress: &Progress,
@@ -247,7 +272,7 @@ impl Ladder {
         let access = &plan.access;
         let limits = Limits { first_byte: latest.remaining(), idle: MAX_IDLE, ..Limits::default() };
         let profile = if access.mobile { net::Profile::Mobile } else { net::Profile::Desktop };
-        let mut request = Request::get(Purpose::Scrape, plan.url.as_str(), access.credentials.clone())?
+        let mut request = Request::get(Purpose::Scrape, url.as_str(), access.credentials.clone())?
             .profile(profile)
             .locale(access.locale.accept_language())
             .skip_tls_verification(!access.check_certificate)
@@ -321,6 +346,24 @@ fn no_browser(plan: &ScrapePlan) -> Error {
     } else {
         BrowserNeed::Page
     })
+}
+
+/// What a response turned out to be.
+enum Reading {
+    Accepted(Box<FetchedPage>),
+    Refused(ReadPage, Vec<LadderStep>),
+    /// Another page is to be fetched instead.
+    Redirect(Url, Vec<LadderStep>, Option<PageHook>),
+}
+
+/// Where a page sends its reader on to, unless it is an error or a wall.
+fn page_redirect(read: &ReadPage) -> Option<Url> {
+    let is_page =
+        matches!(read.verdict.kind, VerdictKind::Content | VerdictKind::Empty | VerdictKind::AppShell);
+    if !is_page || read.file.is_some() || !(200..300).contains(&read.response.status) {
+        return None;
+    }
+    read.page.redirect(&read.response.url)
 }
 
 /// How the first rung ended.

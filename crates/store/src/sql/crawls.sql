@@ -386,7 +386,7 @@ ON CONFLICT (host) DO UPDATE SET
     paused_until = greatest(p.paused_until, excluded.paused_until),
     set_at       = excluded.set_at
 
--- name: pace_gap (postgres)
+-- name: pace_gap
 SELECT gap FROM host_paces WHERE host = $1
 
 -- name: paces_started

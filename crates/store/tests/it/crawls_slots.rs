@@ -107,6 +107,8 @@ async fn a_gap_lies_between_starts(ground: TestStore) {
 
 async fn a_host_keeps_its_pace_over_all_crawls(ground: TestStore) {
     ground.store.set_pace(HOST, Pace { gap: GAP, pause: NOW }).await.unwrap();
+    assert_eq!(ground.store.host_gap(HOST).await.unwrap(), GAP);
+    assert_eq!(ground.store.host_gap("unknown.test").await.unwrap(), NOW);
     let one = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
     let two = Book::start(&ground, crawl(ground.team), pages(1..=2)).await;
     let start = Instant::now();

@@ -196,6 +196,10 @@ impl<B: CrawlBackend> CrawlStore for B {
         self.pace(host, pace).await
     }
 
+    async fn host_gap(&self, host: &str) -> StoreResult<Duration> {
+        read::host_gap(self, host).await
+    }
+
     async fn sweep_entries(&self, max_attempts: u32) -> StoreResult<CrawlSweep> {
         sweep::sweep(self, max_attempts).await
     }

@@ -9,6 +9,7 @@ use crate::crawls::{
 use crate::ledger::numbers::{kind_number, rows_that_read};
 use crate::ledger::{new_entries, rows};
 use crate::rows::Columns;
+use crate::text::storable;
 use crate::{StoreResult, clock};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -46,6 +47,12 @@ pub(super) async fn active(
 pub(super) async fn overdue(store: &impl CrawlBackend, limit: u32) -> StoreResult<Vec<Crawl>> {
     let found = store.query("crawls.overdue").bind(i64::from(limit)).fetch_all(&mut store.reader()).await?;
     found.iter().map(rows::crawl).collect()
+}
+
+pub(super) async fn host_gap(store: &impl CrawlBackend, host: &str) -> StoreResult<Duration> {
+    let host = storable(host);
+    let row = store.query("crawls.pace_gap").bind(&*host).fetch_optional(&mut store.reader()).await?;
+    row.map_or(Ok(Duration::ZERO), |row| Ok(clock::span(row.int("gap")?)))
 }
 
 pub(super) async fn documents(
