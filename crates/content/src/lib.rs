@@ -4,6 +4,7 @@
 //! function of its input: no I/O, no clock (except for the deadline of a [`budget::WorkBudget`]), no state
 //! between pages, no recursion over input. The tree itself is the crate `html`.
 
+mod formula;
 pub mod link;
 pub mod markdown;
 pub mod metadata;

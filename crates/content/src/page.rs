@@ -3,6 +3,7 @@
 //! Detects the kind of the bytes, decodes and parses them; methods then return what the caller needs. Every
 //! result is a pure function of the page; nothing is kept between pages.
 
+use crate::formula;
 use crate::link::Link;
 use crate::markdown::MarkdownOptions;
 use crate::metadata::Metadata;
@@ -163,7 +164,9 @@ impl Page {
                 let keep = self.without_navigation(&allowed);
                 return Ok(Selection { widened: true, ..Selection::without_model(keep) });
             }
-            return Ok(select::main_content(dom, &SelectOptions { allowed: Some(&allowed) }));
+            let mut selection = select::main_content(dom, &SelectOptions { allowed: Some(&allowed) });
+            formula::keep_scripts(dom, &allowed, &mut selection.keep);
+            return Ok(selection);
         }
         Ok(Selection::without_model(allowed))
     }
@@ -196,8 +199,7 @@ impl Page {
     /// data is fenced.
     pub fn markdown(&self, selection: &Selection, remove_base64_images: bool) -> String {
         let Some(text) = &self.text else {
-            let words = selection.words.as_ref();
-            let options = MarkdownOptions { base: &self.base, remove_base64_images, words };
+            let options = MarkdownOptions { base: &self.base, remove_base64_images };
             return crate::markdown::write_markdown(&self.dom, &selection.keep, &options);
         };
         match self.kind {

@@ -93,12 +93,59 @@ fn block() -> impl Strategy<Value = String> {
     })
 }
 
+/// TeX as authors write it, in the forms that pages hold it.
+fn formula() -> impl Strategy<Value = String> {
+    let tex = proptest::collection::vec(
+        prop_oneof![
+            4 => "[a-z0-9]{1,3}",
+            2 => "[a-z]_[0-9]",
+            1 => "[a-z]\\^\\*",
+            1 => Just("\\alpha".to_owned()),
+            1 => Just("\\frac{a_1}{b}".to_owned()),
+            1 => Just("[0, 1]".to_owned()),
+            1 => Just("|x|".to_owned()),
+            1 => Just("&lt;".to_owned()),
+        ],
+        1..5,
+    )
+    .prop_map(|parts| parts.join(" "));
+    (tex, 0..5).prop_map(|(tex, form)| match form {
+        0 => format!("<span class=\"math notranslate\">\\({tex}\\)</span>"),
+        1 => format!("<span class=\"arithmatex\">\\[{tex}\\]</span>"),
+        2 => format!("<script type=\"math/tex\">{}</script>", tex.replace("&lt;", "<")),
+        3 => format!("${tex}$"),
+        _ => format!("\\({tex}\\)"),
+    })
+}
+
+/// Readers that know formulas must find the same ones again.
+fn to_html_with_formulas(markdown: &str) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_MATH;
+    let mut html = String::new();
+    push_html(&mut html, Parser::new_ext(markdown, options));
+    html
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn inline_text(html in inline()) {
         is_stable(&format!("<p>{html}</p>"))?;
+    }
+
+    #[test]
+    fn formulas(parts in proptest::collection::vec((text(), formula()), 1..4), cell in any::<bool>()) {
+        let renderer = "<script src=\"/mathjax.js\"></script>";
+        let parts: Vec<String> = parts.iter().map(|(text, formula)| format!("{text} {formula}")).collect();
+        let html = if cell {
+            format!("<table><tr><th>a</th><th>b</th></tr><tr><td>c</td><td>{}</td></tr></table>", parts.join(" "))
+        } else {
+            format!("<p>{}</p>", parts.join(" "))
+        };
+        let first = to_markdown(&format!("{renderer}{html}"));
+        let second = to_markdown(&to_html_with_formulas(&first));
+        prop_assert_eq!(&first, &second, "from {}", html);
     }
 
     #[test]

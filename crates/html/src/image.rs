@@ -94,14 +94,15 @@ pub fn is_lazy_fallback(dom: &Dom, noscript: NodeId) -> bool {
     true
 }
 
-/// The TeX of an image that is a rendered formula.
-pub fn formula_tex(dom: &Dom, id: NodeId) -> Option<&str> {
-    let class = dom.attr(id, Attr::Class)?;
-    let tex = class
-        .split_ascii_whitespace()
-        .any(|name| matches!(name, "latex" | "tex" | "mwe-math-fallback-image-inline"));
+/// The TeX of an image that is a rendered formula, and whether it is displayed as a block.
+pub fn formula_tex(dom: &Dom, id: NodeId) -> Option<(&str, bool)> {
+    let display = dom.attr(id, Attr::Class)?.split_ascii_whitespace().find_map(|name| match name {
+        "latex" | "tex" | "math" | "mwe-math-fallback-image-inline" => Some(false),
+        "mwe-math-fallback-image-display" => Some(true),
+        _ => None,
+    })?;
     let alt = dom.attr(id, Attr::Alt)?.trim();
-    (tex && !alt.is_empty()).then_some(alt)
+    (!alt.is_empty()).then_some((alt, display))
 }
 
 #[cfg(test)]

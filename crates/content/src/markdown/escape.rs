@@ -11,10 +11,12 @@ pub(super) struct EscapeContext {
     pub in_link: bool,
     pub line_start: bool,
     pub before_link: bool,
+    /// The block holds a formula: a dollar sign would be read as the edge of one.
+    pub beside_formula: bool,
 }
 
 const fn is_special(byte: u8) -> bool {
-    matches!(byte, b'\\' | b'`' | b'*' | b'_' | b'~' | b'[' | b']' | b'<' | b'&' | b'|' | b'!' | b'#')
+    matches!(byte, b'\\' | b'`' | b'*' | b'_' | b'~' | b'[' | b']' | b'<' | b'&' | b'|' | b'!' | b'#' | b'$')
 }
 
 static SPECIAL: [bool; 256] = {
@@ -76,6 +78,7 @@ fn needs_escape(bytes: &[u8], at: usize, context: EscapeContext) -> bool {
         b'&' => is_entity(&bytes[at + 1..]),
         b'|' => context.place == TextPosition::Cell,
         b'!' => after.is_none() && context.before_link,
+        b'$' => context.beside_formula,
         // A heading's closing run of #s is dropped by readers.
         b'#' => {
             context.place == TextPosition::Heading
@@ -101,7 +104,8 @@ fn line_start_mark(bytes: &[u8], place: TextPosition) -> Option<usize> {
             let rule = bytes.iter().all(|byte| b"-=|: ".contains(byte));
             (rule || (first == b'-' && ends(1))).then_some(0)
         }
-        b':' => (ends(1) || bytes.iter().all(|byte| b"-|: ".contains(byte))).then_some(0),
+        // Some readers see a definition even without a space after the sign.
+        b':' => Some(0),
         b'[' => {
             let task = place == TextPosition::Item
                 && bytes.get(2) == Some(&b']')
@@ -133,6 +137,27 @@ pub(super) fn pipes(text: &str, out: &mut String) {
             out.push('|');
         }
         out.push_str(part);
+    }
+}
+
+/// Writes a formula into a table cell, where a bar would end the cell and a backslash before it would be lost:
+/// TeX has names for both.
+pub(super) fn formula_pipes(text: &str, out: &mut String) {
+    let mut escaped = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '|' {
+            if escaped {
+                out.pop();
+            }
+            out.push_str(if escaped { "\\Vert" } else { "\\vert" });
+            if chars.peek().is_some_and(|next| next.is_alphanumeric()) {
+                out.push(' ');
+            }
+        } else {
+            out.push(c);
+        }
+        escaped = c == '\\' && !escaped;
     }
 }
 

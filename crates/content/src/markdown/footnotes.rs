@@ -1,4 +1,4 @@
-//! Footnotes, superscripts, permalinks and formulas.
+//! Footnotes and superscripts.
 
 use html::NodeSet;
 use html::dom::{Attr, Dom, NodeId, Tag};
@@ -88,22 +88,6 @@ fn label(text: &str, number: usize) -> String {
     if plain { own.to_owned() } else { number.to_string() }
 }
 
-/// The link of a heading to itself, which is furniture.
-pub(super) fn is_permalink(dom: &Dom, id: NodeId) -> bool {
-    let mut text = String::new();
-    for node in dom.descendants(id).take(12) {
-        if dom.tag(node) == Tag::Img {
-            return false;
-        }
-        text.push_str(dom.text(node));
-        if text.len() > 32 {
-            return false;
-        }
-    }
-    let text = text.trim().trim_matches(['\u{200b}', '\u{feff}', '\u{fe0f}']);
-    text.is_empty() || (text.chars().count() == 1 && text.chars().all(|c| "#¶§🔗⚓∞†".contains(c)))
-}
-
 /// A superscript that must not melt into the number or name before it (but "1st" may).
 pub(super) fn is_power(dom: &Dom, id: NodeId, before: Option<char>) -> bool {
     let Some(before) = before else { return false };
@@ -122,38 +106,4 @@ pub(super) fn is_power(dom: &Dom, id: NodeId, before: Option<char>) -> bool {
         && text.len() <= 8
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-−–".contains(c))
         && !(before.is_ascii_digit() && text.chars().all(char::is_alphabetic))
-}
-
-/// The TeX of a `math` element, and whether it is displayed; its plain text where it has no TeX.
-pub(super) fn tex_math(dom: &Dom, id: NodeId) -> Option<(String, bool)> {
-    let display = dom.attr_named(id, "display") == Some("block");
-    let annotation = dom.descendants(id).find(|&node| {
-        dom.local_name(node) == "annotation"
-            && dom
-                .attr(node, Attr::Encoding)
-                .is_some_and(|encoding| encoding.to_ascii_lowercase().contains("tex"))
-    });
-    if let Some(node) = annotation {
-        return Some((unwrap_style(&dom.text_content(node)).to_owned(), display));
-    }
-    if let Some(tex) = dom.attr_named(id, "alttext").filter(|tex| !tex.trim().is_empty()) {
-        return Some((unwrap_style(tex).to_owned(), display));
-    }
-    let text = dom.text_content(id);
-    (!text.trim().is_empty()).then_some((text, display))
-}
-
-/// Encyclopaedias wrap every formula in a style group; what counts is inside.
-fn unwrap_style(tex: &str) -> &str {
-    let tex = tex.trim();
-    ["{\\displaystyle", "{\\textstyle"]
-        .iter()
-        .find_map(|start| tex.strip_prefix(start)?.strip_suffix('}'))
-        .map_or(tex, str::trim)
-}
-
-/// TeX kept in a script element, as some formula renderers want it.
-pub(super) fn tex_script(dom: &Dom, id: NodeId) -> Option<(String, bool)> {
-    let kind = dom.attr(id, Attr::Type)?.to_ascii_lowercase();
-    kind.starts_with("math/tex").then(|| (dom.text_content(id), kind.contains("display")))
 }

@@ -5,6 +5,7 @@
 //! own.
 
 use super::escape;
+use crate::formula::Formula;
 
 /// Emphasis that can stay open across blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +79,8 @@ pub(super) struct Inline {
     addresses: Vec<String>,
     /// Links opened inside a link, which markdown cannot express: their ends are ignored.
     ignored_links: usize,
+    /// The page has a renderer that looks for formulas in its text.
+    pub(super) tex_in_text: bool,
 }
 
 const fn is_space(byte: u8) -> bool {
@@ -128,6 +131,11 @@ fn ends_run(bytes: &[u8], at: usize) -> bool {
 }
 
 impl Inline {
+    /// Nothing gathered yet; `tex_in_text` says that the page renders formulas in its text.
+    pub fn new(tex_in_text: bool) -> Self {
+        Self { tex_in_text, ..Self::default() }
+    }
+
     /// Whether nothing is visible. Non-ASCII white space is kept within text, but is not text by itself.
     pub fn is_empty(&self) -> bool {
         !self.pieces.iter().any(|piece| match *piece {
@@ -204,8 +212,8 @@ impl Inline {
         if markdown.is_empty() {
             return;
         }
-        // Two code spans side by side would run into one.
-        if markdown.starts_with('`') && self.last_char() == Some('`') {
+        // Two code spans or formulas side by side would run into one.
+        if markdown.starts_with(['`', '$']) && self.last_char() == markdown.chars().next() {
             self.space = true;
         }
         self.begin();
@@ -223,15 +231,17 @@ impl Inline {
         self.push_piece(markdown, true);
     }
 
-    /// Adds a formula: its TeX and whether it is displayed as a block.
-    pub fn push_formula(&mut self, formula: Option<(String, bool)>) {
-        if let Some((tex, display)) = formula {
-            let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
-            if !tex.is_empty() {
-                let sign = if display { "$$" } else { "$" };
-                self.push_raw(&[sign, &tex, sign].concat());
-            }
+    pub fn push_formula(&mut self, formula: Option<Formula>) {
+        if let Some(formula) = formula {
+            self.push_raw(&formula_markdown(&formula));
         }
+    }
+
+    /// Whether this formula is the last thing gathered: some pages hold the same one twice, as MathML and as
+    /// a picture.
+    pub fn ends_with_formula(&self, formula: &Formula) -> bool {
+        matches!(self.pieces.last(), Some(&InlinePiece::Raw { start, end, .. })
+            if self.text[start..end].trim_matches('$') == formula.tex)
     }
 
     pub fn push_break(&mut self) {
@@ -311,6 +321,9 @@ impl Inline {
         let mut in_link = false;
         let mut line_start = matches!(place, TextPosition::Paragraph | TextPosition::Item);
         let mut breaks = 0;
+        let beside_formula = self.pieces.iter().any(
+            |piece| matches!(*piece, InlinePiece::Raw { start, .. } if self.text[start..].starts_with('$')),
+        );
         for at in 0..self.pieces.len() {
             match self.pieces[at] {
                 InlinePiece::Break => {
@@ -329,13 +342,15 @@ impl Inline {
                     let text = &self.text[start..end];
                     let text = if line_start { text.trim_start() } else { text };
                     let before_link = matches!(self.pieces.get(at + 1), Some(InlinePiece::OpenLink));
-                    let context = escape::EscapeContext { place, in_link, line_start, before_link };
+                    let context =
+                        escape::EscapeContext { place, in_link, line_start, before_link, beside_formula };
                     escape::text(text, context, out);
                     line_start &= text.is_empty();
                 }
                 InlinePiece::Raw { start, end, .. } => {
                     let text = &self.text[start..end];
                     match place {
+                        TextPosition::Cell if text.starts_with('$') => escape::formula_pipes(text, out),
                         TextPosition::Cell => escape::pipes(text, out),
                         _ => out.push_str(text),
                     }
@@ -376,6 +391,11 @@ impl Inline {
             self.pieces.push(InlinePiece::Open(mark));
         }
     }
+}
+
+fn formula_markdown(formula: &Formula) -> String {
+    let sign = if formula.display { "$$" } else { "$" };
+    [sign, &formula.tex, sign].concat()
 }
 
 /// One break stays a break; two or more separate paragraphs. Returns whether a new line was begun.

@@ -1,74 +1,36 @@
 //! Links and images within text.
 
-use super::{Exit, Flow, MarkdownWriter, escape, footnotes};
-use crate::select::words::hash_words;
-use crate::word_set::WordSet;
+use super::{Exit, Flow, MarkdownWriter, escape, furniture_link};
+use crate::formula::Formula;
 use html::NodeSet;
 use html::dom::{Attr, Dom, NodeId, Tag};
 use html::image;
-use std::collections::HashSet;
 
-/// Ancestors searched for the link of a picture, and nodes of a link searched for words.
-const MAX_LINK_STEPS: usize = 16;
-const MAX_LINK_NODES: usize = 200;
+/// Ancestors of a picture searched for the figure it is in, and nodes searched for its caption.
+const MAX_FIGURE_STEPS: usize = 6;
+const MAX_CAPTION_STEPS: usize = 64;
+/// Nodes between a picture and the text beside it.
+const MAX_STEPS_BESIDE: u32 = 16;
 
-/// Words of the kept text, collected for the first image. The picture of a card is usually described by the
-/// card's own title, which need not be written twice.
-#[derive(Default)]
-pub(super) struct WrittenTexts {
-    words: Option<WordSet>,
-    alternatives: HashSet<Vec<u32>>,
-    /// URLs that some kept text links to.
-    named: Option<HashSet<u64>>,
-}
-
-impl WrittenTexts {
-    /// Whether the picture is in a link to a URL that a text links to as well: then the text names it, and
-    /// the alternative text is not needed.
-    fn names(&mut self, image: NodeId, dom: &Dom, keep: &NodeSet) -> bool {
-        let link = dom.ancestors(image).take(MAX_LINK_STEPS).find(|&node| dom.tag(node) == Tag::A);
-        let Some(address) = link.and_then(|link| dom.attr(link, Attr::Href)) else { return false };
-        let named = self.named.get_or_insert_with(|| {
-            let links = dom.subtree(dom.root()).filter(|&node| dom.tag(node) == Tag::A);
-            let in_words = links.filter(|&link| {
-                let end = dom.subtree_end(link);
-                let kept = std::iter::successors(keep.first_in(link, end), |id| {
-                    keep.first_in(NodeId(id.0 + 1), end)
-                });
-                kept.take(MAX_LINK_NODES).any(|id| !dom.text(id).trim().is_empty())
-            });
-            in_words.filter_map(|link| dom.attr(link, Attr::Href)).map(hash).collect()
-        });
-        named.contains(&hash(address))
+/// Whether the caption of a picture, or the text just before or after it, says exactly the same as its
+/// alternative text.
+fn is_caption(alt: &str, image: NodeId, dom: &Dom, keep: &NodeSet) -> bool {
+    let is_text = |id: &NodeId| keep.contains(*id) && !dom.text(*id).trim().is_empty();
+    let same = |text: &str| text.split_whitespace().eq(alt.split_whitespace());
+    let first = dom.subtree_end(image).0;
+    let last = u32::try_from(dom.len()).unwrap_or(u32::MAX).min(first + MAX_STEPS_BESIDE);
+    let after = (first..last).map(NodeId).find(is_text);
+    let before = (image.0.saturating_sub(MAX_STEPS_BESIDE)..image.0).rev().map(NodeId).find(is_text);
+    if after.into_iter().chain(before).any(|id| same(dom.text(id))) {
+        return true;
     }
-
-    /// Whether at least half the words of an image's alternative text are in the text anyway, or another
-    /// image said it.
-    fn has(&mut self, alt: &str, dom: &Dom, keep: &NodeSet, words: Option<&WordSet>) -> bool {
-        let mut hashes = Vec::new();
-        hash_words(alt, &mut hashes);
-        if hashes.is_empty() {
-            return false;
-        }
-        let words = words.unwrap_or_else(|| self.words.get_or_insert_with(|| read_words(dom, keep)));
-        let known = hashes.iter().filter(|&&hash| words.contains(hash)).count();
-        known * 2 >= hashes.len() || !self.alternatives.insert(hashes)
-    }
-}
-
-fn read_words(dom: &Dom, keep: &NodeSet) -> WordSet {
-    let (mut words, mut hashes) = (WordSet::default(), Vec::new());
-    for id in keep.iter().filter(|&id| dom.is_text(id)) {
-        hashes.clear();
-        hash_words(dom.text(id), &mut hashes);
-        words.extend(&hashes);
-    }
-    words
-}
-
-fn hash(address: &str) -> u64 {
-    address.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    let figure = dom.ancestors(image).take(MAX_FIGURE_STEPS).find(|&node| dom.tag(node) == Tag::Figure);
+    let caption = figure.and_then(|figure| {
+        dom.children(figure).take(MAX_CAPTION_STEPS).find(|&node| dom.tag(node) == Tag::Figcaption)
+    });
+    caption.is_some_and(|caption| {
+        let texts = dom.descendants(caption).take(MAX_CAPTION_STEPS).filter(is_text);
+        texts.flat_map(|id| dom.text(id).split_whitespace()).eq(alt.split_whitespace())
     })
 }
 
@@ -84,9 +46,8 @@ impl MarkdownWriter<'_> {
             self.inline.push_raw(&mark);
             return past;
         }
-        if self.notes.is_back_link(dom, id)
-            || (matches!(self.flow, Flow::Heading(_)) && footnotes::is_permalink(dom, id))
-        {
+        let in_title = self.titles > 0 || matches!(self.flow, Flow::Heading(_));
+        if self.notes.is_back_link(dom, id) || furniture_link::is_furniture(dom, id, in_title) {
             return past;
         }
         let Some(url) = dom.attr(id, Attr::Href).and_then(|href| self.options.base.resolve(href)) else {
@@ -105,8 +66,11 @@ impl MarkdownWriter<'_> {
 
     pub(super) fn write_image(&mut self, id: NodeId) {
         let dom = self.dom;
-        if let Some(tex) = image::formula_tex(dom, id) {
-            self.inline.push_formula(Some((tex.to_owned(), false)));
+        if let Some((tex, display)) = image::formula_tex(dom, id) {
+            let formula = Formula::new(tex, display);
+            if !formula.as_ref().is_some_and(|formula| self.inline.ends_with_formula(formula)) {
+                self.inline.push_formula(formula);
+            }
             return;
         }
         let Some(source) = image::best_source(dom, id) else { return };
@@ -117,9 +81,7 @@ impl MarkdownWriter<'_> {
             if source.starts_with("data:") { Some(source.into()) } else { self.options.base.resolve(source) };
         if let Some(address) = address {
             let alt = dom.attr(id, Attr::Alt).unwrap_or_default();
-            let needless = self.written.names(id, dom, self.keep)
-                || self.written.has(alt, dom, self.keep, self.options.words);
-            let alt = if needless { "" } else { alt };
+            let alt = if is_caption(alt, id, dom, self.keep) { "" } else { alt };
             let title = dom.attr(id, Attr::Title).unwrap_or_default().trim();
             let mut text = String::with_capacity(alt.len() + address.len() + 8);
             text.push_str("![");

@@ -6,17 +6,22 @@
 //! what is content.
 
 mod code;
+mod code_language;
+mod code_lines;
 mod escape;
 mod footnotes;
+mod formula_text;
+mod furniture_link;
 mod inline;
 mod link;
 mod list;
 mod resolve;
 mod table;
+mod term;
 #[cfg(test)]
 mod tests;
 
-use crate::word_set::WordSet;
+use crate::formula::{self, FormulaPlaces};
 use html::NodeSet;
 use html::address::Base;
 use html::dom::{Attr, Dom, NodeId, Tag};
@@ -29,8 +34,6 @@ pub struct MarkdownOptions<'a> {
     pub base: &'a Base,
     /// Leave out images that carry their data in their address.
     pub remove_base64_images: bool,
-    /// The words of the kept text, where they are known; else they are read when they are needed.
-    pub words: Option<&'a WordSet>,
 }
 
 /// Writes the kept nodes of a page as markdown, ending with one newline unless empty.
@@ -67,6 +70,7 @@ enum Flow {
 enum Exit {
     Block,
     Heading,
+    Title,
     Spaced,
     Unmark(Mark),
     BlockUnmark(Mark),
@@ -75,6 +79,7 @@ enum Exit {
     List,
     Item,
     Container,
+    Definition,
     Quotation,
 }
 
@@ -121,18 +126,25 @@ struct MarkdownWriter<'a> {
     last_was_text: bool,
     /// Where the cell being written starts in `out`.
     cell_start: usize,
-    written: link::WrittenTexts,
+    formulas: FormulaPlaces,
+    /// Open terms and captions: short texts with furniture of their own.
+    titles: usize,
+    /// Where `out` stood after the last term or definition: only there can a definition follow.
+    term_end: Option<usize>,
+    /// Where `out` stood when the last term began: beyond it, the term has been written.
+    term_start: usize,
 }
 
 impl<'a> MarkdownWriter<'a> {
     fn new(dom: &'a Dom, keep: &'a NodeSet, options: MarkdownOptions<'a>) -> Self {
+        let formulas = FormulaPlaces::find(dom);
         Self {
             dom,
             keep,
             options,
             notes: footnotes::Footnotes::find(dom, keep),
             out: String::with_capacity(8 << 10),
-            inline: Inline::default(),
+            inline: Inline::new(formulas.in_text),
             flow: Flow::Paragraph,
             stack: Vec::with_capacity(64),
             lists: Vec::new(),
@@ -144,7 +156,10 @@ impl<'a> MarkdownWriter<'a> {
             last_list: None,
             last_was_text: false,
             cell_start: 0,
-            written: link::WrittenTexts::default(),
+            formulas,
+            titles: 0,
+            term_end: None,
+            term_start: 0,
         }
     }
 
@@ -190,9 +205,15 @@ impl<'a> MarkdownWriter<'a> {
         let dom = self.dom;
         let past = dom.subtree_end(id);
         let tag = dom.tag(id);
+        if self.formulas.in_elements && self.write_formula_element(id) {
+            return past;
+        }
+        if self.titles > 0 {
+            self.separate_in_term(id);
+        }
         match tag {
             Tag::Script => {
-                self.inline.push_formula(footnotes::tex_script(dom, id));
+                self.inline.push_formula(formula::from_script(dom, id));
                 past
             }
             Tag::Style
@@ -216,7 +237,7 @@ impl<'a> MarkdownWriter<'a> {
             | Tag::Colgroup
             | Tag::Wbr => past,
             Tag::Math => {
-                self.inline.push_formula(footnotes::tex_math(dom, id));
+                self.inline.push_formula(formula::from_math(dom, id));
                 past
             }
             Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => self.enter_heading(id, tag),
@@ -232,15 +253,14 @@ impl<'a> MarkdownWriter<'a> {
                 past
             }
             Tag::Table => self.enter_table(id),
-            Tag::Dt => {
-                self.flush();
-                self.widen_gap();
-                self.push_frame(id, Exit::Block)
-            }
-            Tag::Dd if self.flow == Flow::Paragraph => {
-                self.flush();
-                self.gap = Gap::Line;
-                self.enter_container(id, Exit::Container, ": ", "  ")
+            Tag::Dt => self.enter_term(id),
+            Tag::Dd if self.flow == Flow::Paragraph => self.enter_definition(id),
+            // The link to edit a section stands in brackets of its own.
+            Tag::Span
+                if matches!(self.flow, Flow::Heading(_))
+                    && dom.attr(id, Attr::Class).is_some_and(|class| class.contains("mw-editsection")) =>
+            {
+                past
             }
             Tag::Hr => {
                 self.flush();
@@ -337,7 +357,14 @@ impl<'a> MarkdownWriter<'a> {
                 self.flush();
                 self.flow = Flow::Paragraph;
             }
-            Exit::Quote | Exit::Container | Exit::Item => {
+            Exit::Title => {
+                self.flush();
+                self.titles = self.titles.saturating_sub(1);
+                if self.out.len() > self.term_start {
+                    self.term_end = self.last_was_text.then_some(self.out.len());
+                }
+            }
+            Exit::Quote | Exit::Container | Exit::Definition | Exit::Item => {
                 self.flush();
                 // An item with nothing in it leaves its number to the next.
                 if let (Exit::Item, true, Some(list)) =
@@ -346,8 +373,10 @@ impl<'a> MarkdownWriter<'a> {
                     list.number -= list.step;
                 }
                 self.leave_container(&frame);
-                if matches!(frame.exit, Exit::Quote) {
-                    self.widen_gap();
+                match frame.exit {
+                    Exit::Quote => self.widen_gap(),
+                    Exit::Definition => self.term_end = Some(self.out.len()),
+                    _ => {}
                 }
             }
             Exit::List => {
@@ -372,6 +401,24 @@ impl<'a> MarkdownWriter<'a> {
             }
             _ => self.push_frame(id, Exit::Block),
         }
+    }
+
+    /// Writes an element that is a formula, or leaves out what a renderer drew of one; `false` for all others.
+    fn write_formula_element(&mut self, id: NodeId) -> bool {
+        let dom = self.dom;
+        if formula::is_rendering(dom, id) {
+            return true;
+        }
+        let Some(formula) = formula::from_element(dom, id) else { return false };
+        let is_block = dom.tag(id).is_block();
+        if is_block {
+            self.flush();
+        }
+        self.inline.push_formula(Some(formula));
+        if is_block {
+            self.flush();
+        }
+        true
     }
 
     fn enter_mark(&mut self, id: NodeId, mark: Mark) -> NodeId {

@@ -21,6 +21,7 @@ impl Inline {
             && self.link.is_none()
             && matches!(self.pieces[..], [InlinePiece::Text { .. }])
         {
+            self.split_formulas();
             return true;
         }
         for at in (0..self.marks.len()).rev() {
@@ -44,6 +45,7 @@ impl Inline {
         self.place_breaks(flat);
         self.drop_unsound();
         self.join_text();
+        self.split_formulas();
         true
     }
 

@@ -1,6 +1,6 @@
 //! Data tables as pipe tables; tables that only lay out a page as the blocks they hold.
 
-use super::{Exit, Flow, Gap, MarkdownWriter, code};
+use super::{Exit, Flow, Gap, MarkdownWriter, code_lines};
 use crate::table::{self, Grid, GridCell, GridRow};
 use html::dom::{Attr, Dom, NodeId, Tag};
 
@@ -11,6 +11,10 @@ enum Align {
     Center,
     Right,
 }
+
+/// Nodes of an empty cell searched for what it means, and the longest such label.
+const MAX_LABEL_NODES: usize = 24;
+const MAX_LABEL_BYTES: usize = 80;
 
 impl MarkdownWriter<'_> {
     /// Starts a table: a data table is written whole, the blocks of a layout table follow as blocks.
@@ -108,16 +112,50 @@ impl MarkdownWriter<'_> {
         content
     }
 
+    fn write_cell_label(&mut self, cell: NodeId) {
+        if let Some(label) = cell_label(self.dom, cell) {
+            self.inline.push_text(label);
+            self.flush();
+        }
+    }
+
     fn write_cell(&mut self, cell: &GridCell) -> bool {
         let (flow, start) = (self.flow, self.cell_start);
         self.flow = Flow::Cell;
         self.cell_start = self.out.len();
         self.run(NodeId(cell.id.0 + 1), self.dom.subtree_end(cell.id));
         self.flush();
+        if self.out.len() == self.cell_start {
+            self.write_cell_label(cell.id);
+        }
         let content = self.out.len() > self.cell_start;
         (self.flow, self.cell_start) = (flow, start);
         content
     }
+}
+
+/// What a cell without text means: a box ticked or not, the name of an icon, the value of a field.
+fn cell_label(dom: &Dom, cell: NodeId) -> Option<&str> {
+    let mut label = None;
+    for node in dom.descendants(cell).take(MAX_LABEL_NODES) {
+        match dom.tag(node) {
+            // Text that is not written was not selected: the cell is not empty.
+            Tag::Text if !dom.text(node).trim().is_empty() => return None,
+            Tag::Button | Tag::Select | Tag::Form | Tag::Textarea => return None,
+            Tag::Input => {
+                let kind = dom.attr(node, Attr::Type).unwrap_or_default();
+                label = label.or(match kind.to_ascii_lowercase().as_str() {
+                    "checkbox" | "radio" if dom.has_attr(node, Attr::Checked) => Some("[x]"),
+                    "checkbox" | "radio" => Some("[ ]"),
+                    _ => None,
+                });
+            }
+            Tag::Img => label = label.or(dom.attr(node, Attr::Alt)),
+            Tag::A => {}
+            _ => label = label.or(dom.attr(node, Attr::AriaLabel)).or(dom.attr(node, Attr::Title)),
+        }
+    }
+    label.map(str::trim).filter(|label| !label.is_empty() && label.len() <= MAX_LABEL_BYTES)
 }
 
 /// How each column is aligned, by the first cell in it that says so.
@@ -150,6 +188,6 @@ fn alignment(dom: &Dom, cell: NodeId) -> Align {
 fn numbered_listing(dom: &Dom, table: NodeId) -> Option<NodeId> {
     let mut blocks = dom.descendants(table).filter(|&node| dom.tag(node) == Tag::Pre);
     let (first, second) = (blocks.next()?, blocks.next()?);
-    let gutter = dom.ancestors(first).take(3).chain([first]).any(|node| code::is_gutter(dom, node));
+    let gutter = dom.ancestors(first).take(3).chain([first]).any(|node| code_lines::is_gutter(dom, node));
     (gutter && blocks.next().is_none()).then_some(second)
 }

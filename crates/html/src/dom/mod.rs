@@ -319,6 +319,11 @@ impl Dom {
         self.attributes.iter().any(|slot| slot.name == name as u32)
     }
 
+    /// Whether the value of any attribute contains this text; one search over all of them.
+    pub fn is_in_attributes(&self, part: &str) -> bool {
+        memchr::memmem::find(self.attribute_text.as_bytes(), part.as_bytes()).is_some()
+    }
+
     /// The value of any attribute by its name in lower case; slower than [`Dom::attr`].
     pub fn attr_named(&self, id: NodeId, name: &str) -> Option<&str> {
         self.attrs(id).find(|&(known, _)| known == name).map(|(_, value)| value)
