@@ -1,4 +1,4 @@
-//! Formulas as pages hold them: TeX in scripts, in MathML annotations, and in elements that a script would
+//! Formulas as pages hold them: TeX in scripts, in `MathML` annotations, and in elements that a script would
 //! render.
 //!
 //! Says which nodes are a formula and what its TeX is; the markdown writer asks for each element that may be
@@ -122,7 +122,7 @@ pub(crate) fn from_element(dom: &Dom, id: NodeId) -> Option<Formula> {
     };
     let mut formula = Formula::new(tex, display)?;
     if let Some(number) = number.filter(|_| display && !formula.tex.contains("\\tag")) {
-        formula.tex.push_str(&format!(" \\tag{{{number}}}"));
+        formula.tex.extend([" \\tag{", &number, "}"]);
     }
     Some(formula)
 }
@@ -145,8 +145,8 @@ fn text_of(dom: &Dom, id: NodeId) -> Option<(String, Option<String>)> {
             Tag::P => {}
             _ if has_class(dom, at, "eqno") => {
                 // A permalink stands inside the number: its sign is no part of it.
-                let texts = dom.descendants(at).take(8).map(|node| dom.text(node).trim());
-                let digits = texts.skip_while(|text| text.is_empty()).next().unwrap_or_default();
+                let mut texts = dom.descendants(at).take(8).map(|node| dom.text(node).trim());
+                let digits = texts.find(|text| !text.is_empty()).unwrap_or_default();
                 let digits = digits.trim_matches(['(', ')']);
                 let plain = !digits.is_empty()
                     && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-'".contains(&byte));

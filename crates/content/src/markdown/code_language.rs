@@ -30,12 +30,12 @@ pub(super) fn language(dom: &Dom, id: NodeId) -> Option<&str> {
     let own = inner.chain([id]).find_map(|node| named(dom, node, true));
     // A listing with line numbers is a table: its rows and cells are no wrappers.
     let in_table = |tag| matches!(tag, Tag::Td | Tag::Tr | Tag::Tbody | Tag::Table);
-    let wrappers = dom
+    let mut wrappers = dom
         .ancestors(id)
         .filter(|&node| !in_table(dom.tag(node)))
         .take(MAX_WRAPPERS)
         .filter(|&node| matches!(dom.tag(node), Tag::Div | Tag::Figure | Tag::Other | Tag::Pre));
-    own.or_else(|| wrappers.filter_map(|node| named(dom, node, false)).next())
+    own.or_else(|| wrappers.find_map(|node| named(dom, node, false)))
 }
 
 fn named(dom: &Dom, id: NodeId, own: bool) -> Option<&str> {

@@ -97,11 +97,7 @@ pub(super) fn preformatted(dom: &Dom, keep: &NodeSet, id: NodeId) -> String {
         text.close(at.0);
         let past = dom.subtree_end(at);
         match dom.tag(at) {
-            Tag::Text => {
-                if keep.contains(at) {
-                    text.push_text(dom.text(at));
-                }
-            }
+            Tag::Text if keep.contains(at) => text.push_text(dom.text(at)),
             Tag::Br => text.push_break(),
             Tag::Script | Tag::Style | Tag::Button | Tag::Svg => {
                 at = past;

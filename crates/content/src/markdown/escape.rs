@@ -6,6 +6,7 @@ use super::inline::TextPosition;
 use std::fmt::Write;
 
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "four independent facts about the place of a text")]
 pub(super) struct EscapeContext {
     pub place: TextPosition,
     pub in_link: bool,
@@ -98,14 +99,13 @@ fn line_start_mark(bytes: &[u8], place: TextPosition) -> Option<usize> {
             let run = bytes.iter().take_while(|&&byte| byte == b'#').count();
             (run <= 6 && ends(run)).then_some(0)
         }
-        b'>' => Some(0),
+        // Some readers see a definition even without a space after the colon.
+        b'>' | b':' => Some(0),
         b'+' | b'*' => ends(1).then_some(0),
         b'-' | b'=' | b'|' => {
             let rule = bytes.iter().all(|byte| b"-=|: ".contains(byte));
             (rule || (first == b'-' && ends(1))).then_some(0)
         }
-        // Some readers see a definition even without a space after the sign.
-        b':' => Some(0),
         b'[' => {
             let task = place == TextPosition::Item
                 && bytes.get(2) == Some(&b']')

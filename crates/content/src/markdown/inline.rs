@@ -237,8 +237,8 @@ impl Inline {
         }
     }
 
-    /// Whether this formula is the last thing gathered: some pages hold the same one twice, as MathML and as
-    /// a picture.
+    /// Whether this formula is the last thing gathered: some pages hold the same one twice, as
+    /// `MathML` and as a picture.
     pub fn ends_with_formula(&self, formula: &Formula) -> bool {
         matches!(self.pieces.last(), Some(&InlinePiece::Raw { start, end, .. })
             if self.text[start..end].trim_matches('$') == formula.tex)
