@@ -37,13 +37,14 @@ impl Written {
                 Event::End(TagEnd::TableCell) => {
                     written.cells.insert(std::mem::take(&mut part));
                 }
-                Event::Text(text) | Event::Code(text) => match &mut code {
-                    Some(code) => code.push_str(&text),
-                    None => {
+                Event::Text(text) | Event::Code(text) => {
+                    if let Some(code) = &mut code {
+                        code.push_str(&text);
+                    } else {
                         letters_in(&text, &mut part);
                         letters_in(&text, &mut written.text);
                     }
-                },
+                }
                 _ => {}
             }
         }
