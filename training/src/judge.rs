@@ -5,8 +5,8 @@ use crate::table::Table;
 use content::select::choose_blocks;
 use std::collections::{BTreeMap, HashMap};
 
-/// Word F1 as the scorer counts it: bags of words, each gold word matched once.
-pub fn f1(page: &Page, kept: &[bool]) -> f64 {
+/// Word F1 of the kept blocks, as the scorer counts it: bags of words, each gold word matched once.
+fn f1(page: &Page, kept: &[bool]) -> f64 {
     let mut left: HashMap<u32, i32> = HashMap::new();
     for &word in &page.gold {
         *left.entry(word).or_default() += 1;
@@ -31,25 +31,21 @@ pub fn f1(page: &Page, kept: &[bool]) -> f64 {
     2.0 * matched as f64 / (tokens + page.gold.len()) as f64
 }
 
-pub fn page_scores(table: &Table, chances: &[f32]) -> Vec<f64> {
-    table
-        .pages
-        .iter()
-        .enumerate()
-        .map(|(number, page)| {
+/// Prints word F1 over the text of the kept blocks, for each set and each kind of page with marked text.
+pub fn print(title: &str, sets: usize, table: &Table, chances: &[f32]) {
+    for set in 0..sets {
+        let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for (number, page) in
+            table.pages.iter().enumerate().filter(|(_, page)| page.set == set && page.has_gold)
+        {
             let chances = &chances[table.starts[number]..table.starts[number + 1]];
-            f1(page, &choose_blocks(&page.outline, chances).0)
-        })
-        .collect()
-}
-
-pub fn print(title: &str, pages: &[Page], scores: &[f64]) {
-    let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for (page, score) in pages.iter().zip(scores) {
-        kinds.entry(&page.kind).or_default().push(*score);
+            let kept = choose_blocks(&table.surveys[number], chances).0;
+            kinds.entry(&page.kind).or_default().push(f1(page, &kept));
+        }
+        let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len().max(1) as f64;
+        let parts: Vec<String> =
+            kinds.iter().map(|(kind, scores)| format!("{kind} {:.3}", mean(scores))).collect();
+        let all: Vec<f64> = kinds.into_values().flatten().collect();
+        println!("{title:16} set {set}  {:.4}  {}", mean(&all), parts.join("  "));
     }
-    let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len().max(1) as f64;
-    let parts: Vec<String> =
-        kinds.iter().map(|(kind, scores)| format!("{kind} {:.3}", mean(scores))).collect();
-    println!("{title:16} {:.4}  {}", mean(scores), parts.join("  "));
 }

@@ -126,6 +126,12 @@ fn votes(page: &Page) -> Votes {
     let mut classes: BTreeMap<u32, (f32, f32)> = BTreeMap::new();
     let (mut gold_before, mut words_before) = (vec![0.0f32], vec![0.0f32]);
     for (at, block) in outline.blocks.iter().enumerate() {
+        // A block without a label has no vote.
+        if page.weights[at] <= 0.0 {
+            gold_before.push(gold_before[at]);
+            words_before.push(words_before[at]);
+            continue;
+        }
         let share = page.matched[at] as f32 / page.tokens[at].max(1) as f32;
         let hashes = &outline.hashes[block.first_hash as usize..block.end_hash as usize];
         for &hash in hashes {

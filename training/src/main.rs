@@ -1,9 +1,15 @@
 //! Trains the content model from annotated pages, and judges it by cross-validation.
 //!
-//!     gannet-training model PAGES.jsonl MODEL [--quick]                    the model file, from all pages
-//!     gannet-training validate PAGES.jsonl [--nested] [--answers FILE]     F1 per page kind by five folds
+//!     gannet-training model MODEL PAGES.jsonl… [--quick] [--table] the model file, from all pages
+//!     gannet-training judge MODEL PAGES.jsonl… [--answers FILE]   figures of a model file: honest for pages that
+//!                                                                 it was not trained on
+//!     gannet-training validate PAGES.jsonl… [--nested] [--answers FILE] [--chances FILE]
+//!                                                                 figures of each file by five folds
 //!
 //! `--quick` grows a tenth of the trees: every step of the way, to see that it works, and no model to use.
+//! `--table` then prints figures by five folds that share the model's first pass: sooner than `validate`.
+//! `--answers` writes the markdown of each page for another scorer. `--chances` keeps the judgements in a file and
+//! takes them from there when it exists, so that a change to the choice alone is judged without training.
 //! Reads and writes only the files named on the command line.
 
 mod align;
@@ -13,30 +19,63 @@ mod exact;
 mod export;
 mod judge;
 mod lexicons;
+mod official;
 mod pages;
 mod table;
 
 use boost::Recipe;
-use content::select::{self, context::MAX_CLEARLY_OUT_PROBABILITY, model, outline::Outline};
-use content::{Limits, PageSource};
+use content::select::{context::MAX_CLEARLY_OUT_PROBABILITY, model};
 use lexicons::Ballot;
+use official::Judge;
 use pages::FOLDS;
-use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 use table::Table;
 
+const USAGE: &str = "usage: gannet-training model MODEL PAGES.jsonl… [--quick] [--table] | \
+    judge MODEL PAGES.jsonl… [--answers FILE] | validate PAGES.jsonl… [--nested] [--answers FILE] [--chances FILE]";
+
+/// What was asked for on the command line.
+#[derive(Default)]
+struct Options {
+    files: Vec<PathBuf>,
+    quick: bool,
+    table: bool,
+    nested: bool,
+    answers: Option<PathBuf>,
+    chances: Option<PathBuf>,
+}
+
+impl Options {
+    fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut options = Self::default();
+        while let Some(argument) = arguments.next() {
+            let mut file = || arguments.next().map(PathBuf::from).ok_or(format!("{argument} needs a file"));
+            match argument.as_str() {
+                "--quick" => options.quick = true,
+                "--table" => options.table = true,
+                "--nested" => options.nested = true,
+                "--answers" => options.answers = Some(file()?),
+                "--chances" => options.chances = Some(file()?),
+                other if other.starts_with("--") => return Err(USAGE.to_owned()),
+                _ => options.files.push(PathBuf::from(argument)),
+            }
+        }
+        Ok(options)
+    }
+}
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let outcome = match arguments[..] {
-        ["model", pages, out] => build_model(Path::new(pages), Path::new(out), 1),
-        ["model", pages, out, "--quick"] => build_model(Path::new(pages), Path::new(out), 10),
-        ["validate", pages, ref options @ ..] => validate(Path::new(pages), options),
-        _ => Err("usage: gannet-training model PAGES.jsonl MODEL [--quick] | validate PAGES.jsonl [--nested] [--answers FILE]".to_owned()),
-    };
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let outcome =
+        Options::parse(arguments).and_then(|options| match (command.as_str(), &options.files[..]) {
+            ("model", [out, files @ ..]) if !files.is_empty() => build_model(files, out, &options),
+            ("judge", [model, files @ ..]) if !files.is_empty() => judge_model(model, files, &options),
+            ("validate", [_, ..]) => validate(&options),
+            _ => Err(USAGE.to_owned()),
+        });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
@@ -44,10 +83,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn open(path: &Path) -> Result<BufReader<File>, String> {
-    File::open(path).map(BufReader::new).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn first_recipe() -> Recipe {
@@ -67,12 +102,13 @@ fn second_recipe() -> Recipe {
     Recipe { trees: 300, rate: 0.05, seed: 2, ..first_recipe() }
 }
 
-/// Trains on all pages and writes the model file, with one in so many of the trees.
-fn build_model(pages: &Path, out: &Path, one_in: usize) -> Result<(), String> {
+/// Trains on all pages and writes the model file.
+fn build_model(files: &[PathBuf], out: &Path, options: &Options) -> Result<(), String> {
     let started = Instant::now();
+    let one_in = if options.quick { 10 } else { 1 };
     let fewer = |recipe: Recipe| Recipe { trees: recipe.trees / one_in, ..recipe };
     let (first_recipe, second_recipe) = (fewer(first_recipe()), fewer(second_recipe()));
-    let pages = pages::read_pages(open(pages)?)?;
+    let pages = pages::read_pages(files)?;
     let ballot = Ballot::from_pages(&pages);
     let mut table = Table::from_pages(&pages);
     let tables = table.read_for(&ballot, None);
@@ -92,7 +128,17 @@ fn build_model(pages: &Path, out: &Path, one_in: usize) -> Result<(), String> {
     let file =
         export::parts(&table.names, first_width, tables, [(&first, columns), (&second, columns)]).to_bytes();
     eprintln!("{} bytes, {:.0} s", file.len(), started.elapsed().as_secs_f64());
-    std::fs::write(out, file).map_err(|error| format!("{}: {error}", out.display()))
+    std::fs::write(out, file).map_err(|error| format!("{}: {error}", out.display()))?;
+    if !options.table {
+        return Ok(());
+    }
+    let mut second = chances.clone();
+    for fold in 0..FOLDS {
+        let forest = table.fit(&still_open(table.rows(|found| found != fold), &chances), &second_recipe);
+        table.judge(&forest, &still_open(table.rows(|found| found == fold), &chances), &mut second);
+        eprintln!("second pass, fold {fold}: {:.0} s", started.elapsed().as_secs_f64());
+    }
+    report(files, options, &table, &chances, &second)
 }
 
 /// The rows that the first pass leaves to the second.
@@ -102,13 +148,13 @@ fn still_open(rows: Vec<u32>, chances: &[f32]) -> Vec<u32> {
 
 /// Cross-validation. The plain kind trains the second pass of a fold on first-pass judgements by models that saw
 /// that fold; `--nested` makes them anew for each fold, from the fold's own training pages alone.
-fn validate(path: &Path, options: &[&str]) -> Result<(), String> {
+fn cross_validate(options: &Options) -> Result<(), String> {
     let started = Instant::now();
-    let pages = pages::read_pages(open(path)?)?;
+    let pages = pages::read_pages(&options.files)?;
     let ballot = Ballot::from_pages(&pages);
     let mut table = Table::from_pages(&pages);
     eprintln!("{} rows, {:.0} s", table.labels.len(), started.elapsed().as_secs_f64());
-    let nested = options.contains(&"--nested");
+    let nested = options.nested;
     let mut first = vec![0.0f32; table.labels.len()];
     let mut second = first.clone();
     if !nested {
@@ -142,44 +188,44 @@ fn validate(path: &Path, options: &[&str]) -> Result<(), String> {
         table.judge(&forest, &open(table.rows(|found| found == fold)), &mut second);
         eprintln!("second pass, fold {fold}: {:.0} s", started.elapsed().as_secs_f64());
     }
-    judge::print("blocks, perfect", &pages, &judge::page_scores(&table, &table.labels));
-    judge::print("first pass", &pages, &judge::page_scores(&table, &first));
-    judge::print("second pass", &pages, &judge::page_scores(&table, &second));
-    let starts = table.starts.clone();
-    match options.iter().position(|option| *option == "--answers") {
-        Some(at) => {
-            let answers = Path::new(options.get(at + 1).ok_or("--answers needs a file")?);
-            write_answers(path, answers, &second, &starts)
-        }
-        None => Ok(()),
-    }
+    report(&options.files, options, &table, &first, &second)
 }
 
-/// Writes each page as the product would, chosen by the model that did not see it: rows `{"id","markdown"}` for a scorer.
-fn write_answers(pages: &Path, answers: &Path, chances: &[f32], starts: &[usize]) -> Result<(), String> {
-    let fail = |error: std::io::Error| format!("{}: {error}", answers.display());
-    let mut out = BufWriter::new(File::create(answers).map_err(fail)?);
-    let rows = open(pages)?.lines().filter(|line| line.as_ref().is_ok_and(|line| !line.trim().is_empty()));
-    let mut widened = 0;
-    for (number, line) in rows.enumerate() {
-        let line = line.map_err(|error| error.to_string())?;
-        let row: pages::Annotated = serde_json::from_str(&line).map_err(|error| error.to_string())?;
-        let source = PageSource {
-            bytes: row.html.as_bytes(),
-            content_type: Some("text/html; charset=utf-8"),
-            ..PageSource::default()
-        };
-        let page = content::Page::parse(&source, &Limits::default());
-        let outline = Outline::from_dom(page.dom());
-        let chances = &chances[starts[number]..starts[number + 1]];
-        if chances.len() != outline.blocks.len() {
-            return Err(format!("page {} was read differently the second time", row.id));
-        }
-        let selection = select::choose(page.dom(), &outline, chances);
-        widened += usize::from(selection.widened);
-        let answer = serde_json::json!({"id": row.id, "markdown": page.markdown(&selection, true)});
-        writeln!(out, "{answer}").map_err(fail)?;
+/// Prints the figures of both passes, and keeps the judgements where that was asked for.
+fn report(
+    files: &[PathBuf],
+    options: &Options,
+    table: &Table,
+    first: &[f32],
+    second: &[f32],
+) -> Result<(), String> {
+    judge::print("blocks, perfect", files.len(), table, &table.labels);
+    judge::print("first pass", files.len(), table, first);
+    judge::print("second pass", files.len(), table, second);
+    let by_page: Vec<Vec<f32>> =
+        table.starts.windows(2).map(|range| second[range[0]..range[1]].to_vec()).collect();
+    if let Some(file) = &options.chances {
+        let text = serde_json::to_string(&by_page).map_err(|error| error.to_string())?;
+        std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     }
-    println!("the guard widened {widened} pages");
-    out.flush().map_err(fail)
+    official::judge(files, Judge::Chances(&by_page), options.answers.as_deref())
+}
+
+/// Judges each page by models that did not see its site, and prints the figures of each file.
+fn validate(options: &Options) -> Result<(), String> {
+    let Some(file) = options.chances.as_deref().filter(|file| file.exists()) else {
+        return cross_validate(options);
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let chances: Vec<Vec<f32>> =
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+    official::judge(&options.files, Judge::Chances(&chances), options.answers.as_deref())
+}
+
+/// Prints the figures of a model file over the pages of each file.
+fn judge_model(model: &Path, files: &[PathBuf], options: &Options) -> Result<(), String> {
+    let file = std::fs::read(model).map_err(|error| format!("{}: {error}", model.display()))?;
+    let parsed = model::Model::parse(&file, content::select::columns().1)
+        .map_err(|error| format!("{}: {error:?}", model.display()))?;
+    official::judge(files, Judge::Model(&parsed), options.answers.as_deref())
 }

@@ -13,7 +13,7 @@ use content::select::survey::Survey;
 /// See the module. Row `i` of every column is block `i`, pages one after the other.
 pub struct Table<'a> {
     pub pages: &'a [Page],
-    surveys: Vec<Survey<'a>>,
+    pub surveys: Vec<Survey<'a>>,
     /// The columns at hand: those of the blocks, then of the lexicon, then of the context.
     pub columns: Columns,
     pub names: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Table<'a> {
 
 impl<'a> Table<'a> {
     pub fn from_pages(pages: &'a [Page]) -> Self {
-        let surveys: Vec<_> = pages.iter().map(|page| Survey::new(&page.outline, &page.title)).collect();
+        let surveys: Vec<_> = pages.iter().map(|page| Survey::new(&page.outline, &page.declared)).collect();
         let mut starts = vec![0];
         for page in pages {
             starts.push(starts[starts.len() - 1] + page.tokens.len());
@@ -37,11 +37,12 @@ impl<'a> Table<'a> {
         for (number, page) in (0u32..).zip(pages) {
             for (&tokens, &matched) in page.tokens.iter().zip(&page.matched) {
                 labels.push(matched as f32 / tokens.max(1) as f32);
-                weights.push(weight(tokens, page.gold_tokens));
                 page_of.push(number);
             }
+            weights.extend_from_slice(&page.weights);
         }
-        let mean = weights.iter().sum::<f32>() / weights.len() as f32;
+        let labelled = weights.iter().filter(|weight| **weight > 0.0).count();
+        let mean = (weights.iter().sum::<f32>() / labelled.max(1) as f32).max(f32::MIN_POSITIVE);
         for weight in &mut weights {
             *weight /= mean;
         }
@@ -99,10 +100,12 @@ impl<'a> Table<'a> {
             .collect()
     }
 
+    /// Learns from those of the rows that have a label.
     pub fn fit(&self, rows: &[u32], recipe: &Recipe) -> Forest {
+        let rows: Vec<u32> = rows.iter().copied().filter(|&row| self.weights[row as usize] > 0.0).collect();
         let lesson = Lesson {
             columns: &self.columns,
-            rows,
+            rows: &rows,
             labels: &self.labels,
             weights: &self.weights,
             pages: &self.page_of,
@@ -116,13 +119,6 @@ impl<'a> Table<'a> {
             chances[*row as usize] = chance;
         }
     }
-}
-
-/// What a block's error costs its page: its words against the words of the gold text, damped, so that neither
-/// short blocks nor pages with long texts drop out of sight.
-fn weight(tokens: u32, gold: u32) -> f32 {
-    let gold = (gold as f32).max(50.0);
-    (tokens.max(1) as f32 / gold).sqrt().min(0.7)
 }
 
 /// Makes one set of columns for every block.

@@ -59,7 +59,7 @@ fn pages() -> String {
 fn train(pages: &Path, threads: &str) -> Vec<u8> {
     let model = pages.with_extension(format!("{threads}.bin"));
     let outcome = Command::new(env!("CARGO_BIN_EXE_gannet-training"))
-        .args(["model", &pages.to_string_lossy(), &model.to_string_lossy(), "--quick"])
+        .args(["model", &model.to_string_lossy(), &pages.to_string_lossy(), "--quick"])
         .env("TRAINING_THREADS", threads)
         .output()
         .unwrap();

@@ -4,7 +4,8 @@
 //! probabilities of the first pass alone and, like [`super::features`], serves training and inference alike.
 
 use super::feature_row::{FeatureRow, ratio};
-use super::survey::{Survey, over};
+use super::sums::over;
+use super::survey::Survey;
 
 /// Containers examined above a block, including its own.
 const LEVELS: usize = 4;

@@ -6,7 +6,8 @@
 use super::feature_row::{FeatureRow, ratio};
 use super::marks::Marks;
 use super::outline::{Block, Element};
-use super::survey::{Survey, over};
+use super::sums::over;
+use super::survey::Survey;
 use super::tag_class::{closing, tag_class};
 use html::dom::Tag;
 
@@ -55,7 +56,7 @@ pub fn describe_page(survey: &Survey, row: &mut impl FeatureRow) {
     }
     row.put("page_group_items", items);
     row.put("page_group_share", item_share);
-    row.put("page_title_words", survey.title.words as f32);
+    row.put("page_title_words", survey.declared.title.words as f32);
 }
 
 /// Appends the row of one block, without the columns of its page.
@@ -78,7 +79,7 @@ fn describe_text(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     row.put("separators", tally.separators.min(20) as f32);
     row.put("closing", f32::from(closing(tally.last)));
     let hashes = &survey.outline.hashes[block.first_hash as usize..block.end_hash as usize];
-    row.put("title_share", survey.title.share(hashes));
+    row.put("title_share", survey.declared.title.share(hashes));
     let copies = survey.copies[at];
     row.put("copies", copies.total.min(20) as f32);
     row.put("copies_before", copies.before.min(20) as f32);

@@ -1,54 +1,40 @@
-//! Keeps together what belongs together: the rest of a table that is mostly kept, code, tables and captions
-//! between kept texts, a paragraph among kept ones, the title above the text.
+//! Keeps together what belongs together: the rest of a table or list that is mostly kept, code, tables and
+//! captions between kept texts, a paragraph among kept ones, the last posts of a thread, the list below a
+//! kept heading, the price of a product, the title above the text.
 //!
-//! The model classifies block by block and may drop a single line of an example. This only adds blocks.
+//! The model classifies block by block and may drop a single line of an example. Blocks are added here;
+//! dropped are only navigation beside content, headings of nothing, and rows of which little is left.
 
 use super::marks::Marks;
 use super::outline::{Block, Outline};
-use html::dom::{NodeId, Tag};
+use super::page_title::find_title;
+use super::price::keep_price;
+use super::same_template::keep_alike;
+use super::sections::{drop_navigation, keep_announced, keep_only_list};
+use super::survey::Survey;
+use super::whole_lists::{complete_data_tables, complete_lists, complete_rows, table_of};
+use html::dom::Tag;
 
-/// Ancestors of a row searched for its table.
-const MAX_TABLE_STEPS: usize = 4;
-/// Ancestors of a title's text searched for the heading, and blocks allowed between a title and its text.
-const MAX_TITLE_STEPS: usize = 4;
+/// Blocks allowed between a title and its text.
 const MAX_TITLE_DISTANCE: usize = 40;
-/// Parts of a page around its main content.
-const NOT_MAIN_CONTENT: u32 =
-    Marks::NAV | Marks::FOOTER | Marks::ASIDE | Marks::DIALOG | Marks::HIDDEN | Marks::UNSHOWN;
 
 /// Adds the blocks to `kept` that belong to kept ones.
-pub fn keep_together(outline: &Outline, kept: &mut [bool]) {
-    complete_tables(outline, kept);
+pub fn keep_together(survey: &Survey, chances: &[f32], kept: &mut [bool]) {
+    let outline = survey.outline;
+    let title = find_title(survey);
+    drop_navigation(outline, kept);
+    keep_alike(survey, chances, kept);
+    complete_rows(outline, kept);
+    complete_data_tables(outline, kept);
+    complete_lists(outline, kept);
     join_sibling_paragraphs(outline, kept);
     fill_gaps(outline, kept);
-    if let Some(title) = outline.blocks.iter().position(|block| is_title(outline, block)) {
+    keep_announced(survey, chances, title, kept);
+    if let Some(title) = title {
+        keep_only_list(outline, title, kept);
         kept[title] |= kept.iter().skip(title).take(MAX_TITLE_DISTANCE).any(|kept| *kept);
     }
-}
-
-/// The table that a block is a row or the caption of.
-fn table_of(outline: &Outline, block: &Block) -> Option<NodeId> {
-    let part = block.marks.has(Marks::TABLE)
-        && matches!(outline.elements[block.owner as usize].tag, Tag::Tr | Tag::Caption);
-    let table = || outline.chain(block.owner).take(MAX_TABLE_STEPS).find(|element| element.tag == Tag::Table);
-    part.then(table).flatten().map(|table| table.node)
-}
-
-/// A table that is mostly kept is kept whole.
-fn complete_tables(outline: &Outline, kept: &mut [bool]) {
-    let mut start = 0;
-    while start < kept.len() {
-        let mut end = start + 1;
-        if let Some(table) = table_of(outline, &outline.blocks[start]) {
-            while end < kept.len() && table_of(outline, &outline.blocks[end]) == Some(table) {
-                end += 1;
-            }
-            if is_mostly_kept(&outline.blocks[start..end], &kept[start..end]) {
-                kept[start..end].fill(true);
-            }
-        }
-        start = end;
-    }
+    keep_price(survey, kept);
 }
 
 /// Keeps prose whose sibling paragraphs are nearly all kept.
@@ -69,7 +55,7 @@ fn join_sibling_paragraphs(outline: &Outline, kept: &mut [bool]) {
         let tally = &block.tally;
         let prose = 2 * tally.long_sentence_words >= tally.words && 4 * tally.link_words < tally.words;
         if prose
-            && !block.marks.has(NOT_MAIN_CONTENT | Marks::FORM)
+            && !block.marks.has(Marks::NOT_MAIN_CONTENT | Marks::FORM)
             && let Some(parent) = parent_of(block)
         {
             let (all, held) = words[parent];
@@ -82,7 +68,7 @@ fn join_sibling_paragraphs(outline: &Outline, kept: &mut [bool]) {
 fn fill_gaps(outline: &Outline, kept: &mut [bool]) {
     let goes_along = |block: &Block| {
         (block.marks.has(Marks::CODE | Marks::FIGURE) || table_of(outline, block).is_some())
-            && !block.marks.has(NOT_MAIN_CONTENT | Marks::FORM)
+            && !block.marks.has(Marks::NOT_MAIN_CONTENT | Marks::FORM)
             && 2 * block.tally.link_words <= block.tally.words
     };
     // Where the stretch of blocks that may be filled begins; none while it does not follow a kept one.
@@ -99,32 +85,23 @@ fn fill_gaps(outline: &Outline, kept: &mut [bool]) {
     }
 }
 
-/// Whether a block is a main heading of the page: not in its navigation, and not the site's name with a link
-/// to the home page.
-fn is_title(outline: &Outline, block: &Block) -> bool {
-    let own = block.marks.has(Marks::MAIN | Marks::ARTICLE) || block.tally.link_words * 2 < block.tally.words;
-    block.marks.has(Marks::HEADING)
-        && !block.marks.has(NOT_MAIN_CONTENT)
-        && own
-        && outline.chain(block.lead).take(MAX_TITLE_STEPS).any(|element| element.tag == Tag::H1)
-}
-
-fn is_mostly_kept(blocks: &[Block], kept: &[bool]) -> bool {
-    let words = |block: &Block| u64::from(block.tally.words);
-    let all: u64 = blocks.iter().map(words).sum();
-    let held: u64 = blocks.iter().zip(kept).filter(|(_, kept)| **kept).map(|(block, _)| words(block)).sum();
-    2 * held > all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::select::declared::Declared;
     use html::dom::{Dom, Limits};
 
-    fn mended(html: &str, mut kept: Vec<bool>) -> Vec<bool> {
-        let outline = Outline::from_dom(&Dom::parse(html, &Limits::default()));
+    /// What is kept of a page when the model keeps `kept`, sure of that and unsure of nothing else.
+    fn mended(html: &str, kept: Vec<bool>) -> Vec<bool> {
+        let chances: Vec<f32> = kept.iter().map(|kept| if *kept { 0.9 } else { 0.01 }).collect();
+        mended_by(html, &chances, kept)
+    }
+
+    fn mended_by(html: &str, chances: &[f32], mut kept: Vec<bool>) -> Vec<bool> {
+        let dom = Dom::parse(html, &Limits::default());
+        let (outline, declared) = (Outline::from_dom(&dom), Declared::from_dom(&dom));
         assert_eq!(outline.blocks.len(), kept.len());
-        keep_together(&outline, &mut kept);
+        keep_together(&Survey::new(&outline, &declared), chances, &mut kept);
         kept
     }
 
@@ -183,6 +160,117 @@ mod tests {
         assert_eq!(
             mended(html, vec![true, false, true, true, false, false]),
             [true, true, true, true, false, false]
+        );
+    }
+
+    #[test]
+    fn the_last_posts_of_a_thread_are_kept_with_the_first() {
+        let post = |number: usize| {
+            format!(
+                "<div class=post><div class=by>By Ann, number {number}</div><div class=text><p>The birds dive \
+                 from thirty metres into the sea, as was said in {number}.</p></div><a href=r>Reply</a></div>"
+            )
+        };
+        let html: String = (0..20).map(post).collect();
+        let (kept, chances): (Vec<bool>, Vec<f32>) = (0..60)
+            .map(|block| match block % 3 {
+                2 => (false, 0.02),
+                _ if block < 30 => (true, 0.8),
+                _ => (false, 0.2),
+            })
+            .unzip();
+        let expected: Vec<bool> = (0..60).map(|block| block % 3 != 2).collect();
+        assert_eq!(mended_by(&html, &chances, kept), expected, "every post, no button");
+        let none = vec![false; 60];
+        assert_eq!(mended_by(&html, &chances, none.clone()), none, "nothing kept, nothing added");
+    }
+
+    #[test]
+    fn cells_with_boxes_and_pictures_are_kept_with_their_row() {
+        let row = |name: &str| {
+            format!(
+                "<tr><td><img src=i></td><td><div><a href=t>{name}</a> by Ann</div></td><td><div>12</div></td>\
+                 <td><p>34 views</p></td></tr>"
+            )
+        };
+        let html = format!("<table>{}{}{}</table>", row("Ringing gannets"), row("On puffins"), row("Nests"));
+        let mut kept = vec![false; 9];
+        (kept[0], kept[3], kept[6]) = (true, true, true);
+        assert_eq!(mended(&html, kept), [true; 9], "a table mostly kept");
+        let mut kept = vec![false; 9];
+        kept[0] = true;
+        let mut expected = vec![false; 9];
+        expected[..3].fill(true);
+        assert_eq!(mended(&html, kept), expected, "a row mostly kept");
+        let mut kept = vec![false; 9];
+        kept[1] = true;
+        assert_eq!(mended(&html, kept), [false; 9], "a number without its row is wrong data");
+    }
+
+    #[test]
+    fn a_term_is_kept_with_its_definition() {
+        let html = "<dl><dt>dive(depth, speed=None)<a href=s>[source]</a></dt><dd><p>Dives to a depth in metres, and returns \
+                    the number of fish.</p><dl><dt>depth</dt><dt>speed</dt><dd>Metres and metres per second, in floats.</dd></dl>\
+                    </dd><dt>Other</dt><dd>x</dd></dl>";
+        let kept = vec![false, true, false, false, true, false, false];
+        assert_eq!(mended(html, kept), [true; 7], "a list mostly kept");
+        let kept = vec![false, false, false, false, true, false, false];
+        assert_eq!(
+            mended(html, kept),
+            [true, false, true, true, true, false, false],
+            "terms of what is kept"
+        );
+    }
+
+    #[test]
+    fn a_list_of_links_that_is_all_there_is_under_the_title_is_content() {
+        let list = "<ul><li><a href=1>1. Of birds</a></li><li><a href=2>2. Of nests</a></li></ul>";
+        let html = format!(
+            "<nav>{list}</nav><main><article><h1>The law of seabirds</h1><nav>{list}</nav></article></main>"
+        );
+        let expected = [false, false, true, true, true];
+        assert_eq!(mended(&html, vec![false; 5]), expected, "the list in the article, not the menu");
+        let html =
+            html.replace("</nav></article>", "</nav><p>It is short and has no chapters.</p></article>");
+        let expected = [false, false, true, false, false, true];
+        assert_eq!(
+            mended(&html, vec![false, false, false, false, false, true]),
+            expected,
+            "beside text it is a table of contents"
+        );
+    }
+
+    #[test]
+    fn a_heading_is_kept_with_its_list_or_not_at_all() {
+        let html = "<h1>Dive</h1><p>To dive is to go below the water head first.</p><h2>See also</h2><ul>\
+                    <li><a href=a>Swim</a></li><li><a href=b>Float</a></li></ul><h2>More stories</h2><ul>\
+                    <li><a href=c>Ten boats</a></li></ul>";
+        let kept = vec![true, true, true, false, false, true, false];
+        let chances = [0.9, 0.9, 0.7, 0.4, 0.3, 0.6, 0.02];
+        assert_eq!(mended_by(html, &chances, kept), [true, true, true, true, true, false, false]);
+    }
+
+    #[test]
+    fn the_menu_of_a_short_page_is_dropped() {
+        let menu = "<nav id=sidebar><ol><li><a href=1>Foreword</a></li><li><a href=2>Getting started</a></li></ol></nav>";
+        let text = "<main><h1>Getting started</h1><p>In this chapter we install it and write a first program, \
+                    which says hello and then ends without a word of thanks.</p></main>";
+        assert_eq!(mended(&format!("{menu}{text}"), vec![true; 4]), [false, false, true, true]);
+        assert_eq!(mended(menu, vec![true; 2]), [true; 2], "all there is");
+    }
+
+    #[test]
+    fn the_price_of_a_product_is_kept() {
+        let product = "<script type=application/ld+json>{\"@type\":\"Product\"}</script><h1>Boots</h1>\
+                       <div class=card-price><div class=old-price>120 BYN</div><div>99.50 BYN</div></div><p>Boots for the sea.</p>";
+        let card = "<li><a href=x><b>Hat</b></a><span class=price>10 BYN</span></li>";
+        let html = format!("{product}<ul>{}</ul>", card.repeat(3));
+        let expected = [true, true, true, true, false, false, false];
+        assert_eq!(mended(&html, vec![false, false, false, true, false, false, false]), expected);
+        let article = html.replace("Product", "Article");
+        assert_eq!(
+            mended(&article, vec![false, false, false, true, false, false, false]),
+            [true, false, false, true, false, false, false]
         );
     }
 }

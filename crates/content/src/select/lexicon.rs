@@ -4,7 +4,8 @@
 //! text of a token was content. Tokens that are not in the tables have no effect.
 
 use super::feature_row::FeatureRow;
-use super::survey::{Survey, over};
+use super::sums::over;
+use super::survey::Survey;
 
 /// Texts of at most this many words are also looked up whole.
 pub const PHRASE_WORDS: usize = 8;

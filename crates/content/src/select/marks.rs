@@ -26,6 +26,10 @@ impl Marks {
     pub const HEADING: u32 = 1 << 16;
     pub const SELECT: u32 = 1 << 17;
 
+    /// Parts of a page around its main content.
+    pub const NOT_MAIN_CONTENT: u32 =
+        Self::NAV | Self::FOOTER | Self::ASIDE | Self::DIALOG | Self::HIDDEN | Self::UNSHOWN;
+
     /// The properties of an element by its tag and attributes.
     pub fn from_element(dom: &Dom, node: NodeId) -> u32 {
         let mut marks = by_tag(dom.tag(node));

@@ -10,6 +10,7 @@
 pub mod context;
 mod coverage_guard;
 pub mod decide;
+pub mod declared;
 pub mod feature_row;
 pub mod features;
 mod keep_together;
@@ -17,24 +18,32 @@ pub mod lexicon;
 pub mod marks;
 pub mod model;
 pub mod outline;
+mod page_title;
+mod pictures;
+mod price;
 mod repetition;
+mod same_template;
+mod sections;
 mod split_blocks;
+mod sums;
 pub mod survey;
 mod tag_class;
 pub mod title;
 mod tokens;
+mod whole_lists;
 pub mod words;
 
 use crate::word_set::WordSet;
 use context::ContextFeatures;
+use declared::Declared;
 use feature_row::{ColumnNames, TileLane};
 use html::NodeSet;
 use html::dom::{Dom, Limits, Tag};
 use model::{LANES, Model};
-use outline::{Attachment, Outline};
+use outline::Outline;
+use pictures::Pictures;
 use std::sync::OnceLock;
 use survey::Survey;
-use title::Title;
 
 /// Trained on the WCXB development pages (Murrough Foley, CC-BY-4.0); see `MODEL.md` in the same folder.
 static MODEL_FILE: &[u8] = include_bytes!("model-wcxb-dev.bin");
@@ -72,10 +81,10 @@ impl Selection {
 /// Selects the main content of a page.
 pub fn main_content(dom: &Dom, options: &SelectOptions) -> Selection {
     let outline = Outline::from_dom(dom);
-    let title = Title::from_dom(dom);
-    let survey = Survey::new(&outline, &title);
+    let declared = Declared::from_dom(dom);
+    let survey = Survey::new(&outline, &declared);
     let chances = classify(&survey, model());
-    let mut selection = choose(dom, &outline, &chances);
+    let mut selection = choose(dom, &survey, &chances);
     if let Some(allowed) = options.allowed {
         selection.keep.intersect(allowed);
     }
@@ -83,8 +92,9 @@ pub fn main_content(dom: &Dom, options: &SelectOptions) -> Selection {
 }
 
 /// Selects by the given probabilities of a page's blocks.
-pub fn choose(dom: &Dom, outline: &Outline, chances: &[f32]) -> Selection {
-    let (kept, widened) = choose_blocks(outline, chances);
+pub fn choose(dom: &Dom, survey: &Survey, chances: &[f32]) -> Selection {
+    let outline = survey.outline;
+    let (kept, widened) = choose_blocks(survey, chances);
     let mut words = WordSet::default();
     for (block, _) in outline.blocks.iter().zip(&kept).filter(|(_, kept)| **kept) {
         words.extend(&outline.hashes[block.first_hash as usize..block.end_hash as usize]);
@@ -93,10 +103,11 @@ pub fn choose(dom: &Dom, outline: &Outline, chances: &[f32]) -> Selection {
 }
 
 /// Which blocks to keep, and whether the guard had to widen that choice.
-pub fn choose_blocks(outline: &Outline, chances: &[f32]) -> (Vec<bool>, bool) {
+pub fn choose_blocks(survey: &Survey, chances: &[f32]) -> (Vec<bool>, bool) {
+    let outline = survey.outline;
     let words: Vec<f32> = outline.blocks.iter().map(|block| block.tally.words as f32).collect();
     let mut kept = decide::choose(chances, &words);
-    keep_together::keep_together(outline, &mut kept);
+    keep_together::keep_together(survey, chances, &mut kept);
     let widened = coverage_guard::widen(outline, chances, &mut kept);
     (kept, widened)
 }
@@ -160,8 +171,8 @@ fn model() -> &'static Model {
 /// Widths of the rows of both passes and the fingerprint of all column names.
 pub fn columns() -> ([usize; 2], u64) {
     let dom = Dom::parse("<p>one block</p>", &Limits::default());
-    let (outline, title) = (Outline::from_dom(&dom), Title::from_dom(&dom));
-    let survey = Survey::new(&outline, &title);
+    let (outline, declared) = (Outline::from_dom(&dom), Declared::from_dom(&dom));
+    let survey = Survey::new(&outline, &declared);
     let mut names = ColumnNames::default();
     features::describe_page(&survey, &mut names);
     features::describe(&survey, 0, &mut names);
@@ -186,9 +197,9 @@ fn gather(dom: &Dom, outline: &Outline, kept: &[bool]) -> NodeSet {
             }
         }
     }
-    let counts = KeptWords::new(outline, kept);
+    let pictures = Pictures::new(dom, outline, kept);
     for attachment in &outline.attachments {
-        if counts.keeps(outline, kept, attachment) {
+        if pictures.keeps(attachment) {
             keep.insert(attachment.node);
             // Media and frames are written with their contents: sources, a fallback link.
             for node in dom.descendants(attachment.node) {
@@ -199,36 +210,6 @@ fn gather(dom: &Dom, outline: &Outline, kept: &[bool]) -> NodeSet {
     keep
 }
 
-/// Prefix sums of kept and of all words.
-struct KeptWords {
-    kept: Vec<u32>,
-    all: Vec<u32>,
-}
-
-impl KeptWords {
-    fn new(outline: &Outline, kept: &[bool]) -> Self {
-        let mut sums = Self { kept: vec![0], all: vec![0] };
-        for (at, (block, &keep)) in outline.blocks.iter().zip(kept).enumerate() {
-            sums.kept.push(sums.kept[at] + if keep { block.tally.words } else { 0 });
-            sums.all.push(sums.all[at] + block.tally.words);
-        }
-        sums
-    }
-
-    /// An attachment inside a block goes with the block; any other goes with the nearest element around it
-    /// that holds text, when most of that text is kept.
-    fn keeps(&self, outline: &Outline, kept: &[bool], attachment: &Attachment) -> bool {
-        if attachment.inside {
-            return kept.get(attachment.block as usize).copied().unwrap_or(false);
-        }
-        let holder = outline.chain(attachment.holder).find(|element| element.end_block > element.first_block);
-        holder.is_some_and(|element| {
-            let (first, end) = (element.first_block as usize, element.end_block as usize);
-            2 * (self.kept[end] - self.kept[first]) > self.all[end] - self.all[first]
-        })
-    }
-}
-
 /// The text of what was kept, for tests.
 #[cfg(test)]
 fn kept_text(dom: &Dom, selection: &Selection) -> String {
@@ -236,5 +217,7 @@ fn kept_text(dom: &Dom, selection: &Selection) -> String {
     texts.join(" ")
 }
 
+#[cfg(test)]
+mod site_tests;
 #[cfg(test)]
 mod tests;

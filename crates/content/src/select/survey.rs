@@ -4,51 +4,17 @@
 //! is done here, once for each element from its parent's result, so that describing a block costs the same at
 //! any depth.
 
+use super::declared::Declared;
 use super::marks::Marks;
-use super::outline::{Block, Element, Outline};
+use super::outline::Outline;
 use super::repetition::{Copies, PathGroup, SiblingGroup, find_copies, group_by_key};
-use super::title::Title;
+use super::sums::{Sums, over};
 use html::dom::Tag;
 
 /// Distance to something that is not there.
 const NO_DISTANCE: u16 = 99;
 /// Blocks after a heading that can be its section.
 const SECTION: usize = 60;
-
-/// Sums over the blocks before each index, so that any range is one subtraction.
-#[derive(Debug, Default)]
-pub struct Sums {
-    pub words: Vec<f32>,
-    pub link_words: Vec<f32>,
-    pub sentence_words: Vec<f32>,
-    pub headings: Vec<f32>,
-}
-
-impl Sums {
-    fn new(blocks: &[Block]) -> Self {
-        let prefix = |value: &dyn Fn(&Block) -> f32| {
-            let mut sum = 0.0;
-            std::iter::once(0.0)
-                .chain(blocks.iter().map(|block| {
-                    sum += value(block);
-                    sum
-                }))
-                .collect()
-        };
-        Self {
-            words: prefix(&|block| block.tally.words as f32),
-            link_words: prefix(&|block| block.tally.link_words as f32),
-            sentence_words: prefix(&|block| block.tally.long_sentence_words as f32),
-            headings: prefix(&|block| f32::from(u8::from(block.marks.has(Marks::HEADING)))),
-        }
-    }
-}
-
-/// Difference of a prefix sum over the blocks of an element.
-#[inline]
-pub fn over(sums: &[f32], element: &Element) -> f32 {
-    sums[element.end_block as usize] - sums[element.first_block as usize]
-}
 
 /// What an element has from its ancestors.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +53,7 @@ impl Repeated {
 #[derive(Debug)]
 pub struct Survey<'a> {
     pub outline: &'a Outline,
-    pub title: &'a Title,
+    pub declared: &'a Declared,
     pub sums: Sums,
     /// For each element, the nearest ancestor that holds more blocks; the body for the outermost.
     pub wider: Vec<u32>,
@@ -109,7 +75,7 @@ pub struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    pub fn new(outline: &'a Outline, title: &'a Title) -> Self {
+    pub fn new(outline: &'a Outline, declared: &'a Declared) -> Self {
         let blocks = &outline.blocks;
         let elements = &outline.elements;
         let sums = Sums::new(blocks);
@@ -139,7 +105,7 @@ impl<'a> Survey<'a> {
         let copies = find_copies(&text_of, count);
         let mut survey = Self {
             outline,
-            title,
+            declared,
             sums,
             wider,
             inherited: Vec::with_capacity(elements.len()),
