@@ -160,15 +160,12 @@ fn without_targets(markdown: &str, opener: &str) -> String {
             Some((&inner[..close], &target[target.find(')')? + 1..]))
         });
         text.push_str(&rest[..at]);
-        match link {
-            Some((label, after)) => {
-                text.push_str(label);
-                rest = after;
-            }
-            None => {
-                text.push_str(opener);
-                rest = inner;
-            }
+        if let Some((label, after)) = link {
+            text.push_str(label);
+            rest = after;
+        } else {
+            text.push_str(opener);
+            rest = inner;
         }
     }
     text + rest

@@ -134,15 +134,14 @@ fn prepare(row: &Annotated) -> Page {
         tokens.push(u32::try_from(found.len()).unwrap_or(u32::MAX));
         page_tokens.extend(found);
     }
-    let (matched, weights) = match &row.gold {
-        Some(_) => label_by_text(&row.kind, &page_tokens, &tokens, &gold),
-        None => {
-            let mut snippets = |texts: Option<&[String]>| -> Vec<Vec<u32>> {
-                texts.unwrap_or_default().iter().map(|text| words.ids(text)).collect()
-            };
-            let (wanted, unwanted) = (snippets(row.wanted.as_deref()), snippets(row.unwanted.as_deref()));
-            label_by_snippets(&page_tokens, &tokens, &wanted, &unwanted)
-        }
+    let (matched, weights) = if row.gold.is_some() {
+        label_by_text(&row.kind, &page_tokens, &tokens, &gold)
+    } else {
+        let mut snippets = |texts: Option<&[String]>| -> Vec<Vec<u32>> {
+            texts.unwrap_or_default().iter().map(|text| words.ids(text)).collect()
+        };
+        let (wanted, unwanted) = (snippets(row.wanted.as_deref()), snippets(row.unwanted.as_deref()));
+        label_by_snippets(&page_tokens, &tokens, &wanted, &unwanted)
     };
     Page {
         set: 0,

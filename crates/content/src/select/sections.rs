@@ -65,8 +65,8 @@ pub fn keep_announced(survey: &Survey, chances: &[f32], title: Option<usize>, ke
         let all: f32 = (at + 1..end).map(words).sum();
         let expected: f32 = (at + 1..end).map(|at| words(at) * chances[at]).sum();
         if expected >= MIN_SECTION_PROBABILITY * all {
-            for inner in at + 1..end {
-                kept[inner] = !outline.blocks[inner].marks.has(NEVER | Marks::NAV);
+            for (kept, block) in kept[at + 1..end].iter_mut().zip(&outline.blocks[at + 1..end]) {
+                *kept = !block.marks.has(NEVER | Marks::NAV);
             }
         } else {
             kept[at] = false;

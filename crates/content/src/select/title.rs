@@ -5,8 +5,9 @@ use super::words::{Scanner, hash_words};
 const BITS: usize = 1 << 14;
 /// Parts of one title, such as the article's name and the site's.
 const MAX_PARTS: usize = 6;
-/// Titles read from one page.
+/// Titles read from one page, and of each.
 const MAX_TITLES: usize = 8;
+const MAX_TITLE_BYTES: usize = 4_000;
 
 /// A set of word hashes with rare false positives, and the title's parts.
 #[derive(Debug, Default)]
@@ -29,6 +30,7 @@ impl Title {
             return;
         }
         self.titles += 1;
+        let text = &text[..text.floor_char_boundary(MAX_TITLE_BYTES)];
         let mut hashes = Vec::new();
         hash_words(text, &mut hashes);
         self.bits.resize(BITS / 64, 0);
