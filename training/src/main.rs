@@ -5,6 +5,9 @@
 //!                                                                 it was not trained on
 //!     gannet-training validate PAGES.jsonl… [--nested] [--answers FILE] [--chances FILE]
 //!                                                                 figures of each file by five folds
+//!     gannet-training fields-model PAGES.jsonl MODEL                       the ranker of field values
+//!     gannet-training fields-validate PAGES.jsonl [--wrong] [--answers FILE]   by kinds of pages held out
+//!     gannet-training fields-answers PAGES.jsonl                           answers of the built-in ranker
 //!
 //! `--quick` grows a tenth of the trees: every step of the way, to see that it works, and no model to use.
 //! `--table` then prints figures by five folds that share the model's first pass: sooner than `validate`.
@@ -17,6 +20,7 @@ mod boost;
 mod columns;
 mod exact;
 mod export;
+mod fields;
 mod judge;
 mod lexicons;
 mod official;
@@ -34,7 +38,8 @@ use std::time::Instant;
 use table::Table;
 
 const USAGE: &str = "usage: gannet-training model MODEL PAGES.jsonl… [--quick] [--table] | \
-    judge MODEL PAGES.jsonl… [--answers FILE] | validate PAGES.jsonl… [--nested] [--answers FILE] [--chances FILE]";
+    judge MODEL PAGES.jsonl… [--answers FILE] | validate PAGES.jsonl… [--nested] [--answers FILE] [--chances FILE] | \
+    fields-model PAGES.jsonl MODEL | fields-validate PAGES.jsonl [--wrong] [--answers FILE] | fields-answers PAGES.jsonl";
 
 /// What was asked for on the command line.
 #[derive(Default)]
@@ -67,21 +72,33 @@ impl Options {
 }
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let command = arguments.next().unwrap_or_default();
-    let outcome =
-        Options::parse(arguments).and_then(|options| match (command.as_str(), &options.files[..]) {
-            ("model", [out, files @ ..]) if !files.is_empty() => build_model(files, out, &options),
-            ("judge", [model, files @ ..]) if !files.is_empty() => judge_model(model, files, &options),
-            ("validate", [_, ..]) => validate(&options),
-            _ => Err(USAGE.to_owned()),
-        });
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["fields-model", pages, out, options @ ..] => {
+            fields::run_model(Path::new(pages), Path::new(out), options)
+        }
+        ["fields-validate", pages, options @ ..] => fields::run_validate(Path::new(pages), options),
+        ["fields-answers", pages] => fields::run_answers(Path::new(pages)),
+        _ => run_content(arguments.into_iter()),
+    };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("{message}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// The commands about the content model.
+fn run_content(mut arguments: impl Iterator<Item = String>) -> Result<(), String> {
+    let command = arguments.next().unwrap_or_default();
+    let options = Options::parse(arguments)?;
+    match (command.as_str(), &options.files[..]) {
+        ("model", [out, files @ ..]) if !files.is_empty() => build_model(files, out, &options),
+        ("judge", [model, files @ ..]) if !files.is_empty() => judge_model(model, files, &options),
+        ("validate", [_, ..]) => validate(&options),
+        _ => Err(USAGE.to_owned()),
     }
 }
 

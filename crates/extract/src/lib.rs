@@ -9,13 +9,14 @@ mod facts;
 mod fill;
 mod fill_free;
 pub mod rank;
+pub mod ranking;
 mod schema;
 mod values;
 mod words;
 
 pub use conform::{Conformed, conform};
 pub use facts::EvidenceKind;
-pub use fill::{Evidence, Filled, fill};
+pub use fill::{Evidence, Filled, candidate_rows, fill, fill_with};
 pub use fill_free::fill_free;
 pub use schema::{FieldKind, Schema, SchemaError, SchemaField, Shape, Violation};
 

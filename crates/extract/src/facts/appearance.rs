@@ -82,7 +82,8 @@ pub(super) fn collect(collector: &mut FactCollector) {
             tag if text::is_struck(tag) => {
                 let text = collector.text(id);
                 for label in ["old price", "original price", "list price", "regular price", "price before"] {
-                    collector.add_node(EvidenceKind::Look, label, id, &text);
+                    // Better than the class of the price that is asked now, which has part of the name.
+                    collector.add_node(EvidenceKind::Class, label, id, &text);
                 }
             }
             Tag::Figcaption => {
@@ -213,7 +214,9 @@ pub(super) fn meta(metadata: &Metadata, collector: &mut FactCollector) -> Vec<Fa
             "width",
             "height",
         ];
-        if let Some(value) = values.first().filter(|_| !skip.contains(&label)) {
+        // The account of the site, not the person who wrote the page.
+        let account = matches!(name.as_str(), "twitter:creator" | "twitter:site");
+        if let Some(value) = values.first().filter(|_| !account && !skip.contains(&label)) {
             let position_weight = if name == "og:site_name" { 0.5 } else { 1.0 };
             let label = if name == "og:site_name" { "site name publisher" } else { label };
             add(label, value, position_weight);

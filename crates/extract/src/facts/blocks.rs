@@ -222,7 +222,7 @@ fn split_lines(collector: &FactCollector, id: NodeId) -> Vec<ParagraphLine> {
 }
 
 /// A label before a colon. Times, addresses and sentences have colons too.
-fn split_label(text: &str) -> Option<(&str, &str)> {
+pub(super) fn split_label(text: &str) -> Option<(&str, &str)> {
     let (label, value) = text.split_once([':', '：'])?;
     let (label, value) = (label.trim(), value.trim());
     let clean =

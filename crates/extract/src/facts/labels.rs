@@ -4,7 +4,7 @@ use crate::words::NameWords;
 use std::collections::HashMap;
 
 /// Different labels stored; later ones are not compared with anything.
-const MAX_LABELS: usize = 60_000;
+const MAX_LABELS: usize = 120_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct LabelId(pub u32);

@@ -9,6 +9,7 @@ mod blocks;
 mod embedded;
 mod groups;
 mod labels;
+mod lines;
 mod sections;
 mod structured_data;
 mod tables;
@@ -17,6 +18,7 @@ pub(crate) mod text;
 pub(crate) use appearance::{LIST, position_weights};
 pub(crate) use groups::{Record, RecordGroup};
 pub(crate) use labels::{LabelId, Labels};
+pub(crate) use lines::{LABEL_SOURCES, LabelSource, Line, PageLines, hash_text};
 pub(crate) use structured_data::Thing;
 pub(crate) use tables::COLUMN;
 
@@ -122,6 +124,8 @@ pub(crate) struct PageFacts<'a> {
     /// Facts of meta tags.
     pub meta: Vec<Fact>,
     pub groups: Vec<RecordGroup>,
+    /// Its lines, in order.
+    pub lines: PageLines,
     /// Start and end of groups with several records, sorted by start.
     spans: Vec<(u32, u32)>,
     pub decimal_comma: bool,
@@ -177,6 +181,7 @@ impl<'a> PageFacts<'a> {
         }
         groups.extend(structured_data::groups(&metadata, &mut collector));
         let meta = appearance::meta(&metadata, &mut collector);
+        let lines = lines::collect(&mut collector, &metadata, max_facts);
         let headline = collector.headings.iter().find(|heading| heading.level == 1).map(|heading| heading.at);
         let mut facts = std::mem::take(&mut collector.facts);
         facts.sort_by_key(|fact| fact.at);
@@ -190,6 +195,7 @@ impl<'a> PageFacts<'a> {
             things,
             meta,
             groups,
+            lines,
             decimal_comma: !["", "en", "ja", "zh", "ko", "th", "he", "hi"].contains(&main),
             month_first: language.eq_ignore_ascii_case("en-us"),
             headline,

@@ -20,7 +20,7 @@ pub(crate) fn visible_text_in(dom: &Dom, visible: &NodeSet, range: Range<u32>) -
         let id = NodeId(at);
         at += 1;
         if dom.is_text(id) {
-            if visible.contains(id) {
+            if visible.contains(id) && !is_permalink(dom, id) {
                 raw.push_str(dom.text(id));
             }
         } else if is_struck(dom.tag(id)) && id.0 != range.start {
@@ -38,6 +38,13 @@ pub(crate) fn visible_text(dom: &Dom, visible: &NodeSet, id: NodeId) -> String {
 
 pub(crate) fn collapse_whitespace(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(MAX_TEXT_BYTES));
+    let bare;
+    let text = if text.contains(is_invisible) {
+        bare = text.replace(is_invisible, "");
+        &bare
+    } else {
+        text
+    };
     for word in text.split_whitespace() {
         if line.len() + word.len() >= MAX_TEXT_BYTES {
             if line.is_empty() {
@@ -51,6 +58,26 @@ pub(crate) fn collapse_whitespace(text: &str) -> String {
         line.push_str(word);
     }
     line
+}
+
+/// Characters without a width, which pages put into words for line breaks and anchors.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
+}
+
+/// The signs that documentation tools put behind headings as links to them.
+pub(crate) fn is_permalink_sign(text: &str) -> bool {
+    let text = text.trim().trim_matches(is_invisible);
+    text.is_empty() || matches!(text, "#" | "¶" | "§" | "🔗" | "⚓" | "\u{f0c1}")
+}
+
+/// Whether a text node is the sign of a link to the heading or term that it stands in.
+fn is_permalink(dom: &Dom, id: NodeId) -> bool {
+    let sign = dom.text(id);
+    sign.len() <= 12
+        && !sign.trim().is_empty()
+        && is_permalink_sign(sign)
+        && dom.ancestors(id).take(3).any(|above| dom.tag(above) == Tag::A)
 }
 
 /// Whether a tag strikes out its text: old prices.

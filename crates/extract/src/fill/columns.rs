@@ -6,6 +6,7 @@
 use super::Filler;
 use super::rows::GroupFit;
 use crate::facts::{COLUMN, EvidenceKind, Fact, LabelId, Record, RecordGroup};
+use crate::values::ValueKind;
 use crate::words::{NameWords, similarity};
 use std::collections::{HashMap, HashSet};
 
@@ -17,6 +18,11 @@ const MIN_COLUMN_SCORE: f32 = 0.22;
 /// The score of nested rows, and of a column that has no name.
 const NESTED_ROWS_SCORE: f32 = 0.5;
 const UNNAMED_COLUMN_SCORE: f32 = 0.3;
+
+/// How well the cells of a column without a name must fit.
+const MIN_UNNAMED_FIT: f32 = 0.7;
+/// Columns without names that are compared with fields.
+const MAX_UNNAMED_COLUMNS: usize = 10;
 
 /// The identity of a column.
 pub(crate) type ColumnKey = (LabelId, EvidenceKind);
@@ -56,7 +62,10 @@ impl<'p> Filler<'_, 'p> {
         let sample: Vec<&'p Record> = group.records.iter().step_by(step).collect();
         let survey = self.survey(page, &sample, &leaves, &arrays);
         let (mut columns, sum, strongest) = self.assign(&survey, sample.len());
-        let placed = self.by_position(page, &sample, &leaves, &columns);
+        let mut placed = self.by_position(page, &sample, &leaves, &columns);
+        if placed.is_empty() {
+            placed = self.by_kind(page, &sample, &leaves, &columns);
+        }
         let gained = placed.len() as f32 * UNNAMED_COLUMN_SCORE;
         columns.extend(placed);
         let wanted = (leaves.len() + arrays.len()).max(1) as f32;
@@ -186,21 +195,7 @@ impl<'p> Filler<'_, 'p> {
             leaves.iter().copied().filter(|leaf| !columns.contains_key(leaf)).collect();
         // The prompt may name them in order; the schema's properties may have been sorted in transit.
         left.sort_by_key(|&leaf| self.matcher.prompt_position(leaf));
-        let mut order: Vec<(String, ColumnKey, usize)> = Vec::new();
-        for record in sample {
-            for fact in self.facts(page, record).into_iter().filter(|fact| fact.how == EvidenceKind::Position)
-            {
-                let [kind, number] = self.matcher.words(fact.label).0.as_slice() else { continue };
-                if kind != COLUMN {
-                    continue;
-                }
-                match order.iter_mut().find(|(known, ..)| known == number) {
-                    Some((_, _, times)) => *times += 1,
-                    None => order.push((number.clone(), self.matcher.column(fact), 1)),
-                }
-            }
-        }
-        order.retain(|(_, _, times)| *times * 10 >= sample.len() * 6);
+        let mut order = self.unnamed_columns(page, sample);
         // Only where no field has a name on the page, and every column has a field.
         if left.len() != leaves.len() || order.len() != left.len() {
             return Vec::new();
@@ -218,6 +213,89 @@ impl<'p> Filler<'_, 'p> {
                 return Vec::new();
             }
             placed.push((field, *column));
+        }
+        placed
+    }
+
+    /// The columns without names that most records have, by their numbers.
+    fn unnamed_columns(&self, page: usize, sample: &[&'p Record]) -> Vec<(String, ColumnKey, usize)> {
+        let mut order: Vec<(String, ColumnKey, usize)> = Vec::new();
+        for record in sample {
+            for fact in self.facts(page, record).into_iter().filter(|fact| fact.how == EvidenceKind::Position)
+            {
+                let [kind, number] = self.matcher.words(fact.label).0.as_slice() else { continue };
+                if kind != COLUMN {
+                    continue;
+                }
+                match order.iter_mut().find(|(known, ..)| known == number) {
+                    Some((_, _, times)) => *times += 1,
+                    None => order.push((number.clone(), self.matcher.column(fact), 1)),
+                }
+            }
+        }
+        order.retain(|(_, _, times)| *times * 10 >= sample.len() * 6);
+        order
+    }
+
+    /// Assigns columns without names to fields by what they hold: a column of years is the year, whatever else
+    /// the rows have. What is left is assigned only where one field and one column are left.
+    fn by_kind(
+        &self,
+        page: usize,
+        sample: &[&'p Record],
+        leaves: &[usize],
+        columns: &HashMap<usize, ColumnKey>,
+    ) -> Vec<(usize, ColumnKey)> {
+        let left = leaves.iter().copied().filter(|leaf| !columns.contains_key(leaf));
+        let (formed, mut other): (Vec<usize>, Vec<usize>) = left.partition(|&leaf| {
+            matches!(
+                self.matcher.kinds[leaf],
+                ValueKind::Year | ValueKind::Date | ValueKind::Money | ValueKind::Phone | ValueKind::Email
+            )
+        });
+        if formed.is_empty() || formed.len() > MAX_UNNAMED_COLUMNS || sample.len() < 2 {
+            return Vec::new();
+        }
+        let mut free = self.unnamed_columns(page, sample);
+        if !(2..=MAX_UNNAMED_COLUMNS).contains(&free.len()) {
+            return Vec::new();
+        }
+        free.sort();
+        let cell = |record: &'p Record, column: ColumnKey| {
+            self.facts(page, record).into_iter().find(|fact| self.matcher.column(fact) == column)
+        };
+        // A column that a named one lies in is taken.
+        free.retain(|(_, column, _)| {
+            !columns.values().any(|named| {
+                let inside = sample.iter().filter(|record| {
+                    let (Some(outer), Some(inner)) = (cell(record, *column), cell(record, *named)) else {
+                        return false;
+                    };
+                    outer.at <= inner.at && inner.end <= outer.end
+                });
+                inside.count() * 2 > sample.len()
+            })
+        });
+        let fits = |field: usize, column: ColumnKey| {
+            let read = sample.iter().filter(|record| {
+                cell(record, column)
+                    .and_then(|fact| self.parse_fact(field, page, fact))
+                    .is_some_and(|(_, fit)| fit >= MIN_UNNAMED_FIT)
+            });
+            read.count() * 10 >= sample.len() * 8
+        };
+        let mut placed = Vec::new();
+        for field in formed {
+            match free.iter().position(|(_, column, _)| fits(field, *column)) {
+                Some(at) => placed.push((field, free.remove(at).1)),
+                None => other.push(field),
+            }
+        }
+        if let ([field], [(_, column, _)]) = (other.as_slice(), free.as_slice())
+            && !placed.is_empty()
+            && fits(*field, *column)
+        {
+            placed.push((*field, *column));
         }
         placed
     }

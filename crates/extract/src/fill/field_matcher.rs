@@ -3,7 +3,7 @@
 use super::columns::ColumnKey;
 use crate::facts::{Fact, LabelId, Labels};
 use crate::schema::{FieldKind, Shape};
-use crate::values::ValueRole;
+use crate::values::{ValueKind, ValueRole};
 use crate::words::{FieldName, NameWords, similarity, words_match};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -19,6 +19,7 @@ type FieldMatches = Rc<[(usize, f32)]>;
 pub(crate) struct FieldMatcher {
     pub names: Vec<FieldName>,
     pub roles: Vec<ValueRole>,
+    pub kinds: Vec<ValueKind>,
     pub prompt: NameWords,
     labels: Labels,
     /// Fields by the beginnings and ends of their words, so that a label is compared with only a few of them.
@@ -48,6 +49,7 @@ impl FieldMatcher {
                 context,
                 rows,
                 description: NameWords::from_name(&field.description),
+                beside_name: is_beside_name(shape, at),
             };
             let called = name.is_entity().then(|| "name".to_owned());
             for word in name.own.0.iter().chain(&name.description.0).chain(&name.context.0).chain(&called) {
@@ -66,8 +68,20 @@ impl FieldMatcher {
             .zip(&names)
             .map(|(field, name)| ValueRole::for_field(field, &name.own))
             .collect();
+        let kinds = shape
+            .fields
+            .iter()
+            .zip(&names)
+            .map(|(field, name)| {
+                if name.is_entity() && field.kind == FieldKind::Text {
+                    ValueKind::Name
+                } else {
+                    ValueKind::for_field(field, &name.own, &name.description)
+                }
+            })
+            .collect();
         let cached_matches = vec![None; labels.len()];
-        Self { names, roles, prompt: NameWords::from_text(prompt), labels, by_part, cached_matches }
+        Self { names, roles, kinds, prompt: NameWords::from_text(prompt), labels, by_part, cached_matches }
     }
 
     /// The fields that a label may mean, with their similarity.
@@ -126,6 +140,14 @@ impl FieldMatcher {
     pub(crate) fn words(&self, label: LabelId) -> &NameWords {
         self.labels.get(label).0
     }
+}
+
+/// Whether another field of the same object is called name or title.
+fn is_beside_name(shape: &Shape, at: usize) -> bool {
+    let Some(parent) = shape.fields[at].parent else { return false };
+    let beside = shape.fields[parent].children.iter().take(MAX_COMPARED_FIELDS).filter(|&&child| child != at);
+    let mut names = beside.map(|&child| NameWords::from_name(&shape.fields[child].name));
+    names.any(|words| words.0 == ["name"])
 }
 
 /// Whether a field describes the items of an array.

@@ -9,12 +9,16 @@ mod field_matcher;
 mod linked_pages;
 mod list;
 mod object;
+mod ranked;
+#[cfg(test)]
+mod real_page_tests;
 mod rows;
 mod sentences;
 #[cfg(test)]
 mod tests;
 
 use crate::facts::{EvidenceKind, Fact, Labels, PageFacts, Record};
+use crate::ranking::{CandidateRow, Ranker};
 use crate::schema::{FieldKind, Schema, Shape};
 use crate::values::{FoundText, PageLocale};
 use crate::{PageView, schema};
@@ -54,34 +58,17 @@ pub struct Filled {
 
 /// Fills a schema from pages. The prompt decides between several lists where the schema does not.
 pub fn fill(schema: &Schema, prompt: &str, pages: &[PageView]) -> Filled {
-    let mut labels = Labels::default();
-    let count = pages.len().min(MAX_PAGES);
-    let facts: Vec<PageFacts> =
-        pages.iter().take(MAX_PAGES).map(|&view| PageFacts::collect(view, count, &mut labels)).collect();
-    let cut = pages.len() > MAX_PAGES || schema.shape().cut || facts.iter().any(|page| page.cut);
-    let mut filler = Filler {
-        shape: schema.shape(),
-        pages: &facts,
-        matcher: FieldMatcher::new(schema.shape(), prompt, labels),
-        cut,
-    };
-    let everything = FillScope::Pages((0..facts.len()).collect());
-    let root = filler.shape.root();
-    let found = match root.kind {
-        FieldKind::Array => filler.fill_array(0, &everything, ""),
-        FieldKind::Object | FieldKind::Any => Some(filler.fill_object(0, &everything, "", &|_| true)),
-        _ => filler.fill_single(0, &everything, ""),
-    };
-    let FilledPart { value, evidence } = found.unwrap_or_else(|| FilledPart {
-        value: match root.kind {
-            FieldKind::Array => Value::Array(Vec::new()),
-            FieldKind::Object => Value::Object(Map::new()),
-            _ => Value::Null,
-        },
-        evidence: Vec::new(),
-    });
-    let missing = missing(filler.shape, &value);
-    Filled { value, evidence, missing, cut: filler.cut }
+    fill_with(schema, prompt, pages, Ranker::built_in())
+}
+
+/// Fills a schema with another model than the built-in one; training judges its models so.
+pub fn fill_with(schema: &Schema, prompt: &str, pages: &[PageView], ranker: &Ranker) -> Filled {
+    Filler::with_pages(schema, prompt, pages, ranker, |filler| filler.fill_root())
+}
+
+/// All candidates of a page for the single values of a schema, for training.
+pub fn candidate_rows(schema: &Schema, view: PageView) -> Vec<CandidateRow> {
+    Filler::with_pages(schema, "", &[view], Ranker::built_in(), |filler| filler.candidate_rows())
 }
 
 /// A part of the result.
@@ -102,6 +89,7 @@ pub(crate) struct Filler<'s, 'p> {
     pub shape: &'s Shape,
     pub pages: &'p [PageFacts<'p>],
     pub matcher: FieldMatcher,
+    pub ranker: &'s Ranker,
     pub cut: bool,
 }
 
@@ -116,6 +104,49 @@ pub(crate) struct FieldCandidate<'p> {
 }
 
 impl<'p> Filler<'_, 'p> {
+    /// Reads the pages and calls `work` with a filler for them.
+    pub(crate) fn with_pages<T>(
+        schema: &Schema,
+        prompt: &str,
+        pages: &[PageView],
+        ranker: &Ranker,
+        work: impl FnOnce(&mut Filler<'_, '_>) -> T,
+    ) -> T {
+        let mut labels = Labels::default();
+        let count = pages.len().min(MAX_PAGES);
+        let facts: Vec<PageFacts> =
+            pages.iter().take(MAX_PAGES).map(|&view| PageFacts::collect(view, count, &mut labels)).collect();
+        let cut = pages.len() > MAX_PAGES || schema.shape().cut || facts.iter().any(|page| page.cut);
+        work(&mut Filler {
+            shape: schema.shape(),
+            pages: &facts,
+            matcher: FieldMatcher::new(schema.shape(), prompt, labels),
+            ranker,
+            cut,
+        })
+    }
+
+    /// Fills the whole schema from all pages.
+    fn fill_root(&mut self) -> Filled {
+        let everything = FillScope::Pages((0..self.pages.len()).collect());
+        let root = self.shape.root().kind;
+        let found = match root {
+            FieldKind::Array => self.fill_array(0, &everything, ""),
+            FieldKind::Object | FieldKind::Any => Some(self.fill_object(0, &everything, "", &|_| true)),
+            _ => self.fill_single(0, &everything, ""),
+        };
+        let FilledPart { value, evidence } = found.unwrap_or_else(|| FilledPart {
+            value: match root {
+                FieldKind::Array => Value::Array(Vec::new()),
+                FieldKind::Object => Value::Object(Map::new()),
+                _ => Value::Null,
+            },
+            evidence: Vec::new(),
+        });
+        let missing = missing(self.shape, &value);
+        Filled { value, evidence, missing, cut: self.cut }
+    }
+
     pub(crate) fn locale(&self, page: usize) -> PageLocale<'p> {
         let page = &self.pages[page];
         PageLocale {
@@ -130,7 +161,20 @@ impl<'p> Filler<'_, 'p> {
         budget::spend(STEPS_PER_FACT);
         let found =
             FoundText { text: &fact.text, machine: fact.machine.as_deref(), link: fact.link.as_deref() };
-        crate::values::parse_value(&self.shape.fields[at], self.matcher.roles[at], found, &self.locale(page))
+        self.parse_found(at, page, found).map(|(value, type_fit, kind_fit)| (value, type_fit * kind_fit))
+    }
+
+    /// Parses a text as a value of the field, with how well it fits the field's type and its kind. A text of
+    /// another kind is no value.
+    pub(crate) fn parse_found(&self, at: usize, page: usize, found: FoundText) -> Option<(Value, f32, f32)> {
+        let field = &self.shape.fields[at];
+        let (value, type_fit) =
+            crate::values::parse_value(field, self.matcher.roles[at], found, &self.locale(page))?;
+        let kind_fit = match &value {
+            Value::String(text) if field.choices.is_empty() => self.matcher.kinds[at].fit(text),
+            _ => 1.0,
+        };
+        (kind_fit > 0.0).then_some((value, type_fit, kind_fit))
     }
 
     pub(crate) fn fill_array(

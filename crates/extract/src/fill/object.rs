@@ -67,9 +67,7 @@ impl<'p> Filler<'_, 'p> {
     fn leaf(&self, choice: &ChosenValue, pointer: String) -> (Value, Evidence) {
         match choice {
             ChosenValue::Fact(candidate) => (candidate.value.clone(), self.evidence(pointer, candidate)),
-            ChosenValue::Sentence(value, evidence) => {
-                (value.clone(), Evidence { pointer, ..evidence.clone() })
-            }
+            ChosenValue::Text(value, evidence) => (value.clone(), Evidence { pointer, ..evidence.clone() }),
         }
     }
 
@@ -126,12 +124,25 @@ impl<'p> Filler<'_, 'p> {
         }
     }
 
-    /// The best fact for each field.
+    /// The best value for each field.
     pub(crate) fn choose(
         &mut self,
         leaves: &[usize],
         scope: &FillScope<'p>,
     ) -> HashMap<usize, ChosenValue<'p>> {
+        let found = self.gather(leaves, scope);
+        match scope {
+            FillScope::Pages(pages) => self.choose_on_pages(leaves, pages, found),
+            FillScope::Record(..) => self.choose_by_rules(found),
+        }
+    }
+
+    /// The facts that fit each field best, best first.
+    pub(super) fn gather(
+        &mut self,
+        leaves: &[usize],
+        scope: &FillScope<'p>,
+    ) -> HashMap<usize, Vec<FieldCandidate<'p>>> {
         let mut best: HashMap<usize, Vec<FieldCandidate<'p>>> =
             leaves.iter().map(|&leaf| (leaf, Vec::new())).collect();
         match scope {
@@ -143,8 +154,16 @@ impl<'p> Filler<'_, 'p> {
             }
             FillScope::Record(page, record) => self.consider_record(*page, record, &mut best),
         }
+        best
+    }
+
+    /// The best fact for each field; no fact serves two fields.
+    fn choose_by_rules(
+        &self,
+        found: HashMap<usize, Vec<FieldCandidate<'p>>>,
+    ) -> HashMap<usize, ChosenValue<'p>> {
         let mut all: Vec<(usize, FieldCandidate<'p>)> = Vec::new();
-        for (field, candidates) in best {
+        for (field, candidates) in found {
             all.extend(candidates.into_iter().map(|candidate| (field, candidate)));
         }
         all.sort_by(|(one_field, one), (other_field, other)| {
@@ -330,6 +349,6 @@ impl<'p> Filler<'_, 'p> {
 #[derive(Debug, Clone)]
 pub(crate) enum ChosenValue<'p> {
     Fact(FieldCandidate<'p>),
-    /// A value from a sentence; the pointer is not known yet.
-    Sentence(Value, Evidence),
+    /// A value from a line or a sentence; the pointer is not known yet.
+    Text(Value, Evidence),
 }

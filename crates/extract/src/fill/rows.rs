@@ -7,7 +7,7 @@
 use super::columns::ColumnKey;
 use super::object::ChosenValue;
 use super::{Evidence, FieldCandidate, FillScope, FilledPart, Filler, linked_pages};
-use crate::facts::{Fact, Record, RecordGroup};
+use crate::facts::{Fact, Record, RecordGroup, hash_text};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -175,11 +175,11 @@ impl<'p> Filler<'_, 'p> {
         }
         // This record may have fields that most others lack.
         let left: Vec<usize> = leaves.into_iter().filter(|leaf| !chosen.contains_key(leaf)).collect();
-        let used: HashSet<(u32, &str)> = chosen
+        let used: HashSet<u64> = chosen
             .values()
             .filter_map(|choice| match choice {
-                ChosenValue::Fact(candidate) => Some((candidate.fact.at, &*candidate.fact.text)),
-                ChosenValue::Sentence(..) => None,
+                ChosenValue::Fact(candidate) => Some(hash_text(&candidate.fact.text)),
+                ChosenValue::Text(..) => None,
             })
             .collect();
         let more: Vec<(usize, ChosenValue<'p>)> = self
@@ -187,9 +187,9 @@ impl<'p> Filler<'_, 'p> {
             .into_iter()
             .filter(|(_, choice)| match choice {
                 ChosenValue::Fact(found) => {
-                    found.similarity >= 0.9 || !used.contains(&(found.fact.at, &*found.fact.text))
+                    found.similarity >= 0.9 || !used.contains(&hash_text(&found.fact.text))
                 }
-                ChosenValue::Sentence(..) => false,
+                ChosenValue::Text(..) => false,
             })
             .collect();
         chosen.extend(more);

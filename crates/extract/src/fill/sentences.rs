@@ -19,6 +19,8 @@ const MAX_FIELDS: usize = 60;
 /// Share of a field's words that a sentence must contain.
 const MIN_COVERED_SHARE: f32 = 0.6;
 const SENTENCE_CONFIDENCE: f32 = 0.35;
+/// How well a value in a sentence must fit its field's kind.
+const MIN_KIND_FIT: f32 = 0.5;
 
 struct Sentence {
     text: String,
@@ -56,6 +58,10 @@ impl<'p> Filler<'_, 'p> {
                         continue;
                     }
                     let Some(value) = self.value_in_sentence(leaf, page, &sentence) else { continue };
+                    let kind = self.matcher.kinds[leaf];
+                    if value.as_str().is_some_and(|text| kind.fit(text) < MIN_KIND_FIT) {
+                        continue;
+                    }
                     let quote = sentence.text.clone();
                     let evidence = Evidence {
                         pointer: String::new(),
@@ -64,7 +70,7 @@ impl<'p> Filler<'_, 'p> {
                         how: EvidenceKind::Sentence,
                         confidence: SENTENCE_CONFIDENCE,
                     };
-                    chosen.insert(leaf, ChosenValue::Sentence(value, evidence));
+                    chosen.insert(leaf, ChosenValue::Text(value, evidence));
                 }
             }
         }

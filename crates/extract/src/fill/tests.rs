@@ -21,15 +21,15 @@ fn filled(schema: &Value, pages: &[(String, Page, String)]) -> Filled {
     fill(&Schema::parse(schema).unwrap(), "", &views)
 }
 
-fn one(schema: &Value, html: &str) -> Filled {
+pub(super) fn one(schema: &Value, html: &str) -> Filled {
     filled(schema, &[page("https://a.example/p", html)])
 }
 
-fn object(properties: &Value) -> Value {
+pub(super) fn object(properties: &Value) -> Value {
     json!({"type": "object", "properties": properties})
 }
 
-fn rows(properties: &Value) -> Value {
+pub(super) fn rows(properties: &Value) -> Value {
     object(&json!({"rows": {"type": "array", "items": {"type": "object", "properties": properties}}}))
 }
 

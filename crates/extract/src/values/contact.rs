@@ -48,6 +48,25 @@ pub(crate) fn find_url(text: &str) -> Option<&str> {
     Some(word.trim_end_matches([',', '.', ')', ';']))
 }
 
+/// Whether a text is a URL or the name of a host.
+pub(crate) fn is_host_or_url(text: &str) -> bool {
+    let text = text.trim();
+    if text.contains(char::is_whitespace) || text.len() > 200 || text.contains('@') {
+        return false;
+    }
+    let host = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let host = host.split(['/', '?', '#']).next().unwrap_or("");
+    let labels: Vec<&str> = host.split('.').collect();
+    let ending = labels.last().copied().unwrap_or("");
+    labels.len() >= 2
+        && labels.iter().all(|label| {
+            !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        })
+        && ending.len() >= 2
+        && ending.bytes().all(|byte| byte.is_ascii_lowercase())
+        && (text.contains("://") || labels[0] == "www" || labels.len() >= 2 && ending.len() <= 4)
+}
+
 /// The first currency, by code or sign.
 pub(crate) fn find_currency(text: &str) -> Option<&'static str> {
     const CODES: &[&str] = &[

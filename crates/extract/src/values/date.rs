@@ -52,6 +52,101 @@ pub(crate) fn find_year(text: &str) -> Option<i64> {
     })
 }
 
+/// Words for days counted from today, in a few languages.
+const RELATIVE_WORDS: &[&str] = &[
+    "today",
+    "yesterday",
+    "tomorrow",
+    "ago",
+    "heute",
+    "gestern",
+    "vor",
+    "ayer",
+    "hoy",
+    "oggi",
+    "ieri",
+    "present",
+];
+
+/// Weekdays in a few languages.
+const WEEKDAYS: &[&str] = &[
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "montag",
+    "dienstag",
+    "mittwoch",
+    "donnerstag",
+    "freitag",
+    "samstag",
+    "sonntag",
+    "lundi",
+    "mardi",
+    "mercredi",
+    "jeudi",
+    "vendredi",
+    "samedi",
+    "dimanche",
+    "lunes",
+    "martes",
+    "miercoles",
+    "jueves",
+    "viernes",
+    "sabado",
+    "domingo",
+    "mon",
+    "tue",
+    "wed",
+    "thu",
+    "fri",
+    "sat",
+    "sun",
+];
+
+/// Whether a text states a date in any of the forms that people use: a day, a month with a year, a year, "2 days ago".
+pub(crate) fn is_date(text: &str) -> bool {
+    let text = &text[..text.floor_char_boundary(MAX_SEARCHED_BYTES)];
+    let parts = parts(text);
+    let has = |found: &dyn Fn(&DatePart) -> bool| parts.iter().any(found);
+    let month = has(&|part| matches!(part, DatePart::Word(word) if parse_month(word).is_some()));
+    let day = has(&|part| matches!(part, DatePart::Number(number, 1..=2) if (1..=31).contains(number)));
+    let year = has(&|part| matches!(part, DatePart::Number(number, 4) if (1000..=2200).contains(number)));
+    let relative =
+        has(&|part| matches!(part, DatePart::Word(word) if RELATIVE_WORDS.contains(&word.as_str())));
+    let weekday = has(&|part| matches!(part, DatePart::Word(word) if WEEKDAYS.contains(&word.as_str())));
+    let separated = parts.windows(5).any(|five| {
+        matches!(
+            five,
+            [
+                DatePart::Number(_, 1..=4),
+                DatePart::Mark('/' | '-' | '.'),
+                DatePart::Number(_, 1..=2),
+                DatePart::Mark('/' | '-' | '.'),
+                DatePart::Number(_, 1..=4)
+            ]
+        )
+    });
+    year || (month && day) || separated || relative || weekday
+}
+
+/// Whether a text is a date and nothing else.
+pub(crate) fn is_date_alone(text: &str) -> bool {
+    let text = &text[..text.floor_char_boundary(MAX_SEARCHED_BYTES)];
+    let parts = parts(text);
+    let known = |part: &DatePart| match part {
+        DatePart::Word(word) => {
+            parse_month(word).is_some()
+                || ["st", "nd", "rd", "th", "of", "de", "at", "am", "pm", "uhr"].contains(&word.as_str())
+        }
+        _ => true,
+    };
+    parts.len() <= 14 && is_date(text) && parts.iter().all(known)
+}
+
 /// Whether digits are separated as in a date.
 pub(crate) fn looks_like_date(text: &str) -> bool {
     text.len() <= 10 && find_iso_date(text, false, false).is_some()

@@ -5,11 +5,13 @@
 
 pub(crate) mod contact;
 pub(crate) mod date;
+mod kind;
 pub(crate) mod number;
 mod role;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use kind::{ValueKind, is_sentence};
 pub(crate) use role::ValueRole;
 
 use crate::schema::{FieldKind, SchemaField};
@@ -107,6 +109,10 @@ fn parse_number(
     let all = number::find_numbers(found.text, locale.decimal_comma, 8);
     let money = (role == ValueRole::Money).then(|| all.iter().find(|number| number.money)).flatten();
     let first = money.or_else(|| all.first())?;
+    // The day of a date is not a number of something.
+    if !first.money && found.text.len() <= 60 && date::find_iso_date(found.text, false, false).is_some() {
+        return None;
+    }
     // "from 3 to 5" does not state a single number.
     let several = if all.len() > 1 && money.is_none() { 0.75 } else { 1.0 };
     let bare = first.len == found.text.trim().len();
@@ -261,13 +267,18 @@ fn parse_text(
         }
         ValueRole::Email => {
             let link = found.link.and_then(|link| link.strip_prefix("mailto:"));
-            let email = link.and_then(contact::find_email).or_else(|| contact::find_email(whole))?;
-            let fit = if link.is_some() { 1.0 } else { tightness(whole, email.len()) };
+            let link = link.map(|link| link.split('?').next().unwrap_or(link).replace("%40", "@"));
+            let linked = link.as_deref().and_then(contact::find_email);
+            let email = linked.or_else(|| contact::find_email(whole))?;
+            let fit = if linked.is_some() { 1.0 } else { tightness(whole, email.len()) };
             Some((Value::String(email.to_owned()), fit))
         }
         ValueRole::Phone => {
-            let phone = contact::find_phone(whole)?;
-            Some((Value::String(phone.to_owned()), tightness(whole, phone.len())))
+            if let Some(phone) = contact::find_phone(whole) {
+                return Some((Value::String(phone.to_owned()), tightness(whole, phone.len())));
+            }
+            let target = found.link?.strip_prefix("tel:")?.replace("%20", " ");
+            contact::find_phone(&target).map(|phone| (Value::String(phone.to_owned()), 1.0))
         }
         ValueRole::Date | ValueRole::DateTime => {
             let wants_time = role == ValueRole::DateTime;

@@ -40,6 +40,13 @@ static ENTITIES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     )
 });
 
+/// Words that make another amount of a price.
+static OTHER_AMOUNTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    word_set(
+        "original list regular old was previous save saving shipping rebate discount tax deposit monthly invoice",
+    )
+});
+
 fn word_set(words: &'static str) -> HashSet<&'static str> {
     words.split_ascii_whitespace().collect()
 }
@@ -169,9 +176,9 @@ fn word_similarity(one: &str, other: &str) -> f32 {
     if (short.len() >= 5 || !ascii) && enough && long.ends_with(short) {
         return 0.7;
     }
-    // "founder" and "founded".
+    // "founder" and "founded", "director" and "directed".
     let shared = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
-    if ascii && shared >= 5 && shared * 10 >= long.len() * 8 { 0.75 } else { 0.0 }
+    if ascii && shared >= 5 && shared * 4 >= long.len() * 3 { 0.75 } else { 0.0 }
 }
 
 /// The name of a field: its own words, those of its parents, and its description.
@@ -182,12 +189,14 @@ pub(crate) struct FieldName {
     /// The name of the rows it belongs to, which a label may repeat.
     pub rows: NameWords,
     pub description: NameWords,
+    /// Whether its object has a field for the name itself.
+    pub beside_name: bool,
 }
 
 impl FieldName {
-    /// Whether it names a thing: the name of a podcast may be wanted as `podcast`.
+    /// Whether it names a thing: the name of a podcast may be wanted as `podcast`, but not beside `title`.
     pub(crate) fn is_entity(&self) -> bool {
-        matches!(self.own.0.as_slice(), [word] if ENTITIES.contains(word.as_str()))
+        !self.beside_name && matches!(self.own.0.as_slice(), [word] if ENTITIES.contains(word.as_str()))
     }
 }
 
@@ -251,7 +260,18 @@ fn name_overlap(wanted: &NameWords, label: &NameWords, context: &NameWords) -> f
         .filter(|(at, word)| {
             !used[*at] && !context.has(word) && !word.bytes().all(|byte| byte.is_ascii_digit())
         })
-        .map(|(_, word)| weight(word) * if ENTITIES.contains(word.as_str()) { 0.4 } else { 1.0 })
+        .map(|(_, word)| {
+            let usual = ENTITIES.contains(word.as_str()) || (word == "published" && wanted.has("date"));
+            let other = OTHER_AMOUNTS.contains(word.as_str()) && wanted.has("price");
+            weight(word)
+                * if usual {
+                    0.4
+                } else if other {
+                    2.5
+                } else {
+                    1.0
+                }
+        })
         .sum();
     let (recall, precision) = (matched / whole, matched / (matched + extra));
     2.0 * recall * precision / (recall + precision)

@@ -6,7 +6,7 @@
 
 pub(super) const SYNONYMS: &[&str] = &[
     "name title headline heading titel titre titulo titolo nom nombre nome naam namn navn bezeichnung 名前 名称 商品名 タイトル 标题 名称 제목 이름",
-    "price cost fee preis prix precio prezzo preco prijs pris kosten tarif 価格 値段 价格 가격 цена",
+    "price cost fee msrp rrp preis prix precio prezzo preco prijs pris kosten tarif 価格 値段 价格 가격 цена",
     "description summary standfirst beschreibung descripcion descrizione descricao omschrijving abstract blurb 説明 描述 설명",
     "text body message answer reply comment content",
     "author writer byline creator autor auteur autore verfasser poster username 著者 作者 저자",
@@ -21,7 +21,7 @@ pub(super) const SYNONYMS: &[&str] = &[
     "region state province addressregion county kanton bundesland",
     "url link website homepage web site href webseite sitio sito",
     "image picture photo img foto bild thumbnail avatar logo 画像 图片 이미지",
-    "rating score ratingvalue stars bewertung note valoracion valutazione avaliacao 評価",
+    "rating rated score ratingvalue stars bewertung note valoracion valutazione avaliacao 評価",
     "review reviewcount ratingcount rezension avis opinion",
     "brand manufacturer maker make marke marque marca merk hersteller ブランド メーカー 品牌 브랜드",
     "sku reference articlenumber artikelnummer referenz referencia mpn productid 型番",

@@ -1,0 +1,118 @@
+//! Forms of real pages that once gave wrong values, each as a small page of its own.
+
+use super::tests::{object, one, rows};
+use serde_json::json;
+
+#[test]
+fn permalink_signs_are_no_part_of_values() {
+    let schema = rows(&json!({"version": {"type": "string"}, "date": {"type": "string"}}));
+    let html = "<h1>Changes</h1>\
+        <h2>Version 5.4.0<a class=headerlink href=#v540>¶</a></h2><p>Date: 3 May 2026</p>\
+        <h2>Version 5.3.1<a class=headerlink href=#v531>¶</a></h2><p>Date: 1 April 2026</p>\
+        <h2>Version 5.3.0<a class=headerlink href=#v530>#</a></h2><p>Date: 9 March 2026</p>";
+    let found = one(&schema, html).value.to_string();
+    assert!(found.contains("5.4.0"), "{found}");
+    assert!(!found.contains(['¶', '#']), "{found}");
+    let schema = object(&json!({"name": {"type": "string"}}));
+    let found =
+        one(&schema, "<title>is_isolate</title><h1>is_\u{200b}isolate<a href=#x>#</a></h1><p>Tells.</p>");
+    assert_eq!(found.value, json!({"name": "is_isolate"}));
+}
+
+#[test]
+fn lists_of_mail_and_telephone_links_are_contacts() {
+    let schema = object(&json!({"email": {"type": "string"}, "phone": {"type": "string"}}));
+    let html = "<title>Contact us - Sails</title><h1>Contact us</h1><ul class=icon-list>\
+        <li><a href='mailto:info@sails.example'><span>info@sails.example</span></a></li>\
+        <li><a href='mailto:sales@sails.example'><span>sales@sails.example</span></a></li>\
+        <li><a href='tel:+61%203%209596%208314'><span>Call the shop</span></a></li></ul>";
+    let found = one(&schema, html);
+    assert_eq!(found.value, json!({"email": "info@sails.example", "phone": "+61 3 9596 8314"}));
+}
+
+#[test]
+fn a_table_without_header_cells_is_read_by_what_its_columns_hold() {
+    let schema = rows(&json!({"year": {"type": "integer"}, "recipient": {"type": "string"}}));
+    let html = "<h1>Award</h1><table><tr><td>2024</td><td>Ada Lovelace</td></tr>\
+        <tr><td>2023</td><td>Grace Hopper</td></tr><tr><td>2022</td><td>Mary Shaw</td></tr></table>";
+    let found = one(&schema, html);
+    assert_eq!(
+        found.value["rows"],
+        json!([{"year": 2024, "recipient": "Ada Lovelace"}, {"year": 2023, "recipient": "Grace Hopper"},
+            {"year": 2022, "recipient": "Mary Shaw"}])
+    );
+}
+
+#[test]
+fn the_day_of_a_date_is_no_number() {
+    let schema = rows(&json!({"topic": {"type": "string"}, "replies": {"type": "integer"}}));
+    let html = "<table><tr><th>Topic</th><th>Last reply</th></tr>\
+        <tr><td>Oars</td><td>Sam 18 Fév 2017</td></tr><tr><td>Masts</td><td>Dim 12 Mars 2017</td></tr></table>";
+    let found = one(&schema, html);
+    assert!(
+        !found.value.to_string().contains("18") && !found.value.to_string().contains("12"),
+        "{}",
+        found.value
+    );
+}
+
+#[test]
+fn the_struck_price_is_the_original_one() {
+    let schema = object(&json!({"price": {"type": "number"}, "original_price": {"type": "number"}}));
+    let html = "<title>Foil</title><h1>Foil</h1><p class=price><del>$120.00</del> <ins>$99.00</ins></p>";
+    let found = one(&schema, html);
+    assert_eq!(found.value["original_price"], json!(120), "{}", found.value);
+}
+
+#[test]
+fn one_text_serves_one_field() {
+    let schema = rows(&json!({"title": {"type": "string"}, "venue": {"type": "string"}}));
+    let card =
+        |title: &str| format!("<div class=card><h3><a href=/e>{title}</a></h3><p>Dec 3, 2025</p></div>");
+    let html =
+        format!("<h1>Events</h1>{}{}{}", card("Talks at noon"), card("Evening walk"), card("Reading group"));
+    let found = one(&schema, &html);
+    assert_eq!(
+        found.value["rows"],
+        json!([{"title": "Talks at noon"}, {"title": "Evening walk"}, {"title": "Reading group"}])
+    );
+    assert!(found.missing.contains(&"/rows/*/venue".to_owned()));
+}
+
+#[test]
+fn text_of_another_kind_is_no_value_and_is_named() {
+    let schema = object(
+        &json!({"date": {"type": "string"}, "new_version": {"type": "string"}, "price": {"type": "string"}}),
+    );
+    let html = "<title>Notes</title><h1>Notes</h1><dl><dt>Date</dt><dd>Fixed a crash when the list of files is empty.</dd>\
+        <dt>Price</dt><dd>Features</dd></dl><h2>New version</h2><p>Building for Release</p>";
+    let found = one(&schema, html);
+    assert_eq!(found.value, json!({}));
+    assert_eq!(found.missing, ["/date", "/new_version", "/price"]);
+}
+
+#[test]
+fn the_subject_is_what_the_title_repeats_not_the_name_of_the_site() {
+    let schema = object(&json!({"title": {"type": "string", "description": "Title of the thread"}}));
+    let html = "<title>Battery swap on the old model - Archived Forum</title><div id=head><h1>Archived Forum</h1></div>\
+        <ul class=nav><li><a href=/>Home</a></li><li><a href=/f>Forums</a></li></ul>\
+        <h2>Battery swap on the old model</h2><div class=post><p>Has anyone changed the battery? Mine lasts an hour.</p></div>\
+        <div class=post><p>Yes, it takes ten minutes and a small screwdriver.</p></div>";
+    let found = one(&schema, html);
+    assert_eq!(found.value, json!({"title": "Battery swap on the old model"}));
+}
+
+#[test]
+fn the_date_of_publication_comes_before_that_of_the_last_change() {
+    let schema = object(&json!({"date": {"type": "string", "format": "date"}}));
+    let html = r#"<title>Ideas</title><script type="application/ld+json">{"@type":"Article","headline":"Ideas",
+        "dateModified":"2026-08-02","datePublished":"2023-12-14"}</script><h1>Ideas</h1><p>Some.</p>"#;
+    assert_eq!(one(&schema, html).value, json!({"date": "2023-12-14"}));
+}
+
+#[test]
+fn an_account_is_not_an_author() {
+    let schema = object(&json!({"author": {"type": "string"}}));
+    let html = "<title>News</title><meta name='twitter:creator' content='@oarnews'><h1>News</h1><p>Some news of oars.</p>";
+    assert_eq!(one(&schema, html).value, json!({}));
+}
