@@ -3,10 +3,11 @@
 
 use super::object::ChosenValue;
 use super::{Evidence, FieldCandidate, FillScope, Filler};
-use crate::facts::{EvidenceKind, LABEL_SOURCES, LabelId, LabelSource, Line, hash_text};
+use crate::facts::{self, EvidenceKind, LABEL_SOURCES, LabelId, LabelSource, Line, hash_text};
 use crate::ranking::{self, CandidateColumns, CandidateFacts, CandidateRow, FieldSurvey, candidate_columns};
 use crate::schema::FieldKind;
 use crate::values::{FoundText, ValueKind};
+use html::dom::NodeId;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -81,18 +82,24 @@ impl<'p> Filler<'_, 'p> {
                 }
             }
         }
+        let least = probability(self.ranker.least);
         for (field, candidates) in found {
             for candidate in candidates {
-                if !ranked.contains(&field) || is_declared(&candidate) {
-                    judged.push(Judged {
-                        field,
-                        page: candidate.page,
-                        key: hash_text(&candidate.fact.text),
-                        similarity: candidate.similarity,
-                        score: candidate.score,
-                        choice: ChosenValue::Fact(candidate),
-                    });
-                }
+                let score = match candidate.fact.how {
+                    _ if !ranked.contains(&field) || is_declared(&candidate) => candidate.score,
+                    _ if self.is_struck(&candidate) => candidate.score,
+                    // Only where the page shows nothing better.
+                    EvidenceKind::Embedded => candidate.score.min(least) * 0.9,
+                    _ => continue,
+                };
+                judged.push(Judged {
+                    field,
+                    page: candidate.page,
+                    key: hash_text(&candidate.fact.text),
+                    similarity: candidate.similarity,
+                    score,
+                    choice: ChosenValue::Fact(candidate),
+                });
             }
         }
         // The sort is stable and candidates are in document order, but fields are not.
@@ -135,6 +142,14 @@ impl<'p> Filler<'_, 'p> {
             && matches!(field.kind, FieldKind::Text | FieldKind::Any | FieldKind::Number | FieldKind::Integer)
             && !matches!(self.matcher.kinds[leaf], ValueKind::Prose | ValueKind::Image)
             && !self.matcher.names[leaf].own.is_empty()
+    }
+
+    /// Whether a candidate is what the page has struck out, and the field asks for just that.
+    fn is_struck(&self, candidate: &FieldCandidate) -> bool {
+        let dom = self.pages[candidate.page].view.page.dom();
+        candidate.fact.end > 0
+            && candidate.similarity >= EXACT_SIMILARITY
+            && facts::text::is_struck(dom.tag(NodeId(candidate.fact.at)))
     }
 
     fn judged(&self, page: usize, candidate: PageCandidate<'p>, score: f32) -> Judged<'p> {
@@ -231,6 +246,13 @@ impl<'p> Filler<'_, 'p> {
         let mut found: Vec<(CandidateFacts<'p>, Value, Option<FieldCandidate<'p>>)> = Vec::new();
         let mut on_lines: Vec<u64> = Vec::new();
         for (line, own) in facts.lines.lines.iter().zip(labels) {
+            // Of two parts of the title the shorter one is the name of the site or of its section.
+            let other_part = line.title.segment
+                && line.key != facts.lines.subject_key
+                && line.title.share < facts.lines.subject_share;
+            if kind == ValueKind::Name && other_part {
+                continue;
+            }
             let rule = by_text.get(&line.key).copied();
             let labelled = own.iter().any(|label| *label > 0.0);
             let has_form = kind.has_form(&line.text) || is_link_of(kind, line.link.as_deref());

@@ -5,7 +5,7 @@ use serde_json::json;
 
 #[test]
 fn permalink_signs_are_no_part_of_values() {
-    let schema = rows(&json!({"version": {"type": "string"}, "date": {"type": "string"}}));
+    let schema = rows(&json!({"name": {"type": "string"}, "date": {"type": "string"}}));
     let html = "<h1>Changes</h1>\
         <h2>Version 5.4.0<a class=headerlink href=#v540>¶</a></h2><p>Date: 3 May 2026</p>\
         <h2>Version 5.3.1<a class=headerlink href=#v531>¶</a></h2><p>Date: 1 April 2026</p>\

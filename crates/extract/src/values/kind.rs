@@ -194,6 +194,7 @@ impl ValueKind {
                     0.0
                 }
             }
+            Self::Version if words > 1 && date::find_iso_date(text, false, false).is_some() => 0.0,
             Self::Version => short(8),
             Self::Identifier if !native_digits => {
                 if words == 1 {

@@ -90,6 +90,8 @@ pub(crate) struct PageLines {
     /// The row of the page's subject: the heading that its title repeats.
     pub subject: Option<u32>,
     pub subject_key: u64,
+    /// The subject's share of the title, where it is one of the title's parts.
+    pub subject_share: f32,
 }
 
 pub(super) fn collect(collector: &mut FactCollector, metadata: &Metadata, max_facts: usize) -> PageLines {
@@ -185,6 +187,8 @@ fn finish(page: &mut PageLines, rows: &[Row]) {
     let best = subject::find_subject(&page.lines);
     page.subject = best.map(|at| page.lines[at].row);
     page.subject_key = best.map_or(0, |at| page.lines[at].key);
+    let title = best.map(|at| page.lines[at].title).unwrap_or_default();
+    page.subject_share = if title.segment { title.share } else { 0.0 };
 }
 
 /// What a whole line is.
