@@ -32,6 +32,8 @@ use content::select::{context::MAX_CLEARLY_OUT_PROBABILITY, model};
 use lexicons::Ballot;
 use official::Judge;
 use pages::FOLDS;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -100,6 +102,10 @@ fn run_content(mut arguments: impl Iterator<Item = String>) -> Result<(), String
         ("validate", [_, ..]) => validate(&options),
         _ => Err(USAGE.to_owned()),
     }
+}
+
+fn open(path: &Path) -> Result<BufReader<File>, String> {
+    File::open(path).map(BufReader::new).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn first_recipe() -> Recipe {

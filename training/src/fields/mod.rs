@@ -188,7 +188,7 @@ fn with_thresholds(answers: &[Answer]) -> Vec<Answer> {
         answers.iter().map(|answer| answer.vertical.as_str()).collect();
     for vertical in verticals {
         let others = answers.iter().filter(|answer| answer.vertical != vertical);
-        let threshold = best_threshold(others, MIN_PRECISION);
+        let threshold = best_threshold(&others, MIN_PRECISION);
         eprintln!("{vertical}: threshold {threshold:.3}");
         kept.extend(
             answers
@@ -232,7 +232,7 @@ pub fn run_model(path: &Path, out: &Path, options: &[&str]) -> Result<(), String
     let answers = with_thresholds(&raw);
     print_table(&answers);
     report(&pages, &answers, &raw, options)?;
-    let threshold = best_threshold(raw.iter(), MIN_PRECISION);
+    let threshold = best_threshold(&raw.iter(), MIN_PRECISION);
     let mut ranker = rows.train(&pages, None);
     ranker.least = to_least(threshold);
     let bytes = ranker.to_bytes();

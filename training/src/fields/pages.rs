@@ -3,7 +3,7 @@
 use content::{ContentScope, Limits, Page, PageSource};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::BufRead;
 
 /// Share of common words from which on an answer is near a marked value.
@@ -123,18 +123,18 @@ pub fn questions(page: &ReadPage, foreign: &[(String, String)]) -> Vec<Question>
 
 /// The fields that occur in one vertical only, with their descriptions, by vertical.
 pub fn own_fields(pages: &[ReadPage]) -> BTreeMap<String, Vec<(String, String)>> {
-    let mut seen: BTreeMap<&str, BTreeMap<&str, ()>> = BTreeMap::new();
+    let mut seen: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for page in pages {
         let fields = seen.entry(&page.vertical).or_default();
-        fields.extend(page.fields.keys().map(|field| (field.as_str(), ())));
+        fields.extend(page.fields.keys().map(String::as_str));
     }
-    let shared = |field: &str| seen.values().filter(|fields| fields.contains_key(field)).count() > 1;
+    let shared = |field: &str| seen.values().filter(|fields| fields.contains(field)).count() > 1;
     // Any page may state these, whatever it is about.
     let general = ["price", "location", "company", "author", "genre", "publisher", "manufacturer"];
     seen.iter()
         .map(|(vertical, fields)| {
             let own = fields
-                .keys()
+                .iter()
                 .filter(|field| !shared(field) && !general.contains(field) && !field.contains("date"))
                 .map(|field| ((*field).to_owned(), description(vertical, field).to_owned()))
                 .collect();
@@ -197,7 +197,7 @@ pub fn squeeze(text: &str) -> String {
 fn agreement(one: &str, other: &str) -> f64 {
     let words = |text: &str| {
         let mut counts: HashMap<String, usize> = HashMap::new();
-        let mut sum = 0;
+        let mut sum = 0_usize;
         for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()) {
             *counts.entry(word.to_lowercase()).or_default() += 1;
             sum += 1;

@@ -60,7 +60,7 @@ impl Counts {
 }
 
 /// The threshold with the best F1 among those that reach a precision; of all where none does, the most precise.
-pub fn best_threshold<'a>(answers: impl Iterator<Item = &'a Answer> + Clone, min_precision: f64) -> f64 {
+pub fn best_threshold<'a>(answers: &(impl Iterator<Item = &'a Answer> + Clone), min_precision: f64) -> f64 {
     let mut best = (0.5, -1.0);
     for step in 10..98 {
         let threshold = f64::from(step) / 100.0;

@@ -83,10 +83,9 @@ pub fn keep_only_list(outline: &Outline, title: usize, kept: &mut [bool]) {
     };
     let blocks = title + 1..main.end_block as usize;
     let counts = KeptWords::new(&outline.blocks, kept);
-    let others = counts.between(0, kept.len()).0.saturating_sub(counts.between(title, title + 1).0);
+    let (others, words) = counts.between(blocks.start, blocks.end);
     let sentences: u32 =
         outline.blocks[blocks.clone()].iter().map(|block| block.tally.long_sentence_words).sum();
-    let words = counts.between(blocks.start, blocks.end).1;
     if others > MAX_OTHER_WORDS || 3 * u64::from(sentences) > u64::from(words) {
         return;
     }

@@ -32,6 +32,11 @@ fn prose(count: usize) -> String {
     PROSE.iter().cycle().take(count).fold(String::new(), |all, text| all + &format!("<p>{text}</p>\n"))
 }
 
+/// Parts from the first up to before `end`, one after the other.
+fn repeat(end: u32, part: impl Fn(u32) -> String) -> String {
+    (1..end).fold(String::new(), |text, at| text + &part(at))
+}
+
 #[test]
 fn a_long_thread_is_kept_to_its_end() {
     let post = |number: usize| {
@@ -73,9 +78,8 @@ fn a_title_that_is_no_h1_is_kept() {
 
 #[test]
 fn the_menu_of_a_short_page_is_not_kept() {
-    let chapters: String = (1..60)
-        .map(|at| format!("<li class=chapter-item><a href=ch{at}.html>Chapter number{at}</a></li>"))
-        .collect();
+    let chapters: String =
+        repeat(60, |at| format!("<li class=chapter-item><a href=ch{at}.html>Chapter number{at}</a></li>"));
     let html = format!(
         "<title>Getting started - The gannet book</title><nav id=sidebar class=sidebar><ol class=chapter>{chapters}</ol></nav>\
          <div id=page-wrapper><div id=content><main><h1>Getting started</h1><p>Let us begin the journey. There is a lot to learn, \
@@ -90,7 +94,7 @@ fn the_menu_of_a_short_page_is_not_kept() {
 #[test]
 fn a_chapter_that_is_a_list_of_links_keeps_them() {
     let sections: String =
-        (1..6).map(|at| format!("<li><a href=/s/{at}>§ 7–{at}. Duties of the keeper.</a></li>")).collect();
+        repeat(6, |at| format!("<li><a href=/s/{at}>§ 7–{at}. Duties of the keeper.</a></li>"));
     let html = format!(
         "<title>Chapter 24A. Keepers of seabirds | Law library</title><header><a href=/ class=logo><img src=seal.png></a></header>\
          <nav aria-label=Breadcrumb><ul><li><a href=/>Law library</a></li><li><a href=/7>Title 7</a></li></ul></nav>\

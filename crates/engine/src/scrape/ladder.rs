@@ -204,7 +204,7 @@ impl Ladder {
                 }
                 taken.push(self::step(Rung::Http, reason, wall::describe(&read.verdict), begun));
                 if !acceptable.accepts(&read.verdict) {
-                    return Ok(Reading::Refused(read, taken));
+                    return Ok(Reading::Refused(Box::new(read), taken));
                 }
                 let fetched = read.obtained(Rung::Http, taken, None);
                 if let Some(hook) = hook_now {
@@ -217,7 +217,7 @@ impl Ladder {
                 Reading::Accepted(fetched) => return Ok(HttpOutcome::Done(fetched)),
                 Reading::Refused(read, taken) => {
                     *steps = taken;
-                    return continue_in_browser(read, steps);
+                    return continue_in_browser(*read, steps);
                 }
                 Reading::Redirect(target, taken, hook_again) => {
                     (url, reason, *steps, hook) = (target, "page redirect", taken, hook_again);
@@ -351,7 +351,7 @@ fn no_browser(plan: &ScrapePlan) -> Error {
 /// What a response turned out to be.
 enum Reading {
     Accepted(Box<FetchedPage>),
-    Refused(ReadPage, Vec<LadderStep>),
+    Refused(Box<ReadPage>, Vec<LadderStep>),
     /// Another page is to be fetched instead.
     Redirect(Url, Vec<LadderStep>, Option<PageHook>),
 }

@@ -62,11 +62,13 @@ pub fn fill(schema: &Schema, prompt: &str, pages: &[PageView]) -> Filled {
 }
 
 /// Fills a schema with another model than the built-in one; training judges its models so.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method has one lifetime only")]
 pub fn fill_with(schema: &Schema, prompt: &str, pages: &[PageView], ranker: &Ranker) -> Filled {
     Filler::with_pages(schema, prompt, pages, ranker, |filler| filler.fill_root())
 }
 
 /// All candidates of a page for the single values of a schema, for training.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method has one lifetime only")]
 pub fn candidate_rows(schema: &Schema, view: PageView) -> Vec<CandidateRow> {
     Filler::with_pages(schema, "", &[view], Ranker::built_in(), |filler| filler.candidate_rows())
 }

@@ -68,14 +68,12 @@ impl<'p> Filler<'_, 'p> {
         for (number, &page) in pages.iter().enumerate() {
             let later = 1.0 - 0.02 * (number.min(10) as f32);
             for candidate in self.candidates_of_page(&ranked, page, &found) {
-                let score = match self.matcher.kinds[candidate.field] {
-                    kind @ (ValueKind::Phone | ValueKind::Email | ValueKind::Url | ValueKind::Address) => {
-                        contact_score(kind, &candidate)
-                    }
-                    _ => {
-                        let sum = self.ranker.judge(&candidate.columns);
-                        (sum >= self.ranker.least).then(|| probability(sum))
-                    }
+                let kind = self.matcher.kinds[candidate.field];
+                let score = if kind.is_contact() {
+                    contact_score(kind, &candidate)
+                } else {
+                    let sum = self.ranker.judge(&candidate.columns);
+                    (sum >= self.ranker.least).then(|| probability(sum))
                 };
                 if let Some(score) = score {
                     judged.push(self.judged(page, candidate, score * later));
@@ -219,6 +217,7 @@ impl<'p> Filler<'_, 'p> {
             && !self.matcher.words(label).has("name")
     }
 
+    #[expect(clippy::too_many_lines, reason = "one list of all columns")]
     fn candidates_of_field(
         &self,
         leaf: usize,

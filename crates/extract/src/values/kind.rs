@@ -148,7 +148,7 @@ impl ValueKind {
         let words = text.split_whitespace().count();
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
         let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-        let native_digits = digits > 0 || text.chars().any(|c| c.is_numeric());
+        let native_digits = digits > 0 || text.chars().any(char::is_numeric);
         if digits + letters == 0 && !native_digits {
             return if self == Self::Rating || self == Self::Prose { 0.5 } else { 0.0 };
         }
@@ -161,14 +161,15 @@ impl ValueKind {
             Self::Name if letters == 0 && digits > 0 => 0.5,
             Self::Name if is_dialog(text) || is_amount(text) => 0.2,
             Self::Name if words > MAX_NAME_WORDS || text.len() > 400 => 0.0,
-            Self::Name => 1.0,
-            Self::Person if letters == 0 || date::is_date_alone(text) => 0.0,
+            Self::Person | Self::Organization | Self::Place | Self::Address
+                if letters == 0 || date::is_date_alone(text) =>
+            {
+                0.0
+            }
             Self::Person => fit_of_person(text, words, digits),
-            Self::Organization | Self::Place if letters == 0 || date::is_date_alone(text) => 0.0,
             Self::Organization | Self::Place => {
                 short(MAX_SHORT_WORDS) * if is_sentence(text, words) { 0.4 } else { 1.0 }
             }
-            Self::Address if letters == 0 || date::is_date_alone(text) => 0.0,
             Self::Address => short(40) * if digits > 0 { 1.0 } else { 0.8 },
             Self::Phone => f32::from(contact::find_phone(text).is_some()),
             Self::Email => f32::from(contact::find_email(text).is_some()),
@@ -195,7 +196,6 @@ impl ValueKind {
                 }
             }
             Self::Version if words > 1 && date::find_iso_date(text, false, false).is_some() => 0.0,
-            Self::Version => short(8),
             Self::Identifier if !native_digits => {
                 if words == 1 {
                     0.5
@@ -203,9 +203,14 @@ impl ValueKind {
                     0.0
                 }
             }
-            Self::Identifier => short(8),
-            Self::Url | Self::Image | Self::Prose | Self::Plain => 1.0,
+            Self::Version | Self::Identifier => short(8),
+            Self::Name | Self::Url | Self::Image | Self::Prose | Self::Plain => 1.0,
         }
+    }
+
+    /// Whether values of the kind are known by their form, whatever stands around them.
+    pub(crate) fn is_contact(self) -> bool {
+        matches!(self, Self::Phone | Self::Email | Self::Url | Self::Address)
     }
 
     /// The share of a text that is the amount, the date or the number itself; 1 where the kind has no form.

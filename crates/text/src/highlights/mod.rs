@@ -26,7 +26,9 @@ const MIN_COVERED_SHARE: f32 = 0.34;
 pub fn highlights(markdown: &str, query: &str) -> String {
     let markdown = &markdown[..markdown.floor_char_boundary(MAX_TEXT_BYTES)];
     let query = score::HighlightQuery::parse(query);
-    let passages = passages::split_passages(markdown);
+    let mut passages = passages::split_passages(markdown);
+    // What a picture is called answers nothing, and its words are no sign of what the text is about.
+    passages.retain(|passage| !is_picture(passage.text));
     let scores = score::score_passages(&query, &passages);
     let best = scores.iter().map(|score| score.value).fold(0.0, f32::max);
     let mut ranked: Vec<usize> = (0..passages.len())
@@ -67,6 +69,12 @@ pub fn highlights(markdown: &str, query: &str) -> String {
     }
     chosen.sort_unstable();
     join(&passages, &chosen)
+}
+
+/// Whether a passage is a picture and nothing else.
+fn is_picture(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with("![") && text.ends_with(')') && text.matches("](").count() == 1
 }
 
 /// The part of a markdown text that fits into `max_bytes`: passages that answer the query first, then the

@@ -54,6 +54,7 @@ pub(crate) enum LabelSource {
 pub(crate) const LABEL_SOURCES: usize = 8;
 
 /// A line, or a part of one.
+#[expect(clippy::struct_excessive_bools, reason = "each is one column of the ranker")]
 #[derive(Debug)]
 pub(crate) struct Line {
     pub text: Rc<str>,

@@ -15,6 +15,7 @@ const SEPARATORS: &[&str] = &[" - ", " | ", " – ", " — ", " · ", " : ", ": 
 const MIN_SUBJECT_SCORE: f32 = 0.9;
 
 /// How a text relates to the page's title.
+#[expect(clippy::struct_excessive_bools, reason = "each is one column of the ranker")]
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TitleMatch {
     /// The title contains it.
