@@ -87,10 +87,10 @@ impl Crawler {
 
     /// Why a crawl that runs is slow, where its site asks for it.
     async fn slow_host_warning(&self, crawl: &Crawl) -> Result<Option<String>, Error> {
-        let start = stored_order(crawl)?.start;
-        let Some(start) = start.and_then(|start| NamedPage::parse(&start, &|_| true).ok()) else {
-            return Ok(None);
-        };
+        // The request of a crawl whose key was lost cannot be read; its status can.
+        let order = serde_json::from_str::<Order>(&crawl.request).ok();
+        let start = order.and_then(|order| NamedPage::parse(&order.start?, &|_| true).ok());
+        let Some(start) = start else { return Ok(None) };
         let host = host_of(&start.url);
         let gap = self.store.host_gap(&host).await.map_err(from_store)?;
         Ok((gap >= MIN_NOTED_GAP).then(|| {
