@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const BATCH: usize = 128;
 
 /// What became of one page.
-struct Answer {
+struct PageAnswer {
     id: String,
     kind: String,
     markdown: String,
@@ -77,7 +77,7 @@ struct Id {
     id: String,
 }
 
-fn answer(row: &Annotated, chances: Option<&[f32]>, by: Judge) -> Result<Answer, String> {
+fn answer(row: &Annotated, chances: Option<&[f32]>, by: Judge) -> Result<PageAnswer, String> {
     let source = PageSource {
         bytes: row.html.as_bytes(),
         content_type: Some("text/html; charset=utf-8"),
@@ -101,7 +101,7 @@ fn answer(row: &Annotated, chances: Option<&[f32]>, by: Judge) -> Result<Answer,
         let snippets = snippets.unwrap_or_default();
         [snippets.iter().filter(|snippet| flat.contains(&squash(snippet))).count(), snippets.len()]
     };
-    Ok(Answer {
+    Ok(PageAnswer {
         id: row.id.clone(),
         kind: row.kind.clone(),
         widened: selection.widened,
@@ -112,7 +112,7 @@ fn answer(row: &Annotated, chances: Option<&[f32]>, by: Judge) -> Result<Answer,
     })
 }
 
-fn print(file: &Path, answers: &[Answer]) {
+fn print(file: &Path, answers: &[PageAnswer]) {
     let mut kinds: BTreeMap<&str, Vec<[f64; 3]>> = BTreeMap::new();
     for answer in answers {
         if let Some(words) = answer.words {
@@ -129,7 +129,7 @@ fn print(file: &Path, answers: &[Answer]) {
     }
     let all: Vec<[f64; 3]> = kinds.into_values().flatten().collect();
     println!("  {:14} F1 {:.4}  P {:.4}  R {:.4}", "all", mean(&all, 2), mean(&all, 0), mean(&all, 1));
-    let total = |of: &dyn Fn(&Answer) -> usize| answers.iter().map(of).sum::<usize>();
+    let total = |of: &dyn Fn(&PageAnswer) -> usize| answers.iter().map(of).sum::<usize>();
     let [wanted, asked] = [total(&|answer| answer.wanted[0]), total(&|answer| answer.wanted[1])];
     let [unwanted, banned] = [total(&|answer| answer.unwanted[0]), total(&|answer| answer.unwanted[1])];
     if asked > 0 {

@@ -9,7 +9,7 @@ use crate::columns::Columns;
 use extract::ranking::{COLUMN_NAMES, COLUMNS, DEPTH, Question, Ranker, Tree};
 use extract::{PageView, Schema, candidate_rows, fill_with};
 use pages::{ReadPage, Verdict};
-use score::{Answer, best_threshold, print_table};
+use score::{FieldAnswer, best_threshold, print_table};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
@@ -107,7 +107,7 @@ impl Rows {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "the file stores single precision")]
+#[expect(clippy::cast_possible_truncation, reason = "the file stores single precision")]
 fn to_ranker(forest: &Forest, columns: &Columns) -> Ranker {
     let trees = forest
         .trees
@@ -131,7 +131,7 @@ fn to_ranker(forest: &Forest, columns: &Columns) -> Ranker {
     Ranker { start: forest.start as f32, least: -20.0, trees }
 }
 
-fn answer(page: &ReadPage, ranker: &Ranker) -> Result<(Map<String, Value>, Vec<Answer>), String> {
+fn answer(page: &ReadPage, ranker: &Ranker) -> Result<(Map<String, Value>, Vec<FieldAnswer>), String> {
     let schema = Schema::parse(&pages::schema(page)).map_err(|error| error.to_string())?;
     let view = PageView { url: &page.url, page: &page.page, markdown: &page.markdown };
     let filled = fill_with(&schema, "", &[view], ranker);
@@ -141,7 +141,7 @@ fn answer(page: &ReadPage, ranker: &Ranker) -> Result<(Map<String, Value>, Vec<A
         let pointer = format!("/{field}");
         let evidence = filled.evidence.iter().find(|evidence| evidence.pointer == pointer);
         let text = given.get(field).and_then(Value::as_str).filter(|text| !pages::squeeze(text).is_empty());
-        answers.push(Answer {
+        answers.push(FieldAnswer {
             page: page.id.clone(),
             vertical: page.vertical.clone(),
             field: field.clone(),
@@ -155,14 +155,14 @@ fn answer(page: &ReadPage, ranker: &Ranker) -> Result<(Map<String, Value>, Vec<A
     Ok((given, answers))
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "the model stores single precision")]
+#[expect(clippy::cast_possible_truncation, reason = "the model stores single precision")]
 fn to_least(threshold: f64) -> f32 {
     crate::exact::ln(threshold.clamp(1e-6, 1.0 - 1e-6) / (1.0 - threshold.clamp(1e-6, 1.0 - 1e-6))) as f32
 }
 
 /// Judges by kinds of pages: each is answered by a model that saw none of them, at the threshold that the
 /// answers to the other kinds give. Returns all answers.
-fn validate(pages: &[ReadPage], rows: &Rows) -> Result<Vec<Answer>, String> {
+fn validate(pages: &[ReadPage], rows: &Rows) -> Result<Vec<FieldAnswer>, String> {
     let started = Instant::now();
     let verticals: Vec<String> = pages
         .iter()
@@ -170,7 +170,7 @@ fn validate(pages: &[ReadPage], rows: &Rows) -> Result<Vec<Answer>, String> {
         .collect::<std::collections::BTreeSet<_>>()
         .into_iter()
         .collect();
-    let mut all: Vec<Answer> = Vec::new();
+    let mut all: Vec<FieldAnswer> = Vec::new();
     for vertical in &verticals {
         let ranker = rows.train(pages, Some(vertical));
         for page in pages.iter().filter(|page| page.vertical == *vertical) {
@@ -182,7 +182,7 @@ fn validate(pages: &[ReadPage], rows: &Rows) -> Result<Vec<Answer>, String> {
 }
 
 /// The answers that reach the threshold of the other kinds of pages.
-fn with_thresholds(answers: &[Answer]) -> Vec<Answer> {
+fn with_thresholds(answers: &[FieldAnswer]) -> Vec<FieldAnswer> {
     let mut kept = Vec::new();
     let verticals: std::collections::BTreeSet<&str> =
         answers.iter().map(|answer| answer.vertical.as_str()).collect();
@@ -200,7 +200,12 @@ fn with_thresholds(answers: &[Answer]) -> Vec<Answer> {
     kept
 }
 
-fn report(pages: &[ReadPage], answers: &[Answer], raw: &[Answer], options: &[&str]) -> Result<(), String> {
+fn report(
+    pages: &[ReadPage],
+    answers: &[FieldAnswer],
+    raw: &[FieldAnswer],
+    options: &[&str],
+) -> Result<(), String> {
     if options.contains(&"--wrong") {
         for (answer, raw) in answers.iter().zip(raw) {
             score::print_answer(answer, raw);
@@ -253,7 +258,7 @@ pub fn run_answers(path: &Path) -> Result<(), String> {
         all.extend(answers);
     }
     eprintln!("{:.2} ms a page", started.elapsed().as_secs_f64() * 1e3 / pages.len().max(1) as f64);
-    let given = |verdict| all.iter().filter(|answer: &&Answer| answer.verdict == Some(verdict)).count();
+    let given = |verdict| all.iter().filter(|answer: &&FieldAnswer| answer.verdict == Some(verdict)).count();
     eprintln!(
         "right {} near {} wrong {}",
         given(Verdict::Right),

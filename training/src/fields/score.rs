@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// The answer to one field of one page.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct FieldAnswer {
     pub page: String,
     pub vertical: String,
     pub field: String,
@@ -20,7 +20,7 @@ pub struct Answer {
     pub how: String,
 }
 
-impl Answer {
+impl FieldAnswer {
     /// The same answer, or none where it is less certain than this.
     pub fn at_least(&self, threshold: f64) -> Self {
         if self.confidence >= threshold {
@@ -39,7 +39,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, answer: &Answer) {
+    fn add(&mut self, answer: &FieldAnswer) {
         match answer.verdict {
             Some(Verdict::Right) => self.right += 1,
             Some(Verdict::Near) => self.near += 1,
@@ -60,7 +60,10 @@ impl Counts {
 }
 
 /// The threshold with the best F1 among those that reach a precision; of all where none does, the most precise.
-pub fn best_threshold<'a>(answers: &(impl Iterator<Item = &'a Answer> + Clone), min_precision: f64) -> f64 {
+pub fn best_threshold<'a>(
+    answers: &(impl Iterator<Item = &'a FieldAnswer> + Clone),
+    min_precision: f64,
+) -> f64 {
     let mut best = (0.5, -1.0);
     for step in 10..98 {
         let threshold = f64::from(step) / 100.0;
@@ -77,7 +80,7 @@ pub fn best_threshold<'a>(answers: &(impl Iterator<Item = &'a Answer> + Clone), 
     best.0
 }
 
-pub fn print_table(answers: &[Answer]) {
+pub fn print_table(answers: &[FieldAnswer]) {
     let mut fields: BTreeMap<String, Counts> = BTreeMap::new();
     let mut verticals: BTreeMap<&str, Counts> = BTreeMap::new();
     let mut all = Counts::default();
@@ -103,7 +106,7 @@ pub fn print_table(answers: &[Answer]) {
 }
 
 /// One wrong or missing answer in a line.
-pub fn print_answer(answer: &Answer, raw: &Answer) {
+pub fn print_answer(answer: &FieldAnswer, raw: &FieldAnswer) {
     if matches!(answer.verdict, Some(Verdict::Right | Verdict::Near))
         || answer.marked.is_empty() && answer.text.is_none()
     {
@@ -124,7 +127,7 @@ pub fn print_answer(answer: &Answer, raw: &Answer) {
 }
 
 /// Rows `{"id","json"}` for the scorer.
-pub fn write_answers(path: &Path, ids: &[&str], answers: &[Answer]) -> Result<(), String> {
+pub fn write_answers(path: &Path, ids: &[&str], answers: &[FieldAnswer]) -> Result<(), String> {
     let fail = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut by_page: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     for answer in answers {

@@ -6,7 +6,7 @@ use super::inline::TextPosition;
 use std::fmt::Write;
 
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "four independent facts about the place of a text")]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts about the place of a text")]
 pub(super) struct EscapeContext {
     pub place: TextPosition,
     pub in_link: bool,

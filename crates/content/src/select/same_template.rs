@@ -18,7 +18,7 @@ const MIN_PROBABILITY: f32 = 0.06;
 
 /// Blocks at one place of the first items of a run: all and kept.
 #[derive(Default)]
-struct Place {
+struct RepeatedPlace {
     blocks: u32,
     kept: u32,
 }
@@ -36,7 +36,7 @@ pub fn keep_alike(survey: &Survey, chances: &[f32], kept: &mut [bool]) {
         let is_run = survey.groups[group as usize].items >= MIN_ITEMS && is_item(element.tag);
         is_run.then(|| (items[item as usize], (group, survey.path_of[at])))
     };
-    let mut places: HashMap<(u32, u32), Place> = HashMap::new();
+    let mut places: HashMap<(u32, u32), RepeatedPlace> = HashMap::new();
     for (at, &kept) in kept.iter().enumerate() {
         if let Some((item, place)) = place_of(at)
             && item < FIRST_ITEMS

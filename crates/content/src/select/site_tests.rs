@@ -1,16 +1,7 @@
 //! Pages of the kinds that went wrong on real sites, written for the purpose, through the compiled-in model.
 
+use super::tests::{kept, parse};
 use super::*;
-
-fn parse(html: &str) -> Dom {
-    Dom::parse(html, &Limits::default())
-}
-
-fn kept(html: &str) -> String {
-    let dom = parse(html);
-    let selection = main_content(&dom, &SelectOptions::default());
-    kept_text(&dom, &selection)
-}
 
 fn kept_pictures(html: &str) -> Vec<String> {
     let dom = parse(html);

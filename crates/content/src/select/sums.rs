@@ -57,7 +57,7 @@ impl KeptWords {
 
     /// Kept words and all words of an element.
     #[inline]
-    pub fn of(&self, element: &Element) -> (u32, u32) {
+    pub fn words_in(&self, element: &Element) -> (u32, u32) {
         self.between(element.first_block as usize, element.end_block as usize)
     }
 
@@ -70,7 +70,7 @@ impl KeptWords {
     /// Whether more than half of an element's words are kept.
     #[inline]
     pub fn is_mostly_kept(&self, element: &Element) -> bool {
-        let (held, all) = self.of(element);
+        let (held, all) = self.words_in(element);
         u64::from(held) * 2 > u64::from(all)
     }
 }

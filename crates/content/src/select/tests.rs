@@ -3,11 +3,11 @@
 use super::*;
 use html::dom::NodeId;
 
-fn parse(html: &str) -> Dom {
+pub(super) fn parse(html: &str) -> Dom {
     Dom::parse(html, &Limits::default())
 }
 
-fn kept(html: &str) -> String {
+pub(super) fn kept(html: &str) -> String {
     let dom = parse(html);
     let selection = main_content(&dom, &SelectOptions::default());
     kept_text(&dom, &selection)

@@ -71,7 +71,7 @@ pub fn complete_data_tables(outline: &Outline, kept: &mut [bool]) {
         if !is_data {
             continue;
         }
-        if is_share(counts.of(table), 1, 2) {
+        if is_share(counts.words_in(table), 1, 2) {
             keep(outline, blocks_of(table), kept);
             continue;
         }
@@ -100,7 +100,7 @@ pub fn complete_lists(outline: &Outline, kept: &mut [bool]) {
         };
         if element.first_block >= filled
             && !element.marks.has(Marks::NOT_MAIN_CONTENT | Marks::FORM)
-            && is_share(counts.of(element), needed.0, needed.1)
+            && is_share(counts.words_in(element), needed.0, needed.1)
         {
             keep(outline, blocks_of(element), kept);
             filled = element.end_block;
@@ -121,11 +121,11 @@ fn keep_terms(outline: &Outline, kept: &mut [bool]) {
             continue;
         };
         is_kept_term[index] = match next.tag {
-            Tag::Dd => counts.of(next).0 > 0,
+            Tag::Dd => counts.words_in(next).0 > 0,
             Tag::Dt => is_kept_term[element.end as usize],
             _ => false,
         };
-        let is_short = counts.of(element).1 <= MAX_TERM_WORDS;
+        let is_short = counts.words_in(element).1 <= MAX_TERM_WORDS;
         if is_kept_term[index] && is_short && !element.marks.has(Marks::NOT_MAIN_CONTENT) {
             keep(outline, blocks_of(element), kept);
         }

@@ -74,12 +74,12 @@ impl Ranker {
     /// Reads a model; `None` when it is broken or made for other columns.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut bytes = bytes.strip_prefix(MAGIC)?;
-        if u64::from_le_bytes(take(&mut bytes)?) != fingerprint() {
+        if u64::from_le_bytes(take_bytes(&mut bytes)?) != fingerprint() {
             return None;
         }
-        let start = f32::from_le_bytes(take(&mut bytes)?);
-        let least = f32::from_le_bytes(take(&mut bytes)?);
-        let count = u32::from_le_bytes(take(&mut bytes)?);
+        let start = f32::from_le_bytes(take_bytes(&mut bytes)?);
+        let least = f32::from_le_bytes(take_bytes(&mut bytes)?);
+        let count = u32::from_le_bytes(take_bytes(&mut bytes)?);
         let mut trees = Vec::new();
         for _ in 0..count {
             let mut tree = Tree {
@@ -87,14 +87,14 @@ impl Ranker {
                 leaves: [0.0; 1 << DEPTH],
             };
             for question in &mut tree.questions {
-                question.column = u16::from_le_bytes(take(&mut bytes)?);
-                question.threshold = f32::from_le_bytes(take(&mut bytes)?);
+                question.column = u16::from_le_bytes(take_bytes(&mut bytes)?);
+                question.threshold = f32::from_le_bytes(take_bytes(&mut bytes)?);
                 if usize::from(question.column) >= COLUMN_NAMES.len() {
                     return None;
                 }
             }
             for leaf in &mut tree.leaves {
-                *leaf = f32::from_le_bytes(take(&mut bytes)?);
+                *leaf = f32::from_le_bytes(take_bytes(&mut bytes)?);
             }
             trees.push(tree);
         }
@@ -103,7 +103,7 @@ impl Ranker {
 }
 
 /// The first bytes as an array, which are then removed.
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+fn take_bytes<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (first, rest) = bytes.split_first_chunk::<N>()?;
     *bytes = rest;
     Some(*first)

@@ -2,7 +2,7 @@
 
 use super::super::{FactCollector, LabelId};
 use super::LabelSource;
-use super::parts::Found;
+use super::parts::LineCandidate;
 use crate::words::NameWords;
 use html::dom::{Attr, NodeId, Tag};
 use std::collections::HashMap;
@@ -50,7 +50,7 @@ impl ElementNames {
         &mut self,
         collector: &mut FactCollector,
         texts_before: &[u32],
-        found: &Found,
+        found: &LineCandidate,
         labels: &mut Vec<(LabelSource, LabelId)>,
     ) {
         let dom = collector.dom;
@@ -114,7 +114,7 @@ impl ElementNames {
 }
 
 /// Tags and first classes of the elements around a candidate.
-pub(super) fn signature(collector: &FactCollector, block: NodeId, found: &Found) -> u64 {
+pub(super) fn signature(collector: &FactCollector, block: NodeId, found: &LineCandidate) -> u64 {
     let dom = collector.dom;
     let mut hasher = DefaultHasher::new();
     let inner = dom.parent(found.nodes.0).filter(|&inner| inner != block);

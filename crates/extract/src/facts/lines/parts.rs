@@ -13,7 +13,7 @@ const MAX_PARTS: usize = 16;
 const MAX_BYLINE_BYTES: usize = 160;
 
 /// A candidate before its surroundings are known.
-pub(super) struct Found {
+pub(super) struct LineCandidate {
     pub text: String,
     pub nodes: (NodeId, NodeId),
     pub pieces: u32,
@@ -30,7 +30,7 @@ pub(super) fn joined(pieces: &[Piece]) -> String {
 
 /// The whole line and its parts. Where a line begins with a label, the line itself is no candidate, what
 /// follows the label is.
-pub(super) fn candidates(line: &RawLine) -> Vec<Found> {
+pub(super) fn candidates(line: &RawLine) -> Vec<LineCandidate> {
     let pieces = &line.pieces;
     let mut found = Vec::new();
     let mut spans: Vec<(usize, usize, Option<String>)> = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn candidates(line: &RawLine) -> Vec<Found> {
 }
 
 /// A run of pieces under one label, and each of its pieces.
-fn add_span(pieces: &[Piece], before: Option<String>, part: bool, found: &mut Vec<Found>) {
+fn add_span(pieces: &[Piece], before: Option<String>, part: bool, found: &mut Vec<LineCandidate>) {
     let text = joined(pieces);
     let (mut label, mut value) = (before, text.as_str());
     if label.is_none()
@@ -80,7 +80,7 @@ fn add_span(pieces: &[Piece], before: Option<String>, part: bool, found: &mut Ve
     let one_link = texts.iter().all(|piece| piece.link == first.link).then_some(first.link).flatten();
     push(
         found,
-        Found {
+        LineCandidate {
             text: clean(value),
             nodes: (first.node, last.node),
             pieces: count,
@@ -99,7 +99,7 @@ fn add_span(pieces: &[Piece], before: Option<String>, part: bool, found: &mut Ve
     for piece in texts.iter().take(MAX_PARTS) {
         push(
             found,
-            Found {
+            LineCandidate {
                 text: clean(&text::collapse_whitespace(&piece.raw)),
                 nodes: (piece.node, piece.node),
                 pieces: 1,
@@ -113,7 +113,7 @@ fn add_span(pieces: &[Piece], before: Option<String>, part: bool, found: &mut Ve
 }
 
 /// The parts of a byline: "June 18, 2024 - Ada Lovelace", "Guard | 1.98 m".
-fn add_segments(text: &str, piece: &Piece, label: Option<&String>, found: &mut Vec<Found>) {
+fn add_segments(text: &str, piece: &Piece, label: Option<&String>, found: &mut Vec<LineCandidate>) {
     if text.len() > MAX_BYLINE_BYTES {
         return;
     }
@@ -129,7 +129,7 @@ fn add_segments(text: &str, piece: &Piece, label: Option<&String>, found: &mut V
     for part in text.split(mark).take(MAX_PARTS) {
         push(
             found,
-            Found {
+            LineCandidate {
                 text: clean(part),
                 nodes: (piece.node, piece.node),
                 pieces: 1,
@@ -142,7 +142,7 @@ fn add_segments(text: &str, piece: &Piece, label: Option<&String>, found: &mut V
     }
 }
 
-fn push(found: &mut Vec<Found>, candidate: Found) {
+fn push(found: &mut Vec<LineCandidate>, candidate: LineCandidate) {
     if !candidate.text.is_empty() && candidate.text.len() <= MAX_CANDIDATE_BYTES {
         found.push(candidate);
     }
