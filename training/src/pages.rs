@@ -19,8 +19,11 @@ use std::path::PathBuf;
 /// Folds of the cross-validation.
 pub const FOLDS: usize = 5;
 
-/// What a block that a snippet names weighs: as much as a paragraph of a short article.
-const SNIPPET_WEIGHT: f32 = 0.35;
+/// What a block that a wanted snippet names weighs: as much as a paragraph of a short article.
+const WANTED_WEIGHT: f32 = 0.35;
+/// What a block that an unwanted snippet names weighs. More than a wanted one: the text of an article is learnt
+/// from the other pages too, what stands around it in other languages from these alone.
+const UNWANTED_WEIGHT: f32 = 0.9;
 /// An unwanted snippet of few words in a block of so many more says nothing about the block.
 const MAX_UNWANTED_BLOCK_WORDS: usize = 40;
 
@@ -211,7 +214,7 @@ fn label_by_snippets(
         for block in places(snippet) {
             let words = tokens[block] as usize;
             if words <= MAX_UNWANTED_BLOCK_WORDS.max(4 * snippet.len()) {
-                weights[block] = SNIPPET_WEIGHT;
+                weights[block] = UNWANTED_WEIGHT;
             }
         }
     }
@@ -219,7 +222,7 @@ fn label_by_snippets(
         if let Some(block) =
             places(snippet).into_iter().max_by_key(|&block| (tokens[block], usize::MAX - block))
         {
-            (matched[block], weights[block]) = (tokens[block], SNIPPET_WEIGHT);
+            (matched[block], weights[block]) = (tokens[block], WANTED_WEIGHT);
         }
     }
     (matched, weights)

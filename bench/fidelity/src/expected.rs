@@ -133,9 +133,13 @@ impl Expected {
         }
         let named = headings.iter().map(|&(tag, id)| (tag, id, letters(dom, id)));
         let mut named: Vec<_> = named.filter(|(_, _, text)| !text.is_empty()).collect();
-        // The longest name first: a site's name is shorter than a page's where both are in the title.
+        // The name of a site is a link to its first page; where it is not, it is shorter than a page's name.
+        let is_link = |id: NodeId, text: &str| {
+            dom.descendants(id).any(|node| dom.tag(node) == Tag::A && letters(dom, node) == text)
+        };
         named.sort_by_key(|(tag, id, text)| {
-            (!name.contains(text.as_str()), std::cmp::Reverse(text.len().min(name.len())), *tag, *id)
+            let length = text.len().min(name.len());
+            (is_link(*id, text), !name.contains(text.as_str()), std::cmp::Reverse(length), *tag, *id)
         });
         let chosen = named.into_iter().find(|(tag, _, text)| name.contains(text.as_str()) || *tag == Tag::H1);
         if let Some((_, id, text)) = chosen {

@@ -15,6 +15,7 @@ mod furniture_link;
 mod inline;
 mod link;
 mod list;
+mod picture_text;
 mod resolve;
 mod table;
 mod term;
@@ -26,6 +27,7 @@ use html::NodeSet;
 use html::address::Base;
 use html::dom::{Attr, Dom, NodeId, Tag};
 use inline::{Inline, Mark};
+use picture_text::PictureTexts;
 
 /// How markdown is written.
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +131,7 @@ struct MarkdownWriter<'a> {
     formulas: FormulaPlaces,
     /// Open terms and captions: short texts with furniture of their own.
     titles: usize,
+    picture_texts: PictureTexts,
     /// Where `out` stood after the last term or definition: only there can a definition follow.
     term_end: Option<usize>,
     /// Where `out` stood when the last term began: beyond it, the term has been written.
@@ -158,6 +161,7 @@ impl<'a> MarkdownWriter<'a> {
             cell_start: 0,
             formulas,
             titles: 0,
+            picture_texts: PictureTexts::default(),
             term_end: None,
             term_start: 0,
         }

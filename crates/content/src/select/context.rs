@@ -12,6 +12,11 @@ const LEVELS: usize = 4;
 /// Blocks on either side that are near, and that are within reach.
 const NEAR: usize = 6;
 const WIDE: usize = 20;
+/// Further than this is as far.
+const MAX_DISTANCE_WORDS: f32 = 3_000.0;
+const MAX_DISTANCE_BLOCKS: f32 = 60.0;
+const MAX_EXPECTED_WORDS: f32 = 5_000.0;
+const MAX_LIKELY_BLOCKS: f32 = 200.0;
 /// The value of a distance on a page where nothing is likely content.
 const NOT_ON_PAGE: f32 = -1e7;
 
@@ -35,6 +40,11 @@ pub struct ContextFeatures<'a> {
     best: usize,
     first_likely: usize,
     last_likely: usize,
+    /// The path with most expected content, and the last block at it that is likely content.
+    body_path: u32,
+    body_end: usize,
+    /// Expected content words of the items of each group of siblings.
+    group_expected: Vec<f32>,
     page: [f32; 6],
 }
 
@@ -76,13 +86,28 @@ impl<'a> ContextFeatures<'a> {
         }
         let first_likely = chances.iter().position(|&chance| chance > 0.5).unwrap_or(chances.len());
         let last_likely = chances.iter().rposition(|&chance| chance > 0.5).unwrap_or(0);
+        let mut body_path = u32::MAX;
+        let mut most = 0.0;
+        for (path, &expected) in (0u32..).zip(&path_expected) {
+            if expected > most {
+                (most, body_path) = (expected, path);
+            }
+        }
+        let body_end = (0..chances.len())
+            .rev()
+            .find(|&at| survey.path_of[at] == body_path && chances[at] > 0.5)
+            .unwrap_or(usize::MAX);
+        let mut group_expected = vec![0.0; survey.groups.len()];
+        for (element, &group) in survey.outline.elements.iter().zip(&survey.group_of) {
+            group_expected[group as usize] += over(&expected, element);
+        }
         let words = survey.page_words();
         let page = [
-            sum,
+            sum.min(MAX_EXPECTED_WORDS),
             ratio(sum, words),
             ratio(doubt, words),
             ratio(doubt, sum),
-            count,
+            count.min(MAX_LIKELY_BLOCKS),
             fit.get(best).copied().unwrap_or(0.0),
         ];
         Self {
@@ -96,6 +121,9 @@ impl<'a> ContextFeatures<'a> {
             best,
             first_likely,
             last_likely,
+            body_path,
+            body_end,
+            group_expected,
             page,
         }
     }
@@ -106,6 +134,7 @@ impl<'a> ContextFeatures<'a> {
         self.describe_near(at, row);
         self.describe_containers(at, row);
         self.describe_section(at, row);
+        self.describe_end(at, row);
         for (level, value) in self.page.iter().enumerate() {
             row.level("page_chance", level, *value);
         }
@@ -128,9 +157,9 @@ impl<'a> ContextFeatures<'a> {
         row.put("content_before", ratio(self.expected[at], all));
         let words = &self.survey.sums.words;
         let from_first =
-            if self.first_likely < count { words[at] - words[self.first_likely] } else { NOT_ON_PAGE };
+            if self.first_likely < count { near(words[at] - words[self.first_likely]) } else { NOT_ON_PAGE };
         let from_last =
-            if self.first_likely < count { words[at] - words[self.last_likely] } else { NOT_ON_PAGE };
+            if self.first_likely < count { near(words[at] - words[self.last_likely]) } else { NOT_ON_PAGE };
         row.put("from_first_likely", from_first);
         row.put("from_last_likely", from_last);
     }
@@ -192,4 +221,40 @@ impl<'a> ContextFeatures<'a> {
             if words > 0.0 { (self.expected[next] - self.expected[at + 1]) / words } else { -1.0 },
         );
     }
+
+    /// Where a block stands to the end of the content by the first pass, and how its group was judged.
+    fn describe_end(&self, at: usize, row: &mut impl FeatureRow) {
+        let survey = self.survey;
+        row.flag("likely_body_path", survey.path_of[at] == self.body_path);
+        let (mut words, mut blocks, mut headings) = (NOT_ON_PAGE, NOT_ON_PAGE, -1.0);
+        if self.body_end != usize::MAX {
+            let end = self.body_end;
+            words = near(survey.sums.words[at] - survey.sums.words[end]);
+            blocks = (at as f32 - end as f32).clamp(-MAX_DISTANCE_BLOCKS, MAX_DISTANCE_BLOCKS);
+            if at > end {
+                headings = survey.sums.headings[at + 1] - survey.sums.headings[end + 1];
+            }
+        }
+        row.put("from_likely_end", words);
+        row.put("blocks_from_likely_end", blocks);
+        row.put("headings_after_likely", headings.min(10.0));
+        let inherited = &survey.inherited[survey.outline.blocks[at].owner as usize];
+        for (level, repeated) in [inherited.near, inherited.wide].into_iter().enumerate() {
+            let chance = survey.group_of.get(repeated.element as usize).map_or(-1.0, |&group| {
+                ratio(self.group_expected[group as usize], survey.groups[group as usize].words)
+            });
+            row.level("group_chance", level, chance);
+        }
+        let heading = survey.heading_of[at] as usize;
+        let (expected, all) = match self.expected.get(heading) {
+            Some(before) => (self.expected[at] - before, survey.sums.words[at] - survey.sums.words[heading]),
+            None => (0.0, 0.0),
+        };
+        row.put("section_chance_before", if all > 0.5 { expected / all } else { -1.0 });
+    }
+}
+
+#[inline]
+fn near(distance: f32) -> f32 {
+    distance.clamp(-MAX_DISTANCE_WORDS, MAX_DISTANCE_WORDS)
 }

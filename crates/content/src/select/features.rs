@@ -3,6 +3,7 @@
 //! Training and inference both use these rows, so the two cannot drift apart. The order of the columns is the
 //! contract with the model file; its fingerprint is checked there.
 
+use super::declared::Declared;
 use super::feature_row::{FeatureRow, ratio};
 use super::marks::Marks;
 use super::outline::{Block, Element};
@@ -17,14 +18,21 @@ const LEVELS: usize = 6;
 const NOT_ON_PAGE: f32 = -1e7;
 /// Blocks examined on either side.
 const WINDOW: usize = 6;
+/// Further than this is as far: the hundredth post of a thread is no less content than the tenth.
+const MAX_DISTANCE_WORDS: f32 = 3_000.0;
+const MAX_DISTANCE_BLOCKS: f32 = 60.0;
+/// Larger counts say no more.
+const MAX_BOX_WORDS: f32 = 5_000.0;
+const MAX_ITEMS: f32 = 60.0;
+const MAX_PER_ITEM: f32 = 6.0;
 
 /// The columns that are the same for all blocks of a page.
 pub fn describe_page(survey: &Survey, row: &mut impl FeatureRow) {
     let blocks = &survey.outline.blocks;
     let words = survey.page_words();
     let total = |sums: &[f32]| sums.last().copied().unwrap_or(0.0);
-    row.put("page_words", words);
-    row.put("page_blocks", blocks.len() as f32);
+    row.put("page_words", words.min(2.0 * MAX_BOX_WORDS));
+    row.put("page_blocks", (blocks.len() as f32).min(1_500.0));
     row.put("page_link_share", ratio(total(&survey.sums.link_words), words));
     row.put("page_sentence_share", ratio(total(&survey.sums.sentence_words), words));
     row.put("page_heading_rate", ratio(total(&survey.sums.headings), blocks.len() as f32));
@@ -56,7 +64,25 @@ pub fn describe_page(survey: &Survey, row: &mut impl FeatureRow) {
     }
     row.put("page_group_items", items);
     row.put("page_group_share", item_share);
-    row.put("page_title_words", survey.declared.title.words as f32);
+    let declared = survey.declared;
+    row.put("page_title_words", declared.title.words as f32);
+    for (name, kind) in [
+        ("says_website", Declared::WEBSITE),
+        ("says_open_graph_article", Declared::OPEN_GRAPH_ARTICLE),
+        ("says_article", Declared::ARTICLE),
+        ("says_product", Declared::PRODUCT),
+        ("says_forum", Declared::FORUM),
+        ("says_list", Declared::LIST),
+    ] {
+        row.flag(name, declared.kinds & kind != 0);
+    }
+    let container = survey.outline.elements.get(survey.container.element as usize);
+    let inside = |sums: &[f32]| container.map_or(0.0, |element| over(sums, element));
+    let container_words = inside(&survey.sums.words);
+    row.put("page_container_share", ratio(container_words, words));
+    row.put("page_container_link_share", ratio(inside(&survey.sums.link_words), container_words));
+    let end = container.map_or(0.0, |element| element.end_block as f32);
+    row.put("page_container_end", ratio(end, blocks.len() as f32));
 }
 
 /// Appends the row of one block, without the columns of its page.
@@ -66,6 +92,7 @@ pub fn describe(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     describe_containers(survey, at, row);
     describe_repetition(survey, at, row);
     describe_section(survey, at, row);
+    describe_body(survey, at, row);
 }
 
 fn describe_text(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
@@ -83,6 +110,7 @@ fn describe_text(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     let copies = survey.copies[at];
     row.put("copies", copies.total.min(20) as f32);
     row.put("copies_before", copies.before.min(20) as f32);
+    row.put("body_share", survey.declared.body_share(hashes));
 }
 
 fn describe_place(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
@@ -117,9 +145,12 @@ fn describe_place(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     row.put("heading_level", f32::from(inherited.heading));
     let before = survey.sums.words[at];
     row.put("position", ratio(before, survey.page_words()));
-    row.put("words_before", before);
-    row.put("from_h1", survey.first_h1.map_or(NOT_ON_PAGE, |h1| before - survey.sums.words[h1]));
-    row.put("from_price", survey.first_price.map_or(NOT_ON_PAGE, |price| before - survey.sums.words[price]));
+    row.put("words_before", before.min(MAX_DISTANCE_WORDS));
+    let from = |place: Option<usize>| {
+        place.map_or(NOT_ON_PAGE, |place| near(before - survey.sums.words[place], MAX_DISTANCE_WORDS))
+    };
+    row.put("from_h1", from(survey.first_h1));
+    row.put("from_price", from(survey.first_price));
     let to_h1 = f32::from(survey.inherited[block.owner as usize].h1);
     row.put("to_h1", if survey.first_h1.is_some() { to_h1 } else { -1.0 });
 }
@@ -138,7 +169,7 @@ fn describe_containers(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
         let words = over(&survey.sums.words, element);
         let count = (element.end_block - element.first_block) as f32;
         let below = survey.outline.counts_below(element, index as usize);
-        row.level("box_words", level, words);
+        row.level("box_words", level, words.min(MAX_BOX_WORDS));
         row.level("box_share", level, ratio(words, total));
         row.level("box_link_share", level, link_share(element, words));
         row.level("box_sentence_share", level, ratio(over(&survey.sums.sentence_words, element), words));
@@ -155,8 +186,8 @@ fn describe_repetition(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     let total = survey.page_words();
     let blocks = survey.outline.blocks.len() as f32;
     let path = &survey.paths[survey.path_of[at] as usize];
-    row.put("path_blocks", path.blocks as f32);
-    row.put("path_words", path.words);
+    row.put("path_blocks", (path.blocks as f32).min(MAX_ITEMS));
+    row.put("path_words", path.words.min(MAX_BOX_WORDS));
     row.put("path_share", ratio(path.words, total));
     row.put("path_link_share", ratio(path.link_words, path.words));
     row.put("path_sentence_share", ratio(path.sentence_words, path.words));
@@ -168,10 +199,17 @@ fn describe_repetition(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
     for (level, repeated) in [inherited.near, inherited.wide].into_iter().enumerate() {
         let group = survey.group(repeated).copied().unwrap_or_default();
         row.level("group_distance", level, f32::from(repeated.steps));
-        row.level("group_items", level, group.items as f32);
+        row.level("group_items", level, (group.items as f32).min(MAX_ITEMS));
         row.level("group_mean", level, ratio(group.words, group.items as f32));
         row.level("group_share", level, ratio(group.words, total));
         row.level("group_link_share", level, ratio(group.link_words, group.words));
+        row.level("group_sentence_share", level, ratio(group.sentence_words, group.words));
+        // A card has a picture, a headline, a link and perhaps a date.
+        let per_item = |count: u32| ratio(count as f32, group.items as f32).min(MAX_PER_ITEM);
+        row.level("group_links", level, per_item(group.links));
+        row.level("group_images", level, per_item(group.images));
+        row.level("group_headings", level, per_item(group.headings));
+        row.level("group_times", level, per_item(group.times));
     }
 }
 
@@ -189,11 +227,54 @@ fn describe_section(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
         words = window(index, at, &survey.sums.words);
         link = ratio(heading.tally.link_words as f32, heading.tally.words as f32);
     }
-    row.put("heading_distance", distance);
-    row.put("heading_words", words);
+    row.put("heading_distance", near(distance, MAX_DISTANCE_BLOCKS));
+    row.put("heading_words", words.min(MAX_DISTANCE_WORDS));
     row.put("heading_link_share", link);
     // What a heading announces: the words until the next heading.
     let next = survey.section_end(at);
     let words = window(at, next, &survey.sums.words);
     row.put("section_link_share", ratio(window(at, next, &survey.sums.link_words), words));
+}
+
+/// Where a block stands to the container of the running text, and to where that text begins and ends.
+fn describe_body(survey: &Survey, at: usize, row: &mut impl FeatureRow) {
+    let (outline, container) = (survey.outline, &survey.container);
+    let block = &outline.blocks[at];
+    let owner = &outline.elements[block.owner as usize];
+    row.put("container_share", container.share(owner.parent));
+    let mut index = block.owner;
+    for level in 1..4 {
+        index = survey.wider[index as usize];
+        row.level("box_container_share", level, container.share(index));
+    }
+    let inherited = &survey.inherited[block.owner as usize];
+    row.put("container_distance", f32::from(inherited.container));
+    row.put("to_container", f32::from(inherited.to_container));
+    let path = survey.path_of[at];
+    row.flag("body_path", path == container.body_path);
+    let (mut from_start, mut from_end, mut blocks, mut headings) =
+        (NOT_ON_PAGE, NOT_ON_PAGE, NOT_ON_PAGE, -1.0);
+    let mut beside = false;
+    if container.body_path != u32::MAX {
+        let (start, end) = (container.body_start, container.body_end);
+        let words = &survey.sums.words;
+        from_start = near(words[at] - words[start], MAX_DISTANCE_WORDS);
+        from_end = near(words[at] - words[end], MAX_DISTANCE_WORDS);
+        blocks = near(at as f32 - end as f32, MAX_DISTANCE_BLOCKS);
+        if at > end {
+            headings = (survey.sums.headings[at + 1] - survey.sums.headings[end + 1]).min(MAX_PER_ITEM);
+        }
+        beside = owner.parent == outline.elements[outline.blocks[end].owner as usize].parent;
+    }
+    row.put("from_body_start", from_start);
+    row.put("from_body_end", from_end);
+    row.put("blocks_from_body_end", blocks);
+    row.put("headings_after_body", headings);
+    row.flag("beside_body", beside);
+}
+
+/// A distance, cut at `most` either way.
+#[inline]
+fn near(distance: f32, most: f32) -> f32 {
+    distance.clamp(-most, most)
 }

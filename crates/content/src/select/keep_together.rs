@@ -1,6 +1,6 @@
 //! Keeps together what belongs together: the rest of a table or list that is mostly kept, code, tables and
-//! captions between kept texts, a paragraph among kept ones, the last posts of a thread, the list below a
-//! kept heading, the price of a product, the title above the text.
+//! captions between kept texts, a paragraph among kept ones, the last posts of a thread, all of a manual, the
+//! list below a kept heading, the price of a product, the title above the text.
 //!
 //! The model classifies block by block and may drop a single line of an example. Blocks are added here;
 //! dropped are only navigation beside content, headings of nothing, and rows of which little is left.
@@ -9,6 +9,7 @@ use super::marks::Marks;
 use super::outline::{Block, Outline};
 use super::page_title::find_title;
 use super::price::keep_price;
+use super::reference_page::keep_document;
 use super::same_template::keep_alike;
 use super::sections::{drop_navigation, keep_announced, keep_only_list};
 use super::survey::Survey;
@@ -24,6 +25,7 @@ pub fn keep_together(survey: &Survey, chances: &[f32], kept: &mut [bool]) {
     let title = find_title(survey);
     drop_navigation(outline, kept);
     keep_alike(survey, chances, kept);
+    keep_document(outline, chances, kept);
     complete_rows(outline, kept);
     complete_data_tables(outline, kept);
     complete_lists(outline, kept);
@@ -183,6 +185,28 @@ mod tests {
         assert_eq!(mended_by(&html, &chances, kept), expected, "every post, no button");
         let none = vec![false; 60];
         assert_eq!(mended_by(&html, &chances, none.clone()), none, "nothing kept, nothing added");
+    }
+
+    #[test]
+    fn a_manual_is_kept_to_its_end() {
+        let entry = |name: usize| {
+            format!(
+                "<section><h3>dive_{name}</h3><p>Dives {name} metres into the sea.</p><pre>dive({name})</pre></section>"
+            )
+        };
+        let html = format!(
+            "<nav><a href=/>Home</a></nav><div class=body>{}</div><form><p>Tell us what you think</p></form>",
+            (0..6).map(entry).collect::<String>()
+        );
+        let (kept, chances): (Vec<bool>, Vec<f32>) = (0..20)
+            .map(|block| match block {
+                0 | 19 => (false, 0.3),
+                1..=12 => (true, 0.8),
+                _ => (false, 0.2),
+            })
+            .unzip();
+        let expected: Vec<bool> = (0..20).map(|block| (1..19).contains(&block)).collect();
+        assert_eq!(mended_by(&html, &chances, kept), expected);
     }
 
     #[test]

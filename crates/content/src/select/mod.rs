@@ -7,6 +7,7 @@
 //! when a page with much text would come out nearly empty. The model file is compiled in below; `training/`
 //! makes it. Nothing here does I/O or keeps state.
 
+mod container;
 pub mod context;
 mod coverage_guard;
 pub mod decide;
@@ -21,6 +22,7 @@ pub mod outline;
 mod page_title;
 mod pictures;
 mod price;
+mod reference_page;
 mod repetition;
 mod same_template;
 mod sections;
@@ -45,8 +47,8 @@ use pictures::Pictures;
 use std::sync::OnceLock;
 use survey::Survey;
 
-/// Trained on the WCXB development pages (Murrough Foley, CC-BY-4.0); see `MODEL.md` in the same folder.
-static MODEL_FILE: &[u8] = include_bytes!("model-wcxb-dev.bin");
+/// Trained on two sets of annotated pages; see `MODEL.md` in the same folder.
+static MODEL_FILE: &[u8] = include_bytes!("model-dev.bin");
 
 /// Budget steps of describing and classifying a tile of blocks.
 const STEPS_PER_TILE: u64 = 512;

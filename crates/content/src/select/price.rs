@@ -1,5 +1,6 @@
 //! The price on the page of a product, which the model takes for one of the many prices around it.
 
+use super::declared::Declared;
 use super::marks::Marks;
 use super::outline::Outline;
 use super::survey::Survey;
@@ -14,7 +15,7 @@ const MIN_CARDS: u32 = 3;
 
 /// Keeps the first price, with what stands in the same box, on a page that says it is a product's.
 pub fn keep_price(survey: &Survey, kept: &mut [bool]) {
-    if !survey.declared.is_product || !kept.contains(&true) {
+    if survey.declared.kinds & Declared::PRODUCT == 0 || !kept.contains(&true) {
         return;
     }
     let outline = survey.outline;

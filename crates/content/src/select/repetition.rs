@@ -8,6 +8,12 @@ pub struct SiblingGroup {
     pub items: u32,
     pub words: f32,
     pub link_words: f32,
+    pub sentence_words: f32,
+    /// Elements of these kinds in all items together.
+    pub links: u32,
+    pub images: u32,
+    pub headings: u32,
+    pub times: u32,
 }
 
 /// Blocks at the same place of the same template, anywhere on the page.

@@ -4,6 +4,7 @@
 //! is done here, once for each element from its parent's result, so that describing a block costs the same at
 //! any depth.
 
+use super::container::TextContainer;
 use super::declared::Declared;
 use super::marks::Marks;
 use super::outline::Outline;
@@ -24,6 +25,10 @@ pub struct Inherited {
     pub article: u16,
     /// Steps up to the nearest element that holds the first `h1`.
     pub h1: u16,
+    /// Steps up to the container of the running text, from inside it, and to the nearest element that holds
+    /// it.
+    pub container: u16,
+    pub to_container: u16,
     /// Level of the heading it is in.
     pub heading: u8,
     /// The nearest and the widest repeated element at or above it, and the steps up to each.
@@ -55,6 +60,7 @@ pub struct Survey<'a> {
     pub outline: &'a Outline,
     pub declared: &'a Declared,
     pub sums: Sums,
+    pub container: TextContainer,
     /// For each element, the nearest ancestor that holds more blocks; the body for the outermost.
     pub wider: Vec<u32>,
     pub inherited: Vec<Inherited>,
@@ -89,11 +95,17 @@ impl<'a> Survey<'a> {
         let (group_of, count) =
             group_by_key(elements.iter().map(|e| (u64::from(e.parent) << 32) | u64::from(e.signature)));
         let mut groups = vec![SiblingGroup::default(); count];
-        for (element, &group) in elements.iter().zip(&group_of) {
+        for (at, (element, &group)) in elements.iter().zip(&group_of).enumerate() {
             let group = &mut groups[group as usize];
             group.items += 1;
             group.words += over(&sums.words, element);
             group.link_words += over(&sums.link_words, element);
+            group.sentence_words += over(&sums.sentence_words, element);
+            let (before, after) = (&outline.counts[at], &outline.counts[element.end as usize]);
+            group.links += after[2] - before[2];
+            group.images += after[3] - before[3];
+            group.headings += after[4] - before[4];
+            group.times += after[7] - before[7];
         }
         let (path_of, count) =
             group_by_key(blocks.iter().map(|b| u64::from(elements[b.owner as usize].path)));
@@ -101,12 +113,14 @@ impl<'a> Survey<'a> {
         for ((block, &path), at) in blocks.iter().zip(&path_of).zip(0u32..) {
             paths[path as usize].add(block, at);
         }
+        let container = TextContainer::new(outline, &sums, &path_of, paths.len(), &wider);
         let (text_of, count) = group_by_key(blocks.iter().map(|b| u64::from(b.tally.text_hash)));
         let copies = find_copies(&text_of, count);
         let mut survey = Self {
             outline,
             declared,
             sums,
+            container,
             wider,
             inherited: Vec::with_capacity(elements.len()),
             groups,
@@ -158,6 +172,8 @@ impl<'a> Survey<'a> {
                     main: NO_DISTANCE,
                     article: NO_DISTANCE,
                     h1: 0,
+                    container: NO_DISTANCE,
+                    to_container: 0,
                     heading: 0,
                     near: Repeated::NONE,
                     wide: Repeated::NONE,
@@ -172,6 +188,8 @@ impl<'a> Survey<'a> {
                     main: further(above.main),
                     article: further(above.article),
                     h1: above.h1.saturating_add(1),
+                    container: further(above.container),
+                    to_container: above.to_container.saturating_add(1),
                     near: above.near.one_up(),
                     wide: above.wide.one_up(),
                     ..above
@@ -184,6 +202,12 @@ impl<'a> Survey<'a> {
             }
             if (element.first_block..element.end_block).contains(&h1) {
                 own.h1 = 0;
+            }
+            if index <= self.container.element && self.container.element < element.end {
+                own.to_container = 0;
+            }
+            if index == self.container.element {
+                own.container = 0;
             }
             let group = &self.groups[self.group_of[index as usize] as usize];
             if group.items >= 2 && group.words >= 6.0 {
