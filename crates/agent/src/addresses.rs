@@ -28,6 +28,22 @@ pub(crate) fn same_site(one: &Url, other: &Url) -> bool {
     }
 }
 
+/// Whether two URLs are pages of one list: they differ only in the query, in numbers and in words for pages. The
+/// next page of a book is no page of a list.
+pub(crate) fn same_list(one: &Url, other: &Url) -> bool {
+    list_path(one.path()) == list_path(other.path())
+}
+
+/// The words of a path, without numbers and the words for pages.
+fn list_path(path: &str) -> Vec<String> {
+    const PAGE_WORDS: [&str; 8] = ["page", "pages", "p", "index", "seite", "pagina", "html", "htm"];
+    path.to_lowercase()
+        .split(|c: char| !c.is_alphabetic())
+        .filter(|word| !word.is_empty() && !PAGE_WORDS.contains(word))
+        .map(str::to_owned)
+        .collect()
+}
+
 fn without_www(host: &str) -> &str {
     let host = host.trim_end_matches('.');
     host.strip_prefix("www.").filter(|rest| rest.contains('.')).unwrap_or(host)
@@ -66,6 +82,19 @@ pub(crate) fn find_urls(text: &str, max_urls: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_of_a_list_differ_in_numbers_only() {
+        let same = |a: &str, b: &str| {
+            let base = Url::parse("https://a.example/").unwrap();
+            same_list(&base.join(a).unwrap(), &base.join(b).unwrap())
+        };
+        assert!(same("/list", "/list?page=2"));
+        assert!(same("/posts/", "/posts/page/2/"));
+        assert!(same("/members.html", "/members-2.html"));
+        assert!(same("/index.html", "/page2.html"));
+        assert!(!same("/datatype-numeric.html", "/datatype-money.html"));
+    }
 
     #[test]
     fn a_site_is_a_host_and_port_with_its_subdomains() {

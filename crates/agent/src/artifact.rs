@@ -19,6 +19,8 @@ pub(crate) struct ValueSource {
     pub url: String,
     /// Verbatim text of the page.
     pub quote: String,
+    /// Whether the page states it only loosely, as in a sentence.
+    pub doubtful: bool,
 }
 
 /// Why a value could not be set.
@@ -300,7 +302,11 @@ mod tests {
     #[test]
     fn a_source_stays_with_its_place() {
         let mut artifact = Artifact::default();
-        let source = ValueSource { url: "https://a.example".to_owned(), quote: "Price: 3".to_owned() };
+        let source = ValueSource {
+            url: "https://a.example".to_owned(),
+            quote: "Price: 3".to_owned(),
+            doubtful: false,
+        };
         let pointer = artifact.set("a/b[0]", json!(3), Some(source.clone())).unwrap();
         assert_eq!(pointer, "/a~1b/0");
         assert_eq!(artifact.source("/a~1b/0"), Some(&source));
@@ -310,7 +316,7 @@ mod tests {
     fn sources_move_up_with_their_rows() {
         let mut artifact = Artifact::default();
         for (row, name) in ["a", "b", "c"].into_iter().enumerate() {
-            let source = ValueSource { url: name.to_owned(), quote: name.to_owned() };
+            let source = ValueSource { url: name.to_owned(), quote: name.to_owned(), doubtful: false };
             artifact.set(&format!("/rows/{row}/name"), json!(name), Some(source)).unwrap();
         }
         artifact.replace_conformed(

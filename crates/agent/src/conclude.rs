@@ -40,6 +40,21 @@ pub(crate) fn missing_fields(schema: &Schema, value: &Value) -> Vec<String> {
     leaves.map(|(_, field)| field.pointer.clone()).filter(|pointer| !is_filled_at(value, pointer)).collect()
 }
 
+/// Fields of list rows that some rows have and others lack, with how many have it and how many rows there are.
+fn fields_of_some_rows(schema: &Schema, value: &Value) -> Vec<(String, usize, usize)> {
+    let shape = schema.shape();
+    let leaves = shape.leaves().filter(|(at, _)| !is_citation(shape, *at));
+    leaves
+        .filter_map(|(_, field)| {
+            let (list, within) = field.pointer.split_once("/*/")?;
+            let rows = value.pointer(list)?.as_array()?;
+            let has = |row: &&Value| is_filled_at(row, &format!("/{within}"));
+            let filled = rows.iter().filter(has).count();
+            (0 < filled && filled < rows.len()).then(|| (field.pointer.clone(), filled, rows.len()))
+        })
+        .collect()
+}
+
 fn is_citation(shape: &Shape, at: usize) -> bool {
     shape.fields[at].name.ends_with("_citation")
 }
@@ -117,8 +132,14 @@ pub(crate) async fn conclude(
         None => None,
     };
     let data = found.then(|| artifact.value().clone());
-    let note = missing_note(agent.run, &missing, violation.as_deref(), remark.as_deref());
-    if agent.run.ledger.exhausted() && (data.is_none() || !missing.is_empty() || violation.is_some()) {
+    let gaps = Gaps {
+        some_rows: schema.map(|schema| fields_of_some_rows(schema, artifact.value())).unwrap_or_default(),
+        doubtful: doubtful_fields(artifact),
+        violation,
+        remark,
+    };
+    let note = gaps_note(agent.run, &missing, &gaps);
+    if agent.run.ledger.exhausted() && (data.is_none() || !missing.is_empty() || gaps.violation.is_some()) {
         finish_out_of_credits(agent).await;
         return BrainOutcome::OutOfCredits { partial: data };
     }
@@ -158,25 +179,53 @@ async fn conform_to_schema(run: &RunContext<'_>, schema: &Schema, artifact: &mut
     }
 }
 
-fn missing_note(
-    run: &RunContext<'_>,
-    missing: &[String],
-    violation: Option<&str>,
-    remark: Option<&str>,
-) -> Option<String> {
+/// Pointers of fields whose values the pages state only loosely, each once.
+fn doubtful_fields(artifact: &Artifact) -> Vec<String> {
+    let doubtful = artifact.sources().filter(|(_, source)| source.doubtful);
+    let fields: std::collections::BTreeSet<String> =
+        doubtful.map(|(pointer, _)| with_wildcards(pointer)).collect();
+    fields.into_iter().collect()
+}
+
+/// What a result lacks beside fields that were not found at all.
+struct Gaps {
+    some_rows: Vec<(String, usize, usize)>,
+    doubtful: Vec<String>,
+    violation: Option<String>,
+    remark: Option<String>,
+}
+
+/// The result's gaps in words; `None` where everything was found.
+fn gaps_note(run: &RunContext<'_>, missing: &[String], gaps: &Gaps) -> Option<String> {
     let pages = run.parsed_pages().len();
-    let mut parts: Vec<String> = remark.map(str::to_owned).into_iter().collect();
+    let mut parts: Vec<String> = gaps.remark.clone().into_iter().collect();
     if !missing.is_empty() {
-        let named: Vec<String> =
-            missing.iter().take(MAX_NAMED_FIELDS).map(|pointer| readable_path(pointer)).collect();
-        let more = missing.len().saturating_sub(MAX_NAMED_FIELDS);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        parts.push(format!("Not found on {pages} pages: {}{more}.", named.join(", ")));
+        let named = list_some(missing.iter().map(|pointer| readable_path(pointer)));
+        parts.push(format!("Not found on {pages} pages: {named}."));
     }
-    if let Some(violation) = violation {
+    if !gaps.some_rows.is_empty() {
+        let named =
+            list_some(gaps.some_rows.iter().map(|(pointer, filled, rows)| {
+                format!("{} ({filled} of {rows} rows)", readable_path(pointer))
+            }));
+        parts.push(format!("Not found for every row: {named}."));
+    }
+    if !gaps.doubtful.is_empty() {
+        let named = list_some(gaps.doubtful.iter().map(|pointer| readable_path(pointer)));
+        parts.push(format!("Doubtful: {named}."));
+    }
+    if let Some(violation) = &gaps.violation {
         parts.push(format!("The result does not fit the schema: {violation}"));
     }
     (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// The first names, and how many more there are.
+fn list_some(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(MAX_NAMED_FIELDS);
+    let named: Vec<String> = names.take(MAX_NAMED_FIELDS).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", named.join(", "))
 }
 
 /// `/plans/*/price` as `plans[].price`.

@@ -1,7 +1,7 @@
 //! State shared by all agents of a run: the task, the web, the journal, the credits, and the pages that were
 //! read.
 
-use crate::addresses::{parse_address, same_site};
+use crate::addresses::{parse_address, same_list, same_site};
 use crate::limits::{EffortLimits, Ledger};
 use crate::{AgentPage, Journal, PageLink, Task, Web, WebError};
 use content::Page;
@@ -46,7 +46,9 @@ impl ParsedPage {
         let view = PageView { url: &seen.url, page: &seen.page, markdown: &seen.markdown };
         let own = |link: &RankedLink| {
             let there = parse_address(&link.url).filter(|there| there.key() != landed);
-            url.as_ref().zip(there).is_some_and(|(here, there)| same_site(here, there.url()))
+            url.as_ref()
+                .zip(there)
+                .is_some_and(|(here, there)| same_site(here, there.url()) && same_list(here, there.url()))
         };
         let ranked = rank::rank_links("", None, &[], &view).into_iter();
         let next =

@@ -2,7 +2,7 @@
 //! pages of its rows, then links about missing fields, then the site's map. Ends when nothing is missing, no
 //! link looks useful, or the effort or the credits are used up.
 
-use super::link_score::LinkScorer;
+use super::link_score::{LinkScorer, NAMED_LINK_SCORE};
 use crate::addresses::parse_address;
 use crate::agent::Agent;
 use crate::artifact::{Artifact, is_filled};
@@ -34,6 +34,9 @@ pub(crate) struct Explorer<'w, 'a> {
     limit: Option<usize>,
     /// Keys of detail pages that were read.
     details: HashSet<String>,
+    /// Keys of the pages that the task gives, and of pages whose links name the thing that it asks about.
+    given: HashSet<String>,
+    named: HashSet<String>,
     details_help: bool,
     lists_go_on: bool,
     chain_pages: usize,
@@ -67,6 +70,14 @@ impl<'w, 'a> Explorer<'w, 'a> {
             rows,
             limit,
             details: HashSet::new(),
+            given: lead
+                .run
+                .task
+                .urls
+                .iter()
+                .filter_map(|url| Some(parse_address(url)?.key().to_owned()))
+                .collect(),
+            named: HashSet::new(),
             details_help: true,
             lists_go_on: true,
             chain_pages: 1,
@@ -114,13 +125,24 @@ impl<'w, 'a> Explorer<'w, 'a> {
     /// Fills the result from all pages read so far, and publishes the changes.
     async fn fill_and_publish(&self, artifact: &mut Artifact) -> Findings {
         let is_detail = |parsed: &Arc<ParsedPage>| self.details.iter().any(|key| parsed.has_key(key));
-        let (details, pages) = self.lead.run.parsed_pages().into_iter().partition(is_detail);
+        let (details, pages): (Vec<_>, Vec<_>) =
+            self.lead.run.parsed_pages().into_iter().partition(is_detail);
+        let is_named = |parsed: &&Arc<ParsedPage>| self.named.iter().any(|key| parsed.has_key(key));
+        let mut first: Vec<Arc<ParsedPage>> = pages.iter().filter(is_named).cloned().collect();
+        if first.is_empty() {
+            let is_given = |parsed: &&Arc<ParsedPage>| self.given.iter().any(|key| parsed.has_key(key));
+            first = pages.iter().filter(is_given).cloned().collect();
+        }
+        if self.rows.is_some() || first.len() == pages.len() {
+            first.clear();
+        }
         let request = FillRequest {
             prompt: self.lead.run.task.prompt.clone(),
             schema: self.schema.clone(),
             rows: self.rows.clone(),
             limit: self.limit,
             pages,
+            first,
             details,
         };
         let findings = fill(self.lead.run, request).await;
@@ -176,9 +198,17 @@ impl<'w, 'a> Explorer<'w, 'a> {
                 }
             }
         }
-        let missing = self.missing(findings);
+        let mut missing = self.missing(findings);
+        if let Some(rows) = self.rows.as_ref().filter(|_| findings.rows > 0) {
+            // What the rows lack is on their own pages. Other pages have rows of their own, which are not wanted.
+            let within = format!("{}/", rows.pointer);
+            missing.retain(|pointer| !pointer.starts_with(&within));
+        }
         if missing.is_empty() {
-            return None;
+            // The page may have stated all that of something else than the thing that was asked about.
+            let leads =
+                if self.rows.is_none() && self.named.is_empty() { self.named_leads() } else { Vec::new() };
+            return (!leads.is_empty()).then_some(NextRead::Leads(leads));
         }
         let leads = self.leads(&missing).await;
         (!leads.is_empty()).then_some(NextRead::Leads(leads))
@@ -192,6 +222,23 @@ impl<'w, 'a> Explorer<'w, 'a> {
 
     fn next_of(&self, parsed: &ParsedPage) -> Option<String> {
         parsed.next.iter().find(|url| !self.lead.run.was_requested(url)).cloned()
+    }
+
+    /// Links that name the thing that the prompt asks about.
+    fn named_leads(&mut self) -> Vec<String> {
+        let scorer = self.link_scorer(&[]);
+        let parsed_pages = self.lead.run.parsed_pages();
+        let mut found: Vec<(f32, String)> = parsed_pages
+            .iter()
+            .flat_map(|parsed| scorer.links(parsed))
+            .filter(|(score, url)| *score >= NAMED_LINK_SCORE && !self.lead.run.was_requested(url))
+            .map(|(score, url)| (score, url.to_owned()))
+            .collect();
+        found.sort_by(|one, other| other.0.total_cmp(&one.0));
+        found.dedup_by(|one, other| one.1 == other.1);
+        found.truncate(self.lead.run.limits.parallel);
+        self.named.extend(found.iter().filter_map(|(_, url)| Some(parse_address(url)?.key().to_owned())));
+        found.into_iter().map(|(_, url)| url).collect()
     }
 
     /// Links that may lead to missing fields; the site's map when no page has any.
@@ -210,6 +257,11 @@ impl<'w, 'a> Explorer<'w, 'a> {
             found = self.search_wider(way, &scorer, &parsed_pages).await;
         }
         found.sort_by(|one, other| other.0.total_cmp(&one.0));
+        // Where a link names the thing that is asked about, the others lead to other things.
+        if found.first().is_some_and(|(score, _)| *score >= NAMED_LINK_SCORE) {
+            found.retain(|(score, _)| *score >= NAMED_LINK_SCORE);
+            self.named.extend(found.iter().filter_map(|(_, url)| Some(parse_address(url)?.key().to_owned())));
+        }
         let mut chosen: Vec<String> = Vec::new();
         for (_, url) in found {
             if !chosen.contains(&url) {

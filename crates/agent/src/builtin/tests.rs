@@ -91,6 +91,31 @@ async fn missing_fields_are_named_in_the_note() {
 }
 
 #[tokio::test]
+async fn fields_that_only_some_rows_have_are_named_in_the_note() {
+    let list = "<h1>Feeders</h1><table><tr><th>Name</th><th>Wood</th></tr><tr><td>Small</td><td>Oak</td></tr>\
+        <tr><td>Large</td><td></td></tr><tr><td>Round</td><td>Larch</td></tr></table>";
+    let schema = json!({ "type": "object", "properties": { "feeders": { "type": "array", "items": {
+        "type": "object", "properties": { "name": { "type": "string" }, "wood": { "type": "string" } } } } } });
+    let asked = Task { schema: Some(schema), ..task("name and wood of every feeder", &[HOME]) };
+    let (ended, _) = play(&asked, &FakeWeb::new(&[(HOME, list)])).await;
+    assert_eq!(data(&ended)["feeders"].as_array().unwrap().len(), 3);
+    let BrainOutcome::Answered { note: Some(note), .. } = ended else { panic!("{ended:?}") };
+    assert_eq!(note, "Not found for every row: feeders[].wood (2 of 3 rows).");
+}
+
+#[tokio::test]
+async fn values_that_only_a_sentence_states_are_called_doubtful() {
+    let page = "<title>Moor Museum</title><h1>Moor Museum</h1>\
+        <p>The museum was founded by Tamsin Pascoe in 1887 and has been open since.</p>";
+    let schema = json!({ "type": "object", "properties": { "founder": { "type": "string" } } });
+    let asked = Task { schema: Some(schema), strict: true, ..task("Who founded the museum?", &[HOME]) };
+    let (ended, _) = play(&asked, &FakeWeb::new(&[(HOME, page)])).await;
+    assert_eq!(data(&ended)["founder"], "Tamsin Pascoe");
+    let BrainOutcome::Answered { note: Some(note), .. } = ended else { panic!("{ended:?}") };
+    assert_eq!(note, "Doubtful: founder.");
+}
+
+#[tokio::test]
 async fn citations_are_given_where_the_schema_asks() {
     let schema = json!({ "type": "object", "properties": {
         "phone": { "type": "string" }, "phone_citation": { "type": "string" } } });

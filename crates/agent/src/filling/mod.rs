@@ -10,13 +10,16 @@ use crate::artifact::{ValueSource, is_filled};
 use crate::run::{ParsedPage, RunContext};
 
 use detail_links::DetailLinks;
-use extract::{Filled, PageView, Schema};
+use extract::{EvidenceKind, Filled, PageView, Schema};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Share of a row's fields that a page must have to count as a row of its own.
 const MIN_ROW_SHARE: f32 = 0.5;
+
+/// Less certain single values are named as doubtful.
+const MIN_CERTAIN_CONFIDENCE: f32 = 0.45;
 
 /// What to fill, and from what.
 #[derive(Debug, Clone)]
@@ -28,6 +31,8 @@ pub(crate) struct FillRequest {
     pub limit: Option<usize>,
     /// Pages to fill from, in reading order.
     pub pages: Vec<Arc<ParsedPage>>,
+    /// Those of them that the prompt names or the task gives; other pages fill only what they lack.
+    pub first: Vec<Arc<ParsedPage>>,
     /// Pages that were read for one row each.
     pub details: Vec<Arc<ParsedPage>>,
 }
@@ -56,9 +61,17 @@ pub(crate) async fn fill(run: &RunContext<'_>, request: FillRequest) -> Findings
 fn assemble(request: &FillRequest) -> Findings {
     let views: Vec<PageView<'_>> = request.pages.iter().map(|parsed| view(parsed)).collect();
     let Some(schema) = &request.schema else {
-        return Findings::from_filled(extract::fill_free(&request.prompt, &views));
+        let mut findings = Findings::from_filled(extract::fill_free(&request.prompt, &views));
+        // Passages are the answer itself here, not a guess at a field.
+        findings.sources.values_mut().for_each(|source| source.doubtful = false);
+        return findings;
     };
     let mut findings = Findings::from_filled(extract::fill(schema, &request.prompt, &views));
+    if !request.first.is_empty() {
+        let named: Vec<PageView<'_>> = request.first.iter().map(|parsed| view(parsed)).collect();
+        let first = Findings::from_filled(extract::fill(schema, &request.prompt, &named));
+        findings = first.completed_by(findings);
+    }
     if let Some(rows) = &request.rows {
         pages_as_rows(request, rows, &mut findings);
         if let Some(limit) = request.limit {
@@ -78,7 +91,13 @@ impl Findings {
         let sources = filled
             .evidence
             .into_iter()
-            .map(|evidence| (evidence.pointer, ValueSource { url: evidence.url, quote: evidence.quote }))
+            .map(|evidence| {
+                // The columns of a list confirm each other; a single value has only its own evidence.
+                let single = !evidence.pointer.split('/').any(|step| step.parse::<usize>().is_ok());
+                let doubtful = evidence.how == EvidenceKind::Sentence
+                    || (single && evidence.confidence < MIN_CERTAIN_CONFIDENCE);
+                (evidence.pointer, ValueSource { url: evidence.url, quote: evidence.quote, doubtful })
+            })
             .collect();
         Self { value: filled.value, sources, ..Self::default() }
     }
@@ -107,6 +126,29 @@ impl Findings {
             Some((format!("{}/{now}{rest}", rows.pointer), source))
         });
         self.sources = moved.collect();
+    }
+
+    /// Adds the members of another result that this one lacks.
+    fn completed_by(mut self, other: Self) -> Self {
+        if !is_filled(&self.value) {
+            return other;
+        }
+        let (Value::Object(own), Value::Object(more)) = (&mut self.value, other.value) else { return self };
+        for (name, value) in more {
+            if own.get(&name).is_some_and(is_filled) {
+                continue;
+            }
+            let step = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+            let below = format!("{step}/");
+            let sources = other.sources.iter();
+            self.sources.extend(
+                sources
+                    .filter(|(pointer, _)| **pointer == step || pointer.starts_with(&below))
+                    .map(|(pointer, source)| (pointer.clone(), source.clone())),
+            );
+            own.insert(name, value);
+        }
+        self
     }
 
     /// Sets a field of a row together with its source.

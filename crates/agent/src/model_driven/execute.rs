@@ -195,7 +195,8 @@ async fn record(agent: &Agent<'_>, session: &ModelSession<'_>, entries: Vec<Reco
             continue;
         }
         let held = quote_has_value(&entry.quote, &entry.value);
-        let source = ValueSource { url: parsed.url.clone(), quote: cut(&entry.quote, 1_000) };
+        let source =
+            ValueSource { url: parsed.url.clone(), quote: cut(&entry.quote, 1_000), doubtful: false };
         let mut tried = artifact.clone();
         let placed = tried.set(&entry.field, entry.value, Some(source)).map_err(|error| error.to_string());
         match placed.and_then(|pointer| session.check_fits_schema(tried.value(), &pointer).map(|()| pointer))

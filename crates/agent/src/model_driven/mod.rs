@@ -250,6 +250,7 @@ impl ModelSession<'_> {
             rows: self.schema.as_ref().and_then(RowSchema::from_schema),
             limit: crate::prompt_words::row_limit(&lead.run.task.prompt),
             pages,
+            first: Vec::new(),
             details: Vec::new(),
         };
         let found = fill(lead.run, request).await;
@@ -305,7 +306,11 @@ fn use_model_data(lead: &Agent<'_>, artifact: &mut Artifact, data: Value) -> Vec
                     .cloned();
                 let found = recorded.or_else(|| {
                     parsed_pages.iter().find_map(|parsed| {
-                        Some(ValueSource { url: parsed.url.clone(), quote: find_line(leaf, parsed)? })
+                        Some(ValueSource {
+                            url: parsed.url.clone(),
+                            quote: find_line(leaf, parsed)?,
+                            doubtful: false,
+                        })
                     })
                 });
                 match found {

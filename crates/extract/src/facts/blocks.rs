@@ -12,6 +12,8 @@ const MAX_NODES: u32 = 80;
 const MAX_LINES: usize = 40;
 /// Names taken from one class attribute.
 const MAX_CLASSES: usize = 4;
+/// From so many words on a definition describes its term.
+const MIN_DESCRIPTION_WORDS: usize = 5;
 /// Parts of class names that mark a label.
 const LABEL_CLASSES: &[&str] = &["label", "lbl", "key", "term", "dt", "heading", "prop", "attr"];
 
@@ -51,23 +53,35 @@ fn has_only_inline(collector: &FactCollector, id: NodeId) -> bool {
     dom.descendants(id).all(|node| dom.is_text(node) || is_inline(dom.tag(node)))
 }
 
-/// Terms and their definitions; wrappers around pairs are allowed.
+/// Terms and their definitions; wrappers around pairs are allowed. A term that is described at length is the
+/// name of something; one with a short value is a label.
 fn collect_definitions(collector: &mut FactCollector, list: NodeId) {
     let dom = collector.dom;
-    let mut term: Option<Rc<str>> = None;
+    let mut terms: Vec<(NodeId, Rc<str>)> = Vec::new();
+    let mut defined = false;
     for id in dom.descendants(list) {
         match dom.tag(id) {
             Tag::Dt => {
+                if std::mem::take(&mut defined) {
+                    terms.clear();
+                }
                 let text = collector.text(id);
                 collector.add_node(EvidenceKind::Look, "name question term key", id, &text);
-                term = Some(text);
+                terms.push((id, text));
             }
             Tag::Dd => {
                 let text = collector.text(id);
-                if let Some(term) = term.as_ref().filter(|term| !term.is_empty()) {
+                if let Some((_, term)) = terms.last().filter(|(_, term)| !term.is_empty()) {
                     collector.add_node(EvidenceKind::Definition, term, id, &text);
                 }
                 collector.add_node(EvidenceKind::Look, "answer description definition value", id, &text);
+                if text.split_whitespace().nth(MIN_DESCRIPTION_WORDS).is_some() {
+                    collector.add_node(EvidenceKind::Look, "description", id, &text);
+                    if let Some((term, name)) = terms.first().filter(|_| !defined) {
+                        collector.add_node(EvidenceKind::Look, "name", *term, name);
+                    }
+                }
+                defined = true;
             }
             _ => {}
         }

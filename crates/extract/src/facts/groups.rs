@@ -154,21 +154,54 @@ fn heading_groups(collector: &FactCollector) -> Vec<(u32, RecordGroup)> {
     groups
 }
 
-/// Definition lists: each term with what follows it.
+/// Definition lists: each term with what follows it. Several terms in a row are one record, and lists of one
+/// term each that stand side by side are one group: documentation describes functions so.
 fn definition_groups(collector: &FactCollector) -> Vec<(u32, RecordGroup)> {
     let dom = collector.dom;
     let mut groups = Vec::new();
+    let mut beside: BTreeMap<(u32, String), Vec<(NodeId, Record)>> = BTreeMap::new();
     for list in dom.subtree(dom.root()).filter(|&id| dom.tag(id) == Tag::Dl && collector.visible.contains(id))
     {
-        let terms: Vec<u32> =
-            dom.descendants(list).filter(|&id| dom.tag(id) == Tag::Dt).map(|id| id.0).collect();
-        let ends = terms.iter().skip(1).copied().chain(std::iter::once(dom.subtree_end(list).0));
-        let records: Vec<Record> =
-            terms.iter().copied().zip(ends).map(|(from, to)| Record::Nodes(from, to)).collect();
+        let mut records = term_records(dom, list);
         if records.len() > 1 {
             let label = group_label(collector, list, list);
             groups.push((list.0, RecordGroup { label, records, signature: "dl".to_owned(), stated: false }));
+        } else if let (Some(record), Some(parent)) = (records.pop(), dom.parent(list)) {
+            beside.entry((parent.0, signature(dom, list))).or_default().push((list, record));
         }
     }
+    for ((parent, own), members) in beside {
+        let Some(&(first, _)) = members.first().filter(|_| members.len() > 1) else { continue };
+        let label = group_label(collector, NodeId(parent), first);
+        let records = members.into_iter().map(|(_, record)| record).collect();
+        let signature = format!("{}>{own}", signature(dom, NodeId(parent)));
+        groups.push((first.0, RecordGroup { label, records, signature, stated: false }));
+    }
     groups
+}
+
+/// The terms of a list, each to the next one that has a definition between; those of lists within are theirs.
+fn term_records(dom: &Dom, list: NodeId) -> Vec<Record> {
+    let mut starts: Vec<u32> = Vec::new();
+    let mut defined = true;
+    let end = dom.subtree_end(list).0;
+    let mut at = list.0 + 1;
+    while at < end {
+        let id = NodeId(at);
+        match dom.tag(id) {
+            Tag::Dt if defined => {
+                starts.push(at);
+                defined = false;
+            }
+            Tag::Dd => {
+                defined = true;
+                at = dom.subtree_end(id).0;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    let ends = starts.iter().skip(1).copied().chain(std::iter::once(end));
+    starts.iter().copied().zip(ends).map(|(from, to)| Record::Nodes(from, to)).collect()
 }

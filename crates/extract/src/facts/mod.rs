@@ -7,6 +7,7 @@
 mod appearance;
 mod blocks;
 mod embedded;
+mod grids;
 mod groups;
 mod labels;
 mod lines;
@@ -172,7 +173,9 @@ impl<'a> PageFacts<'a> {
         blocks::collect(&mut collector);
         appearance::collect(&mut collector);
         sections::collect(&mut collector);
+        let grids = grids::collect(&mut collector);
         let mut groups = groups::find_groups(&mut collector);
+        groups.extend(grids);
         groups.extend(tables::transposed_groups(&mut collector));
         let headline = headline_words(dom, &metadata);
         let mut things = structured_data::things(&metadata, &mut collector, &headline);

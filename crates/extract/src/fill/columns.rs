@@ -19,6 +19,9 @@ const MIN_COLUMN_SCORE: f32 = 0.22;
 const NESTED_ROWS_SCORE: f32 = 0.5;
 const UNNAMED_COLUMN_SCORE: f32 = 0.3;
 
+/// What the length of a list adds to its score.
+const LENGTH_SCORE: f32 = 0.03;
+
 /// How well the cells of a column without a name must fit.
 const MIN_UNNAMED_FIT: f32 = 0.7;
 /// Columns without names that are compared with fields.
@@ -76,6 +79,8 @@ impl<'p> Filler<'_, 'p> {
             return None;
         }
         score += 0.15 * self.label_score(at, &group.label) + if group.stated { 0.03 } else { 0.0 };
+        // Of equal lists the longer one.
+        score += LENGTH_SCORE * (group.records.len().min(32) as f32).log2() / 5.0;
         // A single record is a list only together with similar ones on other pages.
         if group.records.len() == 1 {
             score *= 0.7;

@@ -51,7 +51,7 @@ impl FieldMatcher {
                 description: NameWords::from_name(&field.description),
                 beside_name: is_beside_name(shape, at),
             };
-            let called = name.is_entity().then(|| "name".to_owned());
+            let called = (name.is_entity() || name.is_row_name()).then(|| "name".to_owned());
             for word in name.own.0.iter().chain(&name.description.0).chain(&name.context.0).chain(&called) {
                 for part in word_parts(word) {
                     let fields = by_part.entry(part).or_default();

@@ -5,9 +5,12 @@
 //! is bounded.
 
 mod columns;
+#[cfg(test)]
+mod documentation_tests;
 mod field_matcher;
 mod linked_pages;
 mod list;
+mod named_values;
 mod object;
 mod ranked;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Chooses single values on whole pages: lines and facts are candidates, the ranker judges them, and what it
 //! does not find good enough is no value.
 
+use super::named_values::{NAMED_SCORE, find_named_values};
 use super::object::ChosenValue;
 use super::{Evidence, FieldCandidate, FillScope, Filler};
 use crate::facts::{self, EvidenceKind, LABEL_SOURCES, LabelId, LabelSource, Line, hash_text};
@@ -44,9 +45,9 @@ struct Judged<'p> {
 }
 
 /// A candidate of a page with what the ranker sees of it.
-struct PageCandidate<'p> {
-    field: usize,
-    facts: CandidateFacts<'p>,
+pub(super) struct PageCandidate<'p> {
+    pub field: usize,
+    pub facts: CandidateFacts<'p>,
     value: Value,
     fact: Option<FieldCandidate<'p>>,
     columns: CandidateColumns,
@@ -67,13 +68,16 @@ impl<'p> Filler<'_, 'p> {
         let mut judged: Vec<Judged<'p>> = Vec::new();
         for (number, &page) in pages.iter().enumerate() {
             let later = 1.0 - 0.02 * (number.min(10) as f32);
-            for candidate in self.candidates_of_page(&ranked, page, &found) {
+            let candidates = self.candidates_of_page(&ranked, page, &found);
+            let named = find_named_values(&candidates, &self.matcher.kinds);
+            for (at, candidate) in candidates.into_iter().enumerate() {
                 let kind = self.matcher.kinds[candidate.field];
                 let score = if kind.is_contact() {
                     contact_score(kind, &candidate)
                 } else {
                     let sum = self.ranker.judge(&candidate.columns);
-                    (sum >= self.ranker.least).then(|| probability(sum))
+                    let judged = (sum >= self.ranker.least).then(|| probability(sum));
+                    if named.contains(&at) { Some(judged.unwrap_or(0.0).max(NAMED_SCORE)) } else { judged }
                 };
                 if let Some(score) = score {
                     judged.push(self.judged(page, candidate, score * later));
@@ -245,10 +249,11 @@ impl<'p> Filler<'_, 'p> {
         let mut found: Vec<(CandidateFacts<'p>, Value, Option<FieldCandidate<'p>>)> = Vec::new();
         let mut on_lines: Vec<u64> = Vec::new();
         for (line, own) in facts.lines.lines.iter().zip(labels) {
-            // Of two parts of the title the shorter one is the name of the site or of its section.
+            // Of two parts of the title the shorter or the later one is the name of the site or of its section.
             let other_part = line.title.segment
                 && line.key != facts.lines.subject_key
-                && line.title.share < facts.lines.subject_share;
+                && (line.title.share < facts.lines.subject_share
+                    || (facts.lines.subject_starts && !line.title.start));
             if kind == ValueKind::Name && other_part {
                 continue;
             }
@@ -261,8 +266,14 @@ impl<'p> Filler<'_, 'p> {
             if found.len() == MAX_PAGE_CANDIDATES {
                 break;
             }
-            let text = FoundText { text: &line.text, machine: None, link: line.link.as_deref() };
+            let stated = kind.trim_line(&line.text);
+            let text = FoundText { text: stated, machine: None, link: line.link.as_deref() };
             let Some((value, type_fit, kind_fit)) = self.parse_found(leaf, page, text) else { continue };
+            let mut fact = rule.map(|(_, rule)| rule.clone());
+            if let Some(fact) = fact.as_mut().filter(|_| value.is_string() && stated.len() < line.text.len())
+            {
+                fact.value.clone_from(&value);
+            }
             if rule.is_some() {
                 on_lines.push(line.key);
             }
@@ -280,7 +291,7 @@ impl<'p> Filler<'_, 'p> {
                     position: (1.0, 0.0),
                 },
                 value,
-                rule.map(|(_, rule)| rule.clone()),
+                fact,
             ));
         }
         for (rank, rule) in here {

@@ -108,6 +108,8 @@ const MEASURE: &[&str] = &[
     "altitude",
     "mileage",
 ];
+/// What is consumed: "fuel economy" is a quantity, the economy of a country is not.
+const CONSUMED: &[&str] = &["fuel", "energy", "power", "water", "gas"];
 const COUNT: &[&str] = &["employee", "population", "bedroom", "bathroom", "serving", "quantity"];
 const IDENTIFIER: &[&str] = &["isbn", "sku", "ean", "gtin", "upc", "doi", "issn", "asin", "barcode"];
 
@@ -149,6 +151,9 @@ impl ValueKind {
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
         let letters = text.chars().filter(|c| c.is_alphabetic()).count();
         let native_digits = digits > 0 || text.chars().any(char::is_numeric);
+        if is_command(text) && !matches!(self, Self::Name | Self::Prose) {
+            return 0.0;
+        }
         if digits + letters == 0 && !native_digits {
             return if self == Self::Rating || self == Self::Prose { 0.5 } else { 0.0 };
         }
@@ -203,7 +208,11 @@ impl ValueKind {
                     0.0
                 }
             }
-            Self::Version | Self::Identifier => short(8),
+            // A date is written like a version.
+            Self::Version if is_iso_date(text) => 0.0,
+            // "3.8, 3.9 (since 3.0.11)" are versions.
+            Self::Version => short(24) * f32::from(most_words_have_digits(text)),
+            Self::Identifier => short(8),
             Self::Name | Self::Url | Self::Image | Self::Prose | Self::Plain => 1.0,
         }
     }
@@ -267,7 +276,7 @@ fn from_words(words: &NameWords, number: bool) -> ValueKind {
         () if said(&["phone"]) && last != "name" => ValueKind::Phone,
         () if said(DATE) && !number => ValueKind::Date,
         () if is(MONEY) || (number && said(MONEY)) => ValueKind::Money,
-        () if is(MEASURE) => ValueKind::Measure,
+        () if is(MEASURE) || (last == "economy" && said(CONSUMED)) => ValueKind::Measure,
         () if is(COUNT) || number => ValueKind::Count,
         () if said(IDENTIFIER) => ValueKind::Identifier,
         () if is(PERSON) || (last == "name" && said(PERSON)) => ValueKind::Person,
@@ -337,6 +346,40 @@ fn is_dialog(text: &str) -> bool {
     ["add to ", "added to ", "log in", "sign in", "sign up", "subscribe", "share this", "your cart"]
         .iter()
         .any(|words| text.starts_with(words) || text.ends_with(words.trim_end()))
+}
+
+fn most_words_have_digits(text: &str) -> bool {
+    let words = text.split_whitespace().count();
+    let numbered = text.split_whitespace().filter(|word| word.contains(|c: char| c.is_numeric())).count();
+    words <= 6 || numbered * 2 >= words
+}
+
+/// "2026-02-26".
+fn is_iso_date(text: &str) -> bool {
+    matches!(text.as_bytes(), [_, _, _, _, b'-', _, _, b'-', _, _]) && date::looks_like_date(text)
+}
+
+/// Links that lead to more, which pages put in the place of a value.
+fn is_command(text: &str) -> bool {
+    const COMMANDS: &[&str] = &[
+        "more",
+        "read more",
+        "see more",
+        "show more",
+        "view more",
+        "learn more",
+        "more details",
+        "details",
+        "view all",
+        "see all",
+        "show all",
+        "click here",
+        "write a review",
+        "edit",
+        "permalink",
+    ];
+    let bare = text.trim_matches(|c: char| !c.is_alphanumeric());
+    bare.len() <= 20 && COMMANDS.iter().any(|command| bare.eq_ignore_ascii_case(command))
 }
 
 /// One word of digits, perhaps with letters and dashes.

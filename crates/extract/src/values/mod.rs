@@ -10,6 +10,7 @@ pub(crate) mod number;
 mod role;
 #[cfg(test)]
 mod tests;
+mod trim;
 
 pub(crate) use kind::{ValueKind, is_sentence};
 pub(crate) use role::ValueRole;

@@ -43,9 +43,12 @@ static ENTITIES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 /// Words that make another amount of a price.
 static OTHER_AMOUNTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     word_set(
-        "original list regular old was previous save saving shipping rebate discount tax deposit monthly invoice",
+        "original list regular old was previous save saving shipping rebate discount tax deposit monthly invoice combo bundle",
     )
 });
+
+/// Words for what happens on a date, after synonyms were replaced.
+const EVENTS: &[&str] = &["published", "modified", "deadline", "founded", "start", "end"];
 
 fn word_set(words: &'static str) -> HashSet<&'static str> {
     words.split_ascii_whitespace().collect()
@@ -147,7 +150,11 @@ fn canonical(word: &str) -> String {
 
 /// The weight of a word.
 fn weight(word: &str) -> f32 {
-    if WEAK.contains(word) { 0.3 } else { 1.0 }
+    if WEAK.contains(word) || is_number(word) { 0.3 } else { 1.0 }
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether two words are similar enough to match in texts.
@@ -198,6 +205,11 @@ impl FieldName {
     pub(crate) fn is_entity(&self) -> bool {
         !self.beside_name && matches!(self.own.0.as_slice(), [word] if ENTITIES.contains(word.as_str()))
     }
+
+    /// Whether it names the rows that it belongs to: those of `options` are called by their `option`.
+    pub(crate) fn is_row_name(&self) -> bool {
+        !self.beside_name && matches!(self.own.0.as_slice(), [word] if self.rows.0.last() == Some(word))
+    }
 }
 
 /// The similarity of a field name and a label, from 0 to 1. `around` is the heading above the label.
@@ -206,7 +218,7 @@ pub(crate) fn similarity(name: &FieldName, label: &NameWords, around: &NameWords
     if label.is_empty() || name.own.is_empty() {
         return 0.0;
     }
-    if name.is_entity() && label.0 == ["name"] {
+    if (name.is_entity() || name.is_row_name()) && label.0 == ["name"] {
         return if name.context.is_empty() { 0.72 } else { 0.5 };
     }
     let direct = name_overlap(&name.own, label, &name.context.join(&name.rows));
@@ -228,7 +240,7 @@ fn description_similarity(name: &FieldName, label: &NameWords) -> f32 {
 
 fn name_overlap(wanted: &NameWords, label: &NameWords, context: &NameWords) -> f32 {
     // In field names the last word usually says what it is, the others say which one.
-    let head = wanted.0.iter().rposition(|word| !WEAK.contains(word.as_str()));
+    let head = wanted.0.iter().rposition(|word| !WEAK.contains(word.as_str()) && !is_number(word.as_str()));
     // In a name of weak words alone all words count.
     let weight = |word: &str| if head.is_none() { 1.0 } else { weight(word) };
     let (mut whole, mut matched) = (0.0, 0.0);
@@ -246,7 +258,10 @@ fn name_overlap(wanted: &NameWords, label: &NameWords, context: &NameWords) -> f
             used[at] = true;
         }
         // Labels often leave out the subject of the page.
-        let implied = found == 0.0 && head != Some(at) && ENTITIES.contains(word.as_str());
+        let subject = head != Some(at) && ENTITIES.contains(word.as_str());
+        // "Published" and "Posted" stand beside dates without saying so.
+        let event = word == "date" && EVENTS.iter().any(|event| wanted.has(event) && label.has(event));
+        let implied = found == 0.0 && (subject || event);
         whole += if implied { weight * 0.25 } else { weight };
         matched += weight * found;
     }
@@ -257,9 +272,7 @@ fn name_overlap(wanted: &NameWords, label: &NameWords, context: &NameWords) -> f
         .0
         .iter()
         .enumerate()
-        .filter(|(at, word)| {
-            !used[*at] && !context.has(word) && !word.bytes().all(|byte| byte.is_ascii_digit())
-        })
+        .filter(|(at, word)| !used[*at] && !context.has(word) && !is_number(word))
         .map(|(_, word)| {
             let usual = ENTITIES.contains(word.as_str()) || (word == "published" && wanted.has("date"));
             let other = OTHER_AMOUNTS.contains(word.as_str()) && wanted.has("price");

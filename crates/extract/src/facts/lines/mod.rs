@@ -93,6 +93,8 @@ pub(crate) struct PageLines {
     pub subject_key: u64,
     /// The subject's share of the title, where it is one of the title's parts.
     pub subject_share: f32,
+    /// Whether the title begins with the subject, as one of its parts.
+    pub subject_starts: bool,
 }
 
 pub(super) fn collect(collector: &mut FactCollector, metadata: &Metadata, max_facts: usize) -> PageLines {
@@ -190,6 +192,7 @@ fn finish(page: &mut PageLines, rows: &[Row]) {
     page.subject_key = best.map_or(0, |at| page.lines[at].key);
     let title = best.map(|at| page.lines[at].title).unwrap_or_default();
     page.subject_share = if title.segment { title.share } else { 0.0 };
+    page.subject_starts = title.segment && title.start;
 }
 
 /// What a whole line is.
