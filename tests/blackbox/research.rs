@@ -146,6 +146,12 @@ async fn search_inspect_and_passages() {
     assert_eq!(inspected["paper"]["authors"], "Ada Lovelace");
     assert_eq!(inspected["paper"]["createdDate"], "2020-01-02");
     assert!(inspected.get("passages").is_none());
+    // Strict clients allow no further keys in `paper`.
+    let keys: Vec<&str> = inspected["paper"].as_object().unwrap().keys().map(String::as_str).collect();
+    let allowed =
+        ["abstract", "authors", "categories", "createdDate", "ids", "paperId", "title", "updateDate"];
+    assert!(keys.iter().all(|key| allowed.contains(key)), "{keys:?}");
+    assert_eq!(inspected["provenance"]["title"], "jsonl");
     let answered =
         http.get(&format!("{BASE}/10.1%2F3?query=microscope&k=1")).await.unwrap().expect_success().clone();
     assert_eq!(answered["passages"][0]["text"], "A microscope for imaging in mice.");

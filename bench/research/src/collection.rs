@@ -31,6 +31,13 @@ impl ModelVectors {
     }
 }
 
+/// Prints what an import says of the weights it learns.
+fn print_stage(stage: &str, _: u64, total: u64) {
+    if total == 0 {
+        println!("  {stage}");
+    }
+}
+
 /// An index of the collection.
 #[derive(Debug)]
 pub struct Collection {
@@ -41,14 +48,25 @@ pub struct Collection {
 }
 
 impl Collection {
-    pub fn build(pack: &JudgedCollection, graph: Graph, meaning: Option<&ModelVectors>) -> Result<Self> {
+    /// With `learn`, the import learns the collection's weights, as it does for every user.
+    pub fn build(
+        pack: &JudgedCollection,
+        graph: Graph,
+        meaning: Option<&ModelVectors>,
+        learn: bool,
+    ) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("works.jsonl");
         let mut out = BufWriter::new(File::create(&file)?);
         pack.to_jsonl(graph, false, &mut out)?;
         out.flush()?;
         let library = Library::open(&folder.path().join("library"))?;
-        library.import(PaperSource::Jsonl, &[file], &BuildOptions::default(), &|_, _, _| {})?;
+        library.import(
+            PaperSource::Jsonl,
+            &[file],
+            &BuildOptions { learn, ..BuildOptions::default() },
+            &print_stage,
+        )?;
         if let Some(meaning) = meaning {
             library.copy_vectors_from(&meaning.vectors)?;
         }

@@ -9,6 +9,7 @@
 //! research-bench import SOURCE FILE LIBRARY       speed of an import
 //! research-bench latency LIBRARY                  sizes and response times
 //! research-bench http LIBRARY ADDRESS KEY         response times of a running server
+//! research-bench encode PACK MODEL [WORKS]        processor time of encoding with the in-process model
 //! ```
 
 // Statistics over counts that are far from the limits of any type.
@@ -20,11 +21,11 @@
 )]
 
 mod collection;
+mod encoding;
 mod generated_corpus;
 mod generated_queries;
 mod judged_collection;
 mod latency;
-mod learn;
 mod measure;
 mod quality;
 mod rankings;
@@ -68,7 +69,7 @@ enum Command {
         /// Where to write the rankings of the folds.
         #[arg(long)]
         ranked: Option<PathBuf>,
-        /// Folder of the ranker (`crates/papers/src/rank`), to which the weights are written as source files;
+        /// Folder of the ranker (`crates/papers/src/weights`), to which the weights are written as source files;
         /// those of the ranker with a model only when a model is given.
         #[arg(long)]
         weights: Option<PathBuf>,
@@ -84,6 +85,9 @@ enum Command {
         ranked: PathBuf,
         #[arg(long)]
         rerank: bool,
+        /// Learn the collection's weights at import, instead of those that are compiled in.
+        #[arg(long)]
+        learn: bool,
         #[command(flatten)]
         meaning: ModelFiles,
     },
@@ -121,6 +125,14 @@ enum Command {
         questions: usize,
         #[arg(long)]
         rerank: bool,
+    },
+    /// Processor time of encoding texts.
+    Encode {
+        pack: PathBuf,
+        /// Folder of the model.
+        model: PathBuf,
+        #[arg(default_value_t = 200)]
+        works: usize,
     },
     /// Sizes of an index, and response times.
     Latency {
@@ -168,8 +180,8 @@ fn main() -> Result<()> {
         Command::Learn { pack, ranked, weights, pull, meaning } => {
             quality::learn(&pack, &quality::OutputPaths { ranked, weights }, pull, meaning.open()?.as_ref())
         }
-        Command::Rank { pack, ranked, rerank, meaning } => {
-            rankings::rank(&pack, &ranked, rerank, meaning.open()?.as_ref())
+        Command::Rank { pack, ranked, rerank, learn, meaning } => {
+            rankings::rank(&pack, &ranked, (rerank, learn), meaning.open()?.as_ref())
         }
         Command::Endpoint { pack, server, ranked, rerank } => {
             rankings::endpoint(&pack, &server, &ranked, rerank)
@@ -179,6 +191,7 @@ fn main() -> Result<()> {
             generated_corpus::write(generated_corpus::Shape { works, references, words, ballast }, &mut out)?;
             Ok(out.flush()?)
         }
+        Command::Encode { pack, model, works } => encoding::report(&pack, &model, works),
         Command::Import { source, file, library } => import(&source, &file, &library),
         Command::Http { library, server, questions, rerank } => {
             latency::through_http(&library, &server, questions, rerank)

@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use anyhow::Result;
 use papers::{
-    Blend, FEATURE_COUNT, FEATURES, FIRST, MEANING, READING, SECOND_COUNT, SECOND_FEATURES, Weights,
+    Blend, Example, FEATURE_COUNT, FEATURES, FIRST, LearntWeights, MEANING, READING, SECOND_COUNT,
+    SECOND_FEATURES, Weights, learn_weights,
 };
 
 use crate::collection::{Collection, ModelVectors};
 use crate::generated_queries::generate_queries;
 use crate::judged_collection::{Graph, JudgedCollection, Query};
-use crate::learn::{Example, LearntWeights, learn as learn_weights};
 use crate::measure::{Quality, judge};
 use crate::rankings::write_rankings;
 
@@ -132,7 +132,7 @@ fn folds(queries: &[Query]) -> Vec<usize> {
 
 fn build_all(pack: &JudgedCollection, meaning: Option<&ModelVectors>) -> Result<Vec<Collection>> {
     let started = Instant::now();
-    let built = Graph::ALL.iter().map(|graph| Collection::build(pack, *graph, meaning)).collect();
+    let built = Graph::ALL.iter().map(|graph| Collection::build(pack, *graph, meaning, false)).collect();
     println!(
         "built {} documents three times in {:.1} s",
         pack.documents.len(),
@@ -278,8 +278,8 @@ pub fn learn(folder: &Path, written: &OutputPaths, pull: f64, meaning: Option<&M
 fn sources(lesson: &PassWeights, has_model: bool) -> Vec<(&'static str, String)> {
     let head = |needs: &str| {
         format!(
-            "//! LearntWeights weights. OutputPaths by `research-bench learn {needs}--weights`, not by hand: see `docs/research.md`.\n\n\
-             use super::weights::{{Blend, Weights}};\n"
+            "//! Learnt weights. Written by `research-bench learn {needs}--weights`, not by hand: see `docs/research.md`.\n\n\
+             use super::{{Blend, Weights}};\n"
         )
     };
     let (mut plain, mut with_model) = (head(""), head("--vectors --model "));

@@ -16,10 +16,15 @@ use crate::quality::report;
 
 const MAX_RESULTS: usize = 100;
 
-/// Ranks by the compiled-in weights, through the same call as the service.
-pub fn rank(folder: &Path, out: &Path, rerank: bool, meaning: Option<&ModelVectors>) -> Result<()> {
+/// Ranks by the compiled-in weights or, with `learn`, by those of the collection, through the same call as the service.
+pub fn rank(
+    folder: &Path,
+    out: &Path,
+    (rerank, learn): (bool, bool),
+    meaning: Option<&ModelVectors>,
+) -> Result<()> {
     let pack = JudgedCollection::read_folder(folder)?;
-    let built = Collection::build(&pack, Graph::Whole, meaning)?;
+    let built = Collection::build(&pack, Graph::Whole, meaning, learn)?;
     let intents = meaning.map(|meaning| meaning.intents(&pack.queries)).unwrap_or_default();
     let mut rankings = Vec::new();
     let (mut times, mut spent) = (Vec::new(), Vec::new());
@@ -40,7 +45,7 @@ pub fn rank(folder: &Path, out: &Path, rerank: bool, meaning: Option<&ModelVecto
                 .collect::<Vec<_>>(),
         );
     }
-    report("compiled in", &pack.queries, &rankings);
+    report(if learn { "learnt at import" } else { "compiled in" }, &pack.queries, &rankings);
     print_times("in-process, k=40", times);
     print_times("processor, k=40", spent);
     write_rankings(out, &rankings)

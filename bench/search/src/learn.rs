@@ -20,7 +20,7 @@ type Number = fn(&mut Weights) -> &mut f32;
 
 /// What can be learnt from these pages. Dates, links and what teams value are not in them; these numbers are
 /// set by hand.
-const NUMBERS: [(&str, Number); 22] = [
+const NUMBERS: [(&str, Number); 23] = [
     ("fields.path", |weights| &mut weights.fields[1]),
     ("path", |weights| &mut weights.path),
     ("pairs.body", |weights| &mut weights.pairs[5]),
@@ -42,6 +42,7 @@ const NUMBERS: [(&str, Number); 22] = [
     ("lengths.headings", |weights| &mut weights.lengths[3]),
     ("lengths.description", |weights| &mut weights.lengths[4]),
     ("lengths.path", |weights| &mut weights.lengths[1]),
+    ("same_host", |weights| &mut weights.same_host),
     ("front", |weights| &mut weights.front),
 ];
 
@@ -60,21 +61,26 @@ pub fn learn(pages: &[ReadPage]) -> Result<()> {
             grounds.push((rule, OwnIndex::build(rule, address)?));
         }
     }
+    search_weights(|weights| mean(&grounds, weights))
+}
+
+/// Moves one number after the other as long as the quality of the weights grows, and prints the result.
+pub fn search_weights(quality: impl Fn(&Weights) -> Result<f64>) -> Result<()> {
     let mut weights = Weights::default();
-    let mut best = mean(&grounds, &weights)?;
+    let mut best = quality(&weights)?;
     println!("start: {best:.4}");
     for round in 1..=PASSES {
         for (name, number) in NUMBERS {
             for step in STEPS {
                 let mut tried = weights.clone();
                 *number(&mut tried) *= step;
-                if name.starts_with("lengths") || name == "forms" {
+                if name.starts_with("lengths") || ["forms", "same_host"].contains(&name) {
                     *number(&mut tried) = number(&mut tried).clamp(0.0, 1.0);
                 }
-                let quality = mean(&grounds, &tried)?;
-                if quality > best + MIN_GAIN {
-                    println!("round {round}: {name} = {:.3}: {quality:.4}", number(&mut tried));
-                    (best, weights) = (quality, tried);
+                let tried_quality = quality(&tried)?;
+                if tried_quality > best + MIN_GAIN {
+                    println!("round {round}: {name} = {:.3}: {tried_quality:.4}", number(&mut tried));
+                    (best, weights) = (tried_quality, tried);
                 }
             }
         }

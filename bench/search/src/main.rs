@@ -6,6 +6,8 @@
 //! gannet-bench-search misses PAGES RULE  queries whose page does not come first
 //! gannet-bench-search learn PAGES        weights, learnt on the queries that quality does not report
 //! gannet-bench-search speed PAGES [N]    indexing, size and latency with N generated documents
+//! gannet-bench-search sites INDEX QUESTIONS   natural questions over an index that the product filled
+//! gannet-bench-search tune INDEX QUESTIONS    weights, learnt on every other question
 //! ```
 //! `PAGES` has one JSON object with `url` and `html` in each line, plain or compressed (`.zst`).
 
@@ -23,6 +25,7 @@ mod pages;
 mod plain_tantivy;
 mod quality;
 mod rules;
+mod sites;
 mod speed;
 
 use anyhow::Result;
@@ -56,6 +59,16 @@ enum Command {
         #[arg(default_value_t = 100_000)]
         documents: usize,
     },
+    /// Natural questions over an index that the product filled, against plain BM25 over the same documents.
+    Sites {
+        index: PathBuf,
+        questions: PathBuf,
+        /// Print the rank of every question.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Learns weights on every other question.
+    Tune { index: PathBuf, questions: PathBuf },
 }
 
 fn main() -> Result<()> {
@@ -65,5 +78,7 @@ fn main() -> Result<()> {
         Command::Misses { pages, rule } => quality::misses(&pages::read_pages(&pages)?, &rule),
         Command::Learn { pages } => learn::learn(&pages::read_pages(&pages)?),
         Command::Speed { pages, documents } => speed::report(&pages::read_pages(&pages)?, documents),
+        Command::Sites { index, questions, all } => sites::report(&index, &questions, all),
+        Command::Tune { index, questions } => sites::tune(&index, &questions),
     }
 }

@@ -8,6 +8,7 @@ use tantivy::query::QueryParser;
 use tantivy::schema::{FAST, Field, STORED, Schema, TEXT, Value};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexReader, IndexSettings, IndexWriter, TantivyDocument};
+use text::stop_words;
 
 pub struct PlainTantivy {
     index: tantivy::Index,
@@ -49,6 +50,14 @@ impl PlainTantivy {
         self.writer.commit()?;
         self.reader.reload()?;
         Ok(())
+    }
+
+    /// Like [`Self::search`], without stop words.
+    pub fn search_topic(&self, query: &str, limit: usize) -> Result<Vec<usize>> {
+        let words =
+            query.split_whitespace().filter(|word| !stop_words::QUESTIONS.contains(&word.to_lowercase()));
+        let words = words.collect::<Vec<_>>().join(" ");
+        self.search(if words.is_empty() { query } else { &words }, limit)
     }
 
     /// Numbers of the best documents. What the query language would take for operators is left out of the

@@ -16,20 +16,31 @@ const MAX_RESULTS: usize = 100;
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Quality {
     pub reciprocal: f64,
+    pub recall1: f64,
+    pub recall5: f64,
     pub recall10: f64,
     pub queries: f64,
 }
 
 impl Quality {
-    fn add(&mut self, place: Option<usize>) {
+    pub fn add(&mut self, place: Option<usize>) {
         self.queries += 1.0;
         self.reciprocal += place.map_or(0.0, |place| 1.0 / (place as f64 + 1.0));
-        self.recall10 += f64::from(u8::from(place.is_some_and(|place| place < 10)));
+        let within = |count: usize| f64::from(u8::from(place.is_some_and(|place| place < count)));
+        self.recall1 += within(1);
+        self.recall5 += within(5);
+        self.recall10 += within(10);
     }
 
-    fn mean(self) -> Self {
+    pub fn mean(self) -> Self {
         let count = self.queries.max(1.0);
-        Self { reciprocal: self.reciprocal / count, recall10: self.recall10 / count, queries: self.queries }
+        Self {
+            reciprocal: self.reciprocal / count,
+            recall1: self.recall1 / count,
+            recall5: self.recall5 / count,
+            recall10: self.recall10 / count,
+            queries: self.queries,
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::Error;
 use crate::models::SentenceModels;
 use papers::{Date, Embedder, Filter, Index, Library, Mode, PaperRef, SearchQuery, SimilarQuery};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -112,6 +113,7 @@ impl Research {
             rerank,
             meaning,
             filter,
+            ..SimilarQuery::default()
         };
         let answer = index.similar(&query);
         notes.extend(answer.notes);
@@ -207,6 +209,8 @@ impl Research {
         });
         Ok(InspectedPaper {
             success: true,
+            retracted: paper.retracted,
+            provenance: provenance(&paper),
             paper: shown(paper),
             paper_id: question.is_some().then_some(number),
             query: question,
@@ -286,7 +290,8 @@ fn result(paper: papers::Paper, score: f64, signals: Option<PaperSignals>) -> Pa
     }
 }
 
-fn shown(paper: papers::Paper) -> Paper {
+/// Which import each field of a paper is from.
+fn provenance(paper: &papers::Paper) -> BTreeMap<String, String> {
     let fields = [
         ("title", paper.provenance.title),
         ("abstract", paper.provenance.abstract_text),
@@ -294,6 +299,11 @@ fn shown(paper: papers::Paper) -> Paper {
         ("createdDate", paper.provenance.dates),
         ("references", paper.provenance.references),
     ];
+    let known = fields.into_iter().filter_map(|(field, source)| Some((field, source?)));
+    known.map(|(field, source)| (field.to_owned(), source.name().to_owned())).collect()
+}
+
+fn shown(paper: papers::Paper) -> Paper {
     Paper {
         paper_id: paper.number.to_string(),
         ids: id_map(&paper.ids),
@@ -303,10 +313,5 @@ fn shown(paper: papers::Paper) -> Paper {
         categories: paper.categories,
         created_date: paper.created.map(|date| date.to_string()),
         update_date: paper.updated.or(paper.created).map(|date| date.to_string()),
-        retracted: paper.retracted,
-        provenance: fields
-            .into_iter()
-            .filter_map(|(field, source)| Some((field.to_owned(), source?.name().to_owned())))
-            .collect(),
     }
 }

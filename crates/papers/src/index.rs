@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::file::{HashTable, IndexFile, ListReader, Mapped, OffsetTable, RecordReader, Section};
 use crate::ids::{Identifier, PaperRef};
 use crate::vectors::Vectors;
+use crate::weights::CollectionWeights;
 use crate::work::{Date, Provenance, Work};
 
 /// A paper for display.
@@ -48,6 +49,7 @@ pub struct Index {
     records: RecordReader,
     passages: RecordReader,
     vectors: Option<Vectors>,
+    weights: CollectionWeights,
 }
 
 impl Index {
@@ -77,6 +79,7 @@ impl Index {
             ),
             // Unreadable vectors are ignored; `verify` reports what is wrong with them.
             vectors: Vectors::open(&vectors_path(path)).ok(),
+            weights: CollectionWeights::load(&CollectionWeights::path_beside(path)),
             file,
         };
         let whole = index.references.nodes() == index.facts.nodes as usize
@@ -113,6 +116,11 @@ impl Index {
     /// Embeddings of the works, if they were computed.
     pub fn vectors(&self) -> Option<&Vectors> {
         self.vectors.as_ref()
+    }
+
+    /// The weights of this collection's ranking.
+    pub fn weights(&self) -> &CollectionWeights {
+        &self.weights
     }
 
     /// Size of each section in bytes.

@@ -20,6 +20,7 @@ mod hash;
 mod ids;
 mod import;
 mod index;
+mod learn;
 mod library;
 mod parallel;
 mod rank;
@@ -28,6 +29,7 @@ mod stored_work;
 mod terms;
 mod vector_writer;
 mod vectors;
+mod weights;
 mod work;
 
 pub use build::{BuildOptions, Facts, build};
@@ -35,12 +37,13 @@ pub use error::{Error, Result};
 pub use ids::{Identifier, MAX_IDENTIFIER_BYTES, PaperRef};
 pub use import::{ImportReport, read_source};
 pub use index::{Index, Paper};
+pub use learn::{Example, LearntWeights, learn_weights};
 pub use library::{Library, LibraryStatus};
 pub use rank::{
-    Blend, FEATURE_COUNT, FEATURES, FIRST, Filter, MEANING, MODEL, Mode, Pooled, READING, RERANK,
-    RankedPaper, SECOND, SECOND_COUNT, SECOND_FEATURES, ScoredPassage, SearchQuery, Signals, SimilarPapers,
-    SimilarQuery, Weights,
+    FEATURE_COUNT, FEATURES, Filter, MEANING, Mode, Pooled, READING, RankedPaper, SECOND_COUNT,
+    SECOND_FEATURES, ScoredPassage, SearchQuery, Signals, SimilarPapers, SimilarQuery,
 };
 pub use stage::{Stage, StageWriter, frame};
 pub use vectors::{Embedder, Vectors};
+pub use weights::{Blend, CollectionWeights, FIRST, MODEL, RERANK, SECOND, Weights};
 pub use work::{Date, PaperSource, Provenance, Reference, Work};

@@ -5,6 +5,7 @@
 //! CURRENT                     name of the current generation
 //! generations/000007.papers   index files, never changed
 //! generations/000007.vectors  embeddings of its works, if computed
+//! generations/000007.weights  weights of its ranking, if learnt
 //! staged/000003.openalex      staging logs, kept for the next build
 //! imports.json                finished logs, in order
 //! import.json                 the running import, to continue after a crash
@@ -24,9 +25,11 @@ use crate::build::{BuildOptions, Facts, Progress, build};
 use crate::error::{Error, Result};
 use crate::import::{Batch, read_source};
 use crate::index::{Index, vectors_path};
+use crate::learn::learn_collection;
 use crate::stage::{Stage, StageWriter, frames};
 use crate::vector_writer::{VectorPlan, VectorProgress, write_vectors};
 use crate::vectors::{Embedder, Vectors};
+use crate::weights::CollectionWeights;
 use crate::work::PaperSource;
 
 /// How often the state of an import is flushed to disk.
@@ -315,6 +318,9 @@ impl Library {
                     copy_vectors(&index, &before, &last)?;
                 }
             }
+            if options.learn {
+                write_weights(&index, &last, progress)?;
+            }
             fs::rename(&built, &last).map_err(Error::file(&last))?;
             sync_folder(&self.folder.join("generations"))?;
             write_atomically(&self.folder.join("CURRENT"), name.as_bytes())?;
@@ -341,6 +347,18 @@ impl Library {
             }
         }
     }
+}
+
+/// Learns the weights of `index` and writes them for the generation at `path`.
+fn write_weights(index: &Index, path: &Path, progress: Progress<'_>) -> Result<()> {
+    progress("learning weights from citations", 0, 0);
+    let learnt = learn_collection(index)?;
+    for line in &learnt.report {
+        progress(line, 0, 0);
+    }
+    let path = CollectionWeights::path_beside(path);
+    let json = learnt.weights.to_json().map_err(|error| Error::damaged(&path, error.to_string()))?;
+    write_atomically(&path, &json)
 }
 
 /// Writes the vectors of `index` to `path`, as far as another generation has them.

@@ -15,7 +15,7 @@ use crate::vectors::{Embedder, MAGIC, TEXT_PARTS, TRAILER_MARK, VERSION, Vectors
 /// Works that a thread embeds at a time.
 const BATCH_WORKS: usize = 8;
 
-/// Called with the number of finished works and the total.
+/// Called with the number of finished works and the total: once at the start, then after each batch.
 pub type VectorProgress<'a> = &'a dyn Fn(u64, u64);
 
 /// The hash of a text; never 0, which stands for no vector.
@@ -103,6 +103,8 @@ pub fn write_vectors(plan: &VectorPlan<'_>, path: &Path, progress: VectorProgres
     let known = known.map(ExistingVectors::new);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     let mut out = BufWriter::with_capacity(1 << 20, file);
+    // How much an earlier run left, so that callers can tell how fast this one is.
+    progress(done as u64, works as u64);
     while done < works {
         let end = (done + threads * BATCH_WORKS).min(works);
         let nodes: Vec<usize> = (done..end).collect();

@@ -128,6 +128,12 @@ pub struct InspectedPaper {
     pub query: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passages: Option<Vec<Passage>>,
+    /// Ours: the publisher or a source marks the paper as retracted. Beside `paper` and not in it, as clients
+    /// exist that allow no further keys there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub retracted: bool,
+    /// Ours: the import each field of the paper is from.
+    pub provenance: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -143,11 +149,6 @@ pub struct Paper {
     pub categories: Vec<String>,
     pub created_date: Option<String>,
     pub update_date: Option<String>,
-    /// Ours: the publisher or a source marks the paper as retracted.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub retracted: bool,
-    /// Ours: the import each shown field is from.
-    pub provenance: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -5,17 +5,20 @@ use crate::data_dir::{self, IfMissing};
 use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
 use engine::search::feed::import::{Import, ImportSummary, import};
-use engine::search::feed::{Fed, Feeder};
+use engine::search::feed::{Fed, Feeder, LocalIndex};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use store::{KeyStore, SearchStore, Store};
 use url::Url;
 use uuid::Uuid;
 
+/// How long a command waits for the running server to index what the command changed, and how often it looks.
+const SERVER_INDEXING_TIMEOUT: Duration = Duration::from_secs(30);
+const SERVER_POLL_INTERVAL: Duration = Duration::from_millis(100);
 const COLLECTIONS: [&str; 3] = ["web", "developer", "gov"];
 
 #[derive(Debug, clap::Subcommand)]
@@ -182,7 +185,29 @@ async fn find_team(store: &dyn KeyStore, wanted: Option<&str>) -> Result<Uuid> {
     Ok(found.with_context(|| format!("there is no team `{wanted}`"))?.id)
 }
 
-/// Updates the index, unless a running server does.
+/// Whether the index of this machine lacks entries of the feed.
+async fn is_behind(local: &LocalIndex, store: &Arc<dyn Store>) -> Result<bool> {
+    let Ok(status) = local.status().await else { return Ok(true) };
+    Ok(!store.search_feed(status.last_seq, 1).await?.entries.is_empty())
+}
+
+/// Waits until the running server has indexed what is in the database; false if it takes too long.
+async fn wait_for_server(settings: &Settings, store: &Arc<dyn Store>) -> Result<bool> {
+    let started = Instant::now();
+    let local = data_dir::local_index(settings);
+    loop {
+        // The server may not have created the index yet.
+        if local.open_to_read().is_ok() && !is_behind(&local, store).await? {
+            return Ok(true);
+        }
+        if started.elapsed() > SERVER_INDEXING_TIMEOUT {
+            return Ok(false);
+        }
+        tokio::time::sleep(SERVER_POLL_INTERVAL).await;
+    }
+}
+
+/// Updates the index, or waits for the running server to do it: the next search finds the change.
 pub async fn update_index(settings: &Settings, store: &Arc<dyn Store>) -> Result<()> {
     let feeder = Feeder::new(data_dir::local_index(settings), store.clone());
     let mut line = ProgressLine::start();
@@ -191,7 +216,9 @@ pub async fn update_index(settings: &Settings, store: &Arc<dyn Store>) -> Result
     match fed {
         Ok(_) => Ok(()),
         Err(error) if error.is_elsewhere() => {
-            eprintln!("gannet: the running server updates its index within seconds");
+            if !wait_for_server(settings, store).await? {
+                eprintln!("gannet: the running server is still updating its index");
+            }
             Ok(())
         }
         Err(error) => Err(error.into()),
@@ -205,11 +232,7 @@ async fn status(settings: &Settings, store: &Arc<dyn Store>, json: bool) -> Resu
         Ok(_) => local.status().await.map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     };
-    let behind = match &index {
-        // The index is up to date if the feed has no further entry.
-        Ok(status) => !store.search_feed(status.last_seq, 1).await?.entries.is_empty(),
-        Err(_) => true,
-    };
+    let behind = is_behind(&local, store).await?;
     if json {
         let collections: BTreeMap<_, _> = totals
             .iter()

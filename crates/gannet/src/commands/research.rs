@@ -7,7 +7,7 @@ use papers::{BuildOptions, Index, Library, Mode, PaperRef, PaperSource, SimilarQ
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use wire::research::SimilarRequest;
 
 /// The starter corpus: eLife papers, CC BY 4.0; see `data/README.md`.
@@ -158,6 +158,18 @@ fn import(folder: &Path, from: &str, paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
+/// How often the progress of encoding is printed.
+const ENCODING_REPORT_INTERVAL: Duration = Duration::from_secs(5);
+
+/// A run of `gannet research vectors`: when it began, how many works an earlier one had done, and when its
+/// progress was last printed.
+#[derive(Debug, Clone, Copy)]
+struct EncodingRun {
+    started: Instant,
+    first: u64,
+    told: Option<Instant>,
+}
+
 /// Computes missing embeddings and prints progress.
 fn vectors(research: &Research) -> Result<()> {
     let model = research
@@ -166,18 +178,23 @@ fn vectors(research: &Research) -> Result<()> {
         .context("no embedding model is installed; install one with: gannet models add minilm PATH")?;
     let index = research.library().current();
     index.context("the research index is empty; import papers with: gannet research import")?;
-    let started = Instant::now();
-    let told = std::cell::Cell::new((Instant::now(), None::<u64>));
+    let run = std::cell::Cell::new(None::<EncodingRun>);
     research.library().make_vectors(model.as_ref(), &|done, total| {
-        let (last, first) = told.get();
-        let first = first.unwrap_or(done);
-        if last.elapsed().as_secs() >= 5 || done == total {
-            let rate = (done - first) as f64 / started.elapsed().as_secs_f64().max(0.001);
+        let now = Instant::now();
+        let Some(mut so_far) = run.get() else {
+            if done > 0 {
+                eprintln!("vectors: {done} of {total} are there already");
+            }
+            run.set(Some(EncodingRun { started: now, first: done, told: None }));
+            return;
+        };
+        if so_far.told.is_none_or(|told| told.elapsed() >= ENCODING_REPORT_INTERVAL) || done == total {
+            // At least one batch was measured, so the first estimate is as good as the next ones.
+            let rate = (done - so_far.first) as f64 / so_far.started.elapsed().as_secs_f64().max(0.001);
             let left = (total - done) as f64 / rate.max(0.001);
             eprintln!("vectors: {done} of {total} ({rate:.1}/s, {left:.0} s left)");
-            told.set((Instant::now(), Some(first)));
-        } else {
-            told.set((last, Some(first)));
+            so_far.told = Some(now);
+            run.set(Some(so_far));
         }
     })?;
     let filled = research.library().current().and_then(|index| Some(index.vectors()?.filled()));
@@ -327,7 +344,8 @@ fn import_starter(research: &Research) -> Result<()> {
     let outcome = research.library().import(
         PaperSource::Jsonl,
         &[file.path().to_owned()],
-        &BuildOptions::default(),
+        // The shipped weights were learnt from this very collection.
+        &BuildOptions { learn: false, ..BuildOptions::default() },
         &|_, _, _| {},
     )?;
     println!("{} works imported", outcome.works);

@@ -26,9 +26,8 @@ const NEWS_HALF_LIFE_DAYS: f32 = 14.0;
 const NAMED_YEAR_BONUS: f32 = 0.1;
 /// Candidates whose inbound links are counted: each needs a lookup in every segment.
 const MAX_LINK_LOOKUPS: usize = 50;
-/// Hits of one host that keep their score; each further hit is multiplied by a smaller factor.
+/// Hits of one host that keep their score.
 const FULL_SCORE_HITS_PER_HOST: u32 = 3;
-const SAME_HOST_FACTOR: f32 = 0.6;
 /// With `newest_first`, hits with at least this share of the best score are sorted by date alone.
 const NEWEST_FIRST_MIN_SCORE: f32 = 0.4;
 
@@ -81,7 +80,7 @@ pub(crate) fn rank(
         let least = ranked.first().map_or(0.0, |best| best.score * NEWEST_FIRST_MIN_SCORE);
         ranked.sort_by_key(|hit| (hit.score < least, std::cmp::Reverse(hit.date)));
     } else if query.sites.is_empty() {
-        demote_same_host(&mut ranked);
+        demote_same_host(&mut ranked, weights.same_host);
     }
     Ok(ranked)
 }
@@ -97,12 +96,15 @@ fn sort(ranked: &mut [RankedDoc]) {
     });
 }
 
-/// Lowers further hits of the same host, so that other hosts are seen.
-fn demote_same_host(ranked: &mut [RankedDoc]) {
+/// Lowers further hits of the same host, so that other hosts are seen. All of them by the same factor: a page
+/// of another host comes first only if it fits nearly as well, however many hits the host has.
+fn demote_same_host(ranked: &mut [RankedDoc], factor: f32) {
     let mut hosts: HashMap<u64, u32> = HashMap::new();
     for hit in ranked.iter_mut() {
         let before = hosts.entry(hit.host).or_default();
-        hit.score *= SAME_HOST_FACTOR.powi(before.saturating_sub(FULL_SCORE_HITS_PER_HOST - 1) as i32);
+        if *before >= FULL_SCORE_HITS_PER_HOST {
+            hit.score *= factor;
+        }
         *before += 1;
     }
     ranked.sort_by(|one, other| other.score.total_cmp(&one.score));

@@ -34,6 +34,8 @@ pub struct Weights {
     pub language: f32,
     /// Hosts and pages that the team rated as valuable.
     pub valued: f32,
+    /// The fourth and every further hit of one host.
+    pub same_host: f32,
 }
 
 impl Default for Weights {
@@ -54,6 +56,7 @@ impl Default for Weights {
             links: 0.04,
             language: 0.15,
             valued: 0.5,
+            same_host: 0.95,
         }
     }
 }

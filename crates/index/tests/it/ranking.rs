@@ -102,27 +102,32 @@ fn valued_pages_rank_higher() {
     first(&valuing("https://b.example/y"), &other, &one);
 }
 
-#[test]
-fn one_host_does_not_fill_the_results_unless_it_is_asked_for() {
+/// Eight pages of one host, and one of another host.
+fn pages_of_two_hosts(small: &str) -> Fixture {
     let mut pages: Vec<Document> = (0..8)
         .map(|number| {
-            page(
-                &format!("https://big.example/{number}"),
-                "big",
-                &format!("Gannet number {number} of the gannet colony."),
-            )
+            let text = format!("Gannet number {number} of the gannet colony. {FILL}");
+            page(&format!("https://big.example/{number}"), "big", &text)
         })
         .collect();
-    pages.push(page(
-        "https://small.example/",
-        "small",
-        &format!("{FILL} A gannet was seen at the colony. {FILL}"),
-    ));
-    let fixture = Fixture::with_pages(pages);
+    pages.push(page("https://small.example/0", "small", small));
+    Fixture::with_pages(pages)
+}
+
+#[test]
+fn one_host_does_not_fill_the_results_unless_it_is_asked_for() {
+    let fixture = pages_of_two_hosts(&format!("Gannet number 9 of the gannet colony by the sea. {FILL}"));
     let place = |query: &Query| fixture.titles(query).iter().position(|title| title == "small");
-    assert!(place(&query("gannet colony")).unwrap() <= 5);
+    assert_eq!(place(&query("gannet colony")), Some(3));
     let site = Query { sites: vec!["example".into()], ..query("gannet colony") };
     assert_eq!(place(&site), Some(8));
+}
+
+#[test]
+fn a_poorer_page_of_another_host_does_not_displace_what_fits_better() {
+    let fixture = pages_of_two_hosts(&format!("{FILL} {FILL} A colony of ants. {FILL} {FILL}"));
+    let titles = fixture.titles(&query("gannet colony"));
+    assert_eq!(titles.iter().position(|title| title == "small"), Some(8), "{titles:?}");
 }
 
 #[test]

@@ -20,6 +20,10 @@ const MAX_PIECES: usize = 256;
 /// Rows that pass the layers together; more would not be faster.
 const BATCH_ROWS: usize = 512;
 const MAX_LAYERS: usize = 48;
+/// Which part of the states of attention.
+const QUERY: usize = 0;
+const KEY: usize = 1;
+const VALUE: usize = 2;
 
 #[derive(Debug, Deserialize)]
 struct Config {
@@ -46,6 +50,21 @@ impl Linear {
             weights: weights.t().as_standard_layout().into_owned(),
             bias: tensors.vector(&format!("{name}.bias"), outputs)?,
         })
+    }
+
+    /// One matrix whose outputs are those of `parts`, one after another.
+    fn side_by_side(parts: &[Self]) -> Self {
+        let inputs = parts.first().map_or(0, |part| part.weights.nrows());
+        let outputs = parts.iter().map(|part| part.bias.len()).sum();
+        let (mut weights, mut bias) = (Array2::zeros((inputs, outputs)), Array1::zeros(outputs));
+        let mut start = 0;
+        for part in parts {
+            let end = start + part.bias.len();
+            weights.slice_mut(s![.., start..end]).assign(&part.weights);
+            bias.slice_mut(s![start..end]).assign(&part.bias);
+            start = end;
+        }
+        Self { weights, bias }
     }
 
     fn apply(&self, rows: &Array2<f32>) -> Array2<f32> {
@@ -90,9 +109,8 @@ impl LayerNorm {
 
 #[derive(Debug)]
 struct Layer {
-    query: Linear,
-    key: Linear,
-    value: Linear,
+    /// Queries, keys and values, side by side: one multiplication instead of three.
+    attention: Linear,
     mixed: Linear,
     mixed_norm: LayerNorm,
     wide: Linear,
@@ -106,9 +124,11 @@ impl Layer {
         let name = |part: &str| format!("encoder.layer.{number}.{part}");
         let square = |part: &str| Linear::load(tensors, &name(part), hidden, hidden);
         Ok(Self {
-            query: square("attention.self.query")?,
-            key: square("attention.self.key")?,
-            value: square("attention.self.value")?,
+            attention: Linear::side_by_side(&[
+                square("attention.self.query")?,
+                square("attention.self.key")?,
+                square("attention.self.value")?,
+            ]),
             mixed: square("attention.output.dense")?,
             mixed_norm: LayerNorm::load(tensors, &name("attention.output.LayerNorm"), config)?,
             wide: Linear::load(tensors, &name("intermediate.dense"), hidden, inner)?,
@@ -131,27 +151,59 @@ impl Layer {
 
     /// Self-attention of each text, once for each head.
     fn attend(&self, rows: &Array2<f32>, texts: &[Range<usize>], heads: usize) -> Array2<f32> {
-        let (queries, keys, values) = (self.query.apply(rows), self.key.apply(rows), self.value.apply(rows));
-        let width = rows.ncols() / heads;
+        let states = self.attention.apply(rows);
+        let hidden = rows.ncols();
+        let width = hidden / heads;
         let scale = 1.0 / (width as f32).sqrt();
         let mut out = Array2::zeros(rows.raw_dim());
         for text in texts {
             for head in 0..heads {
-                let part = s![text.clone(), head * width..(head + 1) * width];
-                let (query, key): (ArrayView2<f32>, ArrayView2<f32>) =
-                    (queries.slice(part), keys.slice(part));
-                let mut weights = query.dot(&key.t());
-                for mut row in weights.rows_mut() {
-                    let most = row.fold(f32::NEG_INFINITY, |most, value| most.max(*value));
-                    row.mapv_inplace(|value| ((value - most) * scale).exp());
-                    let total = row.sum();
-                    row /= total;
+                let part = |kind: usize| -> ArrayView2<f32> {
+                    let start = kind * hidden + head * width;
+                    states.slice(s![text.clone(), start..start + width])
+                };
+                let mut weights = part(QUERY).dot(&part(KEY).t());
+                for row in weights.as_slice_mut().unwrap_or_default().chunks_exact_mut(text.len()) {
+                    let most = row.iter().fold(f32::NEG_INFINITY, |most, value| most.max(*value));
+                    for value in row.iter_mut() {
+                        *value = exp((*value - most) * scale);
+                    }
+                    let share = 1.0 / row.iter().sum::<f32>();
+                    for value in row {
+                        *value *= share;
+                    }
                 }
-                general_mat_mul(1.0, &weights, &values.slice(part), 0.0, &mut out.slice_mut(part));
+                let target = s![text.clone(), head * width..(head + 1) * width];
+                general_mat_mul(1.0, &weights, &part(VALUE), 0.0, &mut out.slice_mut(target));
             }
         }
         out
     }
+}
+
+/// The exponential function to seven digits, without branches or calls, so that the compiler computes several
+/// numbers at a time. The standard one takes a fifth of the time of encoding.
+#[inline]
+fn exp(x: f32) -> f32 {
+    /// Adding it rounds to a whole number, which is then in the lowest bits.
+    const ROUND: f32 = 12_582_912.0;
+    const LN_2_HIGH: f32 = 0.693_359_4;
+    const LN_2_LOW: f32 = -2.121_944_4e-4;
+    let x = x.clamp(-87.0, 88.0);
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let whole = shifted - ROUND;
+    let rest = x - whole * LN_2_HIGH - whole * LN_2_LOW;
+    // The Taylor series; the rest is at most half of ln 2.
+    let series = 1.0
+        + rest
+            * (1.0
+                + rest
+                    * (0.5
+                        + rest
+                            * (1.0 / 6.0
+                                + rest * (1.0 / 24.0 + rest * (1.0 / 120.0 + rest * (1.0 / 720.0))))));
+    let power = shifted.to_bits().wrapping_sub(ROUND.to_bits()) << 23;
+    f32::from_bits(series.to_bits().wrapping_add(power))
 }
 
 /// The Gaussian error linear unit; its integral by an approximation accurate to seven digits (Abramowitz and
@@ -161,7 +213,7 @@ fn gelu(value: f32) -> f32 {
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
     let series =
         t * (0.254_829_6 + t * (-0.284_496_72 + t * (1.421_413_8 + t * (-1.453_152 + t * 1.061_405_4))));
-    let tail = 0.5 * series * (-x * x).exp();
+    let tail = 0.5 * series * exp(-x * x);
     value * if value >= 0.0 { 1.0 - tail } else { tail }
 }
 
@@ -273,7 +325,17 @@ impl MiniLm {
 
 #[cfg(test)]
 mod tests {
-    use super::gelu;
+    use super::{exp, gelu};
+
+    #[test]
+    fn the_exponential_function_is_accurate() {
+        for step in -8_700..=8_800 {
+            let x = step as f32 / 100.0;
+            let (got, wanted) = (f64::from(exp(x)), f64::from(x).exp());
+            assert!((got - wanted).abs() <= wanted * 5e-7, "{x}: {got} {wanted}");
+        }
+        assert!(exp(-1e9) < 1e-37);
+    }
 
     #[test]
     fn gelu_matches_known_values() {

@@ -54,6 +54,8 @@ pub struct BuildOptions {
     pub budget_bytes: u64,
     /// The build time to store, in seconds since 1970.
     pub now: u64,
+    /// Whether the weights of the ranking are learnt from the collection's citations.
+    pub learn: bool,
 }
 
 impl Default for BuildOptions {
@@ -61,7 +63,7 @@ impl Default for BuildOptions {
         let now = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .map_or(0, |since| since.as_secs());
-        Self { budget_bytes: 512 << 20, now }
+        Self { budget_bytes: 512 << 20, now, learn: true }
     }
 }
 

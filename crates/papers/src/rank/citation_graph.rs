@@ -34,6 +34,36 @@ impl Default for EdgeBudget {
     }
 }
 
+/// A work that is treated as if it did not exist: weights are learnt from what a work cites, which the graph
+/// would otherwise give away.
+#[derive(Debug, Clone, Default)]
+pub struct Hidden {
+    node: Option<u32>,
+    /// What it cites, in order.
+    cited: Vec<u32>,
+}
+
+impl Hidden {
+    pub fn new(index: &Index, node: Option<u32>) -> Self {
+        let mut cited = Vec::new();
+        if let Some(node) = node {
+            index.references().for_each(node, |reference| cited.push(reference));
+            cited.sort_unstable();
+        }
+        Self { node, cited }
+    }
+
+    fn hides(&self, node: u32) -> bool {
+        self.node == Some(node)
+    }
+
+    /// The number of works that cite a node.
+    fn citers_of(&self, index: &Index, node: u32) -> usize {
+        let all = index.citers().count(node) as usize;
+        all.saturating_sub(usize::from(self.cited.binary_search(&node).is_ok()))
+    }
+}
+
 /// The citation graph around seeds.
 #[derive(Debug, Default)]
 pub struct Structure {
@@ -49,12 +79,13 @@ pub struct Structure {
     pub sampled: bool,
     /// Nodes related to each seed, to count the seeds of a candidate.
     by_seed: Vec<Accumulator>,
+    hidden: Hidden,
 }
 
 impl Structure {
     /// Explores the graph around `seeds`, given with their weights.
-    pub fn around(index: &Index, seeds: &[(u32, f32)], budget: EdgeBudget) -> Self {
-        let mut structure = Self::default();
+    pub fn around(index: &Index, seeds: &[(u32, f32)], budget: EdgeBudget, hidden: Hidden) -> Self {
+        let mut structure = Self { hidden, ..Self::default() };
         structure.walk = structure.walk_from(index, seeds, budget);
         let share = EdgeBudget { pairs: budget.pairs / seeds.len().max(1), ..budget };
         for (seed, weight) in seeds {
@@ -84,7 +115,7 @@ impl Structure {
             let mut refused = 0;
             for (node, held) in &holders {
                 let (out, back) =
-                    (index.references().count(*node) as usize, index.citers().count(*node) as usize);
+                    (index.references().count(*node) as usize, self.hidden.citers_of(index, *node));
                 let degree = out.min(budget.per_list) + back.min(budget.per_list);
                 // A highly cited work spreads its probability over too many citers to matter.
                 if degree == 0 || (1.0 - RESTART_PROBABILITY) * held / ((out + back) as f32) < MIN_SHARE {
@@ -102,8 +133,13 @@ impl Structure {
                 edges_left -= degree;
                 self.sampled |= out + back > degree;
                 let share = (1.0 - RESTART_PROBABILITY) * held / degree as f32;
-                index.references().sample(*node, budget.per_list, |target| next.add(target, share));
-                index.citers().sample(*node, budget.per_list, |source| next.add(source, share));
+                let mut pass_on = |neighbour: u32| {
+                    if !self.hidden.hides(neighbour) {
+                        next.add(neighbour, share);
+                    }
+                };
+                index.references().sample(*node, budget.per_list, &mut pass_on);
+                index.citers().sample(*node, budget.per_list, &mut pass_on);
             }
             // Most nodes have too little probability to pass on and are settled here without reading their
             // lists.
@@ -132,10 +168,12 @@ impl Structure {
         tied: &mut Accumulator,
         budget: EdgeBudget,
     ) {
-        let links = &mut self.links;
+        let (links, hidden) = (&mut self.links, &self.hidden);
         let mut link = |node: u32| {
-            links.add(node, weight);
-            tied.add(node, 1.0);
+            if !hidden.hides(node) {
+                links.add(node, weight);
+                tied.add(node, 1.0);
+            }
         };
         let out = index.references().sample(seed, budget.pairs, &mut link);
         let back = index.citers().sample(seed, budget.per_list, &mut link);
@@ -175,7 +213,7 @@ impl Structure {
                 index.citers().sample(reference, budget.per_list, |citer| sums.add(citer, amount));
             }
         }
-        for (node, sum) in sums.iter().filter(|(node, _)| *node != seed) {
+        for (node, sum) in sums.iter().filter(|(node, _)| *node != seed && !self.hidden.hides(*node)) {
             let other = index.coupling_norm(node);
             if other > 0.0 {
                 self.coupling.add(node, weight * sum / (norm * other));
@@ -193,8 +231,10 @@ impl Structure {
         budget: EdgeBudget,
     ) {
         let mut citers = Vec::new();
-        let cited = index.citers().sample(seed, budget.per_list, |citer| citers.push(citer));
-        self.sampled |= cited > citers.len();
+        let listed = index.citers().sample(seed, budget.per_list, |citer| citers.push(citer));
+        self.sampled |= listed > citers.len();
+        citers.retain(|citer| !self.hidden.hides(*citer));
+        let cited = self.hidden.citers_of(index, seed);
         let mut sums = Accumulator::with_capacity(2 << 10);
         let mut edges_left = budget.pairs;
         for citer in &citers {
@@ -209,7 +249,7 @@ impl Structure {
         let scale = cited as f32 / citers.len().max(1) as f32;
         // Works without metadata are never candidates, and they are most of the co-cited works.
         for (node, sum) in sums.iter().filter(|(node, _)| *node != seed && index.is_work(*node)) {
-            let both = (cited as f32 * index.citers().count(node) as f32).sqrt();
+            let both = (cited as f32 * self.hidden.citers_of(index, node) as f32).sqrt();
             self.cocitation.add(node, weight * sum * scale / both.max(1.0));
             tied.add(node, 1.0);
         }

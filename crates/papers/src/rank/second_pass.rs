@@ -3,7 +3,7 @@
 //! compares the title and the best sentence of each candidate with the intent and, if a model is installed,
 //! their embeddings.
 
-use super::citation_graph::{EdgeBudget, Structure};
+use super::citation_graph::{EdgeBudget, Hidden, Structure};
 use super::features::{COUNT, PoolCandidate};
 use super::lexical::{Scorer, TermQuery};
 use crate::index::Index;
@@ -34,16 +34,20 @@ pub const SECOND_COUNT: usize = SECOND_FEATURES.len();
 
 /// Candidates used for feedback.
 const FEEDBACK_DOCUMENTS: usize = 8;
+/// Sentences of the intent that are matched one by one.
+const MAX_INTENT_SENTENCES: usize = 8;
 /// Works most similar to the intent from which the walk starts.
 const INTENT_STARTS: usize = 10;
 
 /// Options of the second pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SecondPassInput<'a> {
-    /// Whether titles and sentences are read.
-    pub texts: bool,
+    /// The intent; `None` if titles and sentences are not read.
+    pub texts: Option<&'a str>,
     /// The embedding of the intent by the model of the index's vectors.
     pub meaning: Option<&'a [f32]>,
+    /// A work that is treated as if it did not exist.
+    pub hidden: Option<u32>,
 }
 
 /// Computes the features of `best` (in the order of the first pass). Features that need texts stay zero
@@ -64,12 +68,12 @@ pub fn describe(
 
     let starts: Vec<(u32, f32)> =
         nearest_to_intent.iter().take(INTENT_STARTS).map(|(node, score)| (*node, score * score)).collect();
-    let walk =
-        Structure::default().walk_from(index, &starts, EdgeBudget { walk: 8_000, ..EdgeBudget::default() });
+    let budget = EdgeBudget { walk: 8_000, pairs: 0, ..EdgeBudget::default() };
+    let mut structure = Structure::around(index, &[], budget, Hidden::new(index, reading.hidden));
+    let walk = structure.walk_from(index, &starts, budget);
 
-    let mut weights: Vec<(u32, f32)> =
-        intent.terms.iter().map(|(term, _, rarity)| (*term, *rarity)).collect();
-    weights.sort_unstable_by_key(|(term, _)| *term);
+    let whole = sorted_weights(intent);
+    let parts = intent_parts(index, reading.texts.unwrap_or_default());
     let mut rows: Vec<[f32; SECOND_COUNT]> = best
         .iter()
         .map(|candidate| {
@@ -77,11 +81,13 @@ pub fn describe(
             row[..COUNT].copy_from_slice(&candidate.features);
             row[COUNT] = scorer.score(index, candidate.node)[0];
             row[COUNT + 1] = walk.get(candidate.node);
-            if let Some(paper) = reading.texts.then(|| index.paper(candidate.node)).flatten() {
-                row[COUNT + 2] = sentences(&paper.abstract_text)
-                    .map(|sentence| overlap(index, &weights, sentence))
-                    .fold(0.0, f32::max);
-                row[COUNT + 3] = overlap(index, &weights, &paper.title);
+            if let Some(paper) = reading.texts.and_then(|_| index.paper(candidate.node)) {
+                let best_sentence = |part: &Vec<(u32, f32)>| {
+                    let fits = sentences(&paper.abstract_text).map(|sentence| overlap(index, part, sentence));
+                    fits.fold(0.0, f32::max)
+                };
+                row[COUNT + 2] = parts.iter().map(best_sentence).sum();
+                row[COUNT + 3] = overlap(index, &whole, &paper.title);
             }
             let similarity = |meaning| index.vectors()?.similarity(candidate.node, meaning);
             if let Some((whole, part)) = reading.meaning.and_then(similarity) {
@@ -98,6 +104,19 @@ pub fn describe(
         }
     }
     rows
+}
+
+/// The terms of each sentence of the intent: a long intent is about several things, and each of them may be
+/// in another sentence of an abstract.
+fn intent_parts(index: &Index, intent: &str) -> Vec<Vec<(u32, f32)>> {
+    let parts = sentences(intent).map(|sentence| sorted_weights(&TermQuery::from_text(index, sentence)));
+    parts.filter(|part| !part.is_empty()).take(MAX_INTENT_SENTENCES).collect()
+}
+
+fn sorted_weights(text: &TermQuery) -> Vec<(u32, f32)> {
+    let mut weights: Vec<(u32, f32)> = text.terms.iter().map(|(term, _, rarity)| (*term, *rarity)).collect();
+    weights.sort_unstable_by_key(|(term, _)| *term);
+    weights
 }
 
 /// Weight of the intent's terms in `text`, reduced by the length of the text.

@@ -4,14 +4,12 @@
 use std::collections::HashSet;
 
 use super::accumulator::largest;
-use super::citation_graph::{EdgeBudget, Structure};
+use super::citation_graph::{EdgeBudget, Hidden, Structure};
 use super::features::{self, PoolCandidate};
-use super::learned_model_weights::MODEL;
-use super::learned_weights::{FIRST, RERANK, SECOND};
 use super::lexical::TermQuery;
 use super::second_pass::{self, SECOND_COUNT, SecondPassInput};
-use super::weights::{Blend, LISTED, Weights, density};
 use crate::index::Index;
+use crate::weights::{Blend, LISTED, Weights, density};
 use crate::work::Date;
 
 /// Seeds and anchors together; more are ignored.
@@ -23,6 +21,8 @@ const MAX_FROM_COCITATION: usize = 100;
 const MAX_FROM_LINKS: usize = 500;
 const MAX_FROM_INTENT: usize = 200;
 const MAX_FROM_SEED_TEXT: usize = 200;
+/// A pool that the graph does not fill to this size is filled by text.
+const FULL_POOL: usize = 800;
 /// Terms of the seed that are used to find similar texts.
 const SEED_TERMS: usize = 24;
 /// Postings read for the intent, and the same number for the seeds.
@@ -103,11 +103,16 @@ pub struct SimilarQuery {
     /// The embedding of the intent by the model of the index's vectors; used for re-ranking.
     pub meaning: Option<Vec<f32>>,
     pub filter: Filter,
+    /// A work that is treated as if it did not exist, for learning from what it cites.
+    pub hidden: Option<u32>,
 }
 
 impl SimilarQuery {
-    fn reading(&self) -> SecondPassInput<'_> {
-        SecondPassInput { texts: self.rerank, meaning: self.meaning.as_deref().filter(|_| self.rerank) }
+    /// What the second pass reads of the candidates.
+    fn reading(&self, reads_texts: bool) -> SecondPassInput<'_> {
+        let meaning = self.meaning.as_deref().filter(|_| self.rerank);
+        let texts = (self.rerank && (reads_texts || meaning.is_some())).then_some(self.intent.as_str());
+        SecondPassInput { texts, meaning, hidden: self.hidden }
     }
 }
 
@@ -171,18 +176,19 @@ impl Index {
     /// Finds related papers.
     pub fn similar(&self, query: &SimilarQuery) -> SimilarPapers {
         let mut prepared = prepare(self, query);
-        let weights = if query.mode == Mode::Similar { FIRST.at(prepared.density) } else { LISTED };
+        let weights =
+            if query.mode == Mode::Similar { self.weights().first.at(prepared.density) } else { LISTED };
         let mut scored = first_pass(&prepared.candidates, &weights);
         if !query.exclude.is_empty() {
             apply_exclusions(self, query, &prepared.candidates, &mut scored);
         }
         let ordered = largest(scored, prepared.candidates.len());
         let ordered = if query.mode == Mode::Similar {
-            second_pass(self, &prepared, &ordered, query.reading())
+            second_pass(self, &prepared, &ordered, query.reading(self.weights().reads_texts))
         } else {
             ordered
         };
-        prepared.notes.push(ranker(query).to_owned());
+        prepared.notes.push(ranker(query, self.weights().reads_texts).to_owned());
         let highest = prepared.intent.max_score().max(f32::MIN_POSITIVE);
         let results: Vec<RankedPaper> = ordered
             .into_iter()
@@ -214,7 +220,7 @@ impl Index {
         let best: Vec<PoolCandidate> =
             ordered.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
         let rows =
-            second_pass::describe(self, &best, &prepared.intent, &prepared.near_intent, query.reading());
+            second_pass::describe(self, &best, &prepared.intent, &prepared.near_intent, query.reading(true));
         Pooled {
             density: prepared.density,
             nodes: prepared.candidates.iter().map(|candidate| candidate.node).collect(),
@@ -233,9 +239,12 @@ fn first_pass(candidates: &[PoolCandidate], weights: &Weights<{ features::COUNT 
 }
 
 /// The name of the ranker, for the notes.
-fn ranker(query: &SimilarQuery) -> &'static str {
+fn ranker(query: &SimilarQuery, reads_texts: bool) -> &'static str {
     match (query.rerank && query.mode == Mode::Similar, &query.meaning) {
         (false, _) => "ranked by the fused text and graph model",
+        (true, None) if !reads_texts => {
+            "ranked by the fused text and graph model; reading the candidates did not improve the order in this collection"
+        }
         (true, None) => {
             "ranked by the fused text and graph model, then by reading the best candidates (built-in, no neural model)"
         }
@@ -256,9 +265,9 @@ fn second_pass(
         head.iter().map(|(place, _)| prepared.candidates[*place as usize]).collect();
     let rows = second_pass::describe(index, &best, &prepared.intent, &prepared.near_intent, reading);
     let blend = match reading {
-        SecondPassInput { meaning: Some(_), .. } => &MODEL,
-        SecondPassInput { texts: true, .. } => &RERANK,
-        SecondPassInput { .. } => &SECOND,
+        SecondPassInput { meaning: Some(_), .. } => &index.weights().model,
+        SecondPassInput { texts: Some(_), .. } => &index.weights().rerank,
+        SecondPassInput { .. } => &index.weights().second,
     };
     let weights = blend.at(prepared.density);
     let scored = head.iter().zip(&rows).map(|((place, _), row)| (*place, weights.score(row))).collect();
@@ -278,7 +287,7 @@ fn apply_exclusions(
 ) {
     const STRENGTH: f32 = 4.0;
     let unwanted: Vec<(u32, f32)> = query.exclude.iter().map(|node| (*node, 1.0)).collect();
-    let structure = Structure::around(index, &unwanted, EdgeBudget::default());
+    let structure = Structure::around(index, &unwanted, EdgeBudget::default(), Hidden::default());
     let nodes: Vec<u32> = candidates.iter().map(|candidate| candidate.node).collect();
     let described = features::describe(
         index,
@@ -308,14 +317,15 @@ fn prepare(index: &Index, query: &SimilarQuery) -> CandidatePool {
         notes.push(format!("only the first {MAX_SEEDS} seeds were used"));
     }
     let weighted: Vec<(u32, f32)> = seeds.iter().map(|seed| (*seed, 1.0)).collect();
-    let structure = Structure::around(index, &weighted, EdgeBudget::default());
+    let structure =
+        Structure::around(index, &weighted, EdgeBudget::default(), Hidden::new(index, query.hidden));
     let intent = TermQuery::from_text(index, &query.intent);
     let seed_text = combined_terms(index, seeds);
-    let (near_intent, _) = intent.nearest(index, MAX_POSTINGS, MAX_FROM_INTENT);
+    let (near_intent, _) = intent.nearest(index, MAX_POSTINGS, FULL_POOL);
     let mut near: Vec<(u32, f32)> = near_intent.clone();
-    near.retain(|(node, _)| !seeds.contains(node));
+    near.retain(|(node, _)| !seeds.contains(node) && query.hidden != Some(*node));
 
-    let left_out: HashSet<u32> = seeds.iter().chain(&query.exclude).copied().collect();
+    let left_out: HashSet<u32> = seeds.iter().chain(&query.exclude).chain(&query.hidden).copied().collect();
     let (mut nodes, pool_size, mut capped) = match query.mode {
         Mode::Similar => similar_pool(index, &structure, &near, &seed_text, &left_out, &mut notes),
         Mode::Citers | Mode::References => listed_pool(index, query.mode, seeds, &left_out, &mut notes),
@@ -380,10 +390,13 @@ fn similar_pool(
         (other.1 * other.2).total_cmp(&(one.1 * one.2)).then(one.0.cmp(&other.0))
     });
     terms.terms.truncate(SEED_TERMS);
-    let (near_seed, _) = terms.nearest(index, MAX_POSTINGS, MAX_FROM_SEED_TEXT);
+    // Where the graph knows little, texts fill the pool: half of the rest by the intent, half by the seed.
+    let missing = FULL_POOL.saturating_sub(nodes.len() + MAX_FROM_INTENT + MAX_FROM_SEED_TEXT);
+    let (near_seed, _) = terms.nearest(index, MAX_POSTINGS, MAX_FROM_SEED_TEXT + missing / 2);
     nodes.extend(
         near_intent
             .iter()
+            .take(MAX_FROM_INTENT + missing / 2)
             .chain(&near_seed)
             .map(|(node, _)| *node)
             .filter(|node| keep(*node) && has_text(node)),

@@ -6,6 +6,7 @@
 mod damage;
 mod graph;
 mod imports;
+mod learning;
 mod ranking;
 mod vectors;
 
@@ -34,7 +35,7 @@ impl Fixture {
 
     fn import(&self, source: PaperSource, path: &Path) -> Result<Facts> {
         // A tiny memory budget, so that lists are inverted in many ranges.
-        let options = BuildOptions { budget_bytes: 4_000, now: 1_700_000_000 };
+        let options = BuildOptions { budget_bytes: 4_000, now: 1_700_000_000, learn: false };
         self.library.import(source, &[path.to_owned()], &options, &|_, _, _| {})
     }
 
