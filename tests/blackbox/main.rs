@@ -35,6 +35,7 @@ mod scrape;
 mod search;
 mod security;
 mod server;
+mod sessions;
 mod shutdown;
 mod site;
 mod site_server;

@@ -3,10 +3,8 @@
 //! root starts the browser under another account.
 
 use rustix::process::geteuid;
-use std::fs::Metadata;
-use std::io;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+pub use sandbox::Account;
+use sandbox::accounts;
 
 /// Used if an account with this name exists.
 const DEDICATED_NAME: &str = "gannet-browser";
@@ -27,13 +25,6 @@ pub enum BrowserUser {
     Same,
     /// This account.
     Account(Account),
-}
-
-/// A user and its group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Account {
-    pub uid: u32,
-    pub gid: u32,
 }
 
 /// Why a text is not a valid account for the browser.
@@ -103,44 +94,9 @@ fn find_account(text: &str, passwd: &str) -> Option<Account> {
     Some(Account { uid, gid })
 }
 
-/// The accounts of a file in the format of `/etc/passwd`, with their names.
-fn accounts(passwd: &str) -> impl Iterator<Item = (&str, Account)> {
-    passwd.lines().filter_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        let uid = fields.nth(1)?.parse().ok()?;
-        let gid = fields.next()?.parse().ok()?;
-        Some((name, Account { uid, gid }))
-    })
-}
-
-impl Account {
-    /// Gives this account ownership of a file or folder.
-    pub(crate) fn take_ownership(self, path: &Path) -> io::Result<()> {
-        std::os::unix::fs::chown(path, Some(self.uid), Some(self.gid))
-    }
-
-    /// Whether this account may enter all folders of a path. Access control lists are ignored.
-    pub(crate) fn can_reach(self, folder: &Path) -> bool {
-        let Ok(folder) = folder.canonicalize() else { return false };
-        let may_pass = |data: Metadata| {
-            let bit = if data.uid() == self.uid {
-                0o100
-            } else if data.gid() == self.gid {
-                0o010
-            } else {
-                0o001
-            };
-            data.mode() & bit != 0
-        };
-        folder.ancestors().all(|path| path.metadata().is_ok_and(may_pass))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
 
     const ACCOUNTS: &str = "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534::/:/usr/sbin/nologin\n\
         web:x:33:34:web:/var/www:/bin/sh\nbroken line\n";
@@ -175,21 +131,5 @@ mod tests {
         assert_eq!(id("somebody:x:65533:65533::/:/bin/sh\n"), NOBODY_ID);
         assert_eq!(id(&format!("{ACCOUNTS}gannet-browser:x:998:997::/:/bin/false\n")), 998);
         assert_eq!(id("gannet-browser:x:0:0::/:/bin/false\n"), UNASSIGNED_ID);
-    }
-
-    #[test]
-    fn a_private_folder_anywhere_on_the_path_is_in_the_way() {
-        let folder = tempfile::tempdir().unwrap();
-        let inner = folder.path().join("inner");
-        std::fs::create_dir(&inner).unwrap();
-        let set_mode = |mode| {
-            std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode)).unwrap();
-        };
-        let stranger = Account { uid: UNASSIGNED_ID, gid: UNASSIGNED_ID };
-        set_mode(0o700);
-        assert!(!stranger.can_reach(&inner));
-        set_mode(0o711);
-        assert!(stranger.can_reach(&inner));
-        assert!(!stranger.can_reach(&folder.path().join("missing")));
     }
 }

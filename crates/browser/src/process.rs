@@ -45,6 +45,8 @@ const MAX_TEMP_PATH_BYTES: usize = 60;
 pub(crate) struct Process {
     pub(crate) connection: Connection,
     pub(crate) group: Pid,
+    /// The folder for downloads and uploads. It goes with the browser.
+    pub(crate) files: Arc<Path>,
     end: CancellationToken,
     gone: CancellationToken,
 }
@@ -93,6 +95,7 @@ impl Process {
         folder: &Path,
         proxy: SocketAddr,
         launch: Launch,
+        more_flags: &[OsString],
     ) -> Result<Self, StartError> {
         // Relative paths would be resolved in the browser's folder, not in ours.
         let (program, folder) = (std::path::absolute(program)?, &std::path::absolute(folder)?);
@@ -109,6 +112,7 @@ impl Process {
         let mut command = Command::new(program);
         command
             .args(command_line(profile.path(), proxy, launch))
+            .args(more_flags)
             .env_clear()
             .envs(environment(profile.path(), launch.account))
             .current_dir(profile.path())
@@ -139,7 +143,7 @@ impl Process {
         }
         let connection = Connection::open(we_write.into(), we_read.into())?;
         let (end, gone) = (CancellationToken::new(), CancellationToken::new());
-        let process = Self { connection, group, end, gone };
+        let process = Self { connection, group, files: profile.files().into(), end, gone };
         tokio::spawn(process.clone().watch(child, profile));
         let ready = process.connection.send(None, "Browser.getVersion", &json!({}));
         let outcome = tokio::time::timeout(START_TIMEOUT, ready).await;

@@ -17,6 +17,9 @@ const LOCK_EXTENSION: &str = "lock";
 /// Where Chromium looks for certificates in the home folder of its account, and the files that hold them.
 const CERTIFICATE_FOLDER: &str = ".pki/nssdb";
 const CERTIFICATE_FILES: [&str; 2] = ["cert9.db", "key4.db"];
+/// Downloads, and files that may be uploaded. Beside the inner folder, so that code of a session can read them under
+/// an account that may not look into the browser's profile.
+const FILES_FOLDER: &str = "files";
 /// The inner folder that the browser writes to.
 const INNER_FOLDER: &str = "home";
 /// Folder entries that are scanned for stale folders. It is often the shared folder for temporary files.
@@ -59,7 +62,21 @@ impl ProfileDir {
             account.take_ownership(&profile.path)?;
             std::fs::set_permissions(profile.folder.path(), Permissions::from_mode(0o711))?;
         }
+        profile.create_files_folder(account)?;
         Ok(profile)
+    }
+
+    fn create_files_folder(&self, account: Option<Account>) -> io::Result<()> {
+        let folder = self.files();
+        DirBuilder::new().mode(0o700).create(&folder)?;
+        let Some(account) = account else { return Ok(()) };
+        account.take_ownership(&folder)?;
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o755))
+    }
+
+    /// The folder for downloads and uploads.
+    pub(crate) fn files(&self) -> PathBuf {
+        self.folder.path().join(FILES_FOLDER)
     }
 
     /// The folder the browser may write to.

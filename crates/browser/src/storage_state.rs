@@ -1,12 +1,13 @@
 //! Cookies and local storage of a profile between visits, in a form that can be stored.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fmt;
 
 /// Bytes of local storage kept for one origin.
-pub(crate) const MAX_ORIGIN_BYTES: usize = 5 << 20;
+pub const MAX_ORIGIN_BYTES: usize = 5 << 20;
 /// Cookies kept over all sites.
-pub(crate) const MAX_COOKIES: usize = 3000;
+pub const MAX_COOKIES: usize = 3000;
 /// Origins whose local storage is kept.
 pub(crate) const MAX_ORIGINS: usize = 50;
 
@@ -68,9 +69,18 @@ impl fmt::Debug for OriginStorage {
     }
 }
 
+/// A cookie as the browser expects it: a session cookie must not have an expiry.
+pub fn cookie_params(cookie: &Cookie) -> Option<Value> {
+    let mut value = serde_json::to_value(cookie).ok()?;
+    if cookie.expires.is_none_or(|expires| expires < 0.0) {
+        value.as_object_mut()?.remove("expires");
+    }
+    Some(value)
+}
+
 impl StorageState {
     /// Replaces the storage of one origin.
-    pub(crate) fn set_origin(&mut self, storage: OriginStorage) {
+    pub fn set_origin(&mut self, storage: OriginStorage) {
         self.origins.retain(|known| known.origin != storage.origin);
         if storage.local_storage.is_empty() {
             return;

@@ -71,6 +71,7 @@ pub async fn run(
             log_error("pages of lost workers", crate::crawl::take_back_pages(store.as_ref()).await);
             log_error("agent runs", crate::agent::sweep_runs(store.as_ref()).await);
         }
+        log_error("lost browser sessions", crate::interact::end_lost_sessions(store.as_ref()).await);
         log_error("overdue crawls", crate::crawl::fail_overdue(store.as_ref()).await);
         let (each, together) = (options.single_crawl_ceiling, options.crawl_ceiling);
         log_error("oversized crawls", crate::crawl::fail_oversized(store.as_ref(), each, together).await);
@@ -114,6 +115,14 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
         let trim = || store.trim(rows, keep, PURGE_BATCH);
         log_error("small rows", repeat_while_full(PURGE_BATCHES, PURGE_BATCH, trim).await);
     }
+    log_error(
+        "requests of scrapes",
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_scrape_requests(PURGE_BATCH)).await,
+    );
+    log_error(
+        "browser sessions",
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_browser_sessions(PURGE_BATCH)).await,
+    );
     log_error(
         "uploads",
         repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_uploads(PURGE_BATCH)).await,

@@ -19,6 +19,7 @@ pub mod files;
 mod hashed_keys;
 pub mod host_rules;
 mod idempotency;
+pub mod interact;
 pub mod janitor;
 pub mod keys;
 pub mod limits;

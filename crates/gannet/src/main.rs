@@ -115,6 +115,13 @@ impl Globals {
 }
 
 fn main() -> ExitCode {
+    // In the shell of a browser session the binary is linked as `agent-browser`: a client without rights.
+    let mut words = std::env::args_os();
+    if browser_commands::is_client(words.next().as_deref()) {
+        return browser_commands::client_main(
+            words.map(|word| word.to_string_lossy().into_owned()).collect(),
+        );
+    }
     // First of all: a sandboxed process gives up its rights before it has a second thread.
     if let Some(code) = sandbox::run_if_sandboxed(prepare_role) {
         return code;

@@ -1,18 +1,15 @@
 //! The side of the sandboxed process: it gives up its rights and then works on one job after another, until
 //! the server closes the connection.
 
-use crate::frame::{FrameKind, HEADER_BYTES, MAX_REQUEST_BYTES, TICKET_BYTES, encode_header, parse_header};
+use crate::connection::{Frame, ServerConnection};
+use crate::frame::{FrameKind, TICKET_BYTES};
 use crate::layers::Layers;
 use crate::process::{COMMAND, PROBE_ROLE, Setup};
-use crate::restrict::restrict_process;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use crate::program;
+use crate::restrict::{close_inherited_descriptors, end_with_parent, restrict_process};
 use std::ffi::CString;
 use std::fs::File;
-use std::io::{self, IoSliceMut, Read as _, Seek as _, Write as _};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, OwnedFd, RawFd};
-use std::os::unix::net::UnixStream;
+use std::io::{self, Seek as _};
 use std::process::ExitCode;
 
 /// The work of a process, called once for each job.
@@ -39,7 +36,12 @@ pub fn run_if_sandboxed(
         return None;
     }
     let role = arguments.next().and_then(|role| role.into_string().ok()).unwrap_or_default();
-    Some(match run(&role, prepare) {
+    let result = match role.as_str() {
+        program::SUPERVISE_ROLE => program::supervise(),
+        program::EXEC_ROLE => program::restrict_and_exec(),
+        _ => run(&role, prepare),
+    };
+    Some(match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("sandboxed process {role}: {error}");
@@ -53,7 +55,7 @@ fn run(role: &str, prepare: impl FnOnce(&str, &[String]) -> Result<Handler, Stri
     if let Ok(name) = CString::new(format!("gannet-{role}")) {
         rustix::thread::set_name(&name)?;
     }
-    let mut connection = ServerConnection(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?));
+    let mut connection = ServerConnection::from_stdin()?;
     let Some(frame) = connection.receive(FrameKind::Setup)? else { return Ok(()) };
     let setup: Setup = serde_json::from_slice(&frame.payload)?;
     end_with_parent(setup.parent)?;
@@ -64,81 +66,15 @@ fn run(role: &str, prepare: impl FnOnce(&str, &[String]) -> Result<Handler, Stri
     };
     let layers: Layers = restrict_process(&setup.policy, role == PROBE_ROLE);
     connection.send(FrameKind::Ready, &serde_json::to_vec(&layers)?)?;
-    while let Some(Frame { payload, descriptor }) = connection.receive(FrameKind::Job)? {
+    while let Some(Frame { payload, mut descriptors }) = connection.receive(FrameKind::Job)? {
         let (ticket, options) = payload
             .split_at_checked(TICKET_BYTES)
             .ok_or_else(|| io::Error::other("a job without its ticket"))?;
-        let descriptor = descriptor.ok_or_else(|| io::Error::other("a job without its input"))?;
+        let descriptor = descriptors.pop().ok_or_else(|| io::Error::other("a job without its input"))?;
         let mut input = File::from(descriptor);
         input.rewind()?;
         let output = handler(ReceivedJob { options: options.to_vec(), input });
         connection.send(FrameKind::Output, &[ticket, &output].concat())?;
     }
     Ok(())
-}
-
-/// Closes what the server should not have handed down: descriptors that it was given itself without the flag
-/// that closes them, such as sockets of a supervisor. Here only the standard three are open.
-fn close_inherited_descriptors() {
-    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
-    let number = |name: std::ffi::OsString| name.to_str()?.parse::<RawFd>().ok();
-    let inherited: Vec<RawFd> = entries.flatten().filter_map(|entry| number(entry.file_name())).collect();
-    for descriptor in inherited.into_iter().filter(|descriptor| *descriptor > 2) {
-        // The one of the list itself is closed already, which is an error that says nothing.
-        let _ = nix::unistd::close(descriptor);
-    }
-}
-
-/// Has the kernel kill this process when the server ends, however it ends.
-fn end_with_parent(parent: u32) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    // It may have ended before that.
-    if getppid().map(Pid::as_raw_pid) != i32::try_from(parent).ok() {
-        return Err(io::Error::other("the server has ended"));
-    }
-    Ok(())
-}
-
-struct Frame {
-    payload: Vec<u8>,
-    descriptor: Option<OwnedFd>,
-}
-
-/// The connection to the server, which is trusted.
-struct ServerConnection(UnixStream);
-
-impl ServerConnection {
-    /// The next frame; `None` when the server has closed the connection.
-    fn receive(&mut self, expected: FrameKind) -> io::Result<Option<Frame>> {
-        let mut header = [0; HEADER_BYTES];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut control = RecvAncillaryBuffer::new(&mut space);
-        let received =
-            recvmsg(&self.0, &mut [IoSliceMut::new(&mut header)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
-        if received.bytes == 0 {
-            return Ok(None);
-        }
-        let mut descriptor = None;
-        for message in control.drain() {
-            if let RecvAncillaryMessage::ScmRights(mut descriptors) = message {
-                descriptor = descriptors.next();
-            }
-        }
-        self.0.read_exact(&mut header[received.bytes..])?;
-        match parse_header(header) {
-            Some((kind, length)) if kind == expected && length <= MAX_REQUEST_BYTES => {
-                let mut payload = vec![0; length];
-                self.0.read_exact(&mut payload)?;
-                Ok(Some(Frame { payload, descriptor }))
-            }
-            _ => Err(io::Error::other("an unexpected message")),
-        }
-    }
-
-    fn send(&mut self, kind: FrameKind, payload: &[u8]) -> io::Result<()> {
-        let header =
-            encode_header(kind, payload.len()).ok_or_else(|| io::Error::other("the output is too large"))?;
-        self.0.write_all(&header)?;
-        self.0.write_all(payload)
-    }
 }

@@ -1,5 +1,6 @@
 //! Why a job has no output.
 
+use crate::layers::MissingLayer;
 use std::io;
 
 /// Why a job has no output. The process that worked on it has ended in each of these cases.
@@ -33,6 +34,22 @@ pub struct StartError(pub(crate) String);
 impl From<io::Error> for StartError {
     fn from(error: io::Error) -> Self {
         Self(error.to_string())
+    }
+}
+
+/// Why another program did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A right that it must not have cannot be taken away on this machine.
+    #[error("cannot take away: {} ({})", .0.layer.name(), .0.reason)]
+    NotRestricted(MissingLayer),
+}
+
+impl From<io::Error> for ProgramError {
+    fn from(error: io::Error) -> Self {
+        Self::Start(error.into())
     }
 }
 

@@ -7,14 +7,19 @@ use landlock::{
 };
 
 /// The newest version that is asked for. An older kernel refuses what it knows.
-const NEWEST_ABI: ABI = ABI::V9;
+pub(crate) const NEWEST_ABI: ABI = ABI::V9;
 /// The first versions that know of TCP, and of signals and abstract Unix sockets.
 const FIRST_ABI_WITH_TCP: u32 = 4;
 const FIRST_ABI_WITH_SIGNALS: u32 = 6;
 
 /// Takes files, TCP and signals away from the calling thread and from all threads that it starts.
 pub(crate) fn deny_files_tcp_and_signals(layers: &mut Layers) {
-    let reason = match restrict() {
+    report_status(restrict(), layers);
+}
+
+/// Adds to the layers what Landlock could not take away.
+pub(crate) fn report_status(status: Result<RestrictionStatus, RulesetError>, layers: &mut Layers) {
+    let reason = match status {
         Ok(status) => match status.landlock {
             LandlockStatus::Available { effective_abi, .. } => {
                 layers.landlock_abi = effective_abi as u32;

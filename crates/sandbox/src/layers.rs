@@ -68,13 +68,20 @@ impl Layers {
         }
     }
 
-    /// Whether seccomp refuses what this layer would have refused: it allows no path, socket or signal at all.
-    fn is_covered(&self, layer: Layer) -> bool {
-        matches!(layer, Layer::Files | Layer::Tcp | Layer::Signals) && self.holds(Layer::SystemCalls)
+    /// A sentence for operators about the processes that parse files. Their seccomp allows no path, socket or signal.
+    pub fn describe(&self) -> String {
+        let process = "untrusted files are parsed in a process";
+        self.describe_process(process, &[Layer::Files, Layer::Tcp, Layer::Signals])
     }
 
-    /// A sentence for operators: what is taken away, then what is not and why.
-    pub fn describe(&self) -> String {
+    /// A sentence for operators about the processes that run users' code. Their seccomp allows no socket, and no
+    /// signal where Landlock does not keep signals among them.
+    pub fn describe_program(&self) -> String {
+        self.describe_process("users' code runs in a process", &[Layer::Tcp, Layer::Signals])
+    }
+
+    /// What is taken away, then what is not and why. Seccomp alone also refuses what the covered layers would.
+    fn describe_process(&self, process: &str, covered: &[Layer]) -> String {
         let held: Vec<_> =
             Layer::ALL.into_iter().filter(|layer| self.holds(*layer)).map(Layer::name).collect();
         let held = if held.is_empty() { "nothing".to_owned() } else { held.join(", ") };
@@ -83,9 +90,10 @@ impl Layers {
         } else {
             String::new()
         };
-        let mut text = format!("untrusted files are parsed in a process that has given up: {held}{by}");
-        for (is_covered, words) in [(true, "; by seccomp alone: "), (false, "; it has NOT given up: ")] {
-            let missing = self.missing.iter().filter(|missing| self.is_covered(missing.layer) == is_covered);
+        let is_covered = |layer: Layer| covered.contains(&layer) && self.holds(Layer::SystemCalls);
+        let mut text = format!("{process} that has given up: {held}{by}");
+        for (covered, words) in [(true, "; by seccomp alone: "), (false, "; it has NOT given up: ")] {
+            let missing = self.missing.iter().filter(|missing| is_covered(missing.layer) == covered);
             let missing: Vec<_> = missing
                 .map(|MissingLayer { layer, reason }| format!("{} ({reason})", layer.name()))
                 .collect();
@@ -120,6 +128,10 @@ mod tests {
             text.ends_with("it has NOT given up: signals (too old), system calls (no seccomp)"),
             "{text}"
         );
+        let files = MissingLayer { layer: Layer::Files, reason: "too old".to_owned() };
+        let files = Layers { landlock_abi: 0, missing: vec![files] };
+        assert!(files.describe().ends_with("by seccomp alone: files (too old)"));
+        assert!(files.describe_program().ends_with("it has NOT given up: files (too old)"));
         let none = Layer::ALL.map(|layer| MissingLayer { layer, reason: "no".to_owned() });
         let none = Layers { landlock_abi: 0, missing: none.to_vec() };
         assert!(none.describe().contains("given up: nothing; it has NOT given up: privileges"));

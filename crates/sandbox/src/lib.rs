@@ -8,24 +8,35 @@
 //! The binary calls [`run_if_sandboxed`] first of all in `main`: a process cannot take rights away from
 //! threads that run already. What this machine can take away is found out by [`probe`].
 //!
+//! Other programs, such as the runtimes of users' code or a browser, run under the same layers: our binary starts
+//! itself, restricts itself and then becomes that program ([`RunningProgram`], [`ProgramPolicy`]).
+//!
 //! It never parses anything and knows no file format; those who call it bring the code that does.
 
+mod account;
 mod child;
+mod connection;
 mod error;
 mod frame;
 mod landlock_rules;
 mod layers;
 mod pool;
 mod process;
+mod program;
 mod resources;
 mod restrict;
 mod spawn;
 mod stderr;
 mod system_calls;
 
+pub use account::{Account, accounts};
 pub use child::{Handler, ReceivedJob, run_if_sandboxed};
-pub use error::{JobError, StartError};
+pub use error::{JobError, ProgramError, StartError};
 pub use layers::{Layer, Layers, MissingLayer};
 pub use pool::{Job, PoolOptions, ProcessPool, bytes_as_input};
 pub use process::probe;
+pub use program::{
+    ExceededLimit, Program, ProgramDescriptors, ProgramEnd, ProgramLimits, ProgramPolicy, RunningProgram,
+    SystemCallSet, probe_program,
+};
 pub use resources::Policy;

@@ -29,10 +29,10 @@ pub(crate) const COMMAND: &str = "sandboxed-process";
 /// The role that does no work: it reports what can be taken away on this machine.
 pub(crate) const PROBE_ROLE: &str = "probe";
 /// The program that is running, also after the file was replaced by a newer version.
-const OWN_PROGRAM: &str = "/proc/self/exe";
+pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
 /// By default the allocator of `gannet` reserves a gigabyte of address space at once (a number of KiB), which
 /// would be all that a process may use. No other variable is set.
-const ALLOCATOR_VARIABLE: (&str, &str) = ("MIMALLOC_ARENA_RESERVE", "65536");
+pub(crate) const ALLOCATOR_VARIABLE: (&str, &str) = ("MIMALLOC_ARENA_RESERVE", "65536");
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a process that has closed its connection may take to exit, and one that was killed to be gone.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(500);

@@ -7,9 +7,13 @@ use crate::resources::{Policy, limit_resources};
 use crate::system_calls::deny_others;
 use rustix::io::{self, Errno};
 use rustix::net::{AddressFamily, SocketType};
-use rustix::process::{DumpableBehavior, getppid, set_dumpable_behavior, test_kill_process};
+use rustix::process::{
+    DumpableBehavior, Pid, Signal, getppid, set_dumpable_behavior, set_parent_process_death_signal,
+    test_kill_process,
+};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::RawFd;
 
 /// Takes the rights of the calling process away, which has one thread. `verify` also tries what is refused
 /// afterwards, because a kernel may accept a rule and not follow it.
@@ -33,9 +37,31 @@ pub(crate) fn restrict_process(policy: &Policy, verify: bool) -> Layers {
     layers
 }
 
+/// Closes what the server should not have handed down: descriptors that it was given itself without the flag
+/// that closes them, such as sockets of a supervisor. Here only the standard three are open.
+pub(crate) fn close_inherited_descriptors() {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
+    let number = |name: std::ffi::OsString| name.to_str()?.parse::<RawFd>().ok();
+    let inherited: Vec<RawFd> = entries.flatten().filter_map(|entry| number(entry.file_name())).collect();
+    for descriptor in inherited.into_iter().filter(|descriptor| *descriptor > 2) {
+        // The one of the list itself is closed already, which is an error that says nothing.
+        let _ = nix::unistd::close(descriptor);
+    }
+}
+
+/// Has the kernel kill this process when the server ends, however it ends.
+pub(crate) fn end_with_parent(parent: u32) -> std::io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // It may have ended before that.
+    if getppid().map(Pid::as_raw_pid) != i32::try_from(parent).ok() {
+        return Err(std::io::Error::other("the server has ended"));
+    }
+    Ok(())
+}
+
 /// Drops all capabilities for good, and everything that could bring them back. Its memory is private from now
 /// on: no core dump, no debugger.
-fn drop_privileges() -> io::Result<()> {
+pub(crate) fn drop_privileges() -> io::Result<()> {
     set_no_new_privs(true)?;
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
@@ -56,7 +82,7 @@ pub(crate) fn verify_system_calls(layers: &mut Layers) {
     verify(layers, Layer::SystemCalls, Errno::PERM, open_root_folder());
 }
 
-fn verify(layers: &mut Layers, layer: Layer, refusal: Errno, attempt: io::Result<()>) {
+pub(crate) fn verify(layers: &mut Layers, layer: Layer, refusal: Errno, attempt: io::Result<()>) {
     if attempt != Err(refusal) {
         let outcome = attempt.map_or_else(|error| error.to_string(), |()| "allowed".to_owned());
         layers.add_missing(layer, format!("the kernel accepted the rule and does not follow it: {outcome}"));

@@ -83,7 +83,7 @@ pub(crate) fn deny_others() -> Result<(), seccompiler::Error> {
     seccompiler::apply_filter(&others)
 }
 
-fn compile(
+pub(crate) fn compile(
     rules: BTreeMap<i64, Vec<SeccompRule>>,
     for_others: SeccompAction,
     for_these: SeccompAction,
@@ -92,7 +92,7 @@ fn compile(
     SeccompFilter::new(rules, for_others, for_these, architecture)?.try_into()
 }
 
-fn errno(number: libc::c_int) -> SeccompAction {
+pub(crate) fn errno(number: libc::c_int) -> SeccompAction {
     SeccompAction::Errno(number.unsigned_abs())
 }
 
@@ -114,20 +114,20 @@ fn allowed_rules() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     Ok(rules)
 }
 
-fn bits(value: libc::c_int) -> u64 {
+pub(crate) fn bits(value: libc::c_int) -> u64 {
     u64::from(value.unsigned_abs())
 }
 
 /// Allows a call when the argument has exactly these bits of the mask.
-fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompRule, BackendError> {
+pub(crate) fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompRule, BackendError> {
     compare(argument, SeccompCmpOp::MaskedEq(mask), value)
 }
 
-fn equal(argument: u8, value: u64) -> Result<SeccompRule, BackendError> {
+pub(crate) fn equal(argument: u8, value: u64) -> Result<SeccompRule, BackendError> {
     compare(argument, SeccompCmpOp::Eq, value)
 }
 
-fn compare(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
+pub(crate) fn compare(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
     // 32 bits of each argument: all that the kernel looks at in these calls.
     SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?])
 }

@@ -2,6 +2,7 @@
 
 use engine::agent::Agents;
 use engine::crawl::Crawler;
+use engine::interact::Sessions;
 use engine::map::Mapper;
 use engine::parse::FileParser;
 use engine::research::Research;
@@ -75,6 +76,7 @@ pub struct AppParts {
     pub collections: Collections,
     pub crawler: Arc<Crawler>,
     pub agents: Arc<Agents>,
+    pub sessions: Arc<Sessions>,
     pub settings: Settings,
     pub telemetry: Telemetry,
     pub readiness: Readiness,

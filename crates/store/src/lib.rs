@@ -13,6 +13,7 @@ pub mod activity;
 pub mod admission;
 pub mod agents;
 mod batch;
+pub mod browser_sessions;
 pub mod ceilings;
 mod clock;
 #[cfg(feature = "test-clock")]
@@ -26,6 +27,7 @@ pub mod keys;
 mod ledger;
 pub mod limits;
 mod migration;
+pub mod monitors;
 pub mod objects;
 mod options;
 mod outbox;
@@ -47,6 +49,7 @@ pub mod work;
 
 pub use activity::ActivityStore;
 pub use agents::RunStore;
+pub use browser_sessions::BrowserSessionStore;
 pub use ceilings::CeilingStore;
 pub use crawls::CrawlStore;
 pub use credits::CreditStore;
@@ -55,6 +58,7 @@ pub use idempotency::IdempotencyStore;
 pub use keys::KeyStore;
 pub use limits::LimitStore;
 pub use migration::{AppliedMigration, Inspection, MigrationReport};
+pub use monitors::MonitorStore;
 pub use objects::ObjectIndex;
 pub use options::StoreOptions;
 pub use pages::PageStore;
@@ -91,10 +95,12 @@ pub trait Store:
     + ProfileStore
     + CrawlStore
     + RunStore
+    + MonitorStore
     + WebhookStore
     + SearchStore
     + CeilingStore
     + UploadStore
+    + BrowserSessionStore
 {
     /// `"sqlite"` or `"postgresql"`, for people and metrics.
     fn backend(&self) -> &'static str;

@@ -77,6 +77,21 @@ pub trait ScrapeStore: Send + Sync + 'static {
     /// its way) everything: the same call may be made again.
     async fn record_scrapes(&self, scrapes: Vec<NewScrape>) -> StoreResult<Vec<Recorded>>;
 
+    /// Keeps how a scrape was asked for, encrypted, so that its page can be opened again in the same way.
+    async fn keep_scrape_request(
+        &self,
+        team: Uuid,
+        id: Uuid,
+        request: &str,
+        keep_for: Duration,
+    ) -> StoreResult<()>;
+
+    /// How a scrape was asked for; `None` where that was not kept or cannot be decrypted.
+    async fn scrape_request(&self, team: Uuid, id: Uuid) -> StoreResult<Option<String>>;
+
+    /// Deletes up to `limit` requests that have expired; how many.
+    async fn purge_scrape_requests(&self, limit: u32) -> StoreResult<u64>;
+
     /// `None` for unknown ids, for those of other teams, and for records past their time alike.
     async fn scrape(&self, team: Uuid, id: Uuid) -> StoreResult<Option<ScrapeRecord>>;
 }

@@ -114,6 +114,13 @@ catalogue! {
     UnreadableUpload 422 "Could not read the file" Some("PARSE_UNREADABLE_FILE"), Sometimes, "the uploaded file is damaged, empty, locked with a password, or needs too much memory; the text says which";
     UploadOcrRequired 422 "The file has no text that can be read without OCR" Some("SCRAPE_PDF_OCR_REQUIRED"), Sometimes, "all pages of the uploaded file are pictures, and the parser's mode is `fast` or no OCR models are installed; the text names the pages";
     UploadLimit 429 "Too many uploads wait to be parsed" Some("PARSE_UPLOAD_UNPARSED_LIMIT_REACHED"), Yes, "the team has more uploads that were not parsed, or more bytes of them, than are kept; parse some or let them expire";
+    // Errors of browser sessions.
+    SessionNotFound 404 "Browser session not found" None, No, "no such session, or it belongs to another team";
+    NoReplayContext 409 "The page of this scrape cannot be opened again" Some("REPLAY_CONTEXT_UNAVAILABLE"), No, "nothing was stored of the scrape: zero data retention, or it was a file";
+    SessionDestroyed 410 "Browser session has been destroyed" None, No, "the session ended; the text says why";
+    CodeNotInstalled 501 "Running code is not installed" Some("INTERACT_NOT_INSTALLED"), No, "the language is not installed on this server, or its sandbox does not hold here; the text says what to install";
+    BrowserFailed 502 "The browser did not start" Some("BROWSER_FAILED"), Yes, "Chromium could not be started, or it died";
+    NoBrowserInstalled 503 "Browser sessions are not available: no browser is installed" Some("BROWSER_NOT_INSTALLED"), No, "Chromium was not found";
     // Map errors.
     MapTimeout 408 "Request Timeout" Some("MAP_TIMEOUT"), Yes, "nothing of the site was fetched within the request's `timeout`";
     // Crawl and batch errors.

@@ -10,6 +10,7 @@ pub mod crawl;
 pub mod error;
 pub mod extract;
 mod headers;
+pub mod interact;
 pub mod issue;
 pub mod map;
 pub mod parse;

@@ -107,6 +107,13 @@ impl Ads {
         request.is_ok_and(|request| self.0.requests.check_network_request(&request).should_block())
     }
 
+    /// Whether a host serves advertisements or trackers to pages of others.
+    pub fn is_advertising_host(&self, url: &Url) -> bool {
+        static SOME_PAGE: OnceLock<Option<Url>> = OnceLock::new();
+        let page = SOME_PAGE.get_or_init(|| Url::parse("https://page.invalid/").ok());
+        page.as_ref().is_some_and(|page| self.blocks(url, page, RequestKind::Script))
+    }
+
     /// The style sheet that hides banners in pages of `host`. Each rule has a single selector, so that one a
     /// browser does not support costs only itself.
     pub fn hiding_css(&self, host: &str) -> Cow<'_, str> {

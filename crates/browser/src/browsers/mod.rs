@@ -16,6 +16,7 @@ use crate::process::Process;
 use crate::profile_dir;
 use crate::running_browser::Browser;
 use crate::session::VisitSession;
+use crate::session_browser::{self, SessionBrowser};
 use crate::settings::{BrowserSettings, Sandbox};
 use crate::tab::Tab;
 use crate::visit;
@@ -25,7 +26,9 @@ use net::proxy::{LeaseRules, LoopbackProxy};
 use net::{Deadline, Fetcher, Purpose};
 use parking_lot::Mutex;
 use status::Counters;
+use std::ffi::OsString;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -126,6 +129,23 @@ impl Browsers {
         }
     }
 
+    /// Starts a browser for one holder alone, which is outside of the pool. It reaches nothing before
+    /// [`SessionBrowser::allow_network`].
+    pub async fn start_for_session(&self) -> Result<SessionBrowser, VisitError> {
+        let inner = Arc::clone(&self.0);
+        // In a task of its own: a cancelled caller must not leave half a browser.
+        finished(tokio::spawn(async move {
+            if inner.closed.is_cancelled() {
+                return Err(VisitError::StartFailed("the server is stopping".into()));
+            }
+            let failed = |error: std::io::Error| VisitError::StartFailed(error.to_string());
+            let proxy = LoopbackProxy::start(&inner.fetcher).await.map_err(failed)?;
+            let process = inner.start(proxy.address(), &session_browser::flags()).await?;
+            SessionBrowser::prepare(process, proxy).await
+        }))
+        .await
+    }
+
     /// Gets a page slot, a browser, a new tab and a lease of the loopback proxy.
     async fn open_session(&self, visit: &Visit, deadline: Deadline) -> Result<VisitSession, VisitError> {
         let inner = &self.0;
@@ -178,7 +198,8 @@ impl BrowserPool {
         }
         // Once dropped here, it ends with its last visit.
         *current = None;
-        let process = self.start().await?;
+        let proxy = self.proxy().await?.address();
+        let process = self.start(proxy, &[]).await?;
         let browser = Arc::new(Browser::new(process));
         tokio::spawn(monitor::monitor(Arc::downgrade(self), Arc::downgrade(&browser)));
         *current = Some(Arc::clone(&browser));
@@ -189,9 +210,8 @@ impl BrowserPool {
         self.confinement.lock().clone()
     }
 
-    async fn start(&self) -> Result<Process, VisitError> {
+    async fn start(&self, proxy: SocketAddr, more_flags: &[OsString]) -> Result<Process, VisitError> {
         let program = find_chromium(self.settings.executable.as_deref())?;
-        let proxy = self.proxy().await?.address();
         let known = self.known_confinement().map(|(launch, _)| launch);
         let mut launch = known.unwrap_or_else(|| confinement::first_launch(&self.settings));
         let mut errors = Vec::new();
@@ -201,7 +221,7 @@ impl BrowserPool {
             if self.counters.starts.load(Ordering::Relaxed) == 0 {
                 remove_stale(folder.clone()).await;
             }
-            match Process::start(&program, &folder, proxy, launch).await {
+            match Process::start(&program, &folder, proxy, launch, more_flags).await {
                 Ok(process) => break process,
                 Err(error) => match confinement::next_launch(&self.settings, launch, &error) {
                     Some(next) => {

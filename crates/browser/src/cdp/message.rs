@@ -17,8 +17,9 @@ pub(super) struct Incoming<'a> {
     #[serde(borrow)]
     pub(super) params: Option<&'a RawValue>,
     #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    error: Option<CommandError>,
+    pub(super) result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -29,10 +30,38 @@ struct CommandError {
 
 impl Incoming<'_> {
     pub(super) fn to_result(&self) -> Result<Box<RawValue>, CallError> {
-        match (&self.error, self.result) {
-            (Some(error), _) => Err(CallError::Rejected(shorten(&error.message))),
+        match (self.error, self.result) {
+            (Some(error), _) => {
+                let message = serde_json::from_str::<CommandError>(error.get()).map(|error| error.message);
+                Err(CallError::Rejected(shorten(&message.unwrap_or_default())))
+            }
             (None, Some(result)) => Ok(result.to_owned()),
             (None, None) => Err(CallError::Invalid("neither a result nor an error".into())),
+        }
+    }
+}
+
+/// A message for somebody who speaks the protocol without our help; parts are borrowed as they arrived.
+#[derive(Debug, Clone, Copy)]
+pub struct RawMessage<'a> {
+    /// The number of the command this answers; `None` for an event.
+    pub id: Option<u64>,
+    pub session: Option<&'a str>,
+    pub method: Option<&'a str>,
+    pub params: Option<&'a RawValue>,
+    pub result: Option<&'a RawValue>,
+    pub error: Option<&'a RawValue>,
+}
+
+impl Incoming<'_> {
+    pub(super) fn as_raw(&self) -> RawMessage<'_> {
+        RawMessage {
+            id: self.id,
+            session: self.session.as_deref(),
+            method: self.method.as_deref(),
+            params: self.params,
+            result: self.result,
+            error: self.error,
         }
     }
 }

@@ -7,6 +7,8 @@
 mod message;
 mod pipe;
 
+pub use message::RawMessage;
+
 use message::{Incoming, encode_command};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
@@ -33,9 +35,17 @@ pub(crate) trait Listener: Send + Sync {
     fn closed(&self);
 }
 
+/// Receives every message that belongs to nobody else: answers to commands written by
+/// [`Connection::write_command`] and events of sessions without a listener. Must not block.
+pub trait MessageReceiver: Send + Sync {
+    fn receive(&self, message: RawMessage<'_>);
+    /// The connection is closed; nothing follows.
+    fn closed(&self);
+}
+
 /// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CallError {
+pub enum CallError {
     #[error("the connection to the browser is closed")]
     Closed,
     #[error("{0}")]
@@ -62,6 +72,7 @@ struct ConnectionState {
     closed: bool,
     waiting: HashMap<u64, oneshot::Sender<Result<Box<RawValue>, CallError>>>,
     listeners: HashMap<String, Arc<dyn Listener>>,
+    receiver: Option<Arc<dyn MessageReceiver>>,
 }
 
 impl Connection {
@@ -149,6 +160,34 @@ impl Connection {
         }
     }
 
+    /// From now on `receiver` gets what belongs to nobody else.
+    pub(crate) fn set_receiver(&self, receiver: Arc<dyn MessageReceiver>) {
+        let mut state = self.state();
+        if state.closed {
+            drop(state);
+            receiver.closed();
+        } else {
+            state.receiver = Some(receiver);
+        }
+    }
+
+    /// A number for a command that is written by [`Connection::write_command`].
+    pub(crate) fn next_id(&self) -> u64 {
+        self.0.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Writes a command that was encoded by the caller, without the zero byte at its end. Its answer goes to the
+    /// receiver. `false`, and nothing is written, while so much waits to be written that more would close the
+    /// connection.
+    pub(crate) fn write_command(&self, mut text: Vec<u8>) -> bool {
+        if self.0.queued.load(Ordering::Relaxed) + text.len() > MAX_QUEUED_BYTES / 2 {
+            return false;
+        }
+        text.push(0);
+        self.write(text);
+        true
+    }
+
     pub(crate) fn remove_listener(&self, session: &str) {
         self.state().listeners.remove(session);
     }
@@ -163,17 +202,19 @@ impl Connection {
 
     /// Closes the connection: everyone who waits gets an error, later callers at once.
     pub(crate) fn close(&self) {
-        let (waiting, listeners) = {
-            let mut state = self.state();
-            state.closed = true;
-            (std::mem::take(&mut state.waiting), std::mem::take(&mut state.listeners))
-        };
+        let ConnectionState { waiting, listeners, receiver, .. } = std::mem::replace(
+            &mut *self.state(),
+            ConnectionState { closed: true, ..ConnectionState::default() },
+        );
         self.0.closed.cancel();
         for (_, sender) in waiting {
             let _ = sender.send(Err(CallError::Closed));
         }
         for listener in listeners.into_values() {
             listener.closed();
+        }
+        if let Some(receiver) = receiver {
+            receiver.closed();
         }
     }
 
@@ -184,15 +225,24 @@ impl Connection {
         };
         if let Some(id) = message.id {
             let sender = self.state().waiting.remove(&id);
-            if let Some(sender) = sender {
-                let _ = sender.send(message.to_result());
+            match sender {
+                Some(sender) => _ = sender.send(message.to_result()),
+                None => self.pass_on(message.as_raw()),
             }
         } else if let (Some(method), Some(params)) = (&message.method, message.params) {
             let session = message.session.as_deref().unwrap_or_default();
             let listener = self.state().listeners.get(session).cloned();
-            if let Some(listener) = listener {
-                listener.event(method, params);
+            match listener {
+                Some(listener) => listener.event(method, params),
+                None => self.pass_on(message.as_raw()),
             }
+        }
+    }
+
+    fn pass_on(&self, message: RawMessage<'_>) {
+        let receiver = self.state().receiver.clone();
+        if let Some(receiver) = receiver {
+            receiver.receive(message);
         }
     }
 

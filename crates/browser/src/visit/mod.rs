@@ -1,7 +1,7 @@
 //! Runs one visit under one deadline. Owns the order of the steps and how the time is divided; the steps are
 //! in the other modules of this folder.
 
-mod actions;
+pub(crate) mod actions;
 mod emulate;
 mod hide_banners;
 mod navigate;

@@ -2,7 +2,9 @@
 
 use super::script;
 use crate::error::VisitError;
-use crate::storage_state::{Cookie, MAX_COOKIES, MAX_ORIGIN_BYTES, OriginStorage, StorageState};
+use crate::storage_state::{
+    Cookie, MAX_COOKIES, MAX_ORIGIN_BYTES, OriginStorage, StorageState, cookie_params,
+};
 use crate::tab::Tab;
 use crate::visit_request::Visit;
 use serde::Deserialize;
@@ -32,15 +34,6 @@ pub(super) fn cookies_from_header(header: &str, url: &Url) -> Vec<Cookie> {
 pub(super) fn cookies_command(tab: &Tab, cookies: &[Cookie]) -> Option<Value> {
     let wanted: Vec<Value> = cookies.iter().take(MAX_COOKIES).filter_map(cookie_params).collect();
     (!wanted.is_empty()).then(|| json!({ "cookies": wanted, "browserContextId": tab.context }))
-}
-
-/// A cookie as the browser expects it: a session cookie must not have an expiry.
-fn cookie_params(cookie: &Cookie) -> Option<Value> {
-    let mut value = serde_json::to_value(cookie).ok()?;
-    if cookie.expires.is_none_or(|expires| expires < 0.0) {
-        value.as_object_mut()?.remove("expires");
-    }
-    Some(value)
 }
 
 /// A script that fills the local storage of known origins when their first document starts. Existing storage

@@ -2,7 +2,6 @@
 //! the data that was taken from it, or both; each has its own snapshot.
 
 use super::cache::without_anchor;
-use super::derived;
 use super::plan::{ScrapePlan, TrackingFormat};
 use crate::compression::{pack, unpack};
 use crate::cpu_pool::CpuJob;
@@ -132,7 +131,7 @@ impl Snapshots<'_> {
             return Ok(Comparison { at, status: ChangeStatus::Removed, differences: None });
         }
         let before: Value = serde_json::from_slice(&before).map_err(Error::internal)?;
-        let changes = derived::differences(&before, data);
+        let changes = monitor::data::differences(&before, data);
         let status = if changes.is_empty() { ChangeStatus::Same } else { ChangeStatus::Changed };
         Ok(Comparison { at, status, differences: Some(Value::Object(changes)) })
     }

@@ -19,7 +19,7 @@ pub mod ladder;
 mod obtain;
 mod page_hook;
 pub mod plan;
-mod profile;
+pub(crate) mod profile;
 mod search_page;
 mod upload;
 
@@ -58,6 +58,8 @@ use wire::Kind;
 use wire::scrape::{Document, ScrapeRequest};
 
 const ENDPOINT: &str = "scrape";
+/// How long the lease to save a profile outlasts the request's timeout.
+const PROFILE_LEASE_SLACK: Duration = Duration::from_secs(30);
 const RECORD_RETENTION: Duration = Duration::from_hours(24);
 
 /// Scrapes pages. One per process.
@@ -168,6 +170,27 @@ impl Scraper {
         let key = idempotency_key.as_deref();
         let document = self.scrape_once(task, key, PageSource::Web, |_, json, _| json).await?;
         Ok(Scraped { id, document })
+    }
+
+    /// Keeps how a page was asked for, where its URL alone would not show it again as it was. Failing to do so costs nothing
+    /// but that.
+    pub async fn keep_request(&self, caller: &Caller, id: Uuid, asked: &ScrapeRequest) {
+        let is_plain = asked.actions.is_none()
+            && asked.profile.is_none()
+            && asked.wait_for.is_none()
+            && asked.block_ads.is_none()
+            && asked.threat_protection.is_none();
+        let private = caller.zero_data_retention || asked.zero_data_retention.unwrap_or(false);
+        if is_plain || private {
+            return;
+        }
+        // Headers are sent to the origins they are for, which a session cannot promise.
+        let asked = ScrapeRequest { headers: None, formats: None, ..asked.clone() };
+        let Ok(request) = serde_json::to_string(&asked) else { return };
+        let kept = self.store.keep_scrape_request(caller.team, id, &request, RECORD_RETENTION).await;
+        if let Err(error) = kept {
+            tracing::warn!(%error, "could not keep how a page was asked for");
+        }
     }
 
     /// The same for a capability that goes on with the document. It is charged and recorded like any scrape.
@@ -391,7 +414,11 @@ impl Scraper {
         writing: &PageWork<T>,
     ) -> Result<(Arc<FetchedPage>, bool), Error> {
         plan.access.allowed.check(&plan.url).map_err(Error::RefusedUrl)?;
-        let profile = OpenProfile::open(self.store.clone(), caller.team, plan).await?;
+        let profile = {
+            let lease_for = plan.timeout + PROFILE_LEASE_SLACK;
+            OpenProfile::open(self.store.clone(), caller.team, plan.access.profile.as_ref(), lease_for)
+                .await?
+        };
         let (fetched, first) = self.fetch_page(caller, plan, &profile, job, writing.as_hook()).await?;
         if let Some(state) = &fetched.browser_outputs.state {
             profile.save(state).await?;

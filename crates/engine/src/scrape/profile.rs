@@ -1,7 +1,7 @@
-//! A browser profile while a scrape uses it: its state, and the lease to save it where the request asked for
-//! that.
+//! A browser profile while a scrape or a session uses it: its state, and the lease to save it where the request
+//! asked for that.
 
-use super::plan::ScrapePlan;
+use super::plan::Profile;
 use crate::compression::{pack, unpack};
 use crate::{Error, from_store};
 use browser::StorageState;
@@ -11,9 +11,6 @@ use store::ProfileStore;
 use store::profiles::{MAX_PROFILE_BYTES, ProfileLease};
 use uuid::Uuid;
 
-/// How long the lease to save a profile outlasts the request's timeout.
-const LEASE_SLACK: Duration = Duration::from_secs(30);
-
 /// Dropping it lets the next writer in.
 pub struct OpenProfile {
     store: Arc<dyn ProfileStore>,
@@ -22,14 +19,19 @@ pub struct OpenProfile {
 }
 
 impl OpenProfile {
-    pub async fn open(store: Arc<dyn ProfileStore>, team: Uuid, plan: &ScrapePlan) -> Result<Self, Error> {
+    /// Opens a profile. Another writer is let in `lease_for` from now, unless the lease is renewed.
+    pub async fn open(
+        store: Arc<dyn ProfileStore>,
+        team: Uuid,
+        profile: Option<&Profile>,
+        lease_for: Duration,
+    ) -> Result<Self, Error> {
         let mut open = Self { store, state: None, lease: None };
-        let Some(profile) = &plan.access.profile else { return Ok(open) };
+        let Some(profile) = profile else { return Ok(open) };
         if profile.save {
-            let lease_for = plan.timeout + LEASE_SLACK;
             let lease =
                 open.store.acquire_profile(team, &profile.name, lease_for).await.map_err(from_store)?;
-            let busy = || Error::Conflict("another request is about to save this profile");
+            let busy = || Error::Conflict("another request or session is about to save this profile");
             open.lease = Some(lease.ok_or_else(busy)?);
         }
         if let Some(bytes) = open.store.profile(team, &profile.name).await.map_err(from_store)? {
@@ -41,6 +43,16 @@ impl OpenProfile {
 
     pub fn state(&self) -> Option<&StorageState> {
         self.state.as_ref()
+    }
+
+    pub fn is_saved(&self) -> bool {
+        self.lease.is_some()
+    }
+
+    /// Keeps other writers out for longer; false where one was let in.
+    pub async fn renew(&self, lease_for: Duration) -> Result<bool, Error> {
+        let Some(lease) = &self.lease else { return Ok(true) };
+        self.store.renew_profile(lease, lease_for).await.map_err(from_store)
     }
 
     /// Saves the state at the end of a visit.

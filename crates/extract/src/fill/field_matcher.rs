@@ -50,6 +50,7 @@ impl FieldMatcher {
                 rows,
                 description: NameWords::from_name(&field.description),
                 beside_name: is_beside_name(shape, at),
+                is_item: is_item(shape, at),
             };
             let called = (name.is_entity() || name.is_row_name()).then(|| "name".to_owned());
             for word in name.own.0.iter().chain(&name.description.0).chain(&name.context.0).chain(&called) {

@@ -198,6 +198,8 @@ pub(crate) struct FieldName {
     pub description: NameWords,
     /// Whether its object has a field for the name itself.
     pub beside_name: bool,
+    /// Whether it is the item of an array itself, which has the array's name.
+    pub is_item: bool,
 }
 
 impl FieldName {
@@ -208,7 +210,9 @@ impl FieldName {
 
     /// Whether it names the rows that it belongs to: those of `options` are called by their `option`.
     pub(crate) fn is_row_name(&self) -> bool {
-        !self.beside_name && matches!(self.own.0.as_slice(), [word] if self.rows.0.last() == Some(word))
+        !self.beside_name
+            && !self.is_item
+            && matches!(self.own.0.as_slice(), [word] if self.rows.0.last() == Some(word))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `gannet doctor`: checks the installation and prints every setting with its source.
 //! Exit code 0: success. 1: something required does not work.
 
+mod code;
 mod documents;
 mod index;
 mod model;
@@ -59,6 +60,7 @@ impl Doctor {
             documents::check(settings).await,
             ocr::check(settings),
             chromium(settings).await,
+            code::check(settings).await,
             postgresql(settings),
             model::check(settings).await,
             search::check(settings),

@@ -4,11 +4,12 @@ use crate::Globals;
 use crate::commands::{agent, banner, research};
 use crate::data_dir;
 use crate::first_team;
-use crate::settings::{ProcessRole, Settings};
+use crate::settings::{CodeSettings, ProcessRole, Settings};
 use anyhow::{Context, Result};
 use engine::cpu_pool::CpuPool;
 use engine::crawl::{CrawlWorker, Crawler};
 use engine::files::Files;
+use engine::interact::{InteractSettings, SessionCode, SessionCodeSettings, Sessions};
 use engine::janitor::{self, JanitorOptions};
 use engine::map::Mapper;
 use engine::models::Models;
@@ -112,7 +113,10 @@ impl Serve {
         if let Some(worker) = agent::worker(&settings, &slots, &agents, (&services, &scraper), &searcher) {
             tasks.spawn(worker.with_storage(storage.clone()).run(stop.clone()));
         }
+        let code = SessionCode::new(session_code_settings(&settings)?, services.models.clone());
+        let sessions = Sessions::open(&services, InteractSettings::default(), Some(Arc::new(code))).await?;
         let app = App::new(AppParts {
+            sessions: sessions.clone(),
             storage,
             callers: callers.clone(),
             teams: Teams::new(store.clone()),
@@ -137,6 +141,7 @@ impl Serve {
         let settings = Arc::new(settings);
         start_starter_import(&settings, &research, &stop, &tasks);
         server::serve::serve(listener, server::router(&app), stop, serve_options(&settings)).await;
+        sessions.shut_down().await;
         drained.cancel();
         tasks.close();
         if let Some(browsers) = browsers {
@@ -367,6 +372,12 @@ fn start_workers(
     let (store, fetcher) = (services.store.clone(), services.fetcher.clone());
     let webhooks = DeliveryWorker::new(store, fetcher, slots.for_webhooks(), options);
     tasks.spawn(webhooks.run(stop.clone()));
+}
+
+fn session_code_settings(settings: &Settings) -> Result<SessionCodeSettings> {
+    let CodeSettings { lock_in, user, runtimes } = settings.code.clone();
+    let program = std::env::current_exe().context("cannot find the program that is running")?;
+    Ok(SessionCodeSettings { lock_in, user, runtimes, program })
 }
 
 /// Probes the language models while the server already accepts requests. An unavailable model is probed

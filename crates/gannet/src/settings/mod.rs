@@ -1,6 +1,7 @@
 //! Settings: flags override the environment, which overrides `gannet.toml`, which overrides defaults. Each
 //! value knows its source, and the error for a wrong or unknown value names both.
 
+mod code;
 mod models;
 mod search;
 mod table;
@@ -10,6 +11,7 @@ pub use net::{EgressAllow, ProxySettings};
 pub use table::{SETTINGS, Setting};
 
 use anyhow::{Context, Result, bail};
+pub use code::CodeSettings;
 use engine::{Plan, Plans};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -95,6 +97,7 @@ pub struct Settings {
     pub browser_sandbox: browser::Sandbox,
     pub browser_user: browser::BrowserUser,
     pub browser_site_isolation: bool,
+    pub code: CodeSettings,
     pub models: engine::models::ModelSettings,
     pub search: ::search::SearchSettings,
     pub body_limit: usize,

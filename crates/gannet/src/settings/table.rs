@@ -52,6 +52,11 @@ settings! {
     "browser_sandbox" "GANNET_BROWSER_SANDBOX" "auto": "Chromium's sandbox: auto = use it if it works, else warn; on = required; off";
     "browser_user" "GANNET_BROWSER_USER" "auto": "user that Chromium runs as: auto = never root; same = the user of the server; or a name, UID or UID:GID";
     "browser_site_isolation" "GANNET_BROWSER_SITE_ISOLATION" "on": "off = frames of other sites share the process of the page";
+    "interact_code" "GANNET_INTERACT_CODE" "locked": "users' code in browser sessions: locked = only where the kernel locks it in; unlocked = also where it does not; off";
+    "interact_user" "GANNET_INTERACT_USER" "auto": "account of users' code: auto = one for each session if the server runs as root; same = that of the server";
+    "interact_node_modules" "GANNET_INTERACT_NODE_MODULES" "": "folder that contains playwright-core; empty = node_modules in the data directory, NODE_PATH, the global folder of npm";
+    "interact_node" "GANNET_INTERACT_NODE" "": "path of Node.js; empty = search in PATH";
+    "interact_python" "GANNET_INTERACT_PYTHON" "": "path of a Python that has the package playwright; empty = python/bin/python3 in the data directory, then PATH";
     "model_url" "GANNET_MODEL_URL" "": "URL of an OpenAI-compatible server, such as http://localhost:11434/v1; empty = no language model";
     "model_name" "GANNET_MODEL_NAME" "": "name of the model";
     "model_key" "GANNET_MODEL_KEY" "" secret: "API key of the model server";

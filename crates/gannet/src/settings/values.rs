@@ -77,6 +77,7 @@ pub fn parse_settings(
         browser_sandbox: values.parse("browser_sandbox", sandbox)?,
         browser_user: values.parse("browser_user", |text| Ok(BrowserUser::parse(text)?))?,
         browser_site_isolation: values.parse("browser_site_isolation", switch)?,
+        code: super::code::parse_settings(&values, &data_dir)?,
         models: super::models::parse_settings(&values)?,
         search: super::search::parse_settings(&values)?,
         body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),

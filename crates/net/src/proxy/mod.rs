@@ -32,6 +32,8 @@ use url::{Host, Url};
 pub const FAILED_REQUEST_BODY: &str = "not fetched";
 
 const USER: &str = "lease";
+/// The name of the lease that needs no password.
+const NO_PASSWORD: &str = "";
 const MAX_CONNECTIONS: usize = 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -105,6 +107,14 @@ impl LoopbackProxy {
         self.address
     }
 
+    /// Gives everyone who connects to this proxy access, without a password: for a proxy that serves one browser
+    /// only. Chromium cannot be given a password at its start, and asking for it over the protocol would interfere
+    /// with the interception of whoever drives that browser. A page of another browser cannot use it even where
+    /// loopback addresses are allowed: what it sends through its own proxy never has the form of a proxy request.
+    pub fn lease_without_password(&self, rules: LeaseRules) -> Lease {
+        self.leases.add(NO_PASSWORD.to_owned(), rules, self.ended.child_token())
+    }
+
     /// Gives one holder access to the proxy.
     pub fn lease(&self, rules: LeaseRules) -> io::Result<Lease> {
         let mut secret = [0; 24];
@@ -148,7 +158,8 @@ async fn accept(listener: TcpListener, context: Arc<ProxyContext>, ended: Cancel
 impl ProxyContext {
     /// The lease a request belongs to; `None` if it has no valid password.
     fn find_lease(&self, headers: &HeaderMap) -> Option<Arc<LeaseState>> {
-        let text = headers.get(PROXY_AUTHORIZATION)?.to_str().ok()?;
+        let Some(header) = headers.get(PROXY_AUTHORIZATION) else { return self.leases.find(NO_PASSWORD) };
+        let text = header.to_str().ok()?;
         let (scheme, coded) = text.split_once(' ')?;
         let plain = STANDARD.decode(coded.trim()).ok()?;
         let plain = String::from_utf8(plain).ok()?;

@@ -5,6 +5,7 @@ mod escapes;
 mod faults;
 mod handler;
 mod lifecycle;
+mod programs;
 mod speed;
 mod support;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         [support::LOOPING_SERVER, role] => return lifecycle::run_looping_server(role),
         _ => {}
     }
-    let trials = [escapes::trials(), faults::trials(), lifecycle::trials(), speed::trials()];
+    let trials =
+        [escapes::trials(), faults::trials(), lifecycle::trials(), programs::trials(), speed::trials()];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
 }

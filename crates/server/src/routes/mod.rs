@@ -2,6 +2,7 @@
 
 mod agent;
 mod batch;
+mod browser;
 mod crawl;
 mod extract;
 mod files;
@@ -13,6 +14,7 @@ mod research;
 mod scrape;
 mod search;
 mod search_collections;
+mod session_links;
 mod team;
 mod watch;
 mod webhooks;
@@ -86,6 +88,7 @@ fn open_routes() -> OpenApiRouter<App> {
         .merge(meta::routes())
         .merge(files::routes())
         .merge(parse::open_routes())
+        .merge(session_links::routes())
 }
 
 /// Routes that need a key, with their rate limit group and required scope.
@@ -105,6 +108,8 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (agent::routes(), RateGroup::Status, Some(Scope::Agent)),
         (extract::start_route(), RateGroup::Agent, Some(Scope::Agent)),
         (extract::routes(), RateGroup::Status, Some(Scope::Agent)),
+        (browser::start_routes(), RateGroup::Interact, Some(Scope::Interact)),
+        (browser::routes(), RateGroup::Status, Some(Scope::Interact)),
         (search_collections::routes(), RateGroup::Search, Some(Scope::Search)),
         (search::routes(), RateGroup::Search, Some(Scope::Search)),
         (search::feedback_routes(), RateGroup::Status, None),

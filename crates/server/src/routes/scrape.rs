@@ -46,6 +46,7 @@ async fn scrape(
     let plan = app.scraper.plan(&caller, &asked)?;
     let base = base_url(&app.settings, &headers);
     let scraped = app.scraper.scrape(&caller, plan, key, &base).await?;
+    app.scraper.keep_request(&caller, scraped.id, &asked).await;
     Ok(document_response(&scraped.document))
 }
 

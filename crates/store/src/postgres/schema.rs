@@ -28,6 +28,12 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 10, name: "no_jobs", sql: include_str!("migrations/0010_no_jobs.sql") },
     Migration { version: 11, name: "plain_names", sql: include_str!("migrations/0011_plain_names.sql") },
     Migration { version: 12, name: "uploads", sql: include_str!("migrations/0012_uploads.sql") },
+    Migration {
+        version: 13,
+        name: "browser_sessions",
+        sql: include_str!("migrations/0013_browser_sessions.sql"),
+    },
+    Migration { version: 14, name: "monitors", sql: include_str!("migrations/0014_monitors.sql") },
 ];
 
 /// The version that has the list of keys for secrets.

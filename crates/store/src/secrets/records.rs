@@ -4,6 +4,7 @@ use super::reseal::Column;
 use super::sealer::{Place, Sealer, Unreadable};
 use crate::agents::{NewRun, Run};
 use crate::crawls::{Crawl, NewCrawl, Settlement};
+use crate::monitors::{Monitor, NewMonitor};
 use crate::text::storable;
 use crate::webhooks::{Delivery, NewDelivery, WebhookSecret};
 use crate::{StoreError, StoreResult};
@@ -14,6 +15,8 @@ debug_only! {
     Crawl { id, team_id, kind, state, limit, counts, credits, error, version }
     NewRun { id, team_id, kind, turn_of, max_credits }
     Run { id, team_id, kind, state, turn, credits, max_credits, lost_leases, error, events }
+    NewMonitor { id, team_id, next_run_at }
+    Monitor { id, team_id, state, version, next_run_at, current_check }
     NewDelivery { id, team_id, subject, event, document }
     Delivery { id, team_id, subject, event, document, attempts, last_error }
     WebhookSecret { created_at, until }
@@ -44,6 +47,21 @@ impl Sealer {
         self.seal_deliveries(&mut run.deliveries)
     }
 
+    pub(crate) fn seal_monitor_request(&self, monitor: Uuid, request: &str) -> StoreResult<String> {
+        self.seal_value(Column::MonitorRequest, monitor.as_bytes(), request)
+    }
+
+    /// As [`Sealer::open_crawls`].
+    pub(crate) fn open_monitors<'a>(
+        &self,
+        monitors: impl IntoIterator<Item = &'a mut Monitor>,
+    ) -> StoreResult<()> {
+        for monitor in monitors {
+            self.open_or_empty(Column::MonitorRequest, monitor.id, &mut monitor.request)?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn seal_deliveries(&self, deliveries: &mut [NewDelivery]) -> StoreResult<()> {
         for delivery in deliveries {
             delivery.target =
@@ -59,6 +77,19 @@ impl Sealer {
     pub(crate) fn seal_profile(&self, team: Uuid, name: &str, state: &[u8]) -> StoreResult<Vec<u8>> {
         let row = profile_row(team, &storable(name));
         self.seal_bytes(place(Column::ProfileState, &row), state)
+    }
+
+    pub(crate) fn seal_scrape_request(&self, scrape: Uuid, request: &str) -> StoreResult<String> {
+        self.seal_value(Column::ScrapeRequest, scrape.as_bytes(), request)
+    }
+
+    /// A request that cannot be read is as good as none.
+    pub(crate) fn open_scrape_request(&self, scrape: Uuid, stored: String) -> StoreResult<Option<String>> {
+        let opened = self.open_text(place(Column::ScrapeRequest, scrape.as_bytes()), stored)?;
+        if opened.is_err() {
+            tracing::error!(%scrape, "the request of a scrape cannot be decrypted with the keys of this process");
+        }
+        Ok(opened.ok())
     }
 
     pub(crate) fn seal_server_secret(&self, name: &str, secret: &[u8]) -> StoreResult<Vec<u8>> {

@@ -16,10 +16,12 @@ const MAX_PROFILE_BATCH_ROWS: i64 = 8;
 pub(crate) enum Column {
     CrawlRequest,
     RunRequest,
+    MonitorRequest,
     DeliveryTarget,
     WebhookSecret,
     ProfileState,
     ServerSecret,
+    ScrapeRequest,
 }
 
 /// What becomes of a value whose key is lost.
@@ -32,13 +34,15 @@ pub(crate) enum OnLoss {
 }
 
 impl Column {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 8] = [
         Self::CrawlRequest,
         Self::RunRequest,
+        Self::MonitorRequest,
         Self::DeliveryTarget,
         Self::WebhookSecret,
         Self::ProfileState,
         Self::ServerSecret,
+        Self::ScrapeRequest,
     ];
 
     /// Authenticated with every value of the column (the additional data of its encryption). These texts never change,
@@ -48,10 +52,12 @@ impl Column {
         match self {
             Self::CrawlRequest => "crawl_luggage.request",
             Self::RunRequest => "agent_luggage.request",
+            Self::MonitorRequest => "monitors.request",
             Self::DeliveryTarget => "deliveries.target",
             Self::WebhookSecret => "webhook_secrets.secret",
             Self::ProfileState => "profiles.state",
             Self::ServerSecret => "secrets.secret",
+            Self::ScrapeRequest => "scrape_requests.request",
         }
     }
 
@@ -61,8 +67,12 @@ impl Column {
 
     pub(crate) fn on_loss(self) -> OnLoss {
         match self {
-            Self::CrawlRequest | Self::RunRequest | Self::DeliveryTarget => OnLoss::Empty,
-            Self::WebhookSecret | Self::ProfileState | Self::ServerSecret => OnLoss::Delete,
+            Self::CrawlRequest | Self::RunRequest | Self::MonitorRequest | Self::DeliveryTarget => {
+                OnLoss::Empty
+            }
+            Self::WebhookSecret | Self::ProfileState | Self::ServerSecret | Self::ScrapeRequest => {
+                OnLoss::Delete
+            }
         }
     }
 
@@ -80,6 +90,13 @@ impl Column {
             Self::RunRequest => {
                 "SELECT run_id AS id, $2 AS name, request AS value FROM run_payloads \
                  WHERE run_id > $1 ORDER BY run_id LIMIT $3"
+            }
+            Self::ScrapeRequest => {
+                "SELECT scrape_id AS id, $2 AS name, request AS value FROM scrape_requests \
+                 WHERE scrape_id > $1 ORDER BY scrape_id LIMIT $3"
+            }
+            Self::MonitorRequest => {
+                "SELECT id, $2 AS name, request AS value FROM monitors WHERE id > $1 ORDER BY id LIMIT $3"
             }
             Self::DeliveryTarget => {
                 "SELECT id, $2 AS name, target AS value FROM deliveries WHERE id > $1 ORDER BY id LIMIT $3"
@@ -108,6 +125,12 @@ impl Column {
             Self::RunRequest => {
                 "UPDATE run_payloads SET request = $4 WHERE run_id = $1 AND $2 = $2 AND request = $3"
             }
+            Self::ScrapeRequest => {
+                "UPDATE scrape_requests SET request = $4 WHERE scrape_id = $1 AND $2 = $2 AND request = $3"
+            }
+            Self::MonitorRequest => {
+                "UPDATE monitors SET request = $4 WHERE id = $1 AND $2 = $2 AND request = $3"
+            }
             Self::DeliveryTarget => {
                 "UPDATE deliveries SET target = $4 WHERE id = $1 AND $2 = $2 AND target = $3"
             }
@@ -127,6 +150,9 @@ impl Column {
     pub(crate) fn delete(self) -> &'static str {
         match self {
             Self::ProfileState => "DELETE FROM profiles WHERE team_id = $1 AND name = $2 AND state = $3",
+            Self::ScrapeRequest => {
+                "DELETE FROM scrape_requests WHERE scrape_id = $1 AND $2 = $2 AND request = $3"
+            }
             Self::ServerSecret => "DELETE FROM secrets WHERE $1 = $1 AND name = $2 AND secret = $3",
             _ => "DELETE FROM webhook_secrets WHERE team_id = $1 AND $2 = $2 AND secret = $3",
         }

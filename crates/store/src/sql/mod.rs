@@ -14,6 +14,7 @@
 mod activity;
 mod admission;
 mod agents;
+mod browser_sessions;
 mod ceilings;
 mod charges;
 pub(crate) mod crawls;
@@ -21,6 +22,7 @@ mod credits;
 mod idempotency;
 mod keys;
 mod limits;
+mod monitors;
 mod objects;
 pub(crate) mod pages;
 mod profiles;

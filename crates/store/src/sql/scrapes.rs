@@ -8,6 +8,7 @@ use crate::scrapes::{NewScrape, Recorded, ScrapeRecord, ScrapeStore, scrape_reco
 use crate::text::{storable, storable_or_none};
 use crate::{StoreError, StoreResult, clock, weight};
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 use uuid::Uuid;
 
 async fn known(tx: &mut impl SqlConnection, admitted: &[Admitted]) -> StoreResult<HashSet<Uuid>> {
@@ -125,6 +126,37 @@ impl<B: Backend> ScrapeStore for B {
         }
         tx.commit().await?;
         Ok(outcomes)
+    }
+
+    async fn keep_scrape_request(
+        &self,
+        team: Uuid,
+        id: Uuid,
+        request: &str,
+        keep_for: Duration,
+    ) -> StoreResult<()> {
+        let request = self.sealer().seal_scrape_request(id, request)?;
+        self.query("scrapes.keep_request")
+            .bind(id)
+            .bind(team)
+            .bind(request)
+            .bind(clock::millis(keep_for))
+            .execute(&mut self.single())
+            .await?;
+        Ok(())
+    }
+
+    async fn scrape_request(&self, team: Uuid, id: Uuid) -> StoreResult<Option<String>> {
+        let row =
+            self.query("scrapes.request").bind(team).bind(id).fetch_optional(&mut self.reader()).await?;
+        let Some(row) = row else { return Ok(None) };
+        self.sealer().open_scrape_request(id, row.text("request")?)
+    }
+
+    async fn purge_scrape_requests(&self, limit: u32) -> StoreResult<u64> {
+        let done =
+            self.query("scrapes.purge_requests").bind(i64::from(limit)).execute(&mut self.single()).await?;
+        Ok(done)
     }
 
     async fn scrape(&self, team: Uuid, id: Uuid) -> StoreResult<Option<ScrapeRecord>> {

@@ -42,6 +42,21 @@ FROM recorded
 ORDER BY id
 ON CONFLICT (id) DO NOTHING
 
+-- name: keep_request
+INSERT INTO scrape_requests (scrape_id, team_id, request, expires_at)
+VALUES ($1, $2, $3, gannet_now() + $4)
+ON CONFLICT (scrape_id) DO NOTHING
+
+-- name: request
+SELECT request FROM scrape_requests WHERE team_id = $1 AND scrape_id = $2 AND expires_at > gannet_now()
+
+-- name: purge_requests
+DELETE FROM scrape_requests
+WHERE scrape_id IN (
+    SELECT scrape_id FROM scrape_requests WHERE expires_at <= gannet_now() ORDER BY expires_at LIMIT $1
+    FOR UPDATE SKIP LOCKED
+)
+
 -- name: known
 SELECT id FROM scrapes WHERE id = ANY ($1::uuid[])
 

@@ -3,8 +3,10 @@
 use crate::agents_ground::new_run;
 use crate::crawls_ground::{crawl, delivery, pages};
 use crate::ground::{HOUR, KEY, TestStore, number, options, run_sql};
+use crate::monitors::new_monitor;
 use sqlx::{AssertSqlSafe, Connection};
 use std::sync::Arc;
+use store::monitors::NewMonitor;
 use store::secrets::{Resealed, SecretKey, SecretKeys};
 use store::{Store, StoreError, StoreOptions};
 use uuid::Uuid;
@@ -22,9 +24,10 @@ on_both!(
 /// Stands in every value that must not be found.
 const MARK: &str = "t0p-s3cret";
 /// The columns that hold secrets, and whether they are text.
-const COLUMNS: [(&str, &str, bool); 6] = [
+const COLUMNS: [(&str, &str, bool); 7] = [
     ("crawl_payloads", "request", true),
     ("run_payloads", "request", true),
+    ("monitors", "request", true),
     ("deliveries", "target", true),
     ("webhook_secrets", "secret", true),
     ("profiles", "state", false),
@@ -35,6 +38,7 @@ const COLUMNS: [(&str, &str, bool); 6] = [
 struct Planted {
     crawl: Uuid,
     run: Uuid,
+    monitor: Uuid,
     server_secret: [u8; 32],
 }
 
@@ -46,13 +50,16 @@ async fn plant(ground: &TestStore) -> Planted {
     new.deliveries[0].target = format!(r#"{{"url":"http://hook.test/","headers":{{"X-Login":"{MARK}"}}}}"#);
     run.request = format!(r#"{{"headers":{{"Cookie":"{MARK}"}}}}"#);
     let (crawl, run_id) = (new.id, run.id);
+    let monitor = NewMonitor { request: format!(r#"{{"webhook":"{MARK}"}}"#), ..new_monitor(ground.team) };
+    let monitor_id = monitor.id;
+    store.create_monitor(monitor).await.unwrap();
     store.start_crawl(new, pages([1])).await.unwrap();
     ground.start_run(run).await;
     store.first_webhook_secret(ground.team, MARK).await.unwrap();
     let lease = store.acquire_profile(ground.team, "shop", HOUR).await.unwrap().unwrap();
     assert!(store.save_profile(&lease, MARK.into()).await.unwrap());
     let server_secret = store.server_secret("files").await.unwrap();
-    Planted { crawl, run: run_id, server_secret }
+    Planted { crawl, run: run_id, monitor: monitor_id, server_secret }
 }
 
 async fn everything_is_read(store: &dyn Store, team: Uuid, planted: &Planted) {
@@ -61,6 +68,8 @@ async fn everything_is_read(store: &dyn Store, team: Uuid, planted: &Planted) {
     assert_eq!(store.crawl_for_work(planted.crawl).await.unwrap().unwrap().request, crawl.request);
     let run = store.run(team, planted.run).await.unwrap().unwrap();
     assert!(run.request.contains(MARK), "{}", run.request);
+    let monitor = store.monitor(team, planted.monitor).await.unwrap().unwrap();
+    assert!(monitor.request.contains(MARK), "{}", monitor.request);
     assert_eq!(store.webhook_secrets(team).await.unwrap()[0].secret, MARK);
     assert_eq!(store.profile(team, "shop").await.unwrap().as_deref(), Some(MARK.as_bytes()));
     assert_eq!(store.server_secret("files").await.unwrap(), planted.server_secret);
@@ -156,6 +165,7 @@ async fn rows_from_before_are_read_and_encrypted_at_the_next_start(ground: TestS
     run_sql(&ground.url, "DELETE FROM secret_keys").await;
     run_sql(&ground.url, "UPDATE crawl_payloads SET request = '{\"a\":\"t0p-s3cret\"}'").await;
     run_sql(&ground.url, "UPDATE run_payloads SET request = '{\"b\":\"t0p-s3cret\"}'").await;
+    run_sql(&ground.url, "UPDATE monitors SET request = '{\"d\":\"t0p-s3cret\"}'").await;
     run_sql(&ground.url, "UPDATE deliveries SET target = '{\"c\":\"t0p-s3cret\"}'").await;
     run_sql(&ground.url, "UPDATE webhook_secrets SET secret = 't0p-s3cret'").await;
     let bytes = if ground.store.backend() == "sqlite" {
@@ -220,11 +230,12 @@ async fn a_lost_key_costs_what_it_encrypted_and_nothing_else(ground: TestStore) 
     let planted = plant(&ground).await;
     let lost = with(&ground.url, "cd", &[]);
     refusal(&lost).await;
-    assert_eq!(store::reset_secrets(&lost).await.unwrap(), Resealed { sealed: 0, unreadable: 6 });
+    assert_eq!(store::reset_secrets(&lost).await.unwrap(), Resealed { sealed: 0, unreadable: 7 });
     let store: Arc<dyn Store> = store::open(&lost).await.unwrap();
     // Whoever works on them finds nothing to go by, and ends them.
     assert_eq!(store.crawl(ground.team, planted.crawl).await.unwrap().unwrap().request, "");
     assert_eq!(store.run(ground.team, planted.run).await.unwrap().unwrap().request, "");
+    assert_eq!(store.monitor(ground.team, planted.monitor).await.unwrap().unwrap().request, "");
     assert_eq!(store.claim_deliveries(10, HOUR).await.unwrap()[0].1.target, "");
     assert_eq!(store.profile(ground.team, "shop").await.unwrap(), None);
     assert_ne!(store.server_secret("files").await.unwrap(), planted.server_secret);

@@ -128,9 +128,16 @@ fn event(kind: &str, key: &Key, modifiers: u8, text: &str) -> Value {
 
 /// Presses and releases a key.
 pub(super) async fn press(tab: &Tab, name: &str) -> Result<(), ActionError> {
-    let Some((held, key)) = parse_chord(name) else {
+    let Some(events) = key_events(name) else {
         return Err(ActionError::Action(format!("unknown key {name:?}")));
     };
+    send_events(tab, &events).await?;
+    Ok(())
+}
+
+/// The parameters of `Input.dispatchKeyEvent` that press and release a key by its name, with its modifiers.
+pub fn key_events(name: &str) -> Option<Vec<Value>> {
+    let (held, key) = parse_chord(name)?;
     let mut modifiers = 0;
     let mut events = Vec::new();
     for held in &held {
@@ -152,8 +159,7 @@ pub(super) async fn press(tab: &Tab, name: &str) -> Result<(), ActionError> {
         modifiers &= !modifier_bit(&held.name);
         events.push(event("keyUp", held, modifiers, ""));
     }
-    send_events(tab, &events).await?;
-    Ok(())
+    Some(events)
 }
 
 /// Types a text character by character.

@@ -1,7 +1,7 @@
 //! Runs the actions on a page in order, each under the deadline of the visit. An action that fails ends the
 //! visit with its index.
 
-mod keyboard;
+pub(crate) mod keyboard;
 mod mouse;
 
 use super::{evaluate, read_document, run_script, take_screenshot, wait_until_ready};

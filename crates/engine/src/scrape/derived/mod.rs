@@ -5,11 +5,9 @@
 mod cleaning;
 mod context_window;
 mod data;
-mod differences;
 mod stated_data;
 mod text;
 
-pub use differences::differences;
 pub use stated_data::StatedData;
 
 use crate::Error;

@@ -26,7 +26,7 @@ use net::{CredentialScope, Credentials, Login};
 use std::time::Duration;
 use text::redact::RedactOptions;
 use url::Url;
-use wire::scrape::{ScrapeOptions, ScrapeRequest};
+use wire::scrape::{ProfileInput, ScrapeOptions, ScrapeRequest};
 use wire::{Issue, Issues, PathPart};
 
 const DEFAULT_TIMEOUT_MS: i64 = 60_000;
@@ -200,7 +200,7 @@ impl ScrapePlan {
             issues.add("waitFor", "must not exceed half of timeout", "too_big");
         }
         let actions = actions::resolve(asked.actions.as_deref().unwrap_or_default(), &mut issues);
-        let profile = profile(asked, &mut issues);
+        let profile = resolve_profile(asked.profile.as_ref(), &mut issues);
         let scope = scope.unwrap_or_else(|| page.scope());
         let credentials = credentials(asked, page.login.as_ref(), scope, &mut issues);
         let own_ways = !credentials.is_empty() || !actions.is_empty() || profile.is_some();
@@ -350,8 +350,9 @@ pub fn require_page_for_credentials(credentials: &Credentials, path: &str) -> Re
     Err(Error::invalid(&[Issue::at(path, &why, "invalid_value")]))
 }
 
-fn profile(asked: &ScrapeOptions, issues: &mut Issues) -> Option<Profile> {
-    let asked = asked.profile.as_ref()?;
+/// The profile that a request names.
+pub fn resolve_profile(asked: Option<&ProfileInput>, issues: &mut Issues) -> Option<Profile> {
+    let asked = asked?;
     let name = asked.name.clone().unwrap_or_default();
     issues.length("profile.name", &name, &(1..=128));
     Some(Profile { name, save: asked.save_changes.unwrap_or(true) })

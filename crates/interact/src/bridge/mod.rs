@@ -1,0 +1,310 @@
+//! Many clients of one browser. Each gets a browser session of its own (`Target.attachToBrowserTarget`), with its own state
+//! of discovery and auto-attach, so that clients do not notice each other. Commands are renumbered, sessions added and
+//! removed, and events go to the client whose session announced theirs.
+//!
+//! A client that does not read what it asked for is disconnected; the browser never waits for one.
+
+mod message;
+mod policy;
+mod port;
+
+pub(crate) use policy::is_allowed;
+pub use port::{CdpPort, PortReceiver, PortSender};
+
+use browser::{CallError, MessageReceiver, RawMessage, SessionBrowser};
+use message::{
+    SERVER_ERROR, SESSION_NOT_FOUND, answer, command, empty_reply, error_reply, event, parse_command,
+};
+use parking_lot::Mutex;
+use policy::{Decision, Policy};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// Bytes that may wait for one client.
+const MAX_WAITING_BYTES: usize = 64 << 20;
+/// Commands of one client that may wait for their answers.
+const MAX_PENDING: usize = 10_000;
+/// Clients of one session.
+const MAX_CLIENTS: usize = 32;
+
+/// The clients of one browser.
+pub struct Bridge {
+    browser: Arc<SessionBrowser>,
+    policy: Policy,
+    state: Mutex<BridgeState>,
+    next_client: AtomicU64,
+    /// A client asked for the end of the session.
+    close_requested: CancellationToken,
+}
+
+#[derive(Default)]
+struct BridgeState {
+    closed: bool,
+    clients: HashMap<u64, Client>,
+    /// Which client a protocol session belongs to.
+    owners: HashMap<String, u64>,
+    /// Commands on their way, by the number the browser knows.
+    pending: HashMap<u64, PendingCommand>,
+}
+
+struct Client {
+    /// Its own browser session.
+    root: String,
+    outbox: mpsc::UnboundedSender<String>,
+    queued: Arc<AtomicUsize>,
+    pending: usize,
+}
+
+struct PendingCommand {
+    client: u64,
+    id: i64,
+    /// Whether the answer announces a session.
+    attaches: bool,
+}
+
+#[derive(Deserialize)]
+struct Announced {
+    #[serde(rename = "sessionId")]
+    session: String,
+}
+
+/// Why a client was not connected.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    #[error("the session has {MAX_CLIENTS} clients already")]
+    TooManyClients,
+    #[error("the browser has ended")]
+    Over,
+    #[error("the browser refused: {0}")]
+    Refused(String),
+}
+
+impl Bridge {
+    /// Receives all messages of the browser from now on.
+    pub(crate) fn start(browser: &Arc<SessionBrowser>, files: PathBuf) -> Arc<Self> {
+        let bridge = Arc::new(Self {
+            browser: Arc::clone(browser),
+            policy: Policy { files },
+            state: Mutex::default(),
+            next_client: AtomicU64::new(1),
+            close_requested: CancellationToken::new(),
+        });
+        browser.set_receiver(Arc::new(Incoming(Arc::downgrade(&bridge))));
+        bridge
+    }
+
+    /// Connects a client.
+    pub async fn connect(self: &Arc<Self>) -> Result<CdpPort, ConnectError> {
+        if self.state.lock().clients.len() >= MAX_CLIENTS {
+            return Err(ConnectError::TooManyClients);
+        }
+        let attached = self.browser.call::<Announced>(None, "Target.attachToBrowserTarget", &json!({})).await;
+        let Announced { session: root } = attached.map_err(|error| match error {
+            CallError::Closed => ConnectError::Over,
+            error => ConnectError::Refused(error.to_string()),
+        })?;
+        let number = self.next_client.fetch_add(1, Ordering::Relaxed);
+        let (outbox, messages) = mpsc::unbounded_channel();
+        let queued = Arc::new(AtomicUsize::new(0));
+        let mut state = self.state.lock();
+        if state.closed {
+            return Err(ConnectError::Over);
+        }
+        state.owners.insert(root.clone(), number);
+        state.clients.insert(number, Client { root, outbox, queued: Arc::clone(&queued), pending: 0 });
+        drop(state);
+        Ok(CdpPort::new(Arc::clone(self), number, messages, queued))
+    }
+
+    /// Disconnects all clients but this one.
+    pub(crate) fn disconnect_others(&self, kept: &PortSender) {
+        let mut state = self.state.lock();
+        let others: Vec<u64> =
+            state.clients.keys().copied().filter(|number| *number != kept.number()).collect();
+        for number in others {
+            self.remove(&mut state, number);
+        }
+    }
+
+    /// Returns when a client has asked to close the browser.
+    pub(crate) async fn until_close_requested(&self) {
+        self.close_requested.cancelled().await;
+    }
+
+    pub fn client_count(&self) -> usize {
+        self.state.lock().clients.len()
+    }
+
+    /// A command of a client.
+    fn command(&self, number: u64, text: &str) {
+        let reply = match parse_command(text) {
+            Err(reply) => Some(reply),
+            Ok(parsed) => {
+                let named = parsed.session.as_deref();
+                match self.policy.decide(&parsed.method, parsed.params) {
+                    Decision::Refuse(reason) => Some(error_reply(parsed.id, named, SERVER_ERROR, &reason)),
+                    Decision::EndSession => {
+                        self.close_requested.cancel();
+                        Some(empty_reply(parsed.id, named))
+                    }
+                    Decision::Forward => {
+                        self.forward(number, &parsed, parsed.params.map(serde_json::value::RawValue::get))
+                    }
+                    Decision::ForwardWith(params) => self.forward(number, &parsed, Some(&params)),
+                }
+            }
+        };
+        if let Some(reply) = reply {
+            self.deliver(&mut self.state.lock(), number, reply);
+        }
+    }
+
+    /// Sends a command on. The reply is what the client is told instead, if it is not sent.
+    fn forward(
+        &self,
+        number: u64,
+        parsed: &message::ClientCommand<'_>,
+        params: Option<&str>,
+    ) -> Option<String> {
+        let named = parsed.session.as_deref();
+        let id = self.browser.next_id();
+        let text = {
+            let mut state = self.state.lock();
+            let state = &mut *state;
+            let client = state.clients.get_mut(&number)?;
+            let session = match named {
+                // A client may use its own sessions only, and those of nobody else.
+                Some(session) if state.owners.get(session) == Some(&number) => session,
+                Some(_) => {
+                    return Some(error_reply(
+                        parsed.id,
+                        named,
+                        SESSION_NOT_FOUND,
+                        "Session with given id not found.",
+                    ));
+                }
+                None => &client.root,
+            };
+            if client.pending >= MAX_PENDING {
+                return Some(error_reply(
+                    parsed.id,
+                    named,
+                    SERVER_ERROR,
+                    "too many commands wait for their answers",
+                ));
+            }
+            client.pending += 1;
+            let attaches =
+                matches!(&*parsed.method, "Target.attachToTarget" | "Target.attachToBrowserTarget");
+            state.pending.insert(id, PendingCommand { client: number, id: parsed.id, attaches });
+            command(id, session, &parsed.method, params)
+        };
+        if self.browser.write_command(text) {
+            return None;
+        }
+        self.take_pending(id);
+        Some(error_reply(parsed.id, named, SERVER_ERROR, "the browser is busy"))
+    }
+
+    fn take_pending(&self, id: u64) -> Option<PendingCommand> {
+        let mut state = self.state.lock();
+        let pending = state.pending.remove(&id)?;
+        if let Some(client) = state.clients.get_mut(&pending.client) {
+            client.pending = client.pending.saturating_sub(1);
+        }
+        Some(pending)
+    }
+
+    fn answered(&self, id: u64, message: &RawMessage<'_>) {
+        let Some(pending) = self.take_pending(id) else { return };
+        let mut state = self.state.lock();
+        let Some(client) = state.clients.get(&pending.client) else { return };
+        let session = message.session.filter(|session| *session != client.root);
+        let text = answer(pending.id, session, message);
+        if let Some(result) = message.result.filter(|_| pending.attaches)
+            && let Ok(Announced { session }) = serde_json::from_str(result.get())
+        {
+            state.owners.insert(session, pending.client);
+        }
+        self.deliver(&mut state, pending.client, text);
+    }
+
+    fn happened(&self, method: &str, message: &RawMessage<'_>) {
+        // Events without a session belong to the connection itself, which no client has.
+        let Some(session) = message.session else { return };
+        let mut state = self.state.lock();
+        let Some(number) = state.owners.get(session).copied() else { return };
+        if matches!(method, "Target.attachedToTarget" | "Target.detachedFromTarget")
+            && let Some(Ok(announced)) =
+                message.params.map(|params| serde_json::from_str::<Announced>(params.get()))
+        {
+            if method == "Target.attachedToTarget" {
+                state.owners.insert(announced.session, number);
+            } else {
+                state.owners.remove(&announced.session);
+            }
+        }
+        let Some(client) = state.clients.get(&number) else { return };
+        let session = Some(session).filter(|session| *session != client.root);
+        let text = event(session, method, message.params);
+        self.deliver(&mut state, number, text);
+    }
+
+    /// Queues a message for a client, or disconnects it when too much waits for it.
+    fn deliver(&self, state: &mut BridgeState, number: u64, text: String) {
+        let Some(client) = state.clients.get(&number) else { return };
+        let waiting = client.queued.fetch_add(text.len(), Ordering::Relaxed) + text.len();
+        if waiting <= MAX_WAITING_BYTES && client.outbox.send(text).is_ok() {
+            return;
+        }
+        tracing::info!(
+            waiting,
+            "a client of a browser session does not read its messages and is disconnected"
+        );
+        self.remove(state, number);
+    }
+
+    fn disconnect(&self, number: u64) {
+        self.remove(&mut self.state.lock(), number);
+    }
+
+    fn remove(&self, state: &mut BridgeState, number: u64) {
+        let Some(client) = state.clients.remove(&number) else { return };
+        state.owners.retain(|_, owner| *owner != number);
+        state.pending.retain(|_, pending| pending.client != number);
+        // Its sessions on pages go with it, and with them what they overrode and paused.
+        self.browser.post(None, "Target.detachFromTarget", &json!({ "sessionId": client.root }));
+    }
+}
+
+/// What the connection of the browser holds: weak, because the bridge holds the browser.
+struct Incoming(std::sync::Weak<Bridge>);
+
+impl MessageReceiver for Incoming {
+    fn receive(&self, message: RawMessage<'_>) {
+        let Some(bridge) = self.0.upgrade() else { return };
+        match (message.id, message.method) {
+            (Some(id), _) => bridge.answered(id, &message),
+            (None, Some(method)) => bridge.happened(method, &message),
+            (None, None) => {}
+        }
+    }
+
+    fn closed(&self) {
+        let Some(bridge) = self.0.upgrade() else { return };
+        let mut state = bridge.state.lock();
+        *state = BridgeState { closed: true, ..BridgeState::default() };
+    }
+}
+
+impl std::fmt::Debug for Bridge {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Bridge").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,184 @@
+//! One session: a browser of its own, its clients and its pages, until it ends.
+
+use crate::bridge::{Bridge, CdpPort, ConnectError};
+use crate::client::{CdpClient, CdpError};
+use crate::storage;
+use crate::targets::{PageInfo, Pages};
+use browser::ads::Ads;
+use browser::{SessionBrowser, StorageState};
+use net::proxy::LeaseRules;
+use net::{Deadline, Purpose, UrlRule, Via};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use url::Url;
+
+/// How often the memory of a browser is measured.
+const MEMORY_INTERVAL: Duration = Duration::from_secs(5);
+
+/// What a session may do.
+#[derive(Clone)]
+pub struct SessionRules {
+    pub via: Via,
+    /// Its traffic ends at this time.
+    pub deadline: Deadline,
+    /// Bytes its pages may receive.
+    pub max_bytes: u64,
+    /// Memory of all processes of the browser; beyond it the session ends.
+    pub max_memory: u64,
+    /// Restricts the hosts that its pages may reach.
+    pub allowed_hosts: Option<UrlRule>,
+    /// Whether hosts that only serve advertisements and trackers are out of reach.
+    pub block_ads: bool,
+}
+
+/// Why a session ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndReason {
+    /// A client asked the browser to close.
+    ClosedByClient,
+    /// The browser died.
+    BrowserDied,
+    /// The browser used more memory than it may.
+    OutOfMemory,
+}
+
+/// A running session. Dropping it ends its browser.
+pub struct Session {
+    browser: Arc<SessionBrowser>,
+    bridge: Arc<Bridge>,
+    /// Our own client.
+    control: CdpClient,
+    pages: Arc<Pages>,
+    max_memory: u64,
+}
+
+/// Why a session did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error(transparent)]
+    Browser(#[from] CdpError),
+}
+
+impl Session {
+    /// Starts a session with the state of a profile, if there is one.
+    pub async fn start(
+        browser: SessionBrowser,
+        rules: SessionRules,
+        state: Option<&StorageState>,
+    ) -> Result<Self, StartError> {
+        let browser = Arc::new(browser);
+        let bridge = Bridge::start(&browser, browser.files().to_owned());
+        let control = CdpClient::new(bridge.connect().await?);
+        let pages = Pages::follow(control.clone()).await?;
+        // From here on dropping it ends the browser, which our own client would otherwise keep.
+        let session = Self { browser, bridge, control, pages, max_memory: rules.max_memory };
+        if let Some(state) = state {
+            // Before there is a network: pages are answered by us.
+            storage::load(&session.control, state).await?;
+        }
+        session.browser.allow_network(LeaseRules {
+            purpose: Purpose::Scrape,
+            via: rules.via,
+            deadline: rules.deadline,
+            max_bytes: rules.max_bytes,
+            page_host: String::new(),
+            allowed_hosts: host_rule(rules.allowed_hosts, rules.block_ads),
+        });
+        Ok(session)
+    }
+
+    /// Connects a client of the protocol.
+    pub async fn connect(&self) -> Result<CdpPort, ConnectError> {
+        self.bridge.connect().await
+    }
+
+    /// Connects a client for our own code.
+    pub async fn client(&self) -> Result<CdpClient, ConnectError> {
+        Ok(CdpClient::new(self.connect().await?))
+    }
+
+    /// The open pages, oldest first.
+    pub fn pages(&self) -> Vec<PageInfo> {
+        self.pages.list()
+    }
+
+    /// The same, and when they change.
+    pub(crate) fn watch_pages(&self) -> tokio::sync::watch::Receiver<Vec<PageInfo>> {
+        self.pages.watch()
+    }
+
+    /// The folder for downloads and uploads.
+    pub fn files(&self) -> &Path {
+        self.browser.files()
+    }
+
+    pub fn process_id(&self) -> i32 {
+        self.browser.process_id()
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.browser.is_over()
+    }
+
+    /// Returns when the session ends without being told to.
+    pub async fn until_over(&self) -> EndReason {
+        let out_of_memory = async {
+            loop {
+                tokio::time::sleep(MEMORY_INTERVAL).await;
+                let browser = Arc::clone(&self.browser);
+                let used = tokio::task::spawn_blocking(move || browser.private_bytes()).await.unwrap_or(0);
+                if used > self.max_memory {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            () = self.browser.until_over() => EndReason::BrowserDied,
+            () = self.bridge.until_close_requested() => EndReason::ClosedByClient,
+            () = out_of_memory => EndReason::OutOfMemory,
+        }
+    }
+
+    /// Cookies and local storage at the end, on top of what the session started with. Clients are disconnected before.
+    pub async fn collect_state(&self, start: Option<&StorageState>) -> Result<StorageState, CdpError> {
+        self.bridge.disconnect_others(self.control.sender());
+        storage::collect(&self.control, start, &self.pages.origins()).await
+    }
+
+    /// Ends the browser and returns when nothing of it is left.
+    pub async fn end(&self) {
+        self.browser.end().await;
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.browser.end_soon();
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Session").field("browser", &self.browser).finish_non_exhaustive()
+    }
+}
+
+/// The caller's rule, and hosts that only advertise. The proxy sees hosts only: a site's own advertisements stay.
+fn host_rule(allowed: Option<UrlRule>, block_ads: bool) -> Option<UrlRule> {
+    if !block_ads {
+        return allowed;
+    }
+    let ads = Ads::bundled();
+    Some(Arc::new(move |url: &Url| {
+        allowed.as_ref().is_none_or(|allowed| allowed(url)) && !ads.is_advertising_host(url)
+    }))
+}
+
+impl std::fmt::Debug for SessionRules {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("SessionRules").finish_non_exhaustive()
+    }
+}

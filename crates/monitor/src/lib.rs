@@ -1,0 +1,14 @@
+//! What a monitor decides, without I/O.
+//!
+//! [`schedule`]: when it runs. [`page`]: whether a page that was read again has changed, what differs, and
+//! what was ignored and why. [`noise`]: what changes without meaning anything. [`data`]: changes of structured
+//! data. [`judge`]: what a change means for the goal of a monitor.
+//!
+//! Two promises hold by the types: [`page::Changed`] and [`data::DataChanges`] cannot be made without a
+//! difference, and a page that was not read whole is [`page::PageChange::Unreadable`], never changed.
+
+pub mod data;
+pub mod judge;
+pub mod noise;
+pub mod page;
+pub mod schedule;

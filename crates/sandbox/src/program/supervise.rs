@@ -1,0 +1,176 @@
+//! The supervisor of a program: a process of our own binary between the server and the program.
+//!
+//! The kernel gives it every process that the program or its children leave behind, so it can end all of them, also
+//! those that have left the process group. It does so when the program ends, when a limit is exceeded, and when the
+//! server closes the connection or is killed.
+
+use super::exec::EXEC_ROLE;
+use super::policy::{ExceededLimit, ProgramEnd, ProgramLimits, ProgramSetup, StartReport};
+use super::usage::{count_tasks, deleted_file_bytes, descendants, folder_bytes, kill, memory_bytes};
+use crate::connection::{Frame, ServerConnection, send_with_descriptors};
+use crate::frame::FrameKind;
+use crate::layers::Layers;
+use crate::process::{COMMAND, OWN_PROGRAM};
+use crate::restrict::close_inherited_descriptors;
+use rustix::io::Errno;
+use rustix::process::{WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+pub(crate) const SUPERVISE_ROLE: &str = "supervise";
+/// How often limits are looked at, and the part of these times that folders are.
+const WATCH_INTERVAL: Duration = Duration::from_millis(250);
+const FOLDER_WATCH_EVERY: u32 = 4;
+/// The pause between two rounds of killing.
+const KILL_PAUSE: Duration = Duration::from_millis(5);
+
+/// Starts the program that the server describes and returns when nothing of it is left.
+pub(crate) fn supervise() -> io::Result<()> {
+    close_inherited_descriptors();
+    rustix::thread::set_name(c"gannet-program")?;
+    let mut connection = ServerConnection::from_stdin()?;
+    let Some(frame) = connection.receive(FrameKind::Setup)? else { return Ok(()) };
+    let mut server = connection.into_stream();
+    set_child_subreaper(Some(getpid()))?;
+    let setup: ProgramSetup = serde_json::from_slice(&frame.payload)?;
+    // The program ends with the thread that starts it, which is this one.
+    let child = match start(&setup, frame, &mut server) {
+        Ok(child) => child,
+        Err(error) => return report_error(&mut server, error.to_string()),
+    };
+    let exceeded = Arc::new(Mutex::new(None));
+    let watcher = Watcher {
+        server: server.try_clone()?,
+        limits: setup.policy.limits.clone(),
+        folders: setup.policy.writable.clone(),
+        exceeded: exceeded.clone(),
+    };
+    std::thread::Builder::new().spawn(move || watcher.run())?;
+    let status = wait_for(child.id())?;
+    kill_descendants();
+    let exceeded = *exceeded.lock().unwrap_or_else(PoisonError::into_inner);
+    let end = ProgramEnd { exit_code: status.exit_status(), signal: status.terminating_signal(), exceeded };
+    // The server may be gone.
+    let _ = server.write_all(&serde_json::to_vec(&end)?);
+    Ok(())
+}
+
+/// Starts the process that becomes the program, and passes its report on.
+fn start(setup: &ProgramSetup, frame: Frame, server: &mut UnixStream) -> io::Result<Child> {
+    let (mut ours, theirs) = UnixStream::pair()?;
+    let mut command = Command::new(OWN_PROGRAM);
+    command
+        .arg0("gannet")
+        .args([COMMAND, EXEC_ROLE])
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::null());
+    if let Some(account) = setup.policy.account {
+        // The standard library also drops all supplementary groups when it changes the user.
+        command.gid(account.gid).uid(account.uid);
+    }
+    let child = command.spawn()?;
+    // The command holds the other end of the connection.
+    drop(command);
+    let descriptors: Vec<_> = frame.descriptors.iter().map(AsFd::as_fd).collect();
+    send_with_descriptors(&ours, FrameKind::Setup, &frame.payload, &descriptors)?;
+    // The descriptors are the program's alone.
+    drop(frame);
+    // The connection closes when it has become the program.
+    let mut report = Vec::new();
+    ours.read_to_end(&mut report)?;
+    // One line, the last one if becoming the program failed.
+    let line = report.split_inclusive(|byte| *byte == b'\n').next_back().unwrap_or_default();
+    if line.is_empty() {
+        report_error(server, "it ended before it became the program".to_owned())?;
+    } else {
+        server.write_all(line)?;
+    }
+    Ok(child)
+}
+
+fn report_error(server: &mut UnixStream, error: String) -> io::Result<()> {
+    let report = StartReport { layers: Layers::default(), missing: None, error: Some(error) };
+    let mut line = serde_json::to_vec(&report)?;
+    line.push(b'\n');
+    server.write_all(&line)
+}
+
+/// Reaps processes until this one has ended.
+fn wait_for(program: u32) -> io::Result<WaitStatus> {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if u32::try_from(pid.as_raw_pid()) == Ok(program) => return Ok(status),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Kills until nothing is left. A process that starts others while it is killed needs more than one round.
+fn kill_descendants() {
+    loop {
+        kill(&descendants(std::process::id()));
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                // There is no child left.
+                Err(_) => return,
+            }
+        }
+        std::thread::sleep(KILL_PAUSE);
+    }
+}
+
+/// Ends the program when the server closes the connection or a limit is exceeded.
+struct Watcher {
+    server: UnixStream,
+    limits: ProgramLimits,
+    folders: Vec<PathBuf>,
+    exceeded: Arc<Mutex<Option<ExceededLimit>>>,
+}
+
+impl Watcher {
+    fn run(mut self) {
+        let _ = self.server.set_read_timeout(Some(WATCH_INTERVAL));
+        for round in 0_u32.. {
+            match self.server.read(&mut [0; 1]) {
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                }
+                _ => break,
+            }
+            if let Some(limit) = self.find_exceeded(round) {
+                *self.exceeded.lock().unwrap_or_else(PoisonError::into_inner) = Some(limit);
+                break;
+            }
+        }
+        // The main thread sees the program end and kills what is left then. What the program starts meanwhile is
+        // killed in the next round.
+        loop {
+            kill(&descendants(std::process::id()));
+            std::thread::sleep(KILL_PAUSE);
+        }
+    }
+
+    fn find_exceeded(&self, round: u32) -> Option<ExceededLimit> {
+        let processes = descendants(std::process::id());
+        let is_above = |limit: Option<u64>, used: &dyn Fn() -> u64| limit.is_some_and(|limit| used() > limit);
+        if is_above(self.limits.max_processes, &|| count_tasks(&processes)) {
+            return Some(ExceededLimit::Processes);
+        }
+        if is_above(self.limits.max_memory_bytes, &|| memory_bytes(&processes)) {
+            return Some(ExceededLimit::Memory);
+        }
+        let stored = || folder_bytes(&self.folders).saturating_add(deleted_file_bytes(&processes));
+        (round.is_multiple_of(FOLDER_WATCH_EVERY) && is_above(self.limits.max_folder_bytes, &stored))
+            .then_some(ExceededLimit::Folder)
+    }
+}

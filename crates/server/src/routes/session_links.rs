@@ -1,0 +1,188 @@
+//! What the signed links of browser sessions lead to: the WebSocket of the Chrome DevTools Protocol, and the live view. No
+//! key is needed: clients and browsers that follow the links cannot send one.
+
+use crate::app::App;
+use crate::base_url::base_url;
+use crate::body::QueryString;
+use crate::error::ApiError;
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use engine::interact::{CdpPort, OnActivity, ViewInput, ViewOutput};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use utoipa_axum::router::OpenApiRouter;
+use uuid::Uuid;
+use wire::Kind;
+
+const VIEW_PAGE: &str = include_str!("live_view.html");
+/// The largest message of a client: a file that it puts into a page.
+const MAX_COMMAND_BYTES: usize = 64 << 20;
+/// The largest message of a viewer: a text that is pasted.
+const MAX_INPUT_BYTES: usize = 256 << 10;
+/// A client that accepts nothing for this long is gone.
+const SEND_TIMEOUT: Duration = Duration::from_secs(30);
+/// Keep-alive interval, so that proxies do not close the connection.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .route("/cdp/{id}", get(cdp_socket))
+        .route("/cdp/{id}/json/version", get(cdp_version))
+        .route("/cdp/{id}/json/version/", get(cdp_version))
+        .route("/view/{id}", get(view_page))
+        .route("/view/{id}/socket", get(view_socket))
+}
+
+/// A request without an upgrade finds nothing here.
+type MaybeUpgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
+
+#[derive(Debug, Deserialize)]
+struct TokenQuery {
+    #[serde(default)]
+    token: String,
+}
+
+fn parse_id(id: &str) -> Result<Uuid, ApiError> {
+    Uuid::try_parse(id).map_err(|_| Kind::SessionNotFound.into())
+}
+
+/// The protocol, as a browser of its own would speak it.
+async fn cdp_socket(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
+    upgrade: MaybeUpgrade,
+) -> Result<Response, ApiError> {
+    let upgrade = upgrade.map_err(|_| Kind::NotFound)?;
+    // Before the upgrade, so that errors have a status.
+    let (port, note_activity) = app.sessions.connect(parse_id(&id)?, &token).await?;
+    let upgrade = upgrade.max_message_size(MAX_COMMAND_BYTES).max_frame_size(MAX_COMMAND_BYTES);
+    Ok(upgrade.on_upgrade(move |socket| relay(socket, port, note_activity)))
+}
+
+async fn relay(mut socket: WebSocket, port: CdpPort, note_activity: OnActivity) {
+    let (sender, mut receiver) = port.split();
+    loop {
+        tokio::select! {
+            message = socket.recv() => match message {
+                Some(Ok(Message::Text(text))) => {
+                    note_activity();
+                    sender.send(&text);
+                }
+                None | Some(Err(_) | Ok(Message::Close(_))) => return,
+                Some(Ok(_)) => {}
+            },
+            message = receiver.recv() => {
+                let Some(text) = message else {
+                    let _ = send(&mut socket, Message::Close(None)).await;
+                    return;
+                };
+                if !send(&mut socket, Message::Text(text.into())).await {
+                    return;
+                }
+            }
+            () = tokio::time::sleep(PING_INTERVAL) => {
+                if !send(&mut socket, Message::Ping(Bytes::new())).await {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether the message was sent.
+async fn send(socket: &mut WebSocket, message: Message) -> bool {
+    tokio::time::timeout(SEND_TIMEOUT, socket.send(message)).await.is_ok_and(|sent| sent.is_ok())
+}
+
+/// Where clients that are given an `http://` URL find the WebSocket.
+async fn cdp_version(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
+    headers: HeaderMap,
+) -> Result<Json<Value>, ApiError> {
+    let id = parse_id(&id)?;
+    app.sessions.check_link(id, &token)?;
+    let base = base_url(&app.settings, &headers).replacen("http", "ws", 1);
+    Ok(Json(json!({
+        "Browser": "Chrome",
+        "Protocol-Version": "1.3",
+        "webSocketDebuggerUrl": format!("{base}/cdp/{id}?token={token}"),
+    })))
+}
+
+/// The page of the live view. It may be embedded in any page: its link is the permission.
+async fn view_page() -> Response {
+    let nonce = Uuid::new_v4().simple().to_string();
+    let policy = format!(
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; img-src blob:; \
+         base-uri 'none'; form-action 'none'; frame-ancestors *"
+    );
+    let headers = [
+        (header::CONTENT_SECURITY_POLICY, policy.as_str()),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, Html(VIEW_PAGE.replace("{{nonce}}", &nonce))).into_response()
+}
+
+async fn view_socket(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    QueryString(TokenQuery { token }): QueryString<TokenQuery>,
+    upgrade: MaybeUpgrade,
+) -> Result<Response, ApiError> {
+    let upgrade = upgrade.map_err(|_| Kind::NotFound)?;
+    let (inputs, outputs) = app.sessions.view(parse_id(&id)?, &token).await?;
+    let upgrade = upgrade.max_message_size(MAX_INPUT_BYTES);
+    Ok(upgrade.on_upgrade(move |socket| show(socket, inputs, outputs)))
+}
+
+/// Frames and the state of the tabs go out, what the viewer does comes in.
+async fn show(
+    mut socket: WebSocket,
+    inputs: mpsc::Sender<ViewInput>,
+    mut outputs: mpsc::Receiver<ViewOutput>,
+) {
+    loop {
+        tokio::select! {
+            output = outputs.recv() => {
+                let message = match output {
+                    Some(ViewOutput::Frame(jpeg)) => Message::Binary(jpeg),
+                    Some(ViewOutput::State(state)) => {
+                        Message::Text(serde_json::to_string(&state).unwrap_or_default().into())
+                    }
+                    None => Message::Close(None),
+                };
+                let ended = matches!(message, Message::Close(_));
+                if !send(&mut socket, message).await || ended {
+                    return;
+                }
+            }
+            message = socket.recv() => match message {
+                Some(Ok(Message::Text(text))) => {
+                    let Ok(input) = serde_json::from_str(&text) else { continue };
+                    // A viewer that does too much at once loses some of it.
+                    let _ = inputs.try_send(input);
+                }
+                None | Some(Err(_) | Ok(Message::Close(_))) => return,
+                Some(Ok(_)) => {}
+            },
+            () = tokio::time::sleep(PING_INTERVAL) => {
+                if !send(&mut socket, Message::Ping(Bytes::new())).await {
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Browser sessions: begun, driven over the protocol, watched, ended in every way; only by those who may.
+
+mod code;
+mod life;
+mod profiles;
+
+use crate::clients::{node, python, run};
+use crate::http::HttpResponse;
+use crate::scrape::ScrapeFixture;
+use serde_json::{Value, json};
+
+/// Begins a session.
+pub async fn begin(fixture: &ScrapeFixture, options: Value) -> Value {
+    let response = fixture.http().post("/v2/browser", &options).await.unwrap();
+    assert_eq!(response.status, 200, "{}", response.text);
+    response.json
+}
+
+/// Runs a script that is given the links of a session.
+pub async fn run_in_session(fixture: &ScrapeFixture, script: &str, session: &Value) {
+    let mut command = node(script);
+    command.env("CDP_URL", session["cdpUrl"].as_str().unwrap());
+    command.env("VIEW_URL", session["liveViewUrl"].as_str().unwrap());
+    command.env("ACT_URL", session["interactiveLiveViewUrl"].as_str().unwrap());
+    command.env("SITE_URL", &fixture.site.base);
+    tokio::task::spawn_blocking(move || run(&mut command)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_client_of_the_protocol_drives_the_browser_and_reaches_nothing_else() {
+    let fixture = ScrapeFixture::open().await;
+    let session = begin(&fixture, json!({})).await;
+    run_in_session(&fixture, "cdp.mjs", &session).await;
+    let id = session["id"].as_str().unwrap();
+    let ended = life::wait_until_destroyed(&fixture, id).await;
+    assert_eq!(ended["destroyedReason"], "a client closed the browser");
+}
+
+#[tokio::test]
+async fn playwright_connects_unmodified() {
+    let fixture = ScrapeFixture::open().await;
+    let session = begin(&fixture, json!({})).await;
+    run_in_session(&fixture, "playwright.mjs", &session).await;
+}
+
+#[tokio::test]
+async fn firecrawl_py_begins_lists_and_ends_sessions() {
+    let fixture = ScrapeFixture::open().await;
+    let mut command = python("browser.py");
+    command.env("API_URL", &fixture.http().base).env("SITE_URL", &fixture.site.base);
+    tokio::task::spawn_blocking(move || run(&mut command)).await.unwrap();
+}
+
+#[tokio::test]
+async fn firecrawl_js_begins_lists_and_ends_sessions() {
+    let fixture = ScrapeFixture::open().await;
+    let mut command = node("browser.mjs");
+    command.env("API_URL", &fixture.http().base);
+    tokio::task::spawn_blocking(move || run(&mut command)).await.unwrap();
+}
+
+#[tokio::test]
+async fn requests_are_read_strictly() {
+    let fixture = ScrapeFixture::open().await;
+    let ask =
+        async |path: &str, body: Value| -> HttpResponse { fixture.http().post(path, &body).await.unwrap() };
+    for (body, field) in [
+        (json!({ "ttl": 29 }), "ttl"),
+        (json!({ "ttl": 3601 }), "ttl"),
+        (json!({ "activityTtl": 9 }), "activityTtl"),
+        (json!({ "profile": { "name": "" } }), "profile"),
+        (json!({ "location": { "country": "XX" } }), "location"),
+        (json!({ "tll": 60 }), "tll"),
+    ] {
+        for path in ["/v2/browser", "/v2/interact"] {
+            let response = ask(path, body.clone()).await;
+            assert_eq!(response.status, 400, "{body}: {}", response.text);
+            assert!(response.text.contains(field), "{}", response.text);
+        }
+    }
+    let unknown = "00000000-0000-7000-8000-000000000000";
+    for (path, body, status) in [
+        (format!("/v2/browser/{unknown}/execute"), json!({ "code": "1" }), 404),
+        (format!("/v2/browser/{unknown}/execute"), json!({}), 400),
+        (format!("/v2/browser/{unknown}/execute"), json!({ "code": "1", "language": "ruby" }), 400),
+        (format!("/v2/browser/{unknown}/execute"), json!({ "code": "1", "timeout": 301 }), 400),
+        ("/v2/browser/x/execute".to_owned(), json!({ "code": "1" }), 400),
+        (format!("/v2/scrape/{unknown}/interact"), json!({ "code": "1", "prompt": "2" }), 400),
+        (format!("/v2/scrape/{unknown}/interact"), json!({}), 400),
+    ] {
+        let response = ask(&path, body.clone()).await;
+        assert_eq!(response.status, status, "{path} {body}: {}", response.text);
+    }
+    let wrong = fixture.http().get("/v2/browser?status=gone").await.unwrap();
+    assert_eq!(wrong.status, 400, "{}", wrong.text);
+}
+
+#[tokio::test]
+async fn without_a_browser_there_are_no_sessions() {
+    let fixture = ScrapeFixture::with(|config| config.set("browser", "off")).await;
+    let response = fixture.http().post("/v2/browser", &json!({})).await.unwrap();
+    assert_eq!(response.status, 503, "{}", response.text);
+    assert_eq!(response.json["code"], "BROWSER_NOT_INSTALLED");
+}
