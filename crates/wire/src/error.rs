@@ -120,7 +120,7 @@ catalogue! {
     SessionDestroyed 410 "Browser session has been destroyed" None, No, "the session ended; the text says why";
     CodeNotInstalled 501 "Running code is not installed" Some("INTERACT_NOT_INSTALLED"), No, "the language is not installed on this server, or its sandbox does not hold here; the text says what to install";
     BrowserFailed 502 "The browser did not start" Some("BROWSER_FAILED"), Yes, "Chromium could not be started, or it died";
-    NoBrowserInstalled 503 "Browser sessions are not available: no browser is installed" Some("BROWSER_NOT_INSTALLED"), No, "Chromium was not found";
+    NoBrowserInstalled 503 "Browser sessions are not available: no browser is installed" Some("BROWSER_NOT_INSTALLED"), Yes, "Chromium was not found when the server started, or `browser` is off";
     // Map errors.
     MapTimeout 408 "Request Timeout" Some("MAP_TIMEOUT"), Yes, "nothing of the site was fetched within the request's `timeout`";
     // Crawl and batch errors.
