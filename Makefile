@@ -8,11 +8,12 @@ export GANNET_TEST_NODE_DIR := $(abspath $(TEST_ENV)/node)
 export GANNET_TEST_OCR_WHEEL := $(abspath $(TEST_ENV)/ocr/rapidocr.whl)
 
 .NOTPARALLEL:
-.PHONY: help run test lint unit soak bench deny test-env test-model
+.PHONY: help run test lint unit packages soak bench deny test-env test-model
 
 help:
 	@echo "make run    build and start the service"
 	@echo "make test   install what tests need, then format, lint and run every test"
+	@echo "make packages   only the installer, the image's and the packages' files"
 	@echo "make soak   the long forms of kill, race and fuzz tests"
 	@echo "make test-model  a real language model, end to end"
 	@echo "make bench  speed and quality, each as a ratio against a named floor"
@@ -28,7 +29,7 @@ tools:
 	@scripts/install-tools build
 
 test:
-	@code=0; $(MAKE) --no-print-directory test-env lint unit || code=$$?; \
+	@code=0; $(MAKE) --no-print-directory test-env lint unit packages || code=$$?; \
 	echo "make test: $$([ $$code = 0 ] && echo passed || echo FAILED) after $$((SECONDS / 60)) min $$((SECONDS % 60)) s"; exit $$code
 
 lint:
@@ -37,6 +38,12 @@ lint:
 
 unit:
 	@scripts/run-tests
+
+# The installer, run against a file server of its own, and every file that is published with a release, each by its linter.
+packages:
+	@[ -x target/debug/gannet ] || cargo build --locked -p gannet
+	@$(GANNET_TEST_PYTHON) tests/packaging/install.py target/debug/gannet
+	@$(TEST_ENV)/packaging/bin/python tests/packaging/files.py
 
 test-env: tools
 	@scripts/install-tools test

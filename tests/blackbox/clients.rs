@@ -3,12 +3,15 @@
 use crate::agent::AgentFixture;
 use crate::crawl::site::PAGES;
 use crate::crawl::{CrawlFixture, wait_for_end};
+use crate::monitor::ChangingSite;
 use crate::scrape::ScrapeFixture;
 use crate::server::{KEY, start_plain, wait_for_papers};
 use crate::site::Site;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Once;
+use testkit::TempDir;
 
 fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients")
@@ -62,6 +65,15 @@ async fn run_parse_script(mut command: Command) {
     run(command.env("API_URL", &server.http.base));
 }
 
+/// Runs a client's script against a server that monitors a page; the script sets its content.
+async fn run_monitor_script(mut command: Command) {
+    let dir = TempDir::new();
+    let server = crate::monitor::config(&dir).start().await;
+    let site = ChangingSite::start("<p>Price: 80 EUR</p>");
+    command.env("SITE_URL", &site.server.base);
+    run(command.env("API_URL", &server.http.base));
+}
+
 pub fn run(command: &mut Command) {
     let output = command.env("API_KEY", KEY).output().expect("the client's runtime");
     let text =
@@ -79,15 +91,31 @@ pub fn python(script: &str) -> Command {
 }
 
 pub fn node(script: &str) -> Command {
+    static COPIED: Once = Once::new();
     let folder = std::env::var("GANNET_TEST_NODE_DIR")
         .expect("GANNET_TEST_NODE_DIR; run the tests through `make test`");
     let folder = Path::new(&folder);
-    // Modules are looked up from where a script lies, so it runs beside its packages.
-    let beside = folder.join(script);
-    std::fs::copy(scripts().join(script), &beside).expect("copy the script");
+    // Modules are looked up from where a script lies, so scripts run beside their packages.
+    COPIED.call_once(|| {
+        copy_files(&scripts(), folder);
+        copy_files(&scripts().join("calls"), &folder.join("calls"));
+    });
     let mut command = Command::new(folder.join("node_modules/.bin/node"));
-    command.arg(beside);
+    command.arg(folder.join(script));
     command
+}
+
+/// Copies the scripts of a folder, each in one step: another process may be running them.
+fn copy_files(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("make the folder of scripts");
+    for entry in std::fs::read_dir(from).expect("the folder of scripts").flatten() {
+        let name = entry.file_name();
+        if entry.path().extension().is_some_and(|kind| kind == "mjs" || kind == "py") {
+            let copy = to.join(format!(".{}-{}", name.display(), std::process::id()));
+            std::fs::copy(entry.path(), &copy).expect("copy a script");
+            std::fs::rename(copy, to.join(name)).expect("rename a script");
+        }
+    }
 }
 
 #[tokio::test]
@@ -163,4 +191,24 @@ async fn firecrawl_js_parses_files_and_sees_early_errors() {
 #[tokio::test]
 async fn firecrawl_cli_and_mcp_server_parse_files() {
     run_parse_script(node("parse_tools.mjs")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_py_calls_the_version_before() {
+    run_crawl_script(python("v1.py")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_js_calls_the_version_before() {
+    run_crawl_script(node("v1.mjs")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_py_monitors() {
+    run_monitor_script(python("monitor.py")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_js_cli_and_mcp_server_monitor() {
+    run_monitor_script(node("monitor.mjs")).await;
 }

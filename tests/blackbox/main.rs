@@ -24,6 +24,7 @@ mod log;
 mod map;
 mod mixed_soak;
 mod models;
+mod monitor;
 mod ocr;
 mod parse;
 mod parse_command;

@@ -1,13 +1,21 @@
 //! Browser sessions: begun, driven over the protocol, watched, ended in every way; only by those who may.
 
+mod attacks;
 mod code;
+mod command_line;
+mod commands;
+mod leftovers;
 mod life;
+mod live_view;
+mod location;
 mod profiles;
+mod replay;
 
 use crate::clients::{node, python, run};
 use crate::http::HttpResponse;
 use crate::scrape::ScrapeFixture;
 use serde_json::{Value, json};
+use std::process::Command;
 
 /// Begins a session.
 pub async fn begin(fixture: &ScrapeFixture, options: Value) -> Value {
@@ -18,7 +26,10 @@ pub async fn begin(fixture: &ScrapeFixture, options: Value) -> Value {
 
 /// Runs a script that is given the links of a session.
 pub async fn run_in_session(fixture: &ScrapeFixture, script: &str, session: &Value) {
-    let mut command = node(script);
+    run_with_links(fixture, node(script), session).await;
+}
+
+async fn run_with_links(fixture: &ScrapeFixture, mut command: Command, session: &Value) {
     command.env("CDP_URL", session["cdpUrl"].as_str().unwrap());
     command.env("VIEW_URL", session["liveViewUrl"].as_str().unwrap());
     command.env("ACT_URL", session["interactiveLiveViewUrl"].as_str().unwrap());
@@ -36,6 +47,14 @@ async fn a_client_of_the_protocol_drives_the_browser_and_reaches_nothing_else() 
     assert_eq!(ended["destroyedReason"], "a client closed the browser");
 }
 
+/// Runs a client's script against a server that runs code.
+async fn run_client(mut command: Command) {
+    let fixture = code::open().await;
+    command.env("API_URL", &fixture.http().base).env("SITE_URL", &fixture.site.base);
+    command.env("PYTHON", std::env::var("GANNET_TEST_PYTHON").unwrap());
+    tokio::task::spawn_blocking(move || run(&mut command)).await.unwrap();
+}
+
 #[tokio::test]
 async fn playwright_connects_unmodified() {
     let fixture = ScrapeFixture::open().await;
@@ -43,20 +62,35 @@ async fn playwright_connects_unmodified() {
     run_in_session(&fixture, "playwright.mjs", &session).await;
 }
 
+/// Documented calls of Playwright for JavaScript and Python, of puppeteer-core and of agent-browser: each eighth here, all
+/// of them, some three minutes, with `GANNET_TEST_SOAK=1`.
 #[tokio::test]
-async fn firecrawl_py_begins_lists_and_ends_sessions() {
-    let fixture = ScrapeFixture::open().await;
-    let mut command = python("browser.py");
-    command.env("API_URL", &fixture.http().base).env("SITE_URL", &fixture.site.base);
-    tokio::task::spawn_blocking(move || run(&mut command)).await.unwrap();
+async fn unmodified_clients_make_their_documented_calls() {
+    let mut command = node("calls/run.mjs");
+    if std::env::var_os("GANNET_TEST_SOAK").is_none() {
+        command.args(["--every", "8"]);
+    }
+    run_client(command).await;
 }
 
 #[tokio::test]
-async fn firecrawl_js_begins_lists_and_ends_sessions() {
-    let fixture = ScrapeFixture::open().await;
-    let mut command = node("browser.mjs");
-    command.env("API_URL", &fixture.http().base);
-    tokio::task::spawn_blocking(move || run(&mut command)).await.unwrap();
+async fn commands_print_what_the_package_agent_browser_prints() {
+    run_client(node("calls/compare.mjs")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_py_drives_sessions() {
+    run_client(python("browser.py")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_js_drives_sessions() {
+    run_client(node("browser.mjs")).await;
+}
+
+#[tokio::test]
+async fn firecrawl_cli_and_mcp_server_drive_sessions() {
+    run_client(node("browser_tools.mjs")).await;
 }
 
 #[tokio::test]

@@ -39,6 +39,8 @@ const INHERITED_BY_SAME_ACCOUNT: [&str; 3] = ["HOME", "XDG_CACHE_HOME", "XDG_RUN
 /// The longest path for temporary files. Chromium creates a socket in it, and a socket path has at most 108
 /// bytes.
 const MAX_TEMP_PATH_BYTES: usize = 60;
+/// A short name of the profile folder, for each process of the browser.
+const WORKING_DIRECTORY: &str = "/proc/self/cwd";
 
 /// A running browser.
 #[derive(Clone)]
@@ -228,12 +230,10 @@ fn environment(profile: &Path, account: Option<Account>) -> Vec<(OsString, OsStr
     if account.is_some() {
         variables.push(("HOME".into(), profile.into()));
     }
-    // Inside its profile folder they are removed with it.
-    if profile.as_os_str().len() <= MAX_TEMP_PATH_BYTES {
-        variables.push(("TMPDIR".into(), profile.into()));
-    } else if let Some(folder) = std::env::var_os("TMPDIR").filter(|_| account.is_none()) {
-        variables.push(("TMPDIR".into(), folder));
-    }
+    // Temporary files are in its profile folder, its working directory, and are removed with it.
+    let folder =
+        if profile.as_os_str().len() <= MAX_TEMP_PATH_BYTES { profile } else { WORKING_DIRECTORY.as_ref() };
+    variables.push(("TMPDIR".into(), folder.into()));
     variables
 }
 

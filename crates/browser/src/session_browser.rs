@@ -35,6 +35,12 @@ pub(crate) fn flags() -> Vec<OsString> {
     vec![
         format!("--window-size={width},{height}").into(),
         format!("--user-agent={}", Profile::Desktop.user_agent()).into(),
+        // What clients start a browser with themselves: windows that scripts open are not blocked (there is a limit on
+        // pages), no question before a form is sent again or a busy page is left, the same colours everywhere.
+        "--disable-popup-blocking".into(),
+        "--disable-prompt-on-repost".into(),
+        "--disable-hang-monitor".into(),
+        "--force-color-profile=srgb".into(),
     ]
 }
 

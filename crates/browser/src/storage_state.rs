@@ -1,17 +1,20 @@
-//! Cookies and local storage of a profile between visits, in a form that can be stored.
+//! Cookies, local storage and `IndexedDB` of a profile between visits, in a form that can be stored.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// Bytes of local storage kept for one origin.
+/// Bytes of local storage kept for one origin, and as many of `IndexedDB`.
 pub const MAX_ORIGIN_BYTES: usize = 5 << 20;
 /// Cookies kept over all sites.
 pub const MAX_COOKIES: usize = 3000;
-/// Origins whose local storage is kept.
+/// Origins whose storage is kept.
 pub(crate) const MAX_ORIGINS: usize = 50;
 
-/// Cookies and local storage of a profile.
+/// The document that stands for all pages of an origin while its storage is read or restored, in base64.
+pub const EMPTY_DOCUMENT: &str = "PCFkb2N0eXBlIGh0bWw+";
+
+/// Cookies and storage of a profile.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StorageState {
@@ -45,12 +48,15 @@ pub struct Cookie {
     pub same_site: Option<String>,
 }
 
-/// The local storage of one origin.
+/// The storage of one origin.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OriginStorage {
     pub origin: String,
     pub local_storage: Vec<(String, String)>,
+    /// The databases of `IndexedDB`, as the scripts of [`crate::collect_databases_script`] wrote them.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub indexed_db: String,
 }
 
 /// Values stay out of logs.
@@ -82,7 +88,7 @@ impl StorageState {
     /// Replaces the storage of one origin.
     pub fn set_origin(&mut self, storage: OriginStorage) {
         self.origins.retain(|known| known.origin != storage.origin);
-        if storage.local_storage.is_empty() {
+        if storage.local_storage.is_empty() && storage.indexed_db.is_empty() {
             return;
         }
         if self.origins.len() >= MAX_ORIGINS {
@@ -101,6 +107,7 @@ mod tests {
         let storage = |origin: &str, value: &str| OriginStorage {
             origin: origin.into(),
             local_storage: vec![("key".into(), value.into())],
+            indexed_db: String::new(),
         };
         let mut state = StorageState::default();
         state.set_origin(storage("https://a.example", "1"));
@@ -111,7 +118,7 @@ mod tests {
         }
         assert_eq!(state.origins.len(), MAX_ORIGINS);
         assert!(!state.origins.contains(&storage("https://a.example", "2")));
-        state.set_origin(OriginStorage { origin: "https://3.example".into(), local_storage: Vec::new() });
+        state.set_origin(OriginStorage { origin: "https://3.example".into(), ..OriginStorage::default() });
         assert_eq!(state.origins.len(), MAX_ORIGINS - 1, "an emptied storage is forgotten");
         let text = serde_json::to_string(&state).unwrap();
         assert_eq!(serde_json::from_str::<StorageState>(&text).unwrap(), state);

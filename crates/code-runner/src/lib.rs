@@ -8,8 +8,8 @@
 //! It knows nothing of HTTP, of sessions or of browsers: those who call it bring the browser's messages.
 
 mod account;
-mod answer;
 mod cdp;
+mod driver_response;
 mod error;
 mod folder;
 mod language;

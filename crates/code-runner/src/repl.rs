@@ -1,8 +1,9 @@
 //! One process that evaluates code, call after call.
 
-use crate::answer::{Answer, AnswerReader};
+use crate::driver_response::{AnswerReader, DriverResponse};
 use crate::error::RunnerError;
 use crate::language::Language;
+use crate::lock_in::CODE_LIMITS;
 use crate::output::{CappedOutput, CodeOutput, to_code_output};
 use rustix::pipe::{PipeFlags, pipe_with};
 use sandbox::{
@@ -43,7 +44,7 @@ pub(crate) struct CallEnd {
 
 /// How a call ended.
 enum Outcome {
-    Answered(Answer),
+    Answered(DriverResponse),
     ProgramEnded(ProgramEnd),
     TimedOut,
     SessionEnded,
@@ -83,7 +84,7 @@ impl Repl {
         let answers = AnswerReader::new(answers);
         let mut repl = Self { language, program, requests, answers, stdout, stderr };
         match timeout_at(deadline, repl.answers.next()).await {
-            Ok(Ok(Answer { ready: Some(true), .. })) => Ok(repl),
+            Ok(Ok(DriverResponse { ready: Some(true), .. })) => Ok(repl),
             Ok(Ok(answer)) => Err(RunnerError::Browser(answer.error.unwrap_or_default())),
             Ok(Err(_)) => Err(failed(repl.explain_end().await)),
             Err(_) => Err(failed("it was not ready in time".to_owned())),
@@ -186,13 +187,18 @@ fn describe_end(outcome: &Outcome, time_limit: Duration) -> (i32, bool, Option<S
         };
         return (KILLED_EXIT_CODE, true, Some(reason));
     };
+    let megabytes = |limit: Option<u64>| limit.unwrap_or_default() >> 20;
     let exceeded = end.exceeded.map(|limit| match limit {
-        ExceededLimit::Processes => "too many processes",
-        ExceededLimit::Memory => "too much memory",
-        ExceededLimit::Folder => "too much data in its folder",
+        ExceededLimit::Processes => {
+            format!("more than {} processes and threads", CODE_LIMITS.max_processes.unwrap_or_default())
+        }
+        ExceededLimit::Memory => {
+            format!("more than {} MB of memory", megabytes(CODE_LIMITS.max_memory_bytes))
+        }
+        ExceededLimit::Folder => format!("more than {} MB of files", megabytes(CODE_LIMITS.max_folder_bytes)),
     });
     let exit_code = end.exit_code.or(end.signal.map(|signal| 128 + signal)).unwrap_or(KILLED_EXIT_CODE);
-    (exit_code, exceeded.is_some(), exceeded.map(str::to_owned))
+    (exit_code, exceeded.is_some(), exceeded)
 }
 
 /// Both ends of a pipe, neither of which other processes inherit. Ours is read and written without blocking.

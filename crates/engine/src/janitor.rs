@@ -39,6 +39,8 @@ pub struct JanitorOptions {
     pub purge_every: Duration,
     /// The most bytes that stored objects may take; the soonest to expire go first.
     pub object_ceiling: u64,
+    /// The most bytes of them that recordings of browser sessions may take; the oldest go first.
+    pub recording_ceiling: u64,
     /// The most bytes that cached pages and results of scrapes may take; the oldest go first.
     pub cache_ceiling: u64,
     /// The most bytes that snapshots for change tracking may take; the oldest go first.
@@ -70,6 +72,7 @@ pub async fn run(
         if options.take_back_leases {
             log_error("pages of lost workers", crate::crawl::take_back_pages(store.as_ref()).await);
             log_error("agent runs", crate::agent::sweep_runs(store.as_ref()).await);
+            log_error("checks of monitors", store.sweep_checks().await);
         }
         log_error("lost browser sessions", crate::interact::end_lost_sessions(store.as_ref()).await);
         log_error("overdue crawls", crate::crawl::fail_overdue(store.as_ref()).await);
@@ -98,6 +101,10 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
         repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_runs(PURGE_BATCH)).await,
     );
     log_error("agent runs", shrink_runs(store, options.run_ceiling).await);
+    log_error(
+        "monitors",
+        repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_monitors(PURGE_BATCH)).await,
+    );
     log_error(
         "activity",
         repeat_while_full(PURGE_BATCHES, 1, || store.purge_activity(ACTIVITY_RETENTION)).await,
@@ -131,6 +138,8 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
     log_error("ping", store.ping().await);
     log_error("limits", store.sweep_limits().await);
     log_error("reservations", store.sweep_reservations().await);
+    let recordings = objects.shrink(crate::interact::RECORDING_PREFIX, options.recording_ceiling).await;
+    log_error("recordings", recordings);
     log_error("objects", objects.sweep(options.object_ceiling).await);
     let evict = || store.evict_snapshots(options.snapshot_ceiling, LARGE_BATCH);
     log_error("snapshots", repeat_while_full(LARGE_BATCHES, LARGE_BATCH, evict).await);

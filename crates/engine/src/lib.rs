@@ -25,6 +25,7 @@ pub mod keys;
 pub mod limits;
 pub mod map;
 pub mod models;
+pub mod monitor;
 pub mod page_memory;
 pub mod parse;
 pub mod plans;

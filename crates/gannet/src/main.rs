@@ -78,6 +78,11 @@ enum Command {
     Batch(commands::batch::Batch),
     /// Answer a question or collect data from the web with an agent, without a server
     Agent(commands::agent::Agent),
+    /// Open, use and end browser sessions of a running server
+    Browser(commands::browser::Browser),
+    /// Create, show, run and delete monitors of pages, sites and searches
+    #[command(subcommand)]
+    Monitor(commands::monitor::Monitor),
     /// List the URLs of a site, without a server
     Map(commands::map::Map),
     /// Convert files to markdown, without a server
@@ -180,6 +185,8 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::Crawl(crawl) => crawl.run(cli.globals).await,
             Command::Batch(batch) => batch.run(cli.globals).await,
             Command::Agent(agent) => agent.run(cli.globals).await,
+            Command::Browser(browser) => browser.run(&cli.globals.settings(Vec::new())?).await,
+            Command::Monitor(monitor) => monitor.run(&cli.globals.settings(Vec::new())?).await,
             Command::Map(map) => map.run(&cli.globals.settings(Vec::new())?).await,
             Command::Parse(parse) => parse.run(CalledAs::Parse, || cli.globals.settings(Vec::new())).await,
             Command::Extract(parse) => {

@@ -5,13 +5,16 @@
 
 pub mod bridge;
 mod client;
+pub mod emulation;
 pub mod live_view;
+pub mod recording;
+mod screencast;
 mod session;
 mod storage;
 mod targets;
 mod warm;
 
-pub use bridge::{CdpPort, PortReceiver, PortSender};
+pub use bridge::{CODE_FOLDER, CdpPort, PortReceiver, PortSender};
 pub use client::{CdpClient, CdpError, CdpEvent};
 pub use session::{EndReason, Session, SessionRules, StartError};
 pub use targets::PageInfo;

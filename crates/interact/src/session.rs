@@ -6,7 +6,7 @@ use crate::storage;
 use crate::targets::{PageInfo, Pages};
 use browser::ads::Ads;
 use browser::{SessionBrowser, StorageState};
-use net::proxy::LeaseRules;
+use net::proxy::{FailureReply, LeaseRules};
 use net::{Deadline, Purpose, UrlRule, Via};
 use std::path::Path;
 use std::sync::Arc;
@@ -26,6 +26,10 @@ pub struct SessionRules {
     pub max_bytes: u64,
     /// Memory of all processes of the browser; beyond it the session ends.
     pub max_memory: u64,
+    /// Open pages; the newest beyond them is closed.
+    pub max_pages: usize,
+    /// Clients of the protocol at once.
+    pub max_clients: usize,
     /// Restricts the hosts that its pages may reach.
     pub allowed_hosts: Option<UrlRule>,
     /// Whether hosts that only serve advertisements and trackers are out of reach.
@@ -70,9 +74,9 @@ impl Session {
         state: Option<&StorageState>,
     ) -> Result<Self, StartError> {
         let browser = Arc::new(browser);
-        let bridge = Bridge::start(&browser, browser.files().to_owned());
+        let bridge = Bridge::start(&browser, browser.files().to_owned(), rules.max_clients);
         let control = CdpClient::new(bridge.connect().await?);
-        let pages = Pages::follow(control.clone()).await?;
+        let pages = Pages::follow(control.clone(), rules.max_pages).await?;
         // From here on dropping it ends the browser, which our own client would otherwise keep.
         let session = Self { browser, bridge, control, pages, max_memory: rules.max_memory };
         if let Some(state) = state {
@@ -86,6 +90,7 @@ impl Session {
             max_bytes: rules.max_bytes,
             page_host: String::new(),
             allowed_hosts: host_rule(rules.allowed_hosts, rules.block_ads),
+            failure_reply: FailureReply::Disconnect,
         });
         Ok(session)
     }

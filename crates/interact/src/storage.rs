@@ -1,10 +1,10 @@
-//! Cookies and local storage of a session's default context: set before the first page, read at the end.
+//! Cookies, local storage and `IndexedDB` of a session's default context: set before the first page, read at the end.
 //!
-//! Local storage belongs to origins, and only a page of an origin can reach it. So a page of our own visits each origin
+//! Storage belongs to origins, and only a page of an origin can reach it. So a page of our own visits each origin
 //! without a request reaching the network: we answer it with an empty document.
 
 use crate::client::{CdpClient, CdpError};
-use browser::{Cookie, OriginStorage, StorageState};
+use browser::{Cookie, EMPTY_DOCUMENT, OriginStorage, StorageState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -14,8 +14,6 @@ use tokio::sync::broadcast::error::RecvError;
 const ORIGIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// For all origins together.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(20);
-/// An empty document, in base64.
-const EMPTY_DOCUMENT: &str = "PCFkb2N0eXBlIGh0bWw+";
 
 #[derive(Deserialize)]
 struct Cookies {
@@ -54,6 +52,12 @@ pub(crate) async fn load(client: &CdpClient, state: &StorageState) -> Result<(),
             let items = json!(origin.local_storage);
             let script = format!("for (const [key, value] of {items}) localStorage.setItem(key, value)");
             page.evaluate_at(&origin.origin, &script).await?;
+            if !origin.indexed_db.is_empty() {
+                let script = browser::restore_databases_script(&origin.indexed_db);
+                if let Err(error) = page.evaluate_at(&origin.origin, &script).await {
+                    tracing::debug!(%error, "databases of a profile were not restored");
+                }
+            }
         }
         page.close().await;
         Ok(())
@@ -85,13 +89,20 @@ pub(crate) async fn collect(
          size += key.length + value.length; if (size > {max_bytes}) break; \
          items.push([key.toWellFormed(), value.toWellFormed()]); }} return items; }})()"
     );
+    let databases = browser::collect_databases_script();
     let reading = async {
         let page = OriginPage::open(client).await?;
         for origin in origins {
             let Ok(items) = page.evaluate_at(&origin, &script).await else { continue };
-            if let Ok(local_storage) = serde_json::from_value(items) {
-                state.set_origin(OriginStorage { origin, local_storage });
-            }
+            let Ok(local_storage) = serde_json::from_value(items) else { continue };
+            // What cannot be read stays as it was.
+            let known = state.origins.iter().find(|known| known.origin == origin);
+            let known = known.map(|known| known.indexed_db.clone()).unwrap_or_default();
+            let indexed_db = match page.evaluate_at(&origin, &databases).await {
+                Ok(Value::String(text)) if text.len() <= 2 * max_bytes => text,
+                _ => known,
+            };
+            state.set_origin(OriginStorage { origin, local_storage, indexed_db });
         }
         page.close().await;
         Ok::<_, CdpError>(())
@@ -158,7 +169,7 @@ impl<'a> OriginPage<'a> {
         };
         let visiting = async {
             self.call("Page.navigate", json!({ "url": format!("{origin}/") })).await?;
-            let wanted = json!({ "expression": script, "returnByValue": true });
+            let wanted = json!({ "expression": script, "returnByValue": true, "awaitPromise": true });
             let evaluated: Evaluated =
                 self.client.call(Some(&self.session), "Runtime.evaluate", &wanted).await?;
             Ok(evaluated.result.value)

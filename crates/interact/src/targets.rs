@@ -10,8 +10,6 @@ use std::time::Duration;
 use tokio::sync::watch;
 use url::Url;
 
-/// A browser with more pages closes the newest.
-const MAX_PAGES: usize = 50;
 /// Origins that are remembered, for the profile.
 const MAX_ORIGINS: usize = 50;
 const FIRST_PAGE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -43,12 +41,14 @@ struct Gone {
 pub(crate) struct Pages {
     open: watch::Sender<Vec<PageInfo>>,
     origins: Mutex<BTreeSet<String>>,
+    /// With more pages the newest is closed.
+    limit: usize,
 }
 
 impl Pages {
     /// Follows the pages for as long as the client is connected.
-    pub(crate) async fn follow(client: CdpClient) -> Result<Arc<Self>, CdpError> {
-        let pages = Arc::new(Self { open: watch::Sender::default(), origins: Mutex::default() });
+    pub(crate) async fn follow(client: CdpClient, limit: usize) -> Result<Arc<Self>, CdpError> {
+        let pages = Arc::new(Self { open: watch::Sender::default(), origins: Mutex::default(), limit });
         let mut events = client.events();
         let following = Arc::clone(&pages);
         let wanted = json!({ "discover": true, "filter": [{ "type": "page" }] });
@@ -63,7 +63,8 @@ impl Pages {
                 if let Ok(event) = event
                     && let Some(excess) = following.apply(&event)
                 {
-                    let _ = own.send(None, "Target.closeTarget", &json!({ "targetId": excess })).await;
+                    // Its answer is not waited for: a page that opens hundreds would be far ahead by then.
+                    drop(own.send(None, "Target.closeTarget", &json!({ "targetId": excess })));
                 }
             }
         });
@@ -88,7 +89,7 @@ impl Pages {
                     match known {
                         Some(index) if open[index] == target_info => return false,
                         Some(index) => open[index] = target_info,
-                        None if open.len() >= MAX_PAGES => {
+                        None if open.len() >= self.limit => {
                             excess = Some(target_info.target_id);
                             return false;
                         }

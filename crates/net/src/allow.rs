@@ -12,10 +12,11 @@ pub enum Purpose {
     Webhook,
     Model,
     Search,
+    Mail,
 }
 
 impl Purpose {
-    pub const ALL: [Self; 4] = [Self::Scrape, Self::Webhook, Self::Model, Self::Search];
+    pub const ALL: [Self; 5] = [Self::Scrape, Self::Webhook, Self::Model, Self::Search, Self::Mail];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -23,6 +24,7 @@ impl Purpose {
             Self::Webhook => "webhook",
             Self::Model => "model",
             Self::Search => "search",
+            Self::Mail => "mail",
         }
     }
 
@@ -208,7 +210,7 @@ mod tests {
     fn refuses_what_it_does_not_understand() {
         for wrong in [
             "127.0.0.1",
-            "mail=1.2.3.4",
+            "sms=1.2.3.4",
             "scrape=1.2.3.4/33",
             "scrape=",
             "scrape=a b",

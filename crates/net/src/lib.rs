@@ -6,7 +6,8 @@
 //! The order of a fetch: [`Request`] (validated when it is made) → [`EgressPolicy`] (hosts that are IP
 //! addresses) → DNS by our own resolver → [`EgressPolicy`] again (every resolved address) → a connection to a
 //! checked address and to no other → the response → for each redirect all of it again. One [`Deadline`]
-//! bounds everything.
+//! bounds everything. Mail servers are reached over a [`GuardedStream`], a connection made under the same
+//! rules.
 
 mod address;
 mod allow;
@@ -18,6 +19,7 @@ mod decode;
 mod error;
 mod fetch;
 mod guard;
+mod guarded_stream;
 mod gzip;
 mod headers;
 mod pool;
@@ -39,6 +41,7 @@ pub use fetch::{
     ResponseMeta, Timings, Truncation, UrlRule, Validators, parse_retry_after, retry_after,
 };
 pub use guard::{CheckedAddress, Destination, EgressPolicy, MAX_URL_BYTES};
+pub use guarded_stream::GuardedStream;
 pub use headers::{CustomHeaders, Locale, Profile};
 pub use hyper::http::{HeaderMap, HeaderName, HeaderValue};
 pub use hyper::{Method, StatusCode, Version};

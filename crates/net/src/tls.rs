@@ -18,8 +18,8 @@ use tokio_rustls::{TlsConnector, rustls};
 pub(crate) struct Tls {
     checked: TlsConnector,
     unchecked: TlsConnector,
-    /// For proxies: HTTP/1.1 only, always checked.
-    proxy: TlsConnector,
+    /// For proxies and mail servers: names no protocol, always checked.
+    without_alpn: TlsConnector,
 }
 
 impl Tls {
@@ -32,7 +32,7 @@ impl Tls {
                 .map_err(|error| FetchError::BadRequest(error_chain(&error)))
         };
         let mut checked = builder()?.with_root_certificates(roots.clone()).with_no_client_auth();
-        let proxy = builder()?.with_root_certificates(roots).with_no_client_auth();
+        let without_alpn = builder()?.with_root_certificates(roots).with_no_client_auth();
         let mut unchecked = builder()?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate(Arc::clone(&provider))))
@@ -43,7 +43,7 @@ impl Tls {
         Ok(Self {
             checked: TlsConnector::from(Arc::new(checked)),
             unchecked: TlsConnector::from(Arc::new(unchecked)),
-            proxy: TlsConnector::from(Arc::new(proxy)),
+            without_alpn: TlsConnector::from(Arc::new(without_alpn)),
         })
     }
 
@@ -51,8 +51,8 @@ impl Tls {
         if check { &self.checked } else { &self.unchecked }
     }
 
-    pub(crate) fn for_proxies(&self) -> &TlsConnector {
-        &self.proxy
+    pub(crate) fn without_alpn(&self) -> &TlsConnector {
+        &self.without_alpn
     }
 }
 

@@ -4,6 +4,7 @@ use engine::agent::Agents;
 use engine::crawl::Crawler;
 use engine::interact::Sessions;
 use engine::map::Mapper;
+use engine::monitor::Monitors;
 use engine::parse::FileParser;
 use engine::research::Research;
 use engine::scrape::Scraper;
@@ -77,6 +78,7 @@ pub struct AppParts {
     pub crawler: Arc<Crawler>,
     pub agents: Arc<Agents>,
     pub sessions: Arc<Sessions>,
+    pub monitors: Monitors,
     pub settings: Settings,
     pub telemetry: Telemetry,
     pub readiness: Readiness,

@@ -27,11 +27,25 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
         if !is_json(request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok())) {
             return Err(Kind::UnsupportedMediaType.into());
         }
-        let bytes =
-            tokio::time::timeout(BODY_TIMEOUT, read_all(request.into_body(), app.settings.body_limit))
-                .await
-                .map_err(|_| WireError::from(Kind::RequestTimeout))??;
+        let bytes = read_body(request.into_body(), app.settings.body_limit).await?;
         Ok(Self(wire::read::body(&bytes)?))
+    }
+}
+
+/// A JSON body that may be missing, as some clients send none where nothing has to be said.
+#[derive(Debug)]
+pub struct OptionalJsonBody<T>(pub T);
+
+impl<T: DeserializeOwned + Default> FromRequest<App> for OptionalJsonBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+        let reading = read_all(request.into_body(), app.settings.body_limit);
+        let bytes = tokio::time::timeout(BODY_TIMEOUT, reading)
+            .await
+            .map_err(|_| WireError::from(Kind::RequestTimeout))??;
+        let is_empty = bytes.iter().all(u8::is_ascii_whitespace);
+        Ok(Self(if is_empty { T::default() } else { wire::read::body(&bytes)? }))
     }
 }
 
@@ -40,6 +54,13 @@ fn is_json(content_type: Option<&str>) -> bool {
     let Some(text) = content_type else { return true };
     let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+}
+
+/// All bytes of a request's body, at most `limit`.
+pub async fn read_body(body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
+    tokio::time::timeout(BODY_TIMEOUT, read_all(body, limit))
+        .await
+        .map_err(|_| WireError::from(Kind::RequestTimeout))?
 }
 
 async fn read_all(body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {

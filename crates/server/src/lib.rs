@@ -8,6 +8,7 @@ mod auth;
 mod base_url;
 mod body;
 mod connection;
+mod deprecation;
 mod docs;
 mod drain;
 mod error;
@@ -17,6 +18,7 @@ mod routes;
 pub mod serve;
 mod telemetry;
 mod upload;
+mod v1;
 
 pub use app::{App, AppParts, Cors, Settings};
 pub use peers::Network;

@@ -3,6 +3,7 @@
 
 use crate::error::{ApiError, for_status};
 use crate::telemetry;
+use crate::v1;
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -23,7 +24,8 @@ pub async fn wrap_request(request: Request, next: Next) -> Response {
     let id = request_id(request.headers().get(REQUEST_ID));
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let route = route.as_ref().map_or("unmatched", MatchedPath::as_str);
+    let unmatched = v1::route_label(request.uri().path()).unwrap_or("unmatched");
+    let route = route.as_ref().map_or(unmatched, MatchedPath::as_str);
 
     let outcome = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     let panicked = outcome.is_err();

@@ -5,8 +5,8 @@
 //!   writes the check in one transaction, and only if the firing is still the next one.
 //! - A monitor has one check at a time that waits or runs; a firing meanwhile is a check that was skipped.
 //! - A worker holds a check by a [`CheckLease`]; a write with a lost lease changes nothing.
-//! - A page of a check is one transaction with its snapshot and its webhooks, and is written once, however
-//!   often the check is taken up again. So is the end of a check.
+//! - A page of a check is one transaction with its snapshot, its credits and its webhooks, and is written once,
+//!   however often the check is taken up again. So is the end of a check.
 //! - Nothing of a deleted monitor can be read or written; its rows go bit by bit.
 
 use crate::rows::Columns;
@@ -233,7 +233,10 @@ pub struct NewCheckPage {
     /// A hash of the target and the address.
     pub key: [u8; 32],
     pub status: CheckPageStatus,
+    /// Charged together with the page, and so once.
     pub credits: i64,
+    /// What was set aside for the check; it pays first.
+    pub reservation: Option<Uuid>,
     /// Compressed by the caller.
     pub body: Vec<u8>,
     pub snapshot: SnapshotChange,
@@ -281,7 +284,10 @@ pub struct WrittenPage {
 pub struct CheckEnd {
     /// A terminal one.
     pub state: CheckState,
+    /// What all of it cost. It was charged with the pages, crawls and searches.
     pub credits: i64,
+    /// What was set aside for the check; the rest of it is released.
+    pub reservation: Option<Uuid>,
     pub result: String,
     pub summary: String,
     pub deliveries: Vec<NewDelivery>,

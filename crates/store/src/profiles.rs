@@ -1,7 +1,8 @@
 //! Profiles: named browser states of a team (cookies, storage), read by anyone of the team and written
 //! by one at a time.
 
-use crate::{StoreError, StoreResult};
+use crate::rows::Columns;
+use crate::{Millis, StoreError, StoreResult};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -17,6 +18,25 @@ pub struct ProfileLease {
     pub team_id: Uuid,
     pub name: String,
     pub owner: Uuid,
+}
+
+/// A saved profile in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileEntry {
+    pub name: String,
+    pub bytes: i64,
+    pub used_at: Millis,
+    /// Whether somebody may write it now.
+    pub leased: bool,
+}
+
+/// What became of a deletion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProfileDeletion {
+    Deleted,
+    Unknown,
+    /// Somebody may write it now.
+    Leased,
 }
 
 #[async_trait::async_trait]
@@ -43,9 +63,24 @@ pub trait ProfileStore: Send + Sync + 'static {
     /// Lets the next writer in; harmless when the lease was lost.
     async fn release_profile(&self, lease: &ProfileLease) -> StoreResult<()>;
 
+    /// The saved profiles of a team, by name.
+    async fn profiles(&self, team: Uuid) -> StoreResult<Vec<ProfileEntry>>;
+
+    /// Deletes a saved profile unless somebody may write it now.
+    async fn delete_profile(&self, team: Uuid, name: &str) -> StoreResult<ProfileDeletion>;
+
     /// Deletes up to `limit` profiles that nobody read or wrote for `unused_for`, and what is left of
     /// those that were acquired but never saved; how many.
     async fn sweep_profiles(&self, unused_for: Duration, limit: u32) -> StoreResult<u64>;
+}
+
+pub(crate) fn entry_from_row(row: &impl Columns) -> StoreResult<ProfileEntry> {
+    Ok(ProfileEntry {
+        name: row.text("name")?,
+        bytes: row.int("bytes")?,
+        used_at: row.int("used_at")?,
+        leased: row.int("leased")? != 0,
+    })
 }
 
 /// Reading notes the use of a profile this often at most: a read need not be a write.

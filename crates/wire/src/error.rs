@@ -116,6 +116,8 @@ catalogue! {
     UploadLimit 429 "Too many uploads wait to be parsed" Some("PARSE_UPLOAD_UNPARSED_LIMIT_REACHED"), Yes, "the team has more uploads that were not parsed, or more bytes of them, than are kept; parse some or let them expire";
     // Errors of browser sessions.
     SessionNotFound 404 "Browser session not found" None, No, "no such session, or it belongs to another team";
+    ReplayNotFound 404 "Replay not found" None, No, "the session was not recorded, its recording was deleted, or it belongs to another team";
+    ProfileNotFound 404 "Profile not found" None, No, "the team has no profile of that name";
     NoReplayContext 409 "The page of this scrape cannot be opened again" Some("REPLAY_CONTEXT_UNAVAILABLE"), No, "nothing was stored of the scrape: zero data retention, or it was a file";
     SessionDestroyed 410 "Browser session has been destroyed" None, No, "the session ended; the text says why";
     CodeNotInstalled 501 "Running code is not installed" Some("INTERACT_NOT_INSTALLED"), No, "the language is not installed on this server, or its sandbox does not hold here; the text says what to install";
@@ -129,6 +131,15 @@ catalogue! {
     JobNotFound 404 "Job not found" None, No, "no such crawl or batch, or it belongs to another team";
     CrawlFinished 409 "Crawl is already completed" None, No, "a crawl that has ended cannot be cancelled";
     BatchFinished 409 "Batch scrape is already completed" None, No, "a batch that has ended cannot be cancelled, and one that failed or was cancelled cannot be extended";
+    // Monitor errors. The fixed texts are part of the contract.
+    InvalidSchedule 400 "Invalid schedule" Some("BAD_REQUEST"), No, "the schedule is in no known form, runs too often or never; the text says which";
+    SearchGoalRequired 400 "A search target requires a non-empty goal" Some("BAD_REQUEST"), No, "a monitor with a search needs a `goal`, unless `judgeEnabled` is false";
+    MonitorZeroRetention 400 "Your team has zero data retention enabled. This is not supported on monitor." None, No, "the team keeps no data, which a monitor compares with";
+    MonitorNotFound 404 "Monitor not found" None, No, "no such monitor, or it belongs to another team";
+    CheckNotFound 404 "Check not found" None, No, "the monitor has no such check";
+    CheckRunning 409 "Monitor check is already running." None, No, "a monitor has one check at a time";
+    MonitorPaused 409 "Monitor is paused." None, No, "a paused monitor runs no checks";
+    MonitorChanged 409 "Monitor was changed by another request." None, No, "two requests changed the monitor at once";
     // Agent errors. The fixed texts are part of the contract.
     InvalidSnapshotId 400 "Invalid snapshot ID" None, No, "the snapshot id in the path is malformed";
     TraceNotRecorded 400 "Trace is only available for Plunge 1 extracts" None, No, "the run predates the current agent generation";

@@ -21,12 +21,12 @@ pub struct BrowserRequest {
     /// Block hosts that only serve advertisements and trackers.
     #[schema(default = true)]
     pub block_ads: Option<bool>,
-    /// Accepted without effect: sessions are not recorded.
+    /// Whether the session can be played back afterwards.
     #[schema(default = true)]
     pub record_session: Option<bool>,
     /// A named browser state to start from.
     pub profile: Option<ProfileInput>,
-    /// Accepted without effect: pages see the country and the language of this server.
+    /// Languages and time zone that pages see. Requests come from where this server is.
     pub location: Option<LocationInput>,
 }
 
@@ -160,4 +160,57 @@ pub struct BrowserDeleted {
     pub cleanup_queued: Option<bool>,
     /// `destroyed`
     pub status: &'static str,
+}
+
+/// `GET /v2/browser/{id}/replay`
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayPages {
+    pub success: bool,
+    pub pages: Vec<ReplayPage>,
+    pub page_count: usize,
+    /// The recording stops here: it reached its largest size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<bool>,
+}
+
+/// A page of a recorded session.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayPage {
+    pub page_id: String,
+    /// A web page that plays it.
+    pub url: String,
+    /// What the page showed last.
+    pub page_url: String,
+    /// Milliseconds from the beginning of the session to the first picture of the page.
+    pub start_time_ms: u64,
+    /// The same for the last one.
+    pub end_time_ms: u64,
+}
+
+/// A recording, or a profile, that was deleted.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Deleted {
+    pub success: bool,
+}
+
+/// `GET /v2/profiles`
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ProfileList {
+    pub success: bool,
+    pub profiles: Vec<ProfileItem>,
+}
+
+/// A saved browser state.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProfileItem {
+    pub name: String,
+    /// As it is stored: compressed and encrypted.
+    pub bytes: i64,
+    /// When it was last read or written, to the hour.
+    pub last_used: String,
+    /// Whether a request or a session is about to save it.
+    pub in_use: bool,
 }

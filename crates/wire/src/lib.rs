@@ -13,6 +13,7 @@ mod headers;
 pub mod interact;
 pub mod issue;
 pub mod map;
+pub mod monitor;
 pub mod parse;
 pub mod read;
 pub mod research;

@@ -31,6 +31,7 @@ const PAGES: &[(&str, u16, &str, &[u8])] = &[
     ("/blocked", 403, HTML, include_bytes!("blocked.html")),
     ("/captcha", 200, HTML, include_bytes!("captcha.html")),
     ("/login", 200, HTML, include_bytes!("login.html")),
+    ("/member", 200, HTML, include_bytes!("member.html")),
     ("/empty", 200, HTML, b""),
     ("/json", 200, "application/json", br#"{"harbour":"Wick","berths":[1,2,3]}"#),
     ("/text", 200, "text/plain; charset=utf-8", b"# not a heading\n*stars* stay & <tags> stay\n"),

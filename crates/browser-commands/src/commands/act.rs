@@ -6,6 +6,8 @@ use crate::input;
 use serde_json::{Value, json};
 
 pub(super) const CONTROL_KEY: u32 = 2;
+/// Clicks that may miss an element which moves.
+const MAX_MISSED_CLICKS: u32 = 10;
 
 /// Clicks an element as a user does. Options of a list are chosen instead: the list draws them outside of the page.
 pub(super) async fn click(element: &Element, clicks: u32, modifiers: u32) -> Result<(), CommandError> {
@@ -14,11 +16,17 @@ pub(super) async fn click(element: &Element, clicks: u32, modifiers: u32) -> Res
         element.call(CHOOSE_OPTION, &[]).await?;
         return Ok(());
     }
-    let point = element.wait_clickable().await?;
-    let before = input::navigation_mark(&element.page);
-    input::click(&element.page, point, clicks, modifiers).await?;
-    input::settle(&element.page, before).await;
-    Ok(())
+    for _ in 0..MAX_MISSED_CLICKS {
+        let point = element.wait_clickable().await?;
+        let before = input::navigation_mark(&element.page);
+        element.watch_press().await?;
+        input::click(&element.page, point, clicks, modifiers).await?;
+        if !element.has_press_missed().await {
+            input::wait_after_input(&element.page, before).await;
+            return Ok(());
+        }
+    }
+    Err(CommandError::failed(format!("Element '{}' moves away before it can be clicked", element.name)))
 }
 
 const CHOOSE_OPTION: &str = "function() { const list = this.closest('select'); if (!list || this.disabled) return; \
@@ -70,7 +78,7 @@ pub(super) async fn type_into(element: &Element, text: &str) -> Result<(), Comma
     let before = input::navigation_mark(&element.page);
     input::type_text(&element.page, text).await?;
     if text.contains('\n') {
-        input::settle(&element.page, before).await;
+        input::wait_after_input(&element.page, before).await;
     }
     Ok(())
 }
@@ -142,7 +150,7 @@ pub(super) async fn select(element: &Element, wanted: &[String]) -> Result<Value
     if let Some(problem) = chosen["problem"].as_str() {
         return Err(CommandError::failed(format!("Element '{}' {problem}", element.name)));
     }
-    input::settle(&element.page, before).await;
+    input::wait_after_input(&element.page, before).await;
     Ok(chosen["values"].take())
 }
 

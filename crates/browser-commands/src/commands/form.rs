@@ -25,7 +25,7 @@ pub(super) async fn press(context: &Context, arguments: &Arguments) -> CommandRe
     let page = context.page().await?;
     let before = input::navigation_mark(&page);
     input::press(&page, key).await?;
-    input::settle(&page, before).await;
+    input::wait_after_input(&page, before).await;
     Ok(Outcome { data: json!({ "pressed": key }), ..Outcome::done() })
 }
 
@@ -39,7 +39,7 @@ pub(super) async fn keyboard(context: &Context, arguments: &Arguments) -> Comman
         input::insert_text(&page, &text).await?;
     }
     if text.contains('\n') {
-        input::settle(&page, before).await;
+        input::wait_after_input(&page, before).await;
     }
     Ok(Outcome { data: json!({ "typed": text }), ..Outcome::done() })
 }

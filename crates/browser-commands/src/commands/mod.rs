@@ -43,7 +43,15 @@ pub(crate) struct Context {
 impl Context {
     /// The current tab; opens one when there is none.
     pub(crate) async fn page(&self) -> Result<Page, CommandError> {
-        if self.browser.state().current.is_none() {
+        // The current tab may be one that was closed before it was known, as when a page opens too many windows.
+        let has_tab = {
+            let mut state = self.browser.state();
+            if state.current_tab().is_none() {
+                state.current = state.tabs.last().map(|tab| tab.target.clone());
+            }
+            state.current.is_some()
+        };
+        if !has_tab {
             let params = json!({ "url": "about:blank" });
             self.browser.call(None, "Target.createTarget", params, self.deadline).await?;
         }

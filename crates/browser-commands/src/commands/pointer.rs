@@ -58,7 +58,7 @@ pub(super) async fn drag(context: &Context, arguments: &Arguments) -> CommandRes
     let (source, target) = (context.element(from).await?, context.element(to).await?);
     let before = input::navigation_mark(&source.page);
     input::drag(&source.page, &source, &target).await?;
-    input::settle(&source.page, before).await;
+    input::wait_after_input(&source.page, before).await;
     Ok(Outcome { data: json!({ "dragged": from, "target": to }), ..Outcome::done() })
 }
 
@@ -129,7 +129,7 @@ async fn press_mouse(
     let before = input::navigation_mark(page);
     input::press_button(page, mouse_place(context), button, is_down, 1).await?;
     if !is_down {
-        input::settle(page, before).await;
+        input::wait_after_input(page, before).await;
     }
     Ok(if is_down { json!({ "pressed": true }) } else { json!({ "released": true }) })
 }

@@ -26,7 +26,7 @@ pub(super) async fn snapshot(context: &Context, arguments: &Arguments) -> Comman
         depth,
         selector: arguments.flag("--selector").map(str::to_owned),
     };
-    let taken = snapshot::take(&context.page().await?, &options).await?;
+    let taken = snapshot::take_snapshot(&context.page().await?, &options).await?;
     let data = taken.to_json();
     Ok(Outcome::new(taken.text, data))
 }

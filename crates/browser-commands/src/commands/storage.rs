@@ -71,10 +71,10 @@ pub(super) async fn web_storage(context: &Context, arguments: &Arguments) -> Com
     let word = arguments.values.get(1).map_or("get", String::as_str);
     let ("get" | "set" | "clear") = word else {
         // `storage local theme` reads one key.
-        return read(&page, kind, arguments.values.get(1)).await;
+        return read_storage(&page, kind, arguments.values.get(1)).await;
     };
     match (word, key, arguments.values.get(3)) {
-        ("get", key, _) => read(&page, kind, key).await,
+        ("get", key, _) => read_storage(&page, kind, key).await,
         ("set", Some(key), Some(value)) => {
             run(&page, kind, &format!("s.setItem({}, {})", json!(key), json!(value))).await?;
             Ok(Outcome { data: json!({ "set": true }), ..Outcome::done() })
@@ -89,7 +89,7 @@ pub(super) async fn web_storage(context: &Context, arguments: &Arguments) -> Com
     }
 }
 
-async fn read(page: &Page, kind: &str, key: Option<&String>) -> CommandResult {
+async fn read_storage(page: &Page, kind: &str, key: Option<&String>) -> CommandResult {
     if let Some(key) = key {
         let value = run(page, kind, &format!("s.getItem({})", json!(key))).await?;
         let text = value.as_str().map(|value| format!("{key}: {value}")).unwrap_or_default();

@@ -6,6 +6,7 @@ use crate::error::CommandError;
 use crate::events;
 use crate::reply::Outcome;
 use crate::state::{BrowserState, Tab};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -142,14 +143,24 @@ async fn close_target(context: &Context, target: &str) -> Result<(), CommandErro
 /// Closes all tabs and forgets what was known of them. The session itself goes on with a blank tab, as it ends
 /// by its own rules.
 pub(super) async fn close_all(context: &Context) -> CommandResult {
-    let old: Vec<String> = context.browser.state().tabs.iter().map(|tab| tab.target.clone()).collect();
+    let mut old: Vec<String> = context.browser.state().tabs.iter().map(|tab| tab.target.clone()).collect();
+    // One stays until there is another: a browser may end with its last window. Where there are as many tabs as there may
+    // be, a new one would be closed at once.
+    let last = old.pop();
+    join_all(old.iter().map(|target| close_target(context, target)))
+        .await
+        .into_iter()
+        .collect::<Result<(), _>>()?;
     let params = json!({ "url": "about:blank" });
     let created = context.browser.call(None, "Target.createTarget", params, context.deadline).await?;
-    for target in old {
-        close_target(context, &target).await?;
+    let blank = created["targetId"].as_str().unwrap_or_default().to_owned();
+    let limit = context.deadline.min(Instant::now() + CLOSE_TIMEOUT);
+    context.browser.wait_for(limit, |state| state.tab(&blank).map(|_| ())).await;
+    if let Some(last) = last {
+        close_target(context, &last).await?;
     }
     let mut state = context.browser.state();
-    state.current = created["targetId"].as_str().map(str::to_owned);
+    state.current = Some(blank);
     state.console.clear();
     state.errors.clear();
     state.requests.clear();

@@ -13,21 +13,25 @@ async function (needsEnabled, needsHit) {
     return { problem: "is disabled" };
   }
   element.scrollIntoViewIfNeeded(true);
-  // A hidden tab draws no frames, so a timer ends the wait as well.
+  // A hidden tab draws no frames, so a timer ends the wait as well. In a tab that is shown it is long: on a busy machine
+  // frames are late, and an element that moves stands still between two of them.
   const nextFrame = () =>
     new Promise((resolve) => {
-      const timer = setTimeout(resolve, 100);
+      const timer = setTimeout(resolve, document.visibilityState === "hidden" ? 100 : 1000);
       requestAnimationFrame(() => {
         clearTimeout(timer);
         resolve();
       });
     });
-  const before = element.getBoundingClientRect();
-  await nextFrame();
-  if (!element.isConnected) return gone;
-  const after = element.getBoundingClientRect();
-  if (["x", "y", "width", "height"].some((side) => Math.abs(before[side] - after[side]) > 0.5)) {
-    return { problem: "keeps moving" };
+  let after = element.getBoundingClientRect();
+  for (let frame = 0; frame < 2; frame++) {
+    const before = after;
+    await nextFrame();
+    if (!element.isConnected) return gone;
+    after = element.getBoundingClientRect();
+    if (["x", "y", "width", "height"].some((side) => Math.abs(before[side] - after[side]) > 0.5)) {
+      return { problem: "keeps moving" };
+    }
   }
   const [width, height] = [window.innerWidth, window.innerHeight];
   const rects = [...element.getClientRects()].filter((r) => r.width > 0 && r.height > 0).slice(0, 8);

@@ -8,6 +8,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 const ACTIONABLE_SCRIPT: &str = include_str!("actionable.js");
+const WATCH_PRESS_SCRIPT: &str = include_str!("watch_press.js");
+const END_WATCH_SCRIPT: &str =
+    "function() { const press = globalThis.watched_press; press?.end(); return press?.hit ?? null; }";
 /// How long a command waits until an element is visible, at rest, enabled and not covered.
 const ACTIONABLE_TIMEOUT: Duration = Duration::from_secs(5);
 const POLL_PAUSE: Duration = Duration::from_millis(80);
@@ -35,6 +38,17 @@ impl Element {
     /// Waits until text can be put into the element.
     pub(crate) async fn wait_editable(&self) -> Result<Point, CommandError> {
         self.wait_actionable(true, false).await
+    }
+
+    /// From now on a click that does not hit this element is kept from the page.
+    pub(crate) async fn watch_press(&self) -> Result<(), CommandError> {
+        self.call(WATCH_PRESS_SCRIPT, &[]).await.map(|_| ())
+    }
+
+    /// Ends that; whether a click has missed the element. A page that is gone or shows a dialog was hit.
+    pub(crate) async fn has_press_missed(&self) -> bool {
+        self.page.dialog().is_none()
+            && matches!(self.call(END_WATCH_SCRIPT, &[]).await, Ok(Value::Bool(false)))
     }
 
     async fn wait_actionable(&self, needs_enabled: bool, needs_hit: bool) -> Result<Point, CommandError> {

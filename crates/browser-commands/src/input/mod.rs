@@ -162,7 +162,7 @@ pub(crate) fn navigation_mark(page: &Page) -> (u64, u64) {
 
 /// After an input: when it makes the page navigate, waits until the new page has loaded, so that the next
 /// command acts on it. A page that takes too long is left loading.
-pub(crate) async fn settle(page: &Page, before: (u64, u64)) {
+pub(crate) async fn wait_after_input(page: &Page, before: (u64, u64)) {
     let begins = |state: &crate::state::BrowserState| {
         let tab = state.tab(&page.target)?;
         let moved = (tab.requested_navigations, tab.document) != before || tab.is_loading;

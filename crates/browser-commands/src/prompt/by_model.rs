@@ -1,7 +1,7 @@
 //! Carries out a prompt with a language model: it sees the page, gives one command, sees the page again. What
 //! it may do is decided here, not by the text of pages.
 
-use super::by_rules::take;
+use super::by_rules::look_at_page;
 use super::parse::is_secret_name;
 use super::{PromptReply, PromptStatus, PromptStep, wall};
 use crate::cdp::BoxFuture;
@@ -84,7 +84,7 @@ pub async fn run_by_model(
     let end =
         |status, output: String, snapshot: String, steps| PromptReply { status, output, snapshot, steps };
     loop {
-        let taken = take(commander, deadline).await;
+        let taken = look_at_page(commander, deadline).await;
         let (url, snapshot) = match taken {
             Ok((page, snapshot)) => {
                 // A login that the caller gave no data for, or a captcha, is for a person.

@@ -50,7 +50,7 @@ pub async fn run_by_rules(commander: &Commander, prompt: &str, time: Duration) -
 impl Run<'_> {
     async fn end(self, status: PromptStatus, output: String) -> PromptReply {
         let limit = Instant::now() + Duration::from_secs(5);
-        let snapshot = match take(self.commander, limit).await {
+        let snapshot = match look_at_page(self.commander, limit).await {
             Ok((_, snapshot)) => snapshot.text,
             Err(_) => String::new(),
         };
@@ -103,7 +103,7 @@ impl Run<'_> {
         value: Option<&String>,
         verb: &str,
     ) -> Result<(), String> {
-        let (_, snapshot) = take(self.commander, self.deadline).await?;
+        let (_, snapshot) = look_at_page(self.commander, self.deadline).await?;
         let number = target::find(&snapshot, name, purpose)?;
         let reference = format!("@e{number}");
         let mut words = command.to_vec();
@@ -118,7 +118,7 @@ impl Run<'_> {
 
     /// Chooses an option by its name alone, in whatever list it is.
     async fn select_option(&mut self, value: &str) -> Result<(), String> {
-        let (_, snapshot) = take(self.commander, self.deadline).await?;
+        let (_, snapshot) = look_at_page(self.commander, self.deadline).await?;
         let options: Vec<&(u32, snapshot::SnapshotNode)> =
             snapshot.items.iter().filter(|(_, node)| node.role == "option").collect();
         let found = options.iter().find(|(_, node)| node.name.eq_ignore_ascii_case(value));
@@ -135,7 +135,7 @@ impl Run<'_> {
     }
 
     async fn search(&mut self, query: &str) -> Result<(), String> {
-        let (_, snapshot) = take(self.commander, self.deadline).await?;
+        let (_, snapshot) = look_at_page(self.commander, self.deadline).await?;
         let by_role = snapshot.items.iter().find(|(_, node)| node.role == "searchbox");
         let by_name = || {
             snapshot.items.iter().find(|(_, node)| {
@@ -187,11 +187,15 @@ impl Run<'_> {
 }
 
 /// The page and a snapshot of it, with all elements that one can act on.
-pub(super) async fn take(commander: &Commander, deadline: Instant) -> Result<(Page, PageSnapshot), String> {
+pub(super) async fn look_at_page(
+    commander: &Commander,
+    deadline: Instant,
+) -> Result<(Page, PageSnapshot), String> {
     let taken = async {
         let page = commander.page(deadline).await?;
         let snapshot =
-            snapshot::take(&page, &SnapshotOptions { compact: true, ..SnapshotOptions::default() }).await?;
+            snapshot::take_snapshot(&page, &SnapshotOptions { compact: true, ..SnapshotOptions::default() })
+                .await?;
         Ok::<_, crate::error::CommandError>((page, snapshot))
     };
     taken.await.map_err(|error| error.to_string())

@@ -81,7 +81,10 @@ impl SnapshotNodes {
 }
 
 /// Takes a snapshot; its refs replace those of the last one.
-pub(crate) async fn take(page: &Page, options: &SnapshotOptions) -> Result<PageSnapshot, CommandError> {
+pub(crate) async fn take_snapshot(
+    page: &Page,
+    options: &SnapshotOptions,
+) -> Result<PageSnapshot, CommandError> {
     let read = read_nodes(page, options.selector.as_deref()).await?;
     let shown = render::choose(read.nodes.as_slice(), options);
     let with_refs: Vec<(usize, RefTarget)> = shown

@@ -21,14 +21,14 @@ pub(crate) struct SnapshotOptions {
 }
 
 /// A node that is shown, and how far it is indented.
-pub(super) struct Line {
+pub(super) struct SnapshotLine {
     pub(super) node: usize,
     pub(super) depth: usize,
 }
 
-pub(super) fn choose(nodes: &[SnapshotNode], options: &SnapshotOptions) -> Vec<Line> {
-    let mut lines: Vec<Line> =
-        nodes.iter().enumerate().map(|(node, shown)| Line { node, depth: shown.depth }).collect();
+pub(super) fn choose(nodes: &[SnapshotNode], options: &SnapshotOptions) -> Vec<SnapshotLine> {
+    let mut lines: Vec<SnapshotLine> =
+        nodes.iter().enumerate().map(|(node, shown)| SnapshotLine { node, depth: shown.depth }).collect();
     if let Some(depth) = options.depth {
         lines.retain(|line| line.depth <= depth);
     }
@@ -43,7 +43,7 @@ pub(super) fn choose(nodes: &[SnapshotNode], options: &SnapshotOptions) -> Vec<L
 }
 
 /// Keeps what has a name, a value or a ref, and everything around it.
-fn remove_empty_branches(nodes: &[SnapshotNode], lines: &mut Vec<Line>) {
+fn remove_empty_branches(nodes: &[SnapshotNode], lines: &mut Vec<SnapshotLine>) {
     let mut kept = Vec::with_capacity(lines.len());
     let mut inner_depth = 0;
     for line in lines.drain(..).rev() {
@@ -59,7 +59,7 @@ fn remove_empty_branches(nodes: &[SnapshotNode], lines: &mut Vec<Line>) {
 }
 
 /// Indents by the lines that are left.
-fn indent_again(lines: &mut [Line]) {
+fn indent_again(lines: &mut [SnapshotLine]) {
     let mut outer: Vec<usize> = Vec::new();
     for line in lines {
         while outer.last().is_some_and(|depth| *depth >= line.depth) {
@@ -72,7 +72,7 @@ fn indent_again(lines: &mut [Line]) {
 
 pub(super) fn write(
     nodes: &[SnapshotNode],
-    lines: &[Line],
+    lines: &[SnapshotLine],
     numbers: &[(usize, u32)],
     options: &SnapshotOptions,
 ) -> String {

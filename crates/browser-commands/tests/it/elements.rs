@@ -6,15 +6,33 @@ use std::time::{Duration, Instant};
 #[tokio::test(flavor = "multi_thread")]
 async fn clicks_wait_until_a_user_could_click() {
     let fixture = Fixture::at("/actions.html").await;
-    for button in ["#late", "#wakes", "#trusted", "#far"] {
+    for button in ["#slide", "#late", "#wakes", "#trusted", "#far"] {
         fixture.ok(&format!("click {button}")).await;
     }
     fixture.ok("dblclick #double").await;
-    assert_eq!(fixture.ok("get text #log").await, "late;wakes;trusted true;far;double;");
+    assert_eq!(fixture.ok("get text #log").await, "slide;late;wakes;trusted true;far;double;");
     fixture.ok("hover #menu").await;
     fixture.ok("click #item").await;
     fixture.ok("drag #box #target").await;
     assert!(fixture.ok("get text #log").await.ends_with("item;dropped;"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_button_that_moves_away_is_clicked_where_it_comes_to_rest() {
+    let fixture = Fixture::at("/actions.html").await;
+    let script = "document.body.innerHTML = '<button id=shy style=\"position:fixed;left:10px;top:10px\">Shy</button>\
+        <button id=under style=\"position:fixed;left:10px;top:10px;z-index:-1\">Under</button><p id=out></p>'; \
+        let moves = 0; \
+        shy.onmousemove = () => { if (++moves < 4) shy.style.left = 10 + 150 * moves + 'px'; }; \
+        shy.onclick = () => { out.textContent += 'shy;'; }; under.onclick = () => { out.textContent += 'under;'; }; 1";
+    fixture.commander.run(&["eval".to_owned(), script.to_owned()]).await;
+    fixture.ok("click #shy").await;
+    assert_eq!(fixture.ok("get text #out").await, "shy;", "and nothing else");
+    let never =
+        "shy.onmousemove = () => { shy.style.left = (parseInt(shy.style.left) > 300 ? 10 : 600) + 'px'; }; 1";
+    fixture.commander.run(&["eval".to_owned(), never.to_owned()]).await;
+    assert!(fixture.err("click #shy").await.contains("moves away"), "it can never be clicked");
+    assert_eq!(fixture.ok("get text #out").await, "shy;");
 }
 
 #[tokio::test(flavor = "multi_thread")]

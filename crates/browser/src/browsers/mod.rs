@@ -22,7 +22,7 @@ use crate::tab::Tab;
 use crate::visit;
 use crate::visit_request::Visit;
 use crate::visit_result::Visited;
-use net::proxy::{LeaseRules, LoopbackProxy};
+use net::proxy::{FailureReply, LeaseRules, LoopbackProxy};
 use net::{Deadline, Fetcher, Purpose};
 use parking_lot::Mutex;
 use status::Counters;
@@ -175,6 +175,7 @@ impl Browsers {
             page_host: visit.url.host_str().unwrap_or_default().to_owned(),
             // WebSockets of pages can only be checked by the proxy.
             allowed_hosts: visit.filter.clone(),
+            failure_reply: FailureReply::Response,
         });
         let lease = lease.map_err(|error| VisitError::StartFailed(error.to_string()))?;
         Ok(VisitSession::new(browser, tab, lease))

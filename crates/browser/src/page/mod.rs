@@ -71,6 +71,15 @@ impl Page {
         self.over.cancel();
     }
 
+    /// Forgets all documents so far, unless the page is lost.
+    pub(crate) fn forget_documents(&self) {
+        self.update_state(|state| {
+            let end = state.end.take();
+            *state = PageState::default();
+            state.end = end;
+        });
+    }
+
     /// Waits until the page is lost.
     pub(crate) async fn wait_until_lost(&self) -> VisitError {
         self.over.cancelled().await;

@@ -4,6 +4,7 @@ use super::credentials::VisitHeaders;
 use super::events::PausedRequest;
 use super::{Page, parse_event};
 use crate::ads::{Ads, RequestKind};
+use crate::storage_state::EMPTY_DOCUMENT;
 use net::UrlRule;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -110,7 +111,14 @@ fn continue_params(id: &str, headers: Option<&[(String, String)]>) -> Value {
 impl Page {
     /// Decides about a paused request, on the session it belongs to.
     pub(super) fn handle_paused(&self, session: &str, method: &str, params: &RawValue) {
-        let (Some(paused), Some(rules)) = (parse_event::<PausedRequest>(params), self.rules.get()) else {
+        let Some(paused) = parse_event::<PausedRequest>(params) else { return };
+        let Some(rules) = self.rules.get() else {
+            // No visit yet: an origin is opened to restore its storage, and nothing may leave.
+            let document = json!({
+                "requestId": paused.request_id, "responseCode": 200, "body": EMPTY_DOCUMENT,
+                "responseHeaders": [{ "name": "Content-Type", "value": "text/html" }],
+            });
+            self.connection.post(Some(session), "Fetch.fulfillRequest", &document);
             return;
         };
         if let Some(challenge) = &paused.auth_challenge {

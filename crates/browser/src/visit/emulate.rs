@@ -18,6 +18,7 @@ const PHONE_DENSITY: f64 = 2.625;
 /// Prepares the tab for the visit. All commands are sent at once and then awaited.
 pub(super) async fn prepare_tab(session: &VisitSession, visit: &Visit) -> Result<(), VisitError> {
     let tab = &session.tab;
+    storage::restore_databases(tab, visit).await?;
     let (user, password) = session.lease.credentials();
     let mut headers = visit.credentials.pairs();
     let own_agent = take_header(&mut headers, "user-agent");
@@ -75,6 +76,26 @@ pub(super) async fn prepare_tab(session: &VisitSession, visit: &Visit) -> Result
         tab.wait_for(response).await?;
     }
     Ok(())
+}
+
+/// Commands that let a page of a session claim the device, the languages and the time zone of a visit. The browser of a
+/// session claims a desktop and American English by itself.
+pub fn emulation_commands(visit: &Visit) -> Result<Vec<(&'static str, Value)>, VisitError> {
+    let mut commands = Vec::new();
+    if visit.mobile || !visit.languages.is_empty() {
+        commands.push(("Emulation.setUserAgentOverride", user_agent_override(visit, None, None)?));
+    }
+    if let Some(language) = visit.languages.first() {
+        commands.push(("Emulation.setLocaleOverride", json!({ "locale": language })));
+    }
+    if visit.mobile {
+        commands.push(("Emulation.setDeviceMetricsOverride", metrics(viewport(true), true)));
+        commands.push(("Emulation.setTouchEmulationEnabled", json!({ "enabled": true })));
+    }
+    if let Some(timezone) = &visit.timezone {
+        commands.push(("Emulation.setTimezoneOverride", json!({ "timezoneId": timezone })));
+    }
+    Ok(commands)
 }
 
 /// Commands that give a frame of another site, which has a process and session of its own, the same emulation

@@ -2,7 +2,7 @@
 //! in the other modules of this folder.
 
 pub(crate) mod actions;
-mod emulate;
+pub(crate) mod emulate;
 mod hide_banners;
 mod navigate;
 mod read_page;

@@ -120,7 +120,7 @@ async fn disk_is_not_filled() {
     assert_eq!(output.result, (100 * 1024 * 1024).to_string(), "one file: {output:?}");
     let many = "for n in {1..200}; do head -c 90000000 /dev/zero > file$n || break; done";
     let output = session.run(Bash, many).await;
-    assert!(output.killed && output.stderr.contains("too much data in its folder"), "{output:?}");
+    assert!(output.killed && output.stderr.contains("more than 1024 MB of files"), "{output:?}");
     let used = Command::new("du").args(["-sm"]).arg(session.path()).output().expect("du");
     let used = String::from_utf8_lossy(&used.stdout).into_owned();
     let megabytes: u64 = used.split_whitespace().next().expect("a number").parse().expect("a number");

@@ -14,6 +14,7 @@ pub fn trials() -> Vec<Trial> {
         trial("node::results_and_outputs_are_told_apart", results_and_outputs_are_told_apart),
         trial("node::errors_have_a_stack_and_an_exit_code", errors_have_a_stack_and_an_exit_code),
         trial("node::a_closed_page_is_replaced", closed_page_is_replaced),
+        trial("node::worker_threads_run_and_too_many_are_told", worker_threads_run),
         trial("node::files_stay_in_the_folder_of_the_session", files_stay_in_the_folder),
     ]
 }
@@ -30,6 +31,24 @@ async fn page_is_ready_and_variables_survive() {
     assert_eq!(session.result(Node, "[context.pages().length, browser.isConnected()]").await, "[1,true]");
     // Two clients of one browser work side by side in one session, the page is the same.
     assert_eq!(session.result(Node, "(await context.newPage()).isClosed()").await, "false");
+}
+
+async fn worker_threads_run() {
+    let session = Session::start().await;
+    let few = "const { Worker } = require('worker_threads'); \
+        const twice = n => new Promise((done, failed) => { \
+          const worker = new Worker('const t = require(\"worker_threads\"); t.parentPort.postMessage(2 * t.workerData)', { eval: true, workerData: n }); \
+          worker.on('message', done); worker.on('error', failed); }); \
+        await Promise.all([1, 2, 3].map(twice))";
+    assert_eq!(session.result(Node, few).await, "[2,4,6]");
+    let many = "const all = Array.from({ length: 80 }, () => new Worker('setTimeout(() => {}, 60000)', { eval: true })); \
+        await new Promise((_, failed) => all.forEach(worker => worker.on('error', failed)))";
+    let output = session.run(Node, many).await;
+    let reason = "more than 64 processes and threads";
+    // Either the system refuses the thread, which Node reports, or all are counted and ended.
+    assert!(output.exit_code != 0 && !output.stderr.is_empty(), "{output:?}");
+    assert!(!output.killed || output.stderr.contains(reason), "{output:?}");
+    assert_eq!(session.result(Node, "1 + 1").await, "2");
 }
 
 async fn results_and_outputs_are_told_apart() {

@@ -1,11 +1,12 @@
 //! Keeps together what belongs together: the rest of a table or list that is mostly kept, code, tables and
 //! captions between kept texts, a paragraph among kept ones, the last posts of a thread, all of a manual, the
-//! list below a kept heading, the price of a product, the title above the text.
+//! members of an API, the list below a kept heading, the price of a product, the title above the text.
 //!
 //! The model classifies block by block and may drop a single line of an example. Blocks are added here;
 //! dropped are only navigation beside content, headings of nothing, and rows of which little is left.
 
 use super::marks::Marks;
+use super::members::keep_members;
 use super::outline::{Block, Outline};
 use super::page_title::find_title;
 use super::price::keep_price;
@@ -26,6 +27,7 @@ pub fn keep_together(survey: &Survey, chances: &[f32], kept: &mut [bool]) {
     drop_navigation(outline, kept);
     keep_alike(survey, chances, kept);
     keep_document(outline, chances, kept);
+    keep_members(outline, kept);
     complete_rows(outline, kept);
     complete_data_tables(outline, kept);
     complete_lists(outline, kept);
@@ -36,7 +38,7 @@ pub fn keep_together(survey: &Survey, chances: &[f32], kept: &mut [bool]) {
         keep_only_list(outline, title, kept);
         kept[title] |= kept.iter().skip(title).take(MAX_TITLE_DISTANCE).any(|kept| *kept);
     }
-    keep_price(survey, kept);
+    keep_price(survey, title, kept);
 }
 
 /// Keeps prose whose sibling paragraphs are nearly all kept.
@@ -281,6 +283,44 @@ mod tests {
                     which says hello and then ends without a word of thanks.</p></main>";
         assert_eq!(mended(&format!("{menu}{text}"), vec![true; 4]), [false, false, true, true]);
         assert_eq!(mended(menu, vec![true; 2]), [true; 2], "all there is");
+    }
+
+    #[test]
+    fn the_members_of_an_api_are_kept_with_what_is_said_of_them() {
+        let member = |name: &str, says: &str| {
+            format!(
+                "<div class=row><div><a href=m>{name}</a></div><div>Link copied</div><div class=own><button>jvm</button>\
+                 <div class='symbol monospace'>fun <a href=m>{name}</a>(): <a href=l>List</a></div>{says}</div></div>"
+            )
+        };
+        let html = format!(
+            "<h1>Jar</h1><div class='symbol monospace'>interface Jar</div><p>Keeps cookies.</p><button>Members</button>\
+             <h2>Functions</h2><div class=table>{}{}</div>",
+            member("load", "<p>Loads them.</p>"),
+            member("save", "")
+        );
+        let dom = Dom::parse(&html, &Limits::default());
+        let blocks = Outline::from_dom(&dom).blocks.len();
+        let kept: Vec<bool> = (0..blocks).map(|at| at < 3).collect();
+        let expected =
+            [true, true, true, false, true, false, false, false, true, true, false, false, false, true];
+        assert_eq!(
+            mended(&html, kept),
+            expected,
+            "heading, signatures and text, no buttons and no links alone"
+        );
+        assert_eq!(mended(&html, vec![false; blocks]), vec![false; blocks], "nothing kept, nothing added");
+    }
+
+    #[test]
+    fn the_attributes_of_a_product_are_kept() {
+        let html = "<script type=application/ld+json>{\"@type\":\"Product\"}</script><div><h1>Pot</h1>\
+                    <div class=price>12 EUR</div><p>Holds soup.</p><div class=meta><div>Volume:</div><div>\
+                    <div>Volume:</div><div>0.4 l</div></div></div><div>Share:</div><div><a href=x>here</a></div></div>\
+                    <div><div>Call:</div><div>012 345</div></div>";
+        let kept = vec![true, false, true, false, false, false, false, false, false, false];
+        let expected = [true, true, true, false, true, true, false, false, false, false];
+        assert_eq!(mended(html, kept), expected, "the label once, no links, nothing outside of the product");
     }
 
     #[test]

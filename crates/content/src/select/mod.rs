@@ -17,6 +17,7 @@ pub mod features;
 mod keep_together;
 pub mod lexicon;
 pub mod marks;
+mod members;
 pub mod model;
 pub mod outline;
 mod page_title;

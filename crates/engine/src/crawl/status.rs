@@ -3,7 +3,7 @@
 
 mod documents;
 mod ledger;
-mod shown;
+pub mod shown;
 
 pub(super) use documents::unpacked;
 pub use documents::{Documents, Window};

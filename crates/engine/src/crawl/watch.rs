@@ -1,5 +1,5 @@
 //! Watching a crawl or a batch: the documents it has, those that come, and its end. Each watcher reads the
-//! crawl at most once a second, and the number of watchers is limited.
+//! crawl about once a second, and the number of watchers is limited.
 
 use super::start::{Crawler, is_live};
 use super::status::{Window, head, unpacked};
@@ -14,7 +14,11 @@ use uuid::Uuid;
 use wire::Kind;
 use wire::crawl::JobHead;
 
+/// A short crawl may be over before a client's patience is, so the first checks follow each other quickly.
+const CHECK_EVERY_AT_FIRST: Duration = Duration::from_millis(250);
 const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// How long a watch is new.
+const AT_FIRST: Duration = Duration::from_secs(10);
 /// Documents that one update has at most, and their bytes.
 const DOCUMENTS_PER_UPDATE: u32 = 64;
 const BYTES_PER_UPDATE: u64 = 1 << 20;
@@ -29,7 +33,9 @@ pub struct Watch {
     /// The version of the crawl in the last update.
     told_version: Option<u64>,
     checked_at: Instant,
-    every: Duration,
+    /// When it is no longer new.
+    settled_at: Instant,
+    every: Option<Duration>,
     _permit: WatcherPermit,
 }
 
@@ -71,7 +77,8 @@ impl Crawler {
             after,
             told_version: None,
             checked_at,
-            every: CHECK_EVERY,
+            settled_at: checked_at + AT_FIRST,
+            every: None,
             _permit: permit,
         })
     }
@@ -81,7 +88,7 @@ impl Watch {
     /// Checks more often, for a command that has the store to itself.
     #[must_use]
     pub fn checking_every(self, every: Duration) -> Self {
-        Self { every, ..self }
+        Self { every: Some(every), ..self }
     }
 
     /// What is there already; documents that do not fit come with the updates that follow.
@@ -97,10 +104,15 @@ impl Watch {
         })
     }
 
+    /// Hands over every document again, from the first.
+    pub fn start_over(&mut self) {
+        self.after = 0;
+    }
+
     /// Waits for something new: documents, other numbers, or the end.
     pub async fn next(&mut self) -> Result<WatchUpdate, Error> {
         while self.has_all() && self.told_version == Some(self.crawl.version) && is_live(&self.crawl) {
-            tokio::time::sleep_until(self.checked_at + self.every).await;
+            tokio::time::sleep_until(self.checked_at + self.interval()).await;
             let (team, id) = (self.crawl.team_id, self.crawl.id);
             let crawl = self.crawler.store.crawl(team, id).await.map_err(from_store)?;
             self.checked_at = Instant::now();
@@ -127,6 +139,11 @@ impl Watch {
         let documents: Result<Vec<_>, Error> = unpacked.map_err(Error::internal)?;
         self.after = last;
         documents
+    }
+
+    fn interval(&self) -> Duration {
+        let settled = self.checked_at >= self.settled_at;
+        self.every.unwrap_or(if settled { CHECK_EVERY } else { CHECK_EVERY_AT_FIRST })
     }
 
     fn has_all(&self) -> bool {

@@ -14,12 +14,15 @@ use std::time::Duration;
 use store::browser_sessions::BrowserSession;
 use store::{Millis, Store};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// How often a session is looked after.
 const TICK: Duration = Duration::from_secs(1);
 /// Ticks between two renewals of the row and of the profile.
 const TICKS_PER_RENEWAL: u32 = 5;
+/// How long the last pictures of a recording may take to be stored.
+const RECORDING_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the state of a profile may take to be read.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -37,6 +40,8 @@ pub(super) struct ActiveSession {
     end_reason: Mutex<Option<&'static str>>,
     end: CancellationToken,
     outcome: watch::Sender<Option<EndedSession>>,
+    /// Stores the recording; ends when the browser has.
+    recording: Mutex<Option<JoinHandle<()>>>,
     /// One of the team's browsers.
     _slot: BrowserSlot,
 }
@@ -58,6 +63,7 @@ impl ActiveSession {
         activity_ttl: Duration,
         profile: OpenProfile,
         slot: BrowserSlot,
+        recording: Option<JoinHandle<()>>,
     ) -> Self {
         Self {
             session,
@@ -70,6 +76,7 @@ impl ActiveSession {
             end_reason: Mutex::new(None),
             end: CancellationToken::new(),
             outcome: watch::Sender::new(None),
+            recording: Mutex::new(recording),
             _slot: slot,
         }
     }
@@ -129,7 +136,14 @@ impl ActiveSession {
         if save && self.profile.is_saved() {
             self.save_profile().await;
         }
+        self.profile.release().await;
         self.session.end().await;
+        let recording = self.recording.lock().take();
+        if let Some(recording) = recording
+            && tokio::time::timeout(RECORDING_TIMEOUT, recording).await.is_err()
+        {
+            tracing::warn!(session = %self.row.id, "the recording of a browser session was not stored in time");
+        }
         let row = BrowserSession { prompted: self.prompted.load(Ordering::Relaxed), ..self.row.clone() };
         let outcome = match end_row(store, &row, reason, ended_at).await {
             Ok(outcome) => outcome,

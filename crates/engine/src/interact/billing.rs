@@ -10,6 +10,8 @@ const PROMPT_CREDITS_PER_MINUTE: i64 = 7;
 const MIN_BILLED_MS: i64 = 60_000;
 /// How long a session is listed after its end.
 pub(super) const ENDED_RETENTION: Duration = Duration::from_hours(24);
+/// Why a session ended whose process is gone.
+const LOST_REASON: &str = "the server that ran the browser stopped";
 /// Lost sessions that are ended in one go.
 const LOST_BATCH: u32 = 100;
 
@@ -50,10 +52,14 @@ pub(super) async fn end_row(
 /// Ends sessions whose process is gone. They are charged until it was last heard of.
 pub async fn end_lost_sessions(store: &dyn Store) -> StoreResult<()> {
     for session in store.lost_browser_sessions(LOST_BATCH).await? {
-        let reason = "the server that ran the browser stopped";
-        end_row(store, &session, reason, session.last_activity.max(session.created_at)).await?;
+        end_row(store, &session, LOST_REASON, session.last_activity.max(session.created_at)).await?;
     }
     Ok(())
+}
+
+/// Why a session ended, for people.
+pub(super) fn end_reason(row: &BrowserSession) -> String {
+    row.end_reason.clone().unwrap_or_else(|| LOST_REASON.to_owned())
 }
 
 #[cfg(test)]

@@ -1,11 +1,8 @@
 //! Signed links to sessions: the link is the permission. Made from the id of the session alone, so that every process can
-//! make and check them; they open nothing once the session has ended.
+//! make and check them; they open nothing once the session has ended, or its recording is gone.
 
 use crate::{Error, from_store};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use signed_links::LinkSigner;
 use store::ServerSecrets;
 use uuid::Uuid;
 
@@ -20,14 +17,17 @@ pub enum LinkPurpose {
     View,
     /// To look at it and to act in it.
     Act,
+    /// To play its recording.
+    Replay,
 }
 
 impl LinkPurpose {
-    fn name(self) -> &'static [u8] {
+    fn name(self) -> &'static str {
         match self {
-            Self::Cdp => b"cdp",
-            Self::View => b"view",
-            Self::Act => b"act",
+            Self::Cdp => "cdp",
+            Self::View => "view",
+            Self::Act => "act",
+            Self::Replay => "replay",
         }
     }
 }
@@ -35,7 +35,7 @@ impl LinkPurpose {
 /// Makes and checks links.
 #[derive(Clone)]
 pub(super) struct Links {
-    secret: [u8; 32],
+    signer: LinkSigner,
 }
 
 /// The links of one session.
@@ -48,7 +48,8 @@ pub(super) struct SessionLinks {
 
 impl Links {
     pub(super) async fn open(store: &dyn ServerSecrets) -> Result<Self, Error> {
-        Ok(Self { secret: store.server_secret(SECRET).await.map_err(from_store)? })
+        let secret = store.server_secret(SECRET).await.map_err(from_store)?;
+        Ok(Self { signer: LinkSigner::new(secret) })
     }
 
     /// `base_url` is how the caller reaches this server.
@@ -61,23 +62,24 @@ impl Links {
         }
     }
 
+    /// Plays a page of the recording of a session.
+    pub(super) fn of_replay(&self, base_url: &str, id: Uuid, page: usize) -> String {
+        format!("{base_url}/replay/{id}?token={}&page={page}", self.token(id, LinkPurpose::Replay))
+    }
+
+    /// One picture of it.
+    pub(super) fn of_replay_frame(&self, base_url: &str, id: Uuid, page: usize, frame: usize) -> String {
+        let token = self.token(id, LinkPurpose::Replay);
+        format!("{base_url}/replay/{id}/frames/{page}/{frame}?token={token}")
+    }
+
     fn token(&self, id: Uuid, purpose: LinkPurpose) -> String {
-        URL_SAFE_NO_PAD.encode(self.signature(id, purpose).finalize().into_bytes())
+        self.signer.token(purpose.name(), id)
     }
 
-    /// Whether a token was made here, compared in constant time.
+    /// Whether a token was made here.
     pub(super) fn is_valid(&self, id: Uuid, purpose: LinkPurpose, token: &str) -> bool {
-        let Ok(signature) = URL_SAFE_NO_PAD.decode(token) else { return false };
-        self.signature(id, purpose).verify_slice(&signature).is_ok()
-    }
-
-    fn signature(&self, id: Uuid, purpose: LinkPurpose) -> Hmac<Sha256> {
-        // A key of any length will do, so this cannot fail.
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).unwrap_or_else(|_| unreachable!());
-        mac.update(purpose.name());
-        mac.update(&[0]);
-        mac.update(id.as_bytes());
-        mac
+        self.signer.is_valid(purpose.name(), id, token)
     }
 }
 
@@ -86,20 +88,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_opens_one_session_for_one_purpose() {
-        let links = Links { secret: [7; 32] };
-        let (id, other) = (Uuid::now_v7(), Uuid::now_v7());
-        let token = links.token(id, LinkPurpose::View);
-        assert!(links.is_valid(id, LinkPurpose::View, &token));
-        assert!(
-            !links.is_valid(id, LinkPurpose::Act, &token) && !links.is_valid(id, LinkPurpose::Cdp, &token)
-        );
-        assert!(!links.is_valid(other, LinkPurpose::View, &token));
-        assert!(!Links { secret: [8; 32] }.is_valid(id, LinkPurpose::View, &token));
-        for wrong in ["", "x", "====", &token[1..]] {
-            assert!(!links.is_valid(id, LinkPurpose::View, wrong), "{wrong}");
-        }
+    fn a_link_opens_one_session_for_one_purpose() {
+        let links = Links { signer: LinkSigner::new([7; 32]) };
+        let id = Uuid::now_v7();
         let made = links.of_session("https://a.example", id);
         assert!(made.cdp.starts_with(&format!("wss://a.example/cdp/{id}?token=")), "{}", made.cdp);
+        let (_, token) = made.view.split_once("?token=").unwrap();
+        assert!(links.is_valid(id, LinkPurpose::View, token));
+        for purpose in [LinkPurpose::Act, LinkPurpose::Cdp] {
+            assert!(!links.is_valid(id, purpose, token), "{purpose:?}");
+        }
     }
 }

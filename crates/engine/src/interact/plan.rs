@@ -4,8 +4,11 @@ use super::code::Language;
 use crate::Error;
 use crate::allowed_urls::AllowedUrls;
 use crate::callers::Caller;
-use crate::scrape::plan::{Access, Profile, resolve_profile};
+use crate::scrape::plan::{Access, PageLocale, Profile, resolve_profile};
+use browser::Visit;
+use serde_json::Value;
 use std::time::Duration;
+use url::Url;
 use wire::Issues;
 use wire::interact::{BrowserRequest, ExecuteRequest, InteractRequest};
 
@@ -22,13 +25,18 @@ pub(super) struct SessionPlan {
     pub(super) activity_ttl: Duration,
     pub(super) stream: bool,
     pub(super) block_ads: bool,
+    /// Whether it can be played back afterwards.
+    pub(super) record: bool,
+    /// What its pages claim to be, as commands for each of them.
+    pub(super) emulation: Vec<(&'static str, Value)>,
     pub(super) profile: Option<Profile>,
     /// Which hosts its pages may reach.
     pub(super) allowed: AllowedUrls,
 }
 
 impl SessionPlan {
-    pub(super) fn resolve(asked: &BrowserRequest, caller: &Caller) -> Result<Self, Error> {
+    /// `record` is what holds where the caller says nothing.
+    pub(super) fn resolve(asked: &BrowserRequest, caller: &Caller, record: bool) -> Result<Self, Error> {
         let mut issues = Issues::default();
         let mut seconds = |field: &str, value: Option<i64>, default: i64, min: i64| {
             let value = value.unwrap_or(default);
@@ -41,30 +49,51 @@ impl SessionPlan {
         if caller.zero_data_retention && profile.as_ref().is_some_and(|profile| profile.save) {
             issues.add("profile", "is stored, and zero data retention stores nothing", "custom");
         }
-        crate::scrape::plan::resolve_locale(asked.location.as_ref(), &mut issues);
+        if caller.zero_data_retention && asked.record_session == Some(true) {
+            issues.add("recordSession", "is stored, and zero data retention stores nothing", "custom");
+        }
+        let locale = crate::scrape::plan::resolve_locale(asked.location.as_ref(), &mut issues);
         issues.finish()?;
         Ok(Self {
             ttl,
             activity_ttl,
             stream: asked.stream_web_view.unwrap_or(true),
             block_ads: asked.block_ads.unwrap_or(true),
+            record: record && asked.record_session.unwrap_or(true) && !caller.zero_data_retention,
+            emulation: emulation(asked.location.is_some().then_some(&locale), false)?,
             profile,
             allowed: AllowedUrls::default(),
         })
     }
 
     /// The session of a scrape that was asked for in this way.
-    pub(super) fn of_scrape(access: &Access) -> Self {
+    pub(super) fn of_scrape(access: &Access, caller: &Caller, record: bool) -> Result<Self, Error> {
+        let locale = (access.locale != PageLocale::default()).then_some(&access.locale);
+        let emulation = emulation(locale, access.mobile)?;
         let seconds = |value: i64| Duration::from_secs(value.unsigned_abs());
-        Self {
+        Ok(Self {
             ttl: seconds(DEFAULT_TTL),
             activity_ttl: seconds(DEFAULT_ACTIVITY_TTL),
             stream: true,
             block_ads: access.block_ads,
+            record: record && !caller.zero_data_retention,
+            emulation,
             profile: access.profile.clone(),
             allowed: access.allowed.clone(),
-        }
+        })
     }
+}
+
+/// What pages are told to claim, where it is not what the browser claims by itself.
+fn emulation(locale: Option<&PageLocale>, mobile: bool) -> Result<Vec<(&'static str, Value)>, Error> {
+    let nowhere = Url::parse("about:blank").map_err(Error::internal)?;
+    let visit = Visit {
+        mobile,
+        languages: locale.map(PageLocale::tags).unwrap_or_default(),
+        timezone: locale.and_then(PageLocale::timezone).map(str::to_owned),
+        ..Visit::new(nowhere)
+    };
+    browser::emulation_commands(&visit).map_err(Error::internal)
 }
 
 /// What to do in a session.

@@ -11,7 +11,7 @@ use code_runner::{
     BrowserCommands, CdpPort, CodeUser, LockIn, OpenCdp, RunnerError, Runners, RunnersOptions,
     RuntimeSettings, Runtimes,
 };
-use interact::Session;
+use interact::{CODE_FOLDER, Session};
 use model::chat::{Chat, ChatRequest, Message};
 use net::Deadline;
 use parking_lot::Mutex;
@@ -25,8 +25,6 @@ use tokio::net::UnixStream;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-/// The folder of a session's code, beside that of its downloads.
-const CODE_FOLDER: &str = "code";
 /// Tokens of one reply of the model: a command, or an answer.
 const MAX_REPLY_TOKENS: u32 = 1_000;
 

@@ -1,83 +1,55 @@
 //! The sessions of this process, and what callers do with sessions.
 
 use super::active::ActiveSession;
-use super::billing::{self, ENDED_RETENTION};
-use super::code::{CodeError, CodeRunner, CodeSession};
-use super::links::{LinkPurpose, Links};
-use super::plan::{SessionPlan, Task, TaskPlan};
-use super::reopen;
+use super::billing::{self, ENDED_RETENTION, end_reason};
+use super::code::CodeRunner;
+use super::links::Links;
+use super::plan::SessionPlan;
+use super::recordings::Recordings;
+use super::replays::Replays;
+use super::settings::InteractSettings;
 use crate::callers::Caller;
 use crate::credits;
-use crate::scrape::ScrapePlan;
 use crate::scrape::profile::OpenProfile;
 use crate::services::Services;
 use crate::{Error, from_store, time};
-use interact::live_view::{self, ViewInput, ViewOutput};
-use interact::{CdpPort, Session, SessionBrowsers, SessionRules};
+use interact::{Session, SessionBrowsers, SessionRules, emulation, recording};
 use net::{Deadline, Via};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use store::browser_sessions::{BrowserSession, NewBrowserSession, SessionFilter};
-use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore, mpsc};
+use store::browser_sessions::{BrowserSession, NewBrowserSession};
+use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
-use wire::interact::{
-    BrowserCreated, BrowserDeleted, BrowserList, BrowserListQuery, BrowserRequest, BrowserSessionItem,
-    ExecuteRequest, ExecuteResponse, InteractRequest, InteractResponse,
-};
-use wire::scrape::ScrapeRequest;
-use wire::{Issue, Kind};
+use wire::Kind;
+use wire::interact::{BrowserCreated, BrowserRequest};
 
 const PURPOSE: &str = "interact";
 /// A process that is silent for this long has lost its sessions.
 pub(super) const HOLD_FOR: Duration = Duration::from_secs(30);
 /// How long credits stay set aside after the end of a session.
 const RESERVATION_SLACK: Duration = Duration::from_mins(5);
-/// Sessions in a list.
-const MAX_LISTED: u32 = 100;
-/// How long a caller who ends a session waits for the end.
-const DELETE_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long the end of all sessions may take when the process stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 const RETRY_SECONDS: u64 = 5;
 
-/// Notes that a session was used.
-pub type OnActivity = Box<dyn Fn() + Send + Sync>;
-
-/// Limits of this process.
-#[derive(Debug, Clone, Copy)]
-pub struct InteractSettings {
-    /// Sessions at once; each is a browser.
-    pub max_sessions: usize,
-    /// Memory of one browser.
-    pub max_memory: u64,
-    /// Bytes the pages of one session may receive.
-    pub max_bytes: u64,
-    /// Whether a browser is started ahead of the next session.
-    pub keep_warm: bool,
-}
-
-impl Default for InteractSettings {
-    fn default() -> Self {
-        Self { max_sessions: 20, max_memory: 2 << 30, max_bytes: 4 << 30, keep_warm: true }
-    }
-}
-
 /// Begins, uses and ends sessions. One per process.
 pub struct Sessions {
-    services: Services,
+    pub(super) services: Services,
     browsers: Option<SessionBrowsers>,
-    runner: Option<Arc<dyn CodeRunner>>,
-    links: Links,
-    settings: InteractSettings,
+    pub(super) runner: Option<Arc<dyn CodeRunner>>,
+    pub(super) links: Links,
+    replays: Replays,
+    pub(super) settings: InteractSettings,
     /// This process, in rows.
     holder: Uuid,
-    active: Mutex<HashMap<Uuid, Arc<ActiveSession>>>,
+    pub(super) active: Mutex<HashMap<Uuid, Arc<ActiveSession>>>,
     slots: Arc<Semaphore>,
     /// Two first calls for one scrape must not open two sessions.
-    opening: [AsyncMutex<()>; 16],
+    pub(super) opening: [AsyncMutex<()>; 16],
     tasks: TaskTracker,
 }
 
@@ -88,15 +60,19 @@ impl std::fmt::Debug for Sessions {
 }
 
 impl Sessions {
-    /// `runner` runs the code of callers; without one they are told that it is not installed.
+    /// `runner` runs the code of callers; without one they are told that it is not installed. Without `recordings`
+    /// nothing is recorded.
     pub async fn open(
         services: &Services,
         settings: InteractSettings,
         runner: Option<Arc<dyn CodeRunner>>,
+        recordings: Option<Recordings>,
     ) -> Result<Arc<Self>, Error> {
         let browsers = services.browsers.clone();
+        let links = Links::open(services.store.as_ref()).await?;
         Ok(Arc::new(Self {
-            links: Links::open(services.store.as_ref()).await?,
+            replays: Replays::new(recordings, links.clone()),
+            links,
             services: services.clone(),
             browsers: browsers.map(|browsers| SessionBrowsers::new(browsers, settings.keep_warm)),
             runner,
@@ -109,6 +85,11 @@ impl Sessions {
         }))
     }
 
+    /// The recordings of sessions.
+    pub fn replays(&self) -> &Replays {
+        &self.replays
+    }
+
     /// Begins a session.
     pub async fn create(
         self: &Arc<Self>,
@@ -116,7 +97,7 @@ impl Sessions {
         asked: &BrowserRequest,
         base_url: &str,
     ) -> Result<BrowserCreated, Error> {
-        let plan = SessionPlan::resolve(asked, caller)?;
+        let plan = SessionPlan::resolve(asked, caller, self.settings.record)?;
         let active = self.begin(caller, &plan, None, |_| async { Ok(()) }).await?;
         let links = self.links.of_session(base_url, active.row.id);
         Ok(BrowserCreated {
@@ -130,7 +111,7 @@ impl Sessions {
     }
 
     /// Starts a browser, prepares it, and writes the session down.
-    async fn begin<F: Future<Output = Result<(), Error>> + Send>(
+    pub(super) async fn begin<F: Future<Output = Result<(), Error>> + Send>(
         self: &Arc<Self>,
         caller: &Arc<Caller>,
         plan: &SessionPlan,
@@ -194,7 +175,8 @@ impl Sessions {
             end_reason: None,
             credits: 0,
         };
-        let active = Arc::new(ActiveSession::new(session, row, plan.activity_ttl, profile, slot));
+        let recording = if plan.record { self.record(&session, &row).await } else { None };
+        let active = Arc::new(ActiveSession::new(session, row, plan.activity_ttl, profile, slot, recording));
         self.active.lock().insert(active.row.id, Arc::clone(&active));
         self.look_after(Arc::clone(&active), room);
         Ok(active)
@@ -214,16 +196,36 @@ impl Sessions {
             deadline: Deadline::after(plan.ttl + HOLD_FOR),
             max_bytes: self.settings.max_bytes,
             max_memory: self.settings.max_memory,
+            max_pages: self.settings.max_pages,
+            max_clients: self.settings.max_clients,
             allowed_hosts: plan.allowed.resource_rule(),
             block_ads: plan.block_ads,
         };
         let started = Session::start(browser, rules, profile.state()).await;
         let session = Arc::new(started.map_err(|error| failed(error.to_string()))?);
+        if !plan.emulation.is_empty()
+            && let Err(error) = emulation::emulate(&session, plan.emulation.clone()).await
+        {
+            session.end().await;
+            return Err(failed(error.to_string()));
+        }
         if let Err(error) = prepare(Arc::clone(&session)).await {
             session.end().await;
             return Err(error);
         }
         Ok(session)
+    }
+
+    /// Begins to record a session. One that cannot be recorded goes on without.
+    async fn record(&self, session: &Session, row: &BrowserSession) -> Option<JoinHandle<()>> {
+        let recordings = self.replays.recordings()?.clone();
+        match recording::record(session).await {
+            Ok(frames) => Some(tokio::spawn(recordings.write(row.id, row.team_id, frames))),
+            Err(error) => {
+                tracing::warn!(%error, session = %row.id, "a browser session is not recorded");
+                None
+            }
+        }
     }
 
     fn look_after(self: &Arc<Self>, active: Arc<ActiveSession>, room: OwnedSemaphorePermit) {
@@ -235,193 +237,8 @@ impl Sessions {
         });
     }
 
-    /// The team's sessions, newest first.
-    pub async fn list(
-        &self,
-        caller: &Caller,
-        query: &BrowserListQuery,
-        base_url: &str,
-    ) -> Result<BrowserList, Error> {
-        let filter = match query.status.as_deref() {
-            None => SessionFilter::All,
-            Some("active") => SessionFilter::Running,
-            Some("destroyed") => SessionFilter::Ended,
-            Some(_) => {
-                let issue = Issue::at("status", "must be active or destroyed", "invalid_value");
-                return Err(Error::invalid(&[issue]));
-            }
-        };
-        let rows = self.services.store.browser_sessions(caller.team, filter, MAX_LISTED).await;
-        let sessions = rows.map_err(from_store)?.iter().map(|row| self.item(row, base_url)).collect();
-        Ok(BrowserList { success: true, sessions })
-    }
-
-    fn item(&self, row: &BrowserSession, base_url: &str) -> BrowserSessionItem {
-        let links = self.links.of_session(base_url, row.id);
-        let here = self.active.lock().get(&row.id).map(|active| active.last_activity());
-        let lost = row.ended_at.is_none() && row.held_until <= time::now();
-        let ended_at = row.ended_at.or_else(|| lost.then_some(row.held_until));
-        BrowserSessionItem {
-            id: row.id,
-            status: if ended_at.is_none() { "active" } else { "destroyed" },
-            cdp_url: links.cdp,
-            live_view_url: links.view,
-            interactive_live_view_url: links.act,
-            stream_web_view: row.stream,
-            created_at: time::iso(row.created_at),
-            last_activity: time::iso(here.unwrap_or(row.last_activity)),
-            expires_at: time::iso(row.expires_at),
-            destroyed_at: ended_at.map(time::iso),
-            destroyed_reason: ended_at.map(|_| end_reason(row)),
-            credits_billed: row.ended_at.map(|_| row.credits),
-        }
-    }
-
-    /// Runs code in a session.
-    pub async fn execute(
-        &self,
-        caller: &Caller,
-        id: Uuid,
-        asked: &ExecuteRequest,
-        base_url: &str,
-    ) -> Result<ExecuteResponse, Error> {
-        let plan = TaskPlan::from_execute(asked)?;
-        let active = self.find(caller, id).await?;
-        let (_, outcome) = self.run(caller, &active, &plan, base_url).await?;
-        // Code that failed is a success of this call.
-        Ok(ExecuteResponse { success: true, ..outcome })
-    }
-
-    /// Runs code or a prompt in the session of a scrape, which begins with the first call.
-    pub async fn interact(
-        self: &Arc<Self>,
-        caller: &Arc<Caller>,
-        scrape: Uuid,
-        asked: &InteractRequest,
-        base_url: &str,
-    ) -> Result<InteractResponse, Error> {
-        let plan = TaskPlan::from_interact(asked)?;
-        self.require_runner(&plan.task)?;
-        let active = self.session_of_scrape(caller, scrape).await?;
-        let (output, outcome) = self.run(caller, &active, &plan, base_url).await?;
-        let links = self.links.of_session(base_url, active.row.id);
-        Ok(InteractResponse {
-            session_id: active.row.id,
-            cdp_url: links.cdp,
-            live_view_url: links.view,
-            interactive_live_view_url: links.act,
-            output,
-            outcome,
-        })
-    }
-
-    /// The session of a scrape, begun if there is none.
-    async fn session_of_scrape(
-        self: &Arc<Self>,
-        caller: &Arc<Caller>,
-        scrape: Uuid,
-    ) -> Result<Arc<ActiveSession>, Error> {
-        let lock = &self.opening[usize::from(scrape.as_bytes()[15]) % self.opening.len()];
-        let _turn = lock.lock().await;
-        let store = &self.services.store;
-        let running = store.browser_session_of_scrape(caller.team, scrape).await.map_err(from_store)?;
-        if let Some(row) = running {
-            return self.find(caller, row.id).await;
-        }
-        let record = store.scrape(caller.team, scrape).await.map_err(from_store)?.ok_or(Kind::JobNotFound)?;
-        if record.private || record.url.is_empty() {
-            return Err(Kind::NoReplayContext.into());
-        }
-        let kept = store.scrape_request(caller.team, scrape).await.map_err(from_store)?;
-        let asked = match kept {
-            Some(text) => serde_json::from_str(&text).map_err(Error::internal)?,
-            None => ScrapeRequest { url: Some(record.url), ..ScrapeRequest::default() },
-        };
-        let names_host = |host: &str| self.services.names_host(host);
-        let page = ScrapePlan::resolve(&asked, false, &names_host).map_err(|_| Kind::NoReplayContext)?;
-        let plan = SessionPlan::of_scrape(&page.access);
-        self.begin(caller, &plan, Some(scrape), |session| async move {
-            reopen::open_page(&session, &page.url, &page.access).await
-        })
-        .await
-    }
-
-    fn require_runner(&self, task: &Task) -> Result<&Arc<dyn CodeRunner>, Error> {
-        self.runner.as_ref().ok_or_else(|| {
-            let what = match task {
-                Task::Code { language, .. } => format!("code in {} cannot be run", language.name()),
-                Task::Prompt(_) => "prompts cannot be answered".to_owned(),
-            };
-            let advice = "connect to `cdpUrl` with Playwright, Puppeteer or agent-browser instead";
-            Error::because(Kind::CodeNotInstalled, &format!("{what} on this server; {advice}"))
-        })
-    }
-
-    async fn run(
-        &self,
-        caller: &Caller,
-        active: &ActiveSession,
-        plan: &TaskPlan,
-        base_url: &str,
-    ) -> Result<(Option<String>, ExecuteResponse), Error> {
-        let runner = self.require_runner(&plan.task)?;
-        let _busy = active.begin_task();
-        let session = CodeSession {
-            id: active.row.id,
-            session: Arc::clone(&active.session),
-            cdp_url: self.links.of_session(base_url, active.row.id).cdp,
-        };
-        match &plan.task {
-            Task::Code { language, code } => {
-                let output = runner.run(&session, *language, code, plan.timeout).await.map_err(from_code)?;
-                let result = output.result.unwrap_or_else(|| output.stdout.trim_end_matches('\n').to_owned());
-                let error = output.killed.then(|| "the time of the code was over".to_owned());
-                let outcome = ExecuteResponse {
-                    success: output.exit_code == 0,
-                    stdout: output.stdout,
-                    result,
-                    stderr: output.stderr,
-                    exit_code: output.exit_code,
-                    killed: output.killed,
-                    truncated: output.truncated.then_some(true),
-                    error,
-                };
-                Ok((None, outcome))
-            }
-            Task::Prompt(prompt) => {
-                self.reserve_for_prompt(caller, active).await?;
-                let output = runner.prompt(&session, prompt, plan.timeout).await.map_err(from_code)?;
-                let outcome = ExecuteResponse {
-                    success: output.done,
-                    result: output.snapshot,
-                    stderr: output.stderr,
-                    exit_code: i32::from(!output.done),
-                    error: (!output.done).then(|| output.output.clone()),
-                    ..ExecuteResponse::default()
-                };
-                Ok((Some(output.output), outcome))
-            }
-        }
-    }
-
-    /// The first prompt makes the whole session cost more.
-    async fn reserve_for_prompt(&self, caller: &Caller, active: &ActiveSession) -> Result<(), Error> {
-        if !active.note_prompt() {
-            return Ok(());
-        }
-        let Some(allowance) = caller.plan.credits else { return Ok(()) };
-        let ttl_ms = active.row.expires_at - active.row.created_at;
-        let more = billing::price(ttl_ms, true) - billing::price(ttl_ms, false);
-        let covered = self.services.store.extend(active.row.reservation, more, allowance).await;
-        if covered.map_err(from_store)? {
-            return Ok(());
-        }
-        active.forget_prompt();
-        Err(Error::InsufficientCredits)
-    }
-
     /// A session whose browser is here.
-    async fn find(&self, caller: &Caller, id: Uuid) -> Result<Arc<ActiveSession>, Error> {
+    pub(super) async fn find(&self, caller: &Caller, id: Uuid) -> Result<Arc<ActiveSession>, Error> {
         let here = self.active.lock().get(&id).cloned();
         if let Some(active) = here.filter(|active| active.row.team_id == caller.team) {
             return Ok(active);
@@ -430,99 +247,18 @@ impl Sessions {
         Err(self.why_not_here(&row))
     }
 
-    async fn row(&self, caller: &Caller, id: Uuid) -> Result<BrowserSession, Error> {
+    pub(super) async fn row(&self, caller: &Caller, id: Uuid) -> Result<BrowserSession, Error> {
         let row = self.services.store.browser_session(caller.team, id).await.map_err(from_store)?;
         row.ok_or_else(|| Kind::SessionNotFound.into())
     }
 
-    fn why_not_here(&self, row: &BrowserSession) -> Error {
+    pub(super) fn why_not_here(&self, row: &BrowserSession) -> Error {
         let over = row.ended_at.is_some() || row.held_until <= time::now() || row.holder == self.holder;
         if over {
             return Error::because(Kind::SessionDestroyed, &end_reason(row));
         }
         let reason = "the session runs in another process of this service; send its requests there";
         Error::Unavailable { reason, retry_after: RETRY_SECONDS }
-    }
-
-    /// Ends a session.
-    pub async fn delete(&self, caller: &Caller, id: Uuid) -> Result<BrowserDeleted, Error> {
-        let here = self.active.lock().get(&id).cloned();
-        if let Some(active) = here.filter(|active| active.row.team_id == caller.team) {
-            active.end("deleted");
-            let ended = tokio::time::timeout(DELETE_TIMEOUT, active.until_ended()).await.ok().flatten();
-            let so_far = (time::now() - active.row.created_at).max(0);
-            return Ok(BrowserDeleted {
-                success: true,
-                session_duration_ms: ended.map_or(so_far, |ended| ended.duration_ms),
-                credits_billed: ended.map(|ended| ended.credits),
-                cleanup_queued: ended.is_none().then_some(true),
-                status: "destroyed",
-            });
-        }
-        let row = self.row(caller, id).await?;
-        if row.ended_at.is_some() {
-            return Err(self.why_not_here(&row));
-        }
-        // Its process notices when it renews the row.
-        let ended = billing::end_row(self.services.store.as_ref(), &row, "deleted", time::now()).await;
-        let Some(ended) = ended.map_err(from_store)? else { return Err(self.why_not_here(&row)) };
-        Ok(BrowserDeleted {
-            success: true,
-            session_duration_ms: ended.duration_ms,
-            credits_billed: Some(ended.credits),
-            cleanup_queued: Some(true),
-            status: "destroyed",
-        })
-    }
-
-    /// Ends the session of a scrape.
-    pub async fn stop_interact(&self, caller: &Caller, scrape: Uuid) -> Result<BrowserDeleted, Error> {
-        let store = &self.services.store;
-        let running = store.browser_session_of_scrape(caller.team, scrape).await.map_err(from_store)?;
-        match running {
-            Some(row) => self.delete(caller, row.id).await,
-            None => Err(Kind::SessionNotFound.into()),
-        }
-    }
-
-    /// The session of a signed link; not found when anything about the link is off.
-    fn linked(&self, id: Uuid, purpose: LinkPurpose, token: &str) -> Result<Arc<ActiveSession>, Error> {
-        if !self.links.is_valid(id, purpose, token) {
-            return Err(Kind::SessionNotFound.into());
-        }
-        self.active.lock().get(&id).cloned().ok_or_else(|| Kind::SessionDestroyed.into())
-    }
-
-    /// Connects a client of the protocol. The second value notes each of its messages as activity.
-    pub async fn connect(&self, id: Uuid, token: &str) -> Result<(CdpPort, OnActivity), Error> {
-        let active = self.linked(id, LinkPurpose::Cdp, token)?;
-        let port = active.session.connect().await;
-        let port = port.map_err(|error| Error::because(Kind::BrowserFailed, &error.to_string()))?;
-        active.touch();
-        Ok((port, Box::new(move || active.touch())))
-    }
-
-    /// Whether a link to the protocol opens a session that runs.
-    pub fn check_link(&self, id: Uuid, token: &str) -> Result<(), Error> {
-        self.linked(id, LinkPurpose::Cdp, token).map(drop)
-    }
-
-    /// Opens the live view of a session: where the viewer's inputs go, and what it is shown.
-    pub async fn view(
-        &self,
-        id: Uuid,
-        token: &str,
-    ) -> Result<(mpsc::Sender<ViewInput>, mpsc::Receiver<ViewOutput>), Error> {
-        let (active, interactive) = match self.linked(id, LinkPurpose::Act, token) {
-            Ok(active) => (active, true),
-            Err(_) => (self.linked(id, LinkPurpose::View, token)?, false),
-        };
-        if !active.row.stream {
-            return Err(Kind::SessionNotFound.into());
-        }
-        let session = Arc::clone(&active.session);
-        let opened = live_view::open(session, interactive, move || active.touch()).await;
-        opened.map_err(|error| Error::because(Kind::BrowserFailed, &error.to_string()))
     }
 
     /// Ends all sessions of this process.
@@ -538,19 +274,5 @@ impl Sessions {
         if let Some(browsers) = &self.browsers {
             browsers.shut_down().await;
         }
-    }
-}
-
-/// Why a session ended, for people.
-fn end_reason(row: &BrowserSession) -> String {
-    row.end_reason.clone().unwrap_or_else(|| "the server that ran the browser stopped".to_owned())
-}
-
-fn from_code(error: CodeError) -> Error {
-    match error {
-        CodeError::NotInstalled(advice) => Error::because(Kind::CodeNotInstalled, &advice),
-        CodeError::NeedsModel(why) => Error::because(Kind::ModelNotConfigured, &why),
-        CodeError::Browser(why) => Error::because(Kind::BrowserFailed, &why),
-        CodeError::Internal(why) => Error::internal(why),
     }
 }

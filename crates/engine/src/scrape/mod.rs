@@ -136,6 +136,8 @@ struct ScrapeTask<'a> {
     endpoint: &'static str,
     /// What it is recorded for.
     target: String,
+    /// Whether it is charged for here; otherwise whoever asked for it charges for it.
+    is_charged: bool,
 }
 
 impl Scraper {
@@ -179,13 +181,21 @@ impl Scraper {
             && asked.profile.is_none()
             && asked.wait_for.is_none()
             && asked.block_ads.is_none()
+            && asked.mobile.is_none()
+            && asked.location.is_none()
+            && asked.headers.is_none()
             && asked.threat_protection.is_none();
         let private = caller.zero_data_retention || asked.zero_data_retention.unwrap_or(false);
         if is_plain || private {
             return;
         }
-        // Headers are sent to the origins they are for, which a session cannot promise.
-        let asked = ScrapeRequest { headers: None, formats: None, ..asked.clone() };
+        // Headers are sent to the origins they are for, which a session cannot promise: only their names are kept, so that
+        // it can say so.
+        let mut headers = asked.headers.clone();
+        for value in headers.iter_mut().flat_map(|headers| headers.values_mut()) {
+            value.clear();
+        }
+        let asked = ScrapeRequest { headers, formats: None, ..asked.clone() };
         let Ok(request) = serde_json::to_string(&asked) else { return };
         let kept = self.store.keep_scrape_request(caller.team, id, &request, RECORD_RETENTION).await;
         if let Err(error) = kept {
@@ -200,13 +210,23 @@ impl Scraper {
         plan: ScrapePlan,
         base_url: &str,
     ) -> Result<ScrapedDocument, Error> {
-        let outcome = |document, json: Vec<u8>, credits| {
-            let json_bytes = json.len();
-            ScrapedDocument { document, json_bytes, credits }
-        };
         let plan = Arc::new(plan);
         let task = page_task(caller, &plan, Uuid::now_v7(), base_url);
-        self.scrape_once(task, None, PageSource::Web, outcome).await
+        self.scrape_once(task, None, PageSource::Web, scraped_document).await
+    }
+
+    /// The same for a capability that charges for the page itself. It is recorded as one of `endpoint`.
+    pub async fn scrape_uncharged(
+        &self,
+        caller: &Arc<Caller>,
+        plan: ScrapePlan,
+        endpoint: &'static str,
+        base_url: &str,
+    ) -> Result<ScrapedDocument, Error> {
+        let plan = Arc::new(plan);
+        let page = page_task(caller, &plan, Uuid::now_v7(), base_url);
+        let task = ScrapeTask { endpoint, is_charged: false, ..page };
+        self.scrape_once(task, None, PageSource::Web, scraped_document).await
     }
 
     /// Does a task, unless the idempotency key was used before. `outcome` is called with the document, its
@@ -232,12 +252,16 @@ impl Scraper {
         unfinished: &mut Unfinished,
         outcome: impl FnOnce(Document, Vec<u8>, i64) -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let ScrapeTask { caller, plan, id, base_url, endpoint, ref target } = *task;
+        let ScrapeTask { caller, plan, id, base_url, endpoint, ref target, is_charged } = *task;
         let deadline = Deadline::after(plan.timeout);
         let store = self.store.as_ref();
-        let reserved =
-            credits::reserve_for_request(store, caller, plan.credits(), endpoint, plan.timeout).await?;
-        unfinished.hold(reserved);
+        let mut extra = ExtraCredits::Counted;
+        if is_charged {
+            let reserved =
+                credits::reserve_for_request(store, caller, plan.credits(), endpoint, plan.timeout).await?;
+            unfinished.hold(reserved);
+            extra = ExtraCredits::Request(reserved);
+        }
         let mut record = NewScrape {
             id,
             team_id: caller.team,
@@ -258,7 +282,6 @@ impl Scraper {
         };
         let mut to_store = ToStore::default();
         let job = self.ladder.cpu_pool.job(caller.team, endpoint, deadline);
-        let extra = ExtraCredits::Request(reserved);
         let made = async {
             let _leaving = job.stop_when_dropped();
             let writing = self.write_document(
@@ -287,7 +310,7 @@ impl Scraper {
             Ok((packed, scraped)) => {
                 record.result = packed;
                 record.ok = true;
-                record.credits = plan.credits() + to_store.extra_credits;
+                record.credits = if is_charged { plan.credits() + to_store.extra_credits } else { 0 };
                 Ok(scraped)
             }
             Err(error) => {
@@ -446,5 +469,11 @@ fn page_task<'a>(
     id: Uuid,
     base_url: &'a str,
 ) -> ScrapeTask<'a> {
-    ScrapeTask { caller, plan, id, base_url, endpoint: ENDPOINT, target: plan.written_url.clone() }
+    let target = plan.written_url.clone();
+    ScrapeTask { caller, plan, id, base_url, endpoint: ENDPOINT, target, is_charged: true }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "called like every other outcome of `scrape_once`")]
+fn scraped_document(document: Document, json: Vec<u8>, credits: i64) -> ScrapedDocument {
+    ScrapedDocument { document, json_bytes: json.len(), credits }
 }

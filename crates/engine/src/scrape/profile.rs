@@ -55,6 +55,14 @@ impl OpenProfile {
         self.store.renew_profile(lease, lease_for).await.map_err(from_store)
     }
 
+    /// Lets the next writer in now instead of some time after it was dropped.
+    pub async fn release(&self) {
+        let Some(lease) = &self.lease else { return };
+        if let Err(error) = self.store.release_profile(lease).await {
+            tracing::warn!(%error, "could not let go of a profile; its lease runs out");
+        }
+    }
+
     /// Saves the state at the end of a visit.
     pub async fn save(&self, state: &StorageState) -> Result<(), Error> {
         let Some(lease) = &self.lease else { return Ok(()) };

@@ -65,7 +65,8 @@ impl Scraper {
         base_url: &str,
     ) -> Result<Scraped, Error> {
         let (plan, id, target) = (Arc::new(plan), Uuid::now_v7(), file.name.clone());
-        let task = ScrapeTask { caller, plan: &plan, id, base_url, endpoint: ENDPOINT, target };
+        let is_charged = true;
+        let task = ScrapeTask { caller, plan: &plan, id, base_url, endpoint: ENDPOINT, target, is_charged };
         let document = self
             .scrape_once(task, idempotency_key.as_deref(), PageSource::Upload(file), |_, json, _| json)
             .await?;

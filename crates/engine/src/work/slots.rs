@@ -26,6 +26,11 @@ impl WorkSlots {
         self.share(self.total / 2)
     }
 
+    /// For checks of monitors, which have slots of their own.
+    pub fn for_checks(&self) -> SlotShare {
+        self.share(self.total)
+    }
+
     /// For webhooks that are being sent: at most half, because receivers may hang.
     pub fn for_webhooks(&self) -> SlotShare {
         self.share(self.total / 2)

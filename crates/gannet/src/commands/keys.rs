@@ -80,7 +80,7 @@ impl Keys {
 }
 
 impl TeamChoice {
-    async fn find(&self, store: &dyn KeyStore) -> Result<Team> {
+    pub async fn find(&self, store: &dyn KeyStore) -> Result<Team> {
         let teams = store.teams().await?;
         ensure!(
             !teams.is_empty(),

@@ -1,8 +1,10 @@
 //! The commands, one file each.
 
 pub mod agent;
+mod api;
 pub mod banner;
 pub mod batch;
+pub mod browser;
 pub mod crawl;
 pub mod doctor;
 pub mod index;
@@ -11,6 +13,7 @@ mod local_crawl;
 pub mod map;
 pub mod migrate;
 pub mod models;
+pub mod monitor;
 pub mod openapi;
 pub mod parse;
 pub mod research;

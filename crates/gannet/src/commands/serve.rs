@@ -9,10 +9,11 @@ use anyhow::{Context, Result};
 use engine::cpu_pool::CpuPool;
 use engine::crawl::{CrawlWorker, Crawler};
 use engine::files::Files;
-use engine::interact::{InteractSettings, SessionCode, SessionCodeSettings, Sessions};
+use engine::interact::{Recordings, SessionCode, SessionCodeSettings, Sessions};
 use engine::janitor::{self, JanitorOptions};
 use engine::map::Mapper;
 use engine::models::Models;
+use engine::monitor::{MonitorTools, MonitorWorker, Monitors};
 use engine::page_memory::PageMemory;
 use engine::parse::{FileParser, IncomingFiles};
 use engine::records::RecordWriter;
@@ -39,6 +40,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+/// Checks of monitors that may be worked on at once, for each of the `workers`.
+const CHECKS_PER_WORKER: usize = 4;
 /// Time limit for the last writes after everything else has ended.
 const LAST_WRITES_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time limit for the probe of one language model.
@@ -109,12 +112,23 @@ impl Serve {
             tasks.spawn(feeder.run(stop.clone()));
         }
         let searcher = open_searcher(&settings, &services, &scraper, &local).with_research(research.clone());
+        let crawler = Crawler::new(store.clone(), settings.egress_allow.clone());
+        let crawler = Arc::new(crawler.with_models(services.models.clone()));
         let agents = agent::agents(&settings, &store);
         if let Some(worker) = agent::worker(&settings, &slots, &agents, (&services, &scraper), &searcher) {
             tasks.spawn(worker.with_storage(storage.clone()).run(stop.clone()));
         }
-        let code = SessionCode::new(session_code_settings(&settings)?, services.models.clone());
-        let sessions = Sessions::open(&services, InteractSettings::default(), Some(Arc::new(code))).await?;
+        let sessions = open_sessions(&settings, &services).await?;
+        if settings.workers > 0 {
+            let tools = MonitorTools {
+                services: services.clone(),
+                scraper: scraper.clone(),
+                searcher: Arc::new(searcher.clone()),
+                crawler: crawler.clone(),
+                base_url: settings.public_url.clone().unwrap_or_else(|| format!("http://{address}")),
+            };
+            tasks.spawn(monitor_worker(&settings, tools, &storage).run(stop.clone()));
+        }
         let app = App::new(AppParts {
             sessions: sessions.clone(),
             storage,
@@ -125,10 +139,8 @@ impl Serve {
             mapper: Mapper::new(&services),
             searcher,
             collections: Collections::new(&services, local),
-            crawler: Arc::new(
-                Crawler::new(store.clone(), settings.egress_allow.clone())
-                    .with_models(services.models.clone()),
-            ),
+            crawler,
+            monitors: Monitors::new(store.clone(), settings.egress_allow.clone(), services.models.clone()),
             agents,
             scraper,
             services,
@@ -147,21 +159,42 @@ impl Serve {
         if let Some(browsers) = browsers {
             browsers.shut_down().await;
         }
-        let end = async {
-            tasks.wait().await;
-            gate.wait_for_releases().await;
-            if let Err(error) = callers.flush_used().await {
-                tracing::warn!(%error, "could not store when keys were last used");
-            }
-            store.shut_down().await;
-        };
-        // A database that does not respond must not block the exit; leases expire by themselves.
-        if tokio::time::timeout(settings.shutdown_grace + LAST_WRITES_TIMEOUT, end).await.is_err() {
-            tracing::warn!("stopped before the last writes were finished");
-        }
-        tracing::info!("stopped");
+        finish_writing(&settings, &tasks, &gate, &callers, store.as_ref()).await;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Waits for the last writes, at most as long as the settings allow.
+async fn finish_writing(
+    settings: &Settings,
+    tasks: &TaskTracker,
+    gate: &Limiter,
+    callers: &Callers,
+    store: &dyn Store,
+) {
+    let end = async {
+        tasks.wait().await;
+        gate.wait_for_releases().await;
+        if let Err(error) = callers.flush_used().await {
+            tracing::warn!(%error, "could not store when keys were last used");
+        }
+        store.shut_down().await;
+    };
+    // A database that does not respond must not block the exit; leases expire by themselves.
+    if tokio::time::timeout(settings.shutdown_grace + LAST_WRITES_TIMEOUT, end).await.is_err() {
+        tracing::warn!("stopped before the last writes were finished");
+    }
+    tracing::info!("stopped");
+}
+
+/// Browser sessions, with the runtimes of their code and their recordings.
+async fn open_sessions(settings: &Settings, services: &Services) -> Result<Arc<Sessions>> {
+    let code = SessionCode::new(session_code_settings(settings)?, services.models.clone());
+    let store = &services.store;
+    let objects = data_dir::open_objects(settings, store.clone())?;
+    let recordings = Recordings::open(store.as_ref(), objects, settings.interact.recording).await?;
+    let limits = settings.interact.sessions;
+    Ok(Sessions::open(services, limits, Some(Arc::new(code)), Some(recordings)).await?)
 }
 
 /// Imports the starter corpus of the research index while the server already accepts requests.
@@ -335,6 +368,7 @@ fn start_janitor(
         take_back_leases: settings.workers == 0,
         purge_every: Duration::from_mins(1),
         object_ceiling: settings.objects_limit,
+        recording_ceiling: settings.interact.recordings_limit,
         cache_ceiling: settings.cache_limit,
         snapshot_ceiling: settings.snapshots_limit,
         search_ceiling: settings.search_limit,
@@ -345,6 +379,14 @@ fn start_janitor(
     };
     tasks.spawn(janitor::run(store.clone(), objects, callers.clone(), options, stop.clone()));
     Ok(())
+}
+
+/// Checks have slots of their own: they mostly wait, for the next read of a page or for the pages of a crawl,
+/// which need slots themselves.
+fn monitor_worker(settings: &Settings, tools: MonitorTools, storage: &Arc<Storage>) -> MonitorWorker {
+    let slots = WorkSlots::new(settings.workers.saturating_mul(CHECKS_PER_WORKER)).for_checks();
+    let times = LeaseTimes::new(settings.lease, settings.shutdown_grace);
+    MonitorWorker::new(tools, &settings.plans, storage.clone(), slots, times)
 }
 
 /// The workers for pages of crawls and batches and for webhooks, where there are any.

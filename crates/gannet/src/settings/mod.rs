@@ -2,6 +2,7 @@
 //! value knows its source, and the error for a wrong or unknown value names both.
 
 mod code;
+mod interact;
 mod models;
 mod search;
 mod table;
@@ -13,6 +14,7 @@ pub use table::{SETTINGS, Setting};
 use anyhow::{Context, Result, bail};
 pub use code::CodeSettings;
 use engine::{Plan, Plans};
+pub use interact::SessionSettings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::SocketAddr;
@@ -98,6 +100,7 @@ pub struct Settings {
     pub browser_user: browser::BrowserUser,
     pub browser_site_isolation: bool,
     pub code: CodeSettings,
+    pub interact: SessionSettings,
     pub models: engine::models::ModelSettings,
     pub search: ::search::SearchSettings,
     pub body_limit: usize,

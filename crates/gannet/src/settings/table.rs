@@ -57,6 +57,16 @@ settings! {
     "interact_node_modules" "GANNET_INTERACT_NODE_MODULES" "": "folder that contains playwright-core; empty = node_modules in the data directory, NODE_PATH, the global folder of npm";
     "interact_node" "GANNET_INTERACT_NODE" "": "path of Node.js; empty = search in PATH";
     "interact_python" "GANNET_INTERACT_PYTHON" "": "path of a Python that has the package playwright; empty = python/bin/python3 in the data directory, then PATH";
+    "interact_sessions" "GANNET_INTERACT_SESSIONS" "20": "maximum browser sessions of this process; each is a browser";
+    "interact_memory" "GANNET_INTERACT_MEMORY" "2GB": "maximum memory of the browser of one session; the session ends there";
+    "interact_traffic" "GANNET_INTERACT_TRAFFIC" "4GB": "maximum bytes that the pages of one session receive";
+    "interact_pages" "GANNET_INTERACT_PAGES" "50": "maximum open pages of one session; further pages are closed";
+    "interact_clients" "GANNET_INTERACT_CLIENTS" "32": "maximum clients that are connected to one session";
+    "interact_warm" "GANNET_INTERACT_WARM" "on": "off = no browser is started ahead of the next session";
+    "interact_recording" "GANNET_INTERACT_RECORDING" "on": "off = browser sessions are never recorded";
+    "interact_recording_size" "GANNET_INTERACT_RECORDING_SIZE" "64MB": "maximum size of the recording of one session; it stops there";
+    "interact_recording_days" "GANNET_INTERACT_RECORDING_DAYS" "30": "days after which a recording is deleted";
+    "recordings_limit" "GANNET_RECORDINGS_LIMIT" "2GB": "maximum size of all recordings, a part of objects_limit; the oldest are deleted first";
     "model_url" "GANNET_MODEL_URL" "": "URL of an OpenAI-compatible server, such as http://localhost:11434/v1; empty = no language model";
     "model_name" "GANNET_MODEL_NAME" "": "name of the model";
     "model_key" "GANNET_MODEL_KEY" "" secret: "API key of the model server";

@@ -78,6 +78,7 @@ pub fn parse_settings(
         browser_user: values.parse("browser_user", |text| Ok(BrowserUser::parse(text)?))?,
         browser_site_isolation: values.parse("browser_site_isolation", switch)?,
         code: super::code::parse_settings(&values, &data_dir)?,
+        interact: super::interact::parse_settings(&values)?,
         models: super::models::parse_settings(&values)?,
         search: super::search::parse_settings(&values)?,
         body_limit: usize::try_from(values.parse("body_limit", bytes)?).unwrap_or(usize::MAX),
@@ -147,9 +148,12 @@ pub fn list<T>(text: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> 
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(parse).collect()
 }
 
+/// What may go through a proxy: all but mail, which is not sent over HTTP.
 fn purpose(name: &str) -> Result<net::Purpose> {
-    let known = net::Purpose::ALL.map(net::Purpose::name).join(", ");
-    net::Purpose::from_name(name).with_context(|| format!("unknown purpose `{name}`; use one of {known}"))
+    let mut proxied = net::Purpose::ALL.into_iter().filter(|purpose| *purpose != net::Purpose::Mail);
+    let known = proxied.clone().map(net::Purpose::name).collect::<Vec<_>>().join(", ");
+    let named = proxied.find(|purpose| purpose.name() == name);
+    named.with_context(|| format!("unknown purpose `{name}`; use one of {known}"))
 }
 
 /// Parses an IP address, with port 53 unless another is given. A host name would itself need a name server.
@@ -202,7 +206,7 @@ fn role(text: &str) -> Result<ProcessRole> {
     }
 }
 
-fn switch(text: &str) -> Result<bool> {
+pub fn switch(text: &str) -> Result<bool> {
     match text {
         "on" | "true" | "1" => Ok(true),
         "off" | "false" | "0" => Ok(false),
@@ -252,7 +256,7 @@ pub fn between<T: std::str::FromStr + PartialOrd + std::fmt::Display>(
 }
 
 /// `10MB`, `512KB`, `2GB` or plain bytes.
-fn bytes(text: &str) -> Result<u64> {
+pub fn bytes(text: &str) -> Result<u64> {
     let digits = text.trim_end_matches(|char: char| char.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
         "" | "B" => 1,

@@ -7,9 +7,12 @@
 mod message;
 mod policy;
 mod port;
+mod state;
+mod uploads;
 
 pub(crate) use policy::is_allowed;
 pub use port::{CdpPort, PortReceiver, PortSender};
+pub use uploads::CODE_FOLDER;
 
 use browser::{CallError, MessageReceiver, RawMessage, SessionBrowser};
 use message::{
@@ -19,53 +22,28 @@ use parking_lot::Mutex;
 use policy::{Decision, Policy};
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::HashMap;
+use state::{BridgeState, Client, PendingCommand};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use uploads::Uploads;
 
 /// Bytes that may wait for one client.
 const MAX_WAITING_BYTES: usize = 64 << 20;
 /// Commands of one client that may wait for their answers.
 const MAX_PENDING: usize = 10_000;
-/// Clients of one session.
-const MAX_CLIENTS: usize = 32;
 
 /// The clients of one browser.
 pub struct Bridge {
     browser: Arc<SessionBrowser>,
     policy: Policy,
+    max_clients: usize,
     state: Mutex<BridgeState>,
     next_client: AtomicU64,
     /// A client asked for the end of the session.
     close_requested: CancellationToken,
-}
-
-#[derive(Default)]
-struct BridgeState {
-    closed: bool,
-    clients: HashMap<u64, Client>,
-    /// Which client a protocol session belongs to.
-    owners: HashMap<String, u64>,
-    /// Commands on their way, by the number the browser knows.
-    pending: HashMap<u64, PendingCommand>,
-}
-
-struct Client {
-    /// Its own browser session.
-    root: String,
-    outbox: mpsc::UnboundedSender<String>,
-    queued: Arc<AtomicUsize>,
-    pending: usize,
-}
-
-struct PendingCommand {
-    client: u64,
-    id: i64,
-    /// Whether the answer announces a session.
-    attaches: bool,
 }
 
 #[derive(Deserialize)]
@@ -77,8 +55,8 @@ struct Announced {
 /// Why a client was not connected.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    #[error("the session has {MAX_CLIENTS} clients already")]
-    TooManyClients,
+    #[error("the session has {0} clients already")]
+    TooManyClients(usize),
     #[error("the browser has ended")]
     Over,
     #[error("the browser refused: {0}")]
@@ -87,10 +65,11 @@ pub enum ConnectError {
 
 impl Bridge {
     /// Receives all messages of the browser from now on.
-    pub(crate) fn start(browser: &Arc<SessionBrowser>, files: PathBuf) -> Arc<Self> {
+    pub(crate) fn start(browser: &Arc<SessionBrowser>, files: PathBuf, max_clients: usize) -> Arc<Self> {
         let bridge = Arc::new(Self {
             browser: Arc::clone(browser),
-            policy: Policy { files },
+            policy: Policy { uploads: Uploads::new(files) },
+            max_clients,
             state: Mutex::default(),
             next_client: AtomicU64::new(1),
             close_requested: CancellationToken::new(),
@@ -101,8 +80,8 @@ impl Bridge {
 
     /// Connects a client.
     pub async fn connect(self: &Arc<Self>) -> Result<CdpPort, ConnectError> {
-        if self.state.lock().clients.len() >= MAX_CLIENTS {
-            return Err(ConnectError::TooManyClients);
+        if self.state.lock().clients.len() >= self.max_clients {
+            return Err(ConnectError::TooManyClients(self.max_clients));
         }
         let attached = self.browser.call::<Announced>(None, "Target.attachToBrowserTarget", &json!({})).await;
         let Announced { session: root } = attached.map_err(|error| match error {
@@ -115,6 +94,11 @@ impl Bridge {
         let mut state = self.state.lock();
         if state.closed {
             return Err(ConnectError::Over);
+        }
+        // Looked at again, because many may have asked at the same time.
+        if state.clients.len() >= self.max_clients {
+            self.browser.post(None, "Target.detachFromTarget", &json!({ "sessionId": root }));
+            return Err(ConnectError::TooManyClients(self.max_clients));
         }
         state.owners.insert(root.clone(), number);
         state.clients.insert(number, Client { root, outbox, queued: Arc::clone(&queued), pending: 0 });
@@ -208,22 +192,13 @@ impl Bridge {
         if self.browser.write_command(text) {
             return None;
         }
-        self.take_pending(id);
+        self.state.lock().take_pending(id);
         Some(error_reply(parsed.id, named, SERVER_ERROR, "the browser is busy"))
     }
 
-    fn take_pending(&self, id: u64) -> Option<PendingCommand> {
-        let mut state = self.state.lock();
-        let pending = state.pending.remove(&id)?;
-        if let Some(client) = state.clients.get_mut(&pending.client) {
-            client.pending = client.pending.saturating_sub(1);
-        }
-        Some(pending)
-    }
-
     fn answered(&self, id: u64, message: &RawMessage<'_>) {
-        let Some(pending) = self.take_pending(id) else { return };
         let mut state = self.state.lock();
+        let Some(pending) = state.take_pending(id) else { return };
         let Some(client) = state.clients.get(&pending.client) else { return };
         let session = message.session.filter(|session| *session != client.root);
         let text = answer(pending.id, session, message);
@@ -275,11 +250,9 @@ impl Bridge {
     }
 
     fn remove(&self, state: &mut BridgeState, number: u64) {
-        let Some(client) = state.clients.remove(&number) else { return };
-        state.owners.retain(|_, owner| *owner != number);
-        state.pending.retain(|_, pending| pending.client != number);
+        let Some(root) = state.remove_client(number) else { return };
         // Its sessions on pages go with it, and with them what they overrode and paused.
-        self.browser.post(None, "Target.detachFromTarget", &json!({ "sessionId": client.root }));
+        self.browser.post(None, "Target.detachFromTarget", &json!({ "sessionId": root }));
     }
 }
 

@@ -4,10 +4,15 @@
 //! Domains that act on pages are open unless named here: new versions of Chromium add methods that people want. Domains
 //! that act on the whole browser are closed unless named here, because their new methods reach outside of it.
 
+mod methods;
+#[cfg(test)]
+mod tests;
+
+use super::uploads::Uploads;
+use methods::{BROWSER_METHODS, CLOSED_CONTEXT_PARAMETERS, CLOSED_DOMAINS, STORAGE_METHODS, TARGET_METHODS};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
 use url::Url;
 
 /// What happens to a command.
@@ -22,87 +27,15 @@ pub(super) enum Decision {
     EndSession,
 }
 
-/// Domains of which nothing is allowed: they reach other files, programs, ports or profiles of the machine.
-const CLOSED_DOMAINS: [&str; 5] = ["Extensions", "SystemInfo", "PWA", "Tethering", "Cast"];
-
-/// Of these domains only the methods below are allowed.
-const BROWSER_METHODS: [&str; 11] = [
-    "cancelDownload",
-    "getVersion",
-    "getWindowBounds",
-    "getWindowForTarget",
-    "grantPermissions",
-    "resetPermissions",
-    "setContentsSize",
-    "setDockTile",
-    "setDownloadBehavior",
-    "setPermission",
-    "setWindowBounds",
-];
-const TARGET_METHODS: [&str; 14] = [
-    "activateTarget",
-    "attachToBrowserTarget",
-    "attachToTarget",
-    "autoAttachRelated",
-    "closeTarget",
-    "createBrowserContext",
-    "createTarget",
-    "detachFromTarget",
-    "disposeBrowserContext",
-    "getBrowserContexts",
-    "getTargetInfo",
-    "getTargets",
-    "setAutoAttach",
-    "setDiscoverTargets",
-];
-const STORAGE_METHODS: [&str; 20] = [
-    "clearCookies",
-    "clearDataForOrigin",
-    "clearDataForStorageKey",
-    "clearTrustTokens",
-    "getCookies",
-    "getStorageKey",
-    "getStorageKeyForFrame",
-    "getTrustTokens",
-    "getUsageAndQuota",
-    "overrideQuotaForOrigin",
-    "setCookies",
-    "setStorageBucketTracking",
-    "trackCacheStorageForOrigin",
-    "trackCacheStorageForStorageKey",
-    "trackIndexedDBForOrigin",
-    "trackIndexedDBForStorageKey",
-    "untrackCacheStorageForOrigin",
-    "untrackCacheStorageForStorageKey",
-    "untrackIndexedDBForOrigin",
-    "untrackIndexedDBForStorageKey",
-];
-
-/// Parameters of `Target.createBrowserContext` that would lead around the proxy, or around the same-origin policy.
-const CLOSED_CONTEXT_PARAMETERS: [&str; 3] =
-    ["proxyServer", "proxyBypassList", "originsWithUniversalNetworkAccess"];
-
 /// The rules of one session.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Policy {
-    /// Downloads go here, uploads come from here.
-    pub(super) files: PathBuf,
+    pub(super) uploads: Uploads,
 }
 
 #[derive(Deserialize)]
 struct WithUrl {
     url: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct WithFiles {
-    #[serde(default)]
-    files: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct DragEvent {
-    data: Option<WithFiles>,
 }
 
 impl Policy {
@@ -127,14 +60,9 @@ impl Policy {
             "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => self.redirect_downloads(params),
             "Target.createBrowserContext" => decide_context(params),
             "Tracing.start" => decide_tracing(params),
-            "DOM.setFileInputFiles" | "Page.handleFileChooser" => match parse::<WithFiles>(params) {
-                Ok(WithFiles { files }) => self.decide_files(&files),
-                Err(refusal) => refusal,
-            },
-            "Input.dispatchDragEvent" => match parse::<DragEvent>(params) {
-                Ok(DragEvent { data }) => self.decide_files(&data.map(|data| data.files).unwrap_or_default()),
-                Err(refusal) => refusal,
-            },
+            "DOM.setFileInputFiles" | "Page.handleFileChooser" | "Input.dispatchDragEvent" => {
+                self.replace_files(params)
+            }
             _ => Decision::Forward,
         }
     }
@@ -150,25 +78,45 @@ impl Policy {
             if params.get("behavior").and_then(Value::as_str) == Some("default") {
                 params.insert("behavior".to_owned(), "allow".into());
             }
-            params.insert("downloadPath".to_owned(), self.files.to_string_lossy().into());
+            params.insert("downloadPath".to_owned(), self.uploads.files.to_string_lossy().into());
         }
         Decision::ForwardWith(Value::Object(params).to_string())
     }
 
-    /// Files are uploaded from the session's own folder only, links followed.
-    fn decide_files(&self, files: &[String]) -> Decision {
-        let Ok(folder) = self.files.canonicalize() else {
-            return Decision::Refuse("this session has no files".to_owned());
+    /// Files are those of the session; the browser is told where it can read them.
+    fn replace_files(&self, params: Option<&RawValue>) -> Decision {
+        let mut params: Map<String, Value> = match parse(params) {
+            Ok(params) => params,
+            Err(refusal) => return refusal,
         };
-        let is_inside = |file: &String| {
-            let path = Path::new(file);
-            path.is_absolute() && path.canonicalize().is_ok_and(|path| path.starts_with(&folder))
-        };
-        match files.iter().find(|file| !is_inside(file)) {
-            None => Decision::Forward,
-            Some(file) => Decision::Refuse(format!("{file:?} is not a file of this session")),
+        for list in [FileList::Files, FileList::DraggedFiles] {
+            let files = match list {
+                FileList::Files => params.get_mut("files"),
+                FileList::DraggedFiles => params.get_mut("data").and_then(|data| data.get_mut("files")),
+            };
+            let Some(files) = files.filter(|files| !files.is_null()) else { continue };
+            let Value::Array(files) = files else {
+                return Decision::Refuse("Invalid parameters: files must be a list".to_owned());
+            };
+            for file in files {
+                let Some(named) = file.as_str() else {
+                    return Decision::Refuse("Invalid parameters: files must be paths".to_owned());
+                };
+                match self.uploads.resolve(named) {
+                    Ok(path) => *file = path.to_string_lossy().into(),
+                    Err(reason) => return Decision::Refuse(reason),
+                }
+            }
         }
+        Decision::ForwardWith(Value::Object(params).to_string())
     }
+}
+
+/// Where commands name files.
+#[derive(Clone, Copy)]
+enum FileList {
+    Files,
+    DraggedFiles,
 }
 
 /// Parameters as a structure; what cannot be read is refused, since the browser might read it differently.
@@ -227,145 +175,5 @@ fn decide_tracing(params: Option<&RawValue>) -> Decision {
         Decision::Forward
     } else {
         Decision::Refuse("Tracing.start is allowed with transferMode ReturnAsStream only".to_owned())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn decide(method: &str, params: &str) -> Decision {
-        decide_in(Path::new("/nowhere"), method, params)
-    }
-
-    fn decide_in(files: &Path, method: &str, params: &str) -> Decision {
-        let params = RawValue::from_string(params.to_owned()).unwrap();
-        Policy { files: files.to_owned() }.decide(method, Some(&params))
-    }
-
-    fn is_refused(decision: &Decision) -> bool {
-        matches!(decision, Decision::Refuse(_))
-    }
-
-    #[test]
-    fn pages_are_driven_freely() {
-        for method in [
-            "Page.enable",
-            "Runtime.evaluate",
-            "Input.dispatchKeyEvent",
-            "Network.setCookie",
-            "WebMCP.enable",
-        ] {
-            assert_eq!(decide(method, "{}"), Decision::Forward, "{method}");
-        }
-        for url in
-            ["http://a.example/", "https://a.example", "about:blank", "data:text/html,x", "blob:null/1", ""]
-        {
-            assert_eq!(
-                decide("Page.navigate", &format!("{{\"url\":\"{url}\"}}")),
-                Decision::Forward,
-                "{url}"
-            );
-        }
-        assert_eq!(decide("Browser.close", "{}"), Decision::EndSession);
-    }
-
-    #[test]
-    fn other_schemes_are_refused_in_any_spelling() {
-        for url in [
-            "file:///etc/passwd",
-            "FILE:/etc/passwd",
-            " \\tfile:///etc/passwd",
-            "fi\\nle:///etc/passwd",
-            "view-source:file:///etc/passwd",
-            "view-source:http://a.example",
-            "chrome://version",
-            "about:version",
-            "devtools://devtools/bundled/inspector.html",
-            "filesystem:http://a.example/x",
-            "javascript:alert(1)",
-            "chrome-extension://x/",
-        ] {
-            let params = format!("{{\"url\":\"{url}\"}}");
-            for method in [
-                "Page.navigate",
-                "Target.createTarget",
-                "Fetch.continueRequest",
-                "Network.loadNetworkResource",
-            ] {
-                assert!(is_refused(&decide(method, &params)), "{method} {url}");
-            }
-        }
-        // Two keys of one name could be read in two ways.
-        assert!(is_refused(&decide(
-            "Page.navigate",
-            r#"{"url":"http://a.example","url":"file:///etc/passwd"}"#
-        )));
-    }
-
-    #[test]
-    fn what_acts_on_the_machine_is_refused() {
-        for method in [
-            "Browser.crash",
-            "Browser.crashGpuProcess",
-            "Browser.getBrowserCommandLine",
-            "Browser.executeBrowserCommand",
-            "Extensions.loadUnpacked",
-            "PWA.launchFilesInApp",
-            "Storage.runBountyHunter",
-            "SystemInfo.getProcessInfo",
-            "Target.exposeDevToolsProtocol",
-            "Target.openDevTools",
-            "Target.sendMessageToTarget",
-            "Target.setRemoteLocations",
-            "Tethering.bind",
-        ] {
-            assert!(is_refused(&decide(method, "{}")), "{method}");
-        }
-        for name in CLOSED_CONTEXT_PARAMETERS {
-            let params = format!("{{\"{name}\":\"x\"}}");
-            assert!(is_refused(&decide("Target.createBrowserContext", &params)), "{name}");
-        }
-        assert_eq!(decide("Target.createBrowserContext", r#"{"disposeOnDetach":true}"#), Decision::Forward);
-        assert!(is_refused(&decide("Tracing.start", r#"{"tracingBackend":"system"}"#)));
-    }
-
-    #[test]
-    fn downloads_stay_in_the_folder_of_the_session() {
-        for behavior in ["allow", "allowAndName", "default"] {
-            let params =
-                format!("{{\"behavior\":\"{behavior}\",\"downloadPath\":\"/etc\",\"eventsEnabled\":true}}");
-            let Decision::ForwardWith(text) = decide("Browser.setDownloadBehavior", &params) else {
-                panic!()
-            };
-            let sent: Value = serde_json::from_str(&text).unwrap();
-            assert_eq!(sent["downloadPath"], "/nowhere");
-            assert_eq!(sent["eventsEnabled"], true);
-            assert_ne!(sent["behavior"], "default");
-        }
-    }
-
-    #[test]
-    fn uploads_come_from_the_folder_of_the_session() {
-        let folder = tempfile::tempdir().unwrap();
-        let (inside, outside) = (folder.path().join("files"), folder.path().join("secret"));
-        std::fs::create_dir(&inside).unwrap();
-        std::fs::write(&outside, "x").unwrap();
-        std::fs::write(inside.join("a.txt"), "x").unwrap();
-        std::os::unix::fs::symlink(&outside, inside.join("link")).unwrap();
-        let asks = |path: &Path| {
-            let files = serde_json::json!([path]);
-            let input = decide_in(&inside, "DOM.setFileInputFiles", &format!("{{\"files\":{files}}}"));
-            let drag =
-                decide_in(&inside, "Input.dispatchDragEvent", &format!("{{\"data\":{{\"files\":{files}}}}}"));
-            assert_eq!(input, drag);
-            input
-        };
-        assert_eq!(asks(&inside.join("a.txt")), Decision::Forward);
-        for wrong in
-            [&outside, &inside.join("link"), &inside.join("../secret"), Path::new("a.txt"), Path::new("")]
-        {
-            assert!(is_refused(&asks(wrong)), "{wrong:?}");
-        }
     }
 }

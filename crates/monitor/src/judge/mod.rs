@@ -8,6 +8,7 @@ mod limit;
 use crate::noise::compile;
 use limit::{GoalLimit, numbers};
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use text::diff::{Diff, DiffChange};
@@ -16,7 +17,8 @@ use text::diff::{Diff, DiffChange};
 const MAX_CHANGES: usize = 10;
 const MAX_SHOWN_CHARS: usize = 300;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum JudgmentConfidence {
     High,
     Medium,
@@ -24,7 +26,7 @@ pub enum JudgmentConfidence {
 }
 
 /// One change that matters to the goal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeaningfulChange {
     pub before: Option<String>,
     pub after: Option<String>,
@@ -32,7 +34,7 @@ pub struct MeaningfulChange {
 }
 
 /// Whether a change matters to the goal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgment {
     pub meaningful: bool,
     pub confidence: JudgmentConfidence,

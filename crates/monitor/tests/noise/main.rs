@@ -5,6 +5,7 @@
 //! Two corpora: rules were written while looking at the results of the first one. The second one has other
 //! kinds of pages and was not looked at.
 
+mod export;
 mod held_out;
 mod measure;
 mod model;
@@ -33,4 +34,14 @@ fn changes_are_told_from_noise_on_pages_of_other_kinds() {
     let figures = measure(held_out::pages(2));
     assert_eq!(figures.versions, 60 * 20);
     assert_good("held-out corpus", &figures);
+}
+
+/// `GANNET_TEST_WRITE=folder` writes both corpora there.
+#[test]
+fn corpora_are_written() {
+    let Some(folder) = std::env::var_os("GANNET_TEST_WRITE").map(std::path::PathBuf::from) else { return };
+    if folder.is_dir() {
+        export::export(tuned::pages(1), &folder.join("corpus.jsonl"));
+        export::export(held_out::pages(2), &folder.join("held-out.jsonl"));
+    }
 }

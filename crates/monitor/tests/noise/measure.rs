@@ -53,7 +53,7 @@ impl fmt::Display for Figures {
 }
 
 /// An error page or a wall that comes with status 200.
-const ERROR_PAGES: [&str; 5] = [
+pub const ERROR_PAGES: [&str; 5] = [
     "# 503\n\nService unavailable. Please try again later.",
     "# Just a moment\n\nChecking your browser before you continue.",
     "# Sorry\n\nSomething went wrong on our side.",

@@ -133,7 +133,7 @@ impl Connector {
                 url::Host::Ipv4(address) => address.to_string(),
                 url::Host::Ipv6(address) => address.to_string(),
             };
-            stream = tls_handshake(self.tls.for_proxies(), &name, stream, deadline)
+            stream = tls_handshake(self.tls.without_alpn(), &name, stream, deadline)
                 .await
                 .map_err(as_proxy_error)?
                 .0;
@@ -251,7 +251,7 @@ fn interleave_families(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     (0..longest).flat_map(|place| [first.get(place), second.get(place)]).flatten().copied().collect()
 }
 
-async fn tls_handshake(
+pub(crate) async fn tls_handshake(
     connector: &TlsConnector,
     host: &str,
     stream: Pin<Box<dyn Stream>>,

@@ -130,12 +130,24 @@ impl Request {
         content_type: &str,
         body: Bytes,
     ) -> Result<Self, FetchError> {
-        let mut request = Self::new(purpose, Method::POST, url, credentials)?.follow_redirects(false);
+        Self::new(purpose, Method::POST, url, credentials)?.with_body(content_type, body)
+    }
+
+    /// `PUT url` with a body; otherwise as [`Self::post`].
+    pub fn put(
+        purpose: Purpose,
+        url: &str,
+        credentials: Credentials,
+        content_type: &str,
+        body: Bytes,
+    ) -> Result<Self, FetchError> {
+        Self::new(purpose, Method::PUT, url, credentials)?.with_body(content_type, body)
+    }
+
+    fn with_body(self, content_type: &str, body: Bytes) -> Result<Self, FetchError> {
         let content_type = HeaderValue::from_str(content_type)
             .map_err(|_| FetchError::BadRequest("invalid content type".into()))?;
-        request.content_type = Some(content_type);
-        request.body = body;
-        Ok(request)
+        Ok(Self { content_type: Some(content_type), body, ..self.follow_redirects(false) })
     }
 
     pub fn new(

@@ -1,7 +1,7 @@
 //! One connection of the browser to the proxy, which carries one tunnel or one plain request. Never a second
 //! one: what a server sends after its response must not be taken for the response of another host.
 
-use super::lease::LeaseState;
+use super::lease::{FailureReply, LeaseState};
 use super::{FAILED_REQUEST_BODY, FailedRequest, ProxyContext, RequestError, host_and_port, tunnel_target};
 use crate::connect::Stream;
 use crate::error::{BadUrl, FetchError, SizeLimit};
@@ -15,7 +15,6 @@ use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -30,17 +29,23 @@ use url::Url;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 type ProxyResponse = Response<BoxBody<Bytes, hyper::Error>>;
 
+/// A request that is not answered: its connection is closed.
+#[derive(Debug, thiserror::Error)]
+#[error("the request failed")]
+struct Disconnected;
+
 /// Serves one connection to its end.
 pub(super) async fn serve(context: Arc<ProxyContext>, stream: TcpStream, permit: Arc<OwnedSemaphorePermit>) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
         let (context, permit) = (Arc::clone(&context), Arc::clone(&permit));
-        async move { Ok::<_, Infallible>(Box::pin(handle_request(&context, request, permit)).await) }
+        async move { Box::pin(handle_request(&context, request, permit)).await }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .keep_alive(false)
+        .preserve_header_case(true)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     // A browser that closes the connection is not an error.
@@ -51,17 +56,18 @@ async fn handle_request(
     context: &ProxyContext,
     request: Request<Incoming>,
     permit: Arc<OwnedSemaphorePermit>,
-) -> ProxyResponse {
+) -> Result<ProxyResponse, Disconnected> {
     let Some(lease) = context.find_lease(request.headers()) else {
         let mut response =
             text_response(StatusCode::PROXY_AUTHENTICATION_REQUIRED, "proxy authentication required");
         response.headers_mut().insert(PROXY_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"gannet\""));
-        return response;
+        return Ok(response);
     };
+    let is_tunnel = request.method() == Method::CONNECT;
     let target = request.uri().authority().map(ToString::to_string).unwrap_or_default();
     let ended = lease.ended.clone();
     let handling = async {
-        if request.method() == Method::CONNECT {
+        if is_tunnel {
             tunnel(context, &lease, request, permit).await
         } else {
             forward(context, &lease, request).await
@@ -69,7 +75,7 @@ async fn handle_request(
     };
     let handled = Box::pin(ended.run_until_cancelled(lease.rules.deadline.run(handling))).await;
     match handled {
-        Some(Ok(Ok(response))) => response,
+        Some(Ok(Ok(response))) => Ok(response),
         Some(Ok(Err((target, error)))) => {
             let status = match &error {
                 RequestError::BrowserService
@@ -81,11 +87,18 @@ async fn handle_request(
                 RequestError::Fetch(_) => StatusCode::BAD_GATEWAY,
             };
             lease.record_failed(FailedRequest { target, error });
-            text_response(status, FAILED_REQUEST_BODY)
+            // For a tunnel, whose failure is a network error to the browser in any case, the status is the reason.
+            if !is_tunnel
+                && status != StatusCode::FORBIDDEN
+                && lease.rules.failure_reply == FailureReply::Disconnect
+            {
+                return Err(Disconnected);
+            }
+            Ok(text_response(status, FAILED_REQUEST_BODY))
         }
         Some(Err(_)) | None => {
             tracing::debug!(%target, "the lease ended before the request");
-            text_response(StatusCode::GATEWAY_TIMEOUT, "the lease has ended")
+            Ok(text_response(StatusCode::GATEWAY_TIMEOUT, "the lease has ended"))
         }
     }
 }
@@ -143,8 +156,12 @@ async fn forward(
         (target.clone(), RequestError::Fetch(FetchError::Incomplete(error.to_string())))
     };
     let onward = TokioIo::new(LeaseStream { stream: opened.stream, lease: Arc::clone(lease) });
-    let (mut sender, connection) =
-        hyper::client::conn::http1::Builder::new().handshake(onward).await.map_err(lost)?;
+    let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
+        // Servers and the tools of whoever drives the browser see header names as they were sent.
+        .preserve_header_case(true)
+        .handshake(onward)
+        .await
+        .map_err(lost)?;
     let watched = Arc::clone(lease);
     tokio::spawn(async move {
         watched.ended.run_until_cancelled(watched.rules.deadline.run(connection)).await;

@@ -30,6 +30,17 @@ pub struct LeaseRules {
     /// Restricts the hosts, if the holder wants that. The rule sees scheme, host and port only: the proxy
     /// does not know more.
     pub allowed_hosts: Option<UrlRule>,
+    /// What the browser gets for a plain request that failed.
+    pub failure_reply: FailureReply,
+}
+
+/// What the browser gets for a plain request that failed on its way. One that the rules refuse is always answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureReply {
+    /// A response that [`super::FAILED_REQUEST_BODY`] tells from others.
+    Response,
+    /// Nothing: the connection is closed, so that whoever drives the browser sees a network error and not a page.
+    Disconnect,
 }
 
 impl fmt::Debug for LeaseRules {
@@ -41,6 +52,7 @@ impl fmt::Debug for LeaseRules {
             .field("max_bytes", &self.max_bytes)
             .field("page_host", &self.page_host)
             .field("allowed_hosts", &self.allowed_hosts.is_some())
+            .field("failure_reply", &self.failure_reply)
             .finish()
     }
 }

@@ -6,7 +6,7 @@
 mod connection;
 mod lease;
 
-pub use lease::{Lease, LeaseRules, LeaseTraffic};
+pub use lease::{FailureReply, Lease, LeaseRules, LeaseTraffic};
 
 use crate::connect::{ConnectRequest, Connector, OpenedConnection};
 use crate::error::{BadUrl, FetchError};

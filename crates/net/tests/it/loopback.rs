@@ -4,7 +4,7 @@ use crate::servers::{ScriptedResolver, Server, fetcher_with, page, policy};
 use crate::ssrf::SPELLINGS;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use gannet_net::proxy::{FailedRequest, Lease, LeaseRules, LoopbackProxy, RequestError};
+use gannet_net::proxy::{FailedRequest, FailureReply, Lease, LeaseRules, LoopbackProxy, RequestError};
 use gannet_net::{
     Deadline, EgressError, FetchError, Fetcher, FetcherSettings, Proxy, ProxySettings, Purpose, Resolve,
     SizeLimit, UrlRule, Via,
@@ -23,6 +23,7 @@ fn rules() -> LeaseRules {
         max_bytes: 1 << 20,
         page_host: "site.example".into(),
         allowed_hosts: None,
+        failure_reply: FailureReply::Response,
     }
 }
 
@@ -130,6 +131,38 @@ async fn tunnels_and_plain_requests_pass_and_are_counted() {
     );
     assert!(head.to_ascii_lowercase().contains(&format!("host: {}", target.address)), "{head}");
     assert!(lease.traffic().received > used.received);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_of_headers_arrive_as_they_were_sent() {
+    let target = Server::http("127.0.0.1:0", |_| {
+        b"HTTP/1.1 200 Fine\r\nX-Own-NAME: a\r\nContent-Length: 2\r\n\r\nok".to_vec()
+    })
+    .await;
+    let (proxy, _) = start("scrape=127.0.0.0/8").await;
+    let lease = proxy.lease(rules()).unwrap();
+    let request =
+        format!("GET {} HTTP/1.1\r\nHost: x\r\nX-Their-NAME: b\r\n{}\r\n", target.url("/"), login(&lease));
+    let answer = send_to_proxy(&proxy, &request).await;
+    assert!(answer.starts_with("HTTP/1.1 200 Fine\r\n") && answer.contains("X-Own-NAME: a"), "{answer}");
+    let head = target.heads().pop().unwrap();
+    assert!(head.contains("X-Their-NAME: b"), "{head}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_request_is_answered_or_its_connection_closed() {
+    let (proxy, _) = start("scrape=127.0.0.0/8").await;
+    // A port on which nobody listens any more.
+    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let ask = async |reply: FailureReply, url: String| {
+        let lease = proxy.lease(LeaseRules { failure_reply: reply, ..rules() }).unwrap();
+        send_to_proxy(&proxy, &format!("GET {url} HTTP/1.1\r\nHost: x\r\n{}\r\n", login(&lease))).await
+    };
+    let answered = ask(FailureReply::Response, format!("http://{closed}/")).await;
+    assert!(answered.starts_with("HTTP/1.1 502"), "{answered}");
+    assert_eq!(ask(FailureReply::Disconnect, format!("http://{closed}/")).await, "");
+    let refused = ask(FailureReply::Disconnect, "http://10.1.2.3/".into()).await;
+    assert!(refused.starts_with("HTTP/1.1 403"), "what is refused is told: {refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,10 +4,11 @@
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::body::{IdempotencyKey, JobId, JsonBody};
+use crate::deprecation::deprecation_headers;
 use crate::error::ApiError;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::HeaderMap;
 use engine::extract::Extractor;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -39,7 +40,7 @@ async fn start_extract(
     JsonBody(asked): JsonBody<ExtractRequest>,
 ) -> Result<(HeaderMap, Json<ExtractStarted>), ApiError> {
     let started = Extractor::new(app.agents.clone()).start(&caller, &asked, key).await?;
-    Ok((deprecation_headers(), Json(started)))
+    Ok((deprecation_headers(EXTRACT_REPLACEMENT, EXTRACT_WARNING), Json(started)))
 }
 
 /// Get the status and the result of an extraction
@@ -52,22 +53,5 @@ async fn extract_status(
     JobId(id): JobId,
 ) -> Result<(HeaderMap, Json<ExtractStatus>), ApiError> {
     let status = Extractor::new(app.agents.clone()).status(&caller, id).await?;
-    Ok((deprecation_headers(), Json(status)))
-}
-
-/// Headers that mark the endpoint as deprecated and name the replacement.
-fn deprecation_headers() -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    headers.insert(HeaderName::from_static("deprecation"), HeaderValue::from_static("true"));
-    let texts = [
-        (header::LINK, format!("<{EXTRACT_REPLACEMENT}>; rel=\"successor-version\"")),
-        (header::WARNING, format!("299 - \"{EXTRACT_WARNING}\"")),
-    ];
-    for (name, text) in texts {
-        // Our own ASCII texts are always valid header values.
-        if let Ok(value) = HeaderValue::from_str(&text) {
-            headers.insert(name, value);
-        }
-    }
-    headers
+    Ok((deprecation_headers(EXTRACT_REPLACEMENT, EXTRACT_WARNING), Json(status)))
 }

@@ -9,7 +9,11 @@ mod files;
 mod keys;
 mod map;
 mod meta;
+mod monitor;
 mod parse;
+mod profiles;
+mod replay;
+mod replay_links;
 mod research;
 mod scrape;
 mod search;
@@ -25,7 +29,9 @@ use crate::docs::ApiDoc;
 use crate::drain::drain_body;
 use crate::error::ApiError;
 use crate::request_wrapper::wrap_request;
+use crate::v1;
 use axum::Router;
+use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use engine::RateGroup;
@@ -41,7 +47,9 @@ use wire::{Kind, Scope};
 pub fn router(app: &App) -> Router {
     let (api, document) = declared_routes(app).split_for_parts();
     let document = crate::docs::complete(document);
-    let router = api.merge(meta::documents(&document)).fallback(not_found).with_state(app.clone());
+    let v2 = api.merge(meta::documents(&document)).with_state(app.clone());
+    let (inner, body_limit) = (v2.clone().fallback(not_found), app.settings.body_limit);
+    let router = v2.fallback(move |request: Request| v1::serve(inner.clone(), body_limit, request));
     let router = if app.settings.auth { router } else { router.layer(from_fn(require_loopback_host)) };
     let router = router
         .layer(
@@ -89,6 +97,7 @@ fn open_routes() -> OpenApiRouter<App> {
         .merge(files::routes())
         .merge(parse::open_routes())
         .merge(session_links::routes())
+        .merge(replay_links::routes())
 }
 
 /// Routes that need a key, with their rate limit group and required scope.
@@ -110,6 +119,10 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (extract::routes(), RateGroup::Status, Some(Scope::Agent)),
         (browser::start_routes(), RateGroup::Interact, Some(Scope::Interact)),
         (browser::routes(), RateGroup::Status, Some(Scope::Interact)),
+        (replay::routes(), RateGroup::Status, Some(Scope::Interact)),
+        (profiles::routes(), RateGroup::Status, Some(Scope::Interact)),
+        (monitor::start_routes(), RateGroup::Crawl, Some(Scope::Monitor)),
+        (monitor::routes(), RateGroup::Status, Some(Scope::Monitor)),
         (search_collections::routes(), RateGroup::Search, Some(Scope::Search)),
         (search::routes(), RateGroup::Search, Some(Scope::Search)),
         (search::feedback_routes(), RateGroup::Status, None),

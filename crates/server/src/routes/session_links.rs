@@ -45,12 +45,12 @@ pub fn routes() -> OpenApiRouter<App> {
 type MaybeUpgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
 #[derive(Debug, Deserialize)]
-struct TokenQuery {
+pub(super) struct TokenQuery {
     #[serde(default)]
-    token: String,
+    pub(super) token: String,
 }
 
-fn parse_id(id: &str) -> Result<Uuid, ApiError> {
+pub(super) fn parse_id(id: &str) -> Result<Uuid, ApiError> {
     Uuid::try_parse(id).map_err(|_| Kind::SessionNotFound.into())
 }
 
@@ -120,8 +120,12 @@ async fn cdp_version(
     })))
 }
 
-/// The page of the live view. It may be embedded in any page: its link is the permission.
 async fn view_page() -> Response {
+    embeddable_page(VIEW_PAGE)
+}
+
+/// A page of ours that may be embedded in any page: its link is the permission.
+pub(super) fn embeddable_page(page: &str) -> Response {
     let nonce = Uuid::new_v4().simple().to_string();
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; img-src blob:; \
@@ -133,7 +137,7 @@ async fn view_page() -> Response {
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
-    (headers, Html(VIEW_PAGE.replace("{{nonce}}", &nonce))).into_response()
+    (headers, Html(page.replace("{{nonce}}", &nonce))).into_response()
 }
 
 async fn view_socket(

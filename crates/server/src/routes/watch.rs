@@ -4,6 +4,7 @@
 use crate::app::App;
 use crate::auth::identify;
 use crate::error::ApiError;
+use crate::v1::TranslatedFromV1;
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
@@ -54,6 +55,8 @@ pub async fn accept_upgrades(State(app): State<App>, request: Request, next: Nex
         Ok(upgrade) => upgrade,
         Err(rejection) => return rejection.into_response(),
     };
+    let dialect =
+        if parts.extensions.get::<TranslatedFromV1>().is_some() { Dialect::V1 } else { Dialect::V2 };
     let protocol = key_protocol(&parts.headers).map(str::to_owned);
     let headers = with_key(parts.headers, protocol.as_deref());
     upgrade
@@ -61,8 +64,8 @@ pub async fn accept_upgrades(State(app): State<App>, request: Request, next: Nex
         .protocols(protocol)
         .max_message_size(MAX_MESSAGE_BYTES)
         .on_upgrade(move |mut socket| async move {
-            let close_reason = serve_socket(&app, &mut socket, &headers, kind, id).await;
-            close_socket(socket, close_reason).await;
+            let close_reason = serve_socket(&app, &mut socket, &headers, kind, id, dialect).await;
+            close_socket(socket, close_reason, dialect).await;
         })
 }
 
@@ -83,6 +86,15 @@ fn with_key(mut headers: HeaderMap, protocol: Option<&str>) -> HeaderMap {
     headers
 }
 
+/// Which messages a client understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    /// Updates of the status between documents; the end is the close reason.
+    V2,
+    /// Messages with a type only; the end is the last of them.
+    V1,
+}
+
 /// Close code and reason as JSON; none if the client has already gone.
 type CloseReason = Option<(u16, serde_json::Value)>;
 
@@ -93,12 +105,13 @@ async fn serve_socket(
     headers: &HeaderMap,
     kind: CrawlKind,
     id: Option<Uuid>,
+    dialect: Dialect,
 ) -> CloseReason {
     let opened = match open_watch(app, headers, kind, id).await {
         Ok(opened) => opened,
         Err(refusal) => return Some(refusal),
     };
-    let ended = send_updates(app, socket, opened).await;
+    let ended = send_updates(app, socket, opened, dialect).await;
     ended.unwrap_or_else(|error| Some((close_code(&error), json!({ "error": error.text() }))))
 }
 
@@ -117,17 +130,26 @@ async fn open_watch(
     app.crawler.watch(&caller, kind, id, 0).await.map_err(|error| refused(error.into()))
 }
 
-async fn send_updates(app: &App, socket: &mut WebSocket, mut watch: Watch) -> Result<CloseReason, WireError> {
+async fn send_updates(
+    app: &App,
+    socket: &mut WebSocket,
+    mut watch: Watch,
+    dialect: Dialect,
+) -> Result<CloseReason, WireError> {
     let done = |status: &str| Ok(Some((1000, json!({ "type": "done", "status": status }))));
     let caught_up = watch.catch_up().await?;
-    // A finished crawl that does not fit into one message is not sent: clients take a final status for the
-    // whole result.
-    let send_status = caught_up.live || caught_up.whole;
-    if send_status && !send(socket, typed_message("catchup", &caught_up.status)).await {
-        return Ok(None);
-    }
-    if !caught_up.live {
-        return done("ended");
+    let live = caught_up.live;
+    if live || caught_up.whole {
+        if !send(socket, typed_message("catchup", &caught_up.status)).await {
+            return Ok(None);
+        }
+        if !live {
+            return done("ended");
+        }
+    } else {
+        // A finished crawl that does not fit into one message: clients take a final status for the whole
+        // result, so they are sent the documents alone.
+        watch.start_over();
     }
     loop {
         let Some(look) = next_update(app, socket, &mut watch).await? else { return Ok(None) };
@@ -138,7 +160,8 @@ async fn send_updates(app: &App, socket: &mut WebSocket, mut watch: Watch) -> Re
             }
         }
         // A successful end is reported by closing; for a failed crawl clients need the final status.
-        if !ended || head.status == "failed" {
+        let tells_status = (live && !ended) || (ended && head.status == "failed");
+        if tells_status && dialect == Dialect::V2 {
             let status = serde_json::to_vec(&head).unwrap_or_default();
             if !send(socket, status).await {
                 return Ok(None);
@@ -194,8 +217,16 @@ async fn send_message(socket: &mut WebSocket, message: Message) -> bool {
     tokio::time::timeout(SEND_TIMEOUT, socket.send(message)).await.is_ok_and(|sent| sent.is_ok())
 }
 
-async fn close_socket(mut socket: WebSocket, close_reason: CloseReason) {
-    let Some((code, reason)) = close_reason else { return };
+async fn close_socket(mut socket: WebSocket, close_reason: CloseReason, dialect: Dialect) {
+    let Some((code, mut reason)) = close_reason else { return };
+    // Clients that read the close reason too must not see the end twice.
+    if dialect == Dialect::V1 {
+        if reason.get("type").is_none() {
+            reason["type"] = "error".into();
+        }
+        send(&mut socket, reason.to_string().into_bytes()).await;
+        reason = json!({});
+    }
     let frame = CloseFrame { code, reason: fit_close_reason(reason.to_string()).into() };
     if send_message(&mut socket, Message::Close(Some(frame))).await {
         // Closing at once could lose the close frame.

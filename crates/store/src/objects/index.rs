@@ -27,6 +27,10 @@ pub trait ObjectIndex: Send + Sync + 'static {
     async fn soonest_objects(&self, limit: u32) -> StoreResult<Vec<ObjectEntry>>;
     /// Sum of all noted sizes; kept as a running total, not counted anew.
     async fn object_bytes(&self) -> StoreResult<i64>;
+    /// Sum of the sizes of objects whose key begins with a prefix.
+    async fn bytes_under(&self, prefix: &str) -> StoreResult<i64>;
+    /// Those objects, oldest first.
+    async fn oldest_under(&self, prefix: &str, limit: u32) -> StoreResult<Vec<ObjectEntry>>;
     /// Forgets objects as they were read; one that was noted anew since then is kept.
     async fn forget_objects(&self, entries: &[ObjectEntry]) -> StoreResult<()>;
 }

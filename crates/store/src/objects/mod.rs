@@ -226,6 +226,31 @@ impl Objects {
 
     /// Deletes the bytes first and then the index rows, of those whose bytes are gone; how many bytes.
     /// An object that is written anew meanwhile keeps its row, and its reader finds it missing at worst.
+    /// Deletes the oldest objects whose key begins with `prefix` while these take more than `ceiling_bytes`. Bounded
+    /// work per call; how many were deleted.
+    pub async fn shrink(&self, prefix: &str, ceiling_bytes: u64) -> StoreResult<u64> {
+        let ceiling = i64::try_from(ceiling_bytes).unwrap_or(i64::MAX);
+        let mut deleted = 0;
+        for _ in 0..MAX_BATCHES_PER_SWEEP {
+            let mut excess = self.index.bytes_under(prefix).await?.saturating_sub(ceiling);
+            if excess <= 0 {
+                break;
+            }
+            let mut oldest = self.index.oldest_under(prefix, MAX_BATCH_OBJECTS).await?;
+            oldest.retain(|entry| {
+                let wanted = excess > 0;
+                excess = excess.saturating_sub(entry.bytes);
+                wanted
+            });
+            if oldest.is_empty() {
+                break;
+            }
+            deleted += oldest.len() as u64;
+            self.remove(oldest).await?;
+        }
+        Ok(deleted)
+    }
+
     async fn remove(&self, entries: Vec<ObjectEntry>) -> StoreResult<u64> {
         let mut waiting = entries.into_iter();
         let mut running = JoinSet::new();

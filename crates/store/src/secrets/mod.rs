@@ -22,12 +22,14 @@ macro_rules! debug_only {
 }
 
 mod key;
+mod object_cipher;
 mod records;
 mod reseal;
 mod sealer;
 
 pub(crate) use key::random_bytes;
 pub use key::{KeyId, SecretKey, SecretKeys};
+pub use object_cipher::ObjectCipher;
 pub use reseal::Resealed;
 pub(crate) use reseal::{Column, KnownKey, SecretRow, SecretTables, Value, admit, keys_of, rekey, reset};
 pub(crate) use sealer::Sealer;

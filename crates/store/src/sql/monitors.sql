@@ -124,7 +124,7 @@ WHERE id = $1 AND state = 1 AND lease_owner = $2 AND lease_number = $3
 
 -- name: held
 -- The monitor is locked before its checks, by everybody.
-SELECT c.id, c.monitor_id, m.retain_for
+SELECT c.id, c.monitor_id, m.team_id, m.key_id, m.retain_for, gannet_now() AS now
 FROM monitor_checks c
 JOIN monitors m ON m.id = c.monitor_id AND m.state < 2
 WHERE c.id = $1 AND c.state = 1 AND c.lease_owner = $2 AND c.lease_number = $3

@@ -67,6 +67,21 @@ impl<B: Backend> ObjectIndex for B {
         row.int("bytes")
     }
 
+    async fn bytes_under(&self, prefix: &str) -> StoreResult<i64> {
+        let row = self.query("objects.bytes_under").bind(prefix).fetch_one(&mut self.reader()).await?;
+        row.int("bytes")
+    }
+
+    async fn oldest_under(&self, prefix: &str, limit: u32) -> StoreResult<Vec<ObjectEntry>> {
+        let found = self
+            .query("objects.oldest_under")
+            .bind(prefix)
+            .bind(i64::from(limit))
+            .fetch_all(&mut self.reader())
+            .await?;
+        found.iter().map(object_entry_from_row).collect()
+    }
+
     async fn forget_objects(&self, entries: &[ObjectEntry]) -> StoreResult<()> {
         if entries.is_empty() {
             return Ok(());

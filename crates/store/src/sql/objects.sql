@@ -43,3 +43,13 @@ SELECT key, team_id, bytes, created_at, expires_at FROM objects WHERE expires_at
 
 -- name: soonest
 SELECT key, team_id, bytes, created_at, expires_at FROM objects ORDER BY expires_at, key LIMIT $1
+
+-- name: bytes_under
+-- What begins with a prefix, by its letters: collations may order keys otherwise.
+SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM objects WHERE substr(key, 1, length($1::text)) = $1
+
+-- name: oldest_under
+SELECT key, team_id, bytes, created_at, expires_at FROM objects
+WHERE substr(key, 1, length($1::text)) = $1
+ORDER BY created_at, key
+LIMIT $2

@@ -1,7 +1,10 @@
 //! Profiles.
 
 use super::{Backend, SqlConnection, Transaction};
-use crate::profiles::{ProfileLease, ProfileStore, USE_NOTE_INTERVAL, check_count, check_size};
+use crate::profiles::{
+    ProfileDeletion, ProfileEntry, ProfileLease, ProfileStore, USE_NOTE_INTERVAL, check_count, check_size,
+    entry_from_row,
+};
 use crate::rows::Columns;
 use crate::text::storable;
 use crate::{StoreResult, clock};
@@ -88,6 +91,26 @@ impl<B: Backend> ProfileStore for B {
         }
         tx.commit().await?;
         Ok(())
+    }
+
+    async fn profiles(&self, team: Uuid) -> StoreResult<Vec<ProfileEntry>> {
+        let rows = self.query("profiles.list").bind(team).fetch_all(&mut self.reader()).await?;
+        rows.iter().map(entry_from_row).collect()
+    }
+
+    async fn delete_profile(&self, team: Uuid, name: &str) -> StoreResult<ProfileDeletion> {
+        let deleted =
+            self.query("profiles.delete").bind(team).bind(storable(name)).execute(&mut self.single()).await?;
+        if deleted > 0 {
+            return Ok(ProfileDeletion::Deleted);
+        }
+        let row = self
+            .query("profiles.get")
+            .bind(team)
+            .bind(storable(name))
+            .fetch_optional(&mut self.reader())
+            .await?;
+        Ok(if row.is_some() { ProfileDeletion::Leased } else { ProfileDeletion::Unknown })
     }
 
     async fn sweep_profiles(&self, unused_for: Duration, limit: u32) -> StoreResult<u64> {

@@ -12,11 +12,20 @@ WHERE p.lease_until <= gannet_now()
 -- name: count
 SELECT count(*) AS held FROM profiles WHERE team_id = $1
 
+-- name: delete
+DELETE FROM profiles WHERE team_id = $1 AND name = $2 AND state IS NOT NULL AND lease_until <= gannet_now()
+
 -- name: forget_unsaved
 DELETE FROM profiles WHERE team_id = $1 AND name = $2 AND owner = $3 AND state IS NULL
 
 -- name: get
 SELECT state, gannet_now() - used_at AS rested FROM profiles WHERE team_id = $1 AND name = $2 AND state IS NOT NULL
+
+-- name: list
+SELECT name, length(state)::bigint AS bytes, used_at, CASE WHEN lease_until > gannet_now() THEN 1 ELSE 0 END::bigint AS leased
+FROM profiles
+WHERE team_id = $1 AND state IS NOT NULL
+ORDER BY name
 
 -- name: lock (postgres)
 -- Acquiring takes turns per team, so that the count of its profiles holds; the lock goes with the transaction.

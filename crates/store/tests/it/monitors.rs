@@ -4,6 +4,7 @@
 use crate::ground::{HOUR, NOW, TestStore, number, team};
 use std::time::Duration;
 use store::Store;
+use store::credits::NewReservation;
 use store::monitors::{
     CheckCause, CheckEnd, CheckLease, CheckPageStatus, CheckState, ClaimedCheck, Fired, Firing, Monitor,
     MonitorState, MonitorUpdate, NewCheck, NewCheckPage, NewMonitor, Recipient, RecipientStatus,
@@ -23,6 +24,7 @@ on_both!(
     a_check_on_request_needs_an_active_and_idle_monitor,
     teams_take_turns,
     a_page_is_written_once_with_its_snapshot_and_webhooks,
+    credits_are_charged_once_with_their_page,
     a_lost_lease_writes_nothing,
     an_end_is_kept_and_the_next_check_can_start,
     a_deleted_monitor_leaves_nothing,
@@ -50,6 +52,10 @@ pub async fn create(store: &dyn Store, team: Uuid) -> Uuid {
 
 pub fn new_check() -> NewCheck {
     NewCheck { id: Uuid::now_v7(), estimated_credits: 3 }
+}
+
+fn reservation(team_id: Uuid, amount: i64, allowance: Option<i64>) -> NewReservation {
+    NewReservation { team_id, key_id: None, amount, allowance, purpose: "monitor".into(), hold_for: HOUR }
 }
 
 fn firing(monitor: Uuid, due_at: i64) -> Firing {
@@ -81,6 +87,7 @@ pub fn page(key: u8, status: CheckPageStatus) -> NewCheckPage {
         key: [key; 32],
         status,
         credits: 1,
+        reservation: None,
         body: vec![key],
         snapshot,
         deliveries,
@@ -91,6 +98,7 @@ pub fn end(state: CheckState) -> CheckEnd {
     CheckEnd {
         state,
         credits: 2,
+        reservation: None,
         result: "{}".into(),
         summary: "{\"same\":1}".into(),
         deliveries: Vec::new(),
@@ -265,6 +273,32 @@ async fn a_page_is_written_once_with_its_snapshot_and_webhooks(ground: TestStore
         "that page was written before"
     );
     assert!(store.write_check_page(&lease, gone).await.unwrap());
+}
+
+async fn credits_are_charged_once_with_their_page(ground: TestStore) {
+    let (store, team_id) = (&*ground.store, ground.team);
+    create(store, team_id).await;
+    let monitor = create(store, team_id).await;
+    store.request_check(team_id, monitor, new_check()).await.unwrap();
+    let lease = claim_one(store).await.lease;
+    let balance = async || {
+        let balance = store.balance(team_id).await.unwrap();
+        (balance.used, balance.reserved)
+    };
+    let reservation = store.reserve(reservation(team_id, 3, Some(10))).await.unwrap();
+    let paid = |key, credits| NewCheckPage { credits, reservation, ..page(key, CheckPageStatus::Same) };
+    store.write_check_page(&lease, paid(1, 2)).await.unwrap();
+    store.write_check_page(&lease, paid(1, 2)).await.unwrap();
+    assert_eq!(balance().await, (2, 1), "the same page again costs nothing");
+    store.write_check_page(&lease, paid(2, 4)).await.unwrap();
+    assert_eq!(balance().await, (6, 0), "more than was set aside is charged too");
+    store.write_check_page(&lease, NewCheckPage { reservation: None, ..paid(3, 1) }).await.unwrap();
+    assert_eq!(balance().await, (7, 0));
+    let other = store.reserve(self::reservation(team_id, 3, Some(10))).await.unwrap();
+    assert!(
+        store.end_check(&lease, CheckEnd { reservation: other, ..end(CheckState::Completed) }).await.unwrap()
+    );
+    assert_eq!(balance().await, (7, 0), "the end releases the rest");
 }
 
 async fn a_lost_lease_writes_nothing(ground: TestStore) {

@@ -13,6 +13,7 @@ use uuid::Uuid;
 on_both!(
     an_object_is_kept_replaced_and_deleted,
     expired_objects_go_first_then_the_soonest,
+    some_objects_have_a_ceiling_of_their_own,
     what_was_left_half_written_is_cleared,
     writers_and_sweepers_at_once_leave_nothing_unknown,
 );
@@ -236,4 +237,23 @@ async fn s3_follows_no_redirect_elsewhere() {
     let refused = objects.get(&key).await;
     assert!(matches!(refused, Err(StoreError::Objects(_))), "{refused:?}");
     assert!(elsewhere.accept().is_err(), "nobody came there");
+}
+
+async fn some_objects_have_a_ceiling_of_their_own(ground: TestStore) {
+    let (_folder, place) = folder();
+    let objects = Objects::open(&place, ground.store.clone()).unwrap();
+    for key in ["recordings/a/1", "recordings-of-others", "recordings/a/2", "recordings/b/1"] {
+        objects.put(key, ground.team, vec![0; 100].into(), HOUR).await.unwrap();
+        a_moment().await;
+    }
+    assert_eq!(objects.shrink("recordings/", 300).await.unwrap(), 0);
+    assert_eq!(objects.shrink("recordings/", 150).await.unwrap(), 2);
+    for (key, is_there) in [
+        ("recordings/a/1", false),
+        ("recordings/a/2", false),
+        ("recordings/b/1", true),
+        ("recordings-of-others", true),
+    ] {
+        assert_eq!(objects.get(key).await.unwrap().is_some(), is_there, "{key}");
+    }
 }

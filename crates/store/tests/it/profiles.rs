@@ -2,7 +2,7 @@
 
 use crate::ground::{HOUR, NOW, TestStore, a_moment, team};
 use store::StoreError;
-use store::profiles::{MAX_PROFILE_BYTES, MAX_PROFILES};
+use store::profiles::{MAX_PROFILE_BYTES, MAX_PROFILES, ProfileDeletion};
 
 on_both!(
     a_saved_profile_is_read_again,
@@ -10,6 +10,7 @@ on_both!(
     a_lost_lease_writes_nothing,
     profiles_are_bounded,
     unused_profiles_go,
+    profiles_are_listed_and_deleted,
 );
 
 async fn a_saved_profile_is_read_again(ground: TestStore) {
@@ -85,4 +86,27 @@ async fn unused_profiles_go(ground: TestStore) {
     assert_eq!(store.sweep_profiles(NOW, 10).await.unwrap(), 1, "what nobody holds");
     assert!(store.profile(ground.team, "saved").await.unwrap().is_none());
     assert!(store.profile(ground.team, "held").await.unwrap().is_some());
+}
+
+async fn profiles_are_listed_and_deleted(ground: TestStore) {
+    let store = &*ground.store;
+    for name in ["shop", "desk"] {
+        let lease = store.acquire_profile(ground.team, name, HOUR).await.unwrap().expect("the lease");
+        assert!(store.save_profile(&lease, vec![1]).await.unwrap());
+        if name == "desk" {
+            store.release_profile(&lease).await.unwrap();
+        }
+    }
+    store.acquire_profile(ground.team, "unsaved", HOUR).await.unwrap().expect("the lease");
+    let listed = store.profiles(ground.team).await.unwrap();
+    let names: Vec<(&str, bool)> = listed.iter().map(|entry| (entry.name.as_str(), entry.leased)).collect();
+    assert_eq!(names, [("desk", false), ("shop", true)], "by name, and only what was saved");
+    assert!(listed.iter().all(|entry| entry.bytes > 0 && entry.used_at > 0), "{listed:?}");
+    let other = team(store, "free").await;
+    assert_eq!(store.profiles(other).await.unwrap(), []);
+    assert_eq!(store.delete_profile(other, "desk").await.unwrap(), ProfileDeletion::Unknown);
+    assert_eq!(store.delete_profile(ground.team, "shop").await.unwrap(), ProfileDeletion::Leased);
+    assert_eq!(store.delete_profile(ground.team, "desk").await.unwrap(), ProfileDeletion::Deleted);
+    assert_eq!(store.delete_profile(ground.team, "desk").await.unwrap(), ProfileDeletion::Unknown);
+    assert!(store.profile(ground.team, "desk").await.unwrap().is_none());
 }

@@ -1,5 +1,6 @@
 //! Checks under their leases: claimed, kept, handed back, ended.
 
+use super::super::credits::close_in;
 use super::super::{Backend, SqlConnection, Transaction, webhooks};
 use super::{held, lease_number};
 use crate::monitors::{CheckEnd, CheckLease, ClaimedCheck, Monitor, check_from_row, monitor_from_row};
@@ -130,6 +131,9 @@ pub(super) async fn end<B: Backend>(backend: &B, lease: &CheckLease, end: &Check
         .bind(storable(&end.summary))
         .execute(&mut tx)
         .await?;
+    if let Some(reservation) = end.reservation {
+        close_in(&mut tx, reservation).await?;
+    }
     webhooks::insert(&mut tx, &end.deliveries).await?;
     tx.commit().await?;
     backend.wake();

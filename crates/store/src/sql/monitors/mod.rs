@@ -7,7 +7,10 @@ mod fire;
 mod pages;
 mod purge;
 
+use super::charges::charge_unreserved;
+use super::credits::{charge_in, left_in};
 use super::{Backend, SqlConnection, Transaction};
+use crate::batch::Spender;
 use crate::monitors::{
     Check, CheckEnd, CheckLease, CheckPage, CheckPageStatus, CheckState, ClaimedCheck, Fired, Firing,
     KnownPage, Monitor, MonitorSnapshot, MonitorState, MonitorStore, MonitorUpdate, NewCheck, NewCheckPage,
@@ -241,11 +244,12 @@ impl<B: Backend> MonitorStore for B {
     }
 }
 
-/// The monitor that a check belongs to and how long its checks are kept, while the lease is held. Until the
-/// transaction ends nobody else changes the check.
+/// The monitor that a check belongs to, who pays, and how long its checks are kept, while the lease is held.
+/// Until the transaction ends nobody else changes the check.
 struct HeldCheck {
     monitor: Uuid,
     retain_for: i64,
+    spender: Spender,
 }
 
 async fn held(tx: &mut impl SqlConnection, lease: &CheckLease) -> StoreResult<Option<HeldCheck>> {
@@ -257,9 +261,32 @@ async fn held(tx: &mut impl SqlConnection, lease: &CheckLease) -> StoreResult<Op
         .fetch_optional(tx)
         .await?;
     let read = |row: &super::SqlRow| {
-        Ok(HeldCheck { monitor: row.id("monitor_id")?, retain_for: row.int("retain_for")? })
+        let spender = Spender {
+            team: row.id("team_id")?,
+            period: clock::period(row.int("now")?).0,
+            key: row.id_or_none("key_id")?,
+            purpose: "monitor".to_owned(),
+        };
+        Ok(HeldCheck { monitor: row.id("monitor_id")?, retain_for: row.int("retain_for")?, spender })
     };
     row.as_ref().map(read).transpose()
+}
+
+/// Charges credits: what is left of the reservation pays first. One that ran out of time has nothing left.
+async fn charge(
+    tx: &mut impl SqlConnection,
+    spender: Spender,
+    reservation: Option<Uuid>,
+    credits: i64,
+) -> StoreResult<()> {
+    let mut reserved = 0;
+    if let Some(reservation) = reservation.filter(|_| credits > 0) {
+        reserved = left_in(tx, reservation).await?.unwrap_or(0).clamp(0, credits);
+        if reserved > 0 {
+            charge_in(tx, reservation, reserved).await?;
+        }
+    }
+    charge_unreserved(tx, spender, credits - reserved).await
 }
 
 fn lease_number(lease: &CheckLease) -> i64 {

@@ -1,7 +1,7 @@
 //! Pages of checks, and the snapshots that later checks compare with.
 
 use super::super::{Backend, SqlConnection, Transaction, webhooks};
-use super::held;
+use super::{charge, held};
 use crate::StoreResult;
 use crate::monitors::{
     CheckLease, CheckPage, CheckPageStatus, KnownPage, MonitorSnapshot, NewCheckPage, SnapshotChange,
@@ -51,6 +51,7 @@ pub(super) async fn write<B: Backend>(
                 .await?;
         }
     }
+    charge(&mut tx, held.spender, page.reservation, page.credits).await?;
     webhooks::insert(&mut tx, &page.deliveries).await?;
     tx.commit().await?;
     if !page.deliveries.is_empty() {

@@ -11,7 +11,7 @@ const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 /// What a driver says.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Answer {
+pub(crate) struct DriverResponse {
     pub(crate) ready: Option<bool>,
     pub(crate) error: Option<String>,
     pub(crate) result: Option<String>,
@@ -34,7 +34,7 @@ impl AnswerReader {
     }
 
     /// The next answer. May be given up and called again.
-    pub(crate) async fn next(&mut self) -> io::Result<Answer> {
+    pub(crate) async fn next(&mut self) -> io::Result<DriverResponse> {
         loop {
             if let Some(end) = self.received[self.searched..].iter().position(|byte| *byte == 0) {
                 let rest = self.received.split_off(self.searched + end + 1);

@@ -1,0 +1,57 @@
+//! What signed links of sessions open: the protocol of the browser, and the live view.
+
+use super::active::ActiveSession;
+use super::links::LinkPurpose;
+use super::sessions::Sessions;
+use crate::Error;
+use interact::CdpPort;
+use interact::live_view::{self, ViewInput, ViewOutput};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+use wire::Kind;
+
+/// Notes that a session was used.
+pub type OnActivity = Box<dyn Fn() + Send + Sync>;
+
+impl Sessions {
+    /// The session of a signed link; not found when anything about the link is off.
+    fn linked(&self, id: Uuid, purpose: LinkPurpose, token: &str) -> Result<Arc<ActiveSession>, Error> {
+        if !self.links.is_valid(id, purpose, token) {
+            return Err(Kind::SessionNotFound.into());
+        }
+        self.active.lock().get(&id).cloned().ok_or_else(|| Kind::SessionDestroyed.into())
+    }
+
+    /// Connects a client of the protocol. The second value notes each of its messages as activity.
+    pub async fn connect(&self, id: Uuid, token: &str) -> Result<(CdpPort, OnActivity), Error> {
+        let active = self.linked(id, LinkPurpose::Cdp, token)?;
+        let port = active.session.connect().await;
+        let port = port.map_err(|error| Error::because(Kind::BrowserFailed, &error.to_string()))?;
+        active.touch();
+        Ok((port, Box::new(move || active.touch())))
+    }
+
+    /// Whether a link to the protocol opens a session that runs.
+    pub fn check_link(&self, id: Uuid, token: &str) -> Result<(), Error> {
+        self.linked(id, LinkPurpose::Cdp, token).map(drop)
+    }
+
+    /// Opens the live view of a session: where the viewer's inputs go, and what it is shown.
+    pub async fn view(
+        &self,
+        id: Uuid,
+        token: &str,
+    ) -> Result<(mpsc::Sender<ViewInput>, mpsc::Receiver<ViewOutput>), Error> {
+        let (active, interactive) = match self.linked(id, LinkPurpose::Act, token) {
+            Ok(active) => (active, true),
+            Err(_) => (self.linked(id, LinkPurpose::View, token)?, false),
+        };
+        if !active.row.stream {
+            return Err(Kind::SessionNotFound.into());
+        }
+        let session = Arc::clone(&active.session);
+        let opened = live_view::open(session, interactive, move || active.touch()).await;
+        opened.map_err(|error| Error::because(Kind::BrowserFailed, &error.to_string()))
+    }
+}

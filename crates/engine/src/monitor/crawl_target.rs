@@ -1,0 +1,238 @@
+//! A site as a target: a crawl finds its pages; those that are new, changed or gone are pages of the check.
+
+use super::context::{CheckContext, check_all};
+use super::page_check::{PageOutcome, PageTask};
+use super::page_options::{Compared, compared, page_options};
+use super::read_page::ReadPage;
+use super::stored_page::page_key;
+use crate::{Error, from_store};
+use futures_util::FutureExt;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+use std::time::Duration;
+use store::crawls::CrawlKind;
+use store::monitors::{CheckPageStatus, SnapshotChange};
+use uuid::Uuid;
+use wire::crawl::{CrawlRequest, PageQuery};
+use wire::monitor::{CheckPageView, TargetResult};
+use wire::scrape::ScrapeOptions;
+
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Pages of a site that are remembered.
+const MAX_KNOWN_PAGES: u32 = 100_000;
+const DOCUMENTS_AT_ONCE: usize = 50;
+/// Pages that the crawl could not read or did not find are read themselves, up to so many of each.
+const MAX_PAGES_READ: usize = 200;
+
+/// What is needed of the status of a crawl.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CrawlProgress {
+    status: String,
+    completed: u64,
+    credits_used: i64,
+    #[serde(default)]
+    error: Option<String>,
+    #[serde(default)]
+    data: Vec<CrawledPage>,
+}
+
+/// A page as a crawl returns it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CrawledPage {
+    markdown: Option<String>,
+    json: Option<Value>,
+    metadata: Map<String, Value>,
+}
+
+impl CrawledPage {
+    fn url(&self) -> Option<String> {
+        let text = |name: &str| self.metadata.get(name).and_then(Value::as_str);
+        text("sourceURL").or_else(|| text("url")).map(str::to_owned)
+    }
+}
+
+/// A site that is being checked.
+struct SiteCheck<'a> {
+    target: Uuid,
+    options: &'a ScrapeOptions,
+    compared: Compared,
+}
+
+impl SiteCheck<'_> {
+    /// A page of it, still without its address.
+    fn task(&self) -> PageTask<'static> {
+        PageTask { target: self.target, url: "", compared: self.compared, is_named: false }
+    }
+}
+
+impl CheckContext {
+    pub async fn check_site(
+        &self,
+        target: Uuid,
+        request: &CrawlRequest,
+        result: &mut TargetResult,
+    ) -> Result<(), Error> {
+        let options = request.scrape_options.clone().unwrap_or_default();
+        let site = SiteCheck { target, options: &options, compared: compared(&options) };
+        let crawl = self.start_crawl(target, request).await?;
+        result.crawl_id = Some(crawl);
+        let progress = self.wait_for_crawl(crawl).await?;
+        self.add_credits(progress.credits_used);
+        let mut found = HashSet::new();
+        let mut skip = 0;
+        loop {
+            let documents = self.crawl_progress(crawl, skip, DOCUMENTS_AT_ONCE).await?.data;
+            if documents.is_empty() {
+                break;
+            }
+            skip += documents.len();
+            let pages = documents
+                .into_iter()
+                .filter_map(|document| Some((document.url()?, document)))
+                .filter(|(url, _)| found.insert(url.clone()))
+                .map(|page| self.check_document(&site, page).boxed());
+            check_all(pages.collect()).await?;
+        }
+        result.result_count = Some(found.len() as u64);
+        self.check_failed(&site, crawl, &mut found).await?;
+        if progress.status != "completed" {
+            let error = progress.error.unwrap_or_else(|| "The crawl of the site did not end".to_owned());
+            return Err(Error::with_text(wire::Kind::BadRequest, &error));
+        }
+        let limit = request.limit.and_then(|limit| u64::try_from(limit).ok()).unwrap_or(u64::MAX);
+        self.check_missing(&site, &found, progress.completed >= limit).await
+    }
+
+    /// Starts the crawl of the check. One that an earlier attempt started goes on.
+    async fn start_crawl(&self, target: Uuid, request: &CrawlRequest) -> Result<Uuid, Error> {
+        let mut asked = request.clone();
+        asked.scrape_options = Some(page_options(&request.scrape_options.clone().unwrap_or_default()));
+        let key = format!("monitor {} {target}", self.lease.check);
+        let base_url = &self.tools.base_url;
+        match self.tools.crawler.start(&self.caller, &asked, Some(&key), base_url).await {
+            Ok(accepted) => Ok(accepted.id),
+            Err(Error::KeyUsed(used)) => used.resource.ok_or(Error::KeyUsed(used)),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn wait_for_crawl(&self, id: Uuid) -> Result<CrawlProgress, Error> {
+        loop {
+            let progress = self.crawl_progress(id, 0, 1).await?;
+            if progress.status != "scraping" {
+                return Ok(progress);
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    async fn crawl_progress(&self, id: Uuid, skip: usize, limit: usize) -> Result<CrawlProgress, Error> {
+        let page = PageQuery { skip: Some(skip.to_string()), limit: Some(limit.to_string()) };
+        let (crawler, base_url) = (&self.tools.crawler, &self.tools.base_url);
+        let json = crawler.status(&self.caller, CrawlKind::Crawl, id, &page, base_url).await?;
+        serde_json::from_slice(&json).map_err(Error::internal)
+    }
+
+    /// The crawl was the first read; differences are confirmed by reading the page itself.
+    async fn check_document(&self, site: &SiteCheck<'_>, page: (String, CrawledPage)) -> Result<(), Error> {
+        let (url, CrawledPage { markdown, json, metadata }) = page;
+        let mut crawled = Some(ReadPage::from_parts(markdown, json, &metadata));
+        let task = PageTask { url: &url, ..site.task() };
+        self.check_page(task, || {
+            let crawled = crawled.take();
+            let url = &url;
+            async move {
+                match crawled {
+                    Some(page) => Ok(page),
+                    None => self.read_uncharged(url, site.options).await,
+                }
+            }
+        })
+        .await
+    }
+
+    /// The crawl paid for its pages.
+    async fn read_uncharged(&self, url: &str, options: &ScrapeOptions) -> Result<ReadPage, Error> {
+        Ok(ReadPage { credits: 0, ..self.read_page(url, options).await? })
+    }
+
+    /// Pages that the crawl could not read are read themselves, up to a number: they may be gone, or be there
+    /// again.
+    async fn check_failed(
+        &self,
+        site: &SiteCheck<'_>,
+        crawl: Uuid,
+        found: &mut HashSet<String>,
+    ) -> Result<(), Error> {
+        let mut failed = self.tools.crawler.errors(&self.caller, CrawlKind::Crawl, crawl).await?.errors;
+        failed.retain(|failed| found.insert(failed.url.clone()));
+        let others = failed.split_off(failed.len().min(MAX_PAGES_READ));
+        let check = |url| {
+            let task = PageTask { url, ..site.task() };
+            self.check_page(task, move || self.read_uncharged(url, site.options)).boxed()
+        };
+        check_all(failed.iter().map(|failed| failed.url.as_str()).map(check).collect()).await?;
+        for failed in others {
+            let view = CheckPageView { error: Some(failed.error), ..CheckPageView::default() };
+            let outcome = (CheckPageStatus::Error, SnapshotChange::Keep);
+            self.write_unread(site, &failed.url, view, outcome).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_unread(
+        &self,
+        site: &SiteCheck<'_>,
+        url: &str,
+        view: CheckPageView,
+        (status, snapshot): (CheckPageStatus, SnapshotChange),
+    ) -> Result<(), Error> {
+        let key = page_key(site.target, url);
+        if self.is_written(&key) {
+            return Ok(());
+        }
+        let previous_scrape_id = self.stored_page(&key).await?.and_then(|before| before.scrape_id);
+        let view = CheckPageView { previous_scrape_id, ..view };
+        self.write_page((site.target, url), key, PageOutcome { view, status, snapshot, credits: 0 }).await
+    }
+
+    /// Pages that are known and that the crawl did not find: gone, or no longer linked, or beyond its limit.
+    /// The pages themselves tell.
+    async fn check_missing(
+        &self,
+        site: &SiteCheck<'_>,
+        found: &HashSet<String>,
+        is_cut_off: bool,
+    ) -> Result<(), Error> {
+        let known = self.store.known_pages(self.monitor, site.target, MAX_KNOWN_PAGES).await;
+        let mut missing: Vec<String> = known.map_err(from_store)?.into_iter().map(|page| page.url).collect();
+        missing.retain(|url| !found.contains(url));
+        let others = missing.split_off(missing.len().min(MAX_PAGES_READ));
+        let check = |url| {
+            let task = PageTask { url, ..site.task() };
+            self.check_page(task, move || self.read_in_place(url, site.options)).boxed()
+        };
+        check_all(missing.iter().map(String::as_str).map(check).collect()).await?;
+        // A crawl that reached its limit says nothing about pages that it did not come to.
+        for url in others.iter().filter(|_| !is_cut_off) {
+            let outcome = (CheckPageStatus::Removed, SnapshotChange::Delete);
+            self.write_unread(site, url, CheckPageView::default(), outcome).await?;
+        }
+        Ok(())
+    }
+
+    /// A page that leads elsewhere is not there any more.
+    async fn read_in_place(&self, url: &str, options: &ScrapeOptions) -> Result<ReadPage, Error> {
+        let page = self.read_uncharged(url, options).await?;
+        let moved = page.final_url.as_deref().is_some_and(|final_url| !is_same_page(url, final_url));
+        Ok(if moved { ReadPage { status: 410, ..page } } else { page })
+    }
+}
+
+fn is_same_page(url: &str, other: &str) -> bool {
+    let bare = |url: &str| url.split('#').next().unwrap_or_default().trim_end_matches('/').to_owned();
+    bare(url) == bare(other)
+}

@@ -1,0 +1,108 @@
+//! Requests of commands to a running server, for what only a server has: browser sessions.
+
+use crate::first_team::first_key_file;
+use crate::settings::Settings;
+use anyhow::{Context, Result, bail};
+use net::{
+    Credentials, Deadline, EgressAllow, EgressPolicy, Fetcher, FetcherSettings, Limits, Method, Purpose,
+    Request,
+};
+use serde_json::Value;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+/// The largest response: the output of code.
+const MAX_RESPONSE_BYTES: u64 = 64 << 20;
+/// Beyond the time that the server itself allows for code.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(330);
+
+/// Which server to ask, and as whom.
+#[derive(Debug, clap::Args)]
+pub struct ServerChoice {
+    /// URL of the server [default: the address that the settings say]
+    #[arg(long, global = true, value_name = "URL")]
+    server: Option<String>,
+    /// API key [default: `api_key` of the settings, or the first key in the data directory]
+    #[arg(long, global = true, value_name = "KEY")]
+    key: Option<String>,
+}
+
+/// Asks one server.
+pub struct ApiClient {
+    base: String,
+    key: Option<String>,
+    fetcher: Fetcher,
+}
+
+impl ServerChoice {
+    pub fn connect(self, settings: &Settings) -> Result<ApiClient> {
+        let base = self.server.unwrap_or_else(|| local_url(settings));
+        let base = base.trim_end_matches('/').to_owned();
+        let url = url::Url::parse(&base).with_context(|| format!("--server {base}"))?;
+        let host = url.host_str().with_context(|| format!("--server {base} has no host"))?;
+        // The one host that the user named, wherever it is.
+        let allow = EgressAllow::default().with_host(Purpose::Model, host);
+        let fetcher = Fetcher::new(FetcherSettings::new(EgressPolicy::new(allow)))?;
+        let key = self.key.or_else(|| settings.api_key.as_ref().map(|key| key.reveal().to_owned()));
+        let key = key.or_else(|| {
+            let text = std::fs::read_to_string(first_key_file(&settings.data_dir)).ok()?;
+            Some(text.trim().to_owned())
+        });
+        Ok(ApiClient { base, key, fetcher })
+    }
+}
+
+/// How this machine reaches the server of the same settings.
+fn local_url(settings: &Settings) -> String {
+    let mut address = settings.listen;
+    if address.ip().is_unspecified() {
+        address.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    }
+    format!("http://{address}")
+}
+
+impl ApiClient {
+    pub async fn get(&self, path: &str) -> Result<Value> {
+        self.ask(Method::GET, path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        self.ask(Method::POST, path, Some(body)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Result<Value> {
+        self.ask(Method::DELETE, path, None).await
+    }
+
+    /// The answer as JSON; a failure is an error with the server's words.
+    async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
+        let url = format!("{}{path}", self.base);
+        let authorization = self.key.as_ref().map(|key| format!("Bearer {key}"));
+        let headers = authorization.as_deref().map(|value| ("Authorization", value));
+        let credentials = Credentials::for_address(&url, headers)?;
+        let request = match body {
+            Some(body) => {
+                let body = body.to_string().into();
+                Request::post(Purpose::Model, &url, credentials, "application/json", body)?
+            }
+            None => Request::new(Purpose::Model, method, &url, credentials)?,
+        };
+        let limits = Limits {
+            first_byte: REQUEST_TIMEOUT,
+            retries: 0,
+            wire_bytes: MAX_RESPONSE_BYTES,
+            body_bytes: MAX_RESPONSE_BYTES,
+            ..Limits::default()
+        };
+        let asked = self.fetcher.fetch(request.limits(limits), Deadline::after(REQUEST_TIMEOUT)).await;
+        let response =
+            asked.with_context(|| format!("no answer from {}; is the server running?", self.base))?;
+        let status = response.meta.head.status;
+        let answer: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+        if !status.is_success() {
+            let error = answer["error"].as_str().unwrap_or("the server gave no reason");
+            bail!("{error} ({})", status.as_u16());
+        }
+        Ok(answer)
+    }
+}
