@@ -6,6 +6,9 @@ use crate::scrape::ScrapeFixture;
 use serde_json::{Value, json};
 use std::path::Path;
 
+/// Time in which a page is in the recording, also on a busy machine.
+const SHOWN_LONG_ENOUGH: std::time::Duration = std::time::Duration::from_secs(2);
+
 async fn end(fixture: &ScrapeFixture, session: &Value) {
     let path = format!("/v2/browser/{}", session["id"].as_str().unwrap());
     let ended = fixture.http().delete(&path).await.unwrap();
@@ -33,9 +36,9 @@ async fn a_session_is_recorded_listed_fetched_and_played() {
     let fixture = ScrapeFixture::open().await;
     let session = begin(&fixture, json!({})).await;
     command(&fixture, &session, &format!("open {}", fixture.site.url("/article"))).await;
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    tokio::time::sleep(SHOWN_LONG_ENOUGH).await;
     log_in(&fixture, &session).await;
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    tokio::time::sleep(SHOWN_LONG_ENOUGH).await;
     end(&fixture, &session).await;
 
     let id = session["id"].as_str().unwrap();
@@ -45,7 +48,8 @@ async fn a_session_is_recorded_listed_fetched_and_played() {
     assert_eq!(listed["pageCount"], 1, "{listed}");
     let page = &listed["pages"][0];
     assert_eq!(page["pageUrl"], fixture.site.url("/member"), "{listed}");
-    assert!(page["endTimeMs"].as_u64().unwrap() > page["startTimeMs"].as_u64().unwrap() + 500, "{listed}");
+    let milliseconds = page["endTimeMs"].as_u64().unwrap() - page["startTimeMs"].as_u64().unwrap();
+    assert!(milliseconds > 500, "{listed}");
     let same = fixture.http().get(&format!("/v2/browser/{id}/replay")).await.unwrap();
     assert_eq!(&same.json, listed, "both names lead to it");
 
@@ -55,7 +59,9 @@ async fn a_session_is_recorded_listed_fetched_and_played() {
     assert_eq!(playlist.header("content-type"), "application/vnd.apple.mpegurl");
     assert!(playlist.text.starts_with("#EXTM3U\n"), "{}", playlist.text);
     let frames: Vec<&str> = playlist.text.lines().filter(|line| !line.starts_with('#')).collect();
-    assert!((2..20).contains(&frames.len()), "{}", playlist.text);
+    // Twice a second at most: a slow machine shows the caret of a field blinking for longer.
+    let most = usize::try_from(milliseconds / 500).unwrap() + 2;
+    assert!((2..=most).contains(&frames.len()), "{milliseconds} ms: {}", playlist.text);
     for frame in &frames {
         let picture = fixture.download(&json!(frame)).await;
         assert_eq!((picture.status, picture.mime.as_str()), (200, "image/jpeg"));
@@ -76,22 +82,22 @@ async fn a_session_is_recorded_listed_fetched_and_played() {
     let watching = begin(&player, json!({ "recordSession": false })).await;
     command(&player, &watching, &format!("open '{}'", page["url"].as_str().unwrap())).await;
     let shown = async |expression: &str| command(&player, &watching, &format!("eval \"{expression}\"")).await;
-    for _ in 0..100 {
-        if shown("document.querySelector('#page').dataset.frame ?? ''").await.contains('0') {
-            break;
+    let wait_for = async |expression: &str, wanted: &str| {
+        for _ in 0..200 {
+            if shown(expression).await.contains(wanted) {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    assert!(shown("document.querySelector('#address').value").await.contains("about:blank"));
+        panic!("{expression} is not {wanted} but {}", shown(expression).await);
+    };
+    wait_for("document.querySelector('#page').dataset.frame ?? ''", "0").await;
+    // The empty page before the first one is in the recording only if it was shown for long enough.
+    let first = shown("document.querySelector('#address').value").await;
+    assert!(first.contains("about:blank") || first.contains("/article"), "{first}");
     command(&player, &watching, "select #speed 8").await;
     command(&player, &watching, "click #play").await;
-    for _ in 0..100 {
-        if shown("document.querySelector('#address').value").await.contains("/member") {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
-    assert!(shown("document.querySelector('#address').value").await.contains("/member"));
+    wait_for("document.querySelector('#address').value", "/member").await;
     let not_recorded = format!("/v2/interact/{}/replay", watching["id"].as_str().unwrap());
     assert_eq!(player.http().get(&not_recorded).await.unwrap().status, 404);
 }
