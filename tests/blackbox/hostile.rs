@@ -83,11 +83,15 @@ async fn every_hostile_site_gets_its_error_and_leaks_nothing() {
     let fixture =
         Arc::new(ScrapeFixture::with(|config| config.set("name_servers", &names.address.to_string())).await);
     fixture.scrape_document("/article", json!({})).await;
-    let before = resources_in_use(&processes::tree(fixture.server.pid()));
     let own = format!("{}/v2/openapi.json", fixture.http().base);
-    let mut all = cases::heads().await;
-    all.extend(cases::bodies().await);
-    all.extend(cases::encodings().await);
+    let mut large = cases::bodies().await;
+    large.extend(cases::encodings().await);
+    // The allocator keeps memory for each thread that has freed some, so more on a machine with more cores. What leaks grows
+    // with each further response.
+    try_all(&fixture, large.clone()).await;
+    let before = resources_in_use(&processes::tree(fixture.server.pid()));
+    let mut all = large;
+    all.extend(cases::heads().await);
     all.extend(cases::redirects(&own).await);
     all.extend(cases::tls().await);
     all.extend(cases::addresses().await);

@@ -33,6 +33,7 @@ pub const BLOCKED: Expect = Expect::Fails(403, "unsafe_domain_blocked");
 pub const INVALID_URL: Expect = Expect::Fails(400, "BAD_REQUEST");
 pub const UNKNOWN_HOST: Expect = Expect::Fails(200, "SCRAPE_DNS_RESOLUTION_ERROR");
 
+#[derive(Clone)]
 pub struct Case {
     pub name: String,
     pub url: String,
