@@ -31,6 +31,7 @@ mod parse_command;
 mod parse_url;
 mod processes;
 mod proxy;
+mod registration;
 mod research;
 mod scrape;
 mod search;

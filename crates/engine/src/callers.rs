@@ -17,7 +17,7 @@ use wire::{Kind, Scope};
 
 /// How long a key is believed without asking the store again: the longest a key that another process
 /// revoked still works here.
-const KEY_CACHE_TIME: Duration = Duration::from_secs(2);
+const KEY_CACHE_TIME: Duration = Duration::from_millis(800);
 /// Keys cached at once; past it the memory starts afresh. Bounds what a flood of guesses can take.
 const MAX_CACHED_KEYS: usize = 10_000;
 

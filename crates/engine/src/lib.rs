@@ -30,6 +30,7 @@ pub mod page_memory;
 pub mod parse;
 pub mod plans;
 pub mod records;
+pub mod registration;
 pub mod research;
 pub mod scrape;
 pub mod search;

@@ -13,10 +13,13 @@ pub enum Purpose {
     Model,
     Search,
     Mail,
+    /// Public keys of issuers that the operator trusts.
+    Identity,
 }
 
 impl Purpose {
-    pub const ALL: [Self; 5] = [Self::Scrape, Self::Webhook, Self::Model, Self::Search, Self::Mail];
+    pub const ALL: [Self; 6] =
+        [Self::Scrape, Self::Webhook, Self::Model, Self::Search, Self::Mail, Self::Identity];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -25,6 +28,7 @@ impl Purpose {
             Self::Model => "model",
             Self::Search => "search",
             Self::Mail => "mail",
+            Self::Identity => "identity",
         }
     }
 

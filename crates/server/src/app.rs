@@ -6,6 +6,7 @@ use engine::interact::Sessions;
 use engine::map::Mapper;
 use engine::monitor::Monitors;
 use engine::parse::FileParser;
+use engine::registration::Registrations;
 use engine::research::Research;
 use engine::scrape::Scraper;
 use engine::search::Searcher;
@@ -79,6 +80,7 @@ pub struct AppParts {
     pub agents: Arc<Agents>,
     pub sessions: Arc<Sessions>,
     pub monitors: Monitors,
+    pub registrations: Registrations,
     pub settings: Settings,
     pub telemetry: Telemetry,
     pub readiness: Readiness,

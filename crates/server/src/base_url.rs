@@ -3,6 +3,7 @@
 use crate::app::Settings;
 use axum::http::header::HOST;
 use axum::http::{HeaderMap, Request};
+use std::net::IpAddr;
 
 /// Headers with which proxies describe the caller.
 const FORWARDING_HEADERS: [&str; 4] =
@@ -11,6 +12,19 @@ const FORWARDING_HEADERS: [&str; 4] =
 /// Marks a request with forwarding headers, whether its proxy is trusted or not.
 #[derive(Debug, Clone, Copy)]
 pub struct Forwarded;
+
+/// The address of the caller: of the connection, or as a trusted proxy names it.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientAddress(pub IpAddr);
+
+/// Notes who the caller is. A proxy appends the address it sees, so the last one is what a trusted proxy vouches for.
+pub fn note_client_address<B>(mut request: Request<B>, peer: IpAddr, trusted: bool) -> Request<B> {
+    let forwarded = request.headers().get_all("x-forwarded-for").iter().last();
+    let last = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
+    let address = last.filter(|_| trusted).unwrap_or(peer);
+    request.extensions_mut().insert(ClientAddress(address));
+    request
+}
 
 /// Removes forwarding headers unless they come from a trusted proxy: any client can send them.
 pub fn drop_forwarding_headers<B>(mut request: Request<B>, trusted: bool) -> Request<B> {

@@ -1,6 +1,6 @@
 //! The listener: accepts connections, limits them, and stops gracefully.
 
-use crate::base_url::drop_forwarding_headers;
+use crate::base_url::{drop_forwarding_headers, note_client_address};
 use crate::connection::{Abort, Connection, configure_socket};
 use crate::peers::{Network, PeerLimit, PeerSlot};
 use crate::request_wrapper::to_error_format;
@@ -73,7 +73,10 @@ pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToke
             continue;
         };
         let stream = Connection::new(stream, options.write_timeout, (slot, peer_slot));
-        let service = service.clone().map_request(move |request| drop_forwarding_headers(request, trusted));
+        let service = service.clone().map_request(move |request| {
+            let request = note_client_address(request, peer.ip(), trusted);
+            drop_forwarding_headers(request, trusted)
+        });
         let connection =
             builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service)).with_upgrades();
         let stop = stop.clone();

@@ -34,6 +34,7 @@ mod outbox;
 pub mod pages;
 mod postgres;
 pub mod profiles;
+pub mod registrations;
 mod rows;
 pub mod scrapes;
 pub mod search;
@@ -63,6 +64,7 @@ pub use objects::ObjectIndex;
 pub use options::StoreOptions;
 pub use pages::PageStore;
 pub use profiles::ProfileStore;
+pub use registrations::RegistrationStore;
 pub use scrapes::ScrapeStore;
 pub use search::SearchStore;
 pub use secrets::ServerSecrets;
@@ -100,6 +102,7 @@ pub trait Store:
     + SearchStore
     + CeilingStore
     + UploadStore
+    + RegistrationStore
     + BrowserSessionStore
 {
     /// `"sqlite"` or `"postgresql"`, for people and metrics.

@@ -1,5 +1,5 @@
 //! What tests start and clean up again: temporary folders, free ports, a private PostgreSQL cluster, an
-//! S3-compatible server, a DNS server and a scripted model server; sites to crawl and to extract from;
+//! S3-compatible server, an identity provider, a DNS server and a scripted model server; sites to crawl and to extract from;
 //! mutations of the fuzzing corpus; valid and hostile documents; labelled sets; and the check that work is
 //! linear in its input. For tests only; nothing of the product uses it.
 //!
@@ -14,6 +14,7 @@ mod free_port;
 pub mod generated_site;
 pub mod growth;
 mod guarded_process;
+pub mod identity_provider;
 pub mod injections;
 pub mod labelled_set;
 pub mod model_server;

@@ -17,6 +17,7 @@ use engine::monitor::{MonitorTools, MonitorWorker, Monitors};
 use engine::page_memory::PageMemory;
 use engine::parse::{FileParser, IncomingFiles};
 use engine::records::RecordWriter;
+use engine::registration::{RegistrationSettings, Registrations};
 use engine::research::Research;
 use engine::scrape::Scraper;
 use engine::search::Searcher;
@@ -140,6 +141,7 @@ impl Serve {
             searcher,
             collections: Collections::new(&services, local),
             crawler,
+            registrations: open_registrations(&settings, &store, &callers, &services),
             monitors: Monitors::new(store.clone(), settings.egress_allow.clone(), services.models.clone()),
             agents,
             scraper,
@@ -195,6 +197,21 @@ async fn open_sessions(settings: &Settings, services: &Services) -> Result<Arc<S
     let recordings = Recordings::open(store.as_ref(), objects, settings.interact.recording).await?;
     let limits = settings.interact.sessions;
     Ok(Sessions::open(services, limits, Some(Arc::new(code)), Some(recordings)).await?)
+}
+
+/// Registration of agents by the issuers that the operator trusts.
+fn open_registrations(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    callers: &Arc<Callers>,
+    services: &Services,
+) -> Registrations {
+    let allowed = RegistrationSettings {
+        trusted: settings.trust.clone(),
+        anonymous_plan: settings.anonymous_registration.clone(),
+        plan: settings.plan.clone(),
+    };
+    Registrations::new(store.clone(), callers.clone(), services.fetcher.clone(), allowed)
 }
 
 /// Imports the starter corpus of the research index while the server already accepts requests.

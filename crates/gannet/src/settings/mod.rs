@@ -83,6 +83,10 @@ pub struct Settings {
     pub previous_secret_keys: Vec<SecretKey>,
     pub plan: String,
     pub plans: Plans,
+    /// Issuers whose identity assertions are accepted.
+    pub trust: Vec<identity::TrustedIssuer>,
+    /// The plan of agents that register without an assertion; `None`: they may not.
+    pub anonymous_registration: Option<String>,
     pub auth: bool,
     pub public_url: Option<String>,
     pub trusted_proxies: Vec<server::Network>,
@@ -204,11 +208,11 @@ pub fn load(flags: &Flags, environment: &BTreeMap<String, String>) -> Result<Set
     obsolete.extend(environment.keys().filter_map(|name| table::obsolete_in_environment(name)));
     let given: Vec<SettingValue> =
         SETTINGS.iter().map(|setting| choose(setting, flags, environment, file.as_ref())).collect();
-    let plans = file.map(|file| {
+    let (plans, trust) = file.map_or_else(Default::default, |file| {
         obsolete.extend(file.obsolete);
-        file.plans
+        (file.plans, file.trust)
     });
-    values::parse_settings(given, obsolete.into_iter().collect(), plans.unwrap_or_default())
+    values::parse_settings(given, obsolete.into_iter().collect(), plans, trust)
 }
 
 /// The parsed file: settings as text, and plans.
@@ -218,6 +222,7 @@ struct SettingsFile {
     values: BTreeMap<String, String>,
     obsolete: Vec<String>,
     plans: BTreeMap<String, Plan>,
+    trust: Vec<identity::TrustedIssuer>,
 }
 
 const DEFAULT_FILE: &str = "gannet.toml";
@@ -235,12 +240,27 @@ fn read_file(flag: Option<&Path>, environment: &BTreeMap<String, String>) -> Res
 
 fn parse_file(path: PathBuf, text: &str) -> Result<SettingsFile> {
     let table: toml::Table = text.parse().with_context(|| format!("{} is not valid TOML", path.display()))?;
-    let mut file =
-        SettingsFile { path, values: BTreeMap::new(), obsolete: Vec::new(), plans: BTreeMap::new() };
+    let mut file = SettingsFile {
+        path,
+        values: BTreeMap::new(),
+        obsolete: Vec::new(),
+        plans: BTreeMap::new(),
+        trust: Vec::new(),
+    };
     for (name, value) in table {
         if name == "plans" {
             file.plans =
                 value.try_into().with_context(|| format!("invalid plan in {}", file.path.display()))?;
+            continue;
+        }
+        if name == "trust" {
+            file.trust = value
+                .try_into()
+                .with_context(|| format!("invalid `[[trust]]` in {}", file.path.display()))?;
+            for issuer in &file.trust {
+                let checked = issuer.validate().map_err(anyhow::Error::msg);
+                checked.with_context(|| format!("invalid `[[trust]]` in {}", file.path.display()))?;
+            }
             continue;
         }
         if table::is_obsolete(&name) {

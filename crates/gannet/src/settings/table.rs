@@ -36,12 +36,13 @@ settings! {
     "previous_secret_keys" "GANNET_PREVIOUS_SECRET_KEYS" "" secret: "previous values of secret_key, comma-separated, until gannet secrets rekey has run";
     "plan" "GANNET_PLAN" "unlimited": "plan of the first team";
     "auth" "GANNET_AUTH" "on": "off = no API keys are needed; only allowed on a loopback address";
+    "anonymous_registration" "GANNET_ANONYMOUS_REGISTRATION" "off": "plan of agents that register themselves without an identity assertion; off = they may not";
     "public_url" "GANNET_PUBLIC_URL" "": "URL under which callers reach this server, if it is behind a proxy";
     "trusted_proxies" "GANNET_TRUSTED_PROXIES" "": "reverse proxies whose X-Forwarded-Host and -Proto headers are trusted, such as 127.0.0.1,10.1.0.0/16; empty = none";
     "connections_per_address" "GANNET_CONNECTIONS_PER_ADDRESS" "1024": "maximum connections of one client address, except trusted proxies; 0 = no limit";
     "write_timeout" "GANNET_WRITE_TIMEOUT" "1m": "how long a client may leave a response unread before its connection is closed";
     "cors" "GANNET_CORS" "none": "none, *, or a comma-separated list of origins that may call from a browser";
-    "egress_allow" "GANNET_EGRESS_ALLOW" "": "private addresses that may be reached, by purpose: scrape=127.0.0.0/8;webhook=…;model=…;search=…";
+    "egress_allow" "GANNET_EGRESS_ALLOW" "": "private addresses that may be reached, by purpose: scrape=127.0.0.0/8;webhook=…;model=…;search=…;mail=…;identity=…";
     "proxies" "GANNET_PROXIES" "" secret: "proxies for outbound requests, used in turn: http://user:password@host:port,socks5://…; empty = direct";
     "proxy_purposes" "GANNET_PROXY_PURPOSES" "scrape": "purposes that use the proxies: scrape, webhook, model, search";
     "proxy_requests" "GANNET_PROXY_REQUESTS" "off": "on = a request may name a proxy of its own";

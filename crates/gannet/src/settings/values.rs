@@ -14,14 +14,18 @@ pub fn parse_settings(
     given: Vec<SettingValue>,
     obsolete: Vec<String>,
     plans: BTreeMap<String, Plan>,
+    trust: Vec<identity::TrustedIssuer>,
 ) -> Result<Settings> {
     let values = Values(&given);
     let plans = Plans::new(plans);
-    let plan = values.parse("plan", |text| {
+    let known_plan = |text: &str| {
         let names: Vec<&str> = plans.iter().map(|(name, _)| name).collect();
         ensure!(plans.contains(text), "unknown plan; use one of {}", names.join(", "));
         Ok(text.to_owned())
-    })?;
+    };
+    let plan = values.parse("plan", known_plan)?;
+    let anonymous_registration = values
+        .parse("anonymous_registration", |text| (text != "off").then(|| known_plan(text)).transpose())?;
     let data_dir = values.parse("data_dir", |text| {
         ensure!(!text.is_empty(), "must not be empty");
         Ok(PathBuf::from(text))
@@ -59,6 +63,8 @@ pub fn parse_settings(
             .parse("secret_key", |text| optional(text).map(|key| secret_key(&key)).transpose())?,
         previous_secret_keys: values.parse("previous_secret_keys", |text| list(text, secret_key))?,
         plan,
+        anonymous_registration,
+        trust,
         plans,
         public_url: values.parse("public_url", public_url)?,
         trusted_proxies: values

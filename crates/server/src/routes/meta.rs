@@ -118,11 +118,13 @@ fn gauge(name: &'static str, value: i64) {
 #[utoipa::path(get, path = "/.well-known/oauth-protected-resource", tag = "Service", security(()),
     responses((status = 200, body = ResourceMetadata)))]
 async fn resource_metadata(State(app): State<App>, headers: HeaderMap) -> Json<ResourceMetadata> {
+    let base = base_url(&app.settings, &headers);
+    let servers = if app.registrations.are_offered() { vec![base.clone()] } else { Vec::new() };
     Json(ResourceMetadata {
-        resource: format!("{}/", base_url(&app.settings, &headers)),
+        resource: format!("{base}/"),
         resource_name: "Gannet",
         bearer_methods_supported: ["header"],
         scopes_supported: Scope::ALL.iter().map(|scope| scope.name()).collect(),
-        authorization_servers: Vec::new(),
+        authorization_servers: servers,
     })
 }

@@ -12,6 +12,7 @@ mod meta;
 mod monitor;
 mod parse;
 mod profiles;
+mod registration;
 mod replay;
 mod replay_links;
 mod research;
@@ -47,7 +48,7 @@ use wire::{Kind, Scope};
 pub fn router(app: &App) -> Router {
     let (api, document) = declared_routes(app).split_for_parts();
     let document = crate::docs::complete(document);
-    let v2 = api.merge(meta::documents(&document)).with_state(app.clone());
+    let v2 = api.merge(meta::documents(&document)).merge(registration::pages()).with_state(app.clone());
     let (inner, body_limit) = (v2.clone().fallback(not_found), app.settings.body_limit);
     let router = v2.fallback(move |request: Request| v1::serve(inner.clone(), body_limit, request));
     let router = if app.settings.auth { router } else { router.layer(from_fn(require_loopback_host)) };
@@ -98,6 +99,7 @@ fn open_routes() -> OpenApiRouter<App> {
         .merge(parse::open_routes())
         .merge(session_links::routes())
         .merge(replay_links::routes())
+        .merge(registration::routes())
 }
 
 /// Routes that need a key, with their rate limit group and required scope.

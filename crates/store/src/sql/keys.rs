@@ -22,7 +22,7 @@ async fn insert_team(tx: &mut impl SqlConnection, team: &NewTeam) -> StoreResult
     team_from_row(&row)
 }
 
-async fn insert_key(tx: &mut impl SqlConnection, key: &NewKey) -> StoreResult<ApiKey> {
+pub(super) async fn insert_key(tx: &mut impl SqlConnection, key: &NewKey) -> StoreResult<ApiKey> {
     let row = tx
         .query("keys.key_insert")
         .bind(key.id)

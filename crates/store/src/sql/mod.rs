@@ -27,6 +27,7 @@ mod objects;
 pub(crate) mod pages;
 mod profiles;
 mod query;
+mod registrations;
 mod scrapes;
 pub(crate) mod search;
 pub(crate) mod secrets;

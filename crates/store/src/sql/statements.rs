@@ -30,6 +30,7 @@ const FILES: &[(&str, &str)] = &[
     ("objects", include_str!("objects.sql")),
     ("pages", include_str!("pages.sql")),
     ("profiles", include_str!("profiles.sql")),
+    ("registrations", include_str!("registrations.sql")),
     ("scrapes", include_str!("scrapes.sql")),
     ("search", include_str!("search.sql")),
     ("secrets", include_str!("secrets.sql")),

@@ -39,6 +39,7 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0013_browser_sessions.sql"),
     },
     Migration { version: 14, name: "monitors", sql: include_str!("migrations/0014_monitors.sql") },
+    Migration { version: 15, name: "registrations", sql: include_str!("migrations/0015_registrations.sql") },
 ];
 
 /// The version that has the list of keys for secrets.

@@ -64,6 +64,7 @@ mod pages;
 mod privacy;
 mod profiles;
 mod races;
+mod registrations;
 mod scrapes;
 mod search;
 mod secrets;

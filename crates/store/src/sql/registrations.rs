@@ -1,0 +1,57 @@
+//! Registrations.
+
+use super::keys::insert_key;
+use super::{Backend, SqlConnection, Transaction};
+use crate::keys::ApiKey;
+use crate::registrations::{NewRegistration, RegistrationStore, UserHash};
+use crate::text::storable;
+use crate::{Millis, StoreResult};
+
+#[async_trait::async_trait]
+impl<B: Backend> RegistrationStore for B {
+    async fn use_assertion(&self, assertion: &[u8; 32], until: Millis) -> StoreResult<bool> {
+        let mut tx = self.begin().await?;
+        let noted = tx.query("registrations.use").bind(&assertion[..]).bind(until).execute(&mut tx).await?;
+        tx.commit().await?;
+        Ok(noted > 0)
+    }
+
+    async fn register(&self, registration: NewRegistration) -> StoreResult<ApiKey> {
+        let mut tx = self.begin().await?;
+        let key = insert_key(&mut tx, &registration.key).await?;
+        tx.query("registrations.insert")
+            .bind(key.id)
+            .bind(&registration.user[..])
+            .bind(storable(&registration.client))
+            .execute(&mut tx)
+            .await?;
+        tx.query("registrations.revoke_older")
+            .bind(&registration.user[..])
+            .bind(i64::from(registration.max_keys))
+            .execute(&mut tx)
+            .await?;
+        tx.commit().await?;
+        Ok(key)
+    }
+
+    async fn revoke_user(&self, user: &UserHash) -> StoreResult<u64> {
+        let mut tx = self.begin().await?;
+        let revoked = tx.query("registrations.revoke_user").bind(&user[..]).execute(&mut tx).await?;
+        tx.commit().await?;
+        Ok(revoked)
+    }
+
+    async fn purge_registrations(&self, limit: u32) -> StoreResult<u64> {
+        let mut tx = self.begin().await?;
+        let used = tx.query("registrations.purge_used").bind(i64::from(limit)).execute(&mut tx).await?;
+        let expired = tx.query("registrations.expired").bind(i64::from(limit)).fetch_all(&mut tx).await?;
+        let mut deleted = 0;
+        for row in &expired {
+            let key = crate::rows::Columns::id(row, "key_id")?;
+            tx.query("registrations.delete").bind(key).execute(&mut tx).await?;
+            deleted += tx.query("registrations.delete_key").bind(key).execute(&mut tx).await?;
+        }
+        tx.commit().await?;
+        Ok(used.max(deleted))
+    }
+}
