@@ -58,8 +58,18 @@ async fn register(http: &Http, assertion: &str) -> HttpResponse {
     http.post("/agent/auth", &body).await.unwrap()
 }
 
+/// A request with the fields of a form.
+fn with_form(request: reqwest::RequestBuilder, fields: &[(&str, &str)]) -> reqwest::RequestBuilder {
+    let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    request.header("content-type", "application/x-www-form-urlencoded").body(body)
+}
+
+async fn post_form(http: &Http, path: &str, fields: &[(&str, &str)]) -> HttpResponse {
+    http.send(with_form(http.request(reqwest::Method::POST, path), fields)).await.unwrap()
+}
+
 async fn exchange(http: &Http, fields: &[(&str, &str)]) -> HttpResponse {
-    http.send(http.request(reqwest::Method::POST, "/oauth2/token").form(fields)).await.unwrap()
+    post_form(http, "/oauth2/token", fields).await
 }
 
 #[track_caller]
@@ -197,10 +207,9 @@ async fn clients_of_oauth_get_a_token_with_the_scopes_that_all_allow() {
     expect_refused(&exchange(&http, &right).await, 400, "invalid_grant");
     // The same client, authenticated by the header.
     let assertion = fixture.sign(&fixture.claims());
-    let basic = http
-        .request(reqwest::Method::POST, "/oauth2/token")
-        .basic_auth("test-agent", Some("s%3Aecret"))
-        .form(&[("grant_type", JWT_BEARER), ("assertion", assertion.as_str())]);
+    let basic =
+        http.request(reqwest::Method::POST, "/oauth2/token").basic_auth("test-agent", Some("s%3Aecret"));
+    let basic = with_form(basic, &[("grant_type", JWT_BEARER), ("assertion", assertion.as_str())]);
     let token = http.send(basic).await.unwrap();
     assert_eq!(token.status, 200, "{}", token.text);
     assert_eq!(token.json["scope"], "scrape search map");
@@ -239,18 +248,16 @@ async fn revoked_keys_stop_within_a_second_on_every_process_and_assertions_are_u
     let third = third.json["api_key"].as_str().unwrap();
     assert!(works(&one, key).await && works(&other, key).await && works(&one, third).await);
 
-    let revoked =
-        one.send(one.request(reqwest::Method::POST, "/oauth2/revoke").form(&[("token", key)])).await;
-    let (revoked, since) = (revoked.unwrap(), Instant::now());
+    let revoked = post_form(&one, "/oauth2/revoke", &[("token", key)]).await;
+    let since = Instant::now();
     assert_eq!(revoked.status, 200, "{}", revoked.text);
     assert!(!works(&one, key).await, "at once where it was revoked");
     while works(&other, key).await {
         assert!(since.elapsed() < Duration::from_secs(1), "it still works after {:?}", since.elapsed());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let unknown =
-        one.send(one.request(reqwest::Method::POST, "/oauth2/revoke").form(&[("token", "gn-unknown")])).await;
-    assert_eq!(unknown.unwrap().status, 200);
+    let unknown = post_form(&one, "/oauth2/revoke", &[("token", "gn-unknown")]).await;
+    assert_eq!(unknown.status, 200);
 
     let now = unix_seconds();
     let logout = fixture.key.sign(

@@ -161,6 +161,3 @@ fn is_type(given: &str, wanted: &str) -> bool {
     let given = given.strip_prefix("application/").unwrap_or(given);
     given.eq_ignore_ascii_case(wanted)
 }
-
-#[cfg(test)]
-mod tests;

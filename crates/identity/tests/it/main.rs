@@ -1,7 +1,10 @@
-use super::*;
+//! Assertions of a test provider: right ones are accepted, and every wrong one is refused with its code.
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use net::{EgressAllow, EgressPolicy, FetcherSettings, Purpose};
+use identity::{Expected, Refusal, TrustedIssuer, Verifier};
+use jsonwebtoken::{Algorithm, Header};
+use net::{EgressAllow, EgressPolicy, Fetcher, FetcherSettings, Purpose};
 use serde_json::{Value, json};
 use testkit::identity_provider::{
     ASSERTION_TYPE, SigningKey, assertion_claims, key_set, serve_body, serve_nothing, unix_seconds,
