@@ -9,6 +9,7 @@ mod data_dir;
 mod database;
 mod first_team;
 mod ocr_models;
+mod opening;
 mod private_files;
 mod secret_keys;
 mod settings;
@@ -34,7 +35,7 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 struct Globals {
     /// Configuration file [default: gannet.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
@@ -95,6 +96,8 @@ enum Command {
     Secrets(commands::secrets::Secrets),
     /// Migrate the database to this version's schema
     Migrate,
+    /// Offer tools to AI applications (Model Context Protocol), over standard input and output
+    Mcp(commands::mcp::Mcp),
     /// Print the OpenAPI document
     Openapi,
     /// Print shell completions
@@ -161,6 +164,7 @@ impl Command {
             | Self::Map(_)
             | Self::Parse(_)
             | Self::Extract(_) => false,
+            Self::Mcp(mcp) => mcp.writes_own_files_only(),
             _ => true,
         }
     }
@@ -194,6 +198,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
             }
             Command::Secrets(secrets) => secrets.run(&cli.globals.settings(Vec::new())?).await,
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,
+            Command::Mcp(mcp) => mcp.run(cli.globals).await,
             Command::Openapi => commands::openapi::run(),
             Command::Completions { shell } => {
                 let mut command = <Cli as clap::CommandFactory>::command();

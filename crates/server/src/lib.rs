@@ -22,6 +22,6 @@ mod v1;
 
 pub use app::{App, AppParts, Cors, Settings};
 pub use peers::Network;
-pub use routes::{openapi, router};
+pub use routes::{RouterApi, openapi, router, tool_api};
 pub use serve::ServeOptions;
 pub use telemetry::Telemetry;

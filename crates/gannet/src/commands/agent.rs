@@ -4,8 +4,9 @@
 mod progress;
 
 use crate::Globals;
-use crate::commands::serve::{open_searcher, open_services, stop_on_signals};
+use crate::commands::serve::stop_on_signals;
 use crate::data_dir;
+use crate::opening::{open_searcher, open_services};
 use crate::private_files::TempFolder;
 use crate::settings::Settings;
 use anyhow::{Context, Result};

@@ -1,11 +1,12 @@
-//! Requests of commands to a running server, for what only a server has: browser sessions.
+//! Requests of commands to a running server, for what only a server has, and for tools.
 
 use crate::first_team::first_key_file;
 use crate::settings::Settings;
 use anyhow::{Context, Result, bail};
+use bytes::Bytes;
 use net::{
-    Credentials, Deadline, EgressAllow, EgressPolicy, Fetcher, FetcherSettings, Limits, Method, Purpose,
-    Request,
+    Credentials, Deadline, EgressAllow, EgressPolicy, Fetcher, FetcherSettings, HeaderMap, Limits, Method,
+    Purpose, Request, StatusCode,
 };
 use serde_json::Value;
 use std::net::{IpAddr, Ipv4Addr};
@@ -21,10 +22,10 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(330);
 pub struct ServerChoice {
     /// URL of the server [default: the address that the settings say]
     #[arg(long, global = true, value_name = "URL")]
-    server: Option<String>,
+    pub server: Option<String>,
     /// API key [default: `api_key` of the settings, or the first key in the data directory]
     #[arg(long, global = true, value_name = "KEY")]
-    key: Option<String>,
+    pub key: Option<String>,
 }
 
 /// Asks one server.
@@ -76,17 +77,42 @@ impl ApiClient {
 
     /// The answer as JSON; a failure is an error with the server's words.
     async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
+        let body = body.map(|body| ("application/json", body.to_string().into()));
+        let (status, bytes, _) = self.exchange(method, path, body).await?;
+        let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        if !status.is_success() {
+            let error = answer["error"].as_str().unwrap_or("the server gave no reason");
+            bail!("{error} ({})", status.as_u16());
+        }
+        Ok(answer)
+    }
+
+    /// Sends a request of a tool as it is, with this client's key.
+    pub async fn forward(&self, request: mcp::ApiRequest) -> Result<mcp::ApiResponse> {
+        let (parts, body) = request.into_parts();
+        let path = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+        let kind = parts.headers.get("content-type").and_then(|kind| kind.to_str().ok());
+        let (status, bytes, headers) =
+            self.exchange(parts.method, &path, kind.map(|kind| (kind, body))).await?;
+        let mut response = mcp::ApiResponse::new(bytes);
+        (*response.status_mut(), *response.headers_mut()) = (status, headers);
+        Ok(response)
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<(&str, Bytes)>,
+    ) -> Result<(StatusCode, Bytes, HeaderMap)> {
         let url = format!("{}{path}", self.base);
         let authorization = self.key.as_ref().map(|key| format!("Bearer {key}"));
         let headers = authorization.as_deref().map(|value| ("Authorization", value));
         let credentials = Credentials::for_address(&url, headers)?;
-        let request = match body {
-            Some(body) => {
-                let body = body.to_string().into();
-                Request::post(Purpose::Model, &url, credentials, "application/json", body)?
-            }
-            None => Request::new(Purpose::Model, method, &url, credentials)?,
-        };
+        let mut request = Request::new(Purpose::Model, method, &url, credentials)?;
+        if let Some((content_type, body)) = body {
+            request = request.with_body(content_type, body)?;
+        }
         let limits = Limits {
             first_byte: REQUEST_TIMEOUT,
             retries: 0,
@@ -97,12 +123,7 @@ impl ApiClient {
         let asked = self.fetcher.fetch(request.limits(limits), Deadline::after(REQUEST_TIMEOUT)).await;
         let response =
             asked.with_context(|| format!("no answer from {}; is the server running?", self.base))?;
-        let status = response.meta.head.status;
-        let answer: Value = serde_json::from_slice(&response.body).unwrap_or_default();
-        if !status.is_success() {
-            let error = answer["error"].as_str().unwrap_or("the server gave no reason");
-            bail!("{error} ({})", status.as_u16());
-        }
-        Ok(answer)
+        let head = response.meta.head;
+        Ok((head.status, response.body, head.headers))
     }
 }

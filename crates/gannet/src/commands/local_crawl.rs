@@ -7,8 +7,9 @@ mod progress;
 mod state_file;
 
 use crate::Globals;
-use crate::commands::serve::{open_services, stop_on_signals};
+use crate::commands::serve::stop_on_signals;
 use crate::data_dir;
+use crate::opening::open_services;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use engine::crawl::{CrawlWorker, Crawler};

@@ -1,8 +1,8 @@
 //! `gannet search`: the same search as the server's, with or without a running server.
 
-use crate::commands::serve::{open_searcher, open_services};
 use crate::data_dir::{self, IfMissing};
 use crate::first_team;
+use crate::opening::{open_searcher, open_services};
 use crate::output;
 use crate::private_files::TempFolder;
 use crate::settings::Settings;

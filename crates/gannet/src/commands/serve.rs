@@ -1,55 +1,16 @@
 //! `gannet serve`: the API, the workers and the janitor in one process, until a signal stops them.
 
 use crate::Globals;
-use crate::commands::{agent, banner, research};
-use crate::data_dir;
-use crate::first_team;
-use crate::settings::{CodeSettings, ProcessRole, Settings};
+use crate::commands::banner;
+use crate::commands::server_process::ServerProcess;
+use crate::settings::Settings;
 use anyhow::{Context, Result};
-use engine::cpu_pool::CpuPool;
-use engine::crawl::{CrawlWorker, Crawler};
-use engine::files::Files;
-use engine::interact::{Recordings, SessionCode, SessionCodeSettings, Sessions};
-use engine::janitor::{self, JanitorOptions};
-use engine::map::Mapper;
-use engine::models::Models;
-use engine::monitor::{MonitorTools, MonitorWorker, Monitors};
-use engine::page_memory::PageMemory;
-use engine::parse::{FileParser, IncomingFiles};
-use engine::records::RecordWriter;
-use engine::registration::{RegistrationSettings, Registrations};
-use engine::research::Research;
-use engine::scrape::Scraper;
-use engine::search::Searcher;
-use engine::search::collections::Collections;
-use engine::search::feed::{Feeder, LocalIndex};
-use engine::storage::Storage;
-use engine::teams::Teams;
-use engine::webhooks::{DeliveryOptions, DeliveryWorker};
-use engine::work::{LeaseTimes, WorkSlots};
-use engine::{Callers, Limiter, Services};
-use server::app::Readiness;
-use server::{App, AppParts, ServeOptions, Telemetry};
+use server::ServeOptions;
 use std::io::IsTerminal;
-use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
-use store::Store;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
-
-/// Checks of monitors that may be worked on at once, for each of the `workers`.
-const CHECKS_PER_WORKER: usize = 4;
-/// Time limit for the last writes after everything else has ended.
-const LAST_WRITES_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time limit for the probe of one language model.
-const PROBE_TIMEOUT: Duration = Duration::from_mins(2);
-/// First and longest pause before an unavailable model is probed again.
-const FIRST_PROBE_PAUSE: Duration = Duration::from_secs(15);
-const MAX_PROBE_PAUSE: Duration = Duration::from_mins(15);
 
 #[derive(Debug, clap::Args)]
 pub struct Serve {
@@ -74,174 +35,14 @@ impl Serve {
         let listener = TcpListener::bind(settings.listen)
             .await
             .with_context(|| format!("cannot listen on {}", settings.listen))?;
-        let _lock = data_dir::lock_database(&settings)?;
-        let store = data_dir::open_store(&settings).await?;
-        let first = first_team::create_first_team(&settings, store.as_ref()).await?;
-        if first.is_none() {
-            first_team::accept_configured_key(&settings, store.as_ref()).await?;
-        }
-        release_lost_keys(store.as_ref()).await?;
-        let stop = stop_on_signals()?;
-        let tasks = TaskTracker::new();
-        let callers = Arc::new(Callers::new(store.clone(), settings.plans.clone()));
-        let gate = Limiter::new(store.clone());
-        let storage = data_dir::open_storage(&settings, &store);
-        storage.check().await;
-        tasks.spawn(storage.clone().watch(stop.clone()));
-        start_janitor(&settings, &store, &callers, &stop, &tasks)?;
-        let telemetry = Telemetry::install().map_err(anyhow::Error::msg)?;
-        tasks.spawn(telemetry.clone().run_upkeep(stop.clone()));
-        // Cancelled after open requests have ended, which keep their browsers while the server stops.
-        let drained = CancellationToken::new();
-        tasks.spawn(gate.clone().keep(drained.clone()));
-
-        let research = Arc::new(research::open(&settings)?);
         let address = listener.local_addr()?;
-        let services = open_services(&settings, &store, &gate, Some(address)).await?;
-        let scraper = Arc::new(Scraper::new(&services));
-        let browsers = services.browsers.clone();
-        if let Some(browsers) = browsers.clone() {
-            tasks.spawn(async move { browsers.warn_if_unconfined().await });
-        }
-        tasks.spawn(warn_if_unrestricted());
-        let slots = WorkSlots::new(settings.workers);
-        start_workers(&settings, &slots, (&services, &storage), &scraper, &stop, &tasks);
-        start_probe(&services.models, &stop, &tasks);
-        let local = data_dir::local_index(&settings);
-        if settings.role != ProcessRole::Worker {
-            let feeder = Feeder::new(local.clone(), store.clone()).with_storage(storage.clone());
-            tasks.spawn(feeder.run(stop.clone()));
-        }
-        let searcher = open_searcher(&settings, &services, &scraper, &local).with_research(research.clone());
-        let crawler = Crawler::new(store.clone(), settings.egress_allow.clone());
-        let crawler = Arc::new(crawler.with_models(services.models.clone()));
-        let agents = agent::agents(&settings, &store);
-        if let Some(worker) = agent::worker(&settings, &slots, &agents, (&services, &scraper), &searcher) {
-            tasks.spawn(worker.with_storage(storage.clone()).run(stop.clone()));
-        }
-        let sessions = open_sessions(&settings, &services).await?;
-        if settings.workers > 0 {
-            let tools = MonitorTools {
-                services: services.clone(),
-                scraper: scraper.clone(),
-                searcher: Arc::new(searcher.clone()),
-                crawler: crawler.clone(),
-                base_url: settings.public_url.clone().unwrap_or_else(|| format!("http://{address}")),
-            };
-            tasks.spawn(monitor_worker(&settings, tools, &storage).run(stop.clone()));
-        }
-        let app = App::new(AppParts {
-            sessions: sessions.clone(),
-            storage,
-            callers: callers.clone(),
-            teams: Teams::new(store.clone()),
-            research: research.clone(),
-            parser: open_file_parser(&settings, &services, &scraper).await?,
-            mapper: Mapper::new(&services),
-            searcher,
-            collections: Collections::new(&services, local),
-            crawler,
-            registrations: open_registrations(&settings, &store, &callers, &services),
-            monitors: Monitors::new(store.clone(), settings.egress_allow.clone(), services.models.clone()),
-            agents,
-            scraper,
-            services,
-            settings: server_settings(&settings, address),
-            telemetry,
-            readiness: Readiness::default(),
-            stopping: stop.clone(),
-        });
-        banner::print(&settings, address, store.backend(), first.as_ref());
-        let settings = Arc::new(settings);
-        start_starter_import(&settings, &research, &stop, &tasks);
-        server::serve::serve(listener, server::router(&app), stop, serve_options(&settings)).await;
-        sessions.shut_down().await;
-        drained.cancel();
-        tasks.close();
-        if let Some(browsers) = browsers {
-            browsers.shut_down().await;
-        }
-        finish_writing(&settings, &tasks, &gate, &callers, store.as_ref()).await;
+        let stop = stop_on_signals()?;
+        let options = serve_options(&settings);
+        let process = ServerProcess::start(settings, Some(address), stop.clone()).await?;
+        banner::print(&process.settings, address, process.backend(), process.first_key.as_ref());
+        server::serve::serve(listener, server::router(&process.app), stop, options).await;
+        process.shut_down().await;
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// Waits for the last writes, at most as long as the settings allow.
-async fn finish_writing(
-    settings: &Settings,
-    tasks: &TaskTracker,
-    gate: &Limiter,
-    callers: &Callers,
-    store: &dyn Store,
-) {
-    let end = async {
-        tasks.wait().await;
-        gate.wait_for_releases().await;
-        if let Err(error) = callers.flush_used().await {
-            tracing::warn!(%error, "could not store when keys were last used");
-        }
-        store.shut_down().await;
-    };
-    // A database that does not respond must not block the exit; leases expire by themselves.
-    if tokio::time::timeout(settings.shutdown_grace + LAST_WRITES_TIMEOUT, end).await.is_err() {
-        tracing::warn!("stopped before the last writes were finished");
-    }
-    tracing::info!("stopped");
-}
-
-/// Browser sessions, with the runtimes of their code and their recordings.
-async fn open_sessions(settings: &Settings, services: &Services) -> Result<Arc<Sessions>> {
-    let code = SessionCode::new(session_code_settings(settings)?, services.models.clone());
-    let store = &services.store;
-    let objects = data_dir::open_objects(settings, store.clone())?;
-    let recordings = Recordings::open(store.as_ref(), objects, settings.interact.recording).await?;
-    let limits = settings.interact.sessions;
-    Ok(Sessions::open(services, limits, Some(Arc::new(code)), Some(recordings)).await?)
-}
-
-/// Registration of agents by the issuers that the operator trusts.
-fn open_registrations(
-    settings: &Settings,
-    store: &Arc<dyn Store>,
-    callers: &Arc<Callers>,
-    services: &Services,
-) -> Registrations {
-    let allowed = RegistrationSettings {
-        trusted: settings.trust.clone(),
-        anonymous_plan: settings.anonymous_registration.clone(),
-        plan: settings.plan.clone(),
-    };
-    Registrations::new(store.clone(), callers.clone(), services.fetcher.clone(), allowed)
-}
-
-/// Imports the starter corpus of the research index while the server already accepts requests.
-fn start_starter_import(
-    settings: &Arc<Settings>,
-    research: &Arc<Research>,
-    stop: &CancellationToken,
-    tasks: &TaskTracker,
-) {
-    if !settings.research_starter {
-        return;
-    }
-    let (settings, research, stop) = (settings.clone(), research.clone(), stop.clone());
-    tasks.spawn(async move {
-        let filling = research::fill_from_starter(&settings, &research);
-        if let Some(Err(error)) = stop.run_until_cancelled(filling).await {
-            let error = format!("{error:#}");
-            tracing::warn!(error, "could not import the starter corpus of the research index");
-        }
-    });
-}
-
-fn server_settings(settings: &Settings, listen: SocketAddr) -> server::Settings {
-    server::Settings {
-        listen,
-        api: settings.role != ProcessRole::Worker,
-        auth: settings.auth,
-        public_url: settings.public_url.clone(),
-        cors: settings.cors.clone(),
-        body_limit: settings.body_limit,
     }
 }
 
@@ -254,87 +55,16 @@ fn serve_options(settings: &Settings) -> ServeOptions {
     }
 }
 
-/// Logs which rights cannot be taken away from the processes that parse untrusted files.
-async fn warn_if_unrestricted() {
-    match sandbox::probe().await {
-        Ok(layers) if layers.hold_all() => tracing::debug!("{}", layers.describe()),
-        Ok(layers) => tracing::warn!("{}", layers.describe()),
-        Err(error) => tracing::warn!(%error, "untrusted files cannot be parsed"),
-    }
-}
-
-/// Releases idempotency keys of requests that a killed server was working on. With SQLite this process is the
-/// only server (it holds the lock), so no other process can be working on them; with several processes they
-/// expire.
-async fn release_lost_keys(store: &dyn Store) -> Result<()> {
-    if store.backend() == "sqlite" {
-        let keys = store.release_pending_keys().await.context("could not release idempotency keys")?;
-        if keys > 0 {
-            tracing::info!(keys, "released idempotency keys of interrupted requests");
-        }
-    }
-    Ok(())
-}
-
-/// What the capabilities share: the store, the HTTP client and the browsers, which never fetch this server's
-/// own address, and so on.
-pub async fn open_services(
-    settings: &Settings,
-    store: &Arc<dyn Store>,
-    gate: &Arc<Limiter>,
-    own_listener: Option<SocketAddr>,
-) -> Result<Services> {
-    let fetcher = data_dir::open_fetcher(settings, own_listener)?;
-    let browsers = data_dir::open_browsers(settings, &fetcher);
-    let models = Models::open(&settings.models, &fetcher);
-    let files = Files::open(store.as_ref(), data_dir::open_objects(settings, store.clone())?).await?;
-    Ok(Services {
-        store: store.clone(),
-        limiter: gate.clone(),
-        fetcher,
-        browsers,
-        cpu_pool: CpuPool::new(),
-        page_memory: PageMemory::new(settings.page_memory),
-        documents: data_dir::open_documents(settings),
-        models,
-        files: Arc::new(files),
-        records: RecordWriter::start(store.clone()),
-        egress_allow: settings.egress_allow.clone(),
-    })
-}
-
-/// Parses uploaded files, which are written below the data directory while they arrive.
-async fn open_file_parser(
-    settings: &Settings,
-    services: &Services,
-    scraper: &Arc<Scraper>,
-) -> Result<FileParser> {
-    let folder = settings.data_dir.join(data_dir::INCOMING_FILES);
-    let files =
-        IncomingFiles::open(&folder).with_context(|| format!("cannot write to {}", folder.display()))?;
-    let objects = data_dir::open_objects(settings, services.store.clone())?;
-    Ok(FileParser::open(services, scraper.clone(), objects, files).await?)
-}
-
-/// Search over all providers of the settings; `local` is this server's own index.
-pub fn open_searcher(
-    settings: &Settings,
-    services: &Services,
-    scraper: &Arc<Scraper>,
-    local: &Arc<LocalIndex>,
-) -> Searcher {
-    let local: Arc<dyn search::LocalSearch> = local.clone();
-    let providers = settings.search.build_router(&services.fetcher, Some(&local));
-    Searcher::new(services, scraper.clone(), Arc::new(providers))
-}
-
 /// The HTML parser logs the text of pages at `trace`, also of private scrapes; this must be enabled
 /// explicitly.
 const HTML_PARSER_FILTER: &str = "html5ever=error";
+/// What clients of the Model Context Protocol do wrong is told to them.
+const MCP_FILTER: &str = "rmcp=error";
 
 /// Logs go to standard error; standard output is for results.
-fn start_log(settings: &Settings) {
-    let filter = tracing_subscriber::EnvFilter::new(format!("{HTML_PARSER_FILTER},{}", settings.log));
+pub fn start_log(settings: &Settings) {
+    let filter =
+        tracing_subscriber::EnvFilter::new(format!("{HTML_PARSER_FILTER},{MCP_FILTER},{}", settings.log));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
@@ -370,87 +100,4 @@ pub fn stop_on_signals() -> Result<CancellationToken> {
         std::process::exit(130);
     });
     Ok(stop)
-}
-
-fn start_janitor(
-    settings: &Settings,
-    store: &Arc<dyn Store>,
-    callers: &Arc<Callers>,
-    stop: &CancellationToken,
-    tasks: &TaskTracker,
-) -> Result<()> {
-    let objects = Arc::new(data_dir::open_objects(settings, store.clone())?);
-    let options = JanitorOptions {
-        sweep_every: (settings.lease / 3).min(Duration::from_secs(5)),
-        take_back_leases: settings.workers == 0,
-        purge_every: Duration::from_mins(1),
-        object_ceiling: settings.objects_limit,
-        recording_ceiling: settings.interact.recordings_limit,
-        cache_ceiling: settings.cache_limit,
-        snapshot_ceiling: settings.snapshots_limit,
-        search_ceiling: settings.search_limit,
-        crawl_ceiling: settings.crawls_limit,
-        single_crawl_ceiling: settings.single_crawl_limit,
-        run_ceiling: settings.runs_limit,
-        webhook_ceiling: settings.webhooks_limit,
-    };
-    tasks.spawn(janitor::run(store.clone(), objects, callers.clone(), options, stop.clone()));
-    Ok(())
-}
-
-/// Checks have slots of their own: they mostly wait, for the next read of a page or for the pages of a crawl,
-/// which need slots themselves.
-fn monitor_worker(settings: &Settings, tools: MonitorTools, storage: &Arc<Storage>) -> MonitorWorker {
-    let slots = WorkSlots::new(settings.workers.saturating_mul(CHECKS_PER_WORKER)).for_checks();
-    let times = LeaseTimes::new(settings.lease, settings.shutdown_grace);
-    MonitorWorker::new(tools, &settings.plans, storage.clone(), slots, times)
-}
-
-/// The workers for pages of crawls and batches and for webhooks, where there are any.
-fn start_workers(
-    settings: &Settings,
-    slots: &WorkSlots,
-    (services, storage): (&Services, &Arc<Storage>),
-    scraper: &Arc<Scraper>,
-    stop: &CancellationToken,
-    tasks: &TaskTracker,
-) {
-    if settings.workers == 0 {
-        return;
-    }
-    let times = LeaseTimes::new(settings.lease, settings.shutdown_grace);
-    let pages = CrawlWorker::new(services, scraper.clone(), &settings.plans, slots.for_pages(), times);
-    tasks.spawn(pages.with_storage(storage.clone()).run(stop.clone()));
-    let options = DeliveryOptions {
-        retries: settings.webhook_retries.clone(),
-        timeout: settings.webhook_timeout,
-        max_wait: settings.lease,
-        grace: settings.shutdown_grace,
-        ..DeliveryOptions::default()
-    };
-    let (store, fetcher) = (services.store.clone(), services.fetcher.clone());
-    let webhooks = DeliveryWorker::new(store, fetcher, slots.for_webhooks(), options);
-    tasks.spawn(webhooks.run(stop.clone()));
-}
-
-fn session_code_settings(settings: &Settings) -> Result<SessionCodeSettings> {
-    let CodeSettings { lock_in, user, runtimes } = settings.code.clone();
-    let program = std::env::current_exe().context("cannot find the program that is running")?;
-    Ok(SessionCodeSettings { lock_in, user, runtimes, program })
-}
-
-/// Probes the language models while the server already accepts requests. An unavailable model is probed
-/// again.
-fn start_probe(models: &Models, stop: &CancellationToken, tasks: &TaskTracker) {
-    let (models, stop) = (models.clone(), stop.clone());
-    tasks.spawn(async move {
-        let looking = async {
-            let mut pause = FIRST_PROBE_PAUSE;
-            while models.probe(PROBE_TIMEOUT).await.iter().any(|report| report.error.is_some()) {
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(MAX_PROBE_PAUSE);
-            }
-        };
-        stop.run_until_cancelled(Box::pin(looking)).await;
-    });
 }

@@ -144,7 +144,8 @@ impl Request {
         Self::new(purpose, Method::PUT, url, credentials)?.with_body(content_type, body)
     }
 
-    fn with_body(self, content_type: &str, body: Bytes) -> Result<Self, FetchError> {
+    /// The same with a body; otherwise as [`Self::post`].
+    pub fn with_body(self, content_type: &str, body: Bytes) -> Result<Self, FetchError> {
         let content_type = HeaderValue::from_str(content_type)
             .map_err(|_| FetchError::BadRequest("invalid content type".into()))?;
         Ok(Self { content_type: Some(content_type), body, ..self.follow_redirects(false) })

@@ -8,6 +8,7 @@ mod extract;
 mod files;
 mod keys;
 mod map;
+mod mcp;
 mod meta;
 mod monitor;
 mod parse;
@@ -44,12 +45,15 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use wire::{Kind, Scope};
 
+pub use self::mcp::RouterApi;
+
 /// All routes with their middleware.
 pub fn router(app: &App) -> Router {
     let (api, document) = declared_routes(app).split_for_parts();
     let document = crate::docs::complete(document);
     let v2 = api.merge(meta::documents(&document)).merge(registration::pages()).with_state(app.clone());
     let (inner, body_limit) = (v2.clone().fallback(not_found), app.settings.body_limit);
+    let v2 = if app.settings.api { v2.merge(mcp::routes(app, inner.clone())) } else { v2 };
     let router = v2.fallback(move |request: Request| v1::serve(inner.clone(), body_limit, request));
     let router = if app.settings.auth { router } else { router.layer(from_fn(require_loopback_host)) };
     let router = router
@@ -65,6 +69,12 @@ pub fn router(app: &App) -> Router {
     };
     // Outermost, so that whatever answers early has its body read.
     router.layer(from_fn(drain_body))
+}
+
+/// The same routes for tools of this process (`gannet mcp`), without a connection and its middleware.
+pub fn tool_api(app: &App) -> RouterApi {
+    let (api, _) = declared_routes(app).split_for_parts();
+    RouterApi(api.with_state(app.clone()).fallback(not_found))
 }
 
 /// All routes with their documentation, each group with its access rules.
