@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use store::keys::{ApiKey, Team};
-use store::{KeyStore, Millis, StoreResult};
+use store::sign_ins::SignIn;
+use store::{Millis, Store, StoreResult};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 use wire::{Kind, Scope};
@@ -74,7 +75,7 @@ struct CachedKey {
 }
 
 pub struct Callers {
-    store: Arc<dyn KeyStore>,
+    store: Arc<dyn Store>,
     plans: Plans,
     /// By the first bytes of the hash; the whole hash is compared in constant time.
     cached: RwLock<HashMap<u64, CachedKey>>,
@@ -90,7 +91,7 @@ impl std::fmt::Debug for Callers {
 }
 
 impl Callers {
-    pub fn new(store: Arc<dyn KeyStore>, plans: Plans) -> Self {
+    pub fn new(store: Arc<dyn Store>, plans: Plans) -> Self {
         Self { store, plans, cached: RwLock::default(), forgotten: AtomicU64::new(0), used: Mutex::default() }
     }
 
@@ -100,10 +101,18 @@ impl Callers {
 
     /// The caller with this key, or 401.
     pub async fn authenticate(&self, key: &str) -> Result<Arc<Caller>, Error> {
-        let hash = keys::hash(key);
+        self.authenticate_hash(keys::hash(key), Credential::Key).await
+    }
+
+    /// The caller whose browser holds this token of a sign-in, or 401.
+    pub async fn authenticate_sign_in(&self, token: &str) -> Result<Arc<Caller>, Error> {
+        self.authenticate_hash(sign_in_hash(token), Credential::SignIn).await
+    }
+
+    async fn authenticate_hash(&self, hash: [u8; 32], credential: Credential) -> Result<Arc<Caller>, Error> {
         let caller = match self.recall(&hash) {
             Some(cached) => cached,
-            None => self.look_up(hash).await.map_err(crate::from_store)?,
+            None => self.look_up(hash, credential).await.map_err(crate::from_store)?,
         };
         let caller = caller.ok_or(Kind::Unauthorized)?;
         if let Some(key) = caller.key {
@@ -155,9 +164,14 @@ impl Callers {
         fresh.then(|| known.caller.clone())
     }
 
-    async fn look_up(&self, hash: [u8; 32]) -> StoreResult<Option<Arc<Caller>>> {
+    async fn look_up(&self, hash: [u8; 32], credential: Credential) -> StoreResult<Option<Arc<Caller>>> {
         let asked = self.forgotten.load(Ordering::SeqCst);
-        let found = self.store.key_by_hash(&hash).await?;
+        let found = match credential {
+            Credential::Key => self.store.key_by_hash(&hash).await?,
+            Credential::SignIn => {
+                self.store.sign_in(&hash).await?.map(|SignIn { key, team, .. }| (key, team))
+            }
+        };
         let now = crate::time::now();
         let caller = found
             .filter(|(key, _)| keys::status(key, now) == "active")
@@ -173,6 +187,18 @@ impl Callers {
         cached.insert(slot(&hash), CachedKey { hash, caller: caller.clone(), until });
         Ok(caller)
     }
+}
+
+/// What a request proves who it is with.
+#[derive(Debug, Clone, Copy)]
+enum Credential {
+    Key,
+    SignIn,
+}
+
+/// What is stored of the token of a sign-in. Never the hash of a key: one cannot be used as the other.
+pub(crate) fn sign_in_hash(token: &str) -> [u8; 32] {
+    keys::hash(&format!("sign-in {token}"))
 }
 
 fn slot(hash: &[u8; 32]) -> u64 {

@@ -36,6 +36,7 @@ pub mod scrape;
 pub mod search;
 pub mod search_page;
 pub mod services;
+pub mod sign_ins;
 pub mod storage;
 mod stored_json;
 pub mod teams;

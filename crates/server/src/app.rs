@@ -1,5 +1,6 @@
 //! The state shared by all handlers: the services of the engine and the settings of this server.
 
+use dashboard::Dashboard;
 use engine::agent::Agents;
 use engine::crawl::Crawler;
 use engine::interact::Sessions;
@@ -11,6 +12,7 @@ use engine::research::Research;
 use engine::scrape::Scraper;
 use engine::search::Searcher;
 use engine::search::collections::Collections;
+use engine::sign_ins::SignIns;
 use engine::storage::Storage;
 use engine::teams::Teams;
 use engine::{Callers, Services};
@@ -20,6 +22,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use wire::WireError;
 
+use crate::report::Report;
 use crate::telemetry::Telemetry;
 
 #[derive(Debug, Clone)]
@@ -69,6 +72,10 @@ pub struct AppParts {
     /// Watches whether there is disk space for the results of new work.
     pub storage: Arc<Storage>,
     pub callers: Arc<Callers>,
+    pub sign_ins: SignIns,
+    /// None: it is switched off.
+    pub dashboard: Option<Dashboard>,
+    pub report: Report,
     pub teams: Teams,
     pub research: Arc<Research>,
     pub scraper: Arc<Scraper>,

@@ -4,7 +4,7 @@ use crate::app::{App, Cors, Settings};
 use crate::base_url::base_url;
 use crate::error::ApiError;
 use axum::extract::{FromRequestParts, Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN, UPGRADE, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
@@ -16,6 +16,8 @@ use wire::{Kind, Scope, WireError};
 
 /// Longer values cannot be a key.
 const MAX_KEY_BYTES: usize = 512;
+/// Holds the token of a sign-in.
+pub const SIGN_IN_COOKIE: &str = "gannet_sign_in";
 /// How the page that sent a request is related to this server; set by browsers, pages cannot change it.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -43,7 +45,7 @@ async fn check_access(
     method: &Method,
     headers: &HeaderMap,
 ) -> Result<Arc<Caller>, WireError> {
-    let caller = identify(&access.app, headers).await?;
+    let caller = identify(&access.app, method, headers).await?;
     if let Some(scope) = access.scope {
         caller.require(scope)?;
     }
@@ -55,21 +57,61 @@ async fn check_access(
     Ok(caller)
 }
 
-/// The caller identified by the `Authorization` header.
-pub async fn identify(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, WireError> {
+/// The caller identified by the `Authorization` header, or by the cookie of a sign-in.
+pub async fn identify(app: &App, method: &Method, headers: &HeaderMap) -> Result<Arc<Caller>, WireError> {
     if !app.settings.auth {
         reject_web_pages(&app.settings, headers)?;
         return Ok(app.callers.anyone().await?);
     }
-    let key = bearer(headers).ok_or(Kind::Unauthorized)?;
-    Ok(app.callers.authenticate(key).await?)
+    if headers.contains_key(AUTHORIZATION) {
+        let key = bearer(headers).ok_or(Kind::Unauthorized)?;
+        return Ok(app.callers.authenticate(key).await?);
+    }
+    let token = sign_in_token(headers).ok_or(Kind::Unauthorized)?;
+    require_own_page(app, method, headers)?;
+    Ok(app.callers.authenticate_sign_in(token).await?)
+}
+
+/// The token of a sign-in, which browsers send by themselves, whatever page asks.
+pub fn sign_in_token(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let token = pairs.find(|(name, _)| *name == SIGN_IN_COOKIE)?.1;
+    (!token.is_empty() && token.len() <= MAX_KEY_BYTES).then_some(token)
+}
+
+/// `Forbidden` unless a page of this server sent the request, or for reading also a person who typed its address.
+/// Browsers state this in headers that pages cannot change; a write, or an upgrade to a WebSocket, without any of
+/// them is refused.
+pub fn require_own_page(app: &App, method: &Method, headers: &HeaderMap) -> Result<(), WireError> {
+    let reads = method.is_safe() && !headers.contains_key(UPGRADE);
+    let is_own = match (text(headers, ORIGIN), text(headers, SEC_FETCH_SITE)) {
+        (Some(origin), site) => {
+            is_own_origin(app, origin, headers) && site.is_none_or(|site| site == "same-origin")
+        }
+        (None, Some(site)) => site == "same-origin" || (reads && site == "none"),
+        (None, None) => reads,
+    };
+    if is_own { Ok(()) } else { Err(Kind::Forbidden.into()) }
+}
+
+/// Whether an origin is where callers reach this server: the configured URL, or the host that they asked.
+fn is_own_origin(app: &App, origin: &str, headers: &HeaderMap) -> bool {
+    origin == base_url(&app.settings, headers) || is_same_host(origin, headers)
+}
+
+fn is_same_host(origin: &str, headers: &HeaderMap) -> bool {
+    let host = origin.split_once("://").map(|(_, host)| host);
+    host.is_some_and(|host| text(headers, HOST) == Some(host))
 }
 
 /// Without keys, the loopback address is the only protection, and any web page in a browser on this machine
 /// can send requests to it: under a name that resolves to it (DNS rebinding), or from an origin that is not
 /// allowed. Both are rejected.
 fn reject_web_pages(settings: &Settings, headers: &HeaderMap) -> Result<(), WireError> {
-    if has_loopback_host(headers) && !is_from_foreign_page(settings, headers) {
+    // The dashboard is a page too, of the loopback address itself.
+    let own = || text(headers, ORIGIN).is_some_and(|origin| is_same_host(origin, headers));
+    if has_loopback_host(headers) && (own() || !is_from_foreign_page(settings, headers)) {
         Ok(())
     } else {
         Err(Kind::Forbidden.into())
@@ -182,6 +224,26 @@ mod tests {
         }
         assert_eq!(bearer(&with(&format!("Bearer {}", "x".repeat(600)))), None);
         assert_eq!(bearer(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn finds_the_token_among_cookies() {
+        let cookies = |line: &str| HeaderMap::from_iter([(COOKIE, HeaderValue::from_str(line).unwrap())]);
+        assert_eq!(sign_in_token(&cookies("a=b; gannet_sign_in=t0ken; c=d")), Some("t0ken"));
+        for other in ["gannet_sign_in=", "xgannet_sign_in=t", "gannet_sign_in", "a=gannet_sign_in"] {
+            assert_eq!(sign_in_token(&cookies(other)), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_the_same_host_is_recognized() {
+        let host = HeaderMap::from_iter([(HOST, HeaderValue::from_static("127.0.0.1:3002"))]);
+        assert!(is_same_host("http://127.0.0.1:3002", &host));
+        for other in
+            ["http://127.0.0.1:3003", "http://evil.example", "null", "http://127.0.0.1:3002.evil.example"]
+        {
+            assert!(!is_same_host(other, &host), "{other}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod docs;
 mod drain;
 mod error;
 mod peers;
+mod report;
 mod request_wrapper;
 mod routes;
 pub mod serve;
@@ -22,6 +23,7 @@ mod v1;
 
 pub use app::{App, AppParts, Cors, Settings};
 pub use peers::Network;
+pub use report::Report;
 pub use routes::{RouterApi, openapi, router, tool_api};
 pub use serve::ServeOptions;
 pub use telemetry::Telemetry;

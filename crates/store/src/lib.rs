@@ -39,6 +39,7 @@ mod rows;
 pub mod scrapes;
 pub mod search;
 pub mod secrets;
+pub mod sign_ins;
 pub mod snapshots;
 mod sql;
 mod sqlite;
@@ -68,6 +69,7 @@ pub use registrations::RegistrationStore;
 pub use scrapes::ScrapeStore;
 pub use search::SearchStore;
 pub use secrets::ServerSecrets;
+pub use sign_ins::SignInStore;
 pub use snapshots::SnapshotStore;
 pub use uploads::UploadStore;
 pub use webhooks::WebhookStore;
@@ -104,6 +106,7 @@ pub trait Store:
     + UploadStore
     + RegistrationStore
     + BrowserSessionStore
+    + SignInStore
 {
     /// `"sqlite"` or `"postgresql"`, for people and metrics.
     fn backend(&self) -> &'static str;

@@ -1,7 +1,9 @@
-//! The administration API for API keys. Our own, not part of the v2 contract; it needs the scope `admin`.
+//! The administration API: API keys, sign-ins of the dashboard, the state of the server. Our own, not part of the
+//! v2 contract.
 
 use crate::Scope;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -53,4 +55,80 @@ pub struct KeyList {
 #[schema(as = Done)]
 pub struct SuccessResponse {
     pub success: bool,
+}
+
+/// What is traded for a sign-in: a key, or the token of a link that works once.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct SignInRequest {
+    /// An API key.
+    #[schema(max_length = 512)]
+    pub key: Option<String>,
+    /// The token of the link that the start of the server printed.
+    #[schema(max_length = 512)]
+    pub link: Option<String>,
+}
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct SignOutQuery {
+    /// Also end all other sign-ins with the same key.
+    #[serde(default)]
+    pub everywhere: bool,
+}
+
+/// Who is signed in, and on what server.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SignInView {
+    pub team: String,
+    pub plan: String,
+    /// What the caller may do.
+    pub scopes: Vec<&'static str>,
+    /// The key that is acted as; none when authentication is off.
+    pub key: Option<Uuid>,
+    /// When the sign-in ends; none for a request with a key.
+    pub expires_at: Option<String>,
+    /// Whether the server needs keys at all.
+    pub auth: bool,
+    /// The version of the server.
+    pub version: &'static str,
+}
+
+/// What a check of `gannet doctor` found.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PartView {
+    pub part: String,
+    /// `ok`, `missing`, `warning` or `broken`.
+    pub verdict: String,
+    pub text: String,
+}
+
+/// A setting with where its value came from. Secrets are hidden.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct SettingView {
+    pub name: String,
+    pub value: String,
+    /// `default`, `command line`, `environment NAME`, or the path of the file.
+    pub source: String,
+    pub help: String,
+}
+
+/// What `gannet doctor` says about this server.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerReport {
+    /// When the checks ran.
+    pub checked_at: String,
+    pub parts: Vec<PartView>,
+    /// The limits in force, by name.
+    pub limits: BTreeMap<String, String>,
+    pub settings: Vec<SettingView>,
+}
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ReportQuery {
+    /// Check again instead of returning what was found within the last minute.
+    #[serde(default)]
+    pub fresh: bool,
 }

@@ -7,14 +7,24 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 /// Prints the address, the API key, and a first command to try. A closed pipe must not stop the server.
-pub fn print(settings: &Settings, address: SocketAddr, backend: &str, first: Option<&FirstKey>) {
+///
+/// `dashboard` is the address that opens it, where there is one.
+pub fn print(
+    settings: &Settings,
+    address: SocketAddr,
+    backend: &str,
+    first: Option<&FirstKey>,
+    dashboard: Option<&str>,
+) {
     let mut out = std::io::stdout();
     let (key, bearer) = key_lines(settings, first, out.is_terminal());
     let database = hide_password(&settings.database_url);
     let header = bearer.map(|bearer| format!(" -H \"Authorization: Bearer {bearer}\"")).unwrap_or_default();
+    let dashboard = dashboard.map(|link| format!("\x20 dashboard  {link}\n")).unwrap_or_default();
     let banner = format!(
         "Gannet {}\n\
          \x20 listening  http://{address}\n\
+         {dashboard}\
          \x20 docs       http://{address}/docs\n\
          \x20 data       {} ({backend}, {database})\n\
          \x20 key        {key}\n\

@@ -18,6 +18,7 @@ use engine::plans::{Plan, UNLIMITED_CONCURRENCY};
 use engine::storage::DiskSpace;
 use serde::Serialize;
 use std::process::ExitCode;
+use wire::admin::{PartView, ServerReport, SettingView};
 
 /// Less free space is reported as a problem.
 const MIN_FREE_DISK_BYTES: u64 = 1024 * 1024 * 1024;
@@ -41,6 +42,17 @@ enum CheckStatus {
     Broken,
 }
 
+impl CheckStatus {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Missing => "missing",
+            Self::Warning => "warning",
+            Self::Broken => "broken",
+        }
+    }
+}
+
 #[derive(Debug, Serialize)]
 struct CheckResult {
     part: &'static str,
@@ -50,22 +62,7 @@ struct CheckResult {
 
 impl Doctor {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
-        let findings = [
-            database(settings).await,
-            secrets::check(settings).await,
-            objects(settings).await,
-            disks(settings),
-            network(settings),
-            sandboxed_process().await,
-            documents::check(settings).await,
-            ocr::check(settings),
-            chromium(settings).await,
-            code::check(settings).await,
-            postgresql(settings),
-            model::check(settings).await,
-            search::check(settings),
-            index::check(settings).await,
-        ];
+        let findings = check_parts(settings).await;
         if self.json {
             print_json(settings, &findings)?;
         } else {
@@ -73,6 +70,46 @@ impl Doctor {
         }
         let broken = findings.iter().any(|finding| finding.verdict == CheckStatus::Broken);
         Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+async fn check_parts(settings: &Settings) -> Vec<CheckResult> {
+    vec![
+        database(settings).await,
+        secrets::check(settings).await,
+        objects(settings).await,
+        disks(settings),
+        network(settings),
+        sandboxed_process().await,
+        documents::check(settings).await,
+        ocr::check(settings),
+        chromium(settings).await,
+        code::check(settings).await,
+        postgresql(settings),
+        model::check(settings).await,
+        search::check(settings),
+        index::check(settings).await,
+    ]
+}
+
+/// The same for the server that is running with these settings.
+pub async fn report(settings: &Settings) -> ServerReport {
+    let parts = check_parts(settings).await.into_iter().map(|found| PartView {
+        part: found.part.to_owned(),
+        verdict: found.verdict.name().to_owned(),
+        text: found.text,
+    });
+    let given = settings.given.iter().map(|given| SettingView {
+        name: given.setting.name.to_owned(),
+        value: given.shown(),
+        source: given.source.to_string(),
+        help: given.setting.help.to_owned(),
+    });
+    ServerReport {
+        checked_at: engine::time::iso(engine::time::now()),
+        parts: parts.collect(),
+        limits: limits(settings).into_iter().collect(),
+        settings: given.collect(),
     }
 }
 

@@ -3,10 +3,11 @@
 use crate::Globals;
 use crate::commands::banner;
 use crate::commands::server_process::ServerProcess;
-use crate::settings::Settings;
+use crate::settings::{ProcessRole, Settings};
 use anyhow::{Context, Result};
-use server::ServeOptions;
+use server::{App, ServeOptions};
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -39,10 +40,32 @@ impl Serve {
         let stop = stop_on_signals()?;
         let options = serve_options(&settings);
         let process = ServerProcess::start(settings, Some(address), stop.clone()).await?;
-        banner::print(&process.settings, address, process.backend(), process.first_key.as_ref());
+        let link = sign_in_link(&process.settings, &process.app, address).await;
+        let first_key = process.first_key.as_ref();
+        banner::print(&process.settings, address, process.backend(), first_key, link.as_deref());
         server::serve::serve(listener, server::router(&process.app), stop, options).await;
         process.shut_down().await;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The address that opens the dashboard; on a loopback address it signs in once, so that whoever started the server
+/// need not look for a key.
+async fn sign_in_link(settings: &Settings, app: &App, address: SocketAddr) -> Option<String> {
+    let base = format!("http://{address}/");
+    if app.dashboard.is_none() || settings.role == ProcessRole::Worker {
+        return None;
+    }
+    if !settings.auth || !address.ip().is_loopback() {
+        return Some(base);
+    }
+    match app.sign_ins.issue_link().await {
+        Ok(Some(token)) => Some(format!("{base}?open={}", token.reveal())),
+        Ok(None) => Some(base),
+        Err(error) => {
+            tracing::warn!(%error, "no link to sign in with");
+            Some(base)
+        }
     }
 }
 

@@ -1,14 +1,15 @@
 //! Everything of a server but its listener: started in order, and ended in order. `gannet serve` puts a
 //! listener in front of it, `gannet mcp` standard input and output.
 
-use crate::commands::{agent, research};
+use crate::commands::{agent, doctor, research};
 use crate::data_dir;
 use crate::database::DatabaseLock;
 use crate::first_team::{self, FirstKey};
 use crate::opening::{open_file_parser, open_searcher, open_services, open_sessions};
-use crate::settings::{ProcessRole, Settings};
+use crate::settings::{DashboardFiles, ProcessRole, Settings};
 use anyhow::{Context, Result};
 use browser::Browsers;
+use dashboard::Dashboard;
 use engine::crawl::{CrawlWorker, Crawler};
 use engine::interact::Sessions;
 use engine::janitor::{self, JanitorOptions};
@@ -20,6 +21,7 @@ use engine::research::Research;
 use engine::scrape::Scraper;
 use engine::search::collections::Collections;
 use engine::search::feed::Feeder;
+use engine::sign_ins::SignIns;
 use engine::storage::Storage;
 use engine::teams::Teams;
 use engine::webhooks::{DeliveryOptions, DeliveryWorker};
@@ -68,6 +70,7 @@ impl ServerProcess {
         listener: Option<SocketAddr>,
         stop: CancellationToken,
     ) -> Result<Self> {
+        let settings = Arc::new(settings);
         let lock = data_dir::lock_database(&settings)?;
         let store = data_dir::open_store(&settings).await?;
         let first_key = first_team::create_first_team(&settings, store.as_ref()).await?;
@@ -126,6 +129,9 @@ impl ServerProcess {
             sessions: sessions.clone(),
             storage,
             callers: callers.clone(),
+            sign_ins: SignIns::new(store.clone(), callers.clone()),
+            dashboard: open_dashboard(&settings),
+            report: report(&settings),
             teams: Teams::new(store.clone()),
             research: research.clone(),
             parser: open_file_parser(&settings, &services, &scraper).await?,
@@ -143,7 +149,6 @@ impl ServerProcess {
             readiness: Readiness::default(),
             stopping: stop.clone(),
         });
-        let settings = Arc::new(settings);
         start_starter_import(&settings, &research, &stop, &tasks);
         Ok(Self {
             app,
@@ -197,6 +202,22 @@ async fn finish_writing(
         tracing::warn!("stopped before the last writes were finished");
     }
     tracing::info!("stopped");
+}
+
+fn open_dashboard(settings: &Settings) -> Option<Dashboard> {
+    match &settings.dashboard {
+        DashboardFiles::Off => None,
+        DashboardFiles::Embedded => Some(Dashboard::embedded()),
+        DashboardFiles::Folder(folder) => Some(Dashboard::from_folder(folder.clone())),
+    }
+}
+
+fn report(settings: &Arc<Settings>) -> server::Report {
+    let settings = settings.clone();
+    server::Report::new(move || {
+        let settings = settings.clone();
+        Box::pin(async move { doctor::report(&settings).await })
+    })
 }
 
 /// Registration of agents by the issuers that the operator trusts.

@@ -88,6 +88,7 @@ pub struct Settings {
     /// The plan of agents that register without an assertion; `None`: they may not.
     pub anonymous_registration: Option<String>,
     pub auth: bool,
+    pub dashboard: DashboardFiles,
     pub public_url: Option<String>,
     pub trusted_proxies: Vec<server::Network>,
     /// 0 = no limit.
@@ -160,6 +161,17 @@ pub enum ProcessRole {
     Api,
     /// Runs jobs; serves only health, readiness and metrics.
     Worker,
+}
+
+/// Which files the dashboard consists of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DashboardFiles {
+    /// There is no dashboard.
+    Off,
+    /// Those in this binary.
+    Embedded,
+    /// Those of a folder, read for every request.
+    Folder(PathBuf),
 }
 
 /// Which browser is used.

@@ -1,6 +1,9 @@
 //! Parses the settings and rejects conflicts; error messages name the source of a value.
 
-use super::{BrowserChoice, EgressAllow, ObjectStorage, ProcessRole, ProxySettings, SettingValue, Settings};
+use super::{
+    BrowserChoice, DashboardFiles, EgressAllow, ObjectStorage, ProcessRole, ProxySettings, SettingValue,
+    Settings,
+};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use browser::{BrowserUser, Sandbox};
 use engine::{Plan, Plans};
@@ -51,6 +54,7 @@ pub fn parse_settings(
     Ok(Settings {
         listen,
         auth,
+        dashboard: values.parse("dashboard", dashboard_files)?,
         database_url,
         role,
         database_connections: values.parse("database_connections", |text| between(text, 1..=1000))?,
@@ -178,6 +182,17 @@ fn public_url(text: &str) -> Result<Option<String>> {
     let absolute = |url: &String| url.starts_with("http://") || url.starts_with("https://");
     ensure!(url.as_ref().is_none_or(absolute), "must start with http:// or https://");
     Ok(url)
+}
+
+fn dashboard_files(text: &str) -> Result<DashboardFiles> {
+    match text {
+        "on" => Ok(DashboardFiles::Embedded),
+        "off" => Ok(DashboardFiles::Off),
+        folder if Path::new(folder).join("index.html").is_file() => {
+            Ok(DashboardFiles::Folder(PathBuf::from(folder)))
+        }
+        _ => bail!("must be on, off, or a folder with the files of the dashboard"),
+    }
 }
 
 fn browser_choice(text: &str) -> BrowserChoice {

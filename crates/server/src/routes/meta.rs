@@ -5,8 +5,8 @@ use crate::auth::{error_response, has_literal_host, identify, is_from_foreign_pa
 use crate::base_url::{Forwarded, base_url};
 use crate::error::ApiError;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
-use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::http::{HeaderMap, Method, header};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
 use serde::Serialize;
@@ -44,13 +44,10 @@ pub fn routes() -> OpenApiRouter<App> {
 pub fn documents(document: &OpenApi) -> Router<App> {
     let json = document.to_json().unwrap_or_default();
     let page = crate::docs::page();
-    Router::new()
-        .route("/", get(|| async { Redirect::temporary("/docs") }))
-        .route("/docs", get(move || async move { Html(page) }))
-        .route(
-            "/v2/openapi.json",
-            get(move || async move { ([(header::CONTENT_TYPE, "application/json")], json.clone()) }),
-        )
+    Router::new().route("/docs", get(move || async move { Html(page) })).route(
+        "/v2/openapi.json",
+        get(move || async move { ([(header::CONTENT_TYPE, "application/json")], json.clone()) }),
+    )
 }
 
 /// Check that the process is alive
@@ -81,7 +78,8 @@ async fn metrics(
     headers: HeaderMap,
 ) -> Response {
     if forwarded.is_some() || may_be_from_outside(&app, &headers) {
-        let admitted = identify(&app, &headers).await.and_then(|caller| Ok(caller.require(Scope::Admin)?));
+        let admitted =
+            identify(&app, &Method::GET, &headers).await.and_then(|caller| Ok(caller.require(Scope::Admin)?));
         if let Err(error) = admitted {
             return error_response(&app, error, &headers);
         }

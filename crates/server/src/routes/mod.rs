@@ -4,6 +4,7 @@ mod agent;
 mod batch;
 mod browser;
 mod crawl;
+mod dashboard;
 mod extract;
 mod files;
 mod keys;
@@ -16,11 +17,13 @@ mod profiles;
 mod registration;
 mod replay;
 mod replay_links;
+mod report;
 mod research;
 mod scrape;
 mod search;
 mod search_collections;
 mod session_links;
+mod sign_in;
 mod team;
 mod watch;
 mod webhooks;
@@ -51,7 +54,8 @@ pub use self::mcp::RouterApi;
 pub fn router(app: &App) -> Router {
     let (api, document) = declared_routes(app).split_for_parts();
     let document = crate::docs::complete(document);
-    let v2 = api.merge(meta::documents(&document)).merge(registration::pages()).with_state(app.clone());
+    let pages = meta::documents(&document).merge(registration::pages()).merge(dashboard::routes());
+    let v2 = api.merge(pages).with_state(app.clone());
     let (inner, body_limit) = (v2.clone().fallback(not_found), app.settings.body_limit);
     let v2 = if app.settings.api { v2.merge(mcp::routes(app, inner.clone())) } else { v2 };
     let router = v2.fallback(move |request: Request| v1::serve(inner.clone(), body_limit, request));
@@ -110,6 +114,7 @@ fn open_routes() -> OpenApiRouter<App> {
         .merge(session_links::routes())
         .merge(replay_links::routes())
         .merge(registration::routes())
+        .merge(sign_in::open_routes())
 }
 
 /// Routes that need a key, with their rate limit group and required scope.
@@ -141,6 +146,8 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
         (research::routes(), RateGroup::Search, Some(Scope::Research)),
         (webhooks::routes(), RateGroup::Status, Some(Scope::Crawl)),
         (keys::routes(), RateGroup::Status, Some(Scope::Admin)),
+        (report::routes(), RateGroup::Status, Some(Scope::Admin)),
+        (sign_in::routes(), RateGroup::Status, None),
     ]
 }
 

@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -122,7 +122,7 @@ async fn open_watch(
     id: Option<Uuid>,
 ) -> Result<Watch, (u16, serde_json::Value)> {
     let refused = |error: WireError| (close_code(&error), json!({ "error": error.text() }));
-    let caller = identify(app, headers).await.map_err(refused)?;
+    let caller = identify(app, &Method::GET, headers).await.map_err(refused)?;
     caller.require(Scope::Crawl).map_err(|error| refused(error.into()))?;
     app.services.limiter.admit(&caller, RateGroup::Status).await.map_err(|error| refused(error.into()))?;
     let id = id.ok_or_else(|| refused(Kind::InvalidJobId.into()))?;

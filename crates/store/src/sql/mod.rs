@@ -31,6 +31,7 @@ mod registrations;
 mod scrapes;
 pub(crate) mod search;
 pub(crate) mod secrets;
+mod sign_ins;
 mod snapshots;
 mod statements;
 mod uploads;

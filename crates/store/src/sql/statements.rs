@@ -34,6 +34,7 @@ const FILES: &[(&str, &str)] = &[
     ("scrapes", include_str!("scrapes.sql")),
     ("search", include_str!("search.sql")),
     ("secrets", include_str!("secrets.sql")),
+    ("sign_ins", include_str!("sign_ins.sql")),
     ("snapshots", include_str!("snapshots.sql")),
     ("uploads", include_str!("uploads.sql")),
     ("webhooks", include_str!("webhooks.sql")),

@@ -68,6 +68,7 @@ mod registrations;
 mod scrapes;
 mod search;
 mod secrets;
+mod sign_ins;
 mod snapshots;
 mod uploads;
 mod webhooks;

@@ -1,0 +1,39 @@
+//! Lists the files of the folder `web`, so that `include_bytes!` embeds each of them.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+const KINDS: [&str; 4] = ["css", "html", "js", "svg"];
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
+    println!("cargo::rerun-if-changed={}", root.display());
+    let mut files = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        println!("cargo::rerun-if-changed={}", folder.display());
+        for entry in std::fs::read_dir(&folder).expect("the folder `web`").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path
+                .extension()
+                .and_then(|kind| kind.to_str())
+                .is_some_and(|kind| KINDS.contains(&kind))
+            {
+                println!("cargo::rerun-if-changed={}", path.display());
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    let mut list = String::from("pub const FILES: &[(&str, &[u8])] = &[\n");
+    for file in &files {
+        let name = file.strip_prefix(&root).expect("a file of the folder").display().to_string();
+        let path = file.canonicalize().expect("a file that was listed");
+        writeln!(list, "    ({name:?}, include_bytes!({path:?})),").expect("writing to a string");
+    }
+    list.push_str("];\n");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("set by cargo"));
+    std::fs::write(out.join("files.rs"), list).expect("write the list of files");
+}

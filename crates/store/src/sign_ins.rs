@@ -1,0 +1,35 @@
+//! Sign-ins: a person's browser that acts as an API key for some hours. The browser holds a random token; only its
+//! hash is stored. A sign-in ends by time, by hand, or with its key.
+
+use crate::keys::{ApiKey, Team};
+use crate::{Millis, StoreResult};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// More sign-ins of one key than this end the ones that would have ended first.
+pub const MAX_SIGN_INS_PER_KEY: i64 = 100;
+
+/// A sign-in that has not expired, with the key it acts as. The key may be expired or revoked: the caller decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignIn {
+    pub key: ApiKey,
+    pub team: Team,
+    pub expires_at: Millis,
+}
+
+#[async_trait::async_trait]
+pub trait SignInStore: Send + Sync + 'static {
+    /// Starts a sign-in under the hash of its token; when it expires.
+    async fn start_sign_in(&self, hash: &[u8; 32], key: Uuid, keep_for: Duration) -> StoreResult<Millis>;
+
+    async fn sign_in(&self, hash: &[u8; 32]) -> StoreResult<Option<SignIn>>;
+
+    /// Ends a sign-in; `false` when there is none.
+    async fn end_sign_in(&self, hash: &[u8; 32]) -> StoreResult<bool>;
+
+    /// Ends every sign-in of a key; how many.
+    async fn end_sign_ins(&self, key: Uuid) -> StoreResult<u64>;
+
+    /// Deletes up to `limit` sign-ins that have expired; how many.
+    async fn purge_sign_ins(&self, limit: u32) -> StoreResult<u64>;
+}

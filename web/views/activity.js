@@ -1,0 +1,97 @@
+// Activity: the requests of the last day, as they come in; each opens what it made.
+
+import { api, go, href, html, useEffect, useLoad, useRef, useState } from '../core.js';
+import { Button, Card, Empty, Loading, Page, Problem, Rows, Select, Time } from '../ui.js';
+
+const NAMES = {
+  scrape: 'Scrape', crawl: 'Crawl', batch_scrape: 'Batch', map: 'Map', search: 'Search', agent: 'Agent', extract: 'Extract',
+  crawl_params_preview: 'Crawl preview', 'search/developer': 'Developer search', 'search/gov': 'Government search',
+  parse: 'Parse', monitor: 'Monitor', browser: 'Session',
+};
+
+export const endpointOf = (entry) => NAMES[entry.endpoint] ?? entry.endpoint;
+
+/// Where an entry leads: to the view of its job, or to a form filled in with its target.
+export function openActivity(entry) {
+  const target = entry.target ?? undefined;
+  switch (entry.endpoint) {
+    case 'crawl': return href('crawls', ['crawl', entry.id]);
+    case 'batch_scrape': return href('crawls', ['batch', entry.id]);
+    case 'agent': return href('agents', [entry.id]);
+    case 'search': return href('search', [], { q: target });
+    case 'scrape': return href('playground', ['scrape'], { url: target, id: entry.id });
+    case 'map': return href('playground', ['map'], { url: target });
+    case 'browser': return href('sessions');
+    case 'monitor': return href('monitors');
+    default: return href('playground', [entry.endpoint]);
+  }
+}
+
+/// Loads pages as they are asked for, and what is new at the top.
+function useActivity(endpoint) {
+  const [rows, setRows] = useState([]);
+  const [more, setMore] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const filter = endpoint ? `&endpoint=${encodeURIComponent(endpoint)}` : '';
+  const top = useLoad((signal) => api(`/v2/team/activity?limit=100${filter}`, { signal }), [endpoint], { every: 3000 });
+  const known = useRef(new Set());
+  useEffect(() => {
+    known.current = new Set();
+    setRows([]);
+    setMore(null);
+  }, [endpoint]);
+  useEffect(() => {
+    if (!top.data) return;
+    const fresh = top.data.data.filter((row) => !known.current.has(row.id));
+    if (known.current.size === 0) setMore(top.data.has_more ? top.data.cursor : null);
+    for (const row of fresh) known.current.add(row.id);
+    if (fresh.length > 0) setRows((old) => [...fresh, ...old]);
+  }, [top.data]);
+  const older = async () => {
+    setBusy(true);
+    try {
+      const page = await api(`/v2/team/activity?limit=100${filter}&cursor=${more}`);
+      const fresh = page.data.filter((row) => !known.current.has(row.id));
+      for (const row of fresh) known.current.add(row.id);
+      setRows((old) => [...old, ...fresh]);
+      setMore(page.has_more ? page.cursor : null);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { rows, top, more, older, busy };
+}
+
+export default function Activity({ query }) {
+  const endpoint = query.endpoint ?? '';
+  const { rows, top, more, older, busy } = useActivity(endpoint);
+  const [text, setText] = useState(query.text ?? '');
+  const wanted = text.trim().toLowerCase();
+  const shown = wanted ? rows.filter((row) => `${row.target ?? ''} ${row.username ?? ''} ${row.id}`.toLowerCase().includes(wanted)) : rows;
+  const choose = (value) => go('activity', [], { endpoint: value, text }, { replace: true });
+  const list = html`
+    <${Rows} items=${shown} label="Requests, newest first" render=${(row) => html`
+      <a class="line" href=${openActivity(row)}>
+        <strong class="activity-kind">${endpointOf(row)}</strong>
+        <span class="ellipsis grow">${row.target ?? ''}</span>
+        ${row.username && html`<span class="muted ellipsis hide-small">${row.username}</span>`}
+        <span class="muted nowrap small"><${Time} at=${row.created_at} /></span>
+      </a>`} />`;
+  return html`
+    <${Page} title="Activity" lead="Requests of the last 24 hours, newest first. The list goes on by itself.">
+      <${Card} flush>
+        <div class="card-head form">
+          <${Select} label="Kind" value=${endpoint} onInput=${choose} options=${[['', 'All'], ...Object.entries(NAMES)]} />
+          <div class="field"><label for="filter">Filter what is loaded</label>
+            <input id="filter" type="search" placeholder="address, text or id" value=${text} onInput=${(event) => setText(event.currentTarget.value)} /></div>
+        </div>
+        ${top.error && html`<div class="pad"><${Problem} error=${top.error} retry=${top.reload} /></div>`}
+        ${!top.data && !top.error && html`<div class="pad"><${Loading} /></div>`}
+        ${top.data && shown.length === 0 && html`<${Empty} title=${wanted || endpoint ? 'Nothing fits the filter' : 'No requests in the last 24 hours'}>
+          <p>Every call of the API appears here. Make one in the <a href=${href('playground')}>playground</a>.</p></${Empty}>`}
+        ${shown.length > 0 && list}
+        ${more && html`<div class="pad"><${Button} busy=${busy} onClick=${older}>Load older requests</${Button}>
+          <span class="muted small"> ${rows.length} loaded</span></div>`}
+      </${Card}>
+    </${Page}>`;
+}

@@ -1,0 +1,101 @@
+// Home: the first steps with this server's address filled in, what the server lacks, and what happened last.
+
+import { api, copy, href, html, may, session, useLoad, useState } from '../core.js';
+import { Badge, Button, Card, Code, Empty, Icon, Loaded, Page, Tabs, Time } from '../ui.js';
+import { endpointOf, openActivity } from './activity.js';
+
+const base = location.origin;
+
+/// The same first call for every way to use the server.
+function steps(key) {
+  const body = '{"url":"https://example.com"}';
+  return {
+    curl: `curl -s ${base}/v2/scrape \\\n  -H "Authorization: Bearer ${key}" \\\n  -H "Content-Type: application/json" \\\n  -d '${body}'`,
+    python: `# pip install firecrawl-py\nfrom firecrawl import Firecrawl\n\napp = Firecrawl(api_key="${key}", api_url="${base}")\nprint(app.scrape("https://example.com").markdown)`,
+    js: `// npm install @mendable/firecrawl-js\nimport Firecrawl from "@mendable/firecrawl-js";\n\nconst app = new Firecrawl({ apiKey: "${key}", apiUrl: "${base}" });\nconsole.log((await app.scrape("https://example.com")).markdown);`,
+    cli: `# the same binary, with or without a server\ngannet scrape https://example.com\n\n# or the client of others against this server\nFIRECRAWL_API_URL=${base} FIRECRAWL_API_KEY=${key} npx firecrawl-cli scrape https://example.com`,
+    mcp: JSON.stringify({
+      mcpServers: {
+        gannet: { command: 'npx', args: ['-y', 'firecrawl-mcp'], env: { FIRECRAWL_API_URL: base, FIRECRAWL_API_KEY: key } },
+      },
+    }, null, 2),
+  };
+}
+
+function FirstSteps() {
+  const who = session.use();
+  const [tab, setTab] = useState('curl');
+  const [key, setKey] = useState(who.auth ? 'YOUR-KEY' : 'not-needed');
+  const [busy, setBusy] = useState(false);
+  const create = async () => {
+    setBusy(true);
+    try {
+      const made = await api('/admin/keys', { method: 'POST', body: { name: 'from the dashboard' } });
+      setKey(made.key);
+      await copy(made.key, 'A new key was made and copied. It is shown only now.');
+    } catch (error) {
+      alert(error.message);
+    }
+    setBusy(false);
+  };
+  const texts = steps(key);
+  const names = [['curl', 'curl'], ['python', 'Python'], ['js', 'JavaScript'], ['cli', 'Command line'], ['mcp', 'MCP']];
+  const make = who.auth && may('admin') && key === 'YOUR-KEY';
+  return html`
+    <${Card} title="First steps" actions=${make && html`<${Button} kind="small" busy=${busy} onClick=${create}>Fill in a new key</${Button}>`}>
+      <${Tabs} label="Ways to call this server" tabs=${names} value=${tab} onChange=${setTab}>
+        <${Code} text=${texts[tab]} label=${`first call, ${tab}`} />
+      </${Tabs}>
+    </${Card}>`;
+}
+
+const ORDER = { broken: 0, warning: 1, missing: 2, ok: 3 };
+
+function Health() {
+  const report = useLoad((signal) => api('/admin/report', { signal }).then((answer) => answer.data));
+  return html`
+    <${Card} title="This server" actions=${html`<a class="small" href=${href('settings')}>All settings</a>`}>
+      <${Loaded} from=${report} what="Checking the parts of the server">${(data) => {
+        const lacking = data.parts.filter((part) => part.verdict !== 'ok').sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict]);
+        const good = data.parts.length - lacking.length;
+        return html`
+          <div class="parts">
+            ${lacking.length === 0 && html`<p><${Badge} status="ok">all well</${Badge}> Everything that Gannet can use is there.</p>`}
+            ${lacking.map((part) => html`
+              <div class="part"><div><${Badge} status=${part.verdict} /></div>
+                <div><strong>${part.part}</strong><p class="small muted">${part.text}</p></div></div>`)}
+            ${lacking.length > 0 && html`<p class="small muted">${good} of ${data.parts.length} parts are in order.</p>`}
+          </div>`;
+      }}</${Loaded}>
+    </${Card}>`;
+}
+
+function Recent() {
+  const recent = useLoad((signal) => api('/v2/team/activity?limit=6', { signal }).then((page) => page.data), [], { every: 5000 });
+  return html`
+    <${Card} title="Last requests" flush actions=${html`<a class="small" href=${href('activity')}>All of today</a>`}>
+      <${Loaded} from=${recent}>${(entries) => (entries.length === 0
+        ? html`<${Empty} title="Nothing yet"><p>Try a page in the <a href=${href('playground')}>playground</a>.</p></${Empty}>`
+        : html`<div class="scroll"><table><tbody>${entries.map((entry) => html`
+          <tr key=${entry.id}><td class="nowrap"><a href=${openActivity(entry)}>${endpointOf(entry)}</a></td>
+            <td class="break">${entry.target ?? ''}</td><td class="num muted"><${Time} at=${entry.created_at} /></td></tr>`)}</tbody></table></div>`)}
+      </${Loaded}>
+    </${Card}>`;
+}
+
+const SHORTCUTS = [
+  ['Scrape a page', 'scrape', 'play'], ['Crawl a site', 'crawl', 'crawl'], ['Ask the agent', 'agent', 'agent'],
+  ['Search', 'search', 'search'],
+];
+
+export default function Home() {
+  return html`
+    <${Page} title="Home" lead=${html`Web data from ${base}`} actions=${SHORTCUTS.map(([text, name, icon]) => html`
+        <a class="button" href=${href('playground', [name])}><${Icon} name=${icon} size="16" /> ${text}</a>`)}>
+      <div class="grid">
+        <${FirstSteps} />
+        ${may('admin') && html`<${Health} />`}
+      </div>
+      <${Recent} />
+    </${Page}>`;
+}
