@@ -1,9 +1,12 @@
 //! Monitors, as a caller sees them: what changed, what was ignored, who was told, and that nothing is lost.
 
 mod changes;
+mod channels;
 mod command;
 mod judge;
 mod kill;
+mod mail;
+mod mail_server;
 mod requests;
 mod searches;
 mod sites;

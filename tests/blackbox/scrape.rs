@@ -112,13 +112,18 @@ pub async fn other_team(dir: &TempDir, http: &Http) -> Http {
 
 /// Creates a key of a second team in the SQLite database of a server.
 pub async fn other_team_key(dir: &TempDir) -> String {
+    new_team_key(dir, "strangers", false).await
+}
+
+/// Creates a team with a key in the SQLite database of a server.
+pub async fn new_team_key(dir: &TempDir, name: &str, zero_data_retention: bool) -> String {
     let url = format!("sqlite:{}", dir.join("data/gannet.db").display());
     let store = store::open(&store::StoreOptions::new(url)).await.unwrap();
     let team = store::keys::NewTeam {
         id: uuid::Uuid::now_v7(),
-        name: "strangers".to_owned(),
+        name: name.to_owned(),
         plan: "unlimited".to_owned(),
-        zero_data_retention: false,
+        zero_data_retention,
     };
     let team = store.create_team(team).await.unwrap().id;
     let secret = engine::keys::Secret::random().unwrap();

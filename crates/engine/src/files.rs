@@ -41,10 +41,37 @@ impl Files {
         let ending = KINDS.iter().find(|(_, known)| *known == mime).map_or("bin", |(ending, _)| *ending);
         let name = format!("{}.{ending}", Uuid::new_v4().simple());
         self.objects.put(&key(&name), team, bytes, FILE_RETENTION).await.map_err(from_store)?;
+        Ok(self.address(&name, base_url))
+    }
+
+    /// The address under which anyone may have a file for a day, as long as it is kept.
+    pub fn address(&self, name: &str, base_url: &str) -> String {
         let expires =
             (time::now() / 1000).saturating_add(i64::try_from(FILE_RETENTION.as_secs()).unwrap_or(i64::MAX));
-        let signature = crate::hex(&self.signature(&name, expires).finalize().into_bytes());
-        Ok(format!("{base_url}/v2/files/{name}?expires={expires}&signature={signature}"))
+        let signature = crate::hex(&self.signature(name, expires).finalize().into_bytes());
+        format!("{base_url}/v2/files/{name}?expires={expires}&signature={signature}")
+    }
+
+    /// Keeps a copy of the file of an address of ours for longer; its name, or `None` when the address is not
+    /// ours or the file is gone.
+    pub async fn keep_copy(
+        &self,
+        team: Uuid,
+        address: &str,
+        keep_for: Duration,
+    ) -> Result<Option<String>, Error> {
+        let Some((_, rest)) = address.split_once("/v2/files/") else { return Ok(None) };
+        let name = rest.split('?').next().unwrap_or_default();
+        let is_ours = |(ending, _): &(&str, &str)| {
+            name.strip_suffix(ending).is_some_and(|stem| {
+                stem.strip_suffix('.').is_some_and(|stem| stem.bytes().all(|b| b.is_ascii_hexdigit()))
+            })
+        };
+        let Some((ending, _)) = KINDS.iter().find(|kind| is_ours(kind)) else { return Ok(None) };
+        let Some(bytes) = self.objects.get(&key(name)).await.map_err(from_store)? else { return Ok(None) };
+        let copy = format!("{}.{ending}", Uuid::new_v4().simple());
+        self.objects.put(&key(&copy), team, bytes, keep_for).await.map_err(from_store)?;
+        Ok(Some(copy))
     }
 
     /// The file of a signed address; not found when anything about it is off.

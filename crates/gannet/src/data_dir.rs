@@ -76,7 +76,12 @@ pub fn open_storage(settings: &Settings, store: &Arc<dyn Store>) -> Arc<Storage>
 /// this machine with that port.
 pub fn open_fetcher(settings: &Settings, own_listener: Option<SocketAddr>) -> Result<Fetcher> {
     let allow = settings.models.open_hosts(settings.egress_allow.clone());
-    let mut policy = EgressPolicy::new(settings.search.allow_hosts(allow));
+    let allow = settings.search.allow_hosts(allow);
+    let allow = match &settings.mail {
+        Some(mail) => mail.smtp.allow_in(allow),
+        None => allow,
+    };
+    let mut policy = EgressPolicy::new(allow);
     if let Some(listener) = own_listener {
         policy = policy.refuse_own_listener(listener);
     }

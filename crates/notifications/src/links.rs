@@ -59,6 +59,12 @@ impl NotificationLinks {
         Self { signer: LinkSigner::new(secret), base_url: base_url.trim_end_matches('/').to_owned() }
     }
 
+    /// The same links for readers who reach this server by another address.
+    #[must_use]
+    pub fn at(&self, base_url: &str) -> Self {
+        Self { signer: self.signer.clone(), base_url: base_url.trim_end_matches('/').to_owned() }
+    }
+
     pub fn url(&self, link: NotificationLink, id: Uuid) -> String {
         format!("{}{}?token={}", self.base_url, link.path(), self.token(link, id))
     }

@@ -34,6 +34,9 @@ pub struct CheckMessage {
     pub checked_at: Timestamp,
     /// What is worth telling: see [`crate::alerts`].
     pub pages: Vec<PageMessage>,
+    /// Pages beyond those, by what became of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_pages: Vec<(PageStatus, usize)>,
     /// The diff page of the whole check.
     pub link: Option<String>,
 }
@@ -62,10 +65,13 @@ pub enum PageStatus {
     Changed,
     Removed,
     Error,
+    /// It can be read again after people were told that it could not. Only in messages.
+    Recovered,
 }
 
 impl PageStatus {
-    pub const ALL: [Self; 5] = [Self::Changed, Self::New, Self::Removed, Self::Error, Self::Same];
+    pub const ALL: [Self; 6] =
+        [Self::Changed, Self::New, Self::Removed, Self::Error, Self::Recovered, Self::Same];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -74,6 +80,7 @@ impl PageStatus {
             Self::Changed => "changed",
             Self::Removed => "removed",
             Self::Error => "error",
+            Self::Recovered => "recovered",
         }
     }
 
@@ -85,6 +92,7 @@ impl PageStatus {
             Self::Changed => "Changed",
             Self::Removed => "Removed",
             Self::Error => "Error",
+            Self::Recovered => "Recovered",
         }
     }
 
@@ -92,7 +100,7 @@ impl PageStatus {
     pub fn color(self) -> &'static str {
         match self {
             Self::Same => "#7d8590",
-            Self::New => "#1f883d",
+            Self::New | Self::Recovered => "#1f883d",
             Self::Changed => "#d98e04",
             Self::Removed => "#8250df",
             Self::Error => "#cf222e",
@@ -218,7 +226,8 @@ impl CheckMessage {
     /// `2 changed, 1 error`
     pub fn counts(&self) -> String {
         let counts = PageStatus::ALL.into_iter().filter_map(|status| {
-            let number = self.pages.iter().filter(|page| page.status == status).count();
+            let more = self.more_pages.iter().filter(|(of, _)| *of == status).map(|(_, number)| number);
+            let number = self.pages.iter().filter(|page| page.status == status).count() + more.sum::<usize>();
             let name = if status == PageStatus::Error && number > 1 { "errors" } else { status.name() };
             (number > 0).then(|| format!("{number} {name}"))
         });
@@ -256,7 +265,39 @@ impl CheckMessage {
             fitting.push(rendered);
         }
         let left_out = self.pages.len() - fitting.len();
-        (fitting, left_out)
+        (fitting, left_out + self.pages_beyond())
+    }
+
+    /// Pages that are only counted.
+    pub fn pages_beyond(&self) -> usize {
+        self.more_pages.iter().map(|(_, number)| number).sum()
+    }
+
+    /// Adds a page; beyond the number of pages that messages name it is only counted.
+    pub fn push_page(&mut self, page: PageMessage) {
+        if self.pages.len() < MAX_PAGES {
+            self.pages.push(page);
+        } else {
+            self.count_pages(page.status, 1);
+        }
+    }
+
+    fn count_pages(&mut self, status: PageStatus, number: usize) {
+        match self.more_pages.iter_mut().find(|(of, _)| *of == status) {
+            Some((_, known)) => *known += number,
+            None => self.more_pages.push((status, number)),
+        }
+    }
+
+    /// Several checks of one monitor as one message, from the oldest to the newest: what was found while
+    /// nobody was to be told. It is known by its last check.
+    pub fn join(messages: impl IntoIterator<Item = Self>) -> Option<Self> {
+        messages.into_iter().reduce(|mut joined, message| {
+            let Self { monitor_id, monitor_name, check_id, checked_at, pages, more_pages, link } = message;
+            pages.into_iter().for_each(|page| joined.push_page(page));
+            more_pages.into_iter().for_each(|(status, number)| joined.count_pages(status, number));
+            Self { monitor_id, monitor_name, check_id, checked_at, link, ..joined }
+        })
     }
 }
 

@@ -28,6 +28,9 @@ pub struct NewMonitor {
     pub next_run_at: Millis,
     /// How long checks are kept.
     pub retain_for: Duration,
+    pub recipients: Vec<Recipient>,
+    /// What is sent because there is a new monitor.
+    pub deliveries: Vec<NewDelivery>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +70,10 @@ pub struct MonitorUpdate {
     /// None while it is paused.
     pub next_run_at: Option<Millis>,
     pub retain_for: Duration,
+    /// The recipients as they shall be; `None` leaves them as they are.
+    pub recipients: Option<Vec<Recipient>>,
+    /// What is sent because of the change.
+    pub deliveries: Vec<NewDelivery>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -290,6 +297,8 @@ pub struct CheckEnd {
     pub reservation: Option<Uuid>,
     pub result: String,
     pub summary: String,
+    /// Whether there was something to tell people.
+    pub told: bool,
     pub deliveries: Vec<NewDelivery>,
 }
 
@@ -315,6 +324,12 @@ pub trait MonitorStore: Send + Sync + 'static {
 
     /// `None` for unknown ids and for those of other teams alike.
     async fn monitor(&self, team: Uuid, monitor: Uuid) -> StoreResult<Option<Monitor>>;
+
+    /// A monitor by its id alone, for whoever holds a signed link to it.
+    async fn linked_monitor(&self, monitor: Uuid) -> StoreResult<Option<Monitor>>;
+
+    /// A check by its id alone, for whoever holds a signed link to it.
+    async fn linked_check(&self, check: Uuid) -> StoreResult<Option<Check>>;
 
     /// The team's monitors, newest first.
     async fn monitors(&self, team: Uuid, limit: u32, offset: u32) -> StoreResult<Vec<Monitor>>;
@@ -380,6 +395,14 @@ pub trait MonitorStore: Send + Sync + 'static {
 
     async fn check(&self, monitor: Uuid, check: Uuid) -> StoreResult<Option<Check>>;
 
+    /// The checks of a monitor that ended in this time and had something to tell, newest first.
+    async fn told_checks(
+        &self,
+        monitor: Uuid,
+        ended: std::ops::RangeInclusive<Millis>,
+        limit: u32,
+    ) -> StoreResult<Vec<Check>>;
+
     /// Pages of a check in the order in which they were written.
     async fn check_pages(
         &self,
@@ -392,7 +415,11 @@ pub trait MonitorStore: Send + Sync + 'static {
     /// Makes these the recipients of a monitor; those that were there keep their status and token.
     async fn set_recipients(&self, monitor: Uuid, recipients: Vec<Recipient>) -> StoreResult<()>;
 
+    /// Those that unsubscribed are among them for ever, so that nobody asks them again.
     async fn recipients(&self, monitor: Uuid) -> StoreResult<Vec<Recipient>>;
+
+    /// The recipient with a token, and the monitor that they are a recipient of.
+    async fn recipient(&self, token_hash: &[u8; 32]) -> StoreResult<Option<(Uuid, Recipient)>>;
 
     /// Changes the status of the recipient with a token; whether there is one.
     async fn set_recipient_status(&self, token_hash: &[u8; 32], status: RecipientStatus)

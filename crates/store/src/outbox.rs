@@ -1,14 +1,24 @@
 //! What both stores share of the outbox: rows as the contract's types, and the order in which subjects are locked.
 
-use crate::StoreResult;
 use crate::rows::Columns;
 use crate::webhooks::{Delivery, DeliveryLease, NewDelivery, WebhookSecret};
-use std::collections::BTreeSet;
+use crate::{Millis, StoreResult};
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// Every subject once, in one order for everybody, so that nobody waits in a circle.
-pub(crate) fn subjects(deliveries: &[NewDelivery]) -> BTreeSet<Uuid> {
-    deliveries.iter().map(|delivery| delivery.subject).collect()
+/// Every subject once, in one order for everybody, so that nobody waits in a circle; each with the time at
+/// which its first delivery is due.
+pub(crate) fn subjects(deliveries: &[NewDelivery]) -> BTreeMap<Uuid, Millis> {
+    let mut subjects = BTreeMap::new();
+    for delivery in deliveries {
+        subjects.entry(delivery.subject).or_insert_with(|| due_at(delivery));
+    }
+    subjects
+}
+
+/// 0 for a delivery that is due at once.
+pub(crate) fn due_at(delivery: &NewDelivery) -> Millis {
+    delivery.not_before.unwrap_or(0)
 }
 
 pub(crate) fn claimed(row: &impl Columns) -> StoreResult<(DeliveryLease, Delivery)> {

@@ -1,4 +1,4 @@
-//! Webhooks on their way: an outbox that is written together with what it tells of.
+//! Webhooks and messages on their way: an outbox that is written together with what it tells of.
 //!
 //! Rules that hold on both stores:
 //! - Deliveries of one subject go out in the order in which they were written: the next is handed out only when
@@ -26,6 +26,8 @@ pub struct NewDelivery {
     /// A number of a document of the crawl `subject`, put into the body by whoever sends it: so a document is not
     /// stored twice.
     pub document: Option<u64>,
+    /// It is not sent before this time. What waits is the first of its subject.
+    pub not_before: Option<Millis>,
 }
 
 #[derive(Clone, PartialEq, Eq)]

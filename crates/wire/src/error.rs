@@ -136,6 +136,7 @@ catalogue! {
     SearchGoalRequired 400 "A search target requires a non-empty goal" Some("BAD_REQUEST"), No, "a monitor with a search needs a `goal`, unless `judgeEnabled` is false";
     MonitorZeroRetention 400 "Your team has zero data retention enabled. This is not supported on monitor." None, No, "the team keeps no data, which a monitor compares with";
     MonitorNotFound 404 "Monitor not found" None, No, "no such monitor, or it belongs to another team";
+    SubscriptionNotFound 404 "Subscription not found" None, No, "the `token` was not made here, or its monitor or recipient is gone";
     CheckNotFound 404 "Check not found" None, No, "the monitor has no such check";
     CheckRunning 409 "Monitor check is already running." None, No, "a monitor has one check at a time";
     MonitorPaused 409 "Monitor is paused." None, No, "a paused monitor runs no checks";

@@ -3,11 +3,13 @@
 mod responses;
 
 pub use responses::{
-    CheckDetailView, CheckListResponse, CheckPageView, CheckResponse, CheckSummary, CheckView, DiffView,
-    JudgmentView, MeaningfulChangeView, MonitorDeleted, MonitorListResponse, MonitorResponse,
-    MonitorRunResponse, MonitorView, ScheduleView, SnapshotView, TargetResult,
+    ChannelView, CheckDetailView, CheckListResponse, CheckPageView, CheckResponse, CheckSummary, CheckView,
+    DiffView, EmailSubscriptionView, JudgmentView, MeaningfulChangeView, MonitorDeleted, MonitorListResponse,
+    MonitorResponse, MonitorRunResponse, MonitorView, NotificationView, ScheduleView, SnapshotView,
+    SubscriptionResponse, TargetResult,
 };
 
+use crate::SecretText;
 use crate::crawl::CrawlRequest;
 use crate::scrape::ScrapeOptions;
 use crate::webhook::WebhookInput;
@@ -142,9 +144,63 @@ pub struct TargetInput {
 
 /// Who is told besides the webhook.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct NotificationInput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<EmailInput>,
+    /// Chat and push services. An extension of Gannet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 10)]
+    pub channels: Option<Vec<ChannelInput>>,
+    /// What checks find then is told in one message when they end. An extension of Gannet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quiet_hours: Option<QuietHoursInput>,
+}
+
+/// A chat or push service. In a change `id` alone keeps a channel as it is, and fields that are given replace
+/// those that it has.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+pub struct ChannelInput {
+    /// Made by the server where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Uuid>,
+    /// `slack`, `discord`, `teams`, `mattermost`, `ntfy`, `gotify`, `telegram`, `matrix` or `generic`.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Of the service or of its incoming webhook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub url: Option<SecretText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub token: Option<SecretText>,
+    /// The chat of Telegram, the room of Matrix, the topic of ntfy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub room: Option<SecretText>,
+    /// As responses have it; accepted without effect, so that they can be sent back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+}
+
+/// A part of each day; it may pass midnight.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+pub struct QuietHoursInput {
+    /// For instance `22:00`.
+    pub from: String,
+    /// For instance `07:30`.
+    pub until: String,
+    /// An IANA name; that of the schedule by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timezone: Option<String>,
+}
+
+/// `POST /v2/monitor/email/confirm` and `/v2/monitor/email/unsubscribe`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, ToSchema)]
+pub struct SubscriptionRequest {
+    /// As in the link of the mail.
+    #[schema(min_length = 16, max_length = 64)]
+    pub token: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]

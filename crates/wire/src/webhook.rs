@@ -104,9 +104,9 @@ pub struct FailedDelivery {
     /// For instance `crawl.page`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The crawl or batch of the event.
+    /// The crawl, batch, run or check of the event.
     pub job_id: Uuid,
-    /// The URL it could not be delivered to.
+    /// The URL it could not be delivered to; `mailto:` and the recipient for mail.
     pub url: String,
     pub attempts: u32,
     /// The error of the last attempt.

@@ -3,6 +3,9 @@
 use super::{ChangingSite, config};
 use crate::server::run;
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::time::Duration;
 use testkit::TempDir;
 
 #[tokio::test]
@@ -35,6 +38,22 @@ async fn monitors_are_used_from_the_command_line() {
     );
     let shown = gannet(&["show", "Chair"]);
     assert!(shown.contains("goal       price") && shown.contains("1 changed"), "{shown}");
+    assert!(shown.contains("timeline   http://") && shown.contains("feed       http://"), "{shown}");
+    let page = diff.lines().find_map(|line| line.strip_prefix("page       ")).expect("the page of the check");
+    let page = server.http.with_key(None).get(&super::mail_server::path_of(page)).await.unwrap();
+    assert!(page.status == 200 && page.text.contains("45"), "{}", page.text);
+    // Checks are seen as they end.
+    let mut watch =
+        config.command(&["monitor", "watch"]).stdout(Stdio::piped()).spawn().expect("start `monitor watch`");
+    let lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    std::thread::sleep(Duration::from_secs(3));
+    site.set("<p>Price: 40 EUR</p>");
+    gannet(&["run", "Chair", "--wait"]);
+    let line = tokio::task::spawn_blocking(move || lines.map_while(Result::ok).next()).await.unwrap();
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+    let line = line.expect("a line for the check");
+    assert!(line.contains("1 changed") && line.ends_with("Chair"), "{line}");
     assert!(gannet(&["pause", "Chair"]).contains("paused"));
     let (code, _, errors) = run(config.command(&["monitor", "run", "Chair"]));
     assert!(code == Some(1) && errors.contains("Monitor is paused."), "{errors}");

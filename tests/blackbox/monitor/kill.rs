@@ -1,6 +1,7 @@
-//! `kill -9` in the middle of checks: each ends once, its webhooks come, none twice under two ids, and no page
-//! is charged twice. A firing that was missed while no server ran becomes one check.
+//! `kill -9` in the middle of checks: each ends once, its webhooks, mails and messages come, none twice under two
+//! ids, and no page is charged twice. A firing that was missed while no server ran becomes one check.
 
+use super::mail_server::MailServer;
 use super::{ChangingSite, config, counts, create, run, wait};
 use crate::kill::Random;
 use crate::webhooks::{Delivery, Receiver};
@@ -26,14 +27,27 @@ fn delivery_ids(told: &[Delivery]) -> BTreeMap<(String, String), BTreeSet<String
 
 async fn survive(database: Option<String>) {
     let (dir, receiver, mut random) = (TempDir::new(), Receiver::start(), Random::new());
+    let mails = MailServer::start("plain");
+    let config = config(&dir)
+        .set("smtp_url", &format!("smtp://localhost:{}", mails.port))
+        .set("mail_from", "g@gannet.example")
+        .set("mail_trusted", "team.example")
+        .set("mail_timeout", "3s")
+        .set("webhook_timeout", "3s");
     let config = match &database {
-        Some(url) => config(&dir).set("database_url", url),
-        None => config(&dir),
+        Some(url) => config.set("database_url", url),
+        None => config,
     };
     let site = ChangingSite::start("<p>Price: 500 EUR</p>");
     let mut server = config.start().await;
-    let monitor = create(&server.http, &site, json!({ "webhook": receiver.url("/hook") })).await;
+    let notification = json!({
+        "email": { "enabled": true, "recipients": ["ann@team.example", "bob@team.example"] },
+        "channels": [{ "type": "generic", "url": receiver.url("/channel") }],
+    });
+    let more = json!({ "webhook": receiver.url("/hook"), "notification": notification });
+    let monitor = create(&server.http, &site, more).await;
     run(&server.http, &monitor).await;
+    let mut changed = BTreeSet::new();
     for round in 0..kills() {
         site.set(&format!("<p>Price: {} EUR</p>", 400 - round));
         let started = server.http.post(&format!("/v2/monitor/{monitor}/run"), &json!({})).await.unwrap();
@@ -43,6 +57,7 @@ async fn survive(database: Option<String>) {
         server = config.start().await;
         let ended = wait(&server.http, &monitor, &check).await;
         assert_eq!((&ended["status"], counts(&ended)), (&json!("completed"), [1, 0, 1, 0, 0, 0]), "{ended}");
+        changed.insert(check);
     }
     let checks = kills() + 1;
     let listed = server.http.get(&format!("/v2/monitor/{monitor}/checks?limit=100")).await.unwrap();
@@ -52,8 +67,28 @@ async fn survive(database: Option<String>) {
     let ids = delivery_ids(&told);
     assert_eq!(ids.len(), expected, "each check told of its page and of its end");
     assert!(ids.values().all(|ids| ids.len() == 1), "{ids:?}");
+    assert_told(&receiver, &mails, &changed).await;
     let usage = server.http.get("/v2/team/credit-usage/historical").await.unwrap();
     assert_eq!(usage.expect_success()["periods"][0]["creditsUsed"], checks, "{}", usage.text);
+}
+
+/// Each check in which something changed was told to both recipients and to the channel, under one id each.
+async fn assert_told(receiver: &Receiver, mails: &MailServer, changed: &BTreeSet<String>) {
+    let end = std::time::Instant::now() + Duration::from_mins(1);
+    loop {
+        let channel = receiver.deliveries("/channel");
+        let channel: BTreeSet<String> =
+            channel.iter().map(|got| got.json()["checkId"].as_str().unwrap().to_owned()).collect();
+        let ids: BTreeSet<(String, String)> =
+            mails.mails().into_iter().map(|mail| (mail.to, mail.message_id)).collect();
+        let of = |check: &String| ids.iter().filter(|(_, id)| id.contains(check.as_str())).count();
+        if channel == *changed && changed.iter().all(|check| of(check) == 2) {
+            assert_eq!(ids.len(), changed.len() * 2, "no mail about anything else: {ids:?}");
+            return;
+        }
+        assert!(std::time::Instant::now() < end, "{changed:?}: {channel:?} {ids:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 #[tokio::test]

@@ -164,6 +164,9 @@ async fn what_cannot_be_is_refused_with_the_words_of_the_contract() {
         ("webhook", json!({ "url": "https://b.example/", "headers": { "X-Firecrawl-Signature": "x" } })),
         ("webhook", json!({ "url": "https://b.example/", "events": ["page"] })),
         ("notification", json!({ "email": { "recipients": vec!["a@b.example"; 26] } })),
+        ("notification", json!({ "channels": [{ "type": "slack", "url": "http://10.0.0.1/" }] })),
+        ("notification", json!({ "channels": [{ "type": "pigeon" }] })),
+        ("notification", json!({ "quietHours": { "from": "22", "until": "7:00" } })),
         ("colour", json!("red")),
     ] {
         let refused = with(field, value.clone()).await;
@@ -174,6 +177,22 @@ async fn what_cannot_be_is_refused_with_the_words_of_the_contract() {
             refused.text
         );
     }
+}
+
+#[tokio::test]
+async fn a_team_with_zero_data_retention_has_no_monitors() {
+    let dir = TempDir::new();
+    let server = config(&dir).start().await;
+    let key = crate::scrape::new_team_key(&dir, "discreet", true).await;
+    let http = server.http.with_key(Some(&key));
+    let words = "Your team has zero data retention enabled. This is not supported on monitor.";
+    let targets = json!([{ "type": "scrape", "urls": ["https://a.example/"] }]);
+    let body = json!({ "name": "n", "schedule": { "text": "hourly" }, "targets": targets });
+    http.post("/v2/monitor", &body).await.unwrap().expect_error(400, words);
+    let id = "00000000-0000-7000-8000-000000000000";
+    http.post(&format!("/v2/monitor/{id}/run"), &json!({})).await.unwrap().expect_error(400, words);
+    patch(&http, &format!("/v2/monitor/{id}"), json!({ "name": "m" })).await.expect_error(400, words);
+    assert!(http.get("/v2/monitor").await.unwrap().expect_success()["data"].as_array().unwrap().is_empty());
 }
 
 #[tokio::test]

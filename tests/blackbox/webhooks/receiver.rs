@@ -20,6 +20,10 @@ pub struct Delivery {
 }
 
 impl Delivery {
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("JSON")
     }
@@ -62,6 +66,19 @@ impl Receiver {
     /// From now on every path accepts deliveries.
     pub fn accept_everything(&self) {
         *self.state.mended.lock().unwrap() = true;
+    }
+
+    /// Waits until this many deliveries came in all.
+    pub async fn wait_for_all(&self, count: usize) -> Vec<Delivery> {
+        let end = Instant::now() + Duration::from_mins(1);
+        loop {
+            let got = self.state.got.lock().unwrap().clone();
+            if got.len() >= count {
+                return got;
+            }
+            assert!(Instant::now() < end, "{} of {count} came", got.len());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Waits until this many deliveries came to a path.

@@ -122,7 +122,7 @@ impl CheckContext {
     async fn check_urls(&self, target: Uuid, urls: &[String], options: &ScrapeOptions) -> Result<(), Error> {
         let compared = compared(options);
         let check = |url| {
-            let page = PageTask { target, url, compared, is_named: true };
+            let page = PageTask { target, url, compared, is_named: true, is_first_check: false };
             self.check_page(page, move || self.read_page(url, options)).boxed()
         };
         check_all(urls.iter().map(String::as_str).map(check).collect()).await
@@ -147,7 +147,9 @@ impl CheckContext {
         };
         let error = targets.iter().find_map(|target| target.error.clone());
         let reserved = self.caller.plan.credits.map(|_| self.plan.own_credits(false));
-        let outcome = CheckOutcome { summary, targets, error, reserved, notification: None };
+        let target_errors = self.tell_target_errors(&targets).await?;
+        let outcome =
+            CheckOutcome { summary, targets, error, reserved, target_errors, ..CheckOutcome::default() };
         self.write_end(state, credits, outcome).await
     }
 
@@ -157,8 +159,17 @@ impl CheckContext {
         self.write_end(CheckState::SkippedNoCredits, 0, outcome).await
     }
 
-    async fn write_end(&self, state: CheckState, credits: i64, outcome: CheckOutcome) -> Result<(), Error> {
-        let deliveries = self.events().completed(state_name(state), outcome.summary);
+    async fn write_end(
+        &self,
+        state: CheckState,
+        credits: i64,
+        mut outcome: CheckOutcome,
+    ) -> Result<(), Error> {
+        let mut deliveries = self.events().completed(state_name(state), outcome.summary);
+        let telling = self.telling().await?;
+        outcome.told = telling.told;
+        outcome.notification = telling.status.map(str::to_owned);
+        deliveries.extend(telling.deliveries);
         let (store, lease, reservation) = (self.store.as_ref(), &self.lease, self.reservation);
         CheckEnding { store, lease, reservation }.write(state, credits, &outcome, deliveries).await
     }
@@ -193,7 +204,8 @@ impl CheckEnding<'_> {
     ) -> Result<(), Error> {
         let summary = stored_json::to_text("a summary", &outcome.summary).map_err(Error::internal)?;
         let result = stored_json::to_text("a check", outcome).map_err(Error::internal)?;
-        let end = CheckEnd { state, credits, reservation: self.reservation, result, summary, deliveries };
+        let (reservation, told) = (self.reservation, outcome.told.message.is_some());
+        let end = CheckEnd { state, credits, reservation, result, summary, told, deliveries };
         self.store.end_check(self.lease, end).await.map_err(from_store)?;
         Ok(())
     }

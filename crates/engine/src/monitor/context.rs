@@ -6,6 +6,7 @@ use super::page_options::page_request;
 use super::plan::MonitorPlan;
 use super::read_page::ReadPage;
 use super::tell::CheckEvents;
+use super::told::{StoredCheckPage, told_as};
 use super::view::page_status_name;
 use super::worker::MonitorTools;
 use crate::callers::Caller;
@@ -14,6 +15,7 @@ use crate::{Error, from_store, stored_json, time};
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use monitor::noise::Focus;
+use notifications::message::CheckMessage;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -53,6 +55,8 @@ pub struct CheckContext {
 pub struct CheckCounts {
     pub summary: CheckSummary,
     pub credits: i64,
+    /// What there is to tell people so far.
+    pub message: Option<CheckMessage>,
     written: HashSet<Vec<u8>>,
     targets: HashMap<Uuid, TargetCounts>,
 }
@@ -93,6 +97,15 @@ impl CheckContext {
     /// The kinds of noise that the goal is about.
     pub fn focus(&self) -> Focus {
         self.plan.goal.as_deref().map(Focus::from_goal).unwrap_or_default()
+    }
+
+    /// Whether no check before this one knew a page of the target.
+    pub async fn is_first_check(&self, target: Uuid) -> Result<bool, Error> {
+        let written = self.counts.lock().written.len();
+        let limit = u32::try_from(written).unwrap_or(u32::MAX).saturating_add(1);
+        let known = self.store.known_pages(self.monitor, target, limit).await.map_err(from_store)?;
+        let counts = self.counts.lock();
+        Ok(known.iter().all(|page| counts.written.contains(&page.key)))
     }
 
     pub fn is_written(&self, key: &[u8; 32]) -> bool {
@@ -141,9 +154,11 @@ impl CheckContext {
         }
         for skip in (0..count).step_by(PAGES_READ as usize) {
             for page in self.store.check_pages(check, None, PAGES_READ, skip).await.map_err(from_store)? {
-                if let Some(view) = stored_json::or_log(stored_json::unpack("a page of a check", &page.body))
-                {
-                    self.counts.lock().add_view(&view);
+                let read = stored_json::or_log(stored_json::unpack("a page of a check", &page.body));
+                let Some(StoredCheckPage { view, told_as }) = read else { continue };
+                self.counts.lock().add_view(&view);
+                if let Some(told_as) = told_as {
+                    self.tell_page(&view, told_as);
                 }
             }
         }
@@ -155,8 +170,9 @@ impl CheckContext {
         let scraper = &self.tools.scraper;
         let plan = scraper.plan(&self.caller, &page_request(url, options)?)?;
         let scraped = scraper.scrape_uncharged(&self.caller, plan, "monitor", &self.tools.base_url).await?;
-        let Document { markdown, json, metadata, .. } = scraped.document;
-        Ok(ReadPage { credits: scraped.credits, ..ReadPage::from_parts(markdown, json, &metadata) })
+        let Document { markdown, json, metadata, screenshot, .. } = scraped.document;
+        let page = ReadPage::from_parts(markdown, json, &metadata);
+        Ok(ReadPage { credits: scraped.credits, screenshot, ..page })
     }
 
     /// Writes a page of the check, with its webhooks.
@@ -166,14 +182,17 @@ impl CheckContext {
         key: [u8; 32],
         outcome: PageOutcome,
     ) -> Result<(), Error> {
-        let PageOutcome { mut view, status, snapshot, credits } = outcome;
+        let PageOutcome { mut view, status, snapshot, credits, news } = outcome;
         view.id = Uuid::now_v7();
         view.target_id = target;
         url.clone_into(&mut view.url);
         page_status_name(status).clone_into(&mut view.status);
         view.created_at = time::iso(time::now());
         let deliveries = self.events().page(&view);
-        let body = stored_json::pack("a page of a check", &view).map_err(Error::internal)?;
+        let told_as = told_as(status, &view, news);
+        let stored = StoredCheckPage { view, told_as };
+        let body = stored_json::pack("a page of a check", &stored).map_err(Error::internal)?;
+        let view = stored.view;
         let reservation = self.reservation;
         let page =
             NewCheckPage { id: view.id, key, status, credits, reservation, body, snapshot, deliveries };
@@ -185,6 +204,10 @@ impl CheckContext {
         let mut counts = self.counts.lock();
         counts.add(status, credits);
         counts.add_view(&view);
+        drop(counts);
+        if let Some(told_as) = told_as {
+            self.tell_page(&view, told_as);
+        }
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! A site as a target: a crawl finds its pages; those that are new, changed or gone are pages of the check.
 
 use super::context::{CheckContext, check_all};
-use super::page_check::{PageOutcome, PageTask};
+use super::page_check::{PageNews, PageOutcome, PageTask};
 use super::page_options::{Compared, compared, page_options};
 use super::read_page::ReadPage;
 use super::stored_page::page_key;
@@ -44,6 +44,7 @@ struct CrawlProgress {
 struct CrawledPage {
     markdown: Option<String>,
     json: Option<Value>,
+    screenshot: Option<String>,
     metadata: Map<String, Value>,
 }
 
@@ -59,12 +60,19 @@ struct SiteCheck<'a> {
     target: Uuid,
     options: &'a ScrapeOptions,
     compared: Compared,
+    is_first_check: bool,
 }
 
 impl SiteCheck<'_> {
     /// A page of it, still without its address.
     fn task(&self) -> PageTask<'static> {
-        PageTask { target: self.target, url: "", compared: self.compared, is_named: false }
+        PageTask {
+            target: self.target,
+            url: "",
+            compared: self.compared,
+            is_named: false,
+            is_first_check: self.is_first_check,
+        }
     }
 }
 
@@ -76,7 +84,8 @@ impl CheckContext {
         result: &mut TargetResult,
     ) -> Result<(), Error> {
         let options = request.scrape_options.clone().unwrap_or_default();
-        let site = SiteCheck { target, options: &options, compared: compared(&options) };
+        let is_first_check = self.is_first_check(target).await?;
+        let site = SiteCheck { target, options: &options, compared: compared(&options), is_first_check };
         let crawl = self.start_crawl(target, request).await?;
         result.crawl_id = Some(crawl);
         let progress = self.wait_for_crawl(crawl).await?;
@@ -138,8 +147,9 @@ impl CheckContext {
 
     /// The crawl was the first read; differences are confirmed by reading the page itself.
     async fn check_document(&self, site: &SiteCheck<'_>, page: (String, CrawledPage)) -> Result<(), Error> {
-        let (url, CrawledPage { markdown, json, metadata }) = page;
-        let mut crawled = Some(ReadPage::from_parts(markdown, json, &metadata));
+        let (url, CrawledPage { markdown, json, screenshot, metadata }) = page;
+        let crawled = ReadPage::from_parts(markdown, json, &metadata);
+        let mut crawled = Some(ReadPage { screenshot, ..crawled });
         let task = PageTask { url: &url, ..site.task() };
         self.check_page(task, || {
             let crawled = crawled.take();
@@ -196,7 +206,9 @@ impl CheckContext {
         }
         let previous_scrape_id = self.stored_page(&key).await?.and_then(|before| before.scrape_id);
         let view = CheckPageView { previous_scrape_id, ..view };
-        self.write_page((site.target, url), key, PageOutcome { view, status, snapshot, credits: 0 }).await
+        let news = PageNews { is_first: false, errors_in_a_row: 1 };
+        let outcome = PageOutcome { view, status, snapshot, credits: 0, news };
+        self.write_page((site.target, url), key, outcome).await
     }
 
     /// Pages that are known and that the crawl did not find: gone, or no longer linked, or beyond its limit.

@@ -1,35 +1,71 @@
 //! Accepting and changing monitors, and showing their checks.
 
+use super::notification::recipients;
 use super::plan::MonitorPlan;
 use super::targets::PlanContext;
 use super::view::{
     CHECK_STATES, PAGE_STATUSES, Viewer, check_view, monitor_view, page_status_name, state_name,
 };
 use crate::callers::Caller;
+use crate::files::Files;
+use crate::messages::subscriptions::{TrustedAddresses, new_recipient, subscription_id};
+use crate::messages::{MessageBody, MessageTarget, message_delivery};
 use crate::models::{Models, Task};
 use crate::{Error, from_store, stored_json, time};
 use jiff::Timestamp;
 use net::EgressAllow;
+use notifications::links::NotificationLinks;
 use std::sync::Arc;
 use store::Store;
 use store::monitors::{
-    Monitor, MonitorState, MonitorUpdate, NewCheck, NewMonitor, RequestedCheck, UpdatedMonitor,
+    Monitor, MonitorState, MonitorUpdate, NewCheck, NewMonitor, Recipient, RecipientStatus, RequestedCheck,
+    UpdatedMonitor,
 };
+use store::webhooks::NewDelivery;
 use uuid::Uuid;
 use wire::monitor::{
     CheckDetailView, CheckListQuery, CheckPageQuery, CheckPageView, CheckResponse, CheckView,
-    MonitorListQuery, MonitorPatch, MonitorRequest, MonitorView,
+    EmailSubscriptionView, MonitorListQuery, MonitorPatch, MonitorRequest, MonitorView, PatchField,
 };
 use wire::{Issue, Kind};
 
 const DEFAULT_LIMIT: u32 = 25;
 const MAX_LIMIT: u32 = 100;
 
+/// How mail is sent to recipients of monitors.
+#[derive(Debug, Clone, Default)]
+pub struct MailPolicy {
+    /// Whether mail is set up.
+    pub is_on: bool,
+    /// Recipients who need not confirm.
+    pub trusted: TrustedAddresses,
+}
+
+/// What monitors work with.
+pub struct MonitorParts {
+    pub store: Arc<dyn Store>,
+    /// What the operator opened in private address space.
+    pub allow: EgressAllow,
+    pub models: Models,
+    pub files: Arc<Files>,
+    pub links: NotificationLinks,
+    pub mail: MailPolicy,
+}
+
+impl std::fmt::Debug for MonitorParts {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("MonitorParts").field("mail", &self.mail).finish_non_exhaustive()
+    }
+}
+
 /// Monitors of all teams. One per process.
 pub struct Monitors {
-    store: Arc<dyn Store>,
+    pub(super) store: Arc<dyn Store>,
     allow: EgressAllow,
     models: Models,
+    pub(super) files: Arc<Files>,
+    pub(super) links: NotificationLinks,
+    mail: MailPolicy,
 }
 
 impl std::fmt::Debug for Monitors {
@@ -39,9 +75,9 @@ impl std::fmt::Debug for Monitors {
 }
 
 impl Monitors {
-    /// `allow` is what the operator opened in private address space.
-    pub fn new(store: Arc<dyn Store>, allow: EgressAllow, models: Models) -> Self {
-        Self { store, allow, models }
+    pub fn new(parts: MonitorParts) -> Self {
+        let MonitorParts { store, allow, models, files, links, mail } = parts;
+        Self { store, allow, models, files, links, mail }
     }
 
     fn context(&self) -> PlanContext<'_> {
@@ -52,15 +88,57 @@ impl Monitors {
         self.models.chat(Task::Extract).is_some()
     }
 
-    fn view(&self, caller: &Caller, monitor: &Monitor) -> Result<MonitorView, Error> {
-        monitor_view(monitor, Viewer { key: caller.key, has_model: self.has_model() })
+    /// `base_url` is how the caller reaches this server.
+    async fn view(&self, caller: &Caller, monitor: &Monitor, base_url: &str) -> Result<MonitorView, Error> {
+        let links = &self.links.at(base_url);
+        let viewer = Viewer { key: caller.key, has_model: self.has_model(), links };
+        let mut view = monitor_view(monitor, viewer)?;
+        let wanted = view.notification.as_ref().and_then(|one| one.email.as_ref()?.recipients.as_ref());
+        if let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) {
+            let known = self.store.recipients(monitor.id).await.map_err(from_store)?;
+            let known = known.iter().filter(|one| wanted.contains(&one.email));
+            view.email_recipient_subscriptions = Some(known.map(subscription_view).collect());
+        }
+        Ok(view)
     }
 
-    pub async fn create(&self, caller: &Caller, asked: &MonitorRequest) -> Result<MonitorView, Error> {
+    /// Of addresses that a monitor did not have: what the store is told of them, and the mails that ask those
+    /// that nobody vouches for.
+    fn new_recipients(
+        &self,
+        (team, monitor): (Uuid, Uuid),
+        plan: &MonitorPlan,
+        known: &[Recipient],
+    ) -> (Vec<Recipient>, Vec<NewDelivery>) {
+        let recipient = |email: &String| new_recipient(monitor, email, &self.mail.trusted);
+        let all: Vec<Recipient> = recipients(plan.notification.as_ref()).iter().map(recipient).collect();
+        let is_asked = |one: &&Recipient| {
+            self.mail.is_on
+                && one.status == RecipientStatus::Pending
+                && known.iter().all(|known| known.email != one.email)
+        };
+        let ask = |one: &Recipient| {
+            let subscription = subscription_id(monitor, &one.email);
+            let target = MessageTarget::Confirmation { email: one.email.clone(), subscription, monitor };
+            let body = MessageBody::Confirmation { monitor_name: plan.name.clone() };
+            message_delivery(team, Uuid::now_v7(), &target, &body)
+        };
+        let deliveries = all.iter().filter(is_asked).filter_map(ask).collect();
+        (all, deliveries)
+    }
+
+    pub async fn create(
+        &self,
+        caller: &Caller,
+        asked: &MonitorRequest,
+        base_url: &str,
+    ) -> Result<MonitorView, Error> {
         refuse_zero_retention(caller)?;
         let plan = MonitorPlan::resolve(asked, self.context())?;
         let id = Uuid::now_v7();
         let next_run_at = next_firing(&plan, id)?;
+        let (recipients, deliveries) = self.new_recipients((caller.team, id), &plan, &[]);
+        let asked = asked_addresses(&deliveries);
         let monitor = NewMonitor {
             id,
             team_id: caller.team,
@@ -68,19 +146,30 @@ impl Monitors {
             request: plan.to_json()?,
             next_run_at,
             retain_for: plan.retain_for(),
+            recipients,
+            deliveries,
         };
         self.store.create_monitor(monitor).await.map_err(from_store)?;
-        self.get(caller, id).await
+        Ok(with_confirmations(self.get(caller, id, base_url).await?, &asked))
     }
 
-    pub async fn list(&self, caller: &Caller, query: &MonitorListQuery) -> Result<Vec<MonitorView>, Error> {
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        query: &MonitorListQuery,
+        base_url: &str,
+    ) -> Result<Vec<MonitorView>, Error> {
         let limit = limit(query.limit)?;
         let found = self.store.monitors(caller.team, limit, query.offset.unwrap_or(0)).await;
-        found.map_err(from_store)?.iter().map(|monitor| self.view(caller, monitor)).collect()
+        let mut views = Vec::new();
+        for monitor in found.map_err(from_store)? {
+            views.push(self.view(caller, &monitor, base_url).await?);
+        }
+        Ok(views)
     }
 
-    pub async fn get(&self, caller: &Caller, id: Uuid) -> Result<MonitorView, Error> {
-        self.view(caller, &self.find(caller, id).await?)
+    pub async fn get(&self, caller: &Caller, id: Uuid, base_url: &str) -> Result<MonitorView, Error> {
+        self.view(caller, &self.find(caller, id).await?, base_url).await
     }
 
     pub async fn update(
@@ -88,6 +177,7 @@ impl Monitors {
         caller: &Caller,
         id: Uuid,
         asked: &MonitorPatch,
+        base_url: &str,
     ) -> Result<MonitorView, Error> {
         refuse_zero_retention(caller)?;
         let monitor = self.find(caller, id).await?;
@@ -108,15 +198,25 @@ impl Monitors {
             MonitorState::Active if keeps_firing => monitor.next_run_at.or(Some(next)),
             MonitorState::Active => Some(next),
         };
+        let (recipients, deliveries) = if asked.notification == PatchField::Keep {
+            (None, Vec::new())
+        } else {
+            let known = self.store.recipients(id).await.map_err(from_store)?;
+            let (all, deliveries) = self.new_recipients((caller.team, id), &plan, &known);
+            (Some(all), deliveries)
+        };
+        let asked = asked_addresses(&deliveries);
         let update = MonitorUpdate {
             version: monitor.version,
             request: plan.to_json()?,
             state,
             next_run_at,
             retain_for: plan.retain_for(),
+            recipients,
+            deliveries,
         };
         match self.store.update_monitor(caller.team, id, update).await.map_err(from_store)? {
-            UpdatedMonitor::Updated => self.get(caller, id).await,
+            UpdatedMonitor::Updated => Ok(with_confirmations(self.get(caller, id, base_url).await?, &asked)),
             UpdatedMonitor::Conflict => Err(Kind::MonitorChanged.into()),
             UpdatedMonitor::NotFound => Err(Kind::MonitorNotFound.into()),
         }
@@ -127,7 +227,7 @@ impl Monitors {
         if found { Ok(()) } else { Err(Kind::MonitorNotFound.into()) }
     }
 
-    pub async fn run(&self, caller: &Caller, id: Uuid) -> Result<CheckView, Error> {
+    pub async fn run(&self, caller: &Caller, id: Uuid, base_url: &str) -> Result<CheckView, Error> {
         refuse_zero_retention(caller)?;
         let monitor = self.find(caller, id).await?;
         let plan = MonitorPlan::from_json(&monitor.request)?;
@@ -140,7 +240,7 @@ impl Monitors {
             RequestedCheck::NotFound => return Err(Kind::MonitorNotFound.into()),
         }
         let check = self.store.check(id, check.id).await.map_err(from_store)?;
-        Ok(check_view(&check.ok_or(Kind::CheckNotFound)?))
+        Ok(check_view(&check.ok_or(Kind::CheckNotFound)?, &self.links.at(base_url)))
     }
 
     pub async fn checks(
@@ -148,11 +248,13 @@ impl Monitors {
         caller: &Caller,
         id: Uuid,
         query: &CheckListQuery,
+        base_url: &str,
     ) -> Result<Vec<CheckView>, Error> {
         self.find(caller, id).await?;
         let state = named(query.status.as_deref(), &CHECK_STATES, state_name)?;
         let checks = self.store.checks(id, state, limit(query.limit)?, query.offset.unwrap_or(0)).await;
-        Ok(checks.map_err(from_store)?.iter().map(check_view).collect())
+        let links = &self.links.at(base_url);
+        Ok(checks.map_err(from_store)?.iter().map(|check| check_view(check, links)).collect())
     }
 
     /// A check with some of its pages. `base_url` is how the caller reaches this server.
@@ -173,21 +275,55 @@ impl Monitors {
         rows.truncate(limit as usize);
         let mut pages = Vec::with_capacity(rows.len());
         for row in rows {
-            let page: CheckPageView =
+            let mut page: CheckPageView =
                 stored_json::unpack("a page of a check", &row.body).map_err(Error::internal)?;
+            self.sign_screenshots(&mut page, base_url);
             pages.push(CheckPageView { id: row.id, created_at: time::iso(row.created_at), ..page });
         }
         let filter = query.status.as_ref().map(|status| format!("&status={status}")).unwrap_or_default();
         let next = has_more.then(|| {
             format!("{base_url}/v2/monitor/{id}/checks/{check}?limit={limit}&skip={}{filter}", skip + limit)
         });
-        let data = CheckDetailView { check: check_view(&found), pages, next: next.clone() };
+        let links = &self.links.at(base_url);
+        let data = CheckDetailView { check: check_view(&found, links), pages, next: next.clone() };
         Ok(CheckResponse { success: true, next, data })
     }
 
     async fn find(&self, caller: &Caller, id: Uuid) -> Result<Monitor, Error> {
         let found = self.store.monitor(caller.team, id).await.map_err(from_store)?;
         found.ok_or_else(|| Kind::MonitorNotFound.into())
+    }
+}
+
+/// The addresses that deliveries ask.
+fn asked_addresses(deliveries: &[NewDelivery]) -> Vec<String> {
+    let asked = deliveries.iter().filter_map(|delivery| match MessageTarget::parse(&delivery.target)? {
+        MessageTarget::Confirmation { email, .. } => Some(email),
+        _ => None,
+    });
+    asked.collect()
+}
+
+/// The monitor, with whom its request asked for a confirmation.
+fn with_confirmations(mut view: MonitorView, asked: &[String]) -> MonitorView {
+    for one in view.email_recipient_subscriptions.iter_mut().flatten() {
+        if one.status == "pending" {
+            one.confirmation_email_sent = Some(asked.contains(&one.email));
+        }
+    }
+    view
+}
+
+fn subscription_view(recipient: &Recipient) -> EmailSubscriptionView {
+    EmailSubscriptionView {
+        email: recipient.email.clone(),
+        status: match recipient.status {
+            RecipientStatus::Pending => "pending",
+            RecipientStatus::Confirmed => "confirmed",
+            RecipientStatus::Unsubscribed => "unsubscribed",
+        },
+        source: if recipient.is_of_team { "team" } else { "opt_in" },
+        confirmation_email_sent: None,
     }
 }
 

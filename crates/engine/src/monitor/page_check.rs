@@ -5,8 +5,8 @@ use super::context::CheckContext;
 use super::judging::{Judged, JudgedChange, judge_change};
 use super::page_options::Compared;
 use super::read_page::{FailedRead, ReadPage};
-use super::stored_page::{StoredPage, page_key};
-use crate::{Error, from_store, stored_json};
+use super::stored_page::{KeptScreenshot, StoredPage, page_key};
+use crate::{Error, from_store, stored_json, time};
 use jiff::Timestamp;
 use monitor::data::{self, DataRead};
 use monitor::page::{CheckStep, CheckedPage, Ignored, PageChange, PageRead, first_step, next_step};
@@ -33,6 +33,8 @@ pub struct PageTask<'a> {
     pub compared: Compared,
     /// The monitor names the page itself: it stays known when it is gone. One that a crawl found does not.
     pub is_named: bool,
+    /// No check before this one knew a page of the target: its pages are new to the monitor, not to the world.
+    pub is_first_check: bool,
 }
 
 /// What became of a page.
@@ -41,6 +43,16 @@ pub struct PageOutcome {
     pub status: CheckPageStatus,
     pub snapshot: SnapshotChange,
     pub credits: i64,
+    pub news: PageNews,
+}
+
+/// What decides, besides its status, whether people are told of a page.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PageNews {
+    /// The page is new to the monitor, not to the world.
+    pub is_first: bool,
+    /// Checks that could not read it, with this one if it could not; or those that ended with this one.
+    pub errors_in_a_row: u32,
 }
 
 /// What changed on a page. One of both is there.
@@ -59,7 +71,9 @@ impl CheckContext {
         if self.is_written(&key) {
             return Ok(());
         }
-        let before = self.stored_page(&key).await?;
+        let stored = self.stored_page(&key).await?;
+        let errors = stored.as_ref().map_or(0, |stored| stored.errors_in_a_row);
+        let before = stored.filter(|stored| !stored.is_unread);
         let mut reads: Vec<ReadPage> = Vec::new();
         let mut failed_reads = 0;
         let outcome = loop {
@@ -76,7 +90,7 @@ impl CheckContext {
                     reads.push(read);
                     let known = before.as_ref().filter(|before| !before.is_removed);
                     if let Some(checked) = self.next_step(known, &reads).await? {
-                        break Some(self.outcome(page, before.as_ref(), &reads, checked).await?);
+                        break Some(self.outcome(page, (before.as_ref(), errors), &reads, checked).await?);
                     }
                     tokio::time::sleep(READ_AGAIN_AFTER).await;
                     continue;
@@ -84,7 +98,7 @@ impl CheckContext {
             };
             failed_reads += 1;
             if failed_reads >= MAX_FAILED_READS {
-                break failed_outcome(page, before.as_ref(), failed)?;
+                break failed_outcome(page, (before.as_ref(), errors), failed)?;
             }
             tokio::time::sleep(READ_AGAIN_AFTER).await;
         };
@@ -129,7 +143,7 @@ impl CheckContext {
     async fn outcome(
         &self,
         task: PageTask<'_>,
-        before: Option<&StoredPage>,
+        (before, errors): (Option<&StoredPage>, u32),
         reads: &[ReadPage],
         checked: CheckedPage,
     ) -> Result<PageOutcome, Error> {
@@ -148,8 +162,9 @@ impl CheckContext {
         let difference = match (before.filter(|before| !before.is_removed), change) {
             (_, PageChange::Unreadable(reason)) => {
                 view.error = Some(reason.message().to_owned());
-                let (status, snapshot) = (CheckPageStatus::Error, SnapshotChange::Keep);
-                return Ok(PageOutcome { view, status, snapshot, credits });
+                let (status, snapshot) = (CheckPageStatus::Error, after_error(task, before, errors)?);
+                let news = PageNews { is_first: false, errors_in_a_row: errors.saturating_add(1) };
+                return Ok(PageOutcome { view, status, snapshot, credits, news });
             }
             (None, _) => None,
             (Some(before), change) => Some(self.difference(task.compared, before, page, change)),
@@ -170,20 +185,54 @@ impl CheckContext {
             view.judgment.clone_from(&judged.judgment);
             view.diff = Some(diff_view(difference)?);
         }
+        let is_changed = matches!(status, CheckPageStatus::New | CheckPageStatus::Changed);
+        let screenshot = self.keep_screenshot(before, page, is_changed).await;
+        add_screenshots(&mut view, before, screenshot.as_ref(), is_changed);
         let kept = match (status, before) {
             // What was learnt is kept; the version that is compared with stays.
-            (CheckPageStatus::Same, Some(before)) => StoredPage { history, ..before.clone() },
+            (CheckPageStatus::Same, Some(before)) => {
+                StoredPage { history, errors_in_a_row: 0, screenshot, ..before.clone() }
+            }
             _ => StoredPage {
                 read_at: page.read_at,
                 scrape_id: page.scrape_id.clone(),
                 text: page.text.clone(),
                 data: page.data.clone(),
                 history,
+                screenshot,
                 ..StoredPage::default()
             },
         };
         let snapshot = kept.to_change(task.target, task.url)?;
-        Ok(PageOutcome { view, status, snapshot, credits: credits + judged.credits })
+        let is_first = before.is_none() && (task.is_named || task.is_first_check);
+        let news = PageNews { is_first, errors_in_a_row: errors };
+        Ok(PageOutcome { view, status, snapshot, credits: credits + judged.credits, news })
+    }
+
+    /// Keeps the screenshot of a version that later checks compare with. That of a page that stays the same is
+    /// taken anew before it expires.
+    async fn keep_screenshot(
+        &self,
+        before: Option<&StoredPage>,
+        page: &ReadPage,
+        is_changed: bool,
+    ) -> Option<KeptScreenshot> {
+        let known = before.and_then(|before| before.screenshot.clone());
+        let retain_for = self.plan.retain_for();
+        let half = i64::try_from(retain_for.as_millis() / 2).unwrap_or(i64::MAX);
+        let is_fresh = |kept: &KeptScreenshot| time::now().saturating_sub(kept.kept_at) < half;
+        let Some(address) = page.screenshot.as_deref() else { return known.filter(|_| !is_changed) };
+        if !is_changed && known.as_ref().is_some_and(is_fresh) {
+            return known;
+        }
+        // Twice as long: it is shown with a check that ends when this version does.
+        match self.tools.services.files.keep_copy(self.team, address, retain_for * 2).await {
+            Ok(name) => name.map(|name| KeptScreenshot { name, kept_at: time::now() }),
+            Err(error) => {
+                tracing::warn!(%error, "a screenshot of a monitor could not be kept");
+                None
+            }
+        }
     }
 
     fn difference(
@@ -235,7 +284,7 @@ fn diff_view(difference: PageDifference) -> Result<DiffView, Error> {
 /// A page that was there is removed; one that never was cannot be read, or is none of the site.
 fn failed_outcome(
     task: PageTask<'_>,
-    before: Option<&StoredPage>,
+    (before, errors): (Option<&StoredPage>, u32),
     failed: FailedRead,
 ) -> Result<Option<PageOutcome>, Error> {
     let FailedRead { error, page } = failed;
@@ -249,18 +298,52 @@ fn failed_outcome(
     let (status, snapshot) = match (is_gone, before) {
         (true, Some(before)) if before.is_removed => (CheckPageStatus::Same, SnapshotChange::Keep),
         (true, Some(before)) if task.is_named => {
-            let removed = StoredPage { is_removed: true, ..before.clone() };
+            let removed = StoredPage { is_removed: true, errors_in_a_row: 0, ..before.clone() };
             (CheckPageStatus::Removed, removed.to_change(task.target, task.url)?)
         }
         (true, Some(_)) => (CheckPageStatus::Removed, SnapshotChange::Delete),
         (true, None) if !task.is_named => return Ok(None),
         _ => {
             view.error = Some(error);
-            (CheckPageStatus::Error, SnapshotChange::Keep)
+            (CheckPageStatus::Error, after_error(task, before, errors)?)
         }
     };
     let credits = page.map_or(0, |page| page.credits);
-    Ok(Some(PageOutcome { view, status, snapshot, credits }))
+    let errors_in_a_row = errors.saturating_add(u32::from(status == CheckPageStatus::Error));
+    let news = PageNews { is_first: false, errors_in_a_row };
+    Ok(Some(PageOutcome { view, status, snapshot, credits, news }))
+}
+
+/// The snapshot after a check that could not read the page: what is compared with stays, and the error counts.
+fn after_error(
+    task: PageTask<'_>,
+    before: Option<&StoredPage>,
+    errors: u32,
+) -> Result<SnapshotChange, Error> {
+    // A page of a site that was never read is not one of the site's pages.
+    if before.is_none() && !task.is_named {
+        return Ok(SnapshotChange::Keep);
+    }
+    let is_unread = before.is_none();
+    let before = before.cloned().unwrap_or_default();
+    let errors_in_a_row = errors.saturating_add(1);
+    StoredPage { is_unread, errors_in_a_row, ..before }.to_change(task.target, task.url)
+}
+
+/// The screenshots of a page that changed, by the names of their files.
+fn add_screenshots(
+    view: &mut CheckPageView,
+    before: Option<&StoredPage>,
+    current: Option<&KeptScreenshot>,
+    is_changed: bool,
+) {
+    let previous = before.and_then(|before| before.screenshot.as_ref());
+    if !is_changed || (previous.is_none() && current.is_none()) {
+        return;
+    }
+    let name = |screenshot: Option<&KeptScreenshot>| screenshot.map(|screenshot| screenshot.name.clone());
+    let pair = json!({ "previous": name(previous), "current": name(current) });
+    view.metadata.get_or_insert_default().insert("screenshots".to_owned(), pair);
 }
 
 fn page_metadata(ignored: &[Ignored], page: &ReadPage, url: &str) -> Option<Map<String, Value>> {

@@ -1,5 +1,6 @@
 //! What a request for a monitor means: every default filled in, every conflict refused.
 
+use super::notification::resolve_notification;
 use super::targets::{PlanContext, Target, TargetWork, resolve_targets};
 use crate::webhooks::{self, Webhook};
 use crate::{Error, stored_json};
@@ -15,8 +16,6 @@ use wire::{Issues, Kind};
 
 const MAX_NAME_CHARS: usize = 256;
 const MAX_GOAL_CHARS: usize = 2_000;
-const MAX_RECIPIENTS: usize = 25;
-const MAX_EMAIL_BYTES: usize = 254;
 const DEFAULT_RETENTION_DAYS: u32 = 30;
 const MAX_RETENTION_DAYS: i64 = 365;
 /// What the judgement of one page by a language model costs.
@@ -51,7 +50,10 @@ impl MonitorPlan {
             .ok_or_else(|| schedule_error("Schedule must include either cron or text"))?;
         let goal = check_goal(asked.goal.as_deref(), &mut issues);
         let retention_days = check_retention(asked.retention_days, &mut issues);
-        check_notification(asked.notification.as_ref(), &mut issues);
+        let timezone = schedule.timezone.as_deref();
+        let notification = asked.notification.as_ref().map(|notification| {
+            resolve_notification(notification, None, (context.allow, timezone), &mut issues)
+        });
         let targets = resolve_targets(asked.targets.as_deref().unwrap_or_default(), context, &mut issues)?;
         issues.finish()?;
         let webhook =
@@ -61,7 +63,7 @@ impl MonitorPlan {
             schedule,
             targets,
             webhook,
-            notification: asked.notification.clone(),
+            notification,
             retention_days,
             goal,
             judge_enabled: asked.judge_enabled.unwrap_or(true),
@@ -101,8 +103,9 @@ impl MonitorPlan {
             PatchField::Keep => {}
             PatchField::Clear => self.notification = None,
             PatchField::Set(notification) => {
-                check_notification(Some(notification), &mut issues);
-                self.notification = Some(notification.clone());
+                let settings = (context.allow, self.schedule.timezone.as_deref());
+                let before = self.notification.as_ref();
+                self.notification = Some(resolve_notification(notification, before, settings, &mut issues));
             }
         }
         issues.finish()?;
@@ -197,23 +200,6 @@ fn check_retention(days: Option<i64>, issues: &mut Issues) -> u32 {
         issues.add("retentionDays", "must be 1 to 365", "invalid_value");
     }
     u32::try_from(days).unwrap_or(DEFAULT_RETENTION_DAYS)
-}
-
-fn check_notification(notification: Option<&NotificationInput>, issues: &mut Issues) {
-    let Some(email) = notification.and_then(|notification| notification.email.as_ref()) else { return };
-    let recipients = email.recipients.as_deref().unwrap_or_default();
-    if recipients.len() > MAX_RECIPIENTS {
-        issues.add("notification.email.recipients", "must have at most 25 entries", "too_big");
-    }
-    if recipients.iter().any(|address| !is_email(address)) {
-        issues.add("notification.email.recipients", "must be e-mail addresses", "invalid_value");
-    }
-}
-
-fn is_email(address: &str) -> bool {
-    let Some((local, host)) = address.rsplit_once('@') else { return false };
-    let is_clean = !address.contains(|c: char| c.is_whitespace() || c.is_control());
-    !local.is_empty() && host.contains('.') && address.len() <= MAX_EMAIL_BYTES && is_clean
 }
 
 /// Monitors name their events in full; deliveries have them without the prefix.

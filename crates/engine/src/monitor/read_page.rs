@@ -13,6 +13,8 @@ pub struct ReadPage {
     pub final_url: Option<String>,
     pub text: String,
     pub data: Option<Value>,
+    /// The address of a screenshot, where the formats ask for one.
+    pub screenshot: Option<String>,
     /// What stands in front of the content, where something does.
     pub wall: Option<&'static str>,
     pub credits: i64,
@@ -30,6 +32,7 @@ impl ReadPage {
             final_url: field("url"),
             text: text.unwrap_or_default(),
             data,
+            screenshot: None,
             wall: metadata.get("verdict").and_then(Value::as_str).and_then(describe_wall),
             credits: 0,
         }

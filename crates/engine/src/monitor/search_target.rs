@@ -2,7 +2,7 @@
 
 use super::context::CheckContext;
 use super::judging::{Judged, JudgedChange, judge_change};
-use super::page_check::PageOutcome;
+use super::page_check::{PageNews, PageOutcome};
 use super::stored_page::{SearchJudgement, StoredPage, page_key};
 use super::targets::{Target, TargetWork};
 use crate::{Error, time};
@@ -88,9 +88,11 @@ impl CheckContext {
         }
         hits.truncate(usize::try_from(*max_results).unwrap_or(1));
         self.add_credits(search_credits);
+        let is_first_check = self.is_first_check(target.id).await?;
         let mut matches = 0;
         for hit in &hits {
-            matches += u64::from(self.check_hit(target.id, hit).await? == Some(SearchStatus::Alert));
+            let status = self.check_hit(target.id, hit, is_first_check).await?;
+            matches += u64::from(status == Some(SearchStatus::Alert));
         }
         result.search_completed = Some(true);
         result.result_count = Some(hits.len() as u64);
@@ -101,7 +103,12 @@ impl CheckContext {
     }
 
     /// `None` for a result that an earlier attempt at the check has written.
-    async fn check_hit(&self, target: Uuid, hit: &Hit) -> Result<Option<SearchStatus>, Error> {
+    async fn check_hit(
+        &self,
+        target: Uuid,
+        hit: &Hit,
+        is_first_check: bool,
+    ) -> Result<Option<SearchStatus>, Error> {
         let key = page_key(target, &hit.canonical);
         if self.is_written(&key) {
             return Ok(None);
@@ -133,7 +140,11 @@ impl CheckContext {
             judgment: judged.judgment,
             ..CheckPageView::default()
         };
-        let outcome = PageOutcome { view, status: status.page_status(), snapshot, credits: judged.credits };
+        // What fits the goal is news the first time, too.
+        let is_first = is_first_check && view.judgment.is_none();
+        let news = PageNews { is_first, errors_in_a_row: 0 };
+        let status_of_page = status.page_status();
+        let outcome = PageOutcome { view, status: status_of_page, snapshot, credits: judged.credits, news };
         self.write_page((target, &hit.url), key, outcome).await?;
         Ok(Some(status))
     }

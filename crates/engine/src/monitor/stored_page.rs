@@ -19,8 +19,21 @@ pub struct StoredPage {
     pub history: PageHistory,
     /// The page was gone when it was read last.
     pub is_removed: bool,
+    /// It could never be read: nothing here but the errors.
+    pub is_unread: bool,
+    /// Checks in a row that could not read it.
+    pub errors_in_a_row: u32,
+    pub screenshot: Option<KeptScreenshot>,
     /// Of searches: how the result was judged.
     pub search: Option<SearchJudgement>,
+}
+
+/// A screenshot of the page, kept for as long as checks are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptScreenshot {
+    /// Of the file.
+    pub name: String,
+    pub kept_at: i64,
 }
 
 /// How a result of a search was judged.

@@ -1,12 +1,16 @@
 //! Monitors, checks and pages as callers see them.
 
+use super::notification::notification_view;
 use super::plan::MonitorPlan;
 use super::targets::{Target, TargetWork};
 use crate::crawl::status::shown::{receiver, without_secrets};
+use crate::messages::ToldCheck;
 use crate::{Error, stored_json, time};
 use jiff::Timestamp;
+use notifications::links::{NotificationLink, NotificationLinks};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::collections::BTreeMap;
 use store::monitors::{Check, CheckCause, CheckPageStatus, CheckState, Monitor, MonitorState};
 use uuid::Uuid;
 use wire::monitor::{CheckSummary, CheckView, MonitorView, ScheduleView, TargetInput, TargetResult};
@@ -14,6 +18,7 @@ use wire::scrape::ScrapeOptions;
 
 /// What a check came to, as it is stored.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CheckOutcome {
     pub summary: CheckSummary,
     pub targets: Vec<TargetResult>,
@@ -21,6 +26,10 @@ pub struct CheckOutcome {
     /// Credits that were set aside, where the team's plan has a limit.
     pub reserved: Option<i64>,
     pub notification: Option<String>,
+    /// Errors in a row of whole targets.
+    pub target_errors: BTreeMap<Uuid, u32>,
+    #[serde(flatten)]
+    pub told: ToldCheck,
 }
 
 pub fn state_name(state: CheckState) -> &'static str {
@@ -65,14 +74,16 @@ pub fn page_status_name(status: CheckPageStatus) -> &'static str {
 
 /// Who looks at a monitor.
 #[derive(Debug, Clone, Copy)]
-pub struct Viewer {
+pub struct Viewer<'a> {
     /// The key that the monitor was made with sees all of it; other keys of the team see no secrets.
     pub key: Option<Uuid>,
     /// Whether changes are judged by a language model, which costs credits.
     pub has_model: bool,
+    /// As they reach this server.
+    pub links: &'a NotificationLinks,
 }
 
-pub fn monitor_view(monitor: &Monitor, viewer: Viewer) -> Result<MonitorView, Error> {
+pub fn monitor_view(monitor: &Monitor, viewer: Viewer<'_>) -> Result<MonitorView, Error> {
     let sees_secrets = viewer.key == monitor.key_id;
     let plan = MonitorPlan::from_json(&monitor.request)?;
     let now = Timestamp::from_millisecond(monitor.now).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -100,7 +111,8 @@ pub fn monitor_view(monitor: &Monitor, viewer: Viewer) -> Result<MonitorView, Er
             let events: Vec<String> = hook.events.iter().map(|event| format!("monitor.{event}")).collect();
             json!({ "url": url, "events": events, "metadata": hook.metadata })
         }),
-        notification: plan.notification.clone(),
+        notification: plan.notification.as_ref().map(notification_view),
+        email_recipient_subscriptions: None,
         retention_days: plan.retention_days,
         goal: plan.goal.clone(),
         judge_enabled: plan.judge_enabled,
@@ -109,6 +121,8 @@ pub fn monitor_view(monitor: &Monitor, viewer: Viewer) -> Result<MonitorView, Er
         current_check_id: monitor.current_check,
         last_check_summary,
         estimated_credits_per_month: plan.max_credits(viewer.has_model).saturating_mul(firings),
+        timeline_url: viewer.links.url(NotificationLink::Timeline, monitor.id),
+        feed_url: viewer.links.url(NotificationLink::Feed, monitor.id),
         created_at: time::iso(monitor.created_at),
         updated_at: time::iso(monitor.updated_at),
     })
@@ -140,12 +154,14 @@ fn target_view(target: &Target, sees_secrets: bool) -> TargetInput {
     view
 }
 
-pub fn check_view(check: &Check) -> CheckView {
-    let outcome: CheckOutcome = check
-        .result
-        .as_deref()
-        .and_then(|text| stored_json::or_log(stored_json::from_text("a check", text)))
-        .unwrap_or_default();
+/// What a check came to; nothing while it runs.
+pub fn check_outcome(check: &Check) -> CheckOutcome {
+    let read = |text| stored_json::or_log(stored_json::from_text("a check", text));
+    check.result.as_deref().and_then(read).unwrap_or_default()
+}
+
+pub fn check_view(check: &Check, links: &NotificationLinks) -> CheckView {
+    let outcome = check_outcome(check);
     let billing_status = match (check.state, check.credits, outcome.reserved) {
         (CheckState::Queued | CheckState::Running, _, _) | (_, 0, None) => "not_applicable",
         (_, 0, Some(_)) => "released",
@@ -169,6 +185,7 @@ pub fn check_view(check: &Check) -> CheckView {
         summary: outcome.summary,
         target_results: outcome.targets,
         notification_status: outcome.notification,
+        diff_url: links.url(NotificationLink::Diff, check.id),
         error: outcome.error,
         created_at: time::iso(check.created_at),
         updated_at: time::iso(check.updated_at),

@@ -11,6 +11,7 @@ use crate::services::Services;
 use crate::storage::Storage;
 use crate::work::{LeaseTimes, LeaseWorker, LeasedQueue, Signals, SlotShare, WorkerOptions};
 use jiff::Timestamp;
+use notifications::links::NotificationLinks;
 use std::sync::Arc;
 use store::monitors::{CheckLease, ClaimedCheck, Firing, Monitor, NewCheck};
 use store::work::LeaseStatus;
@@ -30,6 +31,9 @@ pub struct MonitorTools {
     pub crawler: Arc<Crawler>,
     /// How callers reach this server, for addresses of files.
     pub base_url: String,
+    pub links: NotificationLinks,
+    /// Whether mail can be sent.
+    pub has_mail: bool,
 }
 
 impl std::fmt::Debug for MonitorTools {

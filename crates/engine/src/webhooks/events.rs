@@ -75,6 +75,7 @@ impl<'a> Events<'a> {
             target: stored_json::or_log(target.to_json())?,
             body,
             document: None,
+            not_before: None,
         })
     }
 }

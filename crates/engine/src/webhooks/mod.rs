@@ -12,7 +12,7 @@ pub mod signing_secrets;
 mod worker;
 
 pub use events::Events;
-pub use post::target_url;
-pub use resolve::{AGENT_EVENTS, JOB_EVENTS, Webhook, resolve};
+pub use post::{job_id, target_url};
+pub use resolve::{AGENT_EVENTS, JOB_EVENTS, Webhook, check_address, resolve};
 pub use store::webhooks::{Delivery, WebhookSecret};
 pub use worker::{DeliveryOptions, DeliveryWorker};

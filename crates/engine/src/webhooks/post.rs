@@ -4,22 +4,18 @@
 use super::signing_secrets;
 use crate::Error;
 use crate::compression::unpack;
+use crate::http_post::send_post;
+use crate::messages::MessageTarget;
 use crate::stored_json::{self, StoredJsonError};
 use bytes::Bytes;
-use net::{
-    AtLimit, BodySink, Credentials, Deadline, FetchError, Fetcher, Limits, Purpose, Request, ResponseHead,
-    StatusCode,
-};
+use net::{Credentials, FetchError, Fetcher, Purpose, Request, StatusCode};
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
 use std::time::Duration;
 use store::webhooks::{Delivery, WebhookSecret};
 use store::{CrawlStore, Store};
+use uuid::Uuid;
 use wire::SecretHeaders;
 
-/// The part of a response body that is read, so that its connection can be reused; it is not looked at.
-const MAX_DRAINED_BYTES: u64 = 64 * 1024;
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Where the document goes in the body of a delivery. What stands before it is ours alone, so the first place
 /// where this is found is the right one.
 const NO_DATA: &[u8] = br#""data":[]"#;
@@ -41,9 +37,18 @@ impl Target {
     }
 }
 
-/// The address in a delivery's target, without the caller's headers and without a login: they are secret.
+/// The address in a delivery's target, without the caller's headers and without a login: they are secret. Of
+/// messages the address of the recipient, or the host of the service.
 pub fn target_url(target: &str) -> String {
+    if let Some(message) = MessageTarget::parse(target) {
+        return message.shown_url();
+    }
     Target::parse(target).map(|target| net::without_login(&target.url)).unwrap_or_default()
+}
+
+/// What a delivery is about: a crawl, a batch, a run or a check.
+pub fn job_id(delivery: &Delivery) -> Uuid {
+    MessageTarget::parse(&delivery.target).map_or(delivery.subject, |message| message.job())
 }
 
 /// Why a delivery was not delivered.
@@ -70,16 +75,8 @@ pub(super) async fn post(
     let secrets = signing_secrets::team_secrets(store, delivery.team_id).await.map_err(ours)?;
     let document = document(store, delivery).await?;
     let (body, signatures) = prepare(delivery.body.clone(), document, secrets).await?;
-    let deadline = Deadline::after(timeout);
-    let outcome = send(fetcher, &target, &body, &signatures, timeout, deadline).await;
-    match outcome {
-        // A kept connection that the receiver had closed, or a lost answer: once more at once is no more than
-        // "at least once" allows.
-        Err(FetchError::Incomplete(_)) => {
-            judge(send(fetcher, &target, &body, &signatures, timeout, deadline).await)
-        }
-        other => judge(other),
-    }
+    let make_request = || request(&target, &body, &signatures);
+    judge(send_post(fetcher, make_request, timeout).await.map(|answer| answer.status))
 }
 
 /// The document of the crawl that belongs into the body, as it is stored.
@@ -117,39 +114,15 @@ fn splice(body: &[u8], document: &[u8]) -> Option<Vec<u8>> {
     Some([&body[..at], document, &body[at..]].concat())
 }
 
-/// The status of the response. Redirects are not followed: the body is for the receiver that the caller
-/// named.
-async fn send(
-    fetcher: &Fetcher,
+fn request(
     target: &Target,
     body: &Bytes,
     signatures: &[(&'static str, String)],
-    timeout: Duration,
-    deadline: Deadline,
-) -> Result<StatusCode, FetchError> {
-    let limits = Limits {
-        connect: timeout,
-        first_byte: timeout,
-        idle: DRAIN_TIMEOUT,
-        retries: 0,
-        wire_bytes: MAX_DRAINED_BYTES,
-        body_bytes: MAX_DRAINED_BYTES,
-        at_limit: AtLimit::Truncate,
-        ..Limits::default()
-    };
+) -> Result<Request, FetchError> {
     let own = target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let signed = signatures.iter().map(|(name, value)| (*name, value.as_str()));
     let credentials = Credentials::for_address(&target.url, own.chain(signed))?;
-    let request =
-        Request::post(Purpose::Webhook, &target.url, credentials, "application/json", body.clone())?
-            .limits(limits);
-    let mut answer = Answer::default();
-    let outcome = fetcher.fetch_into(request, deadline, &mut answer).await;
-    // The status is the whole answer; how its body ends changes nothing.
-    match answer.status {
-        Some(status) => Ok(status),
-        None => outcome.map(|outcome| outcome.head.status),
-    }
+    Request::post(Purpose::Webhook, &target.url, credentials, "application/json", body.clone())
 }
 
 fn judge(outcome: Result<StatusCode, FetchError>) -> Result<(), DeliveryError> {
@@ -167,23 +140,6 @@ fn judge(outcome: Result<StatusCode, FetchError>) -> Result<(), DeliveryError> {
             Err(DeliveryError::Permanent(error.to_string()))
         }
         Err(error) => Err(DeliveryError::Temporary(error.to_string())),
-    }
-}
-
-/// Keeps the status of an answer and lets go of its body.
-#[derive(Debug, Default)]
-struct Answer {
-    status: Option<StatusCode>,
-}
-
-impl BodySink for Answer {
-    fn on_head(&mut self, head: &ResponseHead) -> ControlFlow<()> {
-        self.status = Some(head.status);
-        ControlFlow::Continue(())
-    }
-
-    fn on_chunk(&mut self, _: &[u8]) -> ControlFlow<()> {
-        ControlFlow::Continue(())
     }
 }
 

@@ -78,6 +78,11 @@ fn names(events: &[&str]) -> Vec<String> {
     events.iter().map(|event| (*event).to_owned()).collect()
 }
 
+/// Whether something can be sent to an address; why not.
+pub fn check_address(written: &str, allow: &EgressAllow) -> Result<(), String> {
+    target(written, allow).map(|_| ())
+}
+
 /// An address that deliveries can go to, and apart from it its login. A name is checked again, with its
 /// addresses, whenever one goes out.
 fn target(written: &str, allow: &EgressAllow) -> Result<(String, Option<Login>), String> {

@@ -1,12 +1,14 @@
-//! The worker for webhooks: takes what is due out of the outbox, posts it, and writes what came of it. Every
+//! The worker for webhooks and messages: takes what is due out of the outbox, sends it, and writes what came of it. Every
 //! process runs one; the store sees to it that deliveries of one subject go out in their order and one at a
 //! time, over all processes.
 
 use super::post::{DeliveryError, post, target_url};
 use super::send_limits::{HostPlace, SendLimits};
+use crate::messages::{self, MessageSender, MessageTarget};
 use crate::time;
 use crate::work::{LeaseWorker, LeasedQueue, Signals, SlotShare, WorkSlots, WorkerOptions};
 use net::Fetcher;
+use notifications::outcome::SendOutcome;
 use std::sync::Arc;
 use std::time::Duration;
 use store::webhooks::{Delivery, DeliveryEnd, DeliveryLease};
@@ -20,6 +22,9 @@ const DEAD_LETTER_RETENTION: Duration = Duration::from_hours(7 * 24);
 /// What could not be delivered for this long, waiting for its turn included, is given up: the documents it
 /// tells of are not kept for longer.
 const MAX_DELIVERY_AGE: Duration = Duration::from_hours(24);
+/// People read messages later than machines do, and mail servers put unknown senders off for a while: these
+/// come after the retries of webhooks.
+const MESSAGE_RETRIES: [Duration; 2] = [Duration::from_hours(1), Duration::from_hours(4)];
 /// After nothing was due: the signal is that of all work, and a busy crawl gives it for every page.
 const QUIET: Duration = Duration::from_millis(50);
 /// The pause after an error of our own.
@@ -33,6 +38,8 @@ pub struct DeliveryOptions {
     pub retries: Vec<Duration>,
     /// How long a receiver may take to answer.
     pub timeout: Duration,
+    /// How long a mail server may take to accept a mail.
+    pub mail_timeout: Duration,
     /// Deliveries that are taken out of the outbox at once. Most of them wait for their host; each that is
     /// being sent has a slot of the process.
     pub max_claimed: usize,
@@ -51,6 +58,7 @@ impl Default for DeliveryOptions {
         Self {
             retries: [1, 5, 15].map(Duration::from_mins).to_vec(),
             timeout: Duration::from_secs(10),
+            mail_timeout: Duration::ZERO,
             max_claimed: 256,
             max_per_host: 8,
             max_wait: Duration::from_secs(15),
@@ -64,7 +72,7 @@ impl DeliveryOptions {
     /// Waiting for a turn, the attempt, and room for what the store takes: another process takes it for lost
     /// only then. So a lease outlasts its attempt and need not be renewed.
     fn lease(&self) -> Duration {
-        self.max_wait + self.timeout + self.max_wait / 2
+        self.max_wait + self.timeout.max(self.mail_timeout) + self.max_wait / 2
     }
 }
 
@@ -77,6 +85,8 @@ struct DeliveryQueue {
     fetcher: Fetcher,
     options: DeliveryOptions,
     limits: Arc<SendLimits>,
+    /// Sends messages of monitors.
+    messages: Option<MessageSender>,
 }
 
 impl std::fmt::Debug for DeliveryQueue {
@@ -89,7 +99,13 @@ impl DeliveryWorker {
     /// `slots` bounds what is sent at once.
     pub fn new(store: Arc<dyn Store>, fetcher: Fetcher, slots: SlotShare, options: DeliveryOptions) -> Self {
         let limits = SendLimits::new(slots, options.max_per_host);
-        Self(DeliveryQueue { store, fetcher, options, limits })
+        Self(DeliveryQueue { store, fetcher, options, limits, messages: None })
+    }
+
+    #[must_use]
+    pub fn with_messages(mut self, messages: MessageSender) -> Self {
+        self.0.messages = Some(messages);
+        self
     }
 
     /// Runs until `stop`; what is being sent then may end within the grace time, the rest is handed back.
@@ -195,26 +211,50 @@ impl DeliveryQueue {
         let Some(Ok(Some(_permit))) = stopping.run_until_cancelled(waiting).await else {
             return DeliveryEnd::HandBack { delay: Duration::ZERO };
         };
+        if let Some(target) = MessageTarget::parse(&delivery.target) {
+            return self.send_message(delivery, &target).await;
+        }
         let outcome = post(self.store.as_ref(), &self.fetcher, delivery, self.options.timeout).await;
         match outcome {
             Ok(()) => DeliveryEnd::Delivered,
-            Err(DeliveryError::Internal(error)) => {
-                tracing::warn!(webhook = %delivery.id, error, "a webhook could not be prepared");
-                DeliveryEnd::HandBack { delay: OWN_ERROR_PAUSE }
-            }
+            Err(DeliveryError::Internal(error)) => hand_back_unprepared(delivery, &error),
             Err(DeliveryError::Permanent(error)) => give_up(error),
-            Err(DeliveryError::Temporary(error)) => self.after_failure(delivery, error),
+            Err(DeliveryError::Temporary(error)) => {
+                let retry = self.options.retries.get(delivery.attempts as usize).copied();
+                after_failure(delivery.queued_at, retry, error)
+            }
         }
     }
 
-    fn after_failure(&self, delivery: &Delivery, error: String) -> DeliveryEnd {
-        let waited = time::now().saturating_sub(delivery.queued_at);
-        let too_old = u128::try_from(waited).is_ok_and(|waited| waited > MAX_DELIVERY_AGE.as_millis());
-        let retry = self.options.retries.get(delivery.attempts as usize);
-        match retry.filter(|_| !too_old) {
-            Some(delay) => DeliveryEnd::Later { error: clipped(error), delay: *delay },
-            None => give_up(error),
+    async fn send_message(&self, delivery: &Delivery, target: &MessageTarget) -> DeliveryEnd {
+        let Some(messages) = &self.messages else { return give_up("messages are not set up".to_owned()) };
+        let timeout = if target.is_mail() { self.options.mail_timeout } else { self.options.timeout };
+        match messages.send(delivery, target, timeout).await {
+            Ok(SendOutcome::Delivered) => DeliveryEnd::Delivered,
+            Ok(SendOutcome::Permanent { reason }) => give_up(reason),
+            Ok(SendOutcome::Temporary { reason, retry_after }) => {
+                let retries = self.options.retries.iter().chain(&MESSAGE_RETRIES);
+                let retry = retries.copied().nth(delivery.attempts as usize);
+                let retry = retry.map(|delay| delay.max(retry_after.unwrap_or_default()));
+                after_failure(delivery.queued_at.max(messages::held_until(delivery)), retry, reason)
+            }
+            Err(error) => hand_back_unprepared(delivery, &error.to_wire().to_string()),
         }
+    }
+}
+
+fn hand_back_unprepared(delivery: &Delivery, error: &str) -> DeliveryEnd {
+    tracing::warn!(webhook = %delivery.id, error, "a webhook could not be prepared");
+    DeliveryEnd::HandBack { delay: OWN_ERROR_PAUSE }
+}
+
+/// Again after a pause, if there is one; what has waited for too long `since` it could be sent is given up.
+fn after_failure(since: i64, retry: Option<Duration>, error: String) -> DeliveryEnd {
+    let waited = time::now().saturating_sub(since);
+    let too_old = u128::try_from(waited).is_ok_and(|waited| waited > MAX_DELIVERY_AGE.as_millis());
+    match retry.filter(|_| !too_old) {
+        Some(delay) => DeliveryEnd::Later { error: clipped(error), delay },
+        None => give_up(error),
     }
 }
 
@@ -227,8 +267,11 @@ fn clipped(mut error: String) -> String {
     error
 }
 
-/// The host that a delivery goes to, with its port.
+/// The host that a delivery goes to, with its port; all mail goes to one server.
 fn host(delivery: &Delivery) -> String {
+    if MessageTarget::parse(&delivery.target).is_some_and(|target| target.is_mail()) {
+        return "mail".to_owned();
+    }
     let url = url::Url::parse(&target_url(&delivery.target)).ok();
     let host = url.as_ref().and_then(|url| Some((url.host_str()?, url.port_or_known_default()?)));
     host.map(|(name, port)| format!("{name}:{port}")).unwrap_or_default()

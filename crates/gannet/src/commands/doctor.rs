@@ -4,6 +4,7 @@
 mod code;
 mod documents;
 mod index;
+mod mail;
 mod model;
 mod ocr;
 mod search;
@@ -87,6 +88,7 @@ async fn check_parts(settings: &Settings) -> Vec<CheckResult> {
         code::check(settings).await,
         postgresql(settings),
         model::check(settings).await,
+        mail::check(settings).await,
         search::check(settings),
         index::check(settings).await,
     ]

@@ -5,18 +5,22 @@ mod render;
 mod watch;
 
 use crate::commands::keys::TeamChoice;
+use crate::commands::server_process::mail_policy;
 use crate::data_dir::{self, IfMissing};
 use crate::settings::Settings;
 use anyhow::{Context, Result, bail, ensure};
 use engine::Caller;
+use engine::files::Files;
+use engine::messages;
 use engine::models::Models;
-use engine::monitor::Monitors;
+use engine::monitor::{MonitorParts, Monitors};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 use wire::monitor::{
-    CheckDetailView, CheckListQuery, CheckPageQuery, MonitorListQuery, MonitorPatch, MonitorRequest,
-    MonitorView, ScheduleInput, TargetInput,
+    CheckDetailView, CheckListQuery, CheckPageQuery, EmailInput, MonitorListQuery, MonitorPatch,
+    MonitorRequest, MonitorView, NotificationInput, ScheduleInput, TargetInput,
 };
 use wire::webhook::WebhookInput;
 
@@ -112,6 +116,9 @@ pub struct Create {
     /// URL that is told of changes
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
+    /// Address that gets mail when something changes; may be repeated
+    #[arg(long, value_name = "ADDRESS")]
+    email: Vec<String>,
     /// Days for which checks are kept [default: 30]
     #[arg(long, value_name = "DAYS")]
     retention_days: Option<i64>,
@@ -134,6 +141,8 @@ pub struct MonitorChoice {
 struct TeamMonitors {
     monitors: Monitors,
     caller: Caller,
+    /// How people reach the server.
+    base_url: String,
 }
 
 impl Monitor {
@@ -142,9 +151,19 @@ impl Monitor {
         let store = opened.store.clone();
         let team = self.team().find(store.as_ref()).await?;
         let models = Models::open(&settings.models, &data_dir::open_fetcher(settings, None)?);
+        let base_url = settings.public_url.clone().unwrap_or_else(|| format!("http://{}", settings.listen));
+        let objects = data_dir::open_objects(settings, store.clone())?;
         let team = TeamMonitors {
-            monitors: Monitors::new(store.clone(), settings.egress_allow.clone(), models),
+            monitors: Monitors::new(MonitorParts {
+                store: store.clone(),
+                allow: settings.egress_allow.clone(),
+                models,
+                files: Arc::new(Files::open(store.as_ref(), objects).await.map_err(text)?),
+                links: messages::open_links(store.as_ref(), &base_url).await.map_err(text)?,
+                mail: mail_policy(settings),
+            }),
             caller: Caller::new(team, None, &settings.plans),
+            base_url,
         };
         let outcome = self.run_for(&team).await;
         store.shut_down().await;
@@ -165,7 +184,7 @@ impl Monitor {
     }
 
     async fn run_for(self, team: &TeamMonitors) -> Result<()> {
-        let TeamMonitors { monitors, caller } = team;
+        let TeamMonitors { monitors, caller, base_url } = team;
         match self {
             Self::Create(create) => create.run(team).await,
             Self::List { json, .. } => {
@@ -182,13 +201,13 @@ impl Monitor {
                     return print_json(&monitor);
                 }
                 let query = CheckListQuery { limit: Some(SHOWN_CHECKS), ..CheckListQuery::default() };
-                let checks = monitors.checks(caller, monitor.id, &query).await.map_err(text)?;
+                let checks = monitors.checks(caller, monitor.id, &query, base_url).await.map_err(text)?;
                 render::print_monitor(&monitor, &checks);
                 Ok(())
             }
             Self::Run { monitor, wait } => {
                 let monitor = team.find(&monitor.monitor).await?;
-                let check = monitors.run(caller, monitor.id).await.map_err(text)?;
+                let check = monitors.run(caller, monitor.id, base_url).await.map_err(text)?;
                 println!("check {} of {} is queued", check.id, monitor.name);
                 if wait {
                     render::print_check(&team.wait(monitor.id, check.id).await?);
@@ -222,7 +241,7 @@ impl TeamMonitors {
         loop {
             let offset = u32::try_from(found.len()).unwrap_or(u32::MAX);
             let query = MonitorListQuery { limit: Some(READ_AT_ONCE), offset: Some(offset) };
-            let page = self.monitors.list(&self.caller, &query).await.map_err(text)?;
+            let page = self.monitors.list(&self.caller, &query, &self.base_url).await.map_err(text)?;
             let is_last = page.len() < READ_AT_ONCE as usize;
             found.extend(page);
             if is_last {
@@ -244,14 +263,16 @@ impl TeamMonitors {
     async fn set_status(&self, wanted: &str, status: &str) -> Result<()> {
         let monitor = self.find(wanted).await?;
         let patch = MonitorPatch { status: Some(status.to_owned()), ..MonitorPatch::default() };
-        let monitor = self.monitors.update(&self.caller, monitor.id, &patch).await.map_err(text)?;
+        let updated = self.monitors.update(&self.caller, monitor.id, &patch, &self.base_url).await;
+        let monitor = updated.map_err(text)?;
         println!("{} is {}", monitor.name, monitor.status);
         Ok(())
     }
 
     async fn last_changed(&self, monitor: Uuid) -> Result<Uuid> {
         let query = CheckListQuery { limit: Some(READ_AT_ONCE), ..CheckListQuery::default() };
-        let checks = self.monitors.checks(&self.caller, monitor, &query).await.map_err(text)?;
+        let checks =
+            self.monitors.checks(&self.caller, monitor, &query, &self.base_url).await.map_err(text)?;
         let changed = checks.into_iter().find(|check| {
             let summary = check.summary;
             summary.changed + summary.new + summary.removed > 0
@@ -273,7 +294,8 @@ impl TeamMonitors {
     }
 
     async fn page(&self, monitor: Uuid, check: Uuid, query: &CheckPageQuery) -> Result<CheckDetailView> {
-        Ok(self.monitors.check(&self.caller, (monitor, check), query, "").await.map_err(text)?.data)
+        let found = self.monitors.check(&self.caller, (monitor, check), query, &self.base_url).await;
+        Ok(found.map_err(text)?.data)
     }
 
     async fn wait(&self, monitor: Uuid, check: Uuid) -> Result<CheckDetailView> {
@@ -291,7 +313,7 @@ impl Create {
     async fn run(self, team: &TeamMonitors) -> Result<()> {
         let json = self.json;
         let request = self.into_request()?;
-        let monitor = team.monitors.create(&team.caller, &request).await.map_err(text)?;
+        let monitor = team.monitors.create(&team.caller, &request, &team.base_url).await.map_err(text)?;
         if json {
             return print_json(&monitor);
         }
@@ -315,11 +337,20 @@ impl Create {
             targets.push(TargetInput { queries: Some(self.search), ..target("search") });
         }
         ensure!(self.schedule.is_some() || self.cron.is_some(), "say when: --schedule or --cron");
+        let notification = (!self.email.is_empty()).then(|| NotificationInput {
+            email: Some(EmailInput {
+                enabled: Some(true),
+                recipients: Some(self.email),
+                include_diffs: Some(true),
+            }),
+            ..NotificationInput::default()
+        });
         Ok(MonitorRequest {
             name: Some(self.name.unwrap_or(first)),
             schedule: Some(ScheduleInput { cron: self.cron, text: self.schedule, timezone: self.timezone }),
             targets: Some(targets),
             webhook: self.webhook.map(WebhookInput::Plain),
+            notification,
             retention_days: self.retention_days,
             goal: self.goal,
             ..MonitorRequest::default()

@@ -14,8 +14,9 @@ use engine::crawl::{CrawlWorker, Crawler};
 use engine::interact::Sessions;
 use engine::janitor::{self, JanitorOptions};
 use engine::map::Mapper;
+use engine::messages::{self, MailService, MessageSender};
 use engine::models::Models;
-use engine::monitor::{MonitorTools, MonitorWorker, Monitors};
+use engine::monitor::{MailPolicy, MonitorParts, MonitorTools, MonitorWorker, Monitors};
 use engine::registration::{RegistrationSettings, Registrations};
 use engine::research::Research;
 use engine::scrape::Scraper;
@@ -27,6 +28,8 @@ use engine::teams::Teams;
 use engine::webhooks::{DeliveryOptions, DeliveryWorker};
 use engine::work::{LeaseTimes, WorkSlots};
 use engine::{Callers, Limiter, Services};
+use notifications::links::NotificationLinks;
+use notifications::smtp::SmtpSender;
 use server::app::Readiness;
 use server::{App, AppParts, Telemetry};
 use std::net::SocketAddr;
@@ -100,7 +103,10 @@ impl ServerProcess {
         }
         tasks.spawn(warn_if_unrestricted());
         let slots = WorkSlots::new(settings.workers);
-        start_workers(&settings, &slots, (&services, &storage), &scraper, &stop, &tasks);
+        // Messages are written where nobody asks, so their links are at the address that is configured.
+        let base_url = settings.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+        let links = messages::open_links(store.as_ref(), &base_url).await?;
+        start_workers(&settings, &slots, (&services, &storage), (&scraper, &links), &stop, &tasks);
         start_probe(&services.models, &stop, &tasks);
         let local = data_dir::local_index(&settings);
         if settings.role != ProcessRole::Worker {
@@ -121,7 +127,9 @@ impl ServerProcess {
                 scraper: scraper.clone(),
                 searcher: Arc::new(searcher.clone()),
                 crawler: crawler.clone(),
-                base_url: settings.public_url.clone().unwrap_or_else(|| format!("http://{address}")),
+                base_url,
+                links: links.clone(),
+                has_mail: settings.mail.is_some(),
             };
             tasks.spawn(monitor_worker(&settings, tools, &storage).run(stop.clone()));
         }
@@ -140,7 +148,7 @@ impl ServerProcess {
             collections: Collections::new(&services, local),
             crawler,
             registrations: open_registrations(&settings, &store, &callers, &services),
-            monitors: Monitors::new(store.clone(), settings.egress_allow.clone(), services.models.clone()),
+            monitors: open_monitors(&settings, &services, links),
             agents,
             scraper,
             services,
@@ -322,12 +330,30 @@ fn monitor_worker(settings: &Settings, tools: MonitorTools, storage: &Arc<Storag
     MonitorWorker::new(tools, &settings.plans, storage.clone(), slots, times)
 }
 
+/// Monitors as callers use them.
+fn open_monitors(settings: &Settings, services: &Services, links: NotificationLinks) -> Monitors {
+    Monitors::new(MonitorParts {
+        store: services.store.clone(),
+        allow: settings.egress_allow.clone(),
+        models: services.models.clone(),
+        files: services.files.clone(),
+        links,
+        mail: mail_policy(settings),
+    })
+}
+
+/// Whom mail may be sent to without asking.
+pub fn mail_policy(settings: &Settings) -> MailPolicy {
+    let trusted = settings.mail.as_ref().map(|mail| mail.trusted.clone()).unwrap_or_default();
+    MailPolicy { is_on: settings.mail.is_some(), trusted }
+}
+
 /// The workers for pages of crawls and batches and for webhooks, where there are any.
 fn start_workers(
     settings: &Settings,
     slots: &WorkSlots,
     (services, storage): (&Services, &Arc<Storage>),
-    scraper: &Arc<Scraper>,
+    (scraper, links): (&Arc<Scraper>, &NotificationLinks),
     stop: &CancellationToken,
     tasks: &TaskTracker,
 ) {
@@ -340,12 +366,19 @@ fn start_workers(
     let options = DeliveryOptions {
         retries: settings.webhook_retries.clone(),
         timeout: settings.webhook_timeout,
+        mail_timeout: settings.mail.as_ref().map_or(Duration::ZERO, |mail| mail.timeout),
         max_wait: settings.lease,
         grace: settings.shutdown_grace,
         ..DeliveryOptions::default()
     };
     let (store, fetcher) = (services.store.clone(), services.fetcher.clone());
-    let webhooks = DeliveryWorker::new(store, fetcher, slots.for_webhooks(), options);
+    let mail = settings.mail.as_ref().map(|mail| MailService {
+        smtp: SmtpSender::new(mail.smtp.clone(), fetcher.clone()),
+        from: mail.from.clone(),
+    });
+    let messages =
+        MessageSender { store: store.clone(), fetcher: fetcher.clone(), links: links.clone(), mail };
+    let webhooks = DeliveryWorker::new(store, fetcher, slots.for_webhooks(), options).with_messages(messages);
     tasks.spawn(webhooks.run(stop.clone()));
 }
 

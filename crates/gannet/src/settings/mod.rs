@@ -3,6 +3,7 @@
 
 mod code;
 mod interact;
+mod mail;
 mod models;
 mod search;
 mod table;
@@ -15,6 +16,7 @@ use anyhow::{Context, Result, bail};
 pub use code::CodeSettings;
 use engine::{Plan, Plans};
 pub use interact::SessionSettings;
+pub use mail::MailSettings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::SocketAddr;
@@ -116,6 +118,8 @@ pub struct Settings {
     pub agent_deadline: Duration,
     pub webhook_retries: Vec<Duration>,
     pub webhook_timeout: Duration,
+    /// None where mail is not set up.
+    pub mail: Option<MailSettings>,
     pub shutdown_grace: Duration,
     pub objects: ObjectStorage,
     pub objects_limit: u64,

@@ -94,6 +94,10 @@ settings! {
     "agent_deadline" "GANNET_AGENT_DEADLINE" "10m": "how long an agent run may take";
     "webhook_retries" "GANNET_WEBHOOK_RETRIES" "1m,5m,15m": "pauses before each retry of a failed webhook; after the last retry it counts as failed";
     "webhook_timeout" "GANNET_WEBHOOK_TIMEOUT" "10s": "maximum time of a webhook request";
+    "smtp_url" "GANNET_SMTP_URL" "" secret: "mail server for messages of monitors: smtp://user:password@host (STARTTLS) or smtps://… (TLS); empty = no mail";
+    "mail_from" "GANNET_MAIL_FROM" "": "sender of mails, such as Gannet <gannet@example.com>; needed with smtp_url";
+    "mail_trusted" "GANNET_MAIL_TRUSTED" "": "domains and addresses of recipients that need no confirmation: example.com,ann@example.org";
+    "mail_timeout" "GANNET_MAIL_TIMEOUT" "1m": "maximum time in which the mail server has to accept a mail";
     "shutdown_grace" "GANNET_SHUTDOWN_GRACE" "10s": "how long open requests, pages and runs may continue after a stop";
     "objects" "GANNET_OBJECTS" "": "s3://bucket/prefix or a folder; empty = folder objects in the data directory";
     "objects_limit" "GANNET_OBJECTS_LIMIT" "10GB": "maximum size of stored objects";

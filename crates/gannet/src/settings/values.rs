@@ -97,6 +97,7 @@ pub fn parse_settings(
         agent_deadline: values.parse("agent_deadline", |text| duration(text, Duration::from_secs(1)))?,
         webhook_retries: values.parse("webhook_retries", webhook_retries)?,
         webhook_timeout: values.parse("webhook_timeout", |text| duration(text, Duration::from_millis(50)))?,
+        mail: super::mail::parse_settings(&values)?,
         shutdown_grace: values.parse("shutdown_grace", |text| duration(text, Duration::ZERO))?,
         objects,
         objects_limit: values.parse("objects_limit", bytes)?,

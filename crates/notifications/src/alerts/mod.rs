@@ -28,22 +28,29 @@ pub struct PageOutcome {
     pub status: PageStatus,
     /// What the judge said; none where there is no goal or no judgement, which counts as meaningful.
     pub meaningful: Option<bool>,
-    /// Errors of this page without a success between them, with this one.
+    /// Of an error: errors of this page without a success between them, with this one. Of others: the errors
+    /// that ended with this check.
     pub errors_in_a_row: u32,
     /// Whether the target was checked for the first time. Its pages are new to the monitor, not to the world.
     pub first_check: bool,
 }
 
 impl AlertRules {
-    /// Whether people are told of this page. A check without any such page tells nothing.
-    pub fn is_told(self, page: PageOutcome) -> bool {
-        match page.status {
+    /// What people are told of this page, if anything. A check without any such page tells nothing.
+    pub fn told_as(self, page: PageOutcome) -> Option<PageStatus> {
+        let is_told = match page.status {
             PageStatus::Same => false,
             PageStatus::New => !page.first_check && page.meaningful != Some(false),
             PageStatus::Changed | PageStatus::Removed => page.meaningful != Some(false),
             // Once for each row of errors, not with every check while the site is away.
             PageStatus::Error => page.errors_in_a_row == self.errors_before_alert.max(1),
-        }
+            PageStatus::Recovered => true,
+        };
+        // Who was told of errors is told that they have ended.
+        let has_recovered =
+            page.status != PageStatus::Error && page.errors_in_a_row >= self.errors_before_alert.max(1);
+        let recovered = has_recovered.then_some(PageStatus::Recovered);
+        if is_told { Some(page.status) } else { recovered }
     }
 }
 
@@ -59,31 +66,43 @@ mod tests {
     fn noise_is_not_told() {
         let rules = AlertRules::default();
         for status in [PageStatus::Changed, PageStatus::New, PageStatus::Removed] {
-            assert!(rules.is_told(page(status)), "{status:?} without a judge");
-            assert!(rules.is_told(PageOutcome { meaningful: Some(true), ..page(status) }), "{status:?}");
-            assert!(
-                !rules.is_told(PageOutcome { meaningful: Some(false), ..page(status) }),
-                "{status:?} as noise"
-            );
+            assert_eq!(rules.told_as(page(status)), Some(status), "{status:?} without a judge");
+            let matters = PageOutcome { meaningful: Some(true), ..page(status) };
+            assert_eq!(rules.told_as(matters), Some(status), "{status:?}");
+            let noise = PageOutcome { meaningful: Some(false), ..page(status) };
+            assert_eq!(rules.told_as(noise), None, "{status:?} as noise");
         }
-        assert!(!rules.is_told(PageOutcome { meaningful: Some(true), ..page(PageStatus::Same) }));
+        assert_eq!(rules.told_as(PageOutcome { meaningful: Some(true), ..page(PageStatus::Same) }), None);
     }
 
     #[test]
     fn the_first_check_is_no_news() {
         let rules = AlertRules::default();
-        assert!(!rules.is_told(PageOutcome { first_check: true, ..page(PageStatus::New) }));
+        assert_eq!(rules.told_as(PageOutcome { first_check: true, ..page(PageStatus::New) }), None);
     }
 
     #[test]
     fn an_error_is_told_once_when_it_stays() {
         let told = |errors_before_alert, errors_in_a_row| {
             AlertRules { errors_before_alert }
-                .is_told(PageOutcome { errors_in_a_row, ..page(PageStatus::Error) })
+                .told_as(PageOutcome { errors_in_a_row, ..page(PageStatus::Error) })
+                .is_some()
         };
         let default: Vec<u32> = (1..=9).filter(|errors| told(DEFAULT_ERRORS_BEFORE_ALERT, *errors)).collect();
         assert_eq!(default, [2]);
         assert!(told(1, 1) && !told(1, 2), "at once when the operator says so");
         assert!(told(0, 1), "zero is read as one");
+    }
+
+    #[test]
+    fn the_end_of_errors_is_told_to_those_who_know_of_them() {
+        let rules = AlertRules::default();
+        let after = |status, errors_in_a_row, meaningful| {
+            rules.told_as(PageOutcome { errors_in_a_row, meaningful, ..page(status) })
+        };
+        assert_eq!(after(PageStatus::Same, 1, None), None, "nobody knew");
+        assert_eq!(after(PageStatus::Same, 2, None), Some(PageStatus::Recovered));
+        assert_eq!(after(PageStatus::Changed, 5, None), Some(PageStatus::Changed));
+        assert_eq!(after(PageStatus::Changed, 5, Some(false)), Some(PageStatus::Recovered));
     }
 }

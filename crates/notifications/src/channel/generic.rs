@@ -17,7 +17,7 @@ pub(super) fn request(channel: &Channel, message: &CheckMessage) -> ChannelReque
         "checkId": message.check_id,
         "checkedAt": message.checked_at.to_string(),
         "pages": pages,
-        "pagesLeftOut": message.pages.len().saturating_sub(MAX_PAGES),
+        "pagesLeftOut": message.pages.len().saturating_sub(MAX_PAGES) + message.pages_beyond(),
     });
     ChannelRequest::post(channel.url.as_str(), &body).with_header(channel.bearer())
 }

@@ -39,7 +39,7 @@ pub(super) fn request(channel: &Channel, message: &CheckMessage) -> ChannelReque
 fn page_item(page: &PageMessage) -> Value {
     let color = match page.status {
         PageStatus::Changed | PageStatus::Removed => "Warning",
-        PageStatus::New => "Good",
+        PageStatus::New | PageStatus::Recovered => "Good",
         PageStatus::Error => "Attention",
         PageStatus::Same => "Default",
     };

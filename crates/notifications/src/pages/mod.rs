@@ -8,7 +8,10 @@ mod subscription;
 mod timeline;
 mod words;
 
-pub use diff::{CheckDiff, PageDiff, ScreenshotPair, diff_page, page_anchor};
+pub use diff::{
+    CheckDiff, MAX_BYTES as MAX_DIFF_BYTES, MAX_PAGES as MAX_DIFF_PAGES, PageDiff, ScreenshotPair, diff_page,
+    page_anchor,
+};
 pub use frame::HtmlPage;
 pub use subscription::{SubscriptionPage, is_one_click, subscription_page};
 pub use timeline::{CheckOutcome, MonitorTimeline, TimelineCheck, timeline_page};

@@ -119,6 +119,11 @@ impl SmtpSettings {
         allow.with_host(Purpose::Mail, &self.host)
     }
 
+    /// Host and port, for people.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
     pub fn tls(&self) -> SmtpTls {
         self.tls
     }

@@ -102,6 +102,7 @@ pub fn message() -> CheckMessage {
         check_id: Uuid::from_u128(2),
         checked_at: time(),
         pages: vec![changed, PageMessage::new("https://shop.example/new", PageStatus::New), error],
+        more_pages: Vec::new(),
         link: Some(link),
     }
 }
@@ -138,27 +139,33 @@ pub fn check_diff() -> CheckDiff {
         after: Some(after.to_owned()),
         reason: kind.reason().to_owned(),
     };
-    let mut changed = PageDiff::new("https://shop.example/pricing", PageStatus::Changed);
+    let mut changed = PageDiff::new(Uuid::from_u128(1), "https://shop.example/pricing", PageStatus::Changed);
     changed.diff = Some(unified(BEFORE, AFTER));
     changed.judgment = Some(judgment("A changed number is below 45"));
     changed.ignored = vec![
         ignored(NoiseKind::UpdatedDate, "Last updated 17 November 2026", "Last updated 18 November 2026"),
         ignored(NoiseKind::Counter, "1,204 people are looking at this", "987 people are looking at this"),
     ];
-    let mut data = PageDiff::new("https://shop.example/api/plans.json", PageStatus::Changed);
+    let mut data =
+        PageDiff::new(Uuid::from_u128(2), "https://shop.example/api/plans.json", PageStatus::Changed);
     let changes = json!({
         "plans[1].price": { "previous": 49, "current": 39 },
         "plans[1].storage": { "previous": "200 GB", "current": "250 GB" },
         "plans[1].features[3]": { "previous": null, "current": "Audit log" },
     });
     data.data_changes.clone_from(changes.as_object().unwrap());
-    let mut error = PageDiff::new("https://shop.example/status", PageStatus::Error);
+    let mut error = PageDiff::new(Uuid::from_u128(3), "https://shop.example/status", PageStatus::Error);
     error.error = Some("The site answered with status 503".to_owned());
     CheckDiff {
         monitor_name: "Shop prices".to_owned(),
         goal: Some("Tell me when a plan costs less than 45 dollars".to_owned()),
         checked_at: time(),
-        pages: vec![changed, data, PageDiff::new("https://shop.example/new", PageStatus::New), error],
+        pages: vec![
+            changed,
+            data,
+            PageDiff::new(Uuid::from_u128(4), "https://shop.example/new", PageStatus::New),
+            error,
+        ],
         timeline_link: Some("https://gannet.example/monitor/timeline?token=abc".to_owned()),
     }
 }
@@ -166,7 +173,7 @@ pub fn check_diff() -> CheckDiff {
 pub fn hostile_check_diff(text: &str) -> CheckDiff {
     let line = text.replace(['\n', '\r'], " ");
     let message = hostile_message(text);
-    let mut page = PageDiff::new(format!("javascript:{text}"), PageStatus::Changed);
+    let mut page = PageDiff::new(Uuid::from_u128(5), format!("javascript:{text}"), PageStatus::Changed);
     page.error = Some(text.to_owned());
     page.diff = Some(format!("@@ -1,3 +1,3 @@\n {line}\n-a b c {line}\n+a b c d {line}\n+{line}\n"));
     let changes = json!({ text: { "previous": text, "current": { text: text } } });

@@ -138,7 +138,7 @@ fn hostile_text_is_never_markup() {
 
 #[test]
 fn pages_are_bounded() {
-    let mut page = PageDiff::new("https://long.example/", PageStatus::Changed);
+    let mut page = PageDiff::new(uuid::Uuid::from_u128(9), "https://long.example/", PageStatus::Changed);
     let line = "one two <three> & four ".repeat(300);
     page.diff = Some(format!("@@ -1,9 +1,9 @@\n{}", format!("-{line}\n+{line}x\n").repeat(400)));
     let check = CheckDiff { pages: vec![page; 20], ..check_diff() };

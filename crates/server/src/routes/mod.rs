@@ -12,6 +12,7 @@ mod map;
 mod mcp;
 mod meta;
 mod monitor;
+mod monitor_links;
 mod parse;
 mod profiles;
 mod registration;
@@ -115,6 +116,7 @@ fn open_routes() -> OpenApiRouter<App> {
         .merge(replay_links::routes())
         .merge(registration::routes())
         .merge(sign_in::open_routes())
+        .merge(monitor_links::routes())
 }
 
 /// Routes that need a key, with their rate limit group and required scope.

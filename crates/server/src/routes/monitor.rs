@@ -36,9 +36,11 @@ pub fn routes() -> OpenApiRouter<App> {
 async fn create_monitor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    headers: HeaderMap,
     JsonBody(asked): JsonBody<MonitorRequest>,
 ) -> Result<Json<MonitorResponse>, ApiError> {
-    Ok(Json(MonitorResponse { success: true, data: app.monitors.create(&caller, &asked).await? }))
+    let base = base_url(&app.settings, &headers);
+    Ok(Json(MonitorResponse { success: true, data: app.monitors.create(&caller, &asked, &base).await? }))
 }
 
 /// List the monitors of the team, newest first
@@ -48,8 +50,10 @@ async fn list_monitors(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     QueryString(query): QueryString<MonitorListQuery>,
+    headers: HeaderMap,
 ) -> Result<Json<MonitorListResponse>, ApiError> {
-    Ok(Json(MonitorListResponse { success: true, data: app.monitors.list(&caller, &query).await? }))
+    let base = base_url(&app.settings, &headers);
+    Ok(Json(MonitorListResponse { success: true, data: app.monitors.list(&caller, &query, &base).await? }))
 }
 
 /// Get a monitor
@@ -60,8 +64,11 @@ async fn get_monitor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<String>,
+    headers: HeaderMap,
 ) -> Result<Json<MonitorResponse>, ApiError> {
-    Ok(Json(MonitorResponse { success: true, data: app.monitors.get(&caller, monitor_id(&id)?).await? }))
+    let base = base_url(&app.settings, &headers);
+    let data = app.monitors.get(&caller, monitor_id(&id)?, &base).await?;
+    Ok(Json(MonitorResponse { success: true, data }))
 }
 
 /// Change a monitor: what is absent stays, and null clears
@@ -72,9 +79,11 @@ async fn update_monitor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<String>,
+    headers: HeaderMap,
     JsonBody(asked): JsonBody<MonitorPatch>,
 ) -> Result<Json<MonitorResponse>, ApiError> {
-    let data = app.monitors.update(&caller, monitor_id(&id)?, &asked).await?;
+    let base = base_url(&app.settings, &headers);
+    let data = app.monitors.update(&caller, monitor_id(&id)?, &asked, &base).await?;
     Ok(Json(MonitorResponse { success: true, data }))
 }
 
@@ -103,9 +112,10 @@ async fn run_monitor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Path(id): Path<String>,
+    headers: HeaderMap,
     OptionalJsonBody(_): OptionalJsonBody<MonitorRunRequest>,
 ) -> Result<Json<MonitorRunResponse>, ApiError> {
-    let data = app.monitors.run(&caller, monitor_id(&id)?).await?;
+    let data = app.monitors.run(&caller, monitor_id(&id)?, &base_url(&app.settings, &headers)).await?;
     Ok(Json(MonitorRunResponse { success: true, id: data.id, data }))
 }
 
@@ -118,8 +128,10 @@ async fn list_checks(
     Authenticated(caller): Authenticated,
     Path(id): Path<String>,
     QueryString(query): QueryString<CheckListQuery>,
+    headers: HeaderMap,
 ) -> Result<Json<CheckListResponse>, ApiError> {
-    let data = app.monitors.checks(&caller, monitor_id(&id)?, &query).await?;
+    let base = base_url(&app.settings, &headers);
+    let data = app.monitors.checks(&caller, monitor_id(&id)?, &query, &base).await?;
     Ok(Json(CheckListResponse { success: true, data }))
 }
 

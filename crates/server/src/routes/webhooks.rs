@@ -7,7 +7,7 @@ use crate::error::ApiError;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::time::iso;
-use engine::webhooks::{Delivery, WebhookSecret, target_url};
+use engine::webhooks::{Delivery, WebhookSecret, job_id, target_url};
 use std::time::Duration;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -103,8 +103,8 @@ fn secret_view(known: Vec<WebhookSecret>) -> Result<Json<DataResponse<WebhookSec
 fn failed_delivery(delivery: Delivery) -> FailedDelivery {
     FailedDelivery {
         id: delivery.id,
+        job_id: job_id(&delivery),
         kind: delivery.event,
-        job_id: delivery.subject,
         url: target_url(&delivery.target),
         attempts: delivery.attempts,
         error: delivery.last_error,

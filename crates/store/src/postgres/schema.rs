@@ -36,6 +36,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 14, name: "monitors", sql: include_str!("migrations/0014_monitors.sql") },
     Migration { version: 15, name: "registrations", sql: include_str!("migrations/0015_registrations.sql") },
     Migration { version: 16, name: "sign_ins", sql: include_str!("migrations/0016_sign_ins.sql") },
+    Migration { version: 17, name: "told_checks", sql: include_str!("migrations/0017_told_checks.sql") },
 ];
 
 /// The version that has the list of keys for secrets.

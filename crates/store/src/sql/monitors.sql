@@ -9,7 +9,7 @@ WHERE monitor_id = $1 AND id = $2
 -- name: check_end
 UPDATE monitor_checks
 SET state = $2, credits = $3, result = $4, lease_owner = NULL, lease_until = NULL, finished_at = gannet_now(),
-    updated_at = gannet_now(), expires_at = gannet_now() + $5
+    updated_at = gannet_now(), expires_at = gannet_now() + $5, told = $8
 WHERE id = $1 AND state = 1 AND lease_owner = $6 AND lease_number = $7
 
 -- name: check_insert
@@ -146,6 +146,18 @@ RETURNING c.id, c.lease_owner, c.lease_number
 -- name: known_pages
 SELECT key, url FROM monitor_snapshots WHERE monitor_id = $1 AND target_id = $2 ORDER BY key LIMIT $3
 
+-- name: linked
+SELECT id, team_id, key_id, state, version, request, next_run_at, last_run_at, current_check, last_summary, created_at,
+       updated_at, gannet_now() AS now
+FROM monitors
+WHERE id = $1 AND state < 2
+
+-- name: linked_check
+SELECT id, monitor_id, state, cause, scheduled_for, created_at, updated_at, started_at, finished_at, lost_leases,
+       estimated_credits, credits, result
+FROM monitor_checks
+WHERE id = $1
+
 -- name: list
 SELECT id, team_id, key_id, state, version, request, next_run_at, last_run_at, current_check, last_summary, created_at,
        updated_at, gannet_now() AS now
@@ -189,6 +201,9 @@ WHERE (monitor_id, key) IN (SELECT monitor_id, key FROM monitor_snapshots WHERE 
 DELETE FROM monitor_snapshots
 WHERE ctid = ANY (ARRAY(SELECT ctid FROM monitor_snapshots WHERE monitor_id = $1 LIMIT $2))
 
+-- name: recipient
+SELECT monitor_id, email, status, source, token_hash FROM monitor_recipients WHERE token_hash = $1
+
 -- name: recipient_insert
 INSERT INTO monitor_recipients (monitor_id, email, status, source, token_hash)
 VALUES ($1, $2, $3, $4, $5)
@@ -202,10 +217,10 @@ SELECT email, status, source, token_hash FROM monitor_recipients WHERE monitor_i
 
 -- name: recipients_drop (sqlite)
 DELETE FROM monitor_recipients
-WHERE monitor_id = $1 AND email NOT IN (SELECT value FROM json_each($2))
+WHERE monitor_id = $1 AND status <> 2 AND email NOT IN (SELECT value FROM json_each($2))
 
 -- name: recipients_drop (postgres)
-DELETE FROM monitor_recipients WHERE monitor_id = $1 AND NOT (email = ANY ($2))
+DELETE FROM monitor_recipients WHERE monitor_id = $1 AND status <> 2 AND NOT (email = ANY ($2))
 
 -- name: snapshot
 SELECT taken_at, body FROM monitor_snapshots WHERE monitor_id = $1 AND key = $2
@@ -226,6 +241,14 @@ WHERE id IN (
     SELECT id FROM monitor_checks WHERE state = 1 AND lease_until <= gannet_now() ORDER BY lease_until LIMIT 1000
     FOR UPDATE SKIP LOCKED
 )
+
+-- name: told_checks
+SELECT id, monitor_id, state, cause, scheduled_for, created_at, updated_at, started_at, finished_at, lost_leases,
+       estimated_credits, credits, result
+FROM monitor_checks
+WHERE monitor_id = $1 AND finished_at >= $2 AND finished_at <= $3 AND told = 1
+ORDER BY id DESC
+LIMIT $4
 
 -- name: update
 UPDATE monitors

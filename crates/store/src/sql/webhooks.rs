@@ -17,8 +17,12 @@ pub(crate) async fn insert(tx: &mut impl Transaction, deliveries: &[NewDelivery]
     if deliveries.is_empty() {
         return Ok(());
     }
-    let subjects: Vec<Uuid> = outbox::subjects(deliveries).into_iter().collect();
-    tx.batch("webhooks.subject", &subjects).column(|subject| *subject).execute(tx).await?;
+    let subjects: Vec<_> = outbox::subjects(deliveries).into_iter().collect();
+    tx.batch("webhooks.subject", &subjects)
+        .column(|(subject, _)| *subject)
+        .column(|(_, due_at)| *due_at)
+        .execute(tx)
+        .await?;
     tx.batch("webhooks.insert", deliveries)
         .column(|delivery| delivery.id)
         .column(|delivery| delivery.team_id)
@@ -27,6 +31,7 @@ pub(crate) async fn insert(tx: &mut impl Transaction, deliveries: &[NewDelivery]
         .column(|delivery| storable(&delivery.event))
         .column(|delivery| storable(&delivery.target))
         .column(|delivery| &delivery.body[..])
+        .column(outbox::due_at)
         .execute(tx)
         .await?;
     tx.announce().await

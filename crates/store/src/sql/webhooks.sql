@@ -52,7 +52,7 @@ SELECT subject FROM deliveries WHERE id = $1 AND lease_number = $2 AND given_up_
 INSERT INTO deliveries (
     id, team_id, subject, lease_number, attempts, due_at, document, created_at, queued_at, event, target, body
 )
-VALUES ($1, $2, $3, 0, 0, 0, $4, gannet_now(), gannet_now(), $5, $6, $7)
+VALUES ($1, $2, $3, 0, 0, $8, $4, gannet_now(), gannet_now(), $5, $6, $7)
 ON CONFLICT (id) DO NOTHING
 
 -- name: insert (postgres)
@@ -60,9 +60,9 @@ ON CONFLICT (id) DO NOTHING
 INSERT INTO deliveries (
     id, team_id, subject, lease_number, attempts, due_at, document, created_at, queued_at, event, target, body
 )
-SELECT n.id, n.team_id, n.subject, 0, 0, 0, n.document, gannet_now(), gannet_now(), n.event, n.target, n.body
-FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::bytea[])
-    WITH ORDINALITY AS n (id, team_id, subject, document, event, target, body, position)
+SELECT n.id, n.team_id, n.subject, 0, 0, n.due_at, n.document, gannet_now(), gannet_now(), n.event, n.target, n.body
+FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::bytea[], $8::bigint[])
+    WITH ORDINALITY AS n (id, team_id, subject, document, event, target, body, due_at, position)
 ORDER BY n.position
 ON CONFLICT (id) DO NOTHING
 
@@ -104,12 +104,13 @@ DELETE FROM webhook_secrets
 WHERE (team_id, until) IN (SELECT team_id, until FROM webhook_secrets WHERE until <= gannet_now() LIMIT $1)
 
 -- name: subject (sqlite)
-INSERT INTO delivery_subjects (subject, due_at, held) VALUES ($1, gannet_now(), FALSE) ON CONFLICT DO NOTHING
+INSERT INTO delivery_subjects (subject, due_at, held) VALUES ($1, greatest(gannet_now(), $2), FALSE)
+ON CONFLICT DO NOTHING
 
 -- name: subject (postgres)
 -- An update that changes nothing holds the row until the end of the transaction.
 INSERT INTO delivery_subjects AS s (subject, due_at, held)
-SELECT n.subject, gannet_now(), FALSE FROM unnest($1::uuid[]) AS n (subject)
+SELECT n.subject, greatest(gannet_now(), n.due_at), FALSE FROM unnest($1::uuid[], $2::bigint[]) AS n (subject, due_at)
 ON CONFLICT (subject) DO UPDATE SET held = s.held
 
 -- name: subject_close

@@ -101,6 +101,7 @@ pub fn delivery(team_id: Uuid, subject: Uuid, event: &str) -> NewDelivery {
         target: r#"{"url":"http://hook.test/"}"#.into(),
         body: b"{}".to_vec(),
         document: None,
+        not_before: None,
     }
 }
 

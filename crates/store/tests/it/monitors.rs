@@ -30,6 +30,10 @@ on_both!(
     a_deleted_monitor_leaves_nothing,
     old_checks_go_and_the_last_one_stays,
     recipients_keep_their_status,
+    recipients_are_written_with_their_monitor,
+    who_unsubscribed_stays_unsubscribed,
+    what_was_told_is_found_by_time,
+    links_open_monitors_and_checks_until_they_are_deleted,
 );
 
 pub fn new_monitor(team_id: Uuid) -> NewMonitor {
@@ -40,6 +44,8 @@ pub fn new_monitor(team_id: Uuid) -> NewMonitor {
         request: "{\"name\":\"secret words\"}".to_owned(),
         next_run_at: LONG_AGO,
         retain_for: HOUR,
+        recipients: Vec::new(),
+        deliveries: Vec::new(),
     }
 }
 
@@ -77,6 +83,7 @@ pub fn delivery(team_id: Uuid, subject: Uuid) -> NewDelivery {
         target: "{}".into(),
         body: vec![1],
         document: None,
+        not_before: None,
     }
 }
 
@@ -101,6 +108,7 @@ pub fn end(state: CheckState) -> CheckEnd {
         reservation: None,
         result: "{}".into(),
         summary: "{\"same\":1}".into(),
+        told: false,
         deliveries: Vec::new(),
     }
 }
@@ -134,6 +142,8 @@ async fn changes_that_race_do_not_overwrite_each_other(ground: TestStore) {
         state: MonitorState::Paused,
         next_run_at: None,
         retain_for: HOUR,
+        recipients: None,
+        deliveries: Vec::new(),
     };
     assert_eq!(
         store.update_monitor(team_id, monitor, update(1, "a")).await.unwrap(),
@@ -206,6 +216,8 @@ async fn a_check_on_request_needs_an_active_and_idle_monitor(ground: TestStore) 
         state: MonitorState::Paused,
         next_run_at: None,
         retain_for: HOUR,
+        recipients: None,
+        deliveries: Vec::new(),
     };
     store.update_monitor(team_id, paused, update).await.unwrap();
     assert_eq!(store.request_check(team_id, paused, new_check()).await.unwrap(), RequestedCheck::Paused);
@@ -408,4 +420,88 @@ async fn recipients_keep_their_status(ground: TestStore) {
     let found = store.recipients(monitor).await.unwrap();
     let confirmed = Recipient { status: RecipientStatus::Confirmed, ..ann };
     assert_eq!(found, [confirmed, carl], "who was there keeps the token of their mails");
+}
+
+async fn recipients_are_written_with_their_monitor(ground: TestStore) {
+    let (store, team_id) = (&*ground.store, ground.team);
+    let (ann, bob) = (recipient("ann@a.test", 1), recipient("bob@a.test", 2));
+    let confirm = delivery(team_id, Uuid::now_v7());
+    let new = NewMonitor {
+        recipients: vec![ann.clone()],
+        deliveries: vec![confirm.clone()],
+        ..new_monitor(team_id)
+    };
+    let monitor = new.id;
+    store.create_monitor(new).await.unwrap();
+    assert_eq!(store.recipients(monitor).await.unwrap(), [ann.clone()]);
+    assert_eq!(store.recipient(&ann.token_hash).await.unwrap(), Some((monitor, ann.clone())));
+    assert_eq!(store.recipient(&[7; 32]).await.unwrap(), None);
+    let claimed = store.claim_deliveries(9, HOUR).await.unwrap();
+    assert_eq!(claimed.iter().map(|(lease, _)| lease.delivery).collect::<Vec<_>>(), [confirm.id]);
+    let more = delivery(team_id, Uuid::now_v7());
+    let update = |version, recipients| MonitorUpdate {
+        version,
+        request: String::new(),
+        state: MonitorState::Active,
+        next_run_at: None,
+        retain_for: HOUR,
+        recipients,
+        deliveries: vec![more.clone()],
+    };
+    let lost = store.update_monitor(team_id, monitor, update(7, Some(Vec::new()))).await.unwrap();
+    assert_eq!(lost, UpdatedMonitor::Conflict);
+    assert_eq!(store.recipients(monitor).await.unwrap(), [ann.clone()], "a change that lost changes nothing");
+    assert!(store.claim_deliveries(9, HOUR).await.unwrap().is_empty(), "and sends nothing");
+    store.update_monitor(team_id, monitor, update(1, Some(vec![bob.clone()]))).await.unwrap();
+    assert_eq!(store.recipients(monitor).await.unwrap(), [bob.clone()]);
+    store.update_monitor(team_id, monitor, update(2, None)).await.unwrap();
+    assert_eq!(store.recipients(monitor).await.unwrap(), [bob]);
+    assert_eq!(store.claim_deliveries(9, HOUR).await.unwrap().len(), 1, "the same delivery is written once");
+}
+
+async fn who_unsubscribed_stays_unsubscribed(ground: TestStore) {
+    let store = &*ground.store;
+    let monitor = create(store, ground.team).await;
+    let ann = recipient("ann@a.test", 1);
+    store.set_recipients(monitor, vec![ann.clone()]).await.unwrap();
+    store.set_recipient_status(&ann.token_hash, RecipientStatus::Unsubscribed).await.unwrap();
+    store.set_recipients(monitor, Vec::new()).await.unwrap();
+    store.set_recipients(monitor, vec![recipient("ann@a.test", 2)]).await.unwrap();
+    let found = store.recipients(monitor).await.unwrap();
+    assert_eq!(found, [Recipient { status: RecipientStatus::Unsubscribed, ..ann }]);
+}
+
+async fn what_was_told_is_found_by_time(ground: TestStore) {
+    let (store, team_id) = (&*ground.store, ground.team);
+    let monitor = create(store, team_id).await;
+    let mut told = Vec::new();
+    for number in 0..4 {
+        store.request_check(team_id, monitor, new_check()).await.unwrap();
+        let lease = claim_one(store).await.lease;
+        let told_now = number % 2 == 0;
+        store.end_check(&lease, CheckEnd { told: told_now, ..end(CheckState::Completed) }).await.unwrap();
+        if told_now {
+            told.insert(0, lease.check);
+        }
+    }
+    let ids = async |ended, limit| {
+        let found = store.told_checks(monitor, ended, limit).await.unwrap();
+        found.iter().map(|check| check.id).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(0..=i64::MAX, 10).await, told);
+    assert_eq!(ids(0..=i64::MAX, 1).await, told[..1]);
+    assert!(ids(0..=LONG_AGO, 10).await.is_empty());
+}
+
+async fn links_open_monitors_and_checks_until_they_are_deleted(ground: TestStore) {
+    let (store, team_id) = (&*ground.store, ground.team);
+    let monitor = create(store, team_id).await;
+    let check = new_check();
+    store.request_check(team_id, monitor, check).await.unwrap();
+    let found = store.linked_monitor(monitor).await.unwrap().unwrap();
+    assert_eq!((found.team_id, found.request.contains("secret words")), (team_id, true));
+    assert_eq!(store.linked_check(check.id).await.unwrap().unwrap().monitor_id, monitor);
+    assert!(store.linked_check(monitor).await.unwrap().is_none());
+    store.delete_monitor(team_id, monitor).await.unwrap();
+    assert!(store.linked_monitor(monitor).await.unwrap().is_none());
 }

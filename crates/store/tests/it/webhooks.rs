@@ -9,6 +9,7 @@ use store::webhooks::{Delivery, DeliveryEnd, DeliveryLease, NewDelivery};
 use uuid::Uuid;
 
 on_both!(
+    what_waits_for_its_time_is_not_handed_out_before,
     what_is_written_comes_out_as_it_was,
     deliveries_of_a_subject_come_one_at_a_time_in_their_order,
     a_lost_lease_is_handed_out_again_and_writes_nothing,
@@ -33,6 +34,7 @@ fn delivery(team_id: Uuid, subject: Uuid) -> NewDelivery {
         target: r#"{"url":"http://receiver.test/"}"#.into(),
         body: br#"{"data":[]}"#.to_vec(),
         document: None,
+        not_before: None,
     }
 }
 
@@ -351,4 +353,21 @@ async fn a_secret_is_rotated(ground: TestStore) {
     }
     assert!(tasks.join_all().await.iter().all(Result::is_ok), "many at once take turns");
     assert_eq!(texts().await.len(), 2, "never more than two");
+}
+
+async fn what_waits_for_its_time_is_not_handed_out_before(ground: TestStore) {
+    let store = &*ground.store;
+    let now = i64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
+    let at = |millis| NewDelivery { not_before: Some(millis), ..delivery(ground.team, Uuid::now_v7()) };
+    let (past, later, soon) = (at(now - 1_000), at(now + 3_600_000), at(now + 300));
+    store.enqueue_deliveries(vec![past.clone(), later.clone(), soon.clone()]).await.unwrap();
+    // Written again with the same id, as each check of a night does: it is sent once, at its time.
+    store.enqueue_deliveries(vec![later.clone(), soon.clone()]).await.unwrap();
+    let claimed = async || {
+        let claimed = store.claim_deliveries(9, HOUR).await.unwrap();
+        claimed.iter().map(|(lease, _)| lease.delivery).collect::<Vec<_>>()
+    };
+    assert_eq!(claimed().await, [past.id]);
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    assert_eq!(claimed().await, [soon.id]);
 }

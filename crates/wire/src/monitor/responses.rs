@@ -1,6 +1,6 @@
 //! Monitors, their checks and pages, as callers see them.
 
-use super::{NotificationInput, TargetInput};
+use super::{EmailInput, QuietHoursInput, TargetInput};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -26,7 +26,10 @@ pub struct MonitorView {
     pub targets: Vec<TargetInput>,
     #[schema(value_type = Option<Object>)]
     pub webhook: Option<Value>,
-    pub notification: Option<NotificationInput>,
+    pub notification: Option<NotificationView>,
+    /// The recipients of mail, and whether they want it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email_recipient_subscriptions: Option<Vec<EmailSubscriptionView>>,
     pub retention_days: u32,
     pub goal: Option<String>,
     pub judge_enabled: bool,
@@ -36,8 +39,47 @@ pub struct MonitorView {
     pub last_check_summary: Option<CheckSummary>,
     /// At most this many.
     pub estimated_credits_per_month: i64,
+    /// A page with the checks over time, for whoever has the address. An extension of Gannet.
+    pub timeline_url: String,
+    /// The same as an Atom feed. An extension of Gannet.
+    pub feed_url: String,
     pub created_at: String,
     pub updated_at: String,
+}
+
+/// Who is told, without what is secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NotificationView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<EmailInput>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channels: Option<Vec<ChannelView>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quiet_hours: Option<QuietHoursInput>,
+}
+
+/// A channel. Its address, token and room are secrets and never shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ChannelView {
+    pub id: Uuid,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub host: String,
+}
+
+/// Whether a recipient wants mail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EmailSubscriptionView {
+    pub email: String,
+    /// `pending`, `confirmed` or `unsubscribed`.
+    pub status: &'static str,
+    /// `team` for addresses that the operator trusts, `opt_in` for others, which are asked first.
+    pub source: &'static str,
+    /// After a request that asked them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmation_email_sent: Option<bool>,
 }
 
 /// How many pages of a check came to what.
@@ -107,8 +149,11 @@ pub struct CheckView {
     pub billing_status: &'static str,
     pub summary: CheckSummary,
     pub target_results: Vec<TargetResult>,
-    /// What became of messages: `none`, `queued`.
+    /// What became of messages: `none` (nothing to tell), `queued`, `held` (until quiet hours end) or
+    /// `no_recipients` (nobody has confirmed, or mail is not set up).
     pub notification_status: Option<String>,
+    /// A page with what changed, for whoever has the address. An extension of Gannet.
+    pub diff_url: String,
     pub error: Option<String>,
     pub created_at: String,
     pub updated_at: String,
@@ -137,7 +182,8 @@ pub struct CheckPageView {
     pub current_scrape_id: Option<String>,
     pub status_code: Option<u16>,
     pub error: Option<String>,
-    /// Of searches: `searchStatus`; of pages: what was ignored, and why.
+    /// Of searches: `searchStatus`; of pages: what was ignored, and why, and `screenshots` where the formats
+    /// ask for them.
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Map<String, Value>>,
     pub diff: Option<DiffView>,
@@ -192,6 +238,15 @@ pub struct MonitorResponse {
 pub struct MonitorListResponse {
     pub success: bool,
     pub data: Vec<MonitorView>,
+}
+
+/// What a recipient has decided.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SubscriptionResponse {
+    pub success: bool,
+    pub email: String,
+    /// `confirmed` or `unsubscribed`.
+    pub status: &'static str,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

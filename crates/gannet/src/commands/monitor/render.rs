@@ -77,8 +77,21 @@ pub fn print_monitor(monitor: &MonitorView, checks: &[CheckView]) {
         println!("goal       {}", to_line(goal, MAX_LINE));
     }
     println!("credits    at most {} a month", monitor.estimated_credits_per_month);
+    print_receivers(monitor);
+    println!("timeline   {}", monitor.timeline_url);
+    println!("feed       {}", monitor.feed_url);
     for check in checks {
         println!("{}", check_line(check));
+    }
+}
+
+fn print_receivers(monitor: &MonitorView) {
+    for one in monitor.email_recipient_subscriptions.iter().flatten() {
+        println!("mail       {} ({})", to_line(&one.email, MAX_LINE), one.status);
+    }
+    for channel in monitor.notification.iter().flat_map(|notification| notification.channels.iter().flatten())
+    {
+        println!("channel    {} at {}", channel.kind, to_line(&channel.host, MAX_LINE));
     }
 }
 
@@ -102,6 +115,7 @@ fn print_page(page: &CheckPageView) {
 /// The pages that changed, with their differences.
 pub fn print_diffs(check: &CheckDetailView) -> Result<()> {
     println!("{}", check_line(&check.check));
+    println!("page       {}", check.check.diff_url);
     let is_coloured = std::io::stdout().is_terminal();
     for page in check.pages.iter().filter(|page| page.status != "same") {
         println!(" ");

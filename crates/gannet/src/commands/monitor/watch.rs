@@ -46,7 +46,7 @@ async fn recent_checks(team: &TeamMonitors, monitors: &[MonitorView]) -> Result<
     let mut ended = Vec::new();
     for monitor in monitors.iter().filter(|monitor| has_checks(monitor)) {
         let id: Uuid = monitor.id;
-        let checks = team.monitors.checks(&team.caller, id, &query).await.map_err(text)?;
+        let checks = team.monitors.checks(&team.caller, id, &query, &team.base_url).await.map_err(text)?;
         let checks = checks.into_iter().filter(|check| check.finished_at.is_some());
         ended.extend(checks.map(|check| (monitor.name.clone(), check)));
     }

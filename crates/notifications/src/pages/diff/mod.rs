@@ -13,10 +13,11 @@ use monitor::judge::Judgment;
 use monitor::page::Ignored;
 use serde_json::{Map, Value};
 use std::time::{Duration, Instant};
+use uuid::Uuid;
 
 /// What is shown of a check.
-const MAX_PAGES: usize = 200;
-const MAX_BYTES: usize = 3 << 20;
+pub const MAX_PAGES: usize = 200;
+pub const MAX_BYTES: usize = 3 << 20;
 const MAX_TEXT_CHARS: usize = 2_000;
 /// For marking words, over all pages.
 const WORDS_TIMEOUT: Duration = Duration::from_millis(500);
@@ -34,6 +35,8 @@ pub struct CheckDiff {
 
 #[derive(Debug, Clone)]
 pub struct PageDiff {
+    /// Of the page of the check: links lead to it.
+    pub id: Uuid,
     pub url: String,
     pub status: PageStatus,
     pub error: Option<String>,
@@ -54,8 +57,9 @@ pub struct ScreenshotPair {
 }
 
 impl PageDiff {
-    pub fn new(url: impl Into<String>, status: PageStatus) -> Self {
+    pub fn new(id: Uuid, url: impl Into<String>, status: PageStatus) -> Self {
         Self {
+            id,
             url: url.into(),
             status,
             error: None,
@@ -68,9 +72,9 @@ impl PageDiff {
     }
 }
 
-/// The fragment that leads to a page on the diff page: by its place among the pages.
-pub fn page_anchor(place: usize) -> String {
-    format!("page-{}", place + 1)
+/// The fragment that leads to a page on the diff page.
+pub fn page_anchor(id: Uuid) -> String {
+    format!("page-{}", id.simple())
 }
 
 /// The diff page. Its size is bounded: pages that do not fit are only counted.
@@ -95,12 +99,12 @@ pub fn diff_page(check: &CheckDiff) -> HtmlPage {
     summary(&mut html, check);
     html.raw("</header><main>");
     let mut shown = 0;
-    for (place, page) in check.pages.iter().take(MAX_PAGES).enumerate() {
+    for page in check.pages.iter().take(MAX_PAGES) {
         if html.len() > MAX_BYTES {
             break;
         }
         shown += 1;
-        html.raw("<section class=\"page\" id=\"").text(&page_anchor(place)).raw("\">");
+        html.raw("<section class=\"page\" id=\"").text(&page_anchor(page.id)).raw("\">");
         page_section(&mut html, page, words_deadline);
         html.raw("</section>");
     }
@@ -133,8 +137,8 @@ fn summary(html: &mut Markup, check: &CheckDiff) {
         return;
     }
     html.raw("<nav aria-label=\"Pages\"><ol>");
-    for (place, page) in check.pages.iter().take(MAX_PAGES).enumerate() {
-        html.raw("<li><a href=\"#").text(&page_anchor(place)).raw("\">");
+    for page in check.pages.iter().take(MAX_PAGES) {
+        html.raw("<li><a href=\"#").text(&page_anchor(page.id)).raw("\">");
         badge(html, page.status);
         html.raw(" <span>").text(&one_line(&page.url, 200)).raw("</span></a></li>");
     }

@@ -120,6 +120,7 @@ pub(super) async fn end<B: Backend>(backend: &B, lease: &CheckLease, end: &Check
         .bind(held.retain_for)
         .bind(lease.owner)
         .bind(lease_number(lease))
+        .bind(i64::from(end.told))
         .execute(&mut tx)
         .await?;
     if ended == 0 {

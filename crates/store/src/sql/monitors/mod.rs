@@ -9,7 +9,7 @@ mod purge;
 
 use super::charges::charge_unreserved;
 use super::credits::{charge_in, left_in};
-use super::{Backend, SqlConnection, Transaction};
+use super::{Backend, SqlConnection, Transaction, webhooks};
 use crate::batch::Spender;
 use crate::monitors::{
     Check, CheckEnd, CheckLease, CheckPage, CheckPageStatus, CheckState, ClaimedCheck, Fired, Firing,
@@ -20,7 +20,7 @@ use crate::monitors::{
 use crate::rows::Columns;
 use crate::text::storable;
 use crate::work::LeaseStatus;
-use crate::{StoreResult, clock};
+use crate::{Millis, StoreResult, clock};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -35,16 +35,25 @@ fn recipient_code(status: RecipientStatus) -> i64 {
 #[async_trait::async_trait]
 impl<B: Backend> MonitorStore for B {
     async fn create_monitor(&self, monitor: NewMonitor) -> StoreResult<()> {
+        let NewMonitor { recipients, mut deliveries, .. } = monitor;
         let request = self.sealer().seal_monitor_request(monitor.id, &storable(&monitor.request))?;
-        self.query("monitors.create")
+        self.sealer().seal_deliveries(&mut deliveries)?;
+        let mut tx = self.begin().await?;
+        tx.query("monitors.create")
             .bind(monitor.id)
             .bind(monitor.team_id)
             .bind(monitor.key_id)
             .bind(clock::millis(monitor.retain_for))
             .bind(monitor.next_run_at)
             .bind(request)
-            .execute(&mut self.single())
+            .execute(&mut tx)
             .await?;
+        write_recipients(&mut tx, monitor.id, &recipients).await?;
+        webhooks::insert(&mut tx, &deliveries).await?;
+        tx.commit().await?;
+        if !deliveries.is_empty() {
+            self.wake();
+        }
         Ok(())
     }
 
@@ -54,6 +63,18 @@ impl<B: Backend> MonitorStore for B {
         let mut found = row.as_ref().map(monitor_from_row).transpose()?;
         self.sealer().open_monitors(&mut found)?;
         Ok(found)
+    }
+
+    async fn linked_monitor(&self, monitor: Uuid) -> StoreResult<Option<Monitor>> {
+        let row = self.query("monitors.linked").bind(monitor).fetch_optional(&mut self.reader()).await?;
+        let mut found = row.as_ref().map(monitor_from_row).transpose()?;
+        self.sealer().open_monitors(&mut found)?;
+        Ok(found)
+    }
+
+    async fn linked_check(&self, check: Uuid) -> StoreResult<Option<Check>> {
+        let row = self.query("monitors.linked_check").bind(check).fetch_optional(&mut self.reader()).await?;
+        row.as_ref().map(check_from_row).transpose()
     }
 
     async fn monitors(&self, team: Uuid, limit: u32, offset: u32) -> StoreResult<Vec<Monitor>> {
@@ -75,6 +96,8 @@ impl<B: Backend> MonitorStore for B {
         monitor: Uuid,
         update: MonitorUpdate,
     ) -> StoreResult<UpdatedMonitor> {
+        let MonitorUpdate { recipients, mut deliveries, .. } = update;
+        self.sealer().seal_deliveries(&mut deliveries)?;
         let request = self.sealer().seal_monitor_request(monitor, &storable(&update.request))?;
         let mut tx = self.begin().await?;
         let found = tx.query("monitors.lock").bind(team).bind(monitor).fetch_optional(&mut tx).await?;
@@ -92,8 +115,18 @@ impl<B: Backend> MonitorStore for B {
             .bind(clock::millis(update.retain_for))
             .execute(&mut tx)
             .await?;
+        if done == 0 {
+            return Ok(UpdatedMonitor::Conflict);
+        }
+        if let Some(recipients) = &recipients {
+            write_recipients(&mut tx, monitor, recipients).await?;
+        }
+        webhooks::insert(&mut tx, &deliveries).await?;
         tx.commit().await?;
-        Ok(if done == 0 { UpdatedMonitor::Conflict } else { UpdatedMonitor::Updated })
+        if !deliveries.is_empty() {
+            self.wake();
+        }
+        Ok(UpdatedMonitor::Updated)
     }
 
     async fn delete_monitor(&self, team: Uuid, monitor: Uuid) -> StoreResult<bool> {
@@ -193,6 +226,23 @@ impl<B: Backend> MonitorStore for B {
         row.as_ref().map(check_from_row).transpose()
     }
 
+    async fn told_checks(
+        &self,
+        monitor: Uuid,
+        ended: std::ops::RangeInclusive<Millis>,
+        limit: u32,
+    ) -> StoreResult<Vec<Check>> {
+        let rows = self
+            .query("monitors.told_checks")
+            .bind(monitor)
+            .bind(*ended.start())
+            .bind(*ended.end())
+            .bind(i64::from(limit))
+            .fetch_all(&mut self.reader())
+            .await?;
+        rows.iter().map(check_from_row).collect()
+    }
+
     async fn check_pages(
         &self,
         check: Uuid,
@@ -205,24 +255,22 @@ impl<B: Backend> MonitorStore for B {
 
     async fn set_recipients(&self, monitor: Uuid, recipients: Vec<Recipient>) -> StoreResult<()> {
         let mut tx = self.begin().await?;
-        let emails: Vec<String> = recipients.iter().map(|one| storable(&one.email).into_owned()).collect();
-        tx.query("monitors.recipients_drop").bind(monitor).bind_list(emails).execute(&mut tx).await?;
-        for recipient in &recipients {
-            tx.query("monitors.recipient_insert")
-                .bind(monitor)
-                .bind(storable(&recipient.email))
-                .bind(recipient_code(recipient.status))
-                .bind(i64::from(!recipient.is_of_team))
-                .bind(recipient.token_hash.as_slice())
-                .execute(&mut tx)
-                .await?;
-        }
+        write_recipients(&mut tx, monitor, &recipients).await?;
         tx.commit().await
     }
 
     async fn recipients(&self, monitor: Uuid) -> StoreResult<Vec<Recipient>> {
         let rows = self.query("monitors.recipients").bind(monitor).fetch_all(&mut self.reader()).await?;
         rows.iter().map(recipient_from_row).collect()
+    }
+
+    async fn recipient(&self, token_hash: &[u8; 32]) -> StoreResult<Option<(Uuid, Recipient)>> {
+        let row = self
+            .query("monitors.recipient")
+            .bind(token_hash.as_slice())
+            .fetch_optional(&mut self.reader())
+            .await?;
+        row.as_ref().map(|row| Ok((row.id("monitor_id")?, recipient_from_row(row)?))).transpose()
     }
 
     async fn set_recipient_status(
@@ -242,6 +290,27 @@ impl<B: Backend> MonitorStore for B {
     async fn purge_monitors(&self, limit: u32) -> StoreResult<u64> {
         purge::purge(self, limit).await
     }
+}
+
+/// Makes these the recipients; those that were there keep their status, and those that unsubscribed stay.
+async fn write_recipients(
+    tx: &mut impl SqlConnection,
+    monitor: Uuid,
+    recipients: &[Recipient],
+) -> StoreResult<()> {
+    let emails: Vec<String> = recipients.iter().map(|one| storable(&one.email).into_owned()).collect();
+    tx.query("monitors.recipients_drop").bind(monitor).bind_list(emails).execute(tx).await?;
+    for recipient in recipients {
+        tx.query("monitors.recipient_insert")
+            .bind(monitor)
+            .bind(storable(&recipient.email))
+            .bind(recipient_code(recipient.status))
+            .bind(i64::from(!recipient.is_of_team))
+            .bind(recipient.token_hash.as_slice())
+            .execute(tx)
+            .await?;
+    }
+    Ok(())
 }
 
 /// The monitor that a check belongs to, who pays, and how long its checks are kept, while the lease is held.
