@@ -19,8 +19,8 @@ pub struct PostAnswer {
     pub retry_after: Option<Duration>,
 }
 
-/// Sends a request within `timeout`. One whose connection ends without an answer is sent once more at once: it
-/// may have been a kept connection that the receiver had closed, and "at least once" allows it.
+/// Sends a request within `timeout`. One whose connection ends without an answer is sent once more at once:
+/// it may have been a kept connection that the receiver had closed, and "at least once" allows it.
 pub async fn send_post(
     fetcher: &Fetcher,
     make_request: impl Fn() -> Result<Request, FetchError>,

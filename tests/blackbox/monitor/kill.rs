@@ -1,5 +1,5 @@
-//! `kill -9` in the middle of checks: each ends once, its webhooks, mails and messages come, none twice under two
-//! ids, and no page is charged twice. A firing that was missed while no server ran becomes one check.
+//! `kill -9` in the middle of checks: each ends once, its webhooks, mails and messages come, none twice under
+//! two ids, and no page is charged twice. A firing that was missed while no server ran becomes one check.
 
 use super::mail_server::MailServer;
 use super::{ChangingSite, config, counts, create, run, wait};

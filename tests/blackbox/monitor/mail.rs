@@ -1,4 +1,5 @@
-//! Mail of monitors, through a real mail server: confirmed, unsubscribed, put off, refused, and never for noise.
+//! Mail of monitors, through a real mail server: confirmed, unsubscribed, put off, refused, and never for
+//! noise.
 
 use super::mail_server::{MailServer, path_of};
 use super::{ChangingSite, config, create, run};

@@ -1,6 +1,6 @@
-//! Messages of monitors to people: mail, chat and push services. [`message_delivery`] makes deliveries for the
-//! outbox, [`MessageSender`] sends one of them, [`subscriptions`] knows recipients of mail by their links. What
-//! messages look like is decided in the crate `notifications`.
+//! Messages of monitors to people: mail, chat and push services. [`message_delivery`] makes deliveries for
+//! the outbox, [`MessageSender`] sends one of them, [`subscriptions`] knows recipients of mail by their
+//! links. What messages look like is decided in the crate `notifications`.
 
 mod delivery;
 mod sender;

@@ -1,5 +1,5 @@
-//! What the signed links of monitors lead to: the diff page of a check, the timeline and the feed of a monitor,
-//! and the pages on which recipients of mail confirm or unsubscribe. The link is the permission.
+//! What the signed links of monitors lead to: the diff page of a check, the timeline and the feed of a
+//! monitor, and the pages on which recipients of mail confirm or unsubscribe. The link is the permission.
 
 use super::manage::Monitors;
 use super::plan::MonitorPlan;

@@ -1,5 +1,5 @@
-//! Who is told besides the webhook: recipients of mail, channels, quiet hours. What was asked is checked here,
-//! where its caller can still see what is wrong.
+//! Who is told besides the webhook: recipients of mail, channels, quiet hours. What was asked is checked
+//! here, where its caller can still see what is wrong.
 
 use crate::messages::{parse_channel, subscriptions::normal_address};
 use crate::webhooks;
@@ -13,8 +13,8 @@ use wire::{Issues, SecretText};
 const MAX_RECIPIENTS: usize = 25;
 const MAX_CHANNELS: usize = 10;
 
-/// What was asked, checked: addresses in their normal form and once each, channels with their ids. `before` is
-/// what the monitor has, whose channels are kept by their ids.
+/// What was asked, checked: addresses in their normal form and once each, channels with their ids. `before`
+/// is what the monitor has, whose channels are kept by their ids.
 pub fn resolve_notification(
     asked: &NotificationInput,
     before: Option<&NotificationInput>,

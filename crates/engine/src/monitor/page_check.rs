@@ -33,7 +33,8 @@ pub struct PageTask<'a> {
     pub compared: Compared,
     /// The monitor names the page itself: it stays known when it is gone. One that a crawl found does not.
     pub is_named: bool,
-    /// No check before this one knew a page of the target: its pages are new to the monitor, not to the world.
+    /// No check before this one knew a page of the target: its pages are new to the monitor, not to the
+    /// world.
     pub is_first_check: bool,
 }
 
@@ -209,8 +210,8 @@ impl CheckContext {
         Ok(PageOutcome { view, status, snapshot, credits: credits + judged.credits, news })
     }
 
-    /// Keeps the screenshot of a version that later checks compare with. That of a page that stays the same is
-    /// taken anew before it expires.
+    /// Keeps the screenshot of a version that later checks compare with. That of a page that stays the same
+    /// is taken anew before it expires.
     async fn keep_screenshot(
         &self,
         before: Option<&StoredPage>,
@@ -314,7 +315,8 @@ fn failed_outcome(
     Ok(Some(PageOutcome { view, status, snapshot, credits, news }))
 }
 
-/// The snapshot after a check that could not read the page: what is compared with stays, and the error counts.
+/// The snapshot after a check that could not read the page: what is compared with stays, and the error
+/// counts.
 fn after_error(
     task: PageTask<'_>,
     before: Option<&StoredPage>,

@@ -1,6 +1,6 @@
-//! The worker for webhooks and messages: takes what is due out of the outbox, sends it, and writes what came of it. Every
-//! process runs one; the store sees to it that deliveries of one subject go out in their order and one at a
-//! time, over all processes.
+//! The worker for webhooks and messages: takes what is due out of the outbox, sends it, and writes what came
+//! of it. Every process runs one; the store sees to it that deliveries of one subject go out in their order
+//! and one at a time, over all processes.
 
 use super::post::{DeliveryError, post, target_url};
 use super::send_limits::{HostPlace, SendLimits};
