@@ -1,27 +1,9 @@
 // The unmodified command line client and the unmodified MCP server against browser sessions.
 
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { firecrawl as run, startMcp } from "./firecrawl_tools.mjs";
 
-const { API_KEY, API_URL, SITE_URL } = process.env;
-const page = `${SITE_URL}/article`;
-const folder = mkdtempSync(join(tmpdir(), "browser-tools-"));
-const env = {
-  PATH: process.env.PATH, HOME: folder, FIRECRAWL_API_URL: API_URL, FIRECRAWL_API_KEY: API_KEY,
-  FIRECRAWL_NO_UPDATE_CHECK: "1", FIRECRAWL_NO_TELEMETRY: "1", FIRECRAWL_NO_ENDPOINT_FEEDBACK: "1", FIRECRAWL_NO_SEARCH_FEEDBACK: "1",
-};
-const packages = new URL("./node_modules/", import.meta.url).pathname;
-
-const run = (...given) => new Promise(resolve => {
-  const program = join(packages, "firecrawl-cli/dist/index.js");
-  execFile(process.execPath, [program, ...given], { env, cwd: folder }, (error, stdout, stderr) => {
-    resolve({ code: error?.code ?? 0, text: stdout, errors: stderr });
-  });
-});
+const page = `${process.env.SITE_URL}/article`;
 const cli = async (...given) => {
   const { code, text, errors } = await run(...given);
   assert.equal(code, 0, `${given.join(" ")}: ${text}${errors}`);
@@ -55,21 +37,9 @@ assert.match(unclear.errors + unclear.text, /model/);
 await cli("interact", "stop");
 
 // firecrawl_interact and firecrawl_interact_stop, over standard input and output.
-const server = spawn(process.execPath, [join(packages, "firecrawl-mcp/dist/index.js")], { env, cwd: folder, stdio: ["pipe", "pipe", "ignore"] });
-const waiting = new Map();
-createInterface({ input: server.stdout }).on("line", line => {
-  const message = JSON.parse(line);
-  waiting.get(message.id)?.(message);
-});
-let last = 0;
-const call = (method, params) => new Promise(resolve => {
-  waiting.set(++last, resolve);
-  server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: last, method, params })}\n`);
-});
-await call("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "tests", version: "1" } });
-server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
+const mcp = await startMcp();
 const tool = async (name, given) => {
-  const { result } = await call("tools/call", { name, arguments: given });
+  const result = await mcp.call(name, given);
   assert.ok(result && !result.isError, JSON.stringify(result));
   return JSON.parse(result.content[0].text);
 };
@@ -80,6 +50,5 @@ assert.equal((await tool("firecrawl_interact", { scrapeId, code: "print(page.url
 assert.equal((await tool("firecrawl_interact", { scrapeId, code: "get url", language: "bash" })).stdout.trim(), page);
 assert.ok((await tool("firecrawl_interact", { scrapeId, prompt: "scroll down" })).output);
 assert.equal((await tool("firecrawl_interact_stop", { scrapeId })).success, true);
-server.kill();
-rmSync(folder, { recursive: true });
+mcp.stop();
 console.log("all passed");

@@ -1,12 +1,8 @@
 // firecrawl-js against monitors: all eight methods; then the command line client and the MCP server.
 
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import Firecrawl from "@mendable/firecrawl-js";
+import { firecrawl, startMcp } from "./firecrawl_tools.mjs";
 
 const { API_KEY: apiKey, API_URL: apiUrl, SITE_URL: site } = process.env;
 const client = new Firecrawl({ apiKey, apiUrl });
@@ -43,19 +39,11 @@ assert.equal(await client.deleteMonitor(monitor.id), true);
 await assert.rejects(client.getMonitor(monitor.id), /Monitor not found/);
 
 // firecrawl monitor
-const folder = mkdtempSync(join(tmpdir(), "monitor-tools-"));
-const env = {
-  PATH: process.env.PATH, HOME: folder, FIRECRAWL_API_URL: apiUrl, FIRECRAWL_API_KEY: apiKey,
-  FIRECRAWL_NO_UPDATE_CHECK: "1", FIRECRAWL_NO_TELEMETRY: "1", FIRECRAWL_NO_ENDPOINT_FEEDBACK: "1", FIRECRAWL_NO_SEARCH_FEEDBACK: "1",
+const cli = async (...given) => {
+  const { code, text, errors } = await firecrawl("monitor", ...given);
+  assert.equal(code, 0, `${given}: ${text}${errors}`);
+  return text;
 };
-const packages = new URL("./node_modules/", import.meta.url).pathname;
-const cli = (...given) => new Promise((resolve, reject) => {
-  const program = join(packages, "firecrawl-cli/dist/index.js");
-  const child = execFile(process.execPath, [program, "monitor", ...given], { env, cwd: folder }, (error, stdout, stderr) => {
-    error ? reject(new Error(`${given}: ${stdout}${stderr}`)) : resolve(stdout);
-  });
-  child.stdin.end();
-});
 const json = async (...given) => JSON.parse(await cli(...given)).data;
 const made = await json("create", "--name", "Cli", "--schedule", "every 30 minutes", "--page", `${site}/chair`, "--goal", "price", "--retention-days", "3");
 assert.deepEqual((await json("list")).map(one => one.id), [made.id]);
@@ -72,21 +60,9 @@ await cli("delete", made.id);
 assert.deepEqual(await json("list"), []);
 
 // The monitor tools of the MCP server.
-const server = spawn(process.execPath, [join(packages, "firecrawl-mcp/dist/index.js")], { env, cwd: folder, stdio: ["pipe", "pipe", "ignore"] });
-const waiting = new Map();
-createInterface({ input: server.stdout }).on("line", line => {
-  const message = JSON.parse(line);
-  waiting.get(message.id)?.(message);
-});
-let last = 0;
-const call = (method, params) => new Promise(resolve => {
-  waiting.set(++last, resolve);
-  server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: last, method, params })}\n`);
-});
-await call("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "tests", version: "1" } });
-server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
+const mcp = await startMcp();
 const tool = async (name, given) => {
-  const { result } = await call("tools/call", { name: `firecrawl_monitor_${name}`, arguments: given });
+  const result = await mcp.call(`firecrawl_monitor_${name}`, given);
   assert.ok(result && !result.isError, `${name}: ${JSON.stringify(result)}`);
   const parsed = JSON.parse(result.content[0].text);
   return parsed.data ?? parsed;
@@ -103,6 +79,5 @@ assert.equal(ran.status, "completed");
 assert.equal((await tool("checks", { id: watched.id })).length, 1);
 assert.equal((await tool("update", { id: watched.id, body: { status: "paused" } })).status, "paused");
 await tool("delete", { id: watched.id });
-server.kill();
-rmSync(folder, { recursive: true });
+mcp.stop();
 console.log("all passed");
