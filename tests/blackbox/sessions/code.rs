@@ -97,10 +97,14 @@ async fn a_scrape_is_gone_on_with() {
 }
 
 #[tokio::test]
-#[ignore = "open defect: the page hangs now and then when it reads the uploaded file"]
 async fn code_uploads_files_that_it_has_written() {
     let fixture = open().await;
     let session = begin(&fixture, json!({})).await;
+    // On a page that was navigated to: in the empty document that a browser starts with, Chromium itself now and then never
+    // ends reading a file (docs/interact.md).
+    let page = fixture.site.url("/article");
+    let code = format!("await page.goto('{page}')");
+    assert_eq!(execute(&fixture, &session, "node", &code).await["exitCode"], 0);
     let code = "require('fs').writeFileSync('notes.txt', 'three gannets');\
         await page.setContent('<input type=file id=f>');\
         await page.setInputFiles('#f', 'notes.txt');\
