@@ -186,6 +186,32 @@ export function go(view, args, query, { replace = false } = {}) {
   route.set(parseRoute());
 }
 
+// --- requests in the activity ---
+
+export const ENDPOINTS = {
+  scrape: 'Scrape', crawl: 'Crawl', batch_scrape: 'Batch', map: 'Map', search: 'Search', agent: 'Agent', extract: 'Extract',
+  crawl_params_preview: 'Crawl preview', 'search/developer': 'Developer search', 'search/gov': 'Government search',
+  parse: 'Parse', monitor: 'Monitor', browser: 'Session',
+};
+
+export const endpointOf = (entry) => ENDPOINTS[entry.endpoint] ?? entry.endpoint;
+
+/// Where an entry leads: to the view of its job, or to a form filled in with its target.
+export function openActivity(entry) {
+  const target = entry.target ?? undefined;
+  switch (entry.endpoint) {
+    case 'crawl': return href('crawls', ['crawl', entry.id]);
+    case 'batch_scrape': return href('crawls', ['batch', entry.id]);
+    case 'agent': return href('agents', [entry.id]);
+    case 'search': return href('search', [], { q: target });
+    case 'scrape': return href('playground', ['scrape'], { url: target, id: entry.id });
+    case 'map': return href('playground', ['map'], { url: target });
+    case 'browser': return href('sessions');
+    case 'monitor': return href('monitors');
+    default: return href('playground', [entry.endpoint]);
+  }
+}
+
 /// Only addresses of web pages become links: `javascript:` and the like from scraped pages stay text.
 export function webUrl(text) {
   if (typeof text !== 'string' || !/^https?:\/\//i.test(text.trim())) return null;

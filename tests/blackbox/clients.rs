@@ -99,6 +99,7 @@ pub fn node(script: &str) -> Command {
     COPIED.call_once(|| {
         copy_files(&scripts(), folder);
         copy_files(&scripts().join("calls"), &folder.join("calls"));
+        copy_files(&scripts().join("dashboard"), &folder.join("dashboard"));
     });
     let mut command = Command::new(folder.join("node_modules/.bin/node"));
     command.arg(folder.join(script));

@@ -8,6 +8,7 @@ mod cache;
 mod clients;
 mod command_line;
 mod crawl;
+mod dashboard;
 mod documents;
 mod errors;
 mod examples;

@@ -54,7 +54,7 @@ function tabsOf(json) {
   return tabs;
 }
 
-const Pairs = ({ value }) => html`<div class="scroll"><table><tbody>${Object.entries(value).map(([name, one]) => html`
+const Pairs = ({ value }) => html`<div class="scroll" tabindex="0"><table><tbody>${Object.entries(value).map(([name, one]) => html`
   <tr><th scope="row">${name}</th><td class="break">${typeof one === 'string' ? html`<${WebLink} url=${one} />` : JSON.stringify(one)}</td></tr>`)}</tbody></table></div>`;
 
 export function Answer({ json, status, took, size, requestId }) {

@@ -1,31 +1,7 @@
 // Activity: the requests of the last day, as they come in; each opens what it made.
 
-import { api, go, href, html, useEffect, useLoad, useRef, useState } from '../core.js';
+import { api, endpointOf, ENDPOINTS, go, href, html, openActivity, useEffect, useLoad, useRef, useState } from '../core.js';
 import { Button, Card, Empty, Loading, Page, Problem, Rows, Select, Time } from '../ui.js';
-
-const NAMES = {
-  scrape: 'Scrape', crawl: 'Crawl', batch_scrape: 'Batch', map: 'Map', search: 'Search', agent: 'Agent', extract: 'Extract',
-  crawl_params_preview: 'Crawl preview', 'search/developer': 'Developer search', 'search/gov': 'Government search',
-  parse: 'Parse', monitor: 'Monitor', browser: 'Session',
-};
-
-export const endpointOf = (entry) => NAMES[entry.endpoint] ?? entry.endpoint;
-
-/// Where an entry leads: to the view of its job, or to a form filled in with its target.
-export function openActivity(entry) {
-  const target = entry.target ?? undefined;
-  switch (entry.endpoint) {
-    case 'crawl': return href('crawls', ['crawl', entry.id]);
-    case 'batch_scrape': return href('crawls', ['batch', entry.id]);
-    case 'agent': return href('agents', [entry.id]);
-    case 'search': return href('search', [], { q: target });
-    case 'scrape': return href('playground', ['scrape'], { url: target, id: entry.id });
-    case 'map': return href('playground', ['map'], { url: target });
-    case 'browser': return href('sessions');
-    case 'monitor': return href('monitors');
-    default: return href('playground', [entry.endpoint]);
-  }
-}
 
 /// Loads pages as they are asked for, and what is new at the top.
 function useActivity(endpoint) {
@@ -81,7 +57,7 @@ export default function Activity({ query }) {
     <${Page} title="Activity" lead="Requests of the last 24 hours, newest first. The list goes on by itself.">
       <${Card} flush>
         <div class="card-head form">
-          <${Select} label="Kind" value=${endpoint} onInput=${choose} options=${[['', 'All'], ...Object.entries(NAMES)]} />
+          <${Select} label="Kind" value=${endpoint} onInput=${choose} options=${[['', 'All'], ...Object.entries(ENDPOINTS)]} />
           <div class="field"><label for="filter">Filter what is loaded</label>
             <input id="filter" type="search" placeholder="address, text or id" value=${text} onInput=${(event) => setText(event.currentTarget.value)} /></div>
         </div>

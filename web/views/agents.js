@@ -12,7 +12,7 @@ function List() {
       actions=${html`<a class="button primary" href=${href('playground', ['agent'])}>New run</a>`}>
       <${Card} flush><${Loaded} from=${list}>${(page) => (page.agents.length === 0
         ? html`<${Empty} title="No runs yet"><p>Ask a question, with or without addresses to begin at. <a href=${href('playground', ['agent'])}>Start a run</a>.</p></${Empty}>`
-        : html`<div class="scroll"><table><thead><tr><th scope="col">Prompt</th><th scope="col">Status</th><th scope="col" class="num">Started</th></tr></thead>
+        : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Prompt</th><th scope="col">Status</th><th scope="col" class="num">Started</th></tr></thead>
           <tbody>${page.agents.map((run) => html`<tr key=${run.id}><td class="break"><a href=${href('agents', [run.id])}>${run.options.prompt.slice(0, 200)}</a>
             ${run.options.urls.length > 0 && html`<br /><span class="muted small">${run.targetHint}</span>`}</td>
             <td><${Badge} status=${run.status} /></td><td class="num muted"><${Time} at=${run.createdAt} /></td></tr>`)}</tbody></table></div>`)}
@@ -120,7 +120,7 @@ function Values({ events, data }) {
   const cited = events.filter((event) => event.type === 'tool_call.finished' && event.toolName === 'record').flatMap((event) => event.result?.citations ?? []);
   const last = new Map(cited.map((one) => [one.field, one]));
   if (last.size === 0) return html`<${Empty} title="No sources yet"><p>Each value that the run records appears here with the words of its page.</p></${Empty}>`;
-  return html`<div class="scroll"><table><thead><tr><th scope="col">Field</th><th scope="col">Value</th><th scope="col">Where it stands</th></tr></thead>
+  return html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Field</th><th scope="col">Value</th><th scope="col">Where it stands</th></tr></thead>
     <tbody>${[...last.values()].slice(0, 1000).map((one) => {
       const value = at(data ?? {}, one.field);
       return html`<tr key=${one.field}><th scope="row" class="break">${shownField(one.field)}</th>

@@ -143,7 +143,7 @@ function Errors({ path, lines }) {
   const failed = lines.filter((line) => line.state === 'failed');
   if (failed.length === 0 && reasons.size === 0) return html`<${Empty} title="No errors"><p>Every page that was read so far is there.</p></${Empty}>`;
   return html`
-    ${failed.length > 0 && html`<div class="scroll"><table><thead><tr><th scope="col">Page</th><th scope="col">Why it failed</th></tr></thead>
+    ${failed.length > 0 && html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Page</th><th scope="col">Why it failed</th></tr></thead>
       <tbody>${failed.slice(0, 500).map((line) => html`<tr key=${line.number}><td class="break"><${WebLink} url=${line.url} /></td>
         <td class="break">${line.error}<br /><code>${line.reason}</code></td></tr>`)}</tbody></table></div>`}
     ${failed.length > 500 && html`<p class="muted small">The first 500 of ${count(failed.length)}; ${path}/ledger?state=failed has all.</p>`}

@@ -1,8 +1,7 @@
 // Home: the first steps with this server's address filled in, what the server lacks, and what happened last.
 
-import { api, copy, href, html, may, session, useLoad, useState } from '../core.js';
+import { api, copy, endpointOf, href, html, may, openActivity, session, toast, useLoad, useState } from '../core.js';
 import { Badge, Button, Card, Code, Empty, Icon, Loaded, Page, Tabs, Time } from '../ui.js';
-import { endpointOf, openActivity } from './activity.js';
 
 const base = location.origin;
 
@@ -34,7 +33,7 @@ function FirstSteps() {
       setKey(made.key);
       await copy(made.key, 'A new key was made and copied. It is shown only now.');
     } catch (error) {
-      alert(error.message);
+      toast(error.message, 'bad');
     }
     setBusy(false);
   };
@@ -76,7 +75,7 @@ function Recent() {
     <${Card} title="Last requests" flush actions=${html`<a class="small" href=${href('activity')}>All of today</a>`}>
       <${Loaded} from=${recent}>${(entries) => (entries.length === 0
         ? html`<${Empty} title="Nothing yet"><p>Try a page in the <a href=${href('playground')}>playground</a>.</p></${Empty}>`
-        : html`<div class="scroll"><table><tbody>${entries.map((entry) => html`
+        : html`<div class="scroll" tabindex="0"><table><tbody>${entries.map((entry) => html`
           <tr key=${entry.id}><td class="nowrap"><a href=${openActivity(entry)}>${endpointOf(entry)}</a></td>
             <td class="break">${entry.target ?? ''}</td><td class="num muted"><${Time} at=${entry.created_at} /></td></tr>`)}</tbody></table></div>`)}
       </${Loaded}>

@@ -63,7 +63,7 @@ function Keys() {
       ${creating && html`<${Create} onDone=${() => { setCreating(false); list.reload(); }} />`}
       ${revoking && html`<${Confirm} title=${`Revoke ${revoking.name}?`} action="Revoke it" onAnswer=${revoke}
         text=${`Programs that use it stop working at once, and it cannot be undone.${mine(revoking) ? ' You are signed in with this key, and will be signed out.' : ''}`} />`}
-      <${Loaded} from=${list}>${(keys) => html`<div class="scroll"><table>
+      <${Loaded} from=${list}>${(keys) => html`<div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">May</th><th scope="col">Last used</th><th scope="col">Status</th><th scope="col"><span class="muted">Action</span></th></tr></thead>
         <tbody>${[...keys].reverse().map((key) => html`<tr key=${key.id}>
           <td class="break"><strong>${key.name}</strong>${mine(key) && html` <${Badge} status="new">yours</${Badge}>`}<br /><span class="muted small">since <${Time} at=${key.createdAt} /></span></td>

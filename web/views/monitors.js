@@ -45,7 +45,7 @@ function List() {
     ${creating && html`<${Create} onDone=${() => setCreating(false)} />`}
     <${Card} flush><${Loaded} from=${list}>${(monitors) => (monitors.length === 0
       ? html`<${Empty} title="No monitors yet"><p>A monitor tells you when a page, a site or the results of a search change.</p></${Empty}>`
-      : html`<div class="scroll"><table><thead><tr><th scope="col">Monitor</th><th scope="col">Last check</th><th scope="col">Found</th><th scope="col">Next</th><th scope="col">Status</th></tr></thead>
+      : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Monitor</th><th scope="col">Last check</th><th scope="col">Found</th><th scope="col">Next</th><th scope="col">Status</th></tr></thead>
         <tbody>${monitors.map((one) => html`<tr key=${one.id}><td class="break"><a href=${href('monitors', [one.id])}><strong>${one.name}</strong></a><br /><span class="muted small">${targets(one).slice(0, 120)}</span></td>
           <td class="nowrap">${one.lastRunAt ? html`<${Time} at=${one.lastRunAt} />` : '–'}</td><td class="nowrap">${one.lastCheckSummary ? html`<${Summary} of=${one.lastCheckSummary} />` : '–'}</td>
           <td class="nowrap">${one.nextRunAt ? html`<${Time} at=${one.nextRunAt} />` : '–'}</td><td><${Badge} status=${one.status} /></td></tr>`)}</tbody></table></div>`)}

@@ -69,7 +69,7 @@ function Related({ id, title, query }) {
       ${results.length > 0 && html`<${Graph} seed=${title} results=${results} onPick=${setPicked} />
         ${picked && html`<div class="note"><p><strong>${picked.title}</strong></p><p class="small">${short(picked.abstract ?? '', 400)}</p>
           <p class="actions gap-top"><a class="button small" href=${href('papers', [picked.primaryId])}>Open</a><${Button} kind="small" onClick=${() => { open({ anchors: [...anchors, picked.primaryId].join(' ') }); setPicked(null); }}>Use as anchor</${Button}></p></div>`}
-        <div class="scroll gap-top"><table><thead><tr><th scope="col">Paper</th><th scope="col" class="num">Score</th><th scope="col" class="num">Meaning</th><th scope="col" class="num">Citations</th><th scope="col" class="num">Seeds</th></tr></thead>
+        <div class="scroll gap-top" tabindex="0"><table><thead><tr><th scope="col">Paper</th><th scope="col" class="num">Score</th><th scope="col" class="num">Meaning</th><th scope="col" class="num">Citations</th><th scope="col" class="num">Seeds</th></tr></thead>
           <tbody>${results.map((one, index) => html`<tr key=${one.paperId}><td class="break">${index + 1}. <a href=${href('papers', [one.primaryId])}>${one.title}</a></td><td class="num">${percent(one.score)}</td>
             <td class="num">${percent(one.signals?.semantic)}</td><td class="num">${percent(one.signals?.structural)}</td><td class="num">${one.signals?.seedOverlap ?? '–'}</td></tr>`)}</tbody></table></div>`}
     </${Card}>`;

@@ -11,7 +11,7 @@ function Blocks({ blocks }) {
   const [page, setPage] = useState(String(pages[0]));
   const shown = blocks.filter((one) => String(one.page ?? 1) === page);
   return html`<${Select} label="Page" value=${page} options=${pages.map(String)} onInput=${setPage} />
-    <div class="scroll gap-top"><table><thead><tr><th scope="col">Kind</th><th scope="col">Text</th></tr></thead><tbody>${shown.slice(0, 500).map((one) => html`
+    <div class="scroll gap-top" tabindex="0"><table><thead><tr><th scope="col">Kind</th><th scope="col">Text</th></tr></thead><tbody>${shown.slice(0, 500).map((one) => html`
       <tr><td class="nowrap"><${Badge} status=${one.status === 'failed' ? 'failed' : 'same'}>${one.type ?? one.kind}</${Badge}></td><td class="break">${String(one.text ?? one.markdown ?? one.content ?? '').slice(0, 2000)}</td></tr>`)}</tbody></table></div>`;
 }
 

@@ -37,7 +37,7 @@ function Profiles() {
   };
   return html`<${Card} title="Profiles" flush>${removing && html`<${Confirm} title=${`Delete ${removing}?`} text="Its cookies and logins are gone." action="Delete it" onAnswer=${remove} />`}
     <${Loaded} from=${list}>${(profiles) => (profiles.length === 0 ? html`<${Empty} title="No profiles"><p>Begin a session with the name of a profile, and its logins are kept for the next one.</p></${Empty}>`
-      : html`<div class="scroll"><table><thead><tr><th scope="col">Name</th><th scope="col">Size</th><th scope="col">Last used</th><th scope="col"><span class="muted">Action</span></th></tr></thead><tbody>${profiles.map((one) => html`
+      : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Name</th><th scope="col">Size</th><th scope="col">Last used</th><th scope="col"><span class="muted">Action</span></th></tr></thead><tbody>${profiles.map((one) => html`
         <tr key=${one.name}><td class="break"><strong>${one.name}</strong> ${one.inUse && html`<${Badge} status="running">in use</${Badge}>`}</td><td>${bytes(one.bytes)}</td><td><${Time} at=${one.lastUsed} /></td>
           <td><${Button} kind="small danger" aria-label=${`Delete ${one.name}`} onClick=${() => setRemoving(one.name)}>Delete</${Button}></td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Card}>`;
 }
@@ -50,7 +50,7 @@ function List() {
   return html`<${Page} title="Sessions" lead="Browsers that you, your code or an agent drive." actions=${html`<${Button} kind="primary" onClick=${() => setCreating(true)}>New session</${Button}>`}>
     ${creating && html`<${Create} onDone=${() => setCreating(false)} />`}
     <${Card} flush><${Loaded} from=${list}>${(rows) => (rows.length === 0 ? html`<${Empty} title="No sessions yet"><p>A session is a browser of your own: watch it live, take it over, or drive it with Playwright.</p></${Empty}>`
-      : html`<div class="scroll"><table><thead><tr><th scope="col">Session</th><th scope="col">Status</th><th scope="col">Began</th><th scope="col">Ends or ended</th><th scope="col" class="num">Credits</th></tr></thead><tbody>${rows.map((one) => html`
+      : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Session</th><th scope="col">Status</th><th scope="col">Began</th><th scope="col">Ends or ended</th><th scope="col" class="num">Credits</th></tr></thead><tbody>${rows.map((one) => html`
         <tr key=${one.id}><td><a href=${href('sessions', [one.id])}><code>${one.id}</code></a></td><td><${Badge} status=${one.status} /></td><td class="nowrap"><${Time} at=${one.createdAt} /></td>
           <td class="nowrap"><${Time} at=${one.destroyedAt ?? one.expiresAt} /> <span class="muted small">${one.destroyedReason ?? ''}</span></td><td class="num">${one.creditsBilled ?? '–'}</td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Card}>
     <${Profiles} /></${Page}>`;

@@ -17,9 +17,9 @@ export default function Settings() {
           <div class="parts">${data.parts.map((part) => html`<div class="part" key=${part.part}><div><${Badge} status=${part.verdict} /></div><div><strong>${part.part}</strong><p class="small muted">${part.text}</p></div></div>`)}</div></${Card}>
         <${Card} title="Settings" flush><div class="card-head form"><${Input} label="Find a setting" type="search" value=${text} onInput=${setText} />
             <${Check} label="Only what was set" checked=${changed} onInput=${setChanged} /></div>
-          ${shown.length === 0 ? html`<${Empty} title="No setting fits" />` : html`<div class="scroll"><table><thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
+          ${shown.length === 0 ? html`<${Empty} title="No setting fits" />` : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
             <tbody>${shown.map((one) => html`<tr key=${one.name}><td><strong class="break">${one.name}</strong><p class="muted small">${one.help}</p></td><td class="break"><code>${one.value}</code></td>
               <td class="break small">${one.source === 'default' ? html`<span class="muted">default</span>` : one.source}</td></tr>`)}</tbody></table></div>`}</${Card}>
-        <${Card} title="Limits in force" flush><div class="scroll"><table><tbody>${Object.entries(data.limits).map(([name, value]) => html`<tr><th scope="row">${name}</th><td class="break">${value}</td></tr>`)}</tbody></table></div></${Card}>`;
+        <${Card} title="Limits in force" flush><div class="scroll" tabindex="0"><table><tbody>${Object.entries(data.limits).map(([name, value]) => html`<tr><th scope="row">${name}</th><td class="break">${value}</td></tr>`)}</tbody></table></div></${Card}>`;
     }}</${Loaded}></${Page}>`;
 }

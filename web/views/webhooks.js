@@ -31,7 +31,7 @@ export default function Webhooks() {
     <${Secret} />
     <${Card} title="Given up" flush><${Loaded} from=${failed}>${(rows) => (rows.length === 0
       ? html`<${Empty} title="Every message was delivered"><p>Messages that no receiver took after all retries appear here.</p></${Empty}>`
-      : html`<div class="scroll"><table><thead><tr><th scope="col">Event</th><th scope="col">Receiver</th><th scope="col">Why</th><th scope="col">Given up</th><th scope="col"><span class="muted">Action</span></th></tr></thead><tbody>${rows.map((one) => html`
+      : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Event</th><th scope="col">Receiver</th><th scope="col">Why</th><th scope="col">Given up</th><th scope="col"><span class="muted">Action</span></th></tr></thead><tbody>${rows.map((one) => html`
         <tr key=${one.id}><td class="nowrap">${one.type ?? one.event}</td><td class="break">${one.url}</td><td class="break">${one.error ?? ''}<br /><span class="muted small">${one.attempts} attempts</span></td>
           <td class="nowrap"><${Time} at=${one.failedAt} /></td><td><${Button} kind="small" onClick=${() => again(one)}>Send again</${Button}></td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Card}></${Page}>`;
 }

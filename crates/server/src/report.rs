@@ -9,7 +9,7 @@ use wire::admin::ServerReport;
 /// How long a report is shown before the checks run again.
 const REPORT_CACHE_TIME: Duration = Duration::from_mins(1);
 /// The shortest time between two runs of the checks, also when somebody asks for fresh ones.
-const MIN_PAUSE: Duration = Duration::from_secs(3);
+const MIN_PAUSE: Duration = Duration::from_secs(20);
 
 type Check = Box<dyn Fn() -> BoxFuture<'static, ServerReport> + Send + Sync>;
 

@@ -1,0 +1,152 @@
+// What the tests of the dashboard stand on: a server that they can stop and start, a site to read, and a Chromium that
+// reports every error on its console and every request to another host.
+
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import http from 'node:http';
+import net from 'node:net';
+import { chromium } from 'playwright-core';
+
+export const KEY = process.env.API_KEY ?? 'gn-blackbox-0123456789abcdef';
+
+// A script that is ended ends its servers too.
+process.on('SIGTERM', () => process.exit(1));
+
+export const sleep = (millis) => new Promise((resume) => setTimeout(resume, millis));
+
+export function assert(good, text) {
+  if (!good) throw new Error(text);
+}
+
+/// Tries until something holds, for as long as a busy machine may need.
+export async function eventually(what, look, millis = 20_000) {
+  const end = Date.now() + millis;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`${what} did not come about`);
+    await sleep(50);
+  }
+}
+
+async function freePort() {
+  const server = net.createServer();
+  await new Promise((ready) => server.listen(0, '127.0.0.1', ready));
+  const { port } = server.address();
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+/// A server of its own data folder. `open` is the link that its start printed.
+export class Server {
+  constructor(name, settings = {}) {
+    this.folder = `${process.env.DATA_DIR}/${name}`;
+    this.settings = settings;
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+  }
+
+  async start() {
+    this.port ??= await freePort();
+    this.base = `http://127.0.0.1:${this.port}`;
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR ?? '/tmp' };
+    const settings = {
+      api_key: KEY, data_dir: this.folder, listen: `127.0.0.1:${this.port}`, research_starter: 'off', shutdown_grace: '1s', log: 'error',
+      egress_allow: 'scrape=127.0.0.0/8;webhook=127.0.0.0/8', webhook_retries: '30ms', interact_warm: 'off', ...this.settings,
+    };
+    if (process.env.DASHBOARD_FOLDER) settings.dashboard = process.env.DASHBOARD_FOLDER;
+    for (const [name, value] of Object.entries(settings)) env[`GANNET_${name.toUpperCase()}`] = value;
+    this.child = spawn(process.env.GANNET_BINARY, ['serve'], { env, cwd: this.folder, stdio: ['ignore', 'pipe', 'inherit'] });
+    process.on('exit', () => this.child.kill('SIGKILL'));
+    this.open = await new Promise((found, failed) => {
+      let text = '';
+      this.child.stdout.on('data', (chunk) => {
+        text += chunk;
+        if (text.includes('\n  try')) found(/^ {2}dashboard +(\S+)$/m.exec(text)?.[1]);
+      });
+      this.child.on('exit', () => failed(new Error(`the server ended:\n${text}`)));
+    });
+    await eventually('the server is ready', () => fetch(`${this.base}/ready`).then((answer) => answer.ok, () => false));
+    return this;
+  }
+
+  async stop() {
+    const ended = new Promise((resume) => this.child.on('exit', resume));
+    this.child.kill('SIGTERM');
+    await ended;
+  }
+
+  /// A call with the key, past the dashboard.
+  async api(path, body, method = body === undefined ? 'GET' : 'POST', key = KEY) {
+    const headers = { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+    const answer = await fetch(this.base + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    return { status: answer.status, ...(await answer.json()) };
+  }
+}
+
+const page = (title, body) => `<!doctype html><html lang="en"><head><title>${title}</title></head><body><main><h1>${title}</h1>${body}</main></body></html>`;
+
+/// A small site; `pages` may be changed while a test runs. Pages below `/slow/` take their time.
+export async function startSite(pages = {}) {
+  const birds = Array.from({ length: 12 }, (_, index) => index + 1);
+  Object.assign(pages, {
+    '/': page('How gannets dive', '<p>A northern gannet folds its wings and dives from a height of thirty metres into the cold sea.</p><p><a href="/guide/">The guide</a>, the <a href="/shop/">shop</a>, a <a href="/gone">lost page</a>.</p><table><tr><th>Species</th><th>Wingspan</th></tr><tr><td>Northern gannet</td><td>180 cm</td></tr></table>'),
+    '/guide/': page('Guide to seabirds', `<ul>${birds.map((bird) => `<li><a href="/guide/bird-${bird}">Bird ${bird}</a></li>`).join('')}</ul>`),
+    ...Object.fromEntries(birds.map((bird) => [`/guide/bird-${bird}`, page(`Bird ${bird}`, `<p>Bird ${bird} lives on cliff ${bird} and lays ${(bird % 3) + 1} eggs every spring.</p>`)])),
+    '/shop/': page('Feeders', '<ul><li><a href="/shop/small">Small feeder</a> <span>$12</span></li><li><a href="/shop/large">Large feeder</a> <span>$30</span></li></ul>'),
+    '/shop/small': page('Small feeder', '<p>Price: $12.00</p><p>Wood: Oak</p><p>A small feeder for a garden.</p>'),
+    '/shop/large': page('Large feeder', '<p>Price: $30.00</p><p>Wood: Larch</p><p>A large feeder for a park.</p>'),
+    '/type': page('Type here', '<p><input id="box" aria-label="box" autofocus style="position:fixed;left:0;top:0;width:100vw;height:100vh;font-size:40px"></p>'),
+    '/slow/': page('Slow', `<ul>${Array.from({ length: 40 }, (_, index) => `<li><a href="/slow/${index}">Page ${index}</a></li>`).join('')}</ul>`),
+    ...pages,
+  });
+  const server = http.createServer(async (request, response) => {
+    const path = request.url.split('?')[0];
+    if (/^\/slow\/\d/.test(path)) await sleep(3000);
+    const found = pages[path] ?? (/^\/slow\/\d/.test(path) ? page('Slow page', `<p>It took its time: ${path}</p>`) : undefined);
+    response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8', 'x-note': '"><script>window.hacked=1</script>' });
+    response.end(found ?? page('Not found', '<p>There is no such page.</p>'));
+  });
+  await new Promise((ready) => server.listen(0, '127.0.0.1', ready));
+  return { base: `http://127.0.0.1:${server.address().port}`, pages, close: () => server.close() };
+}
+
+export const launch = () => chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+});
+
+/// A person with a browser of their own. Errors on the console and requests elsewhere are collected in `faults`.
+export async function person(browser, server, { signedIn = true, ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, acceptDownloads: true, ...options });
+  context.setDefaultTimeout(20_000);
+  const tab = await context.newPage();
+  const faults = [];
+  // Answers with an error status are part of some journeys, and Chromium notes each of them.
+  tab.on('console', (message) => message.type() === 'error' && !/Failed to load resource|ERR_CONNECTION/.test(message.text()) && faults.push(message.text()));
+  tab.on('pageerror', (error) => faults.push(String(error.stack)));
+  tab.on('dialog', (dialog) => {
+    faults.push(`a dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  tab.on('request', (request) => {
+    const url = new URL(request.url());
+    if (/^(http|ws)s?:$/.test(url.protocol) && url.host !== new URL(server.base).host) faults.push(`a request to ${request.url()}`);
+  });
+  if (signedIn) await signIn(context, server);
+  const go = async (hash = '#/home') => {
+    await tab.goto(`${server.base}/${hash}`);
+    await tab.waitForSelector('h1');
+  };
+  return { context, tab, faults, go };
+}
+
+export async function signIn(context, server, key = KEY) {
+  const answer = await context.request.post(`${server.base}/admin/sign-in`, { headers: { origin: server.base }, data: { key } });
+  assert(answer.ok(), `signing in: ${answer.status()}`);
+}
+
+/// Waits until no text of loading is left.
+export async function settled(tab) {
+  await tab.waitForSelector('h1');
+  await tab.waitForFunction(() => !document.querySelector('.loading'));
+}
