@@ -121,7 +121,7 @@ function App() {
   }, []);
   if (error) return html`<${Notices} /><main class="alone"><${Problem} error=${error} retry=${() => location.reload()} /></main>`;
   if (who === undefined) return html`<${Notices} /><${Loading} />`;
-  return html`<${Notices} />${who ? html`<${Shell} who=${who} />` : html`<main class="alone"><${View} name="signin" args=${[]} query=${{}} /></main>`}`;
+  return html`<${Notices} />${who ? html`<${Shell} who=${who} />` : html`<main class="alone"><${Brand} /><${View} name="signin" args=${[]} query=${{}} /></main>`}`;
 }
 
 /// Trades a link that works once, if that is how the page was opened, and finds out who is signed in.

@@ -100,7 +100,7 @@ const nameOf = (format) => (typeof format === 'string' ? format : format?.type);
 export function FormatField({ value = ['markdown'], onChange }) {
   const has = (name) => value.some((format) => nameOf(format) === name);
   const toggle = (name) => {
-    const added = name === 'json' ? { type: 'json', prompt: '', schema: { type: 'object', properties: { title: { type: 'string' } } } } : name;
+    const added = name === 'json' ? { type: 'json', schema: { type: 'object', properties: { title: { type: 'string' } } } } : name;
     const next = has(name) ? value.filter((format) => nameOf(format) !== name) : [...value, added];
     onChange(next.length === 1 && next[0] === 'markdown' ? undefined : next);
   };

@@ -1,7 +1,7 @@
 // Agent runs: the list, and one of them as it happens: what each agent does side by side, the versions of the result,
 // and every value with the words of the page it is from.
 
-import { api, count, href, html, online, plural, toast, useEffect, useLoad, useState } from '../core.js';
+import { api, count, duration, fullTime, href, html, online, plural, toast, useEffect, useLoad, useState } from '../core.js';
 import { Badge, Button, Card, Code, Confirm, Empty, Loaded, Page, Problem, Select, Stat, Tabs, Time, WebLink } from '../ui.js';
 import { Markdown } from '../parts/markdown.js';
 
@@ -89,6 +89,7 @@ function Lanes({ events, running }) {
     if (!lanes.has(event.agent.id)) lanes.set(event.agent.id, { agent: event.agent, events: [] });
     lanes.get(event.agent.id).events.push(event);
   }
+  const first = new Date(events[0]?.occurredAt);
   if (lanes.size === 0) return html`<${Empty} title=${running ? 'Waiting for the first step' : 'No events'} />`;
   return html`<div class="lanes" tabindex="0" role="region" aria-label="What each agent does">${[...lanes.values()].map((lane) => html`
     <section class="lane" key=${lane.agent.id}><h3>${lane.agent.role === 'system' ? 'Run' : lane.agent.name}</h3>
@@ -97,7 +98,8 @@ function Lanes({ events, running }) {
         return shown && html`<div class="event" key=${event.eventId}>
           <div class="event-head">${shown.tone && html`<${Badge} status=${shown.tone} />`}
             ${shown.busy && running && html`<span class="spin" aria-hidden="true"></span>`}
-            <span class=${shown.quiet ? 'muted' : ''}>${shown.text}</span><${Time} at=${event.occurredAt} /></div>
+            <span class=${shown.quiet ? 'muted' : ''}>${shown.text}</span>
+            <time datetime=${event.occurredAt} title=${fullTime(event.occurredAt)}>+${duration((new Date(event.occurredAt) - first) / 1000)}</time></div>
           ${shown.about && html`<div class="small"><${WebLink} url=${shown.about} /></div>`}
           ${shown.detail && html`<div class="muted small">${shown.detail}</div>`}</div>`;
       })}</section>`)}</div>`;

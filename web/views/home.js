@@ -38,7 +38,7 @@ function FirstSteps() {
     setBusy(false);
   };
   const texts = steps(key);
-  const names = [['curl', 'curl'], ['python', 'Python'], ['js', 'JavaScript'], ['cli', 'Command line'], ['mcp', 'MCP']];
+  const names = [['curl', 'curl'], ['python', 'Python'], ['js', 'JavaScript'], ['cli', 'CLI'], ['mcp', 'MCP']];
   const make = who.auth && may('admin') && key === 'YOUR-KEY';
   return html`
     <${Card} title="First steps" actions=${make && html`<${Button} kind="small" busy=${busy} onClick=${create}>Fill in a new key</${Button}>`}>

@@ -25,19 +25,20 @@ function Find({ query }) {
 
 /// Papers around the seed: nearer is better ranked, the angle follows the order, the size says how central a paper is.
 function Graph({ seed, results, onPick }) {
-  const [width, height] = [760, 520];
+  const [width, height] = [760, 470];
   const nodes = results.slice(0, 24).map((one, index, all) => {
-    const angle = (index / all.length) * Math.PI * 2 * 1.618 * 5;
-    const distance = 90 + (index / Math.max(1, all.length - 1)) * 150;
-    const size = 6 + Math.min(8, Math.sqrt(one.signals?.articleRank ?? 1) * 3);
-    return { one, x: width / 2 + Math.cos(angle) * distance * 1.35, y: height / 2 + Math.sin(angle) * distance, size };
+    // The golden angle spreads any number of papers evenly.
+    const angle = index * 2.399963 - Math.PI / 2;
+    const distance = 95 + (index / Math.max(1, all.length - 1)) * 115;
+    const size = 10 + Math.min(8, Math.sqrt(one.signals?.articleRank ?? 1) * 2.5);
+    return { one, x: width / 2 + Math.cos(angle) * distance * 1.5, y: height / 2 + Math.sin(angle) * distance, size };
   });
   return html`<svg class="graph" viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`Graph of ${plural(nodes.length, 'paper')} around ${seed}`}>
     ${nodes.map((node) => html`<line class="edge" x1=${width / 2} y1=${height / 2} x2=${node.x} y2=${node.y} />`)}
-    <circle class="node seed" cx=${width / 2} cy=${height / 2} r="13" /><text x=${width / 2} y=${height / 2 + 28} text-anchor="middle">${short(seed, 40)}</text>
+    <circle class="node seed" cx=${width / 2} cy=${height / 2} r="15" /><text x=${width / 2} y=${height / 2 + 32} text-anchor="middle">${short(seed, 40)}</text>
     ${nodes.map((node, index) => html`<a key=${node.one.paperId} href=${href('papers', [node.one.primaryId])} onClick=${(event) => { event.preventDefault(); onPick(node.one); }} aria-label=${`${index + 1}: ${node.one.title}`}>
-      <title>${node.one.title}</title><circle class="node" cx=${node.x} cy=${node.y} r=${node.size} />
-      ${index < 10 && html`<text x=${node.x} y=${node.y - node.size - 4} text-anchor="middle">${index + 1}. ${short(node.one.title, 26)}</text>`}</a>`)}</svg>`;
+      <title>${node.one.title}</title>
+      <circle class="node" cx=${node.x} cy=${node.y} r=${node.size} /><text class="rank" x=${node.x} y=${node.y + 4} text-anchor="middle">${index + 1}</text></a>`)}</svg>`;
 }
 
 const percent = (value) => (Number.isFinite(value) ? value.toFixed(value < 0.1 ? 3 : 2) : '–');

@@ -43,7 +43,7 @@ async function notWide(tab, view) {
 }
 
 // Evaluating axe-core needs a policy that allows it; the pages themselves are tested with theirs in the journeys.
-for (const [scheme, width] of [['light', 1200], ['dark', 360]]) {
+await Promise.all([['light', 1200], ['dark', 360]].map(async ([scheme, width]) => {
   const who = await person(browser, server, { colorScheme: scheme, viewport: { width, height: 760 }, bypassCSP: true });
   for (const view of VIEWS) {
     await who.go(`#/${view}`);
@@ -64,7 +64,7 @@ for (const [scheme, width] of [['light', 1200], ['dark', 360]]) {
   }
   faults.push(...who.faults);
   await who.context.close();
-}
+}));
 {
   const who = await person(browser, server, { signedIn: false, bypassCSP: true });
   await who.go('');
