@@ -23,6 +23,7 @@ mod kill;
 mod limits;
 mod log;
 mod map;
+mod mcp;
 mod mixed_soak;
 mod models;
 mod monitor;

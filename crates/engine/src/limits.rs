@@ -14,6 +14,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
+/// Scrapes at once that one core can bear.
+const SCRAPES_PER_CORE: usize = 8;
 const WINDOW: Duration = Duration::from_mins(1);
 /// A slot whose holder died is free again after this.
 const SLOT_LEASE: Duration = Duration::from_secs(30);
@@ -223,6 +225,15 @@ fn refused(group: RateGroup, limit: u32, until: Instant) -> Error {
 /// The most browsers the caller's team may use at once.
 pub fn max_browsers(caller: &Caller) -> u32 {
     caller.plan.concurrency.unwrap_or(UNLIMITED_CONCURRENCY)
+}
+
+/// How many requests at once make sense for a caller: what the plan says or, without a limit there, what this
+/// machine can do. Clients start as many.
+pub fn useful_concurrency(caller: &Caller) -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    // Most of the time a scrape waits for the network.
+    let machine = u32::try_from(cores.saturating_mul(SCRAPES_PER_CORE)).unwrap_or(UNLIMITED_CONCURRENCY);
+    caller.plan.concurrency.unwrap_or_else(|| machine.min(UNLIMITED_CONCURRENCY))
 }
 
 /// One of the browser slots that a caller's plan allows; free again when dropped.

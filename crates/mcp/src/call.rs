@@ -53,6 +53,12 @@ pub struct Sender {
     pub caller: CallerParts,
 }
 
+impl std::fmt::Debug for Sender {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Sender").finish_non_exhaustive()
+    }
+}
+
 impl Sender {
     pub async fn request(
         &self,
@@ -89,6 +95,7 @@ impl Sender {
 }
 
 /// One call.
+#[derive(Debug)]
 pub struct Call {
     pub arguments: Object,
     pub sender: Sender,
@@ -187,6 +194,7 @@ fn whole_number(value: &Value) -> String {
 }
 
 /// Cancels a job at the API unless it has ended: when the call is cancelled, or its client is gone.
+#[derive(Debug)]
 pub struct CancelOnDrop {
     sender: Option<Sender>,
     path: String,

@@ -17,6 +17,7 @@ mod report;
 mod request_wrapper;
 mod routes;
 pub mod serve;
+mod support;
 mod telemetry;
 mod upload;
 mod v1;

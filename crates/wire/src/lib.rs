@@ -21,6 +21,7 @@ pub mod scope;
 pub mod scrape;
 pub mod search;
 pub mod search_collections;
+pub mod support;
 pub mod team;
 pub mod webhook;
 

@@ -110,6 +110,52 @@ pub struct SimilarPapers {
     pub note: Option<String>,
 }
 
+/// `GET /v2/search/research/github`, which `/v2/search/developer` has replaced.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct GithubRequest {
+    /// What to search for.
+    #[param(min_length = 1, max_length = 2000, required = true)]
+    pub query: Option<String>,
+    /// Maximum number of results.
+    #[param(minimum = 1, maximum = 100, default = 20)]
+    pub k: Option<i64>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct GithubResults {
+    pub success: bool,
+    pub results: Vec<GithubResult>,
+    pub warnings: Vec<String>,
+    /// The endpoint that replaces this one.
+    pub replacement: &'static str,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GithubResult {
+    /// `github_history`, `repo_readme` or `web`.
+    pub result_type: &'static str,
+    /// `owner/name`; empty for documentation.
+    pub repo: String,
+    pub url: String,
+    /// `issue` or `pull_request`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    pub snippet: String,
+    pub scores: GithubScores,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct GithubScores {
+    /// By the place in the results.
+    pub rrf: f64,
+}
+
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundPapers {
     pub success: bool,

@@ -21,8 +21,7 @@ impl<T> DataResponse<T> {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditUsage {
-    /// Credits left in this period. For an unlimited team 9007199254740991, the largest number that every
-    /// JSON client can represent exactly.
+    /// Credits left in this period. The plan of an unlimited team has 1000000000.
     pub remaining_credits: i64,
     pub plan_credits: i64,
     pub billing_period_start: Option<String>,

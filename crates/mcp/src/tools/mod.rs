@@ -25,6 +25,7 @@ pub type Running<'a> = Pin<Box<dyn Future<Output = Result<Output, Failure>> + Se
 pub type Run = for<'a> fn(&'a Call) -> Running<'a>;
 
 /// A tool as calls need it.
+#[derive(Debug)]
 pub struct ToolEntry {
     pub name: &'static str,
     /// Whether it is in the short profile.

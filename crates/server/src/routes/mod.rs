@@ -25,6 +25,7 @@ mod search;
 mod search_collections;
 mod session_links;
 mod sign_in;
+mod support;
 mod team;
 mod watch;
 mod webhooks;
@@ -123,6 +124,7 @@ fn open_routes() -> OpenApiRouter<App> {
 fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
     vec![
         (team::routes(), RateGroup::Status, None),
+        (support::routes(), RateGroup::Status, None),
         (scrape::start_route(), RateGroup::Scrape, Some(Scope::Scrape)),
         (scrape::routes(), RateGroup::Status, Some(Scope::Scrape)),
         (crawl::start_routes(), RateGroup::Crawl, Some(Scope::Crawl)),
@@ -153,6 +155,9 @@ fn groups() -> Vec<(OpenApiRouter<App>, RateGroup, Option<Scope>)> {
     ]
 }
 
+/// What clients of the Model Context Protocol send beside the key.
+const MCP_HEADERS: [&str; 3] = ["mcp-protocol-version", "mcp-method", "mcp-name"];
+
 async fn not_found() -> ApiError {
     Kind::NotFound.into()
 }
@@ -177,10 +182,12 @@ fn cors(setting: &Cors) -> Option<CorsLayer> {
         }
     };
     let [idempotency, request_id] = ["x-idempotency-key", "x-request-id"].map(HeaderName::from_static);
+    let mut allowed = vec![header::AUTHORIZATION, header::CONTENT_TYPE, idempotency, request_id.clone()];
+    allowed.extend(MCP_HEADERS.map(HeaderName::from_static));
     let layer = CorsLayer::new()
         .allow_origin(origin)
         .allow_methods([Method::GET, Method::POST, Method::PATCH, Method::PUT, Method::DELETE])
-        .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, idempotency, request_id.clone()])
+        .allow_headers(allowed)
         .expose_headers([request_id, header::RETRY_AFTER]);
     Some(layer)
 }

@@ -1,10 +1,12 @@
 //! `/v2/search/research/…` and its older path `/v2/research/…`: papers, passages and related papers.
 
 use crate::app::App;
+use crate::auth::Authenticated;
 use crate::body::QueryString;
+use crate::deprecation::deprecation_headers;
 use crate::error::ApiError;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use engine::research::Research;
@@ -13,8 +15,10 @@ use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wire::research::{
-    FoundPapers, InspectedPaper, PaperRequest, SearchRequest, SimilarPapers, SimilarRequest,
+    FoundPapers, GithubRequest, GithubResult, GithubResults, GithubScores, InspectedPaper, PaperRequest,
+    SearchRequest, SimilarPapers, SimilarRequest,
 };
+use wire::search_collections::{DeveloperRequest, DeveloperResult, StringList};
 use wire::{ErrorBody, Kind, WireError};
 
 pub fn routes() -> OpenApiRouter<App> {
@@ -25,7 +29,11 @@ pub fn routes() -> OpenApiRouter<App> {
 }
 
 fn papers() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(search)).routes(routes!(inspect)).routes(routes!(similar))
+    OpenApiRouter::new()
+        .routes(routes!(search))
+        .routes(routes!(inspect))
+        .routes(routes!(similar))
+        .routes(routes!(github))
 }
 
 /// Search papers
@@ -60,6 +68,66 @@ async fn similar(
     QueryString(asked): QueryString<SimilarRequest>,
 ) -> Result<Json<SimilarPapers>, ApiError> {
     run_query(&app, move |research| research.similar(&id, &asked)).await
+}
+
+const GITHUB_REPLACEMENT: &str = "/v2/search/developer";
+const GITHUB_WARNING: &str = "This endpoint is deprecated; use /v2/search/developer";
+const DEFAULT_GITHUB_RESULTS: i64 = 20;
+
+/// Search issues, pull requests and READMEs
+///
+/// Deprecated: use `/v2/search/developer`.
+#[utoipa::path(get, path = "/github", operation_id = "researchSearchGithub", tag = "Research", params(GithubRequest),
+    responses(
+        (status = 200, body = GithubResults),
+        (status = 402, description = "The plan's credits are used up", body = ErrorBody),
+    ))]
+async fn github(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    QueryString(asked): QueryString<GithubRequest>,
+) -> Result<(HeaderMap, Json<GithubResults>), ApiError> {
+    let types = ["issue", "pull_request", "readme"].map(str::to_owned).into();
+    let asked = DeveloperRequest {
+        query: asked.query,
+        k: Some(asked.k.unwrap_or(DEFAULT_GITHUB_RESULTS)),
+        types: Some(StringList(types)),
+        ..DeveloperRequest::default()
+    };
+    let found = app.collections.developer(&caller, &asked).await?;
+    let results = found.results.into_iter().enumerate().map(|(place, result)| github_result(place, result));
+    let mut warnings = vec![GITHUB_WARNING.to_owned()];
+    warnings.extend(found.warning);
+    let answer = GithubResults {
+        success: true,
+        results: results.collect(),
+        warnings,
+        replacement: GITHUB_REPLACEMENT,
+    };
+    Ok((deprecation_headers(GITHUB_REPLACEMENT, GITHUB_WARNING), Json(answer)))
+}
+
+/// `issue:owner/name#1` and so on, in the form of the older endpoint.
+fn github_result(place: usize, result: DeveloperResult) -> GithubResult {
+    let (kind, name) = result.id.split_once(':').unwrap_or(("", &result.id));
+    let (repo, number) =
+        name.split_once('#').map_or((name, None), |(repo, number)| (repo, number.parse().ok()));
+    let result_type = match kind {
+        "issue" | "pull_request" => "github_history",
+        "readme" => "repo_readme",
+        _ => "web",
+    };
+    let snippet = result.passages.into_iter().next().map(|passage| passage.text).unwrap_or_default();
+    GithubResult {
+        result_type,
+        repo: if result_type == "web" { String::new() } else { repo.to_owned() },
+        page_type: (result_type == "github_history").then(|| kind.to_owned()),
+        number,
+        url: result.url,
+        title: result.title,
+        snippet,
+        scores: GithubScores { rrf: 1.0 / (61.0 + place as f64) },
+    }
 }
 
 /// Runs a query on a blocking thread: it takes milliseconds of CPU, and page faults on a large index.

@@ -6,7 +6,7 @@ use crate::body::QueryString;
 use crate::error::ApiError;
 use axum::Json;
 use axum::extract::State;
-use engine::limits::max_browsers;
+use engine::limits::useful_concurrency;
 use engine::time::iso;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -16,8 +16,8 @@ use wire::team::{
     DataResponse, HistoryQuery, QueueStatus, TokenHistory, TokenPeriod, TokenUsage,
 };
 
-/// Stands for "unlimited": the largest integer that every JSON client represents exactly.
-const UNLIMITED: i64 = 9_007_199_254_740_991;
+/// Stands for "unlimited": a round number that people recognize, and that every JSON client represents exactly.
+const UNLIMITED: i64 = 1_000_000_000;
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -80,7 +80,7 @@ async fn token_usage(
     let balance = app.teams.balance(&caller).await?;
     let usage = TokenUsage {
         // Plans do not limit tokens: they are metered and paid for in credits.
-        remaining_tokens: UNLIMITED - balance.tokens,
+        remaining_tokens: (UNLIMITED - balance.tokens).max(0),
         plan_tokens: UNLIMITED,
         billing_period_start: Some(iso(balance.period_start)),
         billing_period_end: Some(iso(balance.period_end)),
@@ -123,7 +123,7 @@ async fn queue_status(
         jobs_in_queue: queue.active + queue.waiting,
         active_jobs_in_queue: queue.active,
         waiting_jobs_in_queue: queue.waiting,
-        max_concurrency: max_browsers(&caller),
+        max_concurrency: useful_concurrency(&caller),
         most_recent_success: queue.most_recent_success.map(iso),
     }))
 }
@@ -136,7 +136,7 @@ async fn concurrency(
     Authenticated(caller): Authenticated,
 ) -> Result<Json<Concurrency>, ApiError> {
     let concurrency = app.services.limiter.browsers_in_use(&caller).await?;
-    Ok(Json(Concurrency { success: true, concurrency, max_concurrency: max_browsers(&caller) }))
+    Ok(Json(Concurrency { success: true, concurrency, max_concurrency: useful_concurrency(&caller) }))
 }
 
 /// List the requests of the last 24 hours
