@@ -37,7 +37,9 @@ async fn sign_in(http: &Http) -> String {
     let answer = request.header("origin", &http.base).json(&json!({ "key": KEY })).send().await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
     let cookie = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && cookie.contains("Max-Age=43200"));
+    assert!(
+        cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && cookie.contains("Max-Age=43200")
+    );
     cookie.split(';').next().unwrap().to_owned()
 }
 
