@@ -89,6 +89,8 @@ pub(crate) struct Launch {
     pub(crate) account: Option<Account>,
     pub(crate) sandboxed: bool,
     pub(crate) site_isolation: bool,
+    /// Whether Landlock restricts its files and ports.
+    pub(crate) files_restricted: bool,
 }
 
 /// The command line arguments.

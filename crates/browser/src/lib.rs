@@ -11,6 +11,7 @@ pub mod ads;
 mod browsers;
 mod cdp;
 mod error;
+mod file_access;
 mod find;
 mod flags;
 mod indexed_db;

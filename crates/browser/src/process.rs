@@ -5,6 +5,7 @@
 use crate::account::Account;
 use crate::cdp::Connection;
 use crate::error::shorten;
+use crate::file_access::file_access;
 use crate::flags::{Launch, NO_SANDBOX, command_line};
 use crate::process_group;
 use crate::profile_dir::ProfileDir;
@@ -111,7 +112,13 @@ impl Process {
         }
         let (browser_reads, we_write) = io::pipe()?;
         let (we_read, browser_writes) = io::pipe()?;
-        let mut command = Command::new(program);
+        let mut command = if launch.files_restricted {
+            let writable = [profile.path(), &*profile.files()];
+            let access = file_access(&program, profile.outer(), &writable, proxy, launch.account.is_none());
+            Command::from(sandbox::restricted_command(&access, &program)?)
+        } else {
+            Command::new(program)
+        };
         command
             .args(command_line(profile.path(), proxy, launch))
             .args(more_flags)

@@ -84,6 +84,11 @@ impl ProfileDir {
         &self.path
     }
 
+    /// The folder with all of them.
+    pub(crate) fn outer(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Records which process to kill if this server cannot do it any more.
     pub(crate) fn record_process(&mut self, process: u32) -> io::Result<()> {
         self.lock.rewind()?;

@@ -25,6 +25,9 @@ pub struct BrowserSettings {
     pub idle_shutdown: Duration,
     /// Bytes a visit may receive, over all its connections.
     pub bytes_per_visit: u64,
+    /// Whether the kernel keeps the browser from all files but its own and those of the system, and from all ports but that of
+    /// its proxy. Only for a program whose `main` calls [`sandbox::run_if_sandboxed`], because it is started in between.
+    pub restrict_files: bool,
     /// The folder for the browser's files; `None` uses the system's temporary folder.
     pub folder: Option<PathBuf>,
 }
@@ -41,6 +44,7 @@ impl Default for BrowserSettings {
             recycle_above_bytes: 2 << 30,
             idle_shutdown: Duration::from_mins(2),
             bytes_per_visit: 64 << 20,
+            restrict_files: false,
             folder: None,
         }
     }

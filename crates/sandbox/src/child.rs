@@ -39,6 +39,7 @@ pub fn run_if_sandboxed(
     let result = match role.as_str() {
         program::SUPERVISE_ROLE => program::supervise(),
         program::EXEC_ROLE => program::restrict_and_exec(),
+        program::REPLACE_ROLE => program::restrict_and_replace(arguments),
         _ => run(&role, prepare),
     };
     Some(match result {

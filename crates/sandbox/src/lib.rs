@@ -36,7 +36,7 @@ pub use layers::{Layer, Layers, MissingLayer};
 pub use pool::{Job, PoolOptions, ProcessPool, bytes_as_input};
 pub use process::probe;
 pub use program::{
-    ExceededLimit, Program, ProgramDescriptors, ProgramEnd, ProgramLimits, ProgramPolicy, RunningProgram,
-    SystemCallSet, probe_program,
+    ExceededLimit, Program, ProgramAccess, ProgramDescriptors, ProgramEnd, ProgramLimits, ProgramPolicy,
+    RunningProgram, SystemCallSet, probe_landlock, probe_program, restricted_command,
 };
 pub use resources::Policy;

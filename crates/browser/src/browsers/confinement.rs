@@ -6,6 +6,7 @@ use crate::flags::Launch;
 use crate::process::{Process, StartError, StartErrorKind};
 use crate::settings::{BrowserSettings, Sandbox};
 use rustix::process::geteuid;
+use sandbox::Layer;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -32,7 +33,9 @@ pub struct Confinement {
     pub sandboxed: bool,
     /// Whether every site has a process of its own.
     pub site_isolation: bool,
-    /// What is missing and why, one sentence each. Empty if nothing is.
+    /// Whether the kernel keeps it from files of others, and the reason why not.
+    pub files_restricted: Result<(), String>,
+    /// What is missing of the sandbox and why, one sentence each. Empty if nothing is.
     pub shortcomings: Vec<String>,
 }
 
@@ -45,12 +48,23 @@ pub(super) fn first_launch(settings: &BrowserSettings) -> Launch {
         // Chromium refuses to run its sandbox as root.
         Sandbox::Auto => user_id(account) != 0,
     };
-    Launch { account, sandboxed, site_isolation: settings.site_isolation }
+    let files_restricted = settings.restrict_files && missing_landlock().is_none();
+    Launch { account, sandboxed, site_isolation: settings.site_isolation, files_restricted }
+}
+
+/// Why the kernel cannot restrict the files of a program; `None` if it can.
+fn missing_landlock() -> Option<String> {
+    let layers = sandbox::probe_landlock();
+    layers.missing.into_iter().find(|missing| missing.layer == Layer::Files).map(|missing| missing.reason)
 }
 
 /// The launch options to try after a failed start; `None` if there are none.
 pub(super) fn next_launch(settings: &BrowserSettings, launch: Launch, error: &StartError) -> Option<Launch> {
     match error.kind {
+        // A setuid helper of its sandbox does not work under Landlock, nor do some ways of packaging it.
+        StartErrorKind::Sandbox | StartErrorKind::Other if launch.files_restricted => {
+            Some(Launch { files_restricted: false, ..launch })
+        }
         StartErrorKind::Sandbox if launch.sandboxed && settings.sandbox == Sandbox::Auto => {
             Some(Launch { sandboxed: false, ..launch })
         }
@@ -85,7 +99,14 @@ impl Confinement {
             shortcomings.push("the program that starts Chromium adds --no-sandbox".to_owned());
         }
         shortcomings.extend(errors.iter().cloned());
-        Self { uid, sandboxed, site_isolation: launch.site_isolation, shortcomings }
+        let files_restricted = if launch.files_restricted {
+            Ok(())
+        } else if !settings.restrict_files {
+            Err("not asked for".to_owned())
+        } else {
+            Err(missing_landlock().unwrap_or_else(|| format!("it did not start so: {}", errors.join("; "))))
+        };
+        Self { uid, sandboxed, site_isolation: launch.site_isolation, files_restricted, shortcomings }
     }
 
     /// Logs whether the browser is sandboxed.
@@ -95,6 +116,13 @@ impl Confinement {
         } else {
             warn(self.uid, &self.shortcomings.join("; "));
         }
+        if let Err(reason) = &self.files_restricted {
+            tracing::warn!(
+                reason,
+                "the kernel does not keep the browser from files of others: a page that breaks out of Chromium may read \
+                 what its user may"
+            );
+        }
     }
 
     /// One line for `doctor`.
@@ -102,6 +130,10 @@ impl Confinement {
         let sandbox = if self.sandboxed { "sandbox on" } else { "WITHOUT A SANDBOX" };
         let isolation = if self.site_isolation { "on" } else { "off" };
         let mut line = format!("runs as user {}, {sandbox}, site isolation {isolation}", self.uid);
+        line += &match &self.files_restricted {
+            Ok(()) => ", files restricted".to_owned(),
+            Err(reason) => format!(", FILES NOT RESTRICTED ({reason})"),
+        };
         if !self.sandboxed || self.uid == 0 {
             line = format!("{line}: {}. To enable it: {SANDBOX_ADVICE}", self.shortcomings.join("; "));
         }
@@ -178,7 +210,8 @@ mod tests {
     #[test]
     fn less_than_was_wanted_is_tried_only_where_the_settings_leave_it_open() {
         let other = Account { uid: 65_533, gid: 65_533 };
-        let sandboxed = Launch { account: Some(other), sandboxed: true, site_isolation: true };
+        let sandboxed =
+            Launch { account: Some(other), sandboxed: true, site_isolation: true, files_restricted: false };
         let auto = BrowserSettings::default();
         let without = next_launch(&auto, sandboxed, &start_error(StartErrorKind::Sandbox)).unwrap();
         assert_eq!(without, Launch { sandboxed: false, ..sandboxed });
@@ -186,6 +219,10 @@ mod tests {
         assert_eq!(next_launch(&auto, sandboxed, &start_error(StartErrorKind::Other)), None);
         let same = next_launch(&auto, sandboxed, &start_error(StartErrorKind::Account)).unwrap();
         assert_eq!((same.account, same.sandboxed), (None, !geteuid().is_root()));
+        let restricted = Launch { files_restricted: true, ..sandboxed };
+        for kind in [StartErrorKind::Sandbox, StartErrorKind::Other] {
+            assert_eq!(next_launch(&auto, restricted, &start_error(kind)), Some(sandboxed));
+        }
         let required = BrowserSettings { sandbox: Sandbox::On, ..auto.clone() };
         assert_eq!(next_launch(&required, sandboxed, &start_error(StartErrorKind::Sandbox)), None);
         let chosen = BrowserSettings { user: BrowserUser::Account(other), ..auto };
@@ -194,9 +231,16 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said() {
-        let mut seen =
-            Confinement { uid: 65_533, sandboxed: true, site_isolation: true, shortcomings: Vec::new() };
-        assert_eq!(seen.describe(), "runs as user 65533, sandbox on, site isolation on");
+        let mut seen = Confinement {
+            uid: 65_533,
+            sandboxed: true,
+            site_isolation: true,
+            files_restricted: Ok(()),
+            shortcomings: Vec::new(),
+        };
+        assert_eq!(seen.describe(), "runs as user 65533, sandbox on, site isolation on, files restricted");
+        seen.files_restricted = Err("the kernel has no Landlock".into());
+        assert!(seen.describe().ends_with("FILES NOT RESTRICTED (the kernel has no Landlock)"));
         seen.sandboxed = false;
         seen.shortcomings.push("No usable sandbox!".into());
         let line = seen.describe();

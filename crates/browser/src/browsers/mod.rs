@@ -225,6 +225,10 @@ impl BrowserPool {
             match Process::start(&program, &folder, proxy, launch, more_flags).await {
                 Ok(process) => break process,
                 Err(error) => match confinement::next_launch(&self.settings, launch, &error) {
+                    // What has worked before is not given up for one failed start.
+                    Some(next) if known.is_some() && next.files_restricted != launch.files_restricted => {
+                        return Err(VisitError::StartFailed(error.message));
+                    }
                     Some(next) => {
                         launch = next;
                         errors.push(error.message);

@@ -274,7 +274,9 @@ async fn confinement(settings: &Settings) -> (CheckStatus, String) {
     let started = browsers.start_confined().await;
     browsers.shut_down().await;
     match started {
-        Ok(confinement) if confinement.sandboxed && confinement.uid != 0 => {
+        Ok(confinement)
+            if confinement.sandboxed && confinement.uid != 0 && confinement.files_restricted.is_ok() =>
+        {
             (CheckStatus::Ok, confinement.describe())
         }
         Ok(confinement) => (CheckStatus::Warning, confinement.describe()),

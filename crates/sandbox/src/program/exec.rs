@@ -60,7 +60,7 @@ fn restrict(policy: &ProgramPolicy, executable: &Path, try_refused: bool) -> Lay
     if let Err(error) = drop_privileges() {
         layers.add_missing(Layer::Privileges, error.to_string());
     }
-    restrict_access(policy, executable, &mut layers);
+    restrict_access(&policy.access(), executable, &mut layers);
     if try_refused {
         verify_landlock(&mut layers);
     }

@@ -5,10 +5,8 @@
 //! It inherits whatever the program leaves in the background, watches what all of it uses together, and ends all of
 //! it when the program ends, when a limit is exceeded, when the server asks for it, and when the server is killed.
 //!
-//! What a browser needs: its own sandbox makes namespaces and filters, so [`SystemCallSet::Unfiltered`]; readable
-//! `/usr`, `/lib`, `/lib64`, `/bin`, `/etc/fonts`, `/etc/ssl`, `/etc/chromium*`, `/etc/ld.so.cache`, `/proc`, `/sys`;
-//! writable its profile, `/dev/shm` and `/dev/null`; `connect_ports` with the port of the proxy; no limit on
-//! processes; `HOME`, `TMPDIR` and `XDG_*` inside the profile.
+//! A program that whoever starts it watches and ends by itself, such as a browser, needs no supervisor: the process that
+//! was started restricts its files and ports and becomes the program (`replace`, [`restricted_command`]).
 
 mod access;
 mod call_lists;
@@ -16,11 +14,16 @@ mod exec;
 mod launch;
 mod limits;
 mod policy;
+mod replace;
 mod supervise;
 mod system_calls;
 mod usage;
 
 pub(crate) use exec::{EXEC_ROLE, restrict_and_exec};
 pub use launch::{ProgramDescriptors, RunningProgram, probe_program};
-pub use policy::{ExceededLimit, Program, ProgramEnd, ProgramLimits, ProgramPolicy, SystemCallSet};
+pub use policy::{
+    ExceededLimit, Program, ProgramAccess, ProgramEnd, ProgramLimits, ProgramPolicy, SystemCallSet,
+};
+pub(crate) use replace::{REPLACE_ROLE, restrict_and_replace};
+pub use replace::{probe_landlock, restricted_command};
 pub(crate) use supervise::{SUPERVISE_ROLE, supervise};

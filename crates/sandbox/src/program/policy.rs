@@ -34,6 +34,30 @@ pub struct ProgramPolicy {
     pub required: Vec<Layer>,
 }
 
+/// The files, devices and ports that a program may use.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ProgramAccess {
+    /// Files and folders that it may read and execute. Those that do not exist are passed over.
+    pub readable: Vec<PathBuf>,
+    /// Files and folders that it may also change.
+    pub writable: Vec<PathBuf>,
+    /// Devices that it may read and write.
+    pub devices: Vec<PathBuf>,
+    /// TCP ports that it may connect to, at any address.
+    pub connect_ports: Vec<u16>,
+}
+
+impl ProgramPolicy {
+    pub(super) fn access(&self) -> ProgramAccess {
+        ProgramAccess {
+            readable: self.readable.clone(),
+            writable: self.writable.clone(),
+            devices: self.devices.clone(),
+            connect_ports: self.connect_ports.clone(),
+        }
+    }
+}
+
 /// Which system calls a program may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SystemCallSet {

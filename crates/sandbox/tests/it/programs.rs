@@ -2,8 +2,8 @@
 
 use crate::support::{LONG, trial};
 use gannet_sandbox::{
-    Layer, Program, ProgramDescriptors, ProgramEnd, ProgramError, ProgramLimits, ProgramPolicy,
-    RunningProgram, SystemCallSet, probe_program,
+    Layer, Program, ProgramAccess, ProgramDescriptors, ProgramEnd, ProgramError, ProgramLimits,
+    ProgramPolicy, RunningProgram, SystemCallSet, probe_landlock, probe_program, restricted_command,
 };
 use libtest_mimic::Trial;
 use std::fs::File;
@@ -19,6 +19,7 @@ pub fn trials() -> Vec<Trial> {
         trial("programs::only_named_ports_can_be_reached", only_named_ports_can_be_reached),
         trial("programs::a_limit_of_all_processes_together_ends_the_program", limit_ends_the_program),
         trial("programs::a_browser_works_and_opens_no_file_of_others", browser_opens_no_file_of_others),
+        trial("programs::a_restricted_command_becomes_its_program", restricted_command_becomes_its_program),
     ]
 }
 
@@ -122,7 +123,6 @@ async fn limit_ends_the_program() {
     assert_eq!(end.exceeded, Some(gannet_sandbox::ExceededLimit::Memory), "{end:?}");
 }
 
-/// With the policy that the documentation of `program` names.
 async fn browser_opens_no_file_of_others() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut policy = policy(folder.path());
@@ -143,4 +143,30 @@ async fn browser_opens_no_file_of_others() {
             None => assert!(!output.contains("root:") && !output.contains("/bin/"), "{output}"),
         }
     }
+}
+
+/// The process that was started is the program: no other has to be killed or measured.
+async fn restricted_command_becomes_its_program() {
+    assert!(probe_landlock().holds(Layer::Files), "{:?}", probe_landlock());
+    let (own, other) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    for folder in [&own, &other] {
+        std::fs::write(folder.path().join("file"), "x").expect("a file");
+    }
+    let access = ProgramAccess {
+        readable: SYSTEM.map(PathBuf::from).into(),
+        writable: vec![own.path().to_owned(), "/proc".into()],
+        devices: vec!["/dev/null".into()],
+        connect_ports: Vec::new(),
+    };
+    let script = "echo $$ $MARK; for folder; do cat $folder/file && touch $folder/new && echo changed; done";
+    let mut command = restricted_command(&access, Path::new("/bin/sh")).expect("a command");
+    command.args(["-c", script, "sh"]).args([own.path(), other.path()]);
+    command.env_clear().env("MARK", "m").env("PATH", "/usr/bin:/bin").current_dir(own.path());
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn();
+    let child = child.expect("a process");
+    let number = child.id();
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{number} m\nxchanged\n"));
+    assert!(!output.status.success(), "the other folder is closed");
+    assert!(!other.path().join("new").exists());
 }
