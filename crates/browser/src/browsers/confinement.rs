@@ -129,11 +129,12 @@ impl Confinement {
     pub fn describe(&self) -> String {
         let sandbox = if self.sandboxed { "sandbox on" } else { "WITHOUT A SANDBOX" };
         let isolation = if self.site_isolation { "on" } else { "off" };
-        let mut line = format!("runs as user {}, {sandbox}, site isolation {isolation}", self.uid);
-        line += &match &self.files_restricted {
-            Ok(()) => ", files restricted".to_owned(),
-            Err(reason) => format!(", FILES NOT RESTRICTED ({reason})"),
+        let files = match &self.files_restricted {
+            Ok(()) => "files restricted".to_owned(),
+            Err(reason) => format!("FILES NOT RESTRICTED ({reason})"),
         };
+        let uid = self.uid;
+        let mut line = format!("runs as user {uid}, {sandbox}, site isolation {isolation}, {files}");
         if !self.sandboxed || self.uid == 0 {
             line = format!("{line}: {}. To enable it: {SANDBOX_ADVICE}", self.shortcomings.join("; "));
         }
