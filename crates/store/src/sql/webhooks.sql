@@ -104,7 +104,7 @@ DELETE FROM webhook_secrets
 WHERE (team_id, until) IN (SELECT team_id, until FROM webhook_secrets WHERE until <= gannet_now() LIMIT $1)
 
 -- name: subject (sqlite)
-INSERT INTO delivery_subjects (subject, due_at, held) VALUES ($1, greatest(gannet_now(), $2), FALSE)
+INSERT INTO delivery_subjects (subject, due_at, held) VALUES ($1, max(gannet_now(), $2), FALSE)
 ON CONFLICT DO NOTHING
 
 -- name: subject (postgres)
