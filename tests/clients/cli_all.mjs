@@ -28,7 +28,9 @@ const scraped = (await api("/v2/scrape", { url: page })).data.metadata.scrapeId;
 const hanging = async () => (await api("/v2/crawl", { url: `${site}/hang`, limit: 1 })).id;
 const searched = (await api("/v2/search", { query: "gannets" })).id;
 const crawled = (await api("/v2/crawl", { url: page, limit: 1 })).id;
-const asked = async prompt => (await api("/v2/agent", { prompt, urls: [page], strictConstrainToURLs: true })).id;
+const product = `${site}/product`;
+const schema = { type: "object", properties: { title: { type: "string" } } };
+const asked = async prompt => (await api("/v2/agent", { prompt, urls: [product], schema, strictConstrainToURLs: true })).id;
 const [runId, cancelled] = [await asked("the title"), await asked("the title and more")];
 const paper = (await api("/v2/search/research/papers?query=cell&k=1")).results[0].primaryId;
 
@@ -45,7 +47,7 @@ await Promise.all([
 await Promise.all([
   run("search", "gannets", "--limit", "3"),
   run("search", "gannets", "--scrape"),
-  run("agent", "the title", "--urls", page, "--wait", "--poll-interval", "1"),
+  run("agent", "the title", "--urls", product, "--schema", JSON.stringify(schema), "--wait", "--poll-interval", "1"),
   run("agent", runId, "--status"),
   run("agent", cancelled, "--cancel").catch(error => assert.match(error.message, /already|completed|ended|409/i)),
 ]);

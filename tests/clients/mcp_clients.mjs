@@ -67,8 +67,10 @@ assert.match(shown.content[0].text, /ref=e\d/);
 const wrong = await ours.call("gannet_browser_command", { sessionId: session.id, command: "click @e9999" });
 assert.equal(wrong.result.isError, true);
 await call("gannet_browser_close", { sessionId: session.id });
-const run = (await call("firecrawl_agent", { prompt: "What is the title?", urls: [page], strictConstrainToURLs: true, wait: true })).structuredContent;
-assert.notEqual(run.status, "processing");
+const schema = { type: "object", properties: { title: { type: "string" } } };
+const run = (await call("firecrawl_agent", { prompt: "the title", urls: [`${site}/product`], schema, strictConstrainToURLs: true, wait: true })).structuredContent;
+assert.equal(run.status, "completed", JSON.stringify(run));
+assert.equal(run.data.title, "Storm jacket");
 const agentId = JSON.parse((await call("firecrawl_agent", { prompt: "x", urls: [page] })).content[0].text).id;
 assert.match((await call("gannet_agent_trace", { id: agentId })).content[0].text, /events|trace/);
 

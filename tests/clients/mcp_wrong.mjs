@@ -141,7 +141,7 @@ const key = ourServer([], { FIRECRAWL_API_KEY: "gn-wrong" });
 await key.open();
 const unauthorized = await limited(key.call("firecrawl_map", { url: "http://x.test/" }), "wrong key");
 assert.equal(unauthorized.result.structuredContent.status, 401);
-const nobody = ourServer(["--server", "http://127.0.0.1:1"]);
+const nobody = ourServer(["--server", "http://127.0.0.1:48017"]);
 await nobody.open();
 const unreachable = await limited(nobody.call("firecrawl_map", { url: "http://x.test/" }), "no server");
 assert.match(unreachable.result.content[0].text, /no answer|running/);
