@@ -1,5 +1,5 @@
-//! The Model Context Protocol: our own server over HTTP and over standard input and output, with the clients that
-//! people use, beside the official server on the same API.
+//! The Model Context Protocol: our own server over HTTP and over standard input and output, with the clients
+//! that people use, beside the official server on the same API.
 
 use crate::clients::{node, python, run};
 use crate::scrape::ScrapeFixture;
@@ -33,9 +33,17 @@ async fn run_script(fixture: &ScrapeFixture, mut command: Command) {
 }
 
 #[tokio::test]
-async fn the_official_server_and_ours_give_the_same_results() {
+async fn the_official_server_gives_the_same_results_and_the_official_command_line_works() {
     let fixture = open().await;
     run_script(&fixture, node("mcp_same.mjs")).await;
+    run_script(&fixture, node("cli_all.mjs")).await;
+}
+
+#[tokio::test]
+async fn the_official_conformance_suite_passes() {
+    // The suite sends no key.
+    let fixture = ScrapeFixture::with(|config| config.set("auth", "off")).await;
+    run_script(&fixture, node("mcp_conformance.mjs")).await;
 }
 
 #[tokio::test]
@@ -66,10 +74,4 @@ async fn without_a_server_the_engine_runs_in_the_process() {
 async fn settings_of_applications_are_changed_with_care() {
     let fixture = ScrapeFixture::open().await;
     run_script(&fixture, node("mcp_install.mjs")).await;
-}
-
-#[tokio::test]
-async fn every_command_of_the_official_command_line_works() {
-    let fixture = open().await;
-    run_script(&fixture, node("cli_all.mjs")).await;
 }

@@ -1,5 +1,5 @@
-//! Checks arguments of a call against the schema of its tool, before anything is sent. Knows the keywords that
-//! our own schemas use, and no others.
+//! Checks arguments of a call against the schema of its tool, before anything is sent. Knows the keywords
+//! that our own schemas use, and no others.
 
 use serde_json::{Map, Value};
 

@@ -12,6 +12,7 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// What a request tells of how the server was reached, for links in responses.
@@ -164,7 +165,7 @@ impl Call {
                 let text = value.as_str().map_or_else(|| whole_number(&value), str::to_owned);
                 if !text.is_empty() {
                     query.push(if query.is_empty() { '?' } else { '&' });
-                    query.push_str(&format!("{parameter}={}", encode(&text)));
+                    let _ = write!(query, "{parameter}={}", encode(&text));
                 }
             }
         }

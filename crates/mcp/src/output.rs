@@ -2,6 +2,7 @@
 
 use crate::texts::{Cursor, Job, JobKind};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// The result of a tool.
@@ -105,10 +106,10 @@ fn api_message(status: u16, body: &Value, retry_after: Option<u64>) -> String {
     for detail in body.get("details").and_then(Value::as_array).into_iter().flatten().take(10) {
         let place = detail.get("path").map(path_text).unwrap_or_default();
         let text = detail.get("message").and_then(Value::as_str).unwrap_or_default();
-        message.push_str(&format!("\n- {place}: {text}"));
+        let _ = write!(message, "\n- {place}: {text}");
     }
     if let Some(seconds) = retry_after {
-        message.push_str(&format!("\nTry again after {seconds} seconds."));
+        let _ = write!(message, "\nTry again after {seconds} seconds.");
     }
     message
 }

@@ -57,7 +57,7 @@ impl Mcp {
         let client = choose_server(self.server, self.key, &settings).await?;
         let served = match client {
             Some(client) => mcp::serve_stdio(Handler::new(Arc::new(client), options), stop).await,
-            None => serve_engine(globals, settings, options, stop).await?,
+            None => serve_engine(globals, &settings, options, stop).await?,
         };
         served.map_err(anyhow::Error::msg)?;
         // Not by returning: a thread may be waiting for standard input, and nothing can wake it.
@@ -83,7 +83,7 @@ async fn choose_server(
 /// Everything of a server but its listener, until the client leaves. All tools act for the first team.
 async fn serve_engine(
     globals: Globals,
-    settings: Settings,
+    settings: &Settings,
     options: HandlerOptions,
     stop: CancellationToken,
 ) -> Result<Result<(), String>> {
@@ -96,12 +96,12 @@ async fn serve_engine(
     Ok(served)
 }
 
-/// Settings of an engine that only this process uses. Where another process has the database, which is so when
-/// two applications each start this command, a temporary folder holds the data.
-fn engine_settings(globals: Globals, settings: Settings) -> Result<(Settings, Option<TempDir>)> {
+/// Settings of an engine that only this process uses. Where another process has the database, which is so
+/// when two applications each start this command, a temporary folder holds the data.
+fn engine_settings(globals: Globals, settings: &Settings) -> Result<(Settings, Option<TempDir>)> {
     // No key: the only caller is the one at standard input.
     let mut given = vec![("role".to_owned(), "all".to_owned())];
-    let free = data_dir::lock_database(&settings);
+    let free = data_dir::lock_database(settings);
     let folder = match free {
         Ok(_) => None,
         Err(error) => {

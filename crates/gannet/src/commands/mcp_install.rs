@@ -1,5 +1,5 @@
-//! `gannet mcp install`: adds this server to the settings of AI applications. Shows each change, asks, keeps a
-//! copy of the file, and leaves alone what it cannot parse.
+//! `gannet mcp install`: adds this server to the settings of AI applications. Shows each change, asks, keeps
+//! a copy of the file, and leaves alone what it cannot parse.
 
 mod applications;
 mod json_edit;
@@ -7,6 +7,7 @@ mod json_edit;
 use anyhow::{Context, Result, bail, ensure};
 use applications::{APPLICATIONS, Application, Format};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -198,9 +199,9 @@ fn changed_toml(text: &str, entry: &ServerEntry) -> Result<String> {
     }
     let mut added = format!("[mcp_servers.{NAME}]\n");
     // A JSON string is a basic string of TOML too, and a list of them a list.
-    added.push_str(&format!("command = {}\nargs = {}\n", wanted["command"], wanted["args"]));
+    let _ = writeln!(added, "command = {}\nargs = {}", wanted["command"], wanted["args"]);
     if let Some(key) = &entry.key {
-        added.push_str(&format!("env = {{ FIRECRAWL_API_KEY = {} }}\n", json!(key)));
+        let _ = writeln!(added, "env = {{ FIRECRAWL_API_KEY = {} }}", json!(key));
     }
     let gap = if text.is_empty() {
         ""

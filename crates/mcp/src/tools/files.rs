@@ -72,14 +72,16 @@ fn multipart(boundary: &str, name: &str, kind: &str, bytes: &[u8], options: &str
     // What would end a header or a quoted name.
     let plain = |text: &str| text.replace(['"', '\r', '\n', '\\'], "_");
     let mut body = format!(
-        "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{}\"\r\nContent-Type: {}\r\n\r\n",
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{}\"\r\n\
+         Content-Type: {}\r\n\r\n",
         plain(name),
         plain(kind),
     )
     .into_bytes();
     body.extend_from_slice(bytes);
     let rest = format!(
-        "\r\n--{boundary}\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n{options}\r\n--{boundary}--\r\n"
+        "\r\n--{boundary}\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n\
+         {options}\r\n--{boundary}--\r\n"
     );
     body.extend_from_slice(rest.as_bytes());
     body.into()

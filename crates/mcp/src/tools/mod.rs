@@ -108,6 +108,7 @@ runs! {
 /// A tool in a file. What is missing is false or empty.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "the marks of a tool, each of them on or off")]
 struct Row {
     name: String,
     title: String,

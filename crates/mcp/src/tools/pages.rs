@@ -20,7 +20,7 @@ pub async fn scrape(call: &Call) -> Result<Output, Failure> {
         if url.is_some() {
             return Err(Failure::Arguments("url and alexandria cannot be used together".to_owned()));
         }
-        let answer = call_catalogue(call, calls, request_id, arguments.remove("timeout")).await?;
+        let answer = call_catalogue(call, &calls, request_id, arguments.remove("timeout")).await?;
         return Ok(Output::compact(answer));
     }
     let url = url.ok_or_else(|| Failure::Arguments("url is required".to_owned()))?;
@@ -124,12 +124,12 @@ pub async fn find_tools(call: &Call) -> Result<Output, Failure> {
         options.insert("expand".to_owned(), json!(["options", "response", "examples"]));
     }
     let calls = json!({ "provider": "firecrawl", "capability": "find-tools", "options": options });
-    Ok(Output::compact(call_catalogue(call, calls, None, None).await?))
+    Ok(Output::compact(call_catalogue(call, &calls, None, None).await?))
 }
 
 async fn call_catalogue(
     call: &Call,
-    calls: Value,
+    calls: &Value,
     request_id: Option<Value>,
     timeout: Option<Value>,
 ) -> Result<Value, Failure> {

@@ -3,6 +3,7 @@
 use crate::call::{Call, encode};
 use crate::output::{Failure, Output};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 const PAPERS: &str = "/v2/search/research/papers";
 const MAX_AUTHORS: usize = 15;
@@ -31,7 +32,7 @@ pub async fn related_papers(call: &Call) -> Result<Output, Failure> {
     let names = ["intent", "mode", "k", "rerank"].map(|name| (name, name));
     let mut query = call.query(&names);
     for anchor in seeds {
-        query.push_str(&format!("&anchor={}", encode(anchor)));
+        let _ = write!(query, "&anchor={}", encode(anchor));
     }
     let answer = call.get(&format!("{PAPERS}/{first}/similar{query}")).await?;
     let results = list(&answer, "results");
@@ -39,7 +40,7 @@ pub async fn related_papers(call: &Call) -> Result<Output, Failure> {
     let mut text = format!("{}\n(poolSize={pool})", papers_text(&results));
     let mut data = json!({ "results": results, "poolSize": pool });
     if let Some(note) = answer["note"].as_str().filter(|note| !note.is_empty()) {
-        text.push_str(&format!("\nnote: {note}"));
+        let _ = write!(text, "\nnote: {note}");
         data["note"] = note.into();
     }
     Ok(Output::text(text, data))
@@ -135,7 +136,7 @@ fn authors_line(authors: &Value) -> Option<String> {
     }
     let mut line = format!("Authors: {}", names[..names.len().min(MAX_AUTHORS)].join("; "));
     if names.len() > MAX_AUTHORS {
-        line.push_str(&format!("; +{} more", names.len() - MAX_AUTHORS));
+        let _ = write!(line, "; +{} more", names.len() - MAX_AUTHORS);
     }
     Some(line.chars().take(MAX_AUTHORS_LINE_CHARS).collect())
 }

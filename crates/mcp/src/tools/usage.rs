@@ -17,7 +17,8 @@ pub async fn credit_usage(call: &Call) -> Result<Output, Failure> {
             let usage = data(call.get("/v2/team/credit-usage").await?);
             return Ok(Output::pretty(json!({
                 "remainingCredits": usage["remainingCredits"], "planCredits": usage["planCredits"],
-                "billingPeriodStart": usage["billingPeriodStart"], "billingPeriodEnd": usage["billingPeriodEnd"],
+                "billingPeriodStart": usage["billingPeriodStart"],
+                "billingPeriodEnd": usage["billingPeriodEnd"],
             })));
         }
     }

@@ -1,5 +1,5 @@
-//! `/mcp` and `/v2/mcp`: the Model Context Protocol over HTTP. Each tool sends requests through the same router
-//! with the caller's key, so scopes, rates, credits and errors are those of the routes under `/v2`.
+//! `/mcp` and `/v2/mcp`: the Model Context Protocol over HTTP. Each tool sends requests through the same
+//! router with the caller's key, so scopes, rates, credits and errors are those of the routes under `/v2`.
 
 use crate::app::{App, Cors, Settings};
 use crate::auth::{error_response, identify};

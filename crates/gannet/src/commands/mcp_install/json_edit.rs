@@ -1,5 +1,5 @@
-//! Puts one entry into a JSON file and leaves every other byte as it is: order, spaces and line ends of a file
-//! that belongs to its user.
+//! Puts one entry into a JSON file and leaves every other byte as it is: order, spaces and line ends of a
+//! file that belongs to its user.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
@@ -56,8 +56,8 @@ fn indented(value: &Value, level: usize) -> Result<String> {
     Ok(text.replace('\n', &format!("\n{}", "  ".repeat(level))))
 }
 
-/// Where the value of a member is in the object that opens at `start`. The text is known to be valid JSON. The
-/// last one counts where a name is there twice, as for parsers.
+/// Where the value of a member is in the object that opens at `start`. The text is known to be valid JSON.
+/// The last one counts where a name is there twice, as for parsers.
 fn member(text: &str, start: usize, name: &str) -> Result<Option<Range<usize>>> {
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut found) = (start + 1, 0_usize, None);
@@ -93,8 +93,12 @@ fn member(text: &str, start: usize, name: &str) -> Result<Option<Range<usize>>> 
                     return Ok(found);
                 }
             }
-            b':' | b' ' | b'\t' | b'\r' | b'\n' => {}
-            _ if depth == 0 && key.is_some() && value_start.is_none() => value_start = Some(at),
+            // A number, true, false or null.
+            byte if byte.is_ascii_alphanumeric() || *byte == b'-' => {
+                if depth == 0 && value_start.is_none() {
+                    value_start = Some(at);
+                }
+            }
             _ => {}
         }
         at += 1;
