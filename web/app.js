@@ -18,6 +18,7 @@ const VIEWS = [
   ['keys', 'Keys and usage', 'keys'],
   ['webhooks', 'Webhooks', 'webhooks', 'crawl'],
   ['settings', 'Settings', 'settings', 'admin'],
+  ['docs', 'API reference', 'docs'],
 ];
 
 function useView(name) {
@@ -55,7 +56,6 @@ function Menu({ current, onOpen }) {
       <ul>${shown.map(([name, title, icon]) => html`
         <li key=${name}><a href=${href(name)} aria-current=${name === current ? 'page' : undefined} onClick=${onOpen}>
           <${Icon} name=${icon} /> ${title}</a></li>`)}
-        <li><a href="/docs" onClick=${onOpen}><${Icon} name="docs" /> API reference</a></li>
       </ul>
     </nav>`;
 }

@@ -36,7 +36,7 @@ const seen = [];
 async function check(view, text) {
   if (text) await tab.getByText(text).first().waitFor();
   // What is loaded late, or runs on focus or on time, has had its chance.
-  await tab.waitForTimeout(150);
+  await tab.waitForTimeout(80);
   const found = await tab.evaluate(() => ({ hacked: window.hacked, bad: [...document.querySelectorAll('a[href], iframe[src], form[action], object, embed, [onerror], [onload], [onfocus]')]
     .filter((one) => one.matches('object, embed, [onerror], [onload], [onfocus]') || !/^(https?:|#|\/)/.test(one.getAttribute('href') ?? one.getAttribute('src') ?? one.getAttribute('action') ?? '#'))
     .map((one) => one.outerHTML.slice(0, 200)) }));

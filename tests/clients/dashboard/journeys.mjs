@@ -95,6 +95,14 @@ journey('every endpoint of the API has a form', async ({ tab, go }) => {
   await has(tab, 'jobsInQueue');
 });
 
+journey('the reference of the API leads to the form of each endpoint', async ({ tab, go }) => {
+  await go('#/docs');
+  await tab.getByLabel('Find an endpoint').fill('queue-status');
+  await tab.getByText('/v2/team/queue-status').click();
+  await tab.getByRole('link', { name: 'Try it' }).click();
+  await tab.getByRole('heading', { name: 'Get the number of waiting and running jobs' }).waitFor();
+});
+
 // --- keys ---
 
 journey('a key is created, used, and revoked', async ({ tab, go }) => {

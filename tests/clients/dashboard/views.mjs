@@ -22,7 +22,7 @@ await eventually('the run ends', async () => (await server.api(`/v2/agent/${run.
 
 const VIEWS = [
   'home', 'playground/scrape', 'playground/crawl', 'activity', 'crawls', `crawls/crawl/${crawl.id}`, 'agents', `agents/${run.id}`, 'search?q=gannet', 'papers?q=bird',
-  'sessions', 'monitors', `monitors/${monitor.data.id}`, 'parse', 'keys', 'webhooks', 'settings', 'nonsense',
+  'sessions', 'monitors', `monitors/${monitor.data.id}`, 'parse', 'keys', 'webhooks', 'settings', 'docs', 'nonsense',
 ];
 
 async function examine(tab, view) {
