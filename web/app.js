@@ -1,6 +1,20 @@
 // The frame around the views: who is signed in, the menu, which view is shown. Views are loaded when they are opened.
 
-import { api, go, href, html, may, online, render, route, session, toast, toasts, useEffect, useState } from './core.js';
+import {
+  api,
+  go,
+  href,
+  html,
+  may,
+  online,
+  render,
+  route,
+  session,
+  toast,
+  toasts,
+  useEffect,
+  useState,
+} from './core.js';
 import { Button, Icon, Loading, Page, Problem } from './ui.js';
 
 /// Every view: file, name in the menu, icon, and the scope it needs.
@@ -53,9 +67,12 @@ function Menu({ current, onOpen }) {
   const shown = VIEWS.filter(([, , , scope]) => !scope || may(scope));
   return html`
     <nav class="menu" aria-label="Views">
-      <ul>${shown.map(([name, title, icon]) => html`
-        <li key=${name}><a href=${href(name)} aria-current=${name === current ? 'page' : undefined} onClick=${onOpen}>
-          <${Icon} name=${icon} /> ${title}</a></li>`)}
+      <ul>${shown.map(
+        ([name, title, icon]) => html`
+        <li key=${name}><a href=${href(name)} aria-current=${name === current ? 'page' : undefined}
+          onClick=${onOpen}>
+          <${Icon} name=${icon} /> ${title}</a></li>`,
+      )}
       </ul>
     </nav>`;
 }
@@ -67,7 +84,8 @@ async function signOut() {
 
 const Brand = () => html`
   <a class="brand" href=${href('home')}>
-    <svg width="26" height="26" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" class="brand-box" />
+    <svg width="26" height="26" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8"
+      class="brand-box" />
       <path d="M5 19c7 1 10-2 13-9 1 4 4 6 9 6-5 1-8 4-9 9-3-4-7-6-13-6z" class="brand-bird" /></svg>
     Gannet</a>`;
 
@@ -84,17 +102,22 @@ function Shell({ who }) {
     return () => removeEventListener('keydown', close);
   }, []);
   return html`
-    <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById('main').focus(); }}>
+    <a class="skip" href="#main" onClick=${(event) => {
+      event.preventDefault();
+      document.getElementById('main').focus();
+    }}>
       Skip to the content</a>
     <div class=${`shell ${open ? 'open' : ''}`}>
       <div class="side">
         <div class="side-top"><${Brand} />
           <button type="button" class="icon-button menu-button" aria-expanded=${open} aria-label="Menu"
-            onClick=${() => setOpen(!open)}><${Icon} name=${open ? 'close' : 'menu'} size="22" /></button></div>
+            onClick=${() => setOpen(!open)}><${Icon} name=${open ? 'close' : 'menu'} size="22" /></button>
+              </div>
         <div class="side-body">
           <${Menu} current=${at.view} onOpen=${() => setOpen(false)} />
           <div class="who">
-            <p><strong>${who.team}</strong><br /><span class="muted">plan ${who.plan} · v${who.version}</span></p>
+            <p><strong>${who.team}</strong><br /><span class="muted">plan ${who.plan} · v${who.version}</span>
+              </p>
             ${who.auth && html`<${Button} kind="small" onClick=${signOut}>Sign out</${Button}>`}
           </div>
         </div>
@@ -107,8 +130,11 @@ function Notices() {
   const connected = online.use();
   const messages = toasts.use();
   return html`
-    ${!connected && html`<div class="offline" role="status"><span class="spin" aria-hidden="true"></span>
-      The server does not answer. This page goes on by itself when it is back.</div>`}
+    ${
+      !connected &&
+      html`<div class="offline" role="status"><span class="spin" aria-hidden="true"></span>
+      The server does not answer. This page goes on by itself when it is back.</div>`
+    }
     <div class="toasts" role="status" aria-live="polite">
       ${messages.map((one) => html`<p class=${`toast ${one.kind}`}>${one.text}</p>`)}</div>`;
 }
@@ -119,9 +145,12 @@ function App() {
   useEffect(() => {
     start().catch(setError);
   }, []);
-  if (error) return html`<${Notices} /><main class="alone"><${Problem} error=${error} retry=${() => location.reload()} /></main>`;
+  if (error)
+    return html`<${Notices} /><main class="alone"><${Problem} error=${error}
+      retry=${() => location.reload()} /></main>`;
   if (who === undefined) return html`<${Notices} /><${Loading} />`;
-  return html`<${Notices} />${who ? html`<${Shell} who=${who} />` : html`<main class="alone"><${Brand} /><${View} name="signin" args=${[]} query=${{}} /></main>`}`;
+  return html`<${Notices} />${who ? html`<${Shell} who=${who} />` : html`<main class="alone"><${Brand} />
+    <${View} name="signin" args=${[]} query=${{}} /></main>`}`;
 }
 
 /// Trades a link that works once, if that is how the page was opened, and finds out who is signed in.

@@ -77,7 +77,8 @@ async function watchForReturn() {
 
 /// Sends a request as the browser's sign-in allows. The answer as it came.
 export async function send(path, { method = 'GET', body, headers = {}, signal } = {}) {
-  const plain = body === undefined || body instanceof FormData || body instanceof Blob || typeof body === 'string';
+  const plain =
+    body === undefined || body instanceof FormData || body instanceof Blob || typeof body === 'string';
   try {
     return await fetch(path, {
       method,
@@ -170,7 +171,9 @@ export const route = shared(parseRoute());
 addEventListener('hashchange', () => route.set(parseRoute()));
 
 export function href(view, args = [], query = {}) {
-  const kept = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const kept = Object.entries(query).filter(
+    ([, value]) => value !== undefined && value !== null && value !== '',
+  );
   const path = [view, ...args].map((part) => encodeURIComponent(part)).join('/');
   const text = new URLSearchParams(kept).toString();
   return `#/${path}${text ? `?${text}` : ''}`;
@@ -189,9 +192,19 @@ export function go(view, args, query, { replace = false } = {}) {
 // --- requests in the activity ---
 
 export const ENDPOINTS = {
-  scrape: 'Scrape', crawl: 'Crawl', batch_scrape: 'Batch', map: 'Map', search: 'Search', agent: 'Agent', extract: 'Extract',
-  crawl_params_preview: 'Crawl preview', 'search/developer': 'Developer search', 'search/gov': 'Government search',
-  parse: 'Parse', monitor: 'Monitor', browser: 'Session',
+  scrape: 'Scrape',
+  crawl: 'Crawl',
+  batch_scrape: 'Batch',
+  map: 'Map',
+  search: 'Search',
+  agent: 'Agent',
+  extract: 'Extract',
+  crawl_params_preview: 'Crawl preview',
+  'search/developer': 'Developer search',
+  'search/gov': 'Government search',
+  parse: 'Parse',
+  monitor: 'Monitor',
+  browser: 'Session',
 };
 
 export const endpointOf = (entry) => ENDPOINTS[entry.endpoint] ?? entry.endpoint;
@@ -200,15 +213,24 @@ export const endpointOf = (entry) => ENDPOINTS[entry.endpoint] ?? entry.endpoint
 export function openActivity(entry) {
   const target = entry.target ?? undefined;
   switch (entry.endpoint) {
-    case 'crawl': return href('crawls', ['crawl', entry.id]);
-    case 'batch_scrape': return href('crawls', ['batch', entry.id]);
-    case 'agent': return href('agents', [entry.id]);
-    case 'search': return href('search', [], { q: target });
-    case 'scrape': return href('playground', ['scrape'], { url: target, id: entry.id });
-    case 'map': return href('playground', ['map'], { url: target });
-    case 'browser': return href('sessions');
-    case 'monitor': return href('monitors');
-    default: return href('playground', [entry.endpoint]);
+    case 'crawl':
+      return href('crawls', ['crawl', entry.id]);
+    case 'batch_scrape':
+      return href('crawls', ['batch', entry.id]);
+    case 'agent':
+      return href('agents', [entry.id]);
+    case 'search':
+      return href('search', [], { q: target });
+    case 'scrape':
+      return href('playground', ['scrape'], { url: target, id: entry.id });
+    case 'map':
+      return href('playground', ['map'], { url: target });
+    case 'browser':
+      return href('sessions');
+    case 'monitor':
+      return href('monitors');
+    default:
+      return href('playground', [entry.endpoint]);
   }
 }
 
@@ -260,7 +282,12 @@ export function duration(seconds) {
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const dayMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const dayMonth = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
 export const fullTime = (iso) => (iso ? day.format(new Date(iso)) : '–');
 
 /// "3 min ago", "14:05", "12 Nov, 14:05": in the reader's own time zone.

@@ -42,7 +42,8 @@ export function Page({ title, lead, actions, children }) {
 
 export const Card = ({ title, actions, children, flush, class: extra = '' }) => html`
   <section class=${`card ${flush ? 'flush' : ''} ${extra}`}>
-    ${title && html`<div class="card-head"><h2>${title}</h2>${actions && html`<div class="actions">${actions}</div>`}</div>`}
+    ${title && html`<div class="card-head">
+      <h2>${title}</h2>${actions && html`<div class="actions">${actions}</div>`}</div>`}
     ${children}
   </section>`;
 
@@ -51,10 +52,32 @@ export const Button = ({ kind = '', busy, children, ...rest }) => html`
     ${busy && html`<span class="spin" aria-hidden="true"></span>`}${children}</button>`;
 
 const TONES = {
-  completed: 'good', active: 'good', ok: 'good', succeeded: 'good', same: 'quiet', new: 'info', changed: 'warn',
-  scraping: 'info', processing: 'info', running: 'info', queued: 'quiet', fetched: 'info', skipped: 'quiet',
-  failed: 'bad', error: 'bad', broken: 'bad', removed: 'bad', cancelled: 'quiet', destroyed: 'quiet', paused: 'quiet',
-  missing: 'warn', warning: 'warn', partial: 'warn', expired: 'quiet', revoked: 'quiet', refused: 'warn',
+  completed: 'good',
+  active: 'good',
+  ok: 'good',
+  succeeded: 'good',
+  same: 'quiet',
+  new: 'info',
+  changed: 'warn',
+  scraping: 'info',
+  processing: 'info',
+  running: 'info',
+  queued: 'quiet',
+  fetched: 'info',
+  skipped: 'quiet',
+  failed: 'bad',
+  error: 'bad',
+  broken: 'bad',
+  removed: 'bad',
+  cancelled: 'quiet',
+  destroyed: 'quiet',
+  paused: 'quiet',
+  missing: 'warn',
+  warning: 'warn',
+  partial: 'warn',
+  expired: 'quiet',
+  revoked: 'quiet',
+  refused: 'warn',
   credit_limit_reached: 'warn',
 };
 export const Badge = ({ status, children }) => html`
@@ -73,7 +96,9 @@ export function Time({ at }) {
 export function WebLink({ url, children }) {
   const to = webUrl(url);
   const text = children ?? url;
-  return to ? html`<a href=${to} target="_blank" rel="noopener noreferrer nofollow">${text}</a>` : html`<span>${text}</span>`;
+  return to
+    ? html`<a href=${to} target="_blank" rel="noopener noreferrer nofollow">${text}</a>`
+    : html`<span>${text}</span>`;
 }
 
 export const Empty = ({ title, children }) => html`
@@ -95,8 +120,13 @@ export function Problem({ error, retry }) {
     <div class="problem" role="alert">
       <p class="problem-text">${error.message}</p>
       ${HELP[error.status] && html`<p>${HELP[error.status]}</p>`}
-      ${Array.isArray(error.details) && html`<ul>${error.details.slice(0, 10).map((one) => html`
-        <li><code>${(one.path ?? []).join('.') || 'request'}</code> ${one.message}</li>`)}</ul>`}
+      ${
+        Array.isArray(error.details) &&
+        html`<ul>${error.details.slice(0, 10).map(
+          (one) => html`
+        <li><code>${(one.path ?? []).join('.') || 'request'}</code> ${one.message}</li>`,
+        )}</ul>`
+      }
       <p class="problem-meta">
         ${error.status ? `Status ${error.status}` : ''}${error.code ? ` · ${error.code}` : ''}
         ${error.requestId && html` · request <code>${error.requestId}</code>`}
@@ -131,7 +161,8 @@ export function Field({ label, hint, wide, children }) {
 
 export const Input = ({ label, hint, wide, value, onInput, ...rest }) => html`
   <${Field} label=${label} hint=${hint} wide=${wide}>${(ids) => html`
-    <input ...${ids} ...${rest} value=${value} onInput=${(event) => onInput(event.currentTarget.value)} />`}</${Field}>`;
+    <input ...${ids} ...${rest} value=${value}
+      onInput=${(event) => onInput(event.currentTarget.value)} />`}</${Field}>`;
 
 export const Area = ({ label, hint, wide = true, value, onInput, ...rest }) => html`
   <${Field} label=${label} hint=${hint} wide=${wide}>${(ids) => html`
@@ -151,7 +182,8 @@ export function Check({ label, hint, checked, onInput, ...rest }) {
   const id = useId();
   return html`
     <div class="check">
-      <input type="checkbox" id=${id} ...${rest} checked=${checked} aria-describedby=${hint ? `${id}h` : undefined}
+      <input type="checkbox" id=${id} ...${rest} checked=${checked}
+        aria-describedby=${hint ? `${id}h` : undefined}
         onChange=${(event) => onInput(event.currentTarget.checked)} />
       <div><label for=${id}>${label}</label>${hint && html`<p class="hint" id=${`${id}h`}>${hint}</p>`}</div>
     </div>`;
@@ -160,10 +192,18 @@ export function Check({ label, hint, checked, onInput, ...rest }) {
 /// Tabs as the ARIA practices describe them: arrows move, the panel follows.
 export function Tabs({ label, tabs, value, onChange, children }) {
   const id = useId('t');
-  const at = Math.max(0, tabs.findIndex(([key]) => key === value));
+  const at = Math.max(
+    0,
+    tabs.findIndex(([key]) => key === value),
+  );
   const move = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const next = event.key === 'Home' ? 0 : event.key === 'End' ? tabs.length - 1 : step && (at + step + tabs.length) % tabs.length;
+    const next =
+      event.key === 'Home'
+        ? 0
+        : event.key === 'End'
+          ? tabs.length - 1
+          : step && (at + step + tabs.length) % tabs.length;
     if (next === undefined) return;
     event.preventDefault();
     onChange(tabs[next][0]);
@@ -171,16 +211,22 @@ export function Tabs({ label, tabs, value, onChange, children }) {
   };
   return html`
     <div class="tabs" role="tablist" aria-label=${label} onKeyDown=${move}>
-      ${tabs.map(([key, text], index) => html`
-        <button type="button" role="tab" id=${`${id}-${key}`} key=${key} aria-selected=${index === at} class="tab"
-          aria-controls=${`${id}-panel`} tabindex=${index === at ? 0 : -1} onClick=${() => onChange(key)}>${text}</button>`)}
+      ${tabs.map(
+        ([key, text], index) => html`
+        <button type="button" role="tab" id=${`${id}-${key}`} key=${key} aria-selected=${index === at}
+          class="tab"
+          aria-controls=${`${id}-panel`} tabindex=${index === at ? 0 : -1}
+            onClick=${() => onChange(key)}>${text}</button>`,
+      )}
     </div>
-    <div role="tabpanel" id=${`${id}-panel`} aria-labelledby=${`${id}-${tabs[at][0]}`} tabindex="0" class="tabpanel">${children}</div>`;
+    <div role="tabpanel" id=${`${id}-panel`} aria-labelledby=${`${id}-${tabs[at][0]}`} tabindex="0"
+      class="tabpanel">${children}</div>`;
 }
 
 export const Code = ({ text, label = 'Code', wrap }) => html`
   <div class="code">
-    <button type="button" class="icon-button code-copy" title="Copy" aria-label=${`Copy ${label}`} onClick=${() => copy(text)}>
+    <button type="button" class="icon-button code-copy" title="Copy" aria-label=${`Copy ${label}`}
+      onClick=${() => copy(text)}>
       <${Icon} name="copy" size="16" /></button>
     <pre class=${wrap ? 'wrap' : ''} tabindex="0" role="region" aria-label=${label}>${text}</pre>
   </div>`;
@@ -194,7 +240,10 @@ export function Dialog({ title, children, onClose, wide }) {
     return () => element.current?.close?.();
   }, []);
   return html`
-    <dialog ref=${element} class=${wide ? 'wide' : ''} aria-labelledby=${id} onCancel=${(event) => { event.preventDefault(); onClose(false); }}>
+    <dialog ref=${element} class=${wide ? 'wide' : ''} aria-labelledby=${id} onCancel=${(event) => {
+      event.preventDefault();
+      onClose(false);
+    }}>
       <h2 id=${id}>${title}</h2>${children}
     </dialog>`;
 }
@@ -221,11 +270,15 @@ export function Rows({ items, height = 44, render, label, max = 560 }) {
     frame.current = requestAnimationFrame(() => box.current && setTop(box.current.scrollTop));
   };
   return html`
-    <div class="rows" ref=${box} style=${{ height: `${shown}px` }} onScroll=${scroll} tabindex="0" role="list" aria-label=${label}>
+    <div class="rows" ref=${box} style=${{ height: `${shown}px` }} onScroll=${scroll} tabindex="0"
+      role="list" aria-label=${label}>
       <div class="rows-space" role="presentation" style=${{ height: `${items.length * height}px` }}>
-        ${items.slice(first, last).map((item, index) => html`
-          <div class="row" role="listitem" key=${first + index} aria-setsize=${items.length} aria-posinset=${first + index + 1}
-            style=${{ top: `${(first + index) * height}px`, height: `${height}px` }}>${render(item, first + index)}</div>`)}
+        ${items.slice(first, last).map(
+          (item, index) => html`
+          <div class="row" role="listitem" key=${first + index} aria-setsize=${items.length}
+            aria-posinset=${first + index + 1}
+            style=${{ top: `${(first + index) * height}px`, height: `${height}px` }}>${render(item, first + index)}</div>`,
+        )}
       </div>
     </div>`;
 }
@@ -236,14 +289,23 @@ export function Shares({ parts, label }) {
   return html`
     <div class="shares">
       <div class="bar" role="img" aria-label=${`${label}: ${parts.map((part) => `${part.value} ${part.name}`).join(', ')}`}>
-        ${parts.filter((part) => part.value > 0).map((part) => html`
-          <span class=${`fill ${part.tone}`} style=${{ width: `${(100 * part.value) / Math.max(1, total)}%` }}></span>`)}
+        ${parts
+          .filter((part) => part.value > 0)
+          .map(
+            (part) => html`
+          <span class=${`fill ${part.tone}`}
+            style=${{ width: `${(100 * part.value) / Math.max(1, total)}%` }}></span>`,
+          )}
       </div>
-      <ul class="legend">${parts.map((part) => html`
-        <li><span class=${`dot ${part.tone}`} aria-hidden="true"></span> ${part.name} <strong>${part.value}</strong></li>`)}</ul>
+      <ul class="legend">${parts.map(
+        (part) => html`
+        <li><span class=${`dot ${part.tone}`} aria-hidden="true">
+          </span> ${part.name} <strong>${part.value}</strong></li>`,
+      )}</ul>
     </div>`;
 }
 
-export const Stat = ({ name, children }) => html`<div class="stat"><dt>${name}</dt><dd>${children}</dd></div>`;
+export const Stat = ({ name, children }) =>
+  html`<div class="stat"><dt>${name}</dt><dd>${children}</dd></div>`;
 
 export { duration };

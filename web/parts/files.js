@@ -53,12 +53,21 @@ export function zip(files) {
     offset += 30 + title.length + data.length;
   }
   const size = directory.reduce((sum, part) => sum + part.length, 0);
-  return [...parts, ...directory, pack('lsssslls', [0x06054b50, 0, 0, files.length, files.length, size, offset, 0])];
+  return [
+    ...parts,
+    ...directory,
+    pack('lsssslls', [0x06054b50, 0, 0, files.length, files.length, size, offset, 0]),
+  ];
 }
 
 /// A name for the file of a page that every system can store.
 export function fileName(url, used) {
-  const plain = url.replace(/^https?:\/\//, '').replace(/[^\w.-]+/g, '_').replace(/^[._]+|_+$/g, '').slice(0, 100) || 'page';
+  const plain =
+    url
+      .replace(/^https?:\/\//, '')
+      .replace(/[^\w.-]+/g, '_')
+      .replace(/^[._]+|_+$/g, '')
+      .slice(0, 100) || 'page';
   let name = plain;
   for (let number = 2; used.has(name); number += 1) name = `${plain}-${number}`;
   used.add(name);
@@ -70,8 +79,15 @@ const addressOf = (document) => document.metadata?.sourceURL ?? document.metadat
 function warcRecord(type, address, kind, content, date) {
   const data = encoder.encode(content);
   const target = address.replace(/[\r\n]/g, '');
-  const head = ['WARC/1.1', `WARC-Type: ${type}`, `WARC-Record-ID: <urn:uuid:${crypto.randomUUID()}>`, `WARC-Date: ${date}`,
-    ...(target ? [`WARC-Target-URI: ${target}`] : []), `Content-Type: ${kind}`, `Content-Length: ${data.length}`];
+  const head = [
+    'WARC/1.1',
+    `WARC-Type: ${type}`,
+    `WARC-Record-ID: <urn:uuid:${crypto.randomUUID()}>`,
+    `WARC-Date: ${date}`,
+    ...(target ? [`WARC-Target-URI: ${target}`] : []),
+    `Content-Type: ${kind}`,
+    `Content-Length: ${data.length}`,
+  ];
   return [encoder.encode(`${head.join('\r\n')}\r\n\r\n`), data, encoder.encode('\r\n\r\n')];
 }
 
@@ -81,15 +97,32 @@ export async function download(kind, path, name, onProgress) {
   const date = new Date().toISOString().replace(/\.\d+/, '');
   const used = new Set();
   const texts = [];
-  if (kind === 'warc') parts.push(...warcRecord('warcinfo', '', 'application/warc-fields', 'software: Gannet\r\nformat: WARC File Format 1.1\r\n', date));
+  if (kind === 'warc')
+    parts.push(
+      ...warcRecord(
+        'warcinfo',
+        '',
+        'application/warc-fields',
+        'software: Gannet\r\nformat: WARC File Format 1.1\r\n',
+        date,
+      ),
+    );
   for await (const document of documents(path, onProgress)) {
     if (kind === 'jsonl') parts.push(`${JSON.stringify(document)}\n`);
     else if (kind === 'zip') texts.push([fileName(addressOf(document), used), document.markdown ?? '']);
     else {
       const raw = document.rawHtml ?? document.html;
-      parts.push(...(raw === undefined || raw === null
-        ? warcRecord('conversion', addressOf(document), 'text/markdown; charset=utf-8', document.markdown ?? '', date)
-        : warcRecord('resource', addressOf(document), 'text/html; charset=utf-8', raw, date)));
+      parts.push(
+        ...(raw === undefined || raw === null
+          ? warcRecord(
+              'conversion',
+              addressOf(document),
+              'text/markdown; charset=utf-8',
+              document.markdown ?? '',
+              date,
+            )
+          : warcRecord('resource', addressOf(document), 'text/html; charset=utf-8', raw, date)),
+      );
     }
   }
   if (kind === 'zip') parts.push(...zip(texts));

@@ -8,7 +8,8 @@ import { useState } from '../core.js';
 const MAX_CHARACTERS = 200_000;
 const MAX_DEPTH = 6;
 
-const INLINE = /(`+)([^`][\s\S]*?)\1|!\[([^\]]*)\]\(\s*<?([^\s)>]*)>?(?:\s+"[^"]*")?\s*\)|\[((?:[^[\]\\]|\\.|\[[^\]]*\])*)\]\(\s*<?([^\s)>]*)>?(?:\s+"[^"]*")?\s*\)|<(https?:\/\/[^\s>]+)>|\*\*([^*][\s\S]*?)\*\*|__([^_][\s\S]*?)__|\*([^*\s][^*]*?)\*|~~([^~]+)~~|\\([\\`*_{}[\]()#+.!~|>-])/;
+const INLINE =
+  /(`+)([^`][\s\S]*?)\1|!\[([^\]]*)\]\(\s*<?([^\s)>]*)>?(?:\s+"[^"]*")?\s*\)|\[((?:[^[\]\\]|\\.|\[[^\]]*\])*)\]\(\s*<?([^\s)>]*)>?(?:\s+"[^"]*")?\s*\)|<(https?:\/\/[^\s>]+)>|\*\*([^*][\s\S]*?)\*\*|__([^_][\s\S]*?)__|\*([^*\s][^*]*?)\*|~~([^~]+)~~|\\([\\`*_{}[\]()#+.!~|>-])/;
 
 export function inline(text, depth = 0) {
   const nodes = [];
@@ -19,7 +20,8 @@ export function inline(text, depth = 0) {
     if (found.index > 0) nodes.push(rest.slice(0, found.index));
     const [whole, tick, code, alt, image, label, target, auto, bold, bold2, italic, gone, escaped] = found;
     if (tick) nodes.push(html`<code>${code}</code>`);
-    else if (image !== undefined) nodes.push(html`<span class="muted">[image${alt ? `: ${alt}` : ''}]</span>`);
+    else if (image !== undefined)
+      nodes.push(html`<span class="muted">[image${alt ? `: ${alt}` : ''}]</span>`);
     else if (target !== undefined) nodes.push(link(target, inline(label, depth + 1)));
     else if (auto) nodes.push(link(auto, auto));
     else if (bold ?? bold2) nodes.push(html`<strong>${inline(bold ?? bold2, depth + 1)}</strong>`);
@@ -34,11 +36,18 @@ export function inline(text, depth = 0) {
 
 function link(target, content) {
   const to = webUrl(target);
-  return to ? html`<a href=${to} target="_blank" rel="noopener noreferrer nofollow">${content}</a>` : html`<span>${content}</span>`;
+  return to
+    ? html`<a href=${to} target="_blank" rel="noopener noreferrer nofollow">${content}</a>`
+    : html`<span>${content}</span>`;
 }
 
 const LIST = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
-const cells = (line) => line.trim().replace(/^\||\|$/g, '').split(/(?<!\\)\|/).map((cell) => cell.trim());
+const cells = (line) =>
+  line
+    .trim()
+    .replace(/^\||\|$/g, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim());
 
 /// The blocks of a text, one node each.
 export function blocks(text, depth = 0) {
@@ -58,26 +67,40 @@ export function blocks(text, depth = 0) {
     } else if (/^#{1,6}\s/.test(line)) {
       const [, marks, title] = /^(#{1,6})\s+(.*?)\s*#*$/.exec(line) ?? [null, '#', line];
       // The view has its own first heading: those of a page start below it.
-      nodes.push(html`<div role="heading" aria-level=${Math.min(6, marks.length + 2)} class=${`md-h md-h${marks.length}`}>${inline(title)}</div>`);
+      nodes.push(
+        html`<div role="heading" aria-level=${Math.min(6, marks.length + 2)}
+          class=${`md-h md-h${marks.length}`}>${inline(title)}</div>`,
+      );
       at += 1;
     } else if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) {
       nodes.push(html`<hr />`);
       at += 1;
-    } else if (line.includes('|') && /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(lines[at + 1] ?? '')) {
+    } else if (
+      line.includes('|') &&
+      /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(lines[at + 1] ?? '')
+    ) {
       const head = cells(line);
       const rows = [];
-      for (at += 2; at < lines.length && lines[at].includes('|') && lines[at].trim() !== ''; at += 1) rows.push(cells(lines[at]));
-      nodes.push(html`<table tabindex="0"><thead><tr>${head.map((cell) => html`<th scope="col">${inline(cell)}</th>`)}</tr></thead>
+      for (at += 2; at < lines.length && lines[at].includes('|') && lines[at].trim() !== ''; at += 1)
+        rows.push(cells(lines[at]));
+      nodes.push(html`<table tabindex="0"><thead>
+        <tr>${head.map((cell) => html`<th scope="col">${inline(cell)}</th>`)}</tr></thead>
         <tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${inline(cell)}</td>`)}</tr>`)}</tbody></table>`);
     } else if (/^\s*>/.test(line) && depth < MAX_DEPTH) {
       const quoted = [];
-      for (; at < lines.length && /^\s*>/.test(lines[at]); at += 1) quoted.push(lines[at].replace(/^\s*>\s?/, ''));
+      for (; at < lines.length && /^\s*>/.test(lines[at]); at += 1)
+        quoted.push(lines[at].replace(/^\s*>\s?/, ''));
       nodes.push(html`<blockquote>${blocks(quoted.join('\n'), depth + 1)}</blockquote>`);
     } else if (LIST.test(line) && depth < MAX_DEPTH) {
       at = list(lines, at, nodes, depth);
     } else {
       const words = [line];
-      for (at += 1; at < lines.length && lines[at].trim() !== '' && !/^(#{1,6}\s|\s*```|\s*>|\s*[-*+]\s)/.test(lines[at]); at += 1) words.push(lines[at]);
+      for (
+        at += 1;
+        at < lines.length && lines[at].trim() !== '' && !/^(#{1,6}\s|\s*```|\s*>|\s*[-*+]\s)/.test(lines[at]);
+        at += 1
+      )
+        words.push(lines[at]);
       nodes.push(html`<p>${inline(words.join('\n'))}</p>`);
     }
   }
@@ -99,7 +122,9 @@ function list(lines, at, nodes, depth) {
       items.at(-1).push(lines[at].replace(/^\s{1,4}/, ''));
     } else break;
   }
-  const drawn = items.map((item) => html`<li>${item.length === 1 ? inline(item[0]) : blocks(item.join('\n'), depth + 1)}</li>`);
+  const drawn = items.map(
+    (item) => html`<li>${item.length === 1 ? inline(item[0]) : blocks(item.join('\n'), depth + 1)}</li>`,
+  );
   nodes.push(ordered ? html`<ol start=${Number.parseInt(mark, 10)}>${drawn}</ol>` : html`<ul>${drawn}</ul>`);
   return at;
 }
@@ -109,10 +134,14 @@ export function Markdown({ text, label = 'Markdown' }) {
   const [source, setSource] = useState(false);
   const shown = text.slice(0, MAX_CHARACTERS);
   return html`
-    <div class="actions md-switch"><${Button} kind="small" aria-pressed=${source} onClick=${() => setSource(!source)}>
+    <div class="actions md-switch"><${Button} kind="small" aria-pressed=${source}
+      onClick=${() => setSource(!source)}>
       ${source ? 'Show as page' : 'Show as text'}</${Button}>
       <span class="muted small">${text.length.toLocaleString()} characters</span></div>
-    ${source ? html`<${Code} text=${text} label=${label} wrap />`
-      : html`<div class="prose" tabindex="0" role="region" aria-label=${label}>${blocks(shown)}</div>`}
+    ${
+      source
+        ? html`<${Code} text=${text} label=${label} wrap />`
+        : html`<div class="prose" tabindex="0" role="region" aria-label=${label}>${blocks(shown)}</div>`
+    }
     ${text.length > MAX_CHARACTERS && html`<p class="muted small">Only the first ${MAX_CHARACTERS.toLocaleString()} characters are drawn.</p>`}`;
 }

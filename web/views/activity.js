@@ -1,6 +1,18 @@
 // Activity: the requests of the last day, as they come in; each opens what it made.
 
-import { api, endpointOf, ENDPOINTS, go, href, html, openActivity, useEffect, useLoad, useRef, useState } from '../core.js';
+import {
+  api,
+  endpointOf,
+  ENDPOINTS,
+  go,
+  href,
+  html,
+  openActivity,
+  useEffect,
+  useLoad,
+  useRef,
+  useState,
+} from '../core.js';
 import { Button, Card, Empty, Loading, Page, Problem, Rows, Select, Time } from '../ui.js';
 
 /// Loads pages as they are asked for, and what is new at the top.
@@ -9,7 +21,9 @@ function useActivity(endpoint) {
   const [more, setMore] = useState(null);
   const [busy, setBusy] = useState(false);
   const filter = endpoint ? `&endpoint=${encodeURIComponent(endpoint)}` : '';
-  const top = useLoad((signal) => api(`/v2/team/activity?limit=100${filter}`, { signal }), [endpoint], { every: 3000 });
+  const top = useLoad((signal) => api(`/v2/team/activity?limit=100${filter}`, { signal }), [endpoint], {
+    every: 3000,
+  });
   const known = useRef(new Set());
   useEffect(() => {
     known.current = new Set();
@@ -43,7 +57,11 @@ export default function Activity({ query }) {
   const { rows, top, more, older, busy } = useActivity(endpoint);
   const [text, setText] = useState(query.text ?? '');
   const wanted = text.trim().toLowerCase();
-  const shown = wanted ? rows.filter((row) => `${row.target ?? ''} ${row.username ?? ''} ${row.id}`.toLowerCase().includes(wanted)) : rows;
+  const shown = wanted
+    ? rows.filter((row) =>
+        `${row.target ?? ''} ${row.username ?? ''} ${row.id}`.toLowerCase().includes(wanted),
+      )
+    : rows;
   const choose = (value) => go('activity', [], { endpoint: value, text }, { replace: true });
   const list = html`
     <${Rows} items=${shown} label="Requests, newest first" render=${(row) => html`
@@ -57,17 +75,26 @@ export default function Activity({ query }) {
     <${Page} title="Activity" lead="Requests of the last 24 hours, newest first. The list goes on by itself.">
       <${Card} flush>
         <div class="card-head form">
-          <${Select} label="Kind" value=${endpoint} onInput=${choose} options=${[['', 'All'], ...Object.entries(ENDPOINTS)]} />
+          <${Select} label="Kind" value=${endpoint} onInput=${choose}
+            options=${[['', 'All'], ...Object.entries(ENDPOINTS)]} />
           <div class="field"><label for="filter">Filter what is loaded</label>
-            <input id="filter" type="search" placeholder="address, text or id" value=${text} onInput=${(event) => setText(event.currentTarget.value)} /></div>
+            <input id="filter" type="search" placeholder="address, text or id" value=${text}
+              onInput=${(event) => setText(event.currentTarget.value)} /></div>
         </div>
         ${top.error && html`<div class="pad"><${Problem} error=${top.error} retry=${top.reload} /></div>`}
         ${!top.data && !top.error && html`<div class="pad"><${Loading} /></div>`}
-        ${top.data && shown.length === 0 && html`<${Empty} title=${wanted || endpoint ? 'Nothing fits the filter' : 'No requests in the last 24 hours'}>
-          <p>Every call of the API appears here. Make one in the <a href=${href('playground')}>playground</a>.</p></${Empty}>`}
+        ${
+          top.data &&
+          shown.length === 0 &&
+          html`<${Empty} title=${wanted || endpoint ? 'Nothing fits the filter' : 'No requests in the last 24 hours'}>
+          <p>Every call of the API appears here. Make one in the <a href=${href('playground')}>playground</a>.</p></${Empty}>`
+        }
         ${shown.length > 0 && list}
-        ${more && html`<div class="pad"><${Button} busy=${busy} onClick=${older}>Load older requests</${Button}>
-          <span class="muted small"> ${rows.length} loaded</span></div>`}
+        ${
+          more &&
+          html`<div class="pad"><${Button} busy=${busy} onClick=${older}>Load older requests</${Button}>
+          <span class="muted small"> ${rows.length} loaded</span></div>`
+        }
       </${Card}>
     </${Page}>`;
 }

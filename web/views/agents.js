@@ -1,8 +1,36 @@
 // Agent runs: the list, and one of them as it happens: what each agent does side by side, the versions of the result,
 // and every value with the words of the page it is from.
 
-import { api, count, duration, fullTime, href, html, online, plural, toast, useEffect, useLoad, useState } from '../core.js';
-import { Badge, Button, Card, Code, Confirm, Empty, Loaded, Page, Problem, Select, Stat, Tabs, Time, WebLink } from '../ui.js';
+import {
+  api,
+  count,
+  duration,
+  fullTime,
+  href,
+  html,
+  online,
+  plural,
+  toast,
+  useEffect,
+  useLoad,
+  useState,
+} from '../core.js';
+import {
+  Badge,
+  Button,
+  Card,
+  Code,
+  Confirm,
+  Empty,
+  Loaded,
+  Page,
+  Problem,
+  Select,
+  Stat,
+  Tabs,
+  Time,
+  WebLink,
+} from '../ui.js';
 import { Markdown } from '../parts/markdown.js';
 
 function List() {
@@ -10,12 +38,22 @@ function List() {
   return html`
     <${Page} title="Agent runs" lead="A run searches, reads pages and fills in what was asked for."
       actions=${html`<a class="button primary" href=${href('playground', ['agent'])}>New run</a>`}>
-      <${Card} flush><${Loaded} from=${list}>${(page) => (page.agents.length === 0
-        ? html`<${Empty} title="No runs yet"><p>Ask a question, with or without addresses to begin at. <a href=${href('playground', ['agent'])}>Start a run</a>.</p></${Empty}>`
-        : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Prompt</th><th scope="col">Status</th><th scope="col" class="num">Started</th></tr></thead>
-          <tbody>${page.agents.map((run) => html`<tr key=${run.id}><td class="break"><a href=${href('agents', [run.id])}>${run.options.prompt.slice(0, 200)}</a>
-            ${run.options.urls.length > 0 && html`<br /><span class="muted small">${run.targetHint}</span>`}</td>
-            <td><${Badge} status=${run.status} /></td><td class="num muted"><${Time} at=${run.createdAt} /></td></tr>`)}</tbody></table></div>`)}
+      <${Card} flush><${Loaded} from=${list}>${(page) =>
+        page.agents.length === 0
+          ? html`<${Empty} title="No runs yet">
+            <p>Ask a question, with or without addresses to begin at. <a href=${href('playground', ['agent'])}>Start a run</a>.</p></${Empty}>`
+          : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Prompt</th>
+            <th scope="col">Status</th><th scope="col" class="num">Started</th></tr></thead>
+          <tbody>${page.agents.map(
+            (
+              run,
+            ) => html`<tr key=${run.id}><td class="break">
+              <a href=${href('agents', [run.id])}>${run.options.prompt.slice(0, 200)}</a>
+            ${run.options.urls.length > 0 && html`<br />
+              <span class="muted small">${run.targetHint}</span>`}</td>
+            <td><${Badge} status=${run.status} /></td><td class="num muted"><${Time} at=${run.createdAt} />
+              </td></tr>`,
+          )}</tbody></table></div>`}
       </${Loaded}></${Card}>
     </${Page}>`;
 }
@@ -58,76 +96,140 @@ function useTrace(id, connected) {
   return { events, error };
 }
 
-const TOOLS = { scrape: 'Read', search: 'Searched', map: 'Listed', record: 'Recorded', calculate: 'Calculated' };
+const TOOLS = {
+  scrape: 'Read',
+  search: 'Searched',
+  map: 'Listed',
+  record: 'Recorded',
+  calculate: 'Calculated',
+};
 
 /// One line for what an agent did; a call and its result are one.
 function describe(event, results) {
   switch (event.type) {
-    case 'run.started': return { text: 'The run started' };
-    case 'run.cancel_requested': return { text: 'Cancelling was asked for', tone: 'cancelled' };
-    case 'run.finished': return { text: `The run ended: ${event.outcome.replaceAll('_', ' ')}`, tone: event.outcome, detail: event.error?.message };
-    case 'agent.started': return { text: 'Started' };
-    case 'agent.finished': return { text: `Ended: ${event.outcome}`, tone: event.outcome, detail: event.error?.message };
-    case 'progress.reported': return { text: event.message };
-    case 'reasoning.summary': return { text: event.text, quiet: true };
-    case 'artifact.updated': return { text: `Result: ${event.artifact.change}${event.artifact.itemCount === undefined ? '' : `, ${plural(event.artifact.itemCount, 'row')}`}`, tone: 'new' };
-    case 'error.occurred': return { text: event.error.message, tone: 'failed' };
+    case 'run.started':
+      return { text: 'The run started' };
+    case 'run.cancel_requested':
+      return { text: 'Cancelling was asked for', tone: 'cancelled' };
+    case 'run.finished':
+      return {
+        text: `The run ended: ${event.outcome.replaceAll('_', ' ')}`,
+        tone: event.outcome,
+        detail: event.error?.message,
+      };
+    case 'agent.started':
+      return { text: 'Started' };
+    case 'agent.finished':
+      return { text: `Ended: ${event.outcome}`, tone: event.outcome, detail: event.error?.message };
+    case 'progress.reported':
+      return { text: event.message };
+    case 'reasoning.summary':
+      return { text: event.text, quiet: true };
+    case 'artifact.updated':
+      return {
+        text: `Result: ${event.artifact.change}${event.artifact.itemCount === undefined ? '' : `, ${plural(event.artifact.itemCount, 'row')}`}`,
+        tone: 'new',
+      };
+    case 'error.occurred':
+      return { text: event.error.message, tone: 'failed' };
     case 'tool_call.started': {
       const result = results.get(event.toolCallId);
       const about = event.parameters?.url ?? event.parameters?.query ?? event.parameters?.expression;
-      const detail = result?.error ?? result?.title ?? (result?.citations ? plural(result.citations.length, 'value') : undefined);
-      return { text: TOOLS[event.toolName] ?? event.toolName, about, detail, tone: result?.error ? 'failed' : undefined, busy: result === undefined };
+      const detail =
+        result?.error ??
+        result?.title ??
+        (result?.citations ? plural(result.citations.length, 'value') : undefined);
+      return {
+        text: TOOLS[event.toolName] ?? event.toolName,
+        about,
+        detail,
+        tone: result?.error ? 'failed' : undefined,
+        busy: result === undefined,
+      };
     }
-    default: return null;
+    default:
+      return null;
   }
 }
 
 function Lanes({ events, running }) {
-  const results = new Map(events.filter((event) => event.type === 'tool_call.finished').map((event) => [event.toolCallId, event.result]));
+  const results = new Map(
+    events
+      .filter((event) => event.type === 'tool_call.finished')
+      .map((event) => [event.toolCallId, event.result]),
+  );
   const lanes = new Map();
   for (const event of events) {
     if (!lanes.has(event.agent.id)) lanes.set(event.agent.id, { agent: event.agent, events: [] });
     lanes.get(event.agent.id).events.push(event);
   }
   const first = new Date(events[0]?.occurredAt);
-  if (lanes.size === 0) return html`<${Empty} title=${running ? 'Waiting for the first step' : 'No events'} />`;
-  return html`<div class="lanes" tabindex="0" role="region" aria-label="What each agent does">${[...lanes.values()].map((lane) => html`
-    <section class="lane" key=${lane.agent.id}><h3>${lane.agent.role === 'system' ? 'Run' : lane.agent.name}</h3>
+  if (lanes.size === 0)
+    return html`<${Empty} title=${running ? 'Waiting for the first step' : 'No events'} />`;
+  return html`<div class="lanes" tabindex="0" role="region" aria-label="What each agent does">${[
+    ...lanes.values(),
+  ].map(
+    (lane) => html`
+    <section class="lane" key=${lane.agent.id}>
+      <h3>${lane.agent.role === 'system' ? 'Run' : lane.agent.name}</h3>
       ${lane.events.slice(-400).map((event) => {
         const shown = describe(event, results);
-        return shown && html`<div class="event" key=${event.eventId}>
+        return (
+          shown &&
+          html`<div class="event" key=${event.eventId}>
           <div class="event-head">${shown.tone && html`<${Badge} status=${shown.tone} />`}
             ${shown.busy && running && html`<span class="spin" aria-hidden="true"></span>`}
             <span class=${shown.quiet ? 'muted' : ''}>${shown.text}</span>
-            <time datetime=${event.occurredAt} title=${fullTime(event.occurredAt)}>+${duration((new Date(event.occurredAt) - first) / 1000)}</time></div>
+            <time datetime=${event.occurredAt}
+              title=${fullTime(event.occurredAt)}>+${duration((new Date(event.occurredAt) - first) / 1000)}</time></div>
           ${shown.about && html`<div class="small"><${WebLink} url=${shown.about} /></div>`}
-          ${shown.detail && html`<div class="muted small">${shown.detail}</div>`}</div>`;
-      })}</section>`)}</div>`;
+          ${shown.detail && html`<div class="muted small">${shown.detail}</div>`}</div>`
+        );
+      })}</section>`,
+  )}</div>`;
 }
 
 /// A JSON pointer, followed.
-const at = (value, pointer) => pointer.split('/').slice(1).reduce((found, part) => found?.[part.replaceAll('~1', '/').replaceAll('~0', '~')], value);
-const shownField = (pointer) => pointer.split('/').slice(1).map((part) => (/^\d+$/.test(part) ? `[${Number(part) + 1}]` : part)).join(' › ');
+const at = (value, pointer) =>
+  pointer
+    .split('/')
+    .slice(1)
+    .reduce((found, part) => found?.[part.replaceAll('~1', '/').replaceAll('~0', '~')], value);
+const shownField = (pointer) =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => (/^\d+$/.test(part) ? `[${Number(part) + 1}]` : part))
+    .join(' › ');
 
 /// The words of the page, with the value marked in them.
 function Quote({ quote, value }) {
   const text = String(quote);
   const wanted = value === undefined || value === null || typeof value === 'object' ? '' : String(value);
   const found = wanted ? text.toLowerCase().indexOf(wanted.toLowerCase()) : -1;
-  return html`<blockquote class="cite">${found < 0 ? html`<mark>${text}</mark>`
-    : html`${text.slice(0, found)}<mark>${text.slice(found, found + wanted.length)}</mark>${text.slice(found + wanted.length)}`}</blockquote>`;
+  return html`<blockquote class="cite">${
+    found < 0
+      ? html`<mark>${text}</mark>`
+      : html`${text.slice(0, found)}<mark>${text.slice(found, found + wanted.length)}</mark>${text.slice(found + wanted.length)}`
+  }</blockquote>`;
 }
 
 function Values({ events, data }) {
-  const cited = events.filter((event) => event.type === 'tool_call.finished' && event.toolName === 'record').flatMap((event) => event.result?.citations ?? []);
+  const cited = events
+    .filter((event) => event.type === 'tool_call.finished' && event.toolName === 'record')
+    .flatMap((event) => event.result?.citations ?? []);
   const last = new Map(cited.map((one) => [one.field, one]));
-  if (last.size === 0) return html`<${Empty} title="No sources yet"><p>Each value that the run records appears here with the words of its page.</p></${Empty}>`;
-  return html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Field</th><th scope="col">Value</th><th scope="col">Where it stands</th></tr></thead>
+  if (last.size === 0)
+    return html`<${Empty} title="No sources yet">
+      <p>Each value that the run records appears here with the words of its page.</p></${Empty}>`;
+  return html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Field</th>
+    <th scope="col">Value</th><th scope="col">Where it stands</th></tr></thead>
     <tbody>${[...last.values()].slice(0, 1000).map((one) => {
       const value = at(data ?? {}, one.field);
       return html`<tr key=${one.field}><th scope="row" class="break">${shownField(one.field)}</th>
         <td class="break">${value === undefined ? html`<span class="muted">not kept</span>` : typeof value === 'object' ? JSON.stringify(value) : String(value)}</td>
-        <td class="break"><${Quote} quote=${one.quote} value=${value} /><span class="small"><${WebLink} url=${one.url} /></span></td></tr>`;
+        <td class="break"><${Quote} quote=${one.quote} value=${value} /><span class="small"><${WebLink}
+          url=${one.url} /></span></td></tr>`;
     })}</tbody></table></div>`;
 }
 
@@ -135,11 +237,19 @@ function Versions({ id, events }) {
   const updates = events.filter((event) => event.type === 'artifact.updated');
   const [chosen, setChosen] = useState(null);
   const snapshot = chosen ?? updates.at(-1)?.artifact.snapshotId;
-  const loaded = useLoad((signal) => (snapshot ? api(`/v2/agent/${id}/snapshots/${snapshot}`, { signal }) : Promise.resolve({})), [snapshot ?? '']);
+  const loaded = useLoad(
+    (signal) => (snapshot ? api(`/v2/agent/${id}/snapshots/${snapshot}`, { signal }) : Promise.resolve({})),
+    [snapshot ?? ''],
+  );
   if (updates.length === 0) return html`<${Empty} title="No result yet" />`;
-  const options = updates.map((event, index) => [event.artifact.snapshotId, `${index + 1} of ${updates.length}: ${event.artifact.change}`]);
-  return html`<div class="form gap-bottom"><${Select} label="Version" value=${snapshot} options=${options} onInput=${setChosen} /></div>
-    <${Loaded} from=${loaded}>${(found) => html`<${Code} label="Snapshot" text=${pretty(found.snapshot ?? '')} />`}</${Loaded}>`;
+  const options = updates.map((event, index) => [
+    event.artifact.snapshotId,
+    `${index + 1} of ${updates.length}: ${event.artifact.change}`,
+  ]);
+  return html`<div class="form gap-bottom"><${Select} label="Version" value=${snapshot} options=${options}
+    onInput=${setChosen} /></div>
+    <${Loaded} from=${loaded}>${(found) => html`<${Code} label="Snapshot"
+      text=${pretty(found.snapshot ?? '')} />`}</${Loaded}>`;
 }
 
 function pretty(text) {
@@ -154,7 +264,9 @@ function Run({ id }) {
   const connected = online.use();
   const { events, error } = useTrace(id, connected);
   const ended = events.some((event) => event.type === 'run.finished');
-  const status = useLoad((signal) => api(`/v2/agent/${encodeURIComponent(id)}`, { signal }), [id, ended], { every: ended ? 0 : 2000 });
+  const status = useLoad((signal) => api(`/v2/agent/${encodeURIComponent(id)}`, { signal }), [id, ended], {
+    every: ended ? 0 : 2000,
+  });
   const [tab, setTab] = useState('trace');
   const [asking, setAsking] = useState(false);
   const run = status.data;
@@ -163,21 +275,41 @@ function Run({ id }) {
   const data = run.data ?? run.partial;
   const cancel = async (yes) => {
     setAsking(false);
-    if (yes) await api(`/v2/agent/${id}`, { method: 'DELETE' }).then(() => toast('Cancelling the run'), (problem) => toast(problem.message, 'bad'));
+    if (yes)
+      await api(`/v2/agent/${id}`, { method: 'DELETE' }).then(
+        () => toast('Cancelling the run'),
+        (problem) => toast(problem.message, 'bad'),
+      );
   };
   return html`
     <${Page} title=${html`Agent run <${Badge} status=${run.status} />`} lead=${id}
-      actions=${running && html`<${Button} kind="danger" onClick=${() => setAsking(true)}>Cancel</${Button}>`}>
-      ${asking && html`<${Confirm} title="Cancel this run?" text="What it found so far is kept as a partial result; nothing is charged." action="Cancel it" onAnswer=${cancel} />`}
+      actions=${running && html`<${Button} kind="danger"
+        onClick=${() => setAsking(true)}>Cancel</${Button}>`}>
+      ${asking && html`<${Confirm} title="Cancel this run?"
+        text="What it found so far is kept as a partial result; nothing is charged." action="Cancel it"
+        onAnswer=${cancel} />`}
       ${error && html`<${Problem} error=${error} />`}${run.error && html`<p class="note warn gap-bottom">${run.error}</p>`}${run.warning && html`<p class="note warn gap-bottom">${run.warning}</p>`}
-      <${Card}><dl class="stats"><${Stat} name="Credits">${count(run.creditsUsed)}</${Stat}><${Stat} name="Steps">${count(events.filter((event) => event.type === 'tool_call.started').length)}</${Stat}>
+      <${Card}><dl class="stats"><${Stat} name="Credits">${count(run.creditsUsed)}</${Stat}><${Stat}
+        name="Steps">${count(events.filter((event) => event.type === 'tool_call.started').length)}</${Stat}>
         <${Stat} name="Agents">${count(new Set(events.filter((event) => event.type === 'agent.started').map((event) => event.agent.id)).size)}</${Stat}>
-        <${Stat} name="Model">${run.model}</${Stat}>${run.effort && html`<${Stat} name="Effort">${run.effort}</${Stat}>`}</dl></${Card}>
+        <${Stat} name="Model">${run.model}</${Stat}>${run.effort && html`<${Stat}
+          name="Effort">${run.effort}</${Stat}>`}</dl></${Card}>
       <${Card}>
-        <${Tabs} label="Parts of the run" tabs=${[['trace', 'Trace'], ['result', 'Result'], ['sources', 'Values and sources'], ['versions', 'Versions']]} value=${tab} onChange=${setTab}>
+        <${Tabs} label="Parts of the run" tabs=${[
+          ['trace', 'Trace'],
+          ['result', 'Result'],
+          ['sources', 'Values and sources'],
+          ['versions', 'Versions'],
+        ]} value=${tab} onChange=${setTab}>
           ${tab === 'trace' && html`<${Lanes} events=${events} running=${running} />`}
-          ${tab === 'result' && (run.message ? html`<${Markdown} text=${run.message} />` : data === null || data === undefined ? html`<${Empty} title=${running ? 'No result yet' : 'The run has no result'} />`
-            : html`<${Code} text=${JSON.stringify(data, null, 2)} label="Result" />`)}
+          ${
+            tab === 'result' &&
+            (run.message
+              ? html`<${Markdown} text=${run.message} />`
+              : data === null || data === undefined
+                ? html`<${Empty} title=${running ? 'No result yet' : 'The run has no result'} />`
+                : html`<${Code} text=${JSON.stringify(data, null, 2)} label="Result" />`)
+          }
           ${tab === 'sources' && html`<${Values} events=${events} data=${data} />`}
           ${tab === 'versions' && html`<${Versions} id=${id} events=${events} />`}
         </${Tabs}>

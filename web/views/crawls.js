@@ -2,13 +2,38 @@
 // reasons, documents, downloads, cancel.
 
 import { api, count, go, href, html, plural, toast, useEffect, useLoad, useRef, useState } from '../core.js';
-import { Badge, Button, Card, Confirm, duration, Empty, Icon, Loaded, Page, Problem, Rows, Shares, Stat, Tabs, Time, WebLink } from '../ui.js';
+import {
+  Badge,
+  Button,
+  Card,
+  Confirm,
+  duration,
+  Empty,
+  Icon,
+  Loaded,
+  Page,
+  Problem,
+  Rows,
+  Shares,
+  Stat,
+  Tabs,
+  Time,
+  WebLink,
+} from '../ui.js';
 import { download } from '../parts/files.js';
 import { Markdown } from '../parts/markdown.js';
 
 const PATHS = { crawl: '/v2/crawl', batch: '/v2/batch/scrape' };
 const FINAL = new Set(['completed', 'failed', 'skipped', 'cancelled']);
-const TONE = { completed: 'good', failed: 'bad', skipped: 'quiet', cancelled: 'quiet', queued: 'warn', running: 'info', fetched: 'info' };
+const TONE = {
+  completed: 'good',
+  failed: 'bad',
+  skipped: 'quiet',
+  cancelled: 'quiet',
+  queued: 'warn',
+  running: 'info',
+  fetched: 'info',
+};
 const MAX_LINES = 50_000;
 
 function List() {
@@ -19,21 +44,30 @@ function List() {
       api('/v2/team/activity?endpoint=batch_scrape&limit=100', { signal }),
     ]);
     const running = new Set(active.crawls.map((one) => one.id));
-    const rows = [...crawls.data.map((one) => ({ ...one, kind: 'crawl' })), ...batches.data.map((one) => ({ ...one, kind: 'batch' }))];
-    return rows.map((one) => ({ ...one, running: running.has(one.id) })).sort((a, b) => b.created_at.localeCompare(a.created_at));
+    const rows = [
+      ...crawls.data.map((one) => ({ ...one, kind: 'crawl' })),
+      ...batches.data.map((one) => ({ ...one, kind: 'batch' })),
+    ];
+    return rows
+      .map((one) => ({ ...one, running: running.has(one.id) }))
+      .sort((a, b) => b.created_at.localeCompare(a.created_at));
   };
   const list = useLoad(load, [], { every: 3000 });
   return html`
     <${Page} title="Crawls" lead="Crawls and batches of the last 24 hours."
       actions=${html`<a class="button primary" href=${href('playground', ['crawl'])}>New crawl</a>`}>
-      <${Card} flush><${Loaded} from=${list}>${(rows) => (rows.length === 0
-        ? html`<${Empty} title="No crawls today"><p>A crawl reads a whole site. <a href=${href('playground', ['crawl'])}>Start one</a>.</p></${Empty}>`
-        : html`<${Rows} items=${rows} label="Crawls, newest first" render=${(row) => html`
+      <${Card} flush><${Loaded} from=${list}>${(rows) =>
+        rows.length === 0
+          ? html`<${Empty} title="No crawls today">
+            <p>A crawl reads a whole site. <a href=${href('playground', ['crawl'])}>Start one</a>.</p>
+            </${Empty}>`
+          : html`<${Rows} items=${rows} label="Crawls, newest first" render=${(row) => html`
           <a class="line" href=${href('crawls', [row.kind, row.id])}>
             <strong class="activity-kind">${row.kind === 'crawl' ? 'Crawl' : 'Batch'}</strong>
             <span class="ellipsis grow">${row.target ?? row.id}</span>
             ${row.running && html`<${Badge} status="running" />`}
-            <span class="muted nowrap small"><${Time} at=${row.created_at} /></span></a>`} />`)}</${Loaded}></${Card}>
+            <span class="muted nowrap small"><${Time} at=${row.created_at} /></span></a>`} />`}</${Loaded}>
+              </${Card}>
     </${Page}>`;
 }
 
@@ -52,7 +86,9 @@ function useJob(path) {
       const open = known.findIndex((line) => !FINAL.has(line.state));
       let kept = open < 0 ? known : known.slice(0, open);
       for (;;) {
-        const page = await api(`${path}/ledger?limit=1000&after=${kept.at(-1)?.number ?? 0}`, { signal: stop.signal });
+        const page = await api(`${path}/ledger?limit=1000&after=${kept.at(-1)?.number ?? 0}`, {
+          signal: stop.signal,
+        });
         kept = [...kept, ...page.data];
         if (!page.next || page.data.length === 0 || kept.length >= MAX_LINES) break;
       }
@@ -99,7 +135,8 @@ function buildTree(lines) {
     let node = root;
     for (const [index, part] of parts.entries()) {
       const key = index === parts.length - 1 ? `:${part}` : part;
-      if (!node.children.has(key)) node.children.set(key, { name: part, children: new Map(), total: 0, bad: 0 });
+      if (!node.children.has(key))
+        node.children.set(key, { name: part, children: new Map(), total: 0, bad: 0 });
       node = node.children.get(key);
       node.total += 1;
       node.bad += line.state === 'failed' ? 1 : 0;
@@ -120,49 +157,83 @@ function flatten(node, open, depth = 0, path = '', rows = []) {
   return rows;
 }
 
-const Why = ({ line }) => (line.error || line.reason
-  ? html`<span class="muted ellipsis small hide-small" title=${line.error ?? ''}>${line.error ?? line.reason}</span>` : null);
+const Why = ({ line }) =>
+  line.error || line.reason
+    ? html`<span class="muted ellipsis small hide-small"
+      title=${line.error ?? ''}>${line.error ?? line.reason}</span>`
+    : null;
 
 function Tree({ lines }) {
   const [open, setOpen] = useState({});
   const rows = flatten(buildTree(lines), open);
   return html`<${Rows} items=${rows} height=${36} label="Pages as a tree" render=${(row) => html`
     <div class="tree-row" style=${{ paddingLeft: `${row.depth * 18}px` }}>
-      ${row.folder ? html`<button type="button" class=${`twist ${row.open ? 'open' : ''}`} aria-expanded=${row.open} aria-label=${`${row.open ? 'Fold' : 'Unfold'} ${row.child.name}`}
-          onClick=${() => setOpen({ ...open, [row.id]: !row.open })}><${Icon} name="right" size="14" /></button>
-        <strong class="ellipsis">${row.child.name}</strong><span class="muted small nowrap">${count(row.child.total)}${row.child.bad > 0 ? `, ${row.child.bad} failed` : ''}</span>`
-      : html`<span class=${`dot ${TONE[row.child.line?.state] ?? 'quiet'}`} title=${row.child.line?.state ?? ''}></span>
+      ${
+        row.folder
+          ? html`<button type="button" class=${`twist ${row.open ? 'open' : ''}`} aria-expanded=${row.open}
+            aria-label=${`${row.open ? 'Fold' : 'Unfold'} ${row.child.name}`}
+          onClick=${() => setOpen({ ...open, [row.id]: !row.open })}><${Icon} name="right" size="14" />
+            </button>
+        <strong class="ellipsis">${row.child.name}</strong>
+          <span class="muted small nowrap">${count(row.child.total)}${row.child.bad > 0 ? `, ${row.child.bad} failed` : ''}</span>`
+          : html`<span class=${`dot ${TONE[row.child.line?.state] ?? 'quiet'}`}
+            title=${row.child.line?.state ?? ''}></span>
         <span class="ellipsis"><${WebLink} url=${row.child.line?.url}>${row.child.name}</${WebLink}></span>
-        <span class="muted small nowrap">${row.child.line?.state}</span><${Why} line=${row.child.line ?? {}} />`}
+        <span class="muted small nowrap">${row.child.line?.state}</span><${Why}
+          line=${row.child.line ?? {}} />`
+      }
     </div>`} />`;
 }
 
 function Errors({ path, lines }) {
   const reasons = new Map();
-  for (const line of lines) if (line.state === 'skipped') reasons.set(line.reason ?? 'other', (reasons.get(line.reason ?? 'other') ?? 0) + 1);
+  for (const line of lines)
+    if (line.state === 'skipped')
+      reasons.set(line.reason ?? 'other', (reasons.get(line.reason ?? 'other') ?? 0) + 1);
   const failed = lines.filter((line) => line.state === 'failed');
-  if (failed.length === 0 && reasons.size === 0) return html`<${Empty} title="No errors"><p>Every page that was read so far is there.</p></${Empty}>`;
+  if (failed.length === 0 && reasons.size === 0)
+    return html`<${Empty} title="No errors"><p>Every page that was read so far is there.</p></${Empty}>`;
   return html`
-    ${failed.length > 0 && html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Page</th><th scope="col">Why it failed</th></tr></thead>
-      <tbody>${failed.slice(0, 500).map((line) => html`<tr key=${line.number}><td class="break"><${WebLink} url=${line.url} /></td>
-        <td class="break">${line.error}<br /><code>${line.reason}</code></td></tr>`)}</tbody></table></div>`}
+    ${
+      failed.length > 0 &&
+      html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Page</th>
+        <th scope="col">Why it failed</th></tr></thead>
+      <tbody>${failed.slice(0, 500).map(
+        (line) => html`<tr key=${line.number}><td class="break"><${WebLink} url=${line.url} /></td>
+        <td class="break">${line.error}<br /><code>${line.reason}</code></td></tr>`,
+      )}</tbody></table></div>`
+    }
     ${failed.length > 500 && html`<p class="muted small">The first 500 of ${count(failed.length)}; ${path}/ledger?state=failed has all.</p>`}
-    ${reasons.size > 0 && html`<h3 class="gap-top">Left out</h3><ul class="legend">${[...reasons].map(([reason, number]) => html`<li>${reason.replaceAll('_', ' ')} <strong>${count(number)}</strong></li>`)}</ul>`}`;
+    ${reasons.size > 0 && html`<h3 class="gap-top">Left out</h3>
+      <ul class="legend">${[...reasons].map(([reason, number]) => html`<li>${reason.replaceAll('_', ' ')} <strong>${count(number)}</strong></li>`)}</ul>`}`;
 }
 
 function Documents({ path, head }) {
   const [skip, setSkip] = useState(0);
   const page = useLoad((signal) => api(`${path}?skip=${skip}&limit=10`, { signal }), [skip, head.status]);
   const [open, setOpen] = useState(null);
-  return html`<${Loaded} from=${page}>${(found) => (found.data.length === 0 ? html`<${Empty} title="No documents yet" />` : html`
-    <ul class="plain">${found.data.map((document, index) => html`<li class="doc" key=${skip + index}>
-      <button type="button" class="doc-head" aria-expanded=${open === index} onClick=${() => setOpen(open === index ? null : index)}>
+  return html`<${Loaded} from=${page}>${(found) =>
+    found.data.length === 0
+      ? html`<${Empty} title="No documents yet" />`
+      : html`
+    <ul class="plain">${found.data.map(
+      (document, index) => html`<li class="doc" key=${skip + index}>
+      <button type="button" class="doc-head" aria-expanded=${open === index}
+        onClick=${() => setOpen(open === index ? null : index)}>
         <span class="ellipsis grow"><strong>${document.metadata?.title || 'Without a title'}</strong> <span class="muted small">${document.metadata?.sourceURL ?? ''}</span></span>
         <span class="muted small nowrap">${document.metadata?.statusCode ?? ''}</span></button>
-      ${open === index && html`<${Markdown} text=${document.markdown ?? JSON.stringify(document, null, 2)} />`}</li>`)}</ul>
-    <div class="actions gap-top"><${Button} kind="small" disabled=${skip === 0} onClick=${() => { setOpen(null); setSkip(Math.max(0, skip - 10)); }}>Newer</${Button}>
+      ${open === index && html`<${Markdown}
+        text=${document.markdown ?? JSON.stringify(document, null, 2)} />`}</li>`,
+    )}</ul>
+    <div class="actions gap-top"><${Button} kind="small" disabled=${skip === 0} onClick=${() => {
+      setOpen(null);
+      setSkip(Math.max(0, skip - 10));
+    }}>Newer</${Button}>
       <span class="muted small">${skip + 1} to ${skip + found.data.length} of ${count(head.completed)}</span>
-      <${Button} kind="small" disabled=${skip + found.data.length >= head.completed} onClick=${() => { setOpen(null); setSkip(skip + 10); }}>Next</${Button}></div>`)}</${Loaded}>`;
+      <${Button} kind="small" disabled=${skip + found.data.length >= head.completed} onClick=${() => {
+        setOpen(null);
+        setSkip(skip + 10);
+      }}>Next</${Button}></div>`}</${Loaded}>`;
 }
 
 function Job({ kind, id }) {
@@ -172,30 +243,45 @@ function Job({ kind, id }) {
   const [asking, setAsking] = useState(false);
   const [saving, setSaving] = useState(null);
   const title = kind === 'crawl' ? 'Crawl' : 'Batch';
-  if (!head) return html`<${Page} title=${title}>${error ? html`<${Problem} error=${error} retry=${reload} />` : html`<${Loaded} from=${{}} />`}</${Page}>`;
+  if (!head)
+    return html`<${Page} title=${title}>${error ? html`<${Problem} error=${error}
+      retry=${reload} />` : html`<${Loaded} from=${{}} />`}</${Page}>`;
   const running = head.status === 'scraping';
   const start = lines.find((line) => line.depth === 0)?.url ?? id;
   const cancel = async (yes) => {
     setAsking(false);
     if (!yes) return;
-    await api(path, { method: 'DELETE' }).then(() => toast(`${title} cancelled`), (problem) => toast(problem.message, 'bad'));
+    await api(path, { method: 'DELETE' }).then(
+      () => toast(`${title} cancelled`),
+      (problem) => toast(problem.message, 'bad'),
+    );
     reload();
   };
   const get = async (form) => {
     setSaving({ form, done: 0 });
-    await download(form, path, `${kind}-${id}`, (done) => setSaving({ form, done })).catch((problem) => toast(problem.message, 'bad'));
+    await download(form, path, `${kind}-${id}`, (done) => setSaving({ form, done })).catch((problem) =>
+      toast(problem.message, 'bad'),
+    );
     setSaving(null);
   };
-  const forms = [['jsonl', 'JSONL'], ['zip', 'Markdown zip'], ['warc', 'WARC']];
+  const forms = [
+    ['jsonl', 'JSONL'],
+    ['zip', 'Markdown zip'],
+    ['warc', 'WARC'],
+  ];
   const parts = [
-    { name: 'completed', value: head.completed, tone: 'good' }, { name: 'failed', value: head.failed, tone: 'bad' },
-    { name: 'queued', value: head.queued, tone: 'info' }, { name: 'left out', value: head.skipped, tone: 'quiet' },
+    { name: 'completed', value: head.completed, tone: 'good' },
+    { name: 'failed', value: head.failed, tone: 'bad' },
+    { name: 'queued', value: head.queued, tone: 'info' },
+    { name: 'left out', value: head.skipped, tone: 'quiet' },
     ...(head.cancelled > 0 ? [{ name: 'cancelled', value: head.cancelled, tone: 'warn' }] : []),
   ];
   return html`
     <${Page} title=${html`${title} <${Badge} status=${head.status} />`} lead=${start}
-      actions=${running && html`<${Button} kind="danger" onClick=${() => setAsking(true)}>Cancel</${Button}>`}>
-      ${asking && html`<${Confirm} title=${`Cancel this ${kind}?`} text=${`${plural(head.completed, 'page')} are done and stay; ${count(head.queued)} that wait are given up.`} action="Cancel it" onAnswer=${cancel} />`}
+      actions=${running && html`<${Button} kind="danger"
+        onClick=${() => setAsking(true)}>Cancel</${Button}>`}>
+      ${asking && html`<${Confirm} title=${`Cancel this ${kind}?`}
+        text=${`${plural(head.completed, 'page')} are done and stay; ${count(head.queued)} that wait are given up.`} action="Cancel it" onAnswer=${cancel} />`}
       ${error && html`<${Problem} error=${error} retry=${reload} />`}
       ${head.error && html`<p class="note warn gap-bottom">${head.error}</p>`}${head.warning && html`<p class="note warn gap-bottom">${head.warning}</p>`}
       <${Card}>
@@ -208,10 +294,21 @@ function Job({ kind, id }) {
           <${Stat} name="Started"><${Time} at=${head.createdAt} /></${Stat}>
         </dl>
       </${Card}>
-      <${Card} title="Pages" actions=${head.completed > 0 && html`<span class="muted small">Download</span>${forms.map(([form, text]) => html`
-          <${Button} kind="small" busy=${saving?.form === form} disabled=${saving !== null} onClick=${() => get(form)}>${saving?.form === form ? `${count(saving.done)} …` : text}</${Button}>`)}`}>
-        <${Tabs} label="Ways to see the pages" tabs=${[['tree', 'Tree'], ['errors', `Errors (${head.failed})`], ['documents', 'Documents']]} value=${tab} onChange=${setTab}>
-          ${tab === 'tree' && (lines.length === 0 ? html`<${Empty} title="No pages yet" />` : html`<${Tree} lines=${lines} />`)}
+      <${Card} title="Pages" actions=${
+        head.completed > 0 &&
+        html`<span class="muted small">Download</span>${forms.map(
+          ([form, text]) => html`
+          <${Button} kind="small" busy=${saving?.form === form} disabled=${saving !== null}
+            onClick=${() => get(form)}>${saving?.form === form ? `${count(saving.done)} …` : text}</${Button}>`,
+        )}`
+      }>
+        <${Tabs} label="Ways to see the pages" tabs=${[
+          ['tree', 'Tree'],
+          ['errors', `Errors (${head.failed})`],
+          ['documents', 'Documents'],
+        ]} value=${tab} onChange=${setTab}>
+          ${tab === 'tree' && (lines.length === 0 ? html`<${Empty} title="No pages yet" />` : html`<${Tree}
+            lines=${lines} />`)}
           ${tab === 'errors' && html`<${Errors} path=${path} lines=${lines} />`}
           ${tab === 'documents' && html`<${Documents} path=${path} head=${head} />`}
         </${Tabs}>

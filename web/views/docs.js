@@ -8,7 +8,10 @@ import { inline } from '../parts/markdown.js';
 const METHODS = { get: 'running', post: 'completed', put: 'changed', patch: 'changed', delete: 'failed' };
 
 const typeOf = (schema) =>
-  [schema.type].flat().filter((one) => one && one !== 'null').join(' or ') || (schema.oneOf ? 'one of several' : '');
+  [schema.type]
+    .flat()
+    .filter((one) => one && one !== 'null')
+    .join(' or ') || (schema.oneOf ? 'one of several' : '');
 
 function Fields({ title, fields }) {
   if (fields.length === 0) return null;
@@ -51,17 +54,20 @@ function Operation({ document, method, path, operation }) {
           <code>${path}</code> <span class="muted">${operation.summary}</span>
         </span>
       </summary>
-      ${open &&
-      html`
+      ${
+        open &&
+        html`
         ${operation.description && html`<p class="gap-bottom">${inline(operation.description)}</p>`}
         <p><a class="button small" href=${href('playground', [`${method} ${path}`])}>Try it</a></p>
         <${Fields} title="Parameters" fields=${parameters} />
         <${Fields} title="Body" fields=${body ? fieldsOf(document, body) : []} />
         <h3 class="gap-top">Errors</h3>
         <ul class="plain small">
-          ${errors.map(([status, one]) => html`<li class="break"><strong>${status}</strong> ${inline(one.description ?? '')}</li>`)}
+          ${errors.map(([status, one]) => html`<li class="break">
+            <strong>${status}</strong> ${inline(one.description ?? '')}</li>`)}
         </ul>
-      `}
+      `
+      }
     </details>
   `;
 }
@@ -80,7 +86,9 @@ export default function Docs() {
           const all = Object.entries(document.paths).flatMap(([path, item]) =>
             Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
           );
-          const shown = all.filter((one) => `${one.method} ${one.path} ${one.operation.summary}`.toLowerCase().includes(wanted));
+          const shown = all.filter((one) =>
+            `${one.method} ${one.path} ${one.operation.summary}`.toLowerCase().includes(wanted),
+          );
           const tags = [...new Set(shown.map((one) => one.operation.tags?.[0] ?? 'Other'))];
           if (shown.length === 0) return html`<${Card}><${Empty} title="No endpoint fits" /></${Card}>`;
           return tags.map(
@@ -88,7 +96,11 @@ export default function Docs() {
               <${Card} title=${tag} key=${tag}>
                 ${shown
                   .filter((one) => (one.operation.tags?.[0] ?? 'Other') === tag)
-                  .map((one) => html`<${Operation} key=${`${one.method} ${one.path}`} document=${document} ...${one} />`)}
+                  .map(
+                    (one) =>
+                      html`<${Operation} key=${`${one.method} ${one.path}`} document=${document}
+                        ...${one} />`,
+                  )}
               </${Card}>
             `,
           );

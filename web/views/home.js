@@ -1,6 +1,18 @@
 // Home: the first steps with this server's address filled in, what the server lacks, and what happened last.
 
-import { api, copy, endpointOf, href, html, may, openActivity, session, toast, useLoad, useState } from '../core.js';
+import {
+  api,
+  copy,
+  endpointOf,
+  href,
+  html,
+  may,
+  openActivity,
+  session,
+  toast,
+  useLoad,
+  useState,
+} from '../core.js';
 import { Badge, Button, Card, Code, Empty, Icon, Loaded, Page, Tabs, Time } from '../ui.js';
 
 const base = location.origin;
@@ -13,11 +25,19 @@ function steps(key) {
     python: `# pip install firecrawl-py\nfrom firecrawl import Firecrawl\n\napp = Firecrawl(api_key="${key}", api_url="${base}")\nprint(app.scrape("https://example.com").markdown)`,
     js: `// npm install @mendable/firecrawl-js\nimport Firecrawl from "@mendable/firecrawl-js";\n\nconst app = new Firecrawl({ apiKey: "${key}", apiUrl: "${base}" });\nconsole.log((await app.scrape("https://example.com")).markdown);`,
     cli: `# the same binary, with or without a server\ngannet scrape https://example.com\n\n# or the client of others against this server\nFIRECRAWL_API_URL=${base} FIRECRAWL_API_KEY=${key} npx firecrawl-cli scrape https://example.com`,
-    mcp: JSON.stringify({
-      mcpServers: {
-        gannet: { command: 'npx', args: ['-y', 'firecrawl-mcp'], env: { FIRECRAWL_API_URL: base, FIRECRAWL_API_KEY: key } },
+    mcp: JSON.stringify(
+      {
+        mcpServers: {
+          gannet: {
+            command: 'npx',
+            args: ['-y', 'firecrawl-mcp'],
+            env: { FIRECRAWL_API_URL: base, FIRECRAWL_API_KEY: key },
+          },
+        },
       },
-    }, null, 2),
+      null,
+      2,
+    ),
   };
 }
 
@@ -38,10 +58,17 @@ function FirstSteps() {
     setBusy(false);
   };
   const texts = steps(key);
-  const names = [['curl', 'curl'], ['python', 'Python'], ['js', 'JavaScript'], ['cli', 'CLI'], ['mcp', 'MCP']];
+  const names = [
+    ['curl', 'curl'],
+    ['python', 'Python'],
+    ['js', 'JavaScript'],
+    ['cli', 'CLI'],
+    ['mcp', 'MCP'],
+  ];
   const make = who.auth && may('admin') && key === 'YOUR-KEY';
   return html`
-    <${Card} title="First steps" actions=${make && html`<${Button} kind="small" busy=${busy} onClick=${create}>Fill in a new key</${Button}>`}>
+    <${Card} title="First steps" actions=${make && html`<${Button} kind="small" busy=${busy}
+      onClick=${create}>Fill in a new key</${Button}>`}>
       <${Tabs} label="Ways to call this server" tabs=${names} value=${tab} onChange=${setTab}>
         <${Code} text=${texts[tab]} label=${`first call, ${tab}`} />
       </${Tabs}>
@@ -55,14 +82,19 @@ function Health() {
   return html`
     <${Card} title="This server" actions=${html`<a class="small" href=${href('settings')}>All settings</a>`}>
       <${Loaded} from=${report} what="Checking the parts of the server">${(data) => {
-        const lacking = data.parts.filter((part) => part.verdict !== 'ok').sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict]);
+        const lacking = data.parts
+          .filter((part) => part.verdict !== 'ok')
+          .sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict]);
         const good = data.parts.length - lacking.length;
         return html`
           <div class="parts">
-            ${lacking.length === 0 && html`<p><${Badge} status="ok">all well</${Badge}> Everything that Gannet can use is there.</p>`}
-            ${lacking.map((part) => html`
+            ${lacking.length === 0 && html`<p><${Badge}
+              status="ok">all well</${Badge}> Everything that Gannet can use is there.</p>`}
+            ${lacking.map(
+              (part) => html`
               <div class="part"><div><${Badge} status=${part.verdict} /></div>
-                <div><strong>${part.part}</strong><p class="small muted">${part.text}</p></div></div>`)}
+                <div><strong>${part.part}</strong><p class="small muted">${part.text}</p></div></div>`,
+            )}
             ${lacking.length > 0 && html`<p class="small muted">${good} of ${data.parts.length} parts are in order.</p>`}
           </div>`;
       }}</${Loaded}>
@@ -70,27 +102,41 @@ function Health() {
 }
 
 function Recent() {
-  const recent = useLoad((signal) => api('/v2/team/activity?limit=6', { signal }).then((page) => page.data), [], { every: 5000 });
+  const recent = useLoad(
+    (signal) => api('/v2/team/activity?limit=6', { signal }).then((page) => page.data),
+    [],
+    { every: 5000 },
+  );
   return html`
-    <${Card} title="Last requests" flush actions=${html`<a class="small" href=${href('activity')}>All of today</a>`}>
-      <${Loaded} from=${recent}>${(entries) => (entries.length === 0
-        ? html`<${Empty} title="Nothing yet"><p>Try a page in the <a href=${href('playground')}>playground</a>.</p></${Empty}>`
-        : html`<div class="scroll" tabindex="0"><table><tbody>${entries.map((entry) => html`
+    <${Card} title="Last requests" flush actions=${html`<a class="small"
+      href=${href('activity')}>All of today</a>`}>
+      <${Loaded} from=${recent}>${(entries) =>
+        entries.length === 0
+          ? html`<${Empty} title="Nothing yet">
+            <p>Try a page in the <a href=${href('playground')}>playground</a>.</p></${Empty}>`
+          : html`<div class="scroll" tabindex="0"><table><tbody>${entries.map(
+              (entry) => html`
           <tr key=${entry.id}><td class="nowrap"><a href=${openActivity(entry)}>${endpointOf(entry)}</a></td>
-            <td class="break">${entry.target ?? ''}</td><td class="num muted"><${Time} at=${entry.created_at} /></td></tr>`)}</tbody></table></div>`)}
+            <td class="break">${entry.target ?? ''}</td><td class="num muted"><${Time}
+              at=${entry.created_at} /></td></tr>`,
+            )}</tbody></table></div>`}
       </${Loaded}>
     </${Card}>`;
 }
 
 const SHORTCUTS = [
-  ['Scrape a page', 'scrape', 'play'], ['Crawl a site', 'crawl', 'crawl'], ['Ask the agent', 'agent', 'agent'],
+  ['Scrape a page', 'scrape', 'play'],
+  ['Crawl a site', 'crawl', 'crawl'],
+  ['Ask the agent', 'agent', 'agent'],
   ['Search', 'search', 'search'],
 ];
 
 export default function Home() {
   return html`
-    <${Page} title="Home" lead=${html`Web data from ${base}`} actions=${SHORTCUTS.map(([text, name, icon]) => html`
-        <a class="button" href=${href('playground', [name])}><${Icon} name=${icon} size="16" /> ${text}</a>`)}>
+    <${Page} title="Home" lead=${html`Web data from ${base}`} actions=${SHORTCUTS.map(
+      ([text, name, icon]) => html`
+        <a class="button" href=${href('playground', [name])}><${Icon} name=${icon} size="16" /> ${text}</a>`,
+    )}>
       <div class="grid">
         <${FirstSteps} />
         ${may('admin') && html`<${Health} />`}

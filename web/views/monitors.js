@@ -1,22 +1,57 @@
 // Monitors: the list, a new one, and one of them with its timeline, its changes word by word, and "run now".
 
 import { api, count, go, href, html, plural, toast, useLoad, useState } from '../core.js';
-import { Area, Badge, Button, Card, Code, Confirm, Dialog, Empty, Input, Loaded, Page, Problem, Select, Stat, Time, WebLink } from '../ui.js';
+import {
+  Area,
+  Badge,
+  Button,
+  Card,
+  Code,
+  Confirm,
+  Dialog,
+  Empty,
+  Input,
+  Loaded,
+  Page,
+  Problem,
+  Select,
+  Stat,
+  Time,
+  WebLink,
+} from '../ui.js';
 
 function Create({ onDone }) {
-  const [form, setForm] = useState({ name: '', kind: 'scrape', target: '', schedule: 'every 30 minutes', goal: '' });
+  const [form, setForm] = useState({
+    name: '',
+    kind: 'scrape',
+    target: '',
+    schedule: 'every 30 minutes',
+    goal: '',
+  });
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const set = (name) => (value) => setForm({ ...form, [name]: value });
-  const lines = form.target.split('\n').map((line) => line.trim()).filter(Boolean);
+  const lines = form.target
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
   const submit = async (event) => {
     event.preventDefault();
     setBusy(true);
     setError(null);
-    const target = { scrape: { type: 'scrape', urls: lines }, crawl: { type: 'crawl', url: lines[0] }, search: { type: 'search', queries: lines } }[form.kind];
+    const target = {
+      scrape: { type: 'scrape', urls: lines },
+      crawl: { type: 'crawl', url: lines[0] },
+      search: { type: 'search', queries: lines },
+    }[form.kind];
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
     try {
-      const body = { name: form.name, schedule: { text: form.schedule, timezone: zone }, targets: [target], ...(form.goal.trim() ? { goal: form.goal } : {}) };
+      const body = {
+        name: form.name,
+        schedule: { text: form.schedule, timezone: zone },
+        targets: [target],
+        ...(form.goal.trim() ? { goal: form.goal } : {}),
+      };
       const made = await api('/v2/monitor', { method: 'POST', body });
       go('monitors', [made.data.id]);
     } catch (problem) {
@@ -24,62 +59,128 @@ function Create({ onDone }) {
       setBusy(false);
     }
   };
-  const what = { scrape: ['Pages', 'One address per line.'], crawl: ['Start of the site', 'One address; the pages it leads to are checked.'], search: ['Queries', 'One per line.'] }[form.kind];
+  const what = {
+    scrape: ['Pages', 'One address per line.'],
+    crawl: ['Start of the site', 'One address; the pages it leads to are checked.'],
+    search: ['Queries', 'One per line.'],
+  }[form.kind];
   return html`<${Dialog} title="New monitor" onClose=${onDone}><form onSubmit=${submit} class="stack">
     <${Input} label="Name" required maxlength="256" value=${form.name} onInput=${set('name')} autofocus />
-    <${Select} label="What to watch" value=${form.kind} options=${[['scrape', 'Pages'], ['crawl', 'A site'], ['search', 'A search']]} onInput=${set('kind')} />
-    <${Area} label=${what[0]} hint=${what[1]} rows="3" required value=${form.target} onInput=${set('target')} />
+    <${Select} label="What to watch" value=${form.kind} options=${[
+      ['scrape', 'Pages'],
+      ['crawl', 'A site'],
+      ['search', 'A search'],
+    ]} onInput=${set('kind')} />
+    <${Area} label=${what[0]} hint=${what[1]} rows="3" required value=${form.target}
+      onInput=${set('target')} />
     <${Input} label="Schedule" hint="In words: every 30 minutes, daily at 9:00, every monday at 8:30." required value=${form.schedule} onInput=${set('schedule')} />
-    <${Input} label="Goal" hint="What changes matter, in words; others are not reported. May be empty." value=${form.goal} onInput=${set('goal')} />
+    <${Input} label="Goal" hint="What changes matter, in words; others are not reported. May be empty."
+      value=${form.goal} onInput=${set('goal')} />
     <${Problem} error=${error} />
-    <div class="actions end"><${Button} onClick=${onDone}>Leave</${Button}><${Button} kind="primary" type="submit" busy=${busy} disabled=${!form.name.trim() || lines.length === 0}>Create</${Button}></div>
+    <div class="actions end"><${Button} onClick=${onDone}>Leave</${Button}><${Button} kind="primary"
+      type="submit" busy=${busy} disabled=${!form.name.trim() || lines.length === 0}>Create</${Button}></div>
   </form></${Dialog}>`;
 }
 
-const targets = (monitor) => monitor.targets.flatMap((one) => one.urls ?? one.queries ?? [one.url]).join(', ');
+const targets = (monitor) =>
+  monitor.targets.flatMap((one) => one.urls ?? one.queries ?? [one.url]).join(', ');
 
 function List() {
-  const list = useLoad((signal) => api('/v2/monitor?limit=100', { signal }).then((answer) => answer.data), [], { every: 5000 });
+  const list = useLoad(
+    (signal) => api('/v2/monitor?limit=100', { signal }).then((answer) => answer.data),
+    [],
+    { every: 5000 },
+  );
   const [creating, setCreating] = useState(false);
-  return html`<${Page} title="Monitors" lead="Pages, sites and searches that are checked by a schedule." actions=${html`<${Button} kind="primary" onClick=${() => setCreating(true)}>New monitor</${Button}>`}>
+  return html`<${Page} title="Monitors" lead="Pages, sites and searches that are checked by a schedule."
+    actions=${html`<${Button} kind="primary" onClick=${() => setCreating(true)}>New monitor</${Button}>`}>
     ${creating && html`<${Create} onDone=${() => setCreating(false)} />`}
-    <${Card} flush><${Loaded} from=${list}>${(monitors) => (monitors.length === 0
-      ? html`<${Empty} title="No monitors yet"><p>A monitor tells you when a page, a site or the results of a search change.</p></${Empty}>`
-      : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Monitor</th><th scope="col">Last check</th><th scope="col">Found</th><th scope="col">Next</th><th scope="col">Status</th></tr></thead>
-        <tbody>${monitors.map((one) => html`<tr key=${one.id}><td class="break"><a href=${href('monitors', [one.id])}><strong>${one.name}</strong></a><br /><span class="muted small">${targets(one).slice(0, 120)}</span></td>
-          <td class="nowrap">${one.lastRunAt ? html`<${Time} at=${one.lastRunAt} />` : '–'}</td><td class="nowrap">${one.lastCheckSummary ? html`<${Summary} of=${one.lastCheckSummary} />` : '–'}</td>
-          <td class="nowrap">${one.nextRunAt ? html`<${Time} at=${one.nextRunAt} />` : '–'}</td><td><${Badge} status=${one.status} /></td></tr>`)}</tbody></table></div>`)}
+    <${Card} flush><${Loaded} from=${list}>${(monitors) =>
+      monitors.length === 0
+        ? html`<${Empty} title="No monitors yet">
+          <p>A monitor tells you when a page, a site or the results of a search change.</p></${Empty}>`
+        : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Monitor</th>
+          <th scope="col">Last check</th><th scope="col">Found</th><th scope="col">Next</th>
+          <th scope="col">Status</th></tr></thead>
+        <tbody>${monitors.map(
+          (
+            one,
+          ) => html`<tr key=${one.id}><td class="break"><a href=${href('monitors', [one.id])}>
+            <strong>${one.name}</strong></a><br />
+            <span class="muted small">${targets(one).slice(0, 120)}</span></td>
+          <td class="nowrap">${one.lastRunAt ? html`<${Time} at=${one.lastRunAt} />` : '–'}</td>
+            <td class="nowrap">${one.lastCheckSummary ? html`<${Summary}
+            of=${one.lastCheckSummary} />` : '–'}</td>
+          <td class="nowrap">${one.nextRunAt ? html`<${Time} at=${one.nextRunAt} />` : '–'}</td><td><${Badge}
+            status=${one.status} /></td></tr>`,
+        )}</tbody></table></div>`}
     </${Loaded}></${Card}></${Page}>`;
 }
 
 function Summary({ of }) {
   const parts = ['changed', 'new', 'removed', 'error'].filter((name) => of[name] > 0);
-  if (parts.length === 0) return html`<${Badge} status="same">${plural(of.totalPages, 'page')}, no change</${Badge}>`;
-  return html`<span class="actions">${parts.map((name) => html`<${Badge} status=${name}>${of[name]} ${name}</${Badge}>`)}</span>`;
+  if (parts.length === 0)
+    return html`<${Badge} status="same">${plural(of.totalPages, 'page')}, no change</${Badge}>`;
+  return html`<span class="actions">${parts.map((name) => html`<${Badge}
+    status=${name}>${of[name]} ${name}</${Badge}>`)}</span>`;
 }
 
 /// A unified difference, line by line; words of the page stay text.
 export function Diff({ text }) {
-  const kind = (line) => (line.startsWith('@@') || /^(---|\+\+\+) /.test(line) ? 'at' : line.startsWith('+') ? 'add' : line.startsWith('-') ? 'del' : '');
-  return html`<div class="diff" tabindex="0" role="region" aria-label="Difference">${text.split('\n').slice(0, 3000).map((line) => html`<div class=${kind(line)}>${line || ' '}</div>`)}</div>`;
+  const kind = (line) =>
+    line.startsWith('@@') || /^(---|\+\+\+) /.test(line)
+      ? 'at'
+      : line.startsWith('+')
+        ? 'add'
+        : line.startsWith('-')
+          ? 'del'
+          : '';
+  return html`<div class="diff" tabindex="0" role="region" aria-label="Difference">${text
+    .split('\n')
+    .slice(0, 3000)
+    .map((line) => html`<div class=${kind(line)}>${line || ' '}</div>`)}</div>`;
 }
 
 function CheckPages({ monitor, check }) {
-  const loaded = useLoad((signal) => api(`/v2/monitor/${monitor}/checks/${check.id}?limit=100`, { signal }).then((answer) => answer.data.pages), [check.id, check.status]);
-  return html`<${Loaded} from=${loaded}>${(pages) => (pages.length === 0 ? html`<p class="muted">No pages.</p>` : pages.map((page) => html`
-    <article class="gap-top" key=${page.id}><p class="break"><${Badge} status=${page.status} /> <${WebLink} url=${page.url} /></p>
+  const loaded = useLoad(
+    (signal) =>
+      api(`/v2/monitor/${monitor}/checks/${check.id}?limit=100`, { signal }).then(
+        (answer) => answer.data.pages,
+      ),
+    [check.id, check.status],
+  );
+  return html`<${Loaded} from=${loaded}>${(pages) =>
+    pages.length === 0
+      ? html`<p class="muted">No pages.</p>`
+      : pages.map(
+          (page) => html`
+    <article class="gap-top" key=${page.id}><p class="break"><${Badge} status=${page.status} /> <${WebLink}
+      url=${page.url} /></p>
       ${page.error && html`<p class="muted">${page.error}</p>`}
       ${page.judgment && html`<p class="note gap-top">${page.judgment.meaningful ? 'Matters for the goal' : 'Does not matter for the goal'} (${page.judgment.confidence}): ${page.judgment.reason}</p>`}
       ${page.diff?.text && html`<div class="gap-top"><${Diff} text=${page.diff.text} /></div>`}
-      ${!page.diff?.text && page.diff?.json && html`<${Code} text=${JSON.stringify(page.diff.json, null, 2)} label="Difference of the data" />`}</article>`))}</${Loaded}>`;
+      ${!page.diff?.text && page.diff?.json && html`<${Code} text=${JSON.stringify(page.diff.json, null, 2)}
+        label="Difference of the data" />`}</article>`,
+        )}</${Loaded}>`;
 }
 
 function One({ id, checkId }) {
   const [asking, setAsking] = useState(false);
-  const monitor = useLoad((signal) => api(`/v2/monitor/${id}`, { signal }).then((answer) => answer.data), [id], { every: 4000 });
-  const checks = useLoad((signal) => api(`/v2/monitor/${id}/checks?limit=50`, { signal }).then((answer) => answer.data), [id], { every: 2000 });
+  const monitor = useLoad(
+    (signal) => api(`/v2/monitor/${id}`, { signal }).then((answer) => answer.data),
+    [id],
+    { every: 4000 },
+  );
+  const checks = useLoad(
+    (signal) => api(`/v2/monitor/${id}/checks?limit=50`, { signal }).then((answer) => answer.data),
+    [id],
+    { every: 2000 },
+  );
   const act = async (call, done) => {
-    await call.then(() => toast(done), (problem) => toast(problem.message, 'bad'));
+    await call.then(
+      () => toast(done),
+      (problem) => toast(problem.message, 'bad'),
+    );
     monitor.reload();
     checks.reload();
   };
@@ -88,26 +189,43 @@ function One({ id, checkId }) {
     const remove = async (yes) => {
       setAsking(false);
       if (!yes) return;
-      await api(`/v2/monitor/${id}`, { method: 'DELETE' }).then(() => go('monitors'), (problem) => toast(problem.message, 'bad'));
+      await api(`/v2/monitor/${id}`, { method: 'DELETE' }).then(
+        () => go('monitors'),
+        (problem) => toast(problem.message, 'bad'),
+      );
     };
-    return html`<${Page} title=${html`${found.name} <${Badge} status=${found.status} />`} lead=${targets(found)} actions=${html`
+    return html`<${Page} title=${html`${found.name} <${Badge} status=${found.status} />`}
+      lead=${targets(found)} actions=${html`
         <${Button} kind="primary" onClick=${() => act(api(`/v2/monitor/${id}/run`, { method: 'POST' }), 'The check runs')}>Run now</${Button}>
         <${Button} onClick=${() => act(api(`/v2/monitor/${id}`, { method: 'PATCH', body: { status: paused ? 'active' : 'paused' } }), paused ? 'Goes on' : 'Paused')}>${paused ? 'Go on' : 'Pause'}</${Button}>
         <${Button} kind="danger" onClick=${() => setAsking(true)}>Delete</${Button}>`}>
-      ${asking && html`<${Confirm} title="Delete this monitor?" text="Its checks and what they found are deleted too." action="Delete it" onAnswer=${remove} />`}
-      <${Card}><dl class="stats"><${Stat} name="Schedule">${found.schedule.text ?? found.schedule.cron}</${Stat}>
-        <${Stat} name="Next check">${found.nextRunAt ? html`<${Time} at=${found.nextRunAt} />` : '–'}</${Stat}><${Stat} name="Credits a month, at most">${count(found.estimatedCreditsPerMonth)}</${Stat}></dl>
+      ${asking && html`<${Confirm} title="Delete this monitor?"
+        text="Its checks and what they found are deleted too." action="Delete it" onAnswer=${remove} />`}
+      <${Card}><dl class="stats"><${Stat}
+        name="Schedule">${found.schedule.text ?? found.schedule.cron}</${Stat}>
+        <${Stat} name="Next check">${found.nextRunAt ? html`<${Time}
+          at=${found.nextRunAt} />` : '–'}</${Stat}><${Stat}
+          name="Credits a month, at most">${count(found.estimatedCreditsPerMonth)}</${Stat}></dl>
         ${found.goal && html`<p class="note gap-top"><strong>Goal:</strong> ${found.goal}</p>`}</${Card}>
-      <${Card} title="Timeline"><${Loaded} from=${checks}>${(rows) => (rows.length === 0
-        ? html`<${Empty} title="No checks yet"><p>The first one runs at <${Time} at=${found.nextRunAt} />, or now.</p></${Empty}>`
-        : html`<ol class="timeline">${rows.map((check) => html`<li key=${check.id} class=${check.summary.changed + check.summary.new + check.summary.removed > 0 ? 'changed' : ''}>
-          <p class="actions"><a href=${href('monitors', check.id === checkId ? [id] : [id, check.id])} aria-expanded=${check.id === checkId}><${Time} at=${check.startedAt ?? check.scheduledFor} /></a>
+      <${Card} title="Timeline"><${Loaded} from=${checks}>${(rows) =>
+        rows.length === 0
+          ? html`<${Empty} title="No checks yet"><p>The first one runs at <${Time}
+            at=${found.nextRunAt} />, or now.</p></${Empty}>`
+          : html`<ol class="timeline">${rows.map(
+              (
+                check,
+              ) => html`<li key=${check.id}
+                class=${check.summary.changed + check.summary.new + check.summary.removed > 0 ? 'changed' : ''}>
+          <p class="actions"><a href=${href('monitors', check.id === checkId ? [id] : [id, check.id])}
+            aria-expanded=${check.id === checkId}><${Time} at=${check.startedAt ?? check.scheduledFor} /></a>
             <span class="muted small">${check.trigger}</span>${check.status === 'completed' ? html`<${Summary} of=${check.summary} />` : html`<${Badge} status=${check.status} />`}
             <span class="muted small">${plural(check.actualCredits, 'credit')}</span></p>
           ${check.error && html`<p class="muted small">${check.error}</p>`}
-          ${check.id === checkId && html`<${CheckPages} monitor=${id} check=${check} />`}</li>`)}</ol>`)}</${Loaded}></${Card}>
+          ${check.id === checkId && html`<${CheckPages} monitor=${id} check=${check} />`}</li>`,
+            )}</ol>`}</${Loaded}></${Card}>
     </${Page}>`;
   }}</${Loaded}>`;
 }
 
-export default ({ args }) => (args[0] ? html`<${One} id=${args[0]} checkId=${args[1]} />` : html`<${List} />`);
+export default ({ args }) =>
+  args[0] ? html`<${One} id=${args[0]} checkId=${args[1]} />` : html`<${List} />`;

@@ -9,18 +9,36 @@ const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}�
 
 function Find({ query }) {
   const [text, setText] = useState(query.q ?? '');
-  const found = useLoad((signal) => (query.q ? api(`${BASE}?query=${encodeURIComponent(query.q)}&k=20`, { signal }) : Promise.resolve(null)), [query.q ?? '']);
+  const found = useLoad(
+    (signal) =>
+      query.q ? api(`${BASE}?query=${encodeURIComponent(query.q)}&k=20`, { signal }) : Promise.resolve(null),
+    [query.q ?? ''],
+  );
   const submit = (event) => {
     event.preventDefault();
     go('papers', [], { q: text.trim() });
   };
   return html`<${Page} title="Papers" lead="The research index of this server: find a paper, then what is related to it.">
-    <${Card}><form class="searchline" onSubmit=${submit}><${Input} label="What is it about?" type="search" value=${text} onInput=${setText} placeholder="graph signal processing" autofocus />
-      <${Button} kind="primary" type="submit" busy=${found.loading && query.q} disabled=${!text.trim()}>Search</${Button}></form></${Card}>
-    <${Card}>${!query.q ? html`<${Empty} title="Nothing searched yet"><p>Import more papers with <code>gannet research import</code>.</p></${Empty}>`
-      : html`<${Loaded} from=${found} what="Searching">${(answer) => (answer.results.length === 0 ? html`<${Empty} title="No paper found"><p>Try other words.</p></${Empty}>`
-        : html`<ol class="results">${answer.results.map((one) => html`<li key=${one.paperId}><p><strong><a href=${href('papers', [one.primaryId])}>${one.title}</a></strong></p>
-          <p class="muted small">${one.primaryId}</p><p class="break">${short(one.abstract ?? '', 320)}</p></li>`)}</ol>`)}</${Loaded}>`}</${Card}></${Page}>`;
+    <${Card}><form class="searchline" onSubmit=${submit}><${Input} label="What is it about?" type="search"
+      value=${text} onInput=${setText} placeholder="graph signal processing" autofocus />
+      <${Button} kind="primary" type="submit" busy=${found.loading && query.q}
+        disabled=${!text.trim()}>Search</${Button}></form></${Card}>
+    <${Card}>${
+      !query.q
+        ? html`<${Empty} title="Nothing searched yet">
+          <p>Import more papers with <code>gannet research import</code>.</p></${Empty}>`
+        : html`<${Loaded} from=${found} what="Searching">${(answer) =>
+            answer.results.length === 0
+              ? html`<${Empty} title="No paper found"><p>Try other words.</p></${Empty}>`
+              : html`<ol class="results">${answer.results.map(
+                  (
+                    one,
+                  ) => html`<li key=${one.paperId}><p><strong>
+                    <a href=${href('papers', [one.primaryId])}>${one.title}</a></strong></p>
+          <p class="muted small">${one.primaryId}</p><p class="break">${short(one.abstract ?? '', 320)}</p>
+            </li>`,
+                )}</ol>`}</${Loaded}>`
+    }</${Card}></${Page}>`;
 }
 
 /// Papers around the seed: nearer is better ranked, the angle follows the order, the size says how central a paper is.
@@ -31,14 +49,30 @@ function Graph({ seed, results, onPick }) {
     const angle = index * 2.399963 - Math.PI / 2;
     const distance = 95 + (index / Math.max(1, all.length - 1)) * 115;
     const size = 10 + Math.min(8, Math.sqrt(one.signals?.articleRank ?? 1) * 2.5);
-    return { one, x: width / 2 + Math.cos(angle) * distance * 1.5, y: height / 2 + Math.sin(angle) * distance, size };
+    return {
+      one,
+      x: width / 2 + Math.cos(angle) * distance * 1.5,
+      y: height / 2 + Math.sin(angle) * distance,
+      size,
+    };
   });
-  return html`<svg class="graph" viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`Graph of ${plural(nodes.length, 'paper')} around ${seed}`}>
+  return html`<svg class="graph" viewBox=${`0 0 ${width} ${height}`} role="group"
+    aria-label=${`Graph of ${plural(nodes.length, 'paper')} around ${seed}`}>
     ${nodes.map((node) => html`<line class="edge" x1=${width / 2} y1=${height / 2} x2=${node.x} y2=${node.y} />`)}
-    <circle class="node seed" cx=${width / 2} cy=${height / 2} r="15" /><text x=${width / 2} y=${height / 2 + 32} text-anchor="middle">${short(seed, 40)}</text>
-    ${nodes.map((node, index) => html`<a key=${node.one.paperId} href=${href('papers', [node.one.primaryId])} onClick=${(event) => { event.preventDefault(); onPick(node.one); }} aria-label=${`${index + 1}: ${node.one.title}`}>
+    <circle class="node seed" cx=${width / 2} cy=${height / 2} r="15" /><text x=${width / 2}
+      y=${height / 2 + 32} text-anchor="middle">${short(seed, 40)}</text>
+    ${nodes.map(
+      (
+        node,
+        index,
+      ) => html`<a key=${node.one.paperId} href=${href('papers', [node.one.primaryId])} onClick=${(event) => {
+        event.preventDefault();
+        onPick(node.one);
+      }} aria-label=${`${index + 1}: ${node.one.title}`}>
       <title>${node.one.title}</title>
-      <circle class="node" cx=${node.x} cy=${node.y} r=${node.size} /><text class="rank" x=${node.x} y=${node.y + 4} text-anchor="middle">${index + 1}</text></a>`)}</svg>`;
+      <circle class="node" cx=${node.x} cy=${node.y} r=${node.size} /><text class="rank" x=${node.x}
+        y=${node.y + 4} text-anchor="middle">${index + 1}</text></a>`,
+    )}</svg>`;
 }
 
 const percent = (value) => (Number.isFinite(value) ? value.toFixed(value < 0.1 ? 3 : 2) : '–');
@@ -52,27 +86,69 @@ function Related({ id, title, query }) {
   const wanted = query.intent ?? title;
   useEffect(() => {
     const stop = new AbortController();
-    const parameters = new URLSearchParams([['intent', wanted], ['mode', query.mode ?? 'similar'], ['k', '24'], ...anchors.map((one) => ['anchor', one])]);
+    const parameters = new URLSearchParams([
+      ['intent', wanted],
+      ['mode', query.mode ?? 'similar'],
+      ['k', '24'],
+      ...anchors.map((one) => ['anchor', one]),
+    ]);
     setState({ busy: true });
-    api(`${BASE}/${encodeURIComponent(id)}/similar?${parameters}`, { signal: stop.signal }).then((json) => setState({ json }), (error) => stop.signal.aborted || setState({ error }));
+    api(`${BASE}/${encodeURIComponent(id)}/similar?${parameters}`, { signal: stop.signal }).then(
+      (json) => setState({ json }),
+      (error) => stop.signal.aborted || setState({ error }),
+    );
     return () => stop.abort();
   }, [id, wanted, query.mode, query.anchors]);
-  const open = (changes) => go('papers', [id], { intent: wanted, mode: query.mode, anchors: query.anchors, ...changes });
+  const open = (changes) =>
+    go('papers', [id], { intent: wanted, mode: query.mode, anchors: query.anchors, ...changes });
   const results = state.json?.results ?? [];
   return html`
-    <${Card} title="Related papers"><form class="searchline" onSubmit=${(event) => { event.preventDefault(); open({ intent, mode }); }}>
+    <${Card} title="Related papers"><form class="searchline" onSubmit=${(event) => {
+      event.preventDefault();
+      open({ intent, mode });
+    }}>
         <${Input} label="What are they needed for?" value=${intent} onInput=${setIntent} />
-        <${Select} label="Which" value=${mode} options=${[['similar', 'Similar'], ['citers', 'Citing it'], ['references', 'Cited by it']]} onInput=${setMode} /><${Button} kind="primary" type="submit" busy=${state.busy}>Find</${Button}></form>
-      ${anchors.length > 0 && html`<p class="gap-top actions"><span class="muted small">Also like:</span>${anchors.map((one) => html`<button type="button" class="chip" aria-label=${`Remove anchor ${one}`} onClick=${() => open({ anchors: anchors.filter((other) => other !== one).join(' ') })}>${one} ×</button>`)}</p>`}
+        <${Select} label="Which" value=${mode} options=${[
+          ['similar', 'Similar'],
+          ['citers', 'Citing it'],
+          ['references', 'Cited by it'],
+        ]} onInput=${setMode} /><${Button} kind="primary" type="submit" busy=${state.busy}>Find</${Button}>
+          </form>
+      ${anchors.length > 0 && html`<p class="gap-top actions">
+        <span class="muted small">Also like:</span>${anchors.map((one) => html`<button type="button"
+        class="chip" aria-label=${`Remove anchor ${one}`}
+        onClick=${() => open({ anchors: anchors.filter((other) => other !== one).join(' ') })}>${one} ×</button>`)}</p>`}
       <${Problem} error=${state.error} />${state.busy && html`<${Loading} what="Ranking" />`}
       ${state.json?.note && html`<p class="note gap-top">${state.json.note}</p>`}
       ${state.json && results.length === 0 && html`<${Empty} title="No related papers in the index" />`}
-      ${results.length > 0 && html`<${Graph} seed=${title} results=${results} onPick=${setPicked} />
-        ${picked && html`<div class="note"><p><strong>${picked.title}</strong></p><p class="small">${short(picked.abstract ?? '', 400)}</p>
-          <p class="actions gap-top"><a class="button small" href=${href('papers', [picked.primaryId])}>Open</a><${Button} kind="small" onClick=${() => { open({ anchors: [...anchors, picked.primaryId].join(' ') }); setPicked(null); }}>Use as anchor</${Button}></p></div>`}
-        <div class="scroll gap-top" tabindex="0"><table><thead><tr><th scope="col">Paper</th><th scope="col" class="num">Score</th><th scope="col" class="num">Meaning</th><th scope="col" class="num">Citations</th><th scope="col" class="num">Seeds</th></tr></thead>
-          <tbody>${results.map((one, index) => html`<tr key=${one.paperId}><td class="break">${index + 1}. <a href=${href('papers', [one.primaryId])}>${one.title}</a></td><td class="num">${percent(one.score)}</td>
-            <td class="num">${percent(one.signals?.semantic)}</td><td class="num">${percent(one.signals?.structural)}</td><td class="num">${one.signals?.seedOverlap ?? '–'}</td></tr>`)}</tbody></table></div>`}
+      ${
+        results.length > 0 &&
+        html`<${Graph} seed=${title} results=${results} onPick=${setPicked} />
+        ${
+          picked &&
+          html`<div class="note"><p><strong>${picked.title}</strong></p>
+            <p class="small">${short(picked.abstract ?? '', 400)}</p>
+          <p class="actions gap-top"><a class="button small"
+            href=${href('papers', [picked.primaryId])}>Open</a><${Button} kind="small" onClick=${() => {
+            open({ anchors: [...anchors, picked.primaryId].join(' ') });
+            setPicked(null);
+          }}>Use as anchor</${Button}></p></div>`
+        }
+        <div class="scroll gap-top" tabindex="0"><table><thead><tr><th scope="col">Paper</th><th scope="col"
+          class="num">Score</th><th scope="col" class="num">Meaning</th><th scope="col"
+          class="num">Citations</th><th scope="col" class="num">Seeds</th></tr></thead>
+          <tbody>${results.map(
+            (
+              one,
+              index,
+            ) => html`<tr key=${one.paperId}>
+              <td class="break">${index + 1}. <a href=${href('papers', [one.primaryId])}>${one.title}</a></td>
+              <td class="num">${percent(one.score)}</td>
+            <td class="num">${percent(one.signals?.semantic)}</td>
+              <td class="num">${percent(one.signals?.structural)}</td>
+              <td class="num">${one.signals?.seedOverlap ?? '–'}</td></tr>`,
+          )}</tbody></table></div>`
+      }
     </${Card}>`;
 }
 
@@ -82,9 +158,12 @@ function One({ id, query }) {
     const doi = found.ids?.doi?.[0];
     return html`<${Page} title=${found.title} lead=${found.authors}>
       ${retracted && html`<p class="note warn gap-bottom">This paper was retracted.</p>`}
-      <${Card}><p class="muted small gap-bottom">${found.createdDate ?? ''} ${doi && html`<${WebLink} url=${`https://doi.org/${doi}`}>${doi}</${WebLink}>`} ${(found.categories ?? []).join(', ')}</p><p class="break">${found.abstract}</p></${Card}>
+      <${Card}><p class="muted small gap-bottom">${found.createdDate ?? ''} ${doi && html`<${WebLink}
+        url=${`https://doi.org/${doi}`}>${doi}</${WebLink}>`} ${(found.categories ?? []).join(', ')}</p>
+        <p class="break">${found.abstract}</p></${Card}>
       <${Related} id=${id} title=${found.title} query=${query} /></${Page}>`;
   }}</${Loaded}>`;
 }
 
-export default ({ args, query }) => (args[0] ? html`<${One} id=${args.join('/')} query=${query} />` : html`<${Find} query=${query} />`);
+export default ({ args, query }) =>
+  args[0] ? html`<${One} id=${args.join('/')} query=${query} />` : html`<${Find} query=${query} />`;

@@ -6,11 +6,23 @@ import { Button, Card, Empty, Input, Loading, Page, Problem, Select, WebLink } f
 /// The description with the words of the query marked: why the result is there.
 function Marked({ text, words }) {
   if (words.length === 0) return text;
-  const parts = text.split(new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`, 'gi'));
+  const parts = text.split(
+    new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`, 'gi'),
+  );
   return parts.map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }
 
-const KNOWN = new Set(['url', 'title', 'description', 'snippet', 'position', 'markdown', 'metadata', 'imageUrl', 'date']);
+const KNOWN = new Set([
+  'url',
+  'title',
+  'description',
+  'snippet',
+  'position',
+  'markdown',
+  'metadata',
+  'imageUrl',
+  'date',
+]);
 
 export default function Search({ query }) {
   const [text, setText] = useState(query.q ?? '');
@@ -21,7 +33,11 @@ export default function Search({ query }) {
     const stop = new AbortController();
     const started = performance.now();
     setState({ busy: true });
-    api('/v2/search', { method: 'POST', signal: stop.signal, body: { query: query.q, limit: 20, sources: [query.source ?? 'web'] } }).then(
+    api('/v2/search', {
+      method: 'POST',
+      signal: stop.signal,
+      body: { query: query.q, limit: 20, sources: [query.source ?? 'web'] },
+    }).then(
       (json) => setState({ json, took: Math.round(performance.now() - started) }),
       (error) => stop.signal.aborted || setState({ error }),
     );
@@ -31,23 +47,51 @@ export default function Search({ query }) {
     event.preventDefault();
     go('search', [], { q: text.trim(), source: source === 'web' ? undefined : source });
   };
-  const words = (query.q ?? '').split(/\s+/).filter((word) => word.length > 2 && !word.includes(':')).slice(0, 12);
-  const results = state.json ? state.json.data?.[query.source ?? 'web'] ?? [] : [];
+  const words = (query.q ?? '')
+    .split(/\s+/)
+    .filter((word) => word.length > 2 && !word.includes(':'))
+    .slice(0, 12);
+  const results = state.json ? (state.json.data?.[query.source ?? 'web'] ?? []) : [];
   return html`<${Page} title="Search" lead="The web, through this server’s index and the providers it is set up with.">
     <${Card}><form onSubmit=${submit} class="searchline">
-      <${Input} label="Query" type="search" value=${text} onInput=${setText} placeholder="how gannets dive" autofocus />
-      <${Select} label="Source" value=${source} options=${[['web', 'Web'], ['news', 'News'], ['images', 'Images']]} onInput=${setSource} />
-      <${Button} kind="primary" type="submit" busy=${state.busy} disabled=${!text.trim()}>Search</${Button}></form></${Card}>
+      <${Input} label="Query" type="search" value=${text} onInput=${setText}
+        placeholder="how gannets dive" autofocus />
+      <${Select} label="Source" value=${source} options=${[
+        ['web', 'Web'],
+        ['news', 'News'],
+        ['images', 'Images'],
+      ]} onInput=${setSource} />
+      <${Button} kind="primary" type="submit" busy=${state.busy} disabled=${!text.trim()}>Search</${Button}>
+        </form></${Card}>
     <${Card}>
       ${state.busy && html`<${Loading} what="Searching" />`}<${Problem} error=${state.error} />
       ${state.json?.warning && html`<p class="note warn gap-bottom">${state.json.warning}</p>`}
-      ${!query.q && html`<${Empty} title="Nothing searched yet"><p>Pages that this server has read are found even without a provider.</p></${Empty}>`}
-      ${state.json && results.length === 0 && html`<${Empty} title="Nothing found"><p>Try other words. The provider may be missing: see <a href=${href('home')}>Home</a>.</p></${Empty}>`}
-      ${results.length > 0 && html`<p class="muted small gap-bottom">${plural(results.length, 'result')} in ${state.took} ms · ${state.json.creditsUsed} credits</p>
-        <ol class="results">${results.map((one) => html`<li key=${one.url}><p><strong><${WebLink} url=${one.url ?? one.imageUrl}>${one.title || one.url}</${WebLink}></strong></p>
+      ${!query.q && html`<${Empty} title="Nothing searched yet">
+        <p>Pages that this server has read are found even without a provider.</p></${Empty}>`}
+      ${state.json && results.length === 0 && html`<${Empty} title="Nothing found">
+        <p>Try other words. The provider may be missing: see <a href=${href('home')}>Home</a>.</p>
+        </${Empty}>`}
+      ${
+        results.length > 0 &&
+        html`<p class="muted small gap-bottom">${plural(results.length, 'result')} in ${state.took} ms · ${state.json.creditsUsed} credits</p>
+        <ol class="results">${results.map(
+          (
+            one,
+          ) => html`<li key=${one.url}><p><strong><${WebLink}
+            url=${one.url ?? one.imageUrl}>${one.title || one.url}</${WebLink}></strong></p>
           <p class="muted small break">${one.url} ${one.date ? `· ${one.date}` : ''} · <a href=${href('playground', ['scrape'], { url: one.url })}>read this page</a></p>
           <p class="break"><${Marked} text=${one.description ?? one.snippet ?? ''} words=${words} /></p>
-          ${Object.entries(one).filter(([name]) => !KNOWN.has(name)).length > 0 && html`<details class="small"><summary>Why it ranks here</summary>
-            <ul class="legend">${Object.entries(one).filter(([name]) => !KNOWN.has(name)).map(([name, value]) => html`<li>${name} <strong>${typeof value === 'object' ? JSON.stringify(value) : String(value)}</strong></li>`)}</ul></details>`}</li>`)}</ol>`}
+          ${
+            Object.entries(one).filter(([name]) => !KNOWN.has(name)).length > 0 &&
+            html`<details class="small"><summary>Why it ranks here</summary>
+            <ul class="legend">${Object.entries(one)
+              .filter(([name]) => !KNOWN.has(name))
+              .map(
+                ([name, value]) =>
+                  html`<li>${name} <strong>${typeof value === 'object' ? JSON.stringify(value) : String(value)}</strong></li>`,
+              )}</ul></details>`
+          }</li>`,
+        )}</ol>`
+      }
     </${Card}></${Page}>`;
 }

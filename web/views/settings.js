@@ -7,19 +7,42 @@ export default function Settings() {
   const [fresh, setFresh] = useState(0);
   const [text, setText] = useState('');
   const [changed, setChanged] = useState(false);
-  const report = useLoad((signal) => api(`/admin/report${fresh ? '?fresh=true' : ''}`, { signal }).then((answer) => answer.data), [fresh]);
+  const report = useLoad(
+    (signal) => api(`/admin/report${fresh ? '?fresh=true' : ''}`, { signal }).then((answer) => answer.data),
+    [fresh],
+  );
   const wanted = text.trim().toLowerCase();
   return html`<${Page} title="Settings" lead="Read only: they are set by flags, the environment, or gannet.toml, in this order.">
     <${Loaded} from=${report} what="Checking the parts of the server">${(data) => {
-      const shown = data.settings.filter((one) => (!changed || one.source !== 'default') && `${one.name} ${one.help}`.toLowerCase().includes(wanted));
+      const shown = data.settings.filter(
+        (one) =>
+          (!changed || one.source !== 'default') && `${one.name} ${one.help}`.toLowerCase().includes(wanted),
+      );
       return html`
-        <${Card} title="Parts" actions=${html`<span class="muted small">checked <${Time} at=${data.checkedAt} /></span><${Button} kind="small" busy=${report.loading} onClick=${() => setFresh(fresh + 1)}>Check again</${Button}>`}>
-          <div class="parts">${data.parts.map((part) => html`<div class="part" key=${part.part}><div><${Badge} status=${part.verdict} /></div><div><strong>${part.part}</strong><p class="small muted">${part.text}</p></div></div>`)}</div></${Card}>
-        <${Card} title="Settings" flush><div class="card-head form"><${Input} label="Find a setting" type="search" value=${text} onInput=${setText} />
+        <${Card} title="Parts" actions=${html`<span class="muted small">checked <${Time}
+          at=${data.checkedAt} /></span><${Button} kind="small" busy=${report.loading}
+          onClick=${() => setFresh(fresh + 1)}>Check again</${Button}>`}>
+          <div class="parts">${data.parts.map((part) => html`<div class="part" key=${part.part}><div>
+            <${Badge} status=${part.verdict} /></div><div><strong>${part.part}</strong>
+            <p class="small muted">${part.text}</p></div></div>`)}</div></${Card}>
+        <${Card} title="Settings" flush><div class="card-head form"><${Input} label="Find a setting"
+          type="search" value=${text} onInput=${setText} />
             <${Check} label="Only what was set" checked=${changed} onInput=${setChanged} /></div>
-          ${shown.length === 0 ? html`<${Empty} title="No setting fits" />` : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
-            <tbody>${shown.map((one) => html`<tr key=${one.name}><td><strong class="break">${one.name}</strong><p class="muted small">${one.help}</p></td><td class="break"><code>${one.value}</code></td>
-              <td class="break small">${one.source === 'default' ? html`<span class="muted">default</span>` : one.source}</td></tr>`)}</tbody></table></div>`}</${Card}>
-        <${Card} title="Limits in force" flush><div class="scroll" tabindex="0"><table><tbody>${Object.entries(data.limits).map(([name, value]) => html`<tr><th scope="row">${name}</th><td class="break">${value}</td></tr>`)}</tbody></table></div></${Card}>`;
+          ${
+            shown.length === 0
+              ? html`<${Empty} title="No setting fits" />`
+              : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Setting</th>
+                <th scope="col">Value</th><th scope="col">From</th></tr></thead>
+            <tbody>${shown.map(
+              (
+                one,
+              ) => html`<tr key=${one.name}><td><strong class="break">${one.name}</strong>
+                <p class="muted small">${one.help}</p></td><td class="break"><code>${one.value}</code></td>
+              <td class="break small">${one.source === 'default' ? html`<span class="muted">default</span>` : one.source}</td></tr>`,
+            )}</tbody></table></div>`
+          }</${Card}>
+        <${Card} title="Limits in force" flush><div class="scroll" tabindex="0"><table>
+          <tbody>${Object.entries(data.limits).map(([name, value]) => html`<tr><th scope="row">${name}</th>
+          <td class="break">${value}</td></tr>`)}</tbody></table></div></${Card}>`;
     }}</${Loaded}></${Page}>`;
 }

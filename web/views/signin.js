@@ -14,7 +14,8 @@ export default function SignIn() {
     try {
       session.set((await api('/admin/sign-in', { method: 'POST', body: { key: key.trim() } })).data);
     } catch (problem) {
-      if (problem.status === 401) problem.message = 'This key is not valid: it is misspelt, expired or revoked.';
+      if (problem.status === 401)
+        problem.message = 'This key is not valid: it is misspelt, expired or revoked.';
       setError(problem);
       setBusy(false);
     }
@@ -23,7 +24,8 @@ export default function SignIn() {
     <${Page} title="Sign in to Gannet" lead="With an API key of this server. The sign-in lasts 12 hours.">
       <${Card}>
         <form onSubmit=${submit} class="stack">
-          <${Input} label="API key" type="password" autocomplete="current-password" name="key" placeholder="gn-…" required
+          <${Input} label="API key" type="password" autocomplete="current-password" name="key"
+            placeholder="gn-…" required
             value=${key} onInput=${setKey} autofocus />
           <${Problem} error=${error && { ...error, message: error.message, status: error.status === 401 ? 0 : error.status }} />
           <${Button} kind="primary" type="submit" busy=${busy} disabled=${!key.trim()}>Sign in</${Button}>
@@ -31,7 +33,8 @@ export default function SignIn() {
       </${Card}>
       <${Card} title="Where is my key?">
         <ul class="plain stack small">
-          <li>The first one is in the data directory of the server: <code>cat gannet-data/first-key</code></li>
+          <li>The first one is in the data directory of the server: <code>cat gannet-data/first-key</code>
+            </li>
           <li>A new one: <code>gannet keys create NAME</code></li>
           <li>On the same machine, the start of the server prints a link that signs in without a key.</li>
         </ul>

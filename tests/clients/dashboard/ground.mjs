@@ -50,12 +50,24 @@ export class Server {
     this.base = `http://127.0.0.1:${this.port}`;
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR ?? '/tmp' };
     const settings = {
-      api_key: KEY, data_dir: this.folder, listen: `127.0.0.1:${this.port}`, research_starter: 'off', shutdown_grace: '1s', log: 'error',
-      egress_allow: 'scrape=127.0.0.0/8;webhook=127.0.0.0/8', webhook_retries: '30ms', interact_warm: 'off', ...this.settings,
+      api_key: KEY,
+      data_dir: this.folder,
+      listen: `127.0.0.1:${this.port}`,
+      research_starter: 'off',
+      shutdown_grace: '1s',
+      log: 'error',
+      egress_allow: 'scrape=127.0.0.0/8;webhook=127.0.0.0/8',
+      webhook_retries: '30ms',
+      interact_warm: 'off',
+      ...this.settings,
     };
     if (process.env.DASHBOARD_FOLDER) settings.dashboard = process.env.DASHBOARD_FOLDER;
     for (const [name, value] of Object.entries(settings)) env[`GANNET_${name.toUpperCase()}`] = value;
-    this.child = spawn(process.env.GANNET_BINARY, ['serve'], { env, cwd: this.folder, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.child = spawn(process.env.GANNET_BINARY, ['serve'], {
+      env,
+      cwd: this.folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     process.on('exit', () => this.child.kill('SIGKILL'));
     this.open = await new Promise((found, failed) => {
       let text = '';
@@ -65,7 +77,12 @@ export class Server {
       });
       this.child.on('exit', () => failed(new Error(`the server ended:\n${text}`)));
     });
-    await eventually('the server is ready', () => fetch(`${this.base}/ready`).then((answer) => answer.ok, () => false));
+    await eventually('the server is ready', () =>
+      fetch(`${this.base}/ready`).then(
+        (answer) => answer.ok,
+        () => false,
+      ),
+    );
     return this;
   }
 
@@ -77,52 +94,105 @@ export class Server {
 
   /// A call with the key, past the dashboard.
   async api(path, body, method = body === undefined ? 'GET' : 'POST', key = KEY) {
-    const headers = { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-    const answer = await fetch(this.base + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    const headers = {
+      authorization: `Bearer ${key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    const answer = await fetch(this.base + path, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
     return { status: answer.status, ...(await answer.json()) };
   }
 }
 
-const page = (title, body) => `<!doctype html><html lang="en"><head><title>${title}</title></head><body><main><h1>${title}</h1>${body}</main></body></html>`;
+const page = (title, body) =>
+  `<!doctype html><html lang="en"><head><title>${title}</title></head><body><main><h1>${title}</h1>${body}</main></body></html>`;
 
 /// A small site; `pages` may be changed while a test runs. Pages below `/slow/` take their time.
 export async function startSite(pages = {}) {
   const birds = Array.from({ length: 12 }, (_, index) => index + 1);
   Object.assign(pages, {
-    '/': page('How gannets dive', '<p>A northern gannet folds its wings and dives from a height of thirty metres into the cold sea.</p><p><a href="/guide/">The guide</a>, the <a href="/shop/">shop</a>, a <a href="/gone">lost page</a>.</p><table><tr><th>Species</th><th>Wingspan</th></tr><tr><td>Northern gannet</td><td>180 cm</td></tr></table>'),
-    '/guide/': page('Guide to seabirds', `<ul>${birds.map((bird) => `<li><a href="/guide/bird-${bird}">Bird ${bird}</a></li>`).join('')}</ul>`),
-    ...Object.fromEntries(birds.map((bird) => [`/guide/bird-${bird}`, page(`Bird ${bird}`, `<p>Bird ${bird} lives on cliff ${bird} and lays ${(bird % 3) + 1} eggs every spring.</p>`)])),
-    '/shop/': page('Feeders', '<ul><li><a href="/shop/small">Small feeder</a> <span>$12</span></li><li><a href="/shop/large">Large feeder</a> <span>$30</span></li></ul>'),
-    '/shop/small': page('Small feeder', '<p>Price: $12.00</p><p>Wood: Oak</p><p>A small feeder for a garden.</p>'),
-    '/shop/large': page('Large feeder', '<p>Price: $30.00</p><p>Wood: Larch</p><p>A large feeder for a park.</p>'),
-    '/type': page('Type here', '<p><input id="box" aria-label="box" autofocus style="position:fixed;left:0;top:0;width:100vw;height:100vh;font-size:40px"></p>'),
-    '/slow/': page('Slow', `<ul>${Array.from({ length: 40 }, (_, index) => `<li><a href="/slow/${index}">Page ${index}</a></li>`).join('')}</ul>`),
+    '/': page(
+      'How gannets dive',
+      '<p>A northern gannet folds its wings and dives from a height of thirty metres into the cold sea.</p><p><a href="/guide/">The guide</a>, the <a href="/shop/">shop</a>, a <a href="/gone">lost page</a>.</p><table><tr><th>Species</th><th>Wingspan</th></tr><tr><td>Northern gannet</td><td>180 cm</td></tr></table>',
+    ),
+    '/guide/': page(
+      'Guide to seabirds',
+      `<ul>${birds.map((bird) => `<li><a href="/guide/bird-${bird}">Bird ${bird}</a></li>`).join('')}</ul>`,
+    ),
+    ...Object.fromEntries(
+      birds.map((bird) => [
+        `/guide/bird-${bird}`,
+        page(
+          `Bird ${bird}`,
+          `<p>Bird ${bird} lives on cliff ${bird} and lays ${(bird % 3) + 1} eggs every spring.</p>`,
+        ),
+      ]),
+    ),
+    '/shop/': page(
+      'Feeders',
+      '<ul><li><a href="/shop/small">Small feeder</a> <span>$12</span></li><li><a href="/shop/large">Large feeder</a> <span>$30</span></li></ul>',
+    ),
+    '/shop/small': page(
+      'Small feeder',
+      '<p>Price: $12.00</p><p>Wood: Oak</p><p>A small feeder for a garden.</p>',
+    ),
+    '/shop/large': page(
+      'Large feeder',
+      '<p>Price: $30.00</p><p>Wood: Larch</p><p>A large feeder for a park.</p>',
+    ),
+    '/type': page(
+      'Type here',
+      '<p><input id="box" aria-label="box" autofocus style="position:fixed;left:0;top:0;width:100vw;height:100vh;font-size:40px"></p>',
+    ),
+    '/slow/': page(
+      'Slow',
+      `<ul>${Array.from({ length: 40 }, (_, index) => `<li><a href="/slow/${index}">Page ${index}</a></li>`).join('')}</ul>`,
+    ),
     ...pages,
   });
   const server = http.createServer(async (request, response) => {
     const path = request.url.split('?')[0];
     if (/^\/slow\/\d/.test(path)) await sleep(3000);
-    const found = pages[path] ?? (/^\/slow\/\d/.test(path) ? page('Slow page', `<p>It took its time: ${path}</p>`) : undefined);
-    response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8', 'x-note': '"><script>window.hacked=1</script>' });
+    const found =
+      pages[path] ??
+      (/^\/slow\/\d/.test(path) ? page('Slow page', `<p>It took its time: ${path}</p>`) : undefined);
+    response.writeHead(found === undefined ? 404 : 200, {
+      'content-type': 'text/html; charset=utf-8',
+      'x-note': '"><script>window.hacked=1</script>',
+    });
     response.end(found ?? page('Not found', '<p>There is no such page.</p>'));
   });
   await new Promise((ready) => server.listen(0, '127.0.0.1', ready));
   return { base: `http://127.0.0.1:${server.address().port}`, pages, close: () => server.close() };
 }
 
-export const launch = () => chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
-});
+export const launch = () =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+  });
 
 /// A person with a browser of their own. Errors on the console and requests elsewhere are collected in `faults`.
 export async function person(browser, server, { signedIn = true, ...options } = {}) {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, acceptDownloads: true, ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1200, height: 800 },
+    acceptDownloads: true,
+    ...options,
+  });
   context.setDefaultTimeout(20_000);
   const tab = await context.newPage();
   const faults = [];
   // Answers with an error status are part of some journeys, and Chromium notes each of them.
-  tab.on('console', (message) => message.type() === 'error' && !/Failed to load resource|ERR_CONNECTION/.test(message.text()) && faults.push(message.text()));
+  tab.on(
+    'console',
+    (message) =>
+      message.type() === 'error' &&
+      !/Failed to load resource|ERR_CONNECTION/.test(message.text()) &&
+      faults.push(message.text()),
+  );
   tab.on('pageerror', (error) => faults.push(String(error.stack)));
   tab.on('dialog', (dialog) => {
     faults.push(`a dialog: ${dialog.message()}`);
@@ -130,7 +200,8 @@ export async function person(browser, server, { signedIn = true, ...options } = 
   });
   tab.on('request', (request) => {
     const url = new URL(request.url());
-    if (/^(http|ws)s?:$/.test(url.protocol) && url.host !== new URL(server.base).host) faults.push(`a request to ${request.url()}`);
+    if (/^(http|ws)s?:$/.test(url.protocol) && url.host !== new URL(server.base).host)
+      faults.push(`a request to ${request.url()}`);
   });
   if (signedIn) await signIn(context, server);
   const go = async (hash = '#/home') => {
@@ -141,7 +212,10 @@ export async function person(browser, server, { signedIn = true, ...options } = 
 }
 
 export async function signIn(context, server, key = KEY) {
-  const answer = await context.request.post(`${server.base}/admin/sign-in`, { headers: { origin: server.base }, data: { key } });
+  const answer = await context.request.post(`${server.base}/admin/sign-in`, {
+    headers: { origin: server.base },
+    data: { key },
+  });
   assert(answer.ok(), `signing in: ${answer.status()}`);
 }
 

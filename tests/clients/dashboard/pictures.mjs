@@ -10,32 +10,72 @@ const server = await new Server('pictures', { research_starter: 'on' }).start();
 const browser = await launch();
 const urls = { shop: `${site.base}/shop/`, start: `${site.base}/` };
 
-const schema = { type: 'object', properties: { feeders: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' }, price: { type: 'number' }, wood: { type: 'string' } }, required: ['name'] } } } };
+const schema = {
+  type: 'object',
+  properties: {
+    feeders: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { name: { type: 'string' }, price: { type: 'number' }, wood: { type: 'string' } },
+        required: ['name'],
+      },
+    },
+  },
+};
 await server.api('/v2/scrape', { url: urls.start });
 const crawl = await server.api('/v2/crawl', { url: urls.start });
-const run = await server.api('/v2/agent', { prompt: 'Every feeder with its name, price and wood', urls: [urls.shop], effort: 'low', schema });
-const monitor = await server.api('/v2/monitor', { name: 'Price of the small feeder', goal: 'prices of feeders', schedule: { text: 'every 30 minutes' }, targets: [{ type: 'scrape', urls: [`${urls.shop}small`] }] });
+const run = await server.api('/v2/agent', {
+  prompt: 'Every feeder with its name, price and wood',
+  urls: [urls.shop],
+  effort: 'low',
+  schema,
+});
+const monitor = await server.api('/v2/monitor', {
+  name: 'Price of the small feeder',
+  goal: 'prices of feeders',
+  schedule: { text: 'every 30 minutes' },
+  targets: [{ type: 'scrape', urls: [`${urls.shop}small`] }],
+});
 const path = `/v2/monitor/${monitor.data.id}`;
-const checks = async (number) => eventually('a check ends', async () => {
-  const { data } = await server.api(`${path}/checks`);
-  return data.length >= number && data[0].status === 'completed' && data[0].id;
-}, 60_000);
+const checks = async (number) =>
+  eventually(
+    'a check ends',
+    async () => {
+      const { data } = await server.api(`${path}/checks`);
+      return data.length >= number && data[0].status === 'completed' && data[0].id;
+    },
+    60_000,
+  );
 await server.api(`${path}/run`, {});
 await checks(1);
-site.pages['/shop/small'] = site.pages['/shop/small'].replace('$12.00', '$19.50').replace('garden', 'balcony');
+site.pages['/shop/small'] = site.pages['/shop/small']
+  .replace('$12.00', '$19.50')
+  .replace('garden', 'balcony');
 await server.api(`${path}/run`, {});
 const check = await checks(2);
 const session = await server.api('/v2/browser', { ttl: 600 });
-await server.api(`/v2/browser/${session.id}/execute`, { language: 'bash', code: `agent-browser open ${urls.start}` });
+await server.api(`/v2/browser/${session.id}/execute`, {
+  language: 'bash',
+  code: `agent-browser open ${urls.start}`,
+});
 await server.api('/admin/keys', { name: 'reports, every night', scopes: ['scrape', 'crawl', 'search'] });
-const paper = await eventually('the papers are there', async () => (await server.api('/v2/search/research/papers?query=network%20analysis&k=1')).results?.[0]?.primaryId, 120_000);
+const paper = await eventually(
+  'the papers are there',
+  async () =>
+    (await server.api('/v2/search/research/papers?query=network%20analysis&k=1')).results?.[0]?.primaryId,
+  120_000,
+);
 
 const VIEWS = {
   home: ['#/home'],
-  playground: [`#/playground/scrape?url=${encodeURIComponent(urls.start)}`, async (tab) => {
-    await tab.getByRole('button', { name: 'Run', exact: true }).click();
-    await tab.locator('.prose').waitFor();
-  }],
+  playground: [
+    `#/playground/scrape?url=${encodeURIComponent(urls.start)}`,
+    async (tab) => {
+      await tab.getByRole('button', { name: 'Run', exact: true }).click();
+      await tab.locator('.prose').waitFor();
+    },
+  ],
   activity: ['#/activity'],
   crawl: [`#/crawls/crawl/${crawl.id}`],
   agent: [`#/agents/${run.id}`],
@@ -44,10 +84,21 @@ const VIEWS = {
   papers: [`#/papers/${encodeURIComponent(paper)}`, (tab) => tab.locator('.graph').scrollIntoViewIfNeeded()],
   session: [`#/sessions/${session.id}`, (tab) => tab.waitForTimeout(1500)],
   monitor: [`#/monitors/${monitor.data.id}/${check}`, (tab) => tab.locator('.diff').waitFor()],
-  parse: ['#/parse', async (tab) => {
-    await tab.getByLabel('File to parse').setInputFiles({ name: 'notes.md', mimeType: 'text/markdown', buffer: Buffer.from('# Field notes\n\nGannets nest on **cliffs**.\n\n| Colony | Pairs |\n|---|---|\n| Bass Rock | 75,000 |\n| Bonaventure | 60,000 |\n') });
-    await tab.locator('.prose').waitFor();
-  }],
+  parse: [
+    '#/parse',
+    async (tab) => {
+      await tab
+        .getByLabel('File to parse')
+        .setInputFiles({
+          name: 'notes.md',
+          mimeType: 'text/markdown',
+          buffer: Buffer.from(
+            '# Field notes\n\nGannets nest on **cliffs**.\n\n| Colony | Pairs |\n|---|---|\n| Bass Rock | 75,000 |\n| Bonaventure | 60,000 |\n',
+          ),
+        });
+      await tab.locator('.prose').waitFor();
+    },
+  ],
   keys: ['#/keys'],
   webhooks: ['#/webhooks'],
   settings: ['#/settings'],
@@ -65,7 +116,11 @@ for (const scheme of ['light', 'dark']) {
   await who.context.close();
 }
 for (const scheme of ['light', 'dark']) {
-  const who = await person(browser, server, { colorScheme: scheme, signedIn: false, viewport: { width: 1120, height: 700 } });
+  const who = await person(browser, server, {
+    colorScheme: scheme,
+    signedIn: false,
+    viewport: { width: 1120, height: 700 },
+  });
   await who.go('');
   await who.tab.screenshot({ path: `${out}/signin-${scheme}.png` });
   await who.context.close();
