@@ -223,13 +223,20 @@ export function Tabs({ label, tabs, value, onChange, children }) {
       class="tabpanel">${children}</div>`;
 }
 
-export const Code = ({ text, label = 'Code', wrap }) => html`
-  <div class="code">
-    <button type="button" class="icon-button code-copy" title="Copy" aria-label=${`Copy ${label}`}
-      onClick=${() => copy(text)}>
-      <${Icon} name="copy" size="16" /></button>
-    <pre class=${wrap ? 'wrap' : ''} tabindex="0" role="region" aria-label=${label}>${text}</pre>
-  </div>`;
+/// More of a text is not drawn; copying it gives all.
+const MAX_DRAWN_CHARACTERS = 300_000;
+
+export function Code({ text, label = 'Code', wrap }) {
+  const cut = text.length > MAX_DRAWN_CHARACTERS;
+  return html`
+    <div class="code">
+      <button type="button" class="icon-button code-copy" title="Copy" aria-label=${`Copy ${label}`} onClick=${() => copy(text)}>
+        <${Icon} name="copy" size="16" /></button>
+      <pre class=${wrap ? 'wrap' : ''} tabindex="0" role="region" aria-label=${label}>
+        ${cut ? text.slice(0, MAX_DRAWN_CHARACTERS) : text}</pre>
+      ${cut && html`<p class="muted small">Only the beginning is drawn; copying gives all of it.</p>`}
+    </div>`;
+}
 
 /// A question in the middle of the window. `onClose(false)` when it is left without an answer.
 export function Dialog({ title, children, onClose, wide }) {

@@ -1,20 +1,35 @@
 // Markdown drawn into nodes. No HTML is ever made of it: what a page wrote as HTML stays text, and only addresses of
 // web pages become links. Bounded in length and in depth, since any page can be behind it.
 
-import { html, webUrl } from '../core.js';
+import { html, useState, webUrl } from '../core.js';
 import { Button, Code } from '../ui.js';
-import { useState } from '../core.js';
 
 const MAX_CHARACTERS = 200_000;
 const MAX_DEPTH = 6;
 
-const INLINE =
-  /(`+)([^`][\s\S]*?)\1|!\[([^\]]*)\]\(\s*<?([^\s)>]*)>?(?:\s+"[^"]*")?\s*\)|\[((?:[^[\]\\]|\\.|\[[^\]]*\])*)\]\(\s*<?([^\s)>]*)>?(?:\s+"[^"]*")?\s*\)|<(https?:\/\/[^\s>]+)>|\*\*([^*][\s\S]*?)\*\*|__([^_][\s\S]*?)__|\*([^*\s][^*]*?)\*|~~([^~]+)~~|\\([\\`*_{}[\]()#+.!~|>-])/;
+/// The forms inside of a line. Every repetition is bounded: an opening mark without an end must not cost more than
+/// a look at what follows it, however long the text is.
+const TARGET = String.raw`\(\s{0,9}<?([^\s)>]{0,2000})>?(?:\s{1,9}"[^"]{0,500}")?\s{0,9}\)`;
+const INLINE = new RegExp(
+  [
+    String.raw`(\x60{1,8})([^\x60][\s\S]{0,1000}?)\1`,
+    String.raw`!\[([^\]]{0,500})\]${TARGET}`,
+    String.raw`\[((?:[^[\]\\]|\\.|\[[^\]]{0,300}\]){0,600})\]${TARGET}`,
+    String.raw`<(https?:\/\/[^\s>]{1,2000})>`,
+    String.raw`\*\*([^*][\s\S]{0,1000}?)\*\*`,
+    String.raw`__([^_][\s\S]{0,1000}?)__`,
+    String.raw`\*([^*\s][^*]{0,1000}?)\*`,
+    String.raw`~~([^~]{1,1000})~~`,
+    String.raw`\\([\\\x60*_{}[\]()#+.!~|>-])`,
+  ].join('|'),
+);
+/// What is longer in one block stays as it is written.
+const MAX_INLINE_CHARACTERS = 20_000;
 
 export function inline(text, depth = 0) {
   const nodes = [];
   let rest = text;
-  while (rest !== '' && depth < MAX_DEPTH) {
+  while (rest !== '' && depth < MAX_DEPTH && text.length <= MAX_INLINE_CHARACTERS) {
     const found = INLINE.exec(rest);
     if (!found) break;
     if (found.index > 0) nodes.push(rest.slice(0, found.index));

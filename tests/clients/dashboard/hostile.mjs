@@ -217,6 +217,14 @@ for (const [name, text] of [
   await tab.locator('.prose, .problem').first().waitFor();
   await check(`parse, ${name}`);
 }
+for (const mark of ['[', '`', '**', '![', '[a](', '_', '|a', '> ', '- ', '#', '<http://']) {
+  const buffer = Buffer.from(mark.repeat(120_000 / mark.length));
+  await tab.getByLabel('File to parse').setInputFiles({ name: 'long.md', mimeType: 'text/markdown', buffer });
+  const started = Date.now();
+  await tab.waitForFunction(() => !document.querySelector('.loading'));
+  await tab.locator('.prose, .problem').first().waitFor();
+  assert(Date.now() - started < 10_000, `${mark} without end holds the page`);
+}
 await server.api('/v2/batch/scrape', {
   urls: [url],
   webhook: { url: `${site.base}/${encodeURIComponent(FORMS[1])}`, events: ['completed'] },

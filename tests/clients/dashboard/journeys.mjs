@@ -53,6 +53,16 @@ journey('signing out ends the session here', async ({ tab, context, go }) => {
   assert(answer.status === 401, 'the old cookie is worth nothing');
 });
 
+journey('without authentication nobody has to sign in', async ({ context }) => {
+  const open = await new Server('open', { auth: 'off' }).start();
+  const tab = await context.newPage();
+  await tab.goto(`${open.base}/#/playground/scrape?url=${encodeURIComponent(`${site.base}/`)}`);
+  await press(tab, 'Run');
+  await tab.locator('.prose').getByText('folds its wings').waitFor();
+  assert((await tab.getByRole('button', { name: 'Sign out' }).count()) === 0, 'there is nothing to sign out of');
+  await open.stop();
+});
+
 journey('a session that ended elsewhere leads back to the sign-in', async ({ tab, context, go }) => {
   await go('#/activity');
   await context.request.delete(`${server.base}/admin/sign-in?everywhere=true`, {
