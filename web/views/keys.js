@@ -73,7 +73,7 @@ function Create({ onDone }) {
       <${Input} label="Expires after days" type="number" min="1" max="3650" placeholder="never" value=${days}
         onInput=${setDays} />
       <${Problem} error=${error} />
-      <div class="actions end"><${Button} onClick=${onDone}>Leave</${Button}>
+      <div class="actions end"><${Button} onClick=${onDone}>Close</${Button}>
         <${Button} kind="primary" type="submit"
           disabled=${!name.trim() || scopes.length === 0}>Create</${Button}></div>
     </form></${Dialog}>`;

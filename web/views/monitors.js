@@ -77,7 +77,7 @@ function Create({ onDone }) {
     <${Input} label="Goal" hint="What changes matter, in words; others are not reported. May be empty."
       value=${form.goal} onInput=${set('goal')} />
     <${Problem} error=${error} />
-    <div class="actions end"><${Button} onClick=${onDone}>Leave</${Button}><${Button} kind="primary"
+    <div class="actions end"><${Button} onClick=${onDone}>Close</${Button}><${Button} kind="primary"
       type="submit" busy=${busy} disabled=${!form.name.trim() || lines.length === 0}>Create</${Button}></div>
   </form></${Dialog}>`;
 }

@@ -44,7 +44,7 @@ function Create({ onDone }) {
       onInput=${(ttl) => setForm({ ...form, ttl })} />
     <${Input} label="Profile" hint="A named state of cookies and logins to begin with and to save to. May be empty." value=${form.profile} onInput=${(profile) => setForm({ ...form, profile })} />
     <${Problem} error=${error} />
-    <div class="actions end"><${Button} onClick=${onDone}>Leave</${Button}><${Button} kind="primary"
+    <div class="actions end"><${Button} onClick=${onDone}>Close</${Button}><${Button} kind="primary"
       type="submit" busy=${busy}>Begin</${Button}></div></form></${Dialog}>`;
 }
 

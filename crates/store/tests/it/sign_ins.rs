@@ -2,9 +2,9 @@
 
 use crate::ground::{HOUR, TestStore, a_moment};
 use std::time::Duration;
+use store::Store;
 use store::keys::NewKey;
 use store::sign_ins::MAX_SIGN_INS_PER_KEY;
-use store::{KeyStore, SignInStore, Store};
 use uuid::Uuid;
 
 on_both!(a_sign_in_acts_as_its_key_until_it_ends, expired_sign_ins_go, sign_ins_of_a_key_are_bounded,);
