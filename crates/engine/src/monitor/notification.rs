@@ -130,7 +130,7 @@ mod tests {
             (&EgressAllow::default(), Some("Europe/Berlin")),
             &mut issues,
         );
-        let wrong = issues.finish().err().map(|error| error.to_string() + &format!("{:?}", error.details()));
+        let wrong = issues.finish().err().map(|issues| format!("{issues:?}"));
         (resolved, wrong.unwrap_or_default())
     }
 

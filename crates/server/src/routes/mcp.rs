@@ -73,7 +73,7 @@ async fn require_key(State(app): State<App>, mut request: Request, next: Next) -
     if is_own_origin(request.headers()) {
         request.headers_mut().remove(ORIGIN);
     }
-    match identify(&app, request.headers()).await {
+    match identify(&app, request.method(), request.headers()).await {
         Ok(_) => next.run(request).await,
         Err(error) => error_response(&app, error, request.headers()),
     }
