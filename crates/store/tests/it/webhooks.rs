@@ -359,7 +359,7 @@ async fn what_waits_for_its_time_is_not_handed_out_before(ground: TestStore) {
     let store = &*ground.store;
     let now = i64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
     let at = |millis| NewDelivery { not_before: Some(millis), ..delivery(ground.team, Uuid::now_v7()) };
-    let (past, later, soon) = (at(now - 1_000), at(now + 3_600_000), at(now + 300));
+    let (past, later, soon) = (at(now - 1_000), at(now + 3_600_000), at(now + 1_500));
     store.enqueue_deliveries(vec![past.clone(), later.clone(), soon.clone()]).await.unwrap();
     // Written again with the same id, as each check of a night does: it is sent once, at its time.
     store.enqueue_deliveries(vec![later.clone(), soon.clone()]).await.unwrap();
@@ -368,6 +368,6 @@ async fn what_waits_for_its_time_is_not_handed_out_before(ground: TestStore) {
         claimed.iter().map(|(lease, _)| lease.delivery).collect::<Vec<_>>()
     };
     assert_eq!(claimed().await, [past.id]);
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    tokio::time::sleep(Duration::from_millis(1_700)).await;
     assert_eq!(claimed().await, [soon.id]);
 }
