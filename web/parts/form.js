@@ -180,9 +180,8 @@ const QUIET = ['origin', 'integration', 'alexandria', 'useMock', 'exchange'];
 /// All fields of a request: what most callers set first, the rest folded.
 export function RequestForm({ document, schema, value, onChange, required = [] }) {
   const fields = fieldsOf(document, schema).filter(([name]) => !QUIET.includes(name));
-  const first = FIRST.flatMap((name) => fields.filter(([other]) => other === name)).concat(
-    fields.filter(([name]) => required.includes(name) && !FIRST.includes(name)),
-  );
+  const order = [...required, ...FIRST.filter((name) => !required.includes(name))];
+  const first = order.flatMap((name) => fields.filter(([other]) => other === name));
   const rest = fields.filter((field) => !first.includes(field));
   const set = rest.filter(([name]) => value[name] !== undefined).length;
   const draw = ([name, field]) =>

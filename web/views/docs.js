@@ -62,9 +62,19 @@ function Operation({ document, method, path, operation }) {
         <${Fields} title="Parameters" fields=${parameters} />
         <${Fields} title="Body" fields=${body ? fieldsOf(document, body) : []} />
         <h3 class="gap-top">Errors</h3>
-        <ul class="plain small">
-          ${errors.map(([status, one]) => html`<li class="break">
-            <strong>${status}</strong> ${inline(one.description ?? '')}</li>`)}
+        <ul class="errors small">
+          ${errors.map(
+            ([status, one]) => html`
+              <li key=${status}>
+                <strong>${status}</strong>
+                <ul>
+                  ${(one.description ?? '')
+                    .split(/; (?=`)/)
+                    .map((text) => html`<li class="break">${inline(text)}</li>`)}
+                </ul>
+              </li>
+            `,
+          )}
         </ul>
       `
       }
