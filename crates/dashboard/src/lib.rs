@@ -1,6 +1,6 @@
-//! The files of the dashboard: those of the folder `web`, embedded when this crate is built, or read from disk while
-//! somebody works on them. Embedded files have addresses that contain a hash of all of them, so browsers may keep
-//! them for good; each is compressed once. The routes are in `server`.
+//! The files of the dashboard: those of the folder `web`, embedded when this crate is built, or read from disk
+//! while somebody works on them. Embedded files have addresses that contain a hash of all of them, so browsers
+//! may keep them for good; each is compressed once. The routes are in `server`.
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -83,8 +83,8 @@ impl Dashboard {
         self.find(PAGE)
     }
 
-    /// A file by the two parts of its address: `/assets/{version}/{path}`. A file of another version is not there:
-    /// a page of an older server must not be mixed with files of this one.
+    /// A file by the two parts of its address: `/assets/{version}/{path}`. A file of another version is not
+    /// there: a page of an older server must not be mixed with files of this one.
     pub fn asset(&self, version: &str, path: &str) -> Option<Asset> {
         (version == self.version && path != PAGE).then(|| self.find(path)).flatten()
     }

@@ -1,4 +1,4 @@
-//! `/admin/sign-in`: a key, or a link that works once, is traded for a cookie; who is signed in; the end of it.
+//! `/admin/sign-in`: a key, or a link that works once, is traded for a cookie; who is signed in; signing out.
 
 use crate::app::App;
 use crate::auth::{Authenticated, SIGN_IN_COOKIE, require_own_page, sign_in_token};
