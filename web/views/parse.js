@@ -19,18 +19,56 @@ import { Markdown } from '../parts/markdown.js';
 
 const MAX_BYTES = 50_000_000;
 
-function Blocks({ blocks }) {
-  const pages = [...new Set(blocks.map((one) => one.page ?? 1))];
-  const [page, setPage] = useState(String(pages[0]));
-  const shown = blocks.filter((one) => String(one.page ?? 1) === page);
-  return html`<${Select} label="Page" value=${page} options=${pages.map(String)} onInput=${setPage} />
-    <div class="scroll gap-top" tabindex="0"><table><thead><tr><th scope="col">Kind</th>
-      <th scope="col">Text</th></tr></thead><tbody>${shown
-      .slice(0, 500)
-      .map(
+const TONE = { title: 'head', section_header: 'head', table: 'grid', figure: 'grid', formula: 'grid' };
+
+/// A page as it lies: the place of each block, beside what was read there.
+function Blocks({ pages }) {
+  const [number, setNumber] = useState(String(pages[0]?.pageNumber ?? 1));
+  const [chosen, setChosen] = useState(null);
+  const page = pages.find((one) => String(one.pageNumber) === number) ?? pages[0];
+  if (!page) return html`<${Empty} title="No pages" />`;
+  const [width, height] = [page.width ?? 595, page.height ?? 842];
+  const placed = page.items.filter((one) => Array.isArray(one.bbox));
+  const box = ([left, top, right, bottom]) => ({
+    x: left * width,
+    y: top * height,
+    width: Math.max(1, (right - left) * width),
+    height: Math.max(1, (bottom - top) * height),
+  });
+  const sheet = html`
+    <svg class="sheet" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${`Places of ${placed.length} blocks`}>
+      <rect class="paper" width=${width} height=${height} />
+      ${placed.map(
         (one) => html`
-      <tr><td class="nowrap"><${Badge} status=${one.status === 'failed' ? 'failed' : 'same'}>${one.type ?? one.kind}</${Badge}></td><td class="break">${String(one.text ?? one.markdown ?? one.content ?? '').slice(0, 2000)}</td></tr>`,
-      )}</tbody></table></div>`;
+          <g key=${one.id} class=${`place ${TONE[one.type] ?? ''} ${one.id === chosen ? 'chosen' : ''}`}>
+            <rect ...${box(one.bbox)} onClick=${() => setChosen(one.id)} />
+            <text x=${one.bbox[0] * width + 3} y=${one.bbox[1] * height + 11}>${one.readingOrder + 1}</text>
+          </g>
+        `,
+      )}
+    </svg>
+  `;
+  const numbers = pages.map((one) => String(one.pageNumber));
+  return html`
+    ${pages.length > 1 && html`<${Select} label="Page" value=${number} options=${numbers} onInput=${setNumber} />`}
+    ${page.status === 'failed' && html`<p class="note warn gap-top">This page could not be read.</p>`}
+    <div class=${placed.length > 0 ? 'two gap-top' : 'gap-top'}>
+      ${placed.length > 0 && sheet}
+      <ol class="blocks" tabindex="0" aria-label="Blocks in reading order">
+        ${page.items.slice(0, 500).map(
+          (one) => html`
+            <li key=${one.id} class=${one.id === chosen ? 'chosen' : ''}>
+              <button type="button" class="doc-head" aria-pressed=${one.id === chosen} onClick=${() => setChosen(one.id)}>
+                <${Badge} status="same">${one.readingOrder + 1} ${one.type.replaceAll('_', ' ')}</${Badge}>
+                ${one.confidence?.ocr && html`<span class="muted small">OCR ${Math.round(one.confidence.ocr * 100)} %</span>`}
+              </button>
+              <p class="break small">${String(one.content ?? '').slice(0, 2000)}</p>
+            </li>
+          `,
+        )}
+      </ol>
+    </div>
+  `;
 }
 
 export default function Parse() {
@@ -58,7 +96,7 @@ export default function Parse() {
         'options',
         JSON.stringify({
           formats: ['markdown'],
-          ...(ocr ? { parsers: [{ type: 'pdf', mode: 'ocr' }] } : {}),
+          parsers: [{ type: 'pdf', blocks: true, mode: ocr ? 'ocr' : 'auto' }],
         }),
       );
       form.append('file', file);
@@ -77,7 +115,7 @@ export default function Parse() {
   const tabs = data
     ? [
         ['markdown', 'Markdown'],
-        ...(Array.isArray(data.blocks) ? [['blocks', `Blocks (${data.blocks.length})`]] : []),
+        ...(Array.isArray(data.blocks) ? [['blocks', 'Blocks']] : []),
         ['metadata', 'Metadata'],
         ['raw', 'Raw'],
       ]
@@ -113,7 +151,7 @@ export default function Parse() {
         ${data.warning && html`<p class="note warn gap-bottom">${data.warning}</p>`}
         <${Tabs} label="Parts of the answer" tabs=${tabs} value=${tab} onChange=${setTab}>
           ${tab === 'markdown' && html`<${Markdown}
-            text=${data.markdown ?? ''} />`}${tab === 'blocks' && html`<${Blocks} blocks=${data.blocks} />`}
+            text=${data.markdown ?? ''} />`}${tab === 'blocks' && html`<${Blocks} pages=${data.blocks} />`}
           ${tab === 'metadata' && html`<${Code} text=${JSON.stringify(data.metadata ?? {}, null, 2)}
             label="Metadata" />`}${tab === 'raw' && html`<${Code} text=${JSON.stringify(state.json, null, 2)}
             label="the whole answer" />`}</${Tabs}>`

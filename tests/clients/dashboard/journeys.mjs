@@ -403,6 +403,8 @@ journey('a file is parsed', async ({ tab, go }) => {
     });
   await tab.locator('.prose').getByText('gannets dive').waitFor();
   await tab.getByRole('heading', { name: 'notes.md' }).waitFor();
+  await tab.getByRole('tab', { name: 'Blocks' }).click();
+  await tab.getByRole('list', { name: 'Blocks in reading order' }).getByText('gannets dive').waitFor();
 });
 
 journey('a file that is none is refused in words', async ({ tab, go }) => {
