@@ -59,7 +59,10 @@ journey('without authentication nobody has to sign in', async ({ context }) => {
   await tab.goto(`${open.base}/#/playground/scrape?url=${encodeURIComponent(`${site.base}/`)}`);
   await press(tab, 'Run');
   await tab.locator('.prose').getByText('folds its wings').waitFor();
-  assert((await tab.getByRole('button', { name: 'Sign out' }).count()) === 0, 'there is nothing to sign out of');
+  assert(
+    (await tab.getByRole('button', { name: 'Sign out' }).count()) === 0,
+    'there is nothing to sign out of',
+  );
   await open.stop();
 });
 
@@ -394,13 +397,11 @@ journey('what was read is found by search', async ({ tab, go }) => {
 
 journey('a file is parsed', async ({ tab, go }) => {
   await go('#/parse');
-  await tab
-    .getByLabel('File to parse')
-    .setInputFiles({
-      name: 'notes.md',
-      mimeType: 'text/markdown',
-      buffer: Buffer.from('# Notes\n\n- gannets dive\n- they *swim* back\n'),
-    });
+  await tab.getByLabel('File to parse').setInputFiles({
+    name: 'notes.md',
+    mimeType: 'text/markdown',
+    buffer: Buffer.from('# Notes\n\n- gannets dive\n- they *swim* back\n'),
+  });
   await tab.locator('.prose').getByText('gannets dive').waitFor();
   await tab.getByRole('heading', { name: 'notes.md' }).waitFor();
   await tab.getByRole('tab', { name: 'Blocks' }).click();
@@ -409,13 +410,11 @@ journey('a file is parsed', async ({ tab, go }) => {
 
 journey('a file that is none is refused in words', async ({ tab, go }) => {
   await go('#/parse');
-  await tab
-    .getByLabel('File to parse')
-    .setInputFiles({
-      name: 'x.bin',
-      mimeType: 'application/octet-stream',
-      buffer: Buffer.from([0, 1, 2, 3, 254, 255]),
-    });
+  await tab.getByLabel('File to parse').setInputFiles({
+    name: 'x.bin',
+    mimeType: 'application/octet-stream',
+    buffer: Buffer.from([0, 1, 2, 3, 254, 255]),
+  });
   await tab.getByRole('alert').waitFor();
 });
 

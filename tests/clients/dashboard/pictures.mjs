@@ -67,6 +67,19 @@ const paper = await eventually(
   120_000,
 );
 
+/// A file to parse, printed by the same browser.
+const sheet = await browser.newPage();
+await sheet.setContent(`<h1>Field notes</h1><p>Gannets nest on cliffs of the North Atlantic and return every spring.</p>
+  <h2>Colonies</h2><table border="1" cellpadding="6"><tr><th>Colony</th><th>Pairs</th></tr>
+  <tr><td>Bass Rock</td><td>75,000</td></tr><tr><td>Bonaventure</td><td>60,000</td></tr></table>
+  <p>They dive from a height of thirty metres.</p>`);
+const notes = await sheet.pdf({
+  width: '148mm',
+  height: '105mm',
+  margin: { top: '8mm', left: '8mm', right: '8mm' },
+});
+await sheet.close();
+
 const VIEWS = {
   home: ['#/home'],
   playground: [
@@ -87,16 +100,11 @@ const VIEWS = {
   parse: [
     '#/parse',
     async (tab) => {
-      await tab
-        .getByLabel('File to parse')
-        .setInputFiles({
-          name: 'notes.md',
-          mimeType: 'text/markdown',
-          buffer: Buffer.from(
-            '# Field notes\n\nGannets nest on **cliffs**.\n\n| Colony | Pairs |\n|---|---|\n| Bass Rock | 75,000 |\n| Bonaventure | 60,000 |\n',
-          ),
-        });
-      await tab.locator('.prose').waitFor();
+      const file = { name: 'field-notes.pdf', mimeType: 'application/pdf', buffer: notes };
+      await tab.getByLabel('File to parse').setInputFiles(file);
+      await tab.getByRole('tab', { name: 'Blocks' }).click();
+      await tab.locator('.sheet').scrollIntoViewIfNeeded();
+      await tab.evaluate(() => scrollTo(0, document.body.scrollHeight));
     },
   ],
   keys: ['#/keys'],
