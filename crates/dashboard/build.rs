@@ -30,7 +30,7 @@ fn main() {
     let mut list = String::from("pub const FILES: &[(&str, &[u8])] = &[\n");
     for file in &files {
         let name = file.strip_prefix(&root).expect("a file of the folder").display().to_string();
-        let path = file.canonicalize().expect("a file that was listed");
+        let path = file.canonicalize().expect("a file that was listed").display().to_string();
         writeln!(list, "    ({name:?}, include_bytes!({path:?})),").expect("writing to a string");
     }
     list.push_str("];\n");
