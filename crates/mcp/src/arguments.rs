@@ -153,7 +153,9 @@ mod tests {
             "properties": {
                 "url": { "type": "string", "minLength": 1 },
                 "limit": { "type": "integer", "minimum": 1, "maximum": 5 },
-                "kinds": { "type": "array", "maxItems": 2, "items": { "type": "string", "enum": ["a", "b"] } },
+                "kinds": {
+                    "type": "array", "maxItems": 2, "items": { "type": "string", "enum": ["a", "b"] },
+                },
                 "one": { "anyOf": [{ "type": "string" }, { "type": "object" }] },
             },
         });
