@@ -31,7 +31,7 @@ impl Fixture {
         let mut config = change(
             ServerConfig::at(dir.path()).set("egress_allow", "identity=127.0.0.0/8;scrape=127.0.0.0/8"),
         );
-        config.toml += &format!("[[trust]]\nissuer = \"{ISSUER}\"\njwks_url = \"{keys}\"\n{more_trust}\n");
+        config.toml = format!("[[trust]]\nissuer = \"{ISSUER}\"\njwks_url = \"{keys}\"\n{more_trust}\n");
         let server = config.start().await;
         Self { key, config, server, _dir: dir }
     }

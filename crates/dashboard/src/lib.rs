@@ -143,7 +143,12 @@ fn is_plain_name(name: &str) -> bool {
 }
 
 fn hex(bytes: &[u8], take: usize) -> String {
-    bytes.iter().take(take).map(|byte| format!("{byte:02x}")).collect()
+    use std::fmt::Write;
+    bytes.iter().take(take).fold(String::with_capacity(take * 2), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 #[cfg(test)]

@@ -133,6 +133,7 @@ impl LogoutClaims {
 }
 
 /// Checks that a token is valid now; returns when it certainly is not any more.
+#[expect(clippy::cast_possible_truncation, reason = "times outside a small range are refused")]
 fn check_times(exp: Option<f64>, iat: Option<f64>, nbf: Option<f64>, now: i64) -> Result<i64, Refusal> {
     let seconds = |time: Option<f64>, missing| {
         // Beyond this range a time is nonsense, and sums with it could overflow.

@@ -152,8 +152,7 @@ fn cache_time(header: Option<&str>) -> Duration {
     let seconds = header
         .unwrap_or_default()
         .split(',')
-        .filter_map(|part| part.trim().strip_prefix("max-age=")?.parse::<u64>().ok())
-        .next();
+        .find_map(|part| part.trim().strip_prefix("max-age=")?.parse::<u64>().ok());
     Duration::from_secs(seconds.unwrap_or(0)).clamp(MIN_CACHE_TIME, MAX_CACHE_TIME)
 }
 

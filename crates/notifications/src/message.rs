@@ -294,8 +294,12 @@ impl CheckMessage {
     pub fn join(messages: impl IntoIterator<Item = Self>) -> Option<Self> {
         messages.into_iter().reduce(|mut joined, message| {
             let Self { monitor_id, monitor_name, check_id, checked_at, pages, more_pages, link } = message;
-            pages.into_iter().for_each(|page| joined.push_page(page));
-            more_pages.into_iter().for_each(|(status, number)| joined.count_pages(status, number));
+            for page in pages {
+                joined.push_page(page);
+            }
+            for (status, number) in more_pages {
+                joined.count_pages(status, number);
+            }
             Self { monitor_id, monitor_name, check_id, checked_at, link, ..joined }
         })
     }

@@ -19,7 +19,7 @@ pub struct ClientAddress(pub IpAddr);
 
 /// Notes who the caller is. A proxy appends the address it sees, so the last one is what a trusted proxy vouches for.
 pub fn note_client_address<B>(mut request: Request<B>, peer: IpAddr, trusted: bool) -> Request<B> {
-    let forwarded = request.headers().get_all("x-forwarded-for").iter().last();
+    let forwarded = request.headers().get_all("x-forwarded-for").iter().next_back();
     let last = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
     let address = last.filter(|_| trusted).unwrap_or(peer);
     request.extensions_mut().insert(ClientAddress(address));

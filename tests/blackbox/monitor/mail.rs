@@ -22,6 +22,7 @@ async fn post_form(http: &Http, path: &str, body: &'static str) -> (u16, String)
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one story, from the first mail to the last")]
 async fn recipients_decide_and_get_one_digest_for_each_check() {
     let (dir, mails) = (TempDir::new(), MailServer::start("starttls-auth"));
     let server = config(&dir)

@@ -152,7 +152,10 @@ impl LeasedQueue for DeliveryQueue {
     }
 
     async fn attempt(&self, (_, delivery): Self::Item, signals: Signals) -> Option<DeliveryEnd> {
-        let end = signals.hand_back.run_until_cancelled(self.deliver(&delivery, &signals.stopping)).await?;
+        let end = signals
+            .hand_back
+            .run_until_cancelled(Box::pin(self.deliver(&delivery, &signals.stopping)))
+            .await?;
         count(&end);
         if let DeliveryEnd::Later { error, .. } | DeliveryEnd::GivenUp { error, .. } = &end {
             let given_up = matches!(end, DeliveryEnd::GivenUp { .. });

@@ -33,7 +33,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 #[derive(Debug, clap::Subcommand)]
 pub enum Monitor {
     /// Create a monitor of pages, sites and searches
-    Create(Create),
+    Create(Box<Create>),
     /// List monitors, newest first
     List {
         /// Print JSON

@@ -35,22 +35,11 @@ pub fn parse_settings(
     })?;
     let listen = values.parse("listen", address)?;
     let auth = values.parse("auth", switch)?;
-    ensure!(
-        auth || listen.ip().is_loopback(),
-        "auth is off, but listen is {listen}: without authentication the server may only listen on a loopback address"
-    );
     let objects = objects(&values, &data_dir)?;
     let database_url = values.parse("database_url", |text| database_url(text, &data_dir))?;
     let role = values.parse("role", role)?;
-    ensure!(
-        role == ProcessRole::All || !database_url.starts_with("sqlite:"),
-        "role must be all with SQLite; several processes need PostgreSQL (database_url)"
-    );
     let workers = values.parse("workers", |text| between(text, 0..=10_000))?;
-    ensure!(
-        role != ProcessRole::Worker || workers > 0,
-        "role is worker, but workers is 0: the process would do nothing"
-    );
+    refuse_conflicts((auth, listen), (role, &database_url, workers))?;
     Ok(Settings {
         listen,
         auth,
@@ -125,6 +114,26 @@ pub fn parse_settings(
         obsolete,
         given,
     })
+}
+
+/// Settings that are right by themselves and wrong together.
+fn refuse_conflicts(
+    (auth, listen): (bool, SocketAddr),
+    (role, database_url, workers): (ProcessRole, &str, usize),
+) -> Result<()> {
+    ensure!(
+        auth || listen.ip().is_loopback(),
+        "auth is off, but listen is {listen}: without authentication the server may only listen on a loopback address"
+    );
+    ensure!(
+        role == ProcessRole::All || !database_url.starts_with("sqlite:"),
+        "role must be all with SQLite; several processes need PostgreSQL (database_url)"
+    );
+    ensure!(
+        role != ProcessRole::Worker || workers > 0,
+        "role is worker, but workers is 0: the process would do nothing"
+    );
+    Ok(())
 }
 
 pub struct Values<'a>(&'a [SettingValue]);

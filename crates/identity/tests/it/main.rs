@@ -22,7 +22,7 @@ fn fetcher() -> Fetcher {
     Fetcher::new(FetcherSettings::new(EgressPolicy::new(allow))).unwrap()
 }
 
-fn trusted(more: Value) -> TrustedIssuer {
+fn trusted(more: &Value) -> TrustedIssuer {
     let mut entry = json!({ "issuer": ISSUER });
     entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let issuer: TrustedIssuer = serde_json::from_value(entry).unwrap();
@@ -30,7 +30,7 @@ fn trusted(more: Value) -> TrustedIssuer {
     issuer
 }
 
-fn verifier(more: Value) -> Verifier {
+fn verifier(more: &Value) -> Verifier {
     Verifier::new(vec![trusted(more)], fetcher())
 }
 
@@ -52,7 +52,7 @@ impl Provider {
     }
 
     fn verifier(&self) -> Verifier {
-        verifier(json!({ "jwks_url": self.url }))
+        verifier(&json!({ "jwks_url": self.url }))
     }
 
     fn sign(&self, claims: &Value) -> String {
@@ -110,6 +110,7 @@ async fn assertions_with_every_allowed_kind_of_key_are_accepted() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 async fn forged_and_unfit_assertions_are_refused_with_their_code() {
     let provider = Provider::new();
     let verifier = provider.verifier();
@@ -225,7 +226,7 @@ async fn the_operators_entry_decides_on_clients_mail_and_audience() {
     let token = || provider.sign(&right());
     let with_entry = |mut more: Value| {
         more["jwks_url"] = json!(provider.url);
-        verifier(more)
+        verifier(&more)
     };
     assert_eq!(code(&with_entry(json!({ "clients": ["test-agent"] })), &token()).await, "accepted");
     assert_eq!(code(&with_entry(json!({ "clients": ["another"] })), &token()).await, "invalid_client_id");
@@ -241,7 +242,7 @@ async fn the_operators_entry_decides_on_clients_mail_and_audience() {
     let refused = by_issuer.verify(&token(), &other, unix_seconds()).await.unwrap_err();
     assert_eq!(refused, Refusal::AudienceMismatch);
     let confidential =
-        trusted(json!({ "jwks_file": "x", "clients": [{ "id": "a", "secret": "s3cret" }, "b"] }));
+        trusted(&json!({ "jwks_file": "x", "clients": [{ "id": "a", "secret": "s3cret" }, "b"] }));
     assert!(confidential.authenticates("a", Some("s3cret")) && confidential.authenticates("b", None));
     for (id, secret) in [("a", None), ("a", Some("wrong")), ("a", Some("")), ("c", Some("s3cret"))] {
         assert!(!confidential.authenticates(id, secret), "{id} {secret:?}");
@@ -267,17 +268,17 @@ async fn keys_that_cannot_be_had_refuse_within_bounds() {
             "invalid_signature",
         ),
     ] {
-        assert_eq!(code(&verifier(json!({ "jwks_url": serve_body(body) })), &token).await, wanted, "{name}");
+        assert_eq!(code(&verifier(&json!({ "jwks_url": serve_body(body) })), &token).await, wanted, "{name}");
     }
     let began = std::time::Instant::now();
-    let slow = verifier(json!({ "jwks_url": serve_nothing() }));
+    let slow = verifier(&json!({ "jwks_url": serve_nothing() }));
     assert_eq!(code(&slow, &token).await, "server_error");
     assert!(began.elapsed() < std::time::Duration::from_secs(8), "{:?}", began.elapsed());
     assert_eq!(code(&slow, &token).await, "server_error", "and at once: it is not asked again so soon");
     assert!(began.elapsed() < std::time::Duration::from_secs(8), "{:?}", began.elapsed());
-    let nobody_listens = verifier(json!({ "jwks_url": "http://127.0.0.1:9/keys" }));
+    let nobody_listens = verifier(&json!({ "jwks_url": "http://127.0.0.1:9/keys" }));
     assert_eq!(code(&nobody_listens, &token).await, "server_error");
-    let missing = verifier(json!({ "jwks_file": "/nonexistent/keys.json" }));
+    let missing = verifier(&json!({ "jwks_file": "/nonexistent/keys.json" }));
     assert_eq!(code(&missing, &token).await, "server_error");
 }
 
@@ -285,7 +286,7 @@ async fn keys_that_cannot_be_had_refuse_within_bounds() {
 async fn a_private_address_of_keys_is_refused() {
     let provider = Provider::new();
     let guarded = Fetcher::new(FetcherSettings::new(EgressPolicy::new(EgressAllow::default()))).unwrap();
-    let verifier = Verifier::new(vec![trusted(json!({ "jwks_url": provider.url }))], guarded);
+    let verifier = Verifier::new(vec![trusted(&json!({ "jwks_url": provider.url }))], guarded);
     assert_eq!(code(&verifier, &provider.sign(&right())).await, "server_error");
     assert_eq!(Purpose::from_name("identity"), Some(Purpose::Identity));
 }

@@ -85,7 +85,7 @@ pub async fn command(call: &Call) -> Result<Output, Failure> {
     }
     let mut message = command_text(&outcome);
     if message.trim().is_empty() {
-        message = "The command failed".to_owned();
+        message.push_str("The command failed");
     }
     Err(Failure::Tool { message, data: outcome })
 }

@@ -98,7 +98,7 @@ mod tests {
     fn the_end_of_errors_is_told_to_those_who_know_of_them() {
         let rules = AlertRules::default();
         let after = |status, errors_in_a_row, meaningful| {
-            rules.told_as(PageOutcome { errors_in_a_row, meaningful, ..page(status) })
+            rules.told_as(PageOutcome { meaningful, errors_in_a_row, ..page(status) })
         };
         assert_eq!(after(PageStatus::Same, 1, None), None, "nobody knew");
         assert_eq!(after(PageStatus::Same, 2, None), Some(PageStatus::Recovered));

@@ -77,7 +77,7 @@ struct RegisteredAgent {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct AccessToken {
+struct GrantedToken {
     access_token: String,
     /// `Bearer`
     token_type: &'static str,
@@ -172,7 +172,7 @@ struct TokenRequest {
 /// Trade an identity assertion for a token that expires (OAuth, RFC 7523)
 #[utoipa::path(post, path = "/oauth2/token", tag = "Registration", security(()),
     request_body(content = TokenRequest, content_type = "application/x-www-form-urlencoded"),
-    responses((status = 200, body = AccessToken), (status = 401, description = "The assertion or the client is refused", body = errors::OAuthErrorBody)))]
+    responses((status = 200, body = GrantedToken), (status = 401, description = "The assertion or the client is refused", body = errors::OAuthErrorBody)))]
 async fn exchange(
     State(app): State<App>,
     Extension(address): Extension<ClientAddress>,
@@ -203,7 +203,7 @@ async fn exchange(
     let expected = names.expected();
     let exchanged = app.registrations.exchange(address.0, client, assertion, field("scope"), &expected);
     let Registered { secret, key, .. } = exchanged.await.map_err(OAuthError::at_token_endpoint)?;
-    Ok(private(Json(AccessToken {
+    Ok(private(Json(GrantedToken {
         access_token: secret.reveal().to_owned(),
         token_type: "Bearer",
         expires_in: TOKEN_LIFETIME.as_secs(),

@@ -94,10 +94,11 @@ fn member(text: &str, start: usize, name: &str) -> Result<Option<Range<usize>>> 
                 }
             }
             // A number, true, false or null.
-            byte if byte.is_ascii_alphanumeric() || *byte == b'-' => {
-                if depth == 0 && value_start.is_none() {
-                    value_start = Some(at);
-                }
+            byte if depth == 0
+                && value_start.is_none()
+                && (byte.is_ascii_alphanumeric() || *byte == b'-') =>
+            {
+                value_start = Some(at);
             }
             _ => {}
         }
