@@ -143,12 +143,9 @@ fn is_plain_name(name: &str) -> bool {
 }
 
 fn hex(bytes: &[u8], take: usize) -> String {
-    use std::fmt::Write;
-    bytes.iter().take(take).fold(String::with_capacity(take * 2), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from(DIGITS[usize::from(digit)]));
+    bytes.iter().take(take).flat_map(digits).collect()
 }
 
 #[cfg(test)]
