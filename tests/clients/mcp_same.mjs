@@ -13,7 +13,7 @@ const file = join(folder, "report.html");
 writeFileSync(file, "<html><head><title>Report</title></head><body><main><h1>Gannets</h1><p>They dive.</p></main></body></html>");
 
 // What differs from call to call: ids, times, and what the official server adds about itself.
-const idField = /^(id|.*Id|.*_id|token|cdpUrl|liveViewUrl|interactiveLiveViewUrl|next|feedbackTool|docs_url|score|scores)$/;
+const idField = /^(id|.*Id|.*_id|token|cdpUrl|liveViewUrl|interactiveLiveViewUrl|feedUrl|timelineUrl|diffUrl|next|feedbackTool|docs_url|score|scores)$/;
 const timeField = /(cron|At|Date|Time|Ms|Start|End|Run|timestamp|duration|creditsUsed|creditsBilled|remainingCredits|cachedAt|cacheState|.*Check)$/i;
 const plain = value => {
   if (Array.isArray(value)) return value.map(plain);
