@@ -28,11 +28,7 @@ function steps(key) {
     mcp: JSON.stringify(
       {
         mcpServers: {
-          gannet: {
-            command: 'npx',
-            args: ['-y', 'firecrawl-mcp'],
-            env: { FIRECRAWL_API_URL: base, FIRECRAWL_API_KEY: key },
-          },
+          gannet: { type: 'http', url: `${base}/mcp`, headers: { Authorization: `Bearer ${key}` } },
         },
       },
       null,
