@@ -330,3 +330,20 @@ async fn without_trust_there_is_no_registration() {
     let (code, _, error) = crate::server::run(wrong.command(&["doctor"]));
     assert!(code != Some(0) && error.contains("jwks_url"), "{error}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_mcp_client_in_python_gets_from_no_key_to_a_result() {
+    let site = Site::start();
+    let trust = "[[trust.clients]]\nid = \"test-agent\"\nsecret = \"s3cret & more\"";
+    let fixture = Fixture::open(trust, |config| config).await;
+    let base = fixture.server.http.base.clone();
+    let assertions = [(); 2].map(|()| {
+        let mut claims = fixture.claims();
+        claims["resource"] = json!(format!("{base}/mcp"));
+        fixture.sign(&claims)
+    });
+    let mut command = crate::clients::python("mcp_registration.py");
+    command.env("API_URL", &base).env("SITE_URL", &site.base);
+    command.env("ASSERTIONS", assertions.join(" ")).env("CLIENT_SECRET", "s3cret & more");
+    tokio::task::spawn_blocking(move || crate::clients::run(&mut command)).await.unwrap();
+}

@@ -44,7 +44,9 @@ pub fn routes() -> OpenApiRouter<App> {
 
 /// Pages for people and agents, not part of the OpenAPI document.
 pub fn pages() -> Router<App> {
-    Router::new().route("/auth.md", axum::routing::get(documents::steps))
+    Router::new()
+        .route("/auth.md", axum::routing::get(documents::steps))
+        .route("/oauth2/authorize", axum::routing::get(async || OAuthError::no_code_flow()))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -17,12 +17,14 @@ use crate::error::ApiError;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AuthorizationServer {
     issuer: String,
+    /// Answers with an error: there is no code flow. Some clients do not read metadata without it.
+    authorization_endpoint: String,
     token_endpoint: String,
     revocation_endpoint: String,
     grant_types_supported: [&'static str; 1],
     authorization_grant_profiles_supported: [&'static str; 1],
     token_endpoint_auth_methods_supported: [&'static str; 3],
-    /// There is no authorization endpoint, so no response type.
+    /// None: there is no code flow.
     response_types_supported: [&'static str; 0],
     scopes_supported: Vec<&'static str>,
     agent_auth: AgentAuth,
@@ -66,6 +68,7 @@ pub async fn authorization_server(
         (registrations.accepts_anonymous(), "anonymous"),
     ];
     Ok(Json(AuthorizationServer {
+        authorization_endpoint: format!("{base}/oauth2/authorize"),
         token_endpoint: format!("{base}/oauth2/token"),
         revocation_endpoint: format!("{base}/oauth2/revoke"),
         grant_types_supported: [JWT_BEARER],

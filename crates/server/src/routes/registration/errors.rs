@@ -42,6 +42,11 @@ impl OAuthError {
         Self::new(StatusCode::BAD_REQUEST, "unsupported_grant_type", description)
     }
 
+    pub fn no_code_flow() -> Self {
+        let description = "nobody signs in here; trade an identity assertion at the token endpoint";
+        Self::new(StatusCode::BAD_REQUEST, "unsupported_response_type", description)
+    }
+
     pub fn invalid_target() -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_target", "`resource` is not this server")
     }
