@@ -44,10 +44,14 @@ pub fn routes() -> OpenApiRouter<App> {
 pub fn documents(document: &OpenApi) -> Router<App> {
     let json = document.to_json().unwrap_or_default();
     let page = crate::docs::page();
-    Router::new().route("/docs", get(move || async move { Html(page) })).route(
-        "/v2/openapi.json",
-        get(move || async move { ([(header::CONTENT_TYPE, "application/json")], json.clone()) }),
-    )
+    Router::new()
+        // Clients look for the metadata of the resource `/mcp` here; it is that of the whole server.
+        .route("/.well-known/oauth-protected-resource/mcp", get(resource_metadata))
+        .route("/docs", get(move || async move { Html(page) }))
+        .route(
+            "/v2/openapi.json",
+            get(move || async move { ([(header::CONTENT_TYPE, "application/json")], json.clone()) }),
+        )
 }
 
 /// Check that the process is alive
