@@ -90,7 +90,11 @@ struct GrantedToken {
 
 /// Register an agent with an identity assertion and get an API key
 #[utoipa::path(post, path = "/agent/auth", tag = "Registration", security(()), request_body = Registration,
-    responses((status = 200, body = RegisteredAgent), (status = 401, description = "The assertion is refused", body = errors::OAuthErrorBody)))]
+    responses((status = 200, body = RegisteredAgent),
+        (status = 400, description = "The request is invalid", body = errors::OAuthErrorBody),
+        (status = 401, description = "The assertion, the token or the client is refused", body = errors::OAuthErrorBody),
+        (status = 429, description = "Too many attempts", body = errors::OAuthErrorBody),
+        (status = 500, description = "Keys or the database are not available", body = errors::OAuthErrorBody)))]
 async fn register(
     State(app): State<App>,
     Extension(address): Extension<ClientAddress>,
@@ -142,7 +146,11 @@ struct Logout {
 
 /// Revoke all keys of a user whom the issuer has logged out
 #[utoipa::path(post, path = "/agent/auth/revoke", tag = "Registration", security(()), request_body = Logout,
-    responses((status = 200, description = "The keys of the user are revoked"), (status = 401, description = "The token is refused", body = errors::OAuthErrorBody)))]
+    responses((status = 200, description = "The keys of the user are revoked"),
+        (status = 400, description = "The request is invalid", body = errors::OAuthErrorBody),
+        (status = 401, description = "The assertion, the token or the client is refused", body = errors::OAuthErrorBody),
+        (status = 429, description = "Too many attempts", body = errors::OAuthErrorBody),
+        (status = 500, description = "Keys or the database are not available", body = errors::OAuthErrorBody)))]
 async fn revoke_user(
     State(app): State<App>,
     Extension(address): Extension<ClientAddress>,
@@ -174,7 +182,11 @@ struct TokenRequest {
 /// Trade an identity assertion for a token that expires (OAuth, RFC 7523)
 #[utoipa::path(post, path = "/oauth2/token", tag = "Registration", security(()),
     request_body(content = TokenRequest, content_type = "application/x-www-form-urlencoded"),
-    responses((status = 200, body = GrantedToken), (status = 401, description = "The assertion or the client is refused", body = errors::OAuthErrorBody)))]
+    responses((status = 200, body = GrantedToken),
+        (status = 400, description = "The request is invalid", body = errors::OAuthErrorBody),
+        (status = 401, description = "The assertion, the token or the client is refused", body = errors::OAuthErrorBody),
+        (status = 429, description = "Too many attempts", body = errors::OAuthErrorBody),
+        (status = 500, description = "Keys or the database are not available", body = errors::OAuthErrorBody)))]
 async fn exchange(
     State(app): State<App>,
     Extension(address): Extension<ClientAddress>,
@@ -222,7 +234,11 @@ struct Revocation {
 /// Revoke a token or key (RFC 7009)
 #[utoipa::path(post, path = "/oauth2/revoke", tag = "Registration", security(()),
     request_body(content = Revocation, content_type = "application/x-www-form-urlencoded"),
-    responses((status = 200, description = "The token does not work, whether it existed or not")))]
+    responses((status = 200, description = "The token does not work, whether it existed or not"),
+        (status = 400, description = "The request is invalid", body = errors::OAuthErrorBody),
+        (status = 401, description = "The assertion, the token or the client is refused", body = errors::OAuthErrorBody),
+        (status = 429, description = "Too many attempts", body = errors::OAuthErrorBody),
+        (status = 500, description = "Keys or the database are not available", body = errors::OAuthErrorBody)))]
 async fn revoke_token(
     State(app): State<App>,
     Extension(address): Extension<ClientAddress>,
