@@ -12,6 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use testkit::generated_site::GeneratedSite;
 
+/// One of two numbers: for `make test`, or for `make soak`.
+pub fn in_short_or_long<T>(short: T, long: T) -> T {
+    if std::env::var_os("GANNET_TEST_SOAK").is_some() { long } else { short }
+}
+
 /// Starts a crawl and returns its ID.
 pub async fn start_crawl(http: &Http, request: &Value) -> String {
     let started = http.post("/v2/crawl", request).await.unwrap();

@@ -2,7 +2,8 @@
 
 use super::server::GeneratedSiteServer;
 use super::{
-    assert_expected_pages, fetch_ledger, fetch_pages, start_crawl, wait_for_end, whole_site_request,
+    assert_expected_pages, fetch_ledger, fetch_pages, in_short_or_long, start_crawl, wait_for_end,
+    whole_site_request,
 };
 use crate::scrape::config;
 use crate::server::ServerConfig;
@@ -17,7 +18,7 @@ const DISCOVERIES: [DiscoveredBy; 3] = [DiscoveredBy::Link, DiscoveredBy::Sitema
 
 async fn check_crawls_return_the_expected_pages(config: ServerConfig) {
     let server = config.start().await;
-    let site = GeneratedSiteServer::open(7, 120).await;
+    let site = GeneratedSiteServer::open(7, in_short_or_long(60, 120)).await;
     let mut sets = Vec::new();
     for at_once in [1, 50] {
         let id = start_crawl(&server.http, &whole_site_request(&site.base, at_once)).await;
