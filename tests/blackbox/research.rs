@@ -336,7 +336,7 @@ fn a_killed_build_keeps_the_old_index() {
     let config = ServerConfig::at(dir.path());
     assert_eq!(import(&dir, &config, &works()).0, Some(0));
     let file = dir.path().join("many.jsonl");
-    std::fs::write(&file, many_works(20_000)).unwrap();
+    std::fs::write(&file, many_works(6_000)).unwrap();
     let arguments = ["research", "import", "--from", "jsonl", file.to_str().unwrap()];
     let mut child = config.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let building = dir.path().join("data/research/building");
@@ -351,7 +351,7 @@ fn a_killed_build_keeps_the_old_index() {
     assert_old_index_is_intact(&config);
     assert_eq!(run(config.command(&arguments)).0, Some(0));
     let (_, status, _) = run(config.command(&["research", "status"]));
-    assert!(status.contains("works       20004 "), "{status}");
+    assert!(status.contains("works       6004 "), "{status}");
     assert!(!building.exists());
 }
 
