@@ -72,7 +72,7 @@ async fn processes_share_crawls_and_any_may_be_killed() {
     let site = GeneratedSiteServer::open(33, in_short_or_long(40, 80)).await;
     let keeper = shared.start().await;
     let mut crawls = Vec::new();
-    for round in 0..in_short_or_long(3, 50) {
+    for round in 0..in_short_or_long(3_u32, 50) {
         let others = [shared.start().await, shared.start().await];
         if crawls.len() < 3 || round % 4 == 0 {
             crawls.push(start_crawl(&others[0].http, &whole_site_request(&site.base, 20)).await);
