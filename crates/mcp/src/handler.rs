@@ -233,7 +233,7 @@ impl ServerHandler for Handler {
         let Some(id) = resources::id_from_uri(&request.uri) else {
             return Err(ErrorData::resource_not_found("There is no such resource", None));
         };
-        let read = resources::read(&self.sender(&context), id).await;
+        let read = resources::read_scrape(&self.sender(&context), id).await;
         Ok(read.map_err(|failure| to_protocol(&failure))?.into())
     }
 }

@@ -34,7 +34,7 @@ pub async fn list(sender: &Sender) -> Result<Vec<Resource>, Failure> {
 }
 
 /// A page as markdown, or as JSON where it was not scraped as markdown.
-pub async fn read(sender: &Sender, id: Uuid) -> Result<ReadResourceResult, Failure> {
+pub async fn read_scrape(sender: &Sender, id: Uuid) -> Result<ReadResourceResult, Failure> {
     let answer = sender.request(Method::GET, &format!("/v2/scrape/{id}"), None, &[]).await?;
     let document = &answer["data"];
     let (text, kind) = match document["markdown"].as_str() {

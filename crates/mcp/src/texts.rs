@@ -15,16 +15,16 @@ const MAX_BYTES: usize = 64 << 20;
 pub type Owner = [u8; 32];
 
 #[derive(Debug, Default)]
-pub struct Texts(Mutex<Kept>);
+pub struct Texts(Mutex<TextQueue>);
 
 #[derive(Debug, Default)]
-struct Kept {
-    texts: VecDeque<KeptText>,
+struct TextQueue {
+    texts: VecDeque<StoredText>,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct KeptText {
+struct StoredText {
     id: Uuid,
     owner: Owner,
     text: Arc<str>,
@@ -36,7 +36,7 @@ impl Texts {
         let id = Uuid::new_v4();
         let mut kept = self.0.lock();
         kept.bytes += text.len();
-        kept.texts.push_back(KeptText { id, owner, text, since: Instant::now() });
+        kept.texts.push_back(StoredText { id, owner, text, since: Instant::now() });
         kept.drop_old();
         id
     }
@@ -49,7 +49,7 @@ impl Texts {
     }
 }
 
-impl Kept {
+impl TextQueue {
     fn drop_old(&mut self) {
         while let Some(first) = self.texts.front()
             && (first.since.elapsed() > RETENTION || self.texts.len() > MAX_TEXTS || self.bytes > MAX_BYTES)

@@ -156,3 +156,28 @@ async fn without_a_mail_server_monitors_say_so() {
     let (_, out, errors) = crate::server::run(plain.command(&["doctor"]));
     assert!(out.contains(&format!("localhost:{} from g@gannet.example: works", mails.port)), "{out}{errors}");
 }
+
+#[tokio::test]
+async fn an_address_is_not_asked_again_and_again() {
+    let (dir, mails) = (TempDir::new(), MailServer::start("plain"));
+    let server = config(&dir)
+        .set("smtp_url", &format!("smtp://localhost:{}", mails.port))
+        .set("mail_from", "monitors@gannet.example")
+        .start()
+        .await;
+    let (http, site) = (&server.http, ChangingSite::start("<p>Price: 80 EUR</p>"));
+    let email = json!({ "enabled": true, "recipients": ["stranger@out.example"] });
+    let body = json!({
+        "name": "Chair", "schedule": { "text": "hourly" }, "notification": { "email": email },
+        "targets": [{ "type": "scrape", "urls": [site.server.url("/chair")] }],
+    });
+    let mut sent = Vec::new();
+    for _ in 0..5 {
+        let created = http.post("/v2/monitor", &body).await.unwrap();
+        let asked = &created.expect_success()["data"]["emailRecipientSubscriptions"][0];
+        assert_eq!(asked["status"], "pending", "{}", created.text);
+        sent.push(asked["confirmationEmailSent"] == true);
+    }
+    assert_eq!(sent, [true, true, true, false, false]);
+    assert_eq!(mails.wait_for(3).await.len(), 3);
+}

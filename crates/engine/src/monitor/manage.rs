@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use net::EgressAllow;
 use notifications::links::NotificationLinks;
 use std::sync::Arc;
+use std::time::Duration;
 use store::Store;
 use store::monitors::{
     Monitor, MonitorState, MonitorUpdate, NewCheck, NewMonitor, Recipient, RecipientStatus, RequestedCheck,
@@ -31,6 +32,11 @@ use wire::{Issue, Kind};
 
 const DEFAULT_LIMIT: u32 = 25;
 const MAX_LIMIT: u32 = 100;
+/// Mails that ask one address to confirm, and that one team causes, in a day. An address that is removed and added
+/// again would be asked again each time.
+const MAX_CONFIRMATIONS_OF_ADDRESS: u32 = 3;
+const MAX_CONFIRMATIONS_OF_TEAM: u32 = 100;
+const CONFIRMATION_WINDOW: Duration = Duration::from_hours(24);
 
 /// How mail is sent to recipients of monitors.
 #[derive(Debug, Clone, Default)]
@@ -127,6 +133,32 @@ impl Monitors {
         (all, deliveries)
     }
 
+    /// The mails that may be sent of those that ask for a confirmation.
+    async fn limit_confirmations(
+        &self,
+        team: Uuid,
+        deliveries: Vec<NewDelivery>,
+    ) -> Result<Vec<NewDelivery>, Error> {
+        let mut allowed = Vec::new();
+        for delivery in deliveries {
+            let Some(MessageTarget::Confirmation { email, .. }) = MessageTarget::parse(&delivery.target)
+            else {
+                continue;
+            };
+            // Of the address whatever the monitor and the team.
+            let address = subscription_id(Uuid::nil(), &email);
+            let mut granted = true;
+            for (who, limit) in [(address, MAX_CONFIRMATIONS_OF_ADDRESS), (team, MAX_CONFIRMATIONS_OF_TEAM)] {
+                let taken = self.store.take_rate(who, "confirmation", limit, CONFIRMATION_WINDOW, 1).await;
+                granted = granted && taken.map_err(from_store)?.granted > 0;
+            }
+            if granted {
+                allowed.push(delivery);
+            }
+        }
+        Ok(allowed)
+    }
+
     pub async fn create(
         &self,
         caller: &Caller,
@@ -138,6 +170,7 @@ impl Monitors {
         let id = Uuid::now_v7();
         let next_run_at = next_firing(&plan, id)?;
         let (recipients, deliveries) = self.new_recipients((caller.team, id), &plan, &[]);
+        let deliveries = self.limit_confirmations(caller.team, deliveries).await?;
         let asked = asked_addresses(&deliveries);
         let monitor = NewMonitor {
             id,
@@ -203,6 +236,7 @@ impl Monitors {
         } else {
             let known = self.store.recipients(id).await.map_err(from_store)?;
             let (all, deliveries) = self.new_recipients((caller.team, id), &plan, &known);
+            let deliveries = self.limit_confirmations(caller.team, deliveries).await?;
             (Some(all), deliveries)
         };
         let asked = asked_addresses(&deliveries);

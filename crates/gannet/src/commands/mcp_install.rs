@@ -100,7 +100,7 @@ impl Install {
     fn add_to(&self, application: &Application, home: &Path, entry: &ServerEntry) -> Result<Outcome> {
         let path = application.file(home);
         let shown = format!("{} ({})", application.name, path.display());
-        let changed = read(&path).and_then(|text| {
+        let changed = read_settings(&path).and_then(|text| {
             let changed = changed_text(application.format, &text, entry)?;
             Ok((text, changed))
         });
@@ -169,7 +169,7 @@ impl ServerEntry {
 }
 
 /// The text of a settings file, or of a new one.
-fn read(path: &Path) -> Result<String> {
+fn read_settings(path: &Path) -> Result<String> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
         Err(error) => return Err(error.into()),

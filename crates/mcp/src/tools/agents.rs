@@ -24,10 +24,10 @@ pub async fn start(call: &Call) -> Result<Output, Failure> {
 
 pub async fn status(call: &Call) -> Result<Output, Failure> {
     let id = call.segment("id")?;
-    read(call, &id).await
+    read_run(call, &id).await
 }
 
-pub async fn read(call: &Call, id: &str) -> Result<Output, Failure> {
+pub async fn read_run(call: &Call, id: &str) -> Result<Output, Failure> {
     Ok(result(call.get(&format!("/v2/agent/{id}")).await?, id))
 }
 

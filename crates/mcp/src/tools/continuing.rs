@@ -39,6 +39,6 @@ async fn stored_output(call: &Call, job: &Job) -> Result<Output, Failure> {
             Ok(Output::pretty(document))
         }
         JobKind::Crawl => crawls::with_pages(call, &job.id).await,
-        JobKind::Agent => agents::read(call, &job.id).await,
+        JobKind::Agent => agents::read_run(call, &job.id).await,
     }
 }

@@ -27,7 +27,7 @@ const TYPES: [(&str, &str); 10] = [
 
 pub async fn parse_file(call: &Call) -> Result<Output, Failure> {
     let path = Path::new(call.text("filePath"));
-    let bytes = read(path).await?;
+    let bytes = read_file(path).await?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let kind = match call.trimmed("contentType") {
         Some(kind) => kind.to_owned(),
@@ -45,7 +45,7 @@ pub async fn parse_file(call: &Call) -> Result<Output, Failure> {
     Ok(Output::pretty(answer))
 }
 
-async fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+async fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error: &dyn std::fmt::Display| {
         Failure::Arguments(format!("cannot read the file {}: {error}", path.display()))
     };
