@@ -47,19 +47,27 @@ impl HighlightQuery {
             .map(|word| crude(word))
             .chain(asking)
             .collect();
-        let mut terms: Vec<String> = Vec::new();
-        for term in extract_terms(query) {
-            if !common.contains(&term) && !terms.contains(&term) && terms.len() < MAX_TERMS {
-                terms.push(term);
-            }
-        }
+        let mut terms = distinct(extract_terms(query).into_iter().filter(|term| !common.contains(term)));
         // A query of nothing but common words still asks for something.
         if terms.is_empty() {
-            terms = extract_terms(query);
-            terms.truncate(MAX_TERMS);
+            terms = distinct(extract_terms(query).into_iter());
         }
         Self { terms, answer: answer_kind(&lower) }
     }
+}
+
+/// The first terms, each once: scoring has one place per term.
+fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut terms: Vec<String> = Vec::new();
+    for term in all {
+        if terms.len() == MAX_TERMS {
+            break;
+        }
+        if !terms.contains(&term) {
+            terms.push(term);
+        }
+    }
+    terms
 }
 
 fn answer_kind(query: &str) -> AnswerKind {

@@ -42,6 +42,15 @@ fn nothing_when_nothing_fits() {
     assert_eq!(highlights("", "lighthouse"), "");
 }
 
+/// Queries of question words alone keep those words, each once however often it is asked.
+#[test]
+fn repeated_question_words() {
+    let text = "How to row. What a day it was.\n";
+    for query in ["how how how", "what what", "how to how to", "who what who what who"] {
+        assert!(highlights(text, query).len() <= text.len(), "{query}");
+    }
+}
+
 #[test]
 fn other_languages() {
     let german = "# Museum\n\nDas Museum wurde 1921 gegründet. Der Eintritt kostet acht Euro. Montags ist geschlossen.\n";
