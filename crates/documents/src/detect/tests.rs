@@ -1,4 +1,5 @@
 use super::{FileHint, FileKind, detect};
+use crate::error::DocumentError;
 use crate::fixtures::{docx, open_document, xlsx, zip_file};
 
 fn kind(bytes: &[u8]) -> FileKind {
@@ -46,6 +47,16 @@ fn names_break_ties_between_texts() {
     assert_eq!(named(b"# Title", "README.md"), FileKind::Markdown);
     let hint = FileHint { name: None, content_type: Some("text/csv; charset=utf-8") };
     assert_eq!(detect(b"x", hint), Ok(FileKind::Csv));
+}
+
+#[test]
+fn plain_text_is_no_picture() {
+    let with = |name, content_type| detect(b"image-data", FileHint { name: Some(name), content_type });
+    let refused = |found: Result<FileKind, DocumentError>| matches!(found, Err(DocumentError::Damaged(_)));
+    assert!(refused(with("a.png", Some("image/png"))) && refused(with("photo", Some("image/jpeg"))));
+    assert!(refused(with("a.png", None)) && refused(with("a.JPG", Some("application/octet-stream"))));
+    assert_eq!(with("a.png", Some("text/plain")), Ok(FileKind::Text));
+    assert_eq!(with("notes", None), Ok(FileKind::Text));
 }
 
 #[test]

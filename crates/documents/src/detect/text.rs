@@ -33,11 +33,25 @@ pub(super) fn text_kind(bytes: &[u8], hint: FileHint<'_>) -> Result<FileKind, Do
     if FileKind::Markdown.extensions().contains(&extension.as_str()) || media_type == "text/markdown" {
         return Ok(FileKind::Markdown);
     }
+    // Its few letters are no text that anybody wrote: a picture that was cut short, or an error message in its place.
+    if is_called_a_picture(&extension, &media_type) {
+        return Err(DocumentError::damaged("it is called a picture, and its bytes are plain text"));
+    }
     let named_text = FileKind::Text.extensions().contains(&extension.as_str());
     if !named_text && is_regular_table(start) {
         return Ok(FileKind::Csv);
     }
     Ok(FileKind::Text)
+}
+
+/// By the type that its sender gave it, or by its name where no type says anything.
+fn is_called_a_picture(extension: &str, media_type: &str) -> bool {
+    match media_type {
+        "" | "application/octet-stream" => {
+            FileKind::ALL.iter().any(|kind| kind.is_image() && kind.extensions().contains(&extension))
+        }
+        _ => media_type.starts_with("image/") && media_type != "image/svg+xml",
+    }
 }
 
 fn unknown_name(hint: FileHint<'_>) -> String {

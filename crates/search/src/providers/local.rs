@@ -7,6 +7,8 @@ use crate::question::{Question, SourceKind, intersect_sites};
 use std::sync::Arc;
 
 const MAX_RESULTS: usize = 200;
+/// How many hits at least are looked through for news and images.
+const MIN_FILTERED_RESULTS: usize = 60;
 /// The most images of one page in the results.
 const MAX_IMAGES_PER_PAGE: usize = 3;
 const PASSAGES_PER_HIT: usize = 2;
@@ -65,8 +67,11 @@ fn queries(question: &Question) -> Vec<index::Query> {
 fn query(question: &Question, sites: Vec<String>, file_type: Option<&str>) -> index::Query {
     let terms = &question.terms;
     let without = question.without_sites.iter().chain(&terms.without_sites);
-    // Dates and images are filtered afterwards, so more hits are requested.
-    let spare = if question.kind == SourceKind::Web { 1 } else { 3 };
+    // Dates and images are filtered afterwards, so more hits are requested: few pages say when they were published.
+    let limit = match question.kind {
+        SourceKind::Web => question.limit,
+        SourceKind::News | SourceKind::Images => question.limit.saturating_mul(3).max(MIN_FILTERED_RESULTS),
+    };
     index::Query {
         team: question.team,
         collection: question.collection.to_owned(),
@@ -83,7 +88,7 @@ fn query(question: &Question, sites: Vec<String>, file_type: Option<&str>) -> in
         newest_first: question.time_range.newest_first,
         language: question.language.clone(),
         valued: question.valued.clone(),
-        limit: question.limit.saturating_mul(spare).clamp(1, MAX_RESULTS),
+        limit: limit.clamp(1, MAX_RESULTS),
         passages: if question.highlights { PASSAGES_PER_HIT } else { 0 },
         now: question.now,
         ..index::Query::default()
