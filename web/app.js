@@ -1,4 +1,5 @@
-// The frame around the views: who is signed in, the menu, which view is shown. Views are loaded when they are opened.
+// The frame around the views: who is signed in, the menu, which view is shown. Views are loaded when they are
+// opened.
 
 import {
   api,
@@ -116,8 +117,8 @@ function Shell({ who }) {
         <div class="side-body">
           <${Menu} current=${at.view} onOpen=${() => setOpen(false)} />
           <div class="who">
-            <p><strong>${who.team}</strong><br /><span class="muted">plan ${who.plan} · v${who.version}</span>
-              </p>
+            <p><strong>${who.team}</strong><br />
+              <span class="muted">plan ${who.plan} · v${who.version}</span></p>
             ${who.auth && html`<${Button} kind="small" onClick=${signOut}>Sign out</${Button}>`}
           </div>
         </div>

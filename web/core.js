@@ -120,8 +120,11 @@ export async function readAnswer(answer) {
   });
 }
 
+/// How often a page that nobody sees looks whether it is seen again.
+const TICK = 1000;
+
 /// Loads something for a component: `{ data, error, loading, reload }`. Loads again when `keys` change, when the
-/// server comes back, and every `every` milliseconds while the page is visible.
+/// server comes back, and every `every` milliseconds while the page is visible; `every` may be told by the data.
 export function useLoad(load, keys = [], { every = 0 } = {}) {
   const [state, setState] = useState({ data: null, error: null, loading: true });
   const [again, setAgain] = useState(0);
@@ -134,15 +137,17 @@ export function useLoad(load, keys = [], { every = 0 } = {}) {
     last.current = JSON.stringify(keys);
     setState((old) => ({ data: changed ? null : old.data, error: null, loading: true }));
     const run = async () => {
+      let pause = typeof every === 'function' ? 0 : every;
       try {
         const data = await load(stop.signal);
+        if (typeof every === 'function') pause = every(data);
         if (!stop.signal.aborted) setState({ data, error: null, loading: false });
       } catch (error) {
         if (!stop.signal.aborted) setState((old) => ({ data: old.data, error, loading: false }));
       }
-      if (every > 0 && !stop.signal.aborted) timer = setTimeout(tick, every);
+      if (pause > 0 && !stop.signal.aborted) timer = setTimeout(tick, pause);
     };
-    const tick = () => (document.hidden || !online.get() ? (timer = setTimeout(tick, every)) : run());
+    const tick = () => (document.hidden || !online.get() ? (timer = setTimeout(tick, TICK)) : run());
     run();
     return () => {
       stop.abort();
@@ -152,6 +157,10 @@ export function useLoad(load, keys = [], { every = 0 } = {}) {
   const reload = useCallback(() => setAgain((count) => count + 1), []);
   return { ...state, reload };
 }
+
+/// The report of the server: what the last checks of its parts found. Asked for again while new ones run.
+export const loadReport = (signal) => api('/admin/report', { signal }).then((answer) => answer.data);
+export const askAgain = (report) => (report.checking ? 700 : 0);
 
 // --- addresses: `#/view/argument?name=value` ---
 
@@ -187,6 +196,15 @@ export function go(view, args, query, { replace = false } = {}) {
   }
   history.replaceState(null, '', to);
   route.set(parseRoute());
+}
+
+/// The chosen one of a view's tabs, kept in its address: a link to it opens at the same one.
+export function useTab(names) {
+  const at = route.use();
+  const chosen = names.includes(at.query.tab) ? at.query.tab : names[0];
+  const choose = (tab) =>
+    go(at.view, at.args, { ...at.query, tab: tab === names[0] ? undefined : tab }, { replace: true });
+  return [chosen, choose];
 }
 
 // --- requests in the activity ---

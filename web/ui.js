@@ -81,7 +81,8 @@ const TONES = {
   credit_limit_reached: 'warn',
 };
 export const Badge = ({ status, children }) => html`
-  <span class=${`badge ${TONES[status] ?? 'quiet'}`}>${children ?? String(status).replaceAll('_', ' ')}</span>`;
+  <span class=${`badge ${TONES[status] ?? 'quiet'}`}>
+    ${children ?? String(status).replaceAll('_', ' ')}</span>`;
 
 export function Time({ at }) {
   const [, tick] = useState(0);
@@ -230,7 +231,8 @@ export function Code({ text, label = 'Code', wrap }) {
   const cut = text.length > MAX_DRAWN_CHARACTERS;
   return html`
     <div class="code">
-      <button type="button" class="icon-button code-copy" title="Copy" aria-label=${`Copy ${label}`} onClick=${() => copy(text)}>
+      <button type="button" class="icon-button code-copy" title="Copy" aria-label=${`Copy ${label}`}
+        onClick=${() => copy(text)}>
         <${Icon} name="copy" size="16" /></button>
       <pre class=${wrap ? 'wrap' : ''} tabindex="0" role="region" aria-label=${label}>
         ${cut ? text.slice(0, MAX_DRAWN_CHARACTERS) : text}</pre>
@@ -264,8 +266,8 @@ export const Confirm = ({ title, text, action, onAnswer }) => html`
     </div>
   </${Dialog}>`;
 
-/// A long list of rows of one height: only those in sight are in the document.
-export function Rows({ items, height = 44, render, label, max = 560 }) {
+/// A long list of rows of one height: only those in sight are in the document. `onEnd` is called near its end.
+export function Rows({ items, height = 44, render, label, max = 560, onEnd }) {
   const [top, setTop] = useState(0);
   const box = useRef(null);
   const shown = Math.min(max, items.length * height);
@@ -274,7 +276,11 @@ export function Rows({ items, height = 44, render, label, max = 560 }) {
   const frame = useRef(0);
   const scroll = () => {
     cancelAnimationFrame(frame.current);
-    frame.current = requestAnimationFrame(() => box.current && setTop(box.current.scrollTop));
+    frame.current = requestAnimationFrame(() => {
+      if (!box.current) return;
+      setTop(box.current.scrollTop);
+      if (box.current.scrollTop + 2 * shown > box.current.scrollHeight) onEnd?.();
+    });
   };
   return html`
     <div class="rows" ref=${box} style=${{ height: `${shown}px` }} onScroll=${scroll} tabindex="0"
@@ -284,7 +290,8 @@ export function Rows({ items, height = 44, render, label, max = 560 }) {
           (item, index) => html`
           <div class="row" role="listitem" key=${first + index} aria-setsize=${items.length}
             aria-posinset=${first + index + 1}
-            style=${{ top: `${(first + index) * height}px`, height: `${height}px` }}>${render(item, first + index)}</div>`,
+            style=${{ top: `${(first + index) * height}px`, height: `${height}px` }}>
+            ${render(item, first + index)}</div>`,
         )}
       </div>
     </div>`;
@@ -293,9 +300,10 @@ export function Rows({ items, height = 44, render, label, max = 560 }) {
 /// Parts of a whole as one bar, with their names and numbers beneath.
 export function Shares({ parts, label }) {
   const total = parts.reduce((sum, part) => sum + part.value, 0);
+  const says = parts.map((part) => `${part.value} ${part.name}`).join(', ');
   return html`
     <div class="shares">
-      <div class="bar" role="img" aria-label=${`${label}: ${parts.map((part) => `${part.value} ${part.name}`).join(', ')}`}>
+      <div class="bar" role="img" aria-label=${`${label}: ${says}`}>
         ${parts
           .filter((part) => part.value > 0)
           .map(

@@ -31,6 +31,11 @@ async fn every_view_is_accessible_narrow_and_small() {
     run_in_chromium("dashboard/views.mjs").await;
 }
 
+#[tokio::test]
+async fn long_lists_stay_smooth() {
+    run_in_chromium("dashboard/long.mjs").await;
+}
+
 /// Signs in as a page of the server would; the cookie of the answer.
 async fn sign_in(http: &Http) -> String {
     let request = http.with_key(None).request(Method::POST, "/admin/sign-in");

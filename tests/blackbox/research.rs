@@ -89,6 +89,13 @@ async fn related_papers_are_found_by_any_spelling_of_the_seed() {
             && answers[0]["truncated"].is_boolean()
             && answers[0]["note"].is_string()
     );
+    assert!(answers[0].get("citations").is_none(), "only when asked for");
+    let path = format!("{BASE}/10.1%2F1/similar?intent=firing+rates+of+neurons&citations=true");
+    let citations = http.get(&path).await.unwrap().expect_success()["citations"].clone();
+    let cites = |citing: &str| {
+        citations.as_array().unwrap().contains(&json!({ "citing": citing, "cited": "doi:10.1/1" }))
+    };
+    assert!(cites("doi:10.1/2") && cites("doi:10.1/3"), "{citations}");
     let old = http.get("/v2/research/papers/10.1%2F1/similar?intent=firing+rates+of+neurons").await.unwrap();
     assert_eq!(old.expect_success(), &answers[0]);
 }

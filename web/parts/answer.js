@@ -102,7 +102,11 @@ export function Answer({ json, status, took, size, requestId }) {
       ${json.creditsUsed !== undefined && html`<span>${json.creditsUsed} credits</span>`}
       ${requestId && html`<span class="muted">request <code>${requestId}</code></span>`}</p>
     ${json.warning && html`<p class="note warn">${json.warning}</p>`}
-    ${typeof documentOf(json).warning === 'string' && documentOf(json).warning !== json.warning && html`<p class="note warn">${documentOf(json).warning}</p>`}
+    ${
+      typeof documentOf(json).warning === 'string' &&
+      documentOf(json).warning !== json.warning &&
+      html`<p class="note warn">${documentOf(json).warning}</p>`
+    }
     <${Tabs} label="Parts of the answer" tabs=${tabs.map(([key, title]) => [key, title])} value=${current[0]}
       onChange=${setTab}>${current[2]()}</${Tabs}>`;
 }

@@ -1,4 +1,4 @@
-// Files that are made in the browser from what the API answers: JSON lines, a zip of markdown, WARC.
+// A zip of markdown, made in the browser from what the API answers. JSON lines and WARC are sent by the server.
 
 import { api, ownPath, save } from '../core.js';
 
@@ -76,55 +76,11 @@ export function fileName(url, used) {
 
 const addressOf = (document) => document.metadata?.sourceURL ?? document.metadata?.url ?? '';
 
-function warcRecord(type, address, kind, content, date) {
-  const data = encoder.encode(content);
-  const target = address.replace(/[\r\n]/g, '');
-  const head = [
-    'WARC/1.1',
-    `WARC-Type: ${type}`,
-    `WARC-Record-ID: <urn:uuid:${crypto.randomUUID()}>`,
-    `WARC-Date: ${date}`,
-    ...(target ? [`WARC-Target-URI: ${target}`] : []),
-    `Content-Type: ${kind}`,
-    `Content-Length: ${data.length}`,
-  ];
-  return [encoder.encode(`${head.join('\r\n')}\r\n\r\n`), data, encoder.encode('\r\n\r\n')];
-}
-
-/// Fetches all documents of a crawl and hands them to the reader as one file.
-export async function download(kind, path, name, onProgress) {
-  const parts = [];
-  const date = new Date().toISOString().replace(/\.\d+/, '');
+/// Fetches all documents of a crawl and hands their markdown to the reader as one zip.
+export async function downloadZip(path, name, onProgress) {
   const used = new Set();
   const texts = [];
-  if (kind === 'warc')
-    parts.push(
-      ...warcRecord(
-        'warcinfo',
-        '',
-        'application/warc-fields',
-        'software: Gannet\r\nformat: WARC File Format 1.1\r\n',
-        date,
-      ),
-    );
-  for await (const document of documents(path, onProgress)) {
-    if (kind === 'jsonl') parts.push(`${JSON.stringify(document)}\n`);
-    else if (kind === 'zip') texts.push([fileName(addressOf(document), used), document.markdown ?? '']);
-    else {
-      const raw = document.rawHtml ?? document.html;
-      parts.push(
-        ...(raw === undefined || raw === null
-          ? warcRecord(
-              'conversion',
-              addressOf(document),
-              'text/markdown; charset=utf-8',
-              document.markdown ?? '',
-              date,
-            )
-          : warcRecord('resource', addressOf(document), 'text/html; charset=utf-8', raw, date)),
-      );
-    }
-  }
-  if (kind === 'zip') parts.push(...zip(texts));
-  save(`${name}.${kind}`, parts);
+  for await (const document of documents(path, onProgress))
+    texts.push([fileName(addressOf(document), used), document.markdown ?? '']);
+  save(`${name}.zip`, zip(texts));
 }

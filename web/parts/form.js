@@ -1,4 +1,5 @@
-// A form from the schema of a request in the OpenAPI document. What a field cannot show as an input is edited as JSON.
+// A form from the schema of a request in the OpenAPI document. What a field cannot show as an input is edited as
+// JSON.
 
 import { html, useEffect, useState } from '../core.js';
 import { Area, Check, Field, Input, Select } from '../ui.js';
@@ -195,7 +196,8 @@ export function RequestForm({ document, schema, value, onChange, required = [] }
     <div class="form">${first.map(draw)}</div>
     ${
       rest.length > 0 &&
-      html`<details class="gap-top"><summary>${rest.length} more options${set > 0 ? ` (${set} set)` : ''}</summary>
+      html`<details class="gap-top">
+        <summary>${rest.length} more options${set > 0 ? ` (${set} set)` : ''}</summary>
       <div class="form">${rest.map(draw)}</div></details>`
     }`;
 }

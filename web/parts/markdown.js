@@ -100,7 +100,9 @@ export function blocks(text, depth = 0) {
         rows.push(cells(lines[at]));
       nodes.push(html`<table tabindex="0"><thead>
         <tr>${head.map((cell) => html`<th scope="col">${inline(cell)}</th>`)}</tr></thead>
-        <tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${inline(cell)}</td>`)}</tr>`)}</tbody></table>`);
+        <tbody>${rows.map(
+          (row) => html`<tr>${row.map((cell) => html`<td>${inline(cell)}</td>`)}</tr>`,
+        )}</tbody></table>`);
     } else if (/^\s*>/.test(line) && depth < MAX_DEPTH) {
       const quoted = [];
       for (; at < lines.length && /^\s*>/.test(lines[at]); at += 1)
@@ -158,5 +160,8 @@ export function Markdown({ text, label = 'Markdown' }) {
         ? html`<${Code} text=${text} label=${label} wrap />`
         : html`<div class="prose" tabindex="0" role="region" aria-label=${label}>${blocks(shown)}</div>`
     }
-    ${text.length > MAX_CHARACTERS && html`<p class="muted small">Only the first ${MAX_CHARACTERS.toLocaleString()} characters are drawn.</p>`}`;
+    ${
+      text.length > MAX_CHARACTERS &&
+      html`<p class="muted small">Only the first ${MAX_CHARACTERS.toLocaleString()} characters are drawn.</p>`
+    }`;
 }

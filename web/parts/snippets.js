@@ -27,6 +27,8 @@ function commandLine(path, body) {
   return `${words.join(' ')}\n# other options: gannet ${name} --help`;
 }
 
+const JSON_TYPE = ', "Content-Type": "application/json"';
+
 export function snippets({ base, method, path, query, body }) {
   const url = `${base}${path}${query ? `?${query}` : ''}`;
   const json = body === undefined ? null : JSON.stringify(body, null, 2);
@@ -43,7 +45,7 @@ export function snippets({ base, method, path, query, body }) {
   const js = [
     `const answer = await fetch(${JSON.stringify(url)}, {`,
     `  method: ${JSON.stringify(method)},`,
-    `  headers: { Authorization: \`Bearer \${process.env.GANNET_KEY}\`${json ? ', "Content-Type": "application/json"' : ''} },`,
+    `  headers: { Authorization: \`Bearer \${process.env.GANNET_KEY}\`${json ? JSON_TYPE : ''} },`,
   ];
   if (json) js.push(`  body: JSON.stringify(${json.replaceAll('\n', '\n  ')}),`);
   return {

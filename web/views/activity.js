@@ -8,6 +8,7 @@ import {
   href,
   html,
   openActivity,
+  toast,
   useEffect,
   useLoad,
   useRef,
@@ -37,7 +38,10 @@ function useActivity(endpoint) {
     for (const row of fresh) known.current.add(row.id);
     if (fresh.length > 0) setRows((old) => [...fresh, ...old]);
   }, [top.data]);
+  const loading = useRef(false);
   const older = async () => {
+    if (loading.current || !more) return;
+    loading.current = true;
     setBusy(true);
     try {
       const page = await api(`/v2/team/activity?limit=100${filter}&cursor=${more}`);
@@ -45,7 +49,10 @@ function useActivity(endpoint) {
       for (const row of fresh) known.current.add(row.id);
       setRows((old) => [...old, ...fresh]);
       setMore(page.has_more ? page.cursor : null);
+    } catch (problem) {
+      toast(problem.message, 'bad');
     } finally {
+      loading.current = false;
       setBusy(false);
     }
   };
@@ -64,7 +71,7 @@ export default function Activity({ query }) {
     : rows;
   const choose = (value) => go('activity', [], { endpoint: value, text }, { replace: true });
   const list = html`
-    <${Rows} items=${shown} label="Requests, newest first" render=${(row) => html`
+    <${Rows} items=${shown} label="Requests, newest first" onEnd=${older} render=${(row) => html`
       <a class="line" href=${openActivity(row)}>
         <strong class="activity-kind">${endpointOf(row)}</strong>
         <span class="ellipsis grow">${row.target ?? ''}</span>
@@ -72,7 +79,8 @@ export default function Activity({ query }) {
         <span class="muted nowrap small"><${Time} at=${row.created_at} /></span>
       </a>`} />`;
   return html`
-    <${Page} title="Activity" lead="Requests of the last 24 hours, newest first. The list goes on by itself.">
+    <${Page} title="Activity"
+      lead="Requests of the last 24 hours, newest first. New ones appear by themselves.">
       <${Card} flush>
         <div class="card-head form">
           <${Select} label="Kind" value=${endpoint} onInput=${choose}
@@ -86,8 +94,10 @@ export default function Activity({ query }) {
         ${
           top.data &&
           shown.length === 0 &&
-          html`<${Empty} title=${wanted || endpoint ? 'Nothing fits the filter' : 'No requests in the last 24 hours'}>
-          <p>Every call of the API appears here. Make one in the <a href=${href('playground')}>playground</a>.</p></${Empty}>`
+          html`<${Empty}
+            title=${wanted || endpoint ? 'Nothing fits the filter' : 'No requests in the last 24 hours'}>
+            <p>Every call of the API appears here.
+              Make one in the <a href=${href('playground')}>playground</a>.</p></${Empty}>`
         }
         ${shown.length > 0 && list}
         ${

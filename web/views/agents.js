@@ -14,6 +14,7 @@ import {
   useEffect,
   useLoad,
   useState,
+  useTab,
 } from '../core.js';
 import {
   Badge,
@@ -32,6 +33,7 @@ import {
   WebLink,
 } from '../ui.js';
 import { Markdown } from '../parts/markdown.js';
+import { Values } from '../parts/sources.js';
 
 function List() {
   const list = useLoad((signal) => api('/v2/agent', { signal }), [], { every: 4000 });
@@ -41,7 +43,8 @@ function List() {
       <${Card} flush><${Loaded} from=${list}>${(page) =>
         page.agents.length === 0
           ? html`<${Empty} title="No runs yet">
-            <p>Ask a question, with or without addresses to begin at. <a href=${href('playground', ['agent'])}>Start a run</a>.</p></${Empty}>`
+            <p>Ask a question, with or without addresses to begin at.
+              <a href=${href('playground', ['agent'])}>Start a run</a>.</p></${Empty}>`
           : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Prompt</th>
             <th scope="col">Status</th><th scope="col" class="num">Started</th></tr></thead>
           <tbody>${page.agents.map(
@@ -112,24 +115,20 @@ function describe(event, results) {
     case 'run.cancel_requested':
       return { text: 'Cancelling was asked for', tone: 'cancelled' };
     case 'run.finished':
-      return {
-        text: `The run ended: ${event.outcome.replaceAll('_', ' ')}`,
-        tone: event.outcome,
-        detail: event.error?.message,
-      };
+      return { text: 'The run ended', tone: event.outcome, detail: event.error?.message };
     case 'agent.started':
       return { text: 'Started' };
     case 'agent.finished':
-      return { text: `Ended: ${event.outcome}`, tone: event.outcome, detail: event.error?.message };
+      return { text: 'Ended', tone: event.outcome, detail: event.error?.message };
     case 'progress.reported':
       return { text: event.message };
     case 'reasoning.summary':
       return { text: event.text, quiet: true };
-    case 'artifact.updated':
-      return {
-        text: `Result: ${event.artifact.change}${event.artifact.itemCount === undefined ? '' : `, ${plural(event.artifact.itemCount, 'row')}`}`,
-        tone: 'new',
-      };
+    case 'artifact.updated': {
+      const { change, itemCount } = event.artifact;
+      const rows = itemCount === undefined ? '' : `, ${plural(itemCount, 'row')}`;
+      return { text: `Result: ${change}${rows}`, tone: 'new' };
+    }
     case 'error.occurred':
       return { text: event.error.message, tone: 'failed' };
     case 'tool_call.started': {
@@ -152,6 +151,20 @@ function describe(event, results) {
   }
 }
 
+function Event({ event, results, running, first }) {
+  const shown = describe(event, results);
+  if (!shown) return null;
+  return html`<div class="event">
+    <div class="event-head">${shown.tone && html`<${Badge} status=${shown.tone} />`}
+      ${shown.busy && running && html`<span class="spin" aria-hidden="true"></span>`}
+      <span class=${shown.quiet ? 'muted' : ''}>${shown.text}</span>
+      <time datetime=${event.occurredAt} title=${fullTime(event.occurredAt)}>
+        +${duration((new Date(event.occurredAt) - first) / 1000)}</time></div>
+    ${shown.about && html`<div class="small"><${WebLink} url=${shown.about} /></div>`}
+    ${shown.detail && html`<div class="muted small">${shown.detail}</div>`}</div>`;
+}
+
+/// What the run itself did in one line, and its agents side by side below.
 function Lanes({ events, running }) {
   const results = new Map(
     events
@@ -166,71 +179,17 @@ function Lanes({ events, running }) {
   const first = new Date(events[0]?.occurredAt);
   if (lanes.size === 0)
     return html`<${Empty} title=${running ? 'Waiting for the first step' : 'No events'} />`;
-  return html`<div class="lanes" tabindex="0" role="region" aria-label="What each agent does">${[
-    ...lanes.values(),
-  ].map(
-    (lane) => html`
-    <section class="lane" key=${lane.agent.id}>
-      <h3>${lane.agent.role === 'system' ? 'Run' : lane.agent.name}</h3>
-      ${lane.events.slice(-400).map((event) => {
-        const shown = describe(event, results);
-        return (
-          shown &&
-          html`<div class="event" key=${event.eventId}>
-          <div class="event-head">${shown.tone && html`<${Badge} status=${shown.tone} />`}
-            ${shown.busy && running && html`<span class="spin" aria-hidden="true"></span>`}
-            <span class=${shown.quiet ? 'muted' : ''}>${shown.text}</span>
-            <time datetime=${event.occurredAt}
-              title=${fullTime(event.occurredAt)}>+${duration((new Date(event.occurredAt) - first) / 1000)}</time></div>
-          ${shown.about && html`<div class="small"><${WebLink} url=${shown.about} /></div>`}
-          ${shown.detail && html`<div class="muted small">${shown.detail}</div>`}</div>`
-        );
-      })}</section>`,
-  )}</div>`;
-}
-
-/// A JSON pointer, followed.
-const at = (value, pointer) =>
-  pointer
-    .split('/')
-    .slice(1)
-    .reduce((found, part) => found?.[part.replaceAll('~1', '/').replaceAll('~0', '~')], value);
-const shownField = (pointer) =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((part) => (/^\d+$/.test(part) ? `[${Number(part) + 1}]` : part))
-    .join(' › ');
-
-/// The words of the page, with the value marked in them.
-function Quote({ quote, value }) {
-  const text = String(quote);
-  const wanted = value === undefined || value === null || typeof value === 'object' ? '' : String(value);
-  const found = wanted ? text.toLowerCase().indexOf(wanted.toLowerCase()) : -1;
-  return html`<blockquote class="cite">${
-    found < 0
-      ? html`<mark>${text}</mark>`
-      : html`${text.slice(0, found)}<mark>${text.slice(found, found + wanted.length)}</mark>${text.slice(found + wanted.length)}`
-  }</blockquote>`;
-}
-
-function Values({ events, data }) {
-  const cited = events
-    .filter((event) => event.type === 'tool_call.finished' && event.toolName === 'record')
-    .flatMap((event) => event.result?.citations ?? []);
-  const last = new Map(cited.map((one) => [one.field, one]));
-  if (last.size === 0)
-    return html`<${Empty} title="No sources yet">
-      <p>Each value that the run records appears here with the words of its page.</p></${Empty}>`;
-  return html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Field</th>
-    <th scope="col">Value</th><th scope="col">Where it stands</th></tr></thead>
-    <tbody>${[...last.values()].slice(0, 1000).map((one) => {
-      const value = at(data ?? {}, one.field);
-      return html`<tr key=${one.field}><th scope="row" class="break">${shownField(one.field)}</th>
-        <td class="break">${value === undefined ? html`<span class="muted">not kept</span>` : typeof value === 'object' ? JSON.stringify(value) : String(value)}</td>
-        <td class="break"><${Quote} quote=${one.quote} value=${value} /><span class="small"><${WebLink}
-          url=${one.url} /></span></td></tr>`;
-    })}</tbody></table></div>`;
+  const drawn = (event) => html`<${Event} key=${event.eventId} event=${event} results=${results}
+    running=${running} first=${first} />`;
+  const [system, agents] = [true, false].map((of) =>
+    [...lanes.values()].filter((lane) => (lane.agent.role === 'system') === of),
+  );
+  return html`<div role="region" aria-label="What each agent does">
+    <div class="run-line">${system.flatMap((lane) => lane.events.slice(-400)).map(drawn)}</div>
+    <div class="lanes" tabindex="0">${agents.map(
+      (lane) => html`<section class="lane" key=${lane.agent.id}>
+        <h3>${lane.agent.name}</h3>${lane.events.slice(-400).map(drawn)}</section>`,
+    )}</div></div>`;
 }
 
 function Versions({ id, events }) {
@@ -267,12 +226,14 @@ function Run({ id }) {
   const status = useLoad((signal) => api(`/v2/agent/${encodeURIComponent(id)}`, { signal }), [id, ended], {
     every: ended ? 0 : 2000,
   });
-  const [tab, setTab] = useState('trace');
+  const [tab, setTab] = useTab(['trace', 'result', 'sources', 'versions']);
   const [asking, setAsking] = useState(false);
   const run = status.data;
   if (!run) return html`<${Page} title="Agent run"><${Loaded} from=${status} /></${Page}>`;
   const running = run.status === 'processing';
   const data = run.data ?? run.partial;
+  const started = events.filter((event) => event.type === 'agent.started');
+  const agents = new Set(started.map((event) => event.agent.id));
   const cancel = async (yes) => {
     setAsking(false);
     if (yes)
@@ -288,10 +249,12 @@ function Run({ id }) {
       ${asking && html`<${Confirm} title="Cancel this run?"
         text="What it found so far is kept as a partial result; nothing is charged." action="Cancel it"
         onAnswer=${cancel} />`}
-      ${error && html`<${Problem} error=${error} />`}${run.error && html`<p class="note warn gap-bottom">${run.error}</p>`}${run.warning && html`<p class="note warn gap-bottom">${run.warning}</p>`}
+      ${error && html`<${Problem} error=${error} />`}
+      ${run.error && html`<p class="note warn gap-bottom">${run.error}</p>`}
+      ${run.warning && html`<p class="note warn gap-bottom">${run.warning}</p>`}
       <${Card}><dl class="stats"><${Stat} name="Credits">${count(run.creditsUsed)}</${Stat}><${Stat}
         name="Steps">${count(events.filter((event) => event.type === 'tool_call.started').length)}</${Stat}>
-        <${Stat} name="Agents">${count(new Set(events.filter((event) => event.type === 'agent.started').map((event) => event.agent.id)).size)}</${Stat}>
+        <${Stat} name="Agents">${count(agents.size)}</${Stat}>
         <${Stat} name="Model">${run.model}</${Stat}>${run.effort && html`<${Stat}
           name="Effort">${run.effort}</${Stat}>`}</dl></${Card}>
       <${Card}>

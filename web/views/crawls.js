@@ -1,7 +1,20 @@
 // Crawls and batches: those of today, and one of them live: counts by fate, the tree of its pages, errors with their
 // reasons, documents, downloads, cancel.
 
-import { api, count, go, href, html, plural, toast, useEffect, useLoad, useRef, useState } from '../core.js';
+import {
+  api,
+  count,
+  go,
+  href,
+  html,
+  plural,
+  toast,
+  useEffect,
+  useLoad,
+  useRef,
+  useState,
+  useTab,
+} from '../core.js';
 import {
   Badge,
   Button,
@@ -20,7 +33,7 @@ import {
   Time,
   WebLink,
 } from '../ui.js';
-import { download } from '../parts/files.js';
+import { downloadZip } from '../parts/files.js';
 import { Markdown } from '../parts/markdown.js';
 
 const PATHS = { crawl: '/v2/crawl', batch: '/v2/batch/scrape' };
@@ -175,7 +188,8 @@ function Tree({ lines }) {
           onClick=${() => setOpen({ ...open, [row.id]: !row.open })}><${Icon} name="right" size="14" />
             </button>
         <strong class="ellipsis">${row.child.name}</strong>
-          <span class="muted small nowrap">${count(row.child.total)}${row.child.bad > 0 ? `, ${row.child.bad} failed` : ''}</span>`
+          <span class="muted small nowrap">${count(row.child.total)}
+            ${row.child.bad > 0 && `, ${row.child.bad} failed`}</span>`
           : html`<span class=${`dot ${TONE[row.child.line?.state] ?? 'quiet'}`}
             title=${row.child.line?.state ?? ''}></span>
         <span class="ellipsis"><${WebLink} url=${row.child.line?.url}>${row.child.name}</${WebLink}></span>
@@ -203,9 +217,19 @@ function Errors({ path, lines }) {
         <td class="break">${line.error}<br /><code>${line.reason}</code></td></tr>`,
       )}</tbody></table></div>`
     }
-    ${failed.length > 500 && html`<p class="muted small">The first 500 of ${count(failed.length)}; ${path}/ledger?state=failed has all.</p>`}
-    ${reasons.size > 0 && html`<h3 class="gap-top">Left out</h3>
-      <ul class="legend">${[...reasons].map(([reason, number]) => html`<li>${reason.replaceAll('_', ' ')} <strong>${count(number)}</strong></li>`)}</ul>`}`;
+    ${
+      failed.length > 500 &&
+      html`<p class="muted small">The first 500 of ${count(failed.length)};
+        ${path}/ledger?state=failed has all.</p>`
+    }
+    ${
+      reasons.size > 0 &&
+      html`<h3 class="gap-top">Left out</h3>
+      <ul class="legend">${[...reasons].map(
+        ([reason, number]) =>
+          html`<li>${reason.replaceAll('_', ' ')} <strong>${count(number)}</strong></li>`,
+      )}</ul>`
+    }`;
 }
 
 function Documents({ path, head }) {
@@ -220,7 +244,8 @@ function Documents({ path, head }) {
       (document, index) => html`<li class="doc" key=${skip + index}>
       <button type="button" class="doc-head" aria-expanded=${open === index}
         onClick=${() => setOpen(open === index ? null : index)}>
-        <span class="ellipsis grow"><strong>${document.metadata?.title || 'Without a title'}</strong> <span class="muted small">${document.metadata?.sourceURL ?? ''}</span></span>
+        <span class="ellipsis grow"><strong>${document.metadata?.title || 'Without a title'}</strong>
+          ${' '}<span class="muted small">${document.metadata?.sourceURL ?? ''}</span></span>
         <span class="muted small nowrap">${document.metadata?.statusCode ?? ''}</span></button>
       ${open === index && html`<${Markdown}
         text=${document.markdown ?? JSON.stringify(document, null, 2)} />`}</li>`,
@@ -239,7 +264,7 @@ function Documents({ path, head }) {
 function Job({ kind, id }) {
   const path = `${PATHS[kind]}/${id}`;
   const { head, error, lines, rate, reload } = useJob(path);
-  const [tab, setTab] = useState('tree');
+  const [tab, setTab] = useTab(['tree', 'errors', 'documents']);
   const [asking, setAsking] = useState(false);
   const [saving, setSaving] = useState(null);
   const title = kind === 'crawl' ? 'Crawl' : 'Batch';
@@ -248,6 +273,7 @@ function Job({ kind, id }) {
       retry=${reload} />` : html`<${Loaded} from=${{}} />`}</${Page}>`;
   const running = head.status === 'scraping';
   const start = lines.find((line) => line.depth === 0)?.url ?? id;
+  const speed = running && rate !== null ? rate : head.completed / head.duration;
   const cancel = async (yes) => {
     setAsking(false);
     if (!yes) return;
@@ -257,18 +283,11 @@ function Job({ kind, id }) {
     );
     reload();
   };
-  const get = async (form) => {
-    setSaving({ form, done: 0 });
-    await download(form, path, `${kind}-${id}`, (done) => setSaving({ form, done })).catch((problem) =>
-      toast(problem.message, 'bad'),
-    );
+  const saveZip = async () => {
+    setSaving(0);
+    await downloadZip(path, `${kind}-${id}`, setSaving).catch((problem) => toast(problem.message, 'bad'));
     setSaving(null);
   };
-  const forms = [
-    ['jsonl', 'JSONL'],
-    ['zip', 'Markdown zip'],
-    ['warc', 'WARC'],
-  ];
   const parts = [
     { name: 'completed', value: head.completed, tone: 'good' },
     { name: 'failed', value: head.failed, tone: 'bad' },
@@ -281,26 +300,29 @@ function Job({ kind, id }) {
       actions=${running && html`<${Button} kind="danger"
         onClick=${() => setAsking(true)}>Cancel</${Button}>`}>
       ${asking && html`<${Confirm} title=${`Cancel this ${kind}?`}
-        text=${`${plural(head.completed, 'page')} are done and stay; ${count(head.queued)} that wait are given up.`} action="Cancel it" onAnswer=${cancel} />`}
+        text=${`Done and kept: ${plural(head.completed, 'page')}. Given up: ${count(head.queued)} that wait.`}
+        action="Cancel it" onAnswer=${cancel} />`}
       ${error && html`<${Problem} error=${error} retry=${reload} />`}
-      ${head.error && html`<p class="note warn gap-bottom">${head.error}</p>`}${head.warning && html`<p class="note warn gap-bottom">${head.warning}</p>`}
+      ${head.error && html`<p class="note warn gap-bottom">${head.error}</p>`}
+      ${head.warning && html`<p class="note warn gap-bottom">${head.warning}</p>`}
       <${Card}>
         <${Shares} label="URLs by what became of them" parts=${parts} />
         <dl class="stats gap-top">
           <${Stat} name="URLs found">${count(head.discovered)}</${Stat}>
           <${Stat} name="Credits">${count(head.creditsUsed)}</${Stat}>
           <${Stat} name=${running ? 'Running for' : 'Took'}>${duration(head.duration)}</${Stat}>
-          <${Stat} name="Pages per second">${running && rate !== null ? rate.toFixed(1) : head.duration > 0 ? (head.completed / head.duration).toFixed(1) : '–'}</${Stat}>
+          <${Stat} name="Pages per second">${Number.isFinite(speed) ? speed.toFixed(1) : '–'}</${Stat}>
           <${Stat} name="Started"><${Time} at=${head.createdAt} /></${Stat}>
         </dl>
       </${Card}>
       <${Card} title="Pages" actions=${
         head.completed > 0 &&
-        html`<span class="muted small">Download</span>${forms.map(
-          ([form, text]) => html`
-          <${Button} kind="small" busy=${saving?.form === form} disabled=${saving !== null}
-            onClick=${() => get(form)}>${saving?.form === form ? `${count(saving.done)} …` : text}</${Button}>`,
-        )}`
+        html`<span class="muted small">Download</span>
+          <a class="button small" href=${`${path}/download?format=jsonl`} download>JSONL</a>
+          <${Button} kind="small" busy=${saving !== null} onClick=${saveZip}>
+            ${saving === null ? 'Markdown zip' : `${count(saving)} …`}</${Button}>
+          <a class="button small" href=${`${path}/download?format=warc`} download
+            title="What was kept of the pages: HTML where asked for, else markdown">WARC</a>`
       }>
         <${Tabs} label="Ways to see the pages" tabs=${[
           ['tree', 'Tree'],

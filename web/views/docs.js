@@ -1,4 +1,5 @@
-// API reference: every endpoint with its fields and errors, from the OpenAPI document, each a step from the playground.
+// API reference: every endpoint with its fields and errors, from the OpenAPI document, each a step from the
+// playground.
 
 import { api, html, href, useLoad, useState } from '../core.js';
 import { Badge, Card, Empty, Input, Loaded, Page } from '../ui.js';
@@ -27,7 +28,11 @@ function Fields({ title, fields }) {
                 <td class="small muted nowrap">${typeOf(schema)}</td>
                 <td class="small break">
                   ${inline(schema.description ?? '')}
-                  ${schema.default !== undefined && schema.default !== null && html` Default: <code>${JSON.stringify(schema.default)}</code>.`}
+                  ${
+                    schema.default !== undefined &&
+                    schema.default !== null &&
+                    html` Default: <code>${JSON.stringify(schema.default)}</code>.`
+                  }
                 </td>
               </tr>
             `,

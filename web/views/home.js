@@ -2,10 +2,12 @@
 
 import {
   api,
+  askAgain,
   copy,
   endpointOf,
   href,
   html,
+  loadReport,
   may,
   openActivity,
   session,
@@ -13,18 +15,44 @@ import {
   useLoad,
   useState,
 } from '../core.js';
-import { Badge, Button, Card, Code, Empty, Icon, Loaded, Page, Tabs, Time } from '../ui.js';
+import { Badge, Button, Card, Code, Empty, Icon, Loaded, Loading, Page, Tabs, Time } from '../ui.js';
 
 const base = location.origin;
+
+const lines = (...texts) => texts.join('\n');
 
 /// The same first call for every way to use the server.
 function steps(key) {
   const body = '{"url":"https://example.com"}';
   return {
-    curl: `curl -s ${base}/v2/scrape \\\n  -H "Authorization: Bearer ${key}" \\\n  -H "Content-Type: application/json" \\\n  -d '${body}'`,
-    python: `# pip install firecrawl-py\nfrom firecrawl import Firecrawl\n\napp = Firecrawl(api_key="${key}", api_url="${base}")\nprint(app.scrape("https://example.com").markdown)`,
-    js: `// npm install @mendable/firecrawl-js\nimport Firecrawl from "@mendable/firecrawl-js";\n\nconst app = new Firecrawl({ apiKey: "${key}", apiUrl: "${base}" });\nconsole.log((await app.scrape("https://example.com")).markdown);`,
-    cli: `# the same binary, with or without a server\ngannet scrape https://example.com\n\n# or the client of others against this server\nFIRECRAWL_API_URL=${base} FIRECRAWL_API_KEY=${key} npx firecrawl-cli scrape https://example.com`,
+    curl: lines(
+      `curl -s ${base}/v2/scrape \\`,
+      `  -H "Authorization: Bearer ${key}" \\`,
+      '  -H "Content-Type: application/json" \\',
+      `  -d '${body}'`,
+    ),
+    python: lines(
+      '# pip install firecrawl-py',
+      'from firecrawl import Firecrawl',
+      '',
+      `app = Firecrawl(api_key="${key}", api_url="${base}")`,
+      'print(app.scrape("https://example.com").markdown)',
+    ),
+    js: lines(
+      '// npm install @mendable/firecrawl-js',
+      'import Firecrawl from "@mendable/firecrawl-js";',
+      '',
+      `const app = new Firecrawl({ apiKey: "${key}", apiUrl: "${base}" });`,
+      'console.log((await app.scrape("https://example.com")).markdown);',
+    ),
+    cli: lines(
+      '# the same binary, with or without a server',
+      'gannet scrape https://example.com',
+      '',
+      '# or the client of others against this server',
+      `export FIRECRAWL_API_URL=${base} FIRECRAWL_API_KEY=${key}`,
+      'npx firecrawl-cli scrape https://example.com',
+    ),
     mcp: JSON.stringify(
       {
         mcpServers: {
@@ -74,14 +102,15 @@ function FirstSteps() {
 const ORDER = { broken: 0, warning: 1, missing: 2, ok: 3 };
 
 function Health() {
-  const report = useLoad((signal) => api('/admin/report', { signal }).then((answer) => answer.data));
+  const report = useLoad(loadReport, [], { every: askAgain });
   return html`
     <${Card} title="This server" actions=${html`<a class="small" href=${href('settings')}>All settings</a>`}>
-      <${Loaded} from=${report} what="Checking the parts of the server">${(data) => {
+      <${Loaded} from=${report}>${(data) => {
         const lacking = data.parts
           .filter((part) => part.verdict !== 'ok')
           .sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict]);
         const good = data.parts.length - lacking.length;
+        if (data.checkedAt === null) return html`<${Loading} what="Checking the parts of the server" />`;
         return html`
           <div class="parts">
             ${lacking.length === 0 && html`<p><${Badge}
@@ -91,7 +120,9 @@ function Health() {
               <div class="part"><div><${Badge} status=${part.verdict} /></div>
                 <div><strong>${part.part}</strong><p class="small muted">${part.text}</p></div></div>`,
             )}
-            ${lacking.length > 0 && html`<p class="small muted">${good} of ${data.parts.length} parts are in order.</p>`}
+            <p class="small muted">
+              ${lacking.length > 0 && `${good} of ${data.parts.length} parts are in order; `}
+              checked <${Time} at=${data.checkedAt} />${data.checking && ', checking again …'}</p>
           </div>`;
       }}</${Loaded}>
     </${Card}>`;

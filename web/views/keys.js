@@ -1,6 +1,6 @@
-// Keys, what they may do, and what was used with them.
+// Keys and what they may do; what was used with them is in parts/usage.js.
 
-import { api, copy, count, html, may, session, toast, useLoad, useState } from '../core.js';
+import { api, copy, html, may, session, toast, useLoad, useState } from '../core.js';
 import {
   Badge,
   Button,
@@ -8,15 +8,14 @@ import {
   Check,
   Confirm,
   Dialog,
-  Empty,
   Icon,
   Input,
   Loaded,
   Page,
   Problem,
-  Stat,
   Time,
 } from '../ui.js';
+import { Usage } from '../parts/usage.js';
 
 const SCOPES = {
   scrape: 'read single pages',
@@ -30,7 +29,11 @@ const SCOPES = {
   monitor: 'monitors',
   admin: 'keys, settings, all activity',
 };
-const UNLIMITED = 2 ** 53 - 1;
+
+const CANNOT_UNDO = 'Programs that use it stop working at once, and it cannot be undone.';
+const OWN_KEY = ' You are signed in with this key, and will be signed out.';
+const scopesOf = (key) =>
+  key.scopes.length === Object.keys(SCOPES).length ? 'everything' : key.scopes.join(', ');
 
 function Create({ onDone }) {
   const [name, setName] = useState('');
@@ -64,7 +67,8 @@ function Create({ onDone }) {
   }
   return html`<${Dialog} title="New key" onClose=${onDone}>
     <form onSubmit=${submit} class="stack">
-      <${Input} label="Name" hint="To tell keys apart, such as the program that uses it." required maxlength="100" value=${name} onInput=${setName} autofocus />
+      <${Input} label="Name" hint="To tell keys apart, such as the program that uses it." required
+        maxlength="100" value=${name} onInput=${setName} autofocus />
       <fieldset><legend>What it may do</legend><div class="form">${Object.entries(SCOPES).map(
         ([scope, text]) => html`
         <${Check} key=${scope} label=${scope} hint=${text} checked=${scopes.includes(scope)}
@@ -108,7 +112,7 @@ function Keys() {
       ${
         revoking &&
         html`<${Confirm} title=${`Revoke ${revoking.name}?`} action="Revoke it" onAnswer=${revoke}
-        text=${`Programs that use it stop working at once, and it cannot be undone.${mine(revoking) ? ' You are signed in with this key, and will be signed out.' : ''}`} />`
+        text=${`${CANNOT_UNDO}${mine(revoking) ? OWN_KEY : ''}`} />`
       }
       <${Loaded} from=${list}>${(keys) => html`<div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">May</th>
@@ -117,10 +121,10 @@ function Keys() {
         <tbody>${[...keys].reverse().map(
           (key) => html`<tr key=${key.id}>
           <td class="break"><strong>${key.name}</strong>${mine(key) && html` <${Badge}
-            status="new">yours</${Badge}>`}<br /><span class="muted small">since <${Time}
+            status="new">yours</${Badge}>`}<br /><span class="muted small nowrap">since <${Time}
             at=${key.createdAt} /></span></td>
-          <td><code>${key.hint}</code></td>
-          <td class="small">${key.scopes.length === Object.keys(SCOPES).length ? 'everything' : key.scopes.join(', ')}</td>
+          <td class="nowrap"><code>${key.hint}</code></td>
+          <td class="small">${scopesOf(key)}</td>
           <td class="nowrap">${key.lastUsedAt ? html`<${Time}
             at=${key.lastUsedAt} />` : html`<span class="muted">never</span>`}</td>
           <td><${Badge} status=${key.status} />${key.expiresAt && html`<br />
@@ -130,67 +134,6 @@ function Keys() {
         </tr>`,
         )}</tbody></table></div>`}</${Loaded}>
     </${Card}>`;
-}
-
-/// Credits by month as bars.
-function Chart({ periods }) {
-  const months = new Map();
-  for (const one of periods) months.set(one.startDate, (months.get(one.startDate) ?? 0) + one.creditsUsed);
-  const bars = [...months].sort(([a], [b]) => a.localeCompare(b)).slice(-12);
-  const most = Math.max(1, ...bars.map(([, value]) => value));
-  const month = new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit', timeZone: 'UTC' });
-  const step = 560 / Math.max(bars.length, 6);
-  return html`<svg class="chart" viewBox="0 0 600 170" role="img"
-    aria-label=${`Credits by month: ${bars.map(([start, value]) => `${month.format(new Date(start))} ${value}`).join(', ')}`}>
-    <line x1="20" y1="140" x2="580" y2="140" />
-    ${bars.map(([start, value], index) => {
-      const height = Math.max(2, (value / most) * 110);
-      const x = 20 + index * step;
-      return html`<rect x=${x + step * 0.2} y=${140 - height} width=${step * 0.6} height=${height} rx="3" />
-        <text x=${x + step / 2} y=${134 - height} text-anchor="middle">${count(value)}</text>
-          <text x=${x + step / 2} y="158" text-anchor="middle">${month.format(new Date(start))}</text>`;
-    })}</svg>`;
-}
-
-function Usage() {
-  const usage = useLoad(
-    async (signal) => {
-      const [credits, history, queue, browsers] = await Promise.all(
-        [
-          '/v2/team/credit-usage',
-          '/v2/team/credit-usage/historical?byApiKey=true',
-          '/v2/team/queue-status',
-          '/v2/concurrency-check',
-        ].map((path) => api(path, { signal })),
-      );
-      return { credits: credits.data, periods: history.periods, queue, browsers };
-    },
-    [],
-    { every: 5000 },
-  );
-  return html`<${Loaded} from=${usage}>${({ credits, periods, queue, browsers }) => {
-    const current = periods.filter((one) => one.startDate === credits.billingPeriodStart);
-    const used = current.reduce((sum, one) => sum + one.creditsUsed, 0);
-    return html`
-      <div class="grid">
-        <${Card} title="This month"><dl class="stats">
-          <${Stat} name="Credits used">${count(used)}</${Stat}>
-          <${Stat} name="Left">${credits.planCredits >= UNLIMITED ? 'unlimited' : count(credits.remainingCredits)}</${Stat}>
-          <${Stat} name="Jobs running">${count(queue.activeJobsInQueue)}</${Stat}><${Stat}
-            name="Jobs waiting">${count(queue.waitingJobsInQueue)}</${Stat}>
-          <${Stat} name="Browsers">${count(browsers.concurrency)} of ${count(browsers.maxConcurrency)}</${Stat}></dl>
-          ${
-            current.length > 0 &&
-            html`<table class="gap-top"><thead><tr><th scope="col">Key</th><th scope="col"
-              class="num">Credits</th></tr></thead>
-            <tbody>${current.map((one) => html`<tr><td class="break">${one.apiKey ?? 'without a key'}</td>
-              <td class="num">${count(one.creditsUsed)}</td></tr>`)}</tbody></table>`
-          }
-        </${Card}>
-        <${Card} title="Credits by month">${periods.length === 0 ? html`<${Empty}
-          title="Nothing used yet" />` : html`<${Chart} periods=${periods} />`}</${Card}>
-      </div>`;
-  }}</${Loaded}>`;
 }
 
 export default function KeysAndUsage() {

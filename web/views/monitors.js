@@ -1,6 +1,6 @@
 // Monitors: the list, a new one, and one of them with its timeline, its changes word by word, and "run now".
 
-import { api, count, go, href, html, plural, toast, useLoad, useState } from '../core.js';
+import { api, count, fullTime, go, href, html, plural, toast, useLoad, useState } from '../core.js';
 import {
   Area,
   Badge,
@@ -19,6 +19,7 @@ import {
   Time,
   WebLink,
 } from '../ui.js';
+import { Diff } from '../parts/diff.js';
 
 function Create({ onDone }) {
   const [form, setForm] = useState({
@@ -73,7 +74,8 @@ function Create({ onDone }) {
     ]} onInput=${set('kind')} />
     <${Area} label=${what[0]} hint=${what[1]} rows="3" required value=${form.target}
       onInput=${set('target')} />
-    <${Input} label="Schedule" hint="In words: every 30 minutes, daily at 9:00, every monday at 8:30." required value=${form.schedule} onInput=${set('schedule')} />
+    <${Input} label="Schedule" hint="In words: every 30 minutes, daily at 9:00, every monday at 8:30."
+      required value=${form.schedule} onInput=${set('schedule')} />
     <${Input} label="Goal" hint="What changes matter, in words; others are not reported. May be empty."
       value=${form.goal} onInput=${set('goal')} />
     <${Problem} error=${error} />
@@ -111,8 +113,8 @@ function List() {
           <td class="nowrap">${one.lastRunAt ? html`<${Time} at=${one.lastRunAt} />` : '–'}</td>
             <td class="nowrap">${one.lastCheckSummary ? html`<${Summary}
             of=${one.lastCheckSummary} />` : '–'}</td>
-          <td class="nowrap">${one.nextRunAt ? html`<${Time} at=${one.nextRunAt} />` : '–'}</td><td><${Badge}
-            status=${one.status} /></td></tr>`,
+          <td class="nowrap">${one.nextRunAt ? html`<${Time} at=${one.nextRunAt} />` : '–'}</td>
+          <td><${Badge} status=${one.status} /></td></tr>`,
         )}</tbody></table></div>`}
     </${Loaded}></${Card}></${Page}>`;
 }
@@ -125,21 +127,8 @@ function Summary({ of }) {
     status=${name}>${of[name]} ${name}</${Badge}>`)}</span>`;
 }
 
-/// A unified difference, line by line; words of the page stay text.
-export function Diff({ text }) {
-  const kind = (line) =>
-    line.startsWith('@@') || /^(---|\+\+\+) /.test(line)
-      ? 'at'
-      : line.startsWith('+')
-        ? 'add'
-        : line.startsWith('-')
-          ? 'del'
-          : '';
-  return html`<div class="diff" tabindex="0" role="region" aria-label="Difference">${text
-    .split('\n')
-    .slice(0, 3000)
-    .map((line) => html`<div class=${kind(line)}>${line || ' '}</div>`)}</div>`;
-}
+const judged = ({ meaningful, confidence, reason }) =>
+  `${meaningful ? 'Matters' : 'Does not matter'} for the goal (${confidence}): ${reason}`;
 
 function CheckPages({ monitor, check }) {
   const loaded = useLoad(
@@ -157,11 +146,34 @@ function CheckPages({ monitor, check }) {
     <article class="gap-top" key=${page.id}><p class="break"><${Badge} status=${page.status} /> <${WebLink}
       url=${page.url} /></p>
       ${page.error && html`<p class="muted">${page.error}</p>`}
-      ${page.judgment && html`<p class="note gap-top">${page.judgment.meaningful ? 'Matters for the goal' : 'Does not matter for the goal'} (${page.judgment.confidence}): ${page.judgment.reason}</p>`}
+      ${page.judgment && html`<p class="note gap-top">${judged(page.judgment)}</p>`}
       ${page.diff?.text && html`<div class="gap-top"><${Diff} text=${page.diff.text} /></div>`}
       ${!page.diff?.text && page.diff?.json && html`<${Code} text=${JSON.stringify(page.diff.json, null, 2)}
         label="Difference of the data" />`}</article>`,
         )}</${Loaded}>`;
+}
+
+const changes = (check) => check.summary.changed + check.summary.new + check.summary.removed;
+
+/// The checks as one line, oldest first: how many pages each found changed. Each bar leads to its check.
+function Strip({ id, checks }) {
+  const shown = [...checks].reverse();
+  if (shown.length < 3) return null;
+  const step = 12;
+  const most = Math.max(1, ...shown.map(changes));
+  return html`<svg class="strip gap-bottom" viewBox="0 0 604 30" role="group"
+    aria-label="Changes found by each check">
+    <line x1="0" y1="29" x2="604" y2="29" />
+    ${shown.map((check, index) => {
+      const failed = check.status === 'failed' || check.summary.error > 0;
+      const height = changes(check) > 0 ? 8 + (changes(check) / most) * 18 : 4;
+      const what = failed ? 'failed' : `${changes(check)} changed`;
+      const says = `${fullTime(check.startedAt ?? check.scheduledFor)}: ${what}`;
+      return html`<a key=${check.id} href=${href('monitors', [id, check.id])} aria-label=${says}>
+        <title>${says}</title>
+        <rect class=${failed ? 'bad' : changes(check) > 0 ? 'warn' : 'quiet'} rx="2"
+          x=${index * step} y=${28 - height} width=${step - 4} height=${height} /></a>`;
+    })}</svg>`;
 }
 
 function One({ id, checkId }) {
@@ -186,6 +198,11 @@ function One({ id, checkId }) {
   };
   return html`<${Loaded} from=${monitor}>${(found) => {
     const paused = found.status === 'paused';
+    const runNow = () => act(api(`/v2/monitor/${id}/run`, { method: 'POST' }), 'The check runs');
+    const pause = () => {
+      const body = { status: paused ? 'active' : 'paused' };
+      return act(api(`/v2/monitor/${id}`, { method: 'PATCH', body }), paused ? 'Goes on' : 'Paused');
+    };
     const remove = async (yes) => {
       setAsking(false);
       if (!yes) return;
@@ -196,8 +213,8 @@ function One({ id, checkId }) {
     };
     return html`<${Page} title=${html`${found.name} <${Badge} status=${found.status} />`}
       lead=${targets(found)} actions=${html`
-        <${Button} kind="primary" onClick=${() => act(api(`/v2/monitor/${id}/run`, { method: 'POST' }), 'The check runs')}>Run now</${Button}>
-        <${Button} onClick=${() => act(api(`/v2/monitor/${id}`, { method: 'PATCH', body: { status: paused ? 'active' : 'paused' } }), paused ? 'Goes on' : 'Paused')}>${paused ? 'Go on' : 'Pause'}</${Button}>
+        <${Button} kind="primary" onClick=${runNow}>Run now</${Button}>
+        <${Button} onClick=${pause}>${paused ? 'Go on' : 'Pause'}</${Button}>
         <${Button} kind="danger" onClick=${() => setAsking(true)}>Delete</${Button}>`}>
       ${asking && html`<${Confirm} title="Delete this monitor?"
         text="Its checks and what they found are deleted too." action="Delete it" onAnswer=${remove} />`}
@@ -211,14 +228,19 @@ function One({ id, checkId }) {
         rows.length === 0
           ? html`<${Empty} title="No checks yet"><p>The first one runs at <${Time}
             at=${found.nextRunAt} />, or now.</p></${Empty}>`
-          : html`<ol class="timeline">${rows.map(
+          : html`<${Strip} id=${id} checks=${rows} /><ol class="timeline">${rows.map(
               (
                 check,
               ) => html`<li key=${check.id}
-                class=${check.summary.changed + check.summary.new + check.summary.removed > 0 ? 'changed' : ''}>
+                class=${changes(check) > 0 ? 'changed' : ''}>
           <p class="actions"><a href=${href('monitors', check.id === checkId ? [id] : [id, check.id])}
             aria-expanded=${check.id === checkId}><${Time} at=${check.startedAt ?? check.scheduledFor} /></a>
-            <span class="muted small">${check.trigger}</span>${check.status === 'completed' ? html`<${Summary} of=${check.summary} />` : html`<${Badge} status=${check.status} />`}
+            <span class="muted small">${check.trigger}</span>
+            ${
+              check.status === 'completed'
+                ? html`<${Summary} of=${check.summary} />`
+                : html`<${Badge} status=${check.status} />`
+            }
             <span class="muted small">${plural(check.actualCredits, 'credit')}</span></p>
           ${check.error && html`<p class="muted small">${check.error}</p>`}
           ${check.id === checkId && html`<${CheckPages} monitor=${id} check=${check} />`}</li>`,

@@ -18,7 +18,8 @@ function Find({ query }) {
     event.preventDefault();
     go('papers', [], { q: text.trim() });
   };
-  return html`<${Page} title="Papers" lead="The research index of this server: find a paper, then what is related to it.">
+  return html`<${Page} title="Papers"
+    lead="The research index of this server: find a paper, then what is related to it.">
     <${Card}><form class="searchline" onSubmit=${submit}><${Input} label="What is it about?" type="search"
       value=${text} onInput=${setText} placeholder="graph signal processing" autofocus />
       <${Button} kind="primary" type="submit" busy=${found.loading && query.q}
@@ -42,7 +43,8 @@ function Find({ query }) {
 }
 
 /// Papers around the seed: nearer is better ranked, the angle follows the order, the size says how central a paper is.
-function Graph({ seed, results, onPick }) {
+/// A curve joins papers that cite each other; those of the chosen one stand out.
+function Graph({ seedNames, seed, results, citations, anchors, picked, onPick }) {
   const [width, height] = [760, 470];
   const nodes = results.slice(0, 24).map((one, index, all) => {
     // The golden angle spreads any number of papers evenly.
@@ -56,9 +58,27 @@ function Graph({ seed, results, onPick }) {
       size,
     };
   });
+  const places = new Map(nodes.map((node) => [node.one.primaryId, node]));
+  const center = { x: width / 2, y: height / 2 };
+  const placeOf = (paper) => places.get(paper) ?? (seedNames.includes(paper) ? center : null);
+  const cites = citations
+    .map((one) => ({ ...one, from: placeOf(one.citing), to: placeOf(one.cited) }))
+    .filter((one) => one.from && one.to && one.from !== one.to);
+  const lit = (one) => picked && (one.citing === picked.primaryId || one.cited === picked.primaryId);
+  // Bent towards the middle, so that edges do not run through the papers beside each other.
+  const curve = ({ from, to }) => {
+    const [x, y] = [(from.x + to.x) / 2, (from.y + to.y) / 2];
+    return `M${from.x} ${from.y}Q${x + (center.x - x) * 0.35} ${y + (center.y - y) * 0.35} ${to.x} ${to.y}`;
+  };
+  const nodeClass = (one) =>
+    `node ${one === picked ? 'lit' : ''} ${anchors.includes(one.primaryId) ? 'anchor' : ''}`;
+  const among = `${plural(cites.length, 'citation')} among them`;
   return html`<svg class="graph" viewBox=${`0 0 ${width} ${height}`} role="group"
-    aria-label=${`Graph of ${plural(nodes.length, 'paper')} around ${seed}`}>
-    ${nodes.map((node) => html`<line class="edge" x1=${width / 2} y1=${height / 2} x2=${node.x} y2=${node.y} />`)}
+    aria-label=${`Graph of ${plural(nodes.length, 'paper')} around ${seed}, ${among}`}>
+    ${nodes.map(
+      ({ x, y }) => html`<line class="edge tie" x1=${center.x} y1=${center.y} x2=${x} y2=${y} />`,
+    )}
+    ${cites.map((one) => html`<path class=${`edge cites ${lit(one) ? 'lit' : ''}`} d=${curve(one)} />`)}
     <circle class="node seed" cx=${width / 2} cy=${height / 2} r="15" /><text x=${width / 2}
       y=${height / 2 + 32} text-anchor="middle">${short(seed, 40)}</text>
     ${nodes.map(
@@ -70,14 +90,14 @@ function Graph({ seed, results, onPick }) {
         onPick(node.one);
       }} aria-label=${`${index + 1}: ${node.one.title}`}>
       <title>${node.one.title}</title>
-      <circle class="node" cx=${node.x} cy=${node.y} r=${node.size} /><text class="rank" x=${node.x}
-        y=${node.y + 4} text-anchor="middle">${index + 1}</text></a>`,
+      <circle class=${nodeClass(node.one)} cx=${node.x} cy=${node.y} r=${node.size} />
+      <text class="rank" x=${node.x} y=${node.y + 4} text-anchor="middle">${index + 1}</text></a>`,
     )}</svg>`;
 }
 
 const percent = (value) => (Number.isFinite(value) ? value.toFixed(value < 0.1 ? 3 : 2) : '–');
 
-function Related({ id, title, query }) {
+function Related({ id, seedNames, title, query }) {
   const [intent, setIntent] = useState(query.intent ?? title);
   const [mode, setMode] = useState(query.mode ?? 'similar');
   const anchors = (query.anchors ?? '').split(' ').filter(Boolean);
@@ -90,6 +110,7 @@ function Related({ id, title, query }) {
       ['intent', wanted],
       ['mode', query.mode ?? 'similar'],
       ['k', '24'],
+      ['citations', 'true'],
       ...anchors.map((one) => ['anchor', one]),
     ]);
     setState({ busy: true });
@@ -117,13 +138,17 @@ function Related({ id, title, query }) {
       ${anchors.length > 0 && html`<p class="gap-top actions">
         <span class="muted small">Also like:</span>${anchors.map((one) => html`<button type="button"
         class="chip" aria-label=${`Remove anchor ${one}`}
-        onClick=${() => open({ anchors: anchors.filter((other) => other !== one).join(' ') })}>${one} ×</button>`)}</p>`}
+        onClick=${() => open({ anchors: anchors.filter((other) => other !== one).join(' ') })}>
+        ${one} ×</button>`)}</p>`}
       <${Problem} error=${state.error} />${state.busy && html`<${Loading} what="Ranking" />`}
       ${state.json?.note && html`<p class="note gap-top">${state.json.note}</p>`}
       ${state.json && results.length === 0 && html`<${Empty} title="No related papers in the index" />`}
       ${
         results.length > 0 &&
-        html`<${Graph} seed=${title} results=${results} onPick=${setPicked} />
+        html`<${Graph} seedNames=${seedNames} seed=${title} results=${results} picked=${picked}
+          citations=${state.json.citations ?? []} anchors=${anchors} onPick=${setPicked} />
+        <p class="muted small gap-bottom">Nearer is better ranked; larger is more central in the whole index;
+          a curve joins papers of which one cites the other.</p>
         ${
           picked &&
           html`<div class="note"><p><strong>${picked.title}</strong></p>
@@ -152,6 +177,10 @@ function Related({ id, title, query }) {
     </${Card}>`;
 }
 
+/// All ids of a paper; which of them the API calls it by depends on what it has.
+const namesOf = (paper) =>
+  Object.entries(paper.ids ?? {}).flatMap(([space, values]) => values.map((value) => `${space}:${value}`));
+
 function One({ id, query }) {
   const paper = useLoad((signal) => api(`${BASE}/${encodeURIComponent(id)}`, { signal }), [id]);
   return html`<${Loaded} from=${paper}>${({ paper: found, retracted }) => {
@@ -161,7 +190,7 @@ function One({ id, query }) {
       <${Card}><p class="muted small gap-bottom">${found.createdDate ?? ''} ${doi && html`<${WebLink}
         url=${`https://doi.org/${doi}`}>${doi}</${WebLink}>`} ${(found.categories ?? []).join(', ')}</p>
         <p class="break">${found.abstract}</p></${Card}>
-      <${Related} id=${id} title=${found.title} query=${query} /></${Page}>`;
+      <${Related} id=${id} seedNames=${namesOf(found)} title=${found.title} query=${query} /></${Page}>`;
   }}</${Loaded}>`;
 }
 

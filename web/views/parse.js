@@ -36,7 +36,8 @@ function Blocks({ pages }) {
     height: Math.max(1, (bottom - top) * height),
   });
   const sheet = html`
-    <svg class="sheet" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${`Places of ${placed.length} blocks`}>
+    <svg class="sheet" viewBox=${`0 0 ${width} ${height}`} role="img"
+      aria-label=${`Places of ${placed.length} blocks`}>
       <rect class="paper" width=${width} height=${height} />
       ${placed.map(
         (one) => html`
@@ -50,7 +51,10 @@ function Blocks({ pages }) {
   `;
   const numbers = pages.map((one) => String(one.pageNumber));
   return html`
-    ${pages.length > 1 && html`<${Select} label="Page" value=${number} options=${numbers} onInput=${setNumber} />`}
+    ${
+      pages.length > 1 &&
+      html`<${Select} label="Page" value=${number} options=${numbers} onInput=${setNumber} />`
+    }
     ${page.status === 'failed' && html`<p class="note warn gap-top">This page could not be read.</p>`}
     <div class=${placed.length > 0 ? 'two gap-top' : 'gap-top'}>
       ${placed.length > 0 && sheet}
@@ -58,9 +62,13 @@ function Blocks({ pages }) {
         ${page.items.slice(0, 500).map(
           (one) => html`
             <li key=${one.id} class=${one.id === chosen ? 'chosen' : ''}>
-              <button type="button" class="doc-head" aria-pressed=${one.id === chosen} onClick=${() => setChosen(one.id)}>
+              <button type="button" class="doc-head" aria-pressed=${one.id === chosen}
+                onClick=${() => setChosen(one.id)}>
                 <${Badge} status="same">${one.readingOrder + 1} ${one.type.replaceAll('_', ' ')}</${Badge}>
-                ${one.confidence?.ocr && html`<span class="muted small">OCR ${Math.round(one.confidence.ocr * 100)} %</span>`}
+                ${
+                  one.confidence?.ocr &&
+                  html`<span class="muted small">OCR ${Math.round(one.confidence.ocr * 100)} %</span>`
+                }
               </button>
               <p class="break small">${String(one.content ?? '').slice(0, 2000)}</p>
             </li>
@@ -121,7 +129,8 @@ export default function Parse() {
       ]
     : [];
   const kinds = (formats.data ?? []).filter((one) => one.available).flatMap((one) => one.extensions);
-  return html`<${Page} title="Parse" lead="A file as markdown: PDF, office documents, sheets, letters, pictures.">
+  return html`<${Page} title="Parse"
+    lead="A file as markdown: PDF, office documents, sheets, letters, pictures.">
     <${Card}>
       <div class=${`drop ${over ? 'over' : ''}`} onDragOver=${(event) => {
         event.preventDefault();

@@ -1,7 +1,7 @@
 // Playground: every endpoint with a form made from the OpenAPI document, the answer drawn, the same call as code, and
 // an address that opens it again.
 
-import { api, go, html, route, send, useLoad, useState } from '../core.js';
+import { api, go, html, send, useEffect, useLoad, useState } from '../core.js';
 import { Button, Card, Code, Empty, Field, Loaded, Page, Problem, Tabs } from '../ui.js';
 import { ApiError, session } from '../core.js';
 import { Answer, StoredScrape } from '../parts/answer.js';
@@ -26,11 +26,11 @@ const REQUIRED = {
   batch: ['urls'],
 };
 
-const encode = (value) =>
-  btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(value))))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
+function encode(value) {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
 function decode(text) {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (one) =>
@@ -73,7 +73,8 @@ function Picker({ operations, current }) {
                 .filter((one) => (one.tags?.[0] ?? 'Other') === tag)
                 .map(
                   (one) => html`
-            <option value=${one.id} selected=${one.id === current}>${one.method} ${one.path} · ${one.summary}</option>`,
+            <option value=${one.id} selected=${one.id === current}>
+              ${one.method} ${one.path} · ${one.summary}</option>`,
                 )}</optgroup>`,
           )}
         </select>`}</${Field}>
@@ -233,16 +234,25 @@ function Call({ document, operation, name, start, storedId }) {
     </div>`;
 }
 
+/// The address names the endpoint from the start: writing it there later would begin the view anew.
 export default function Playground({ args, query }) {
+  useEffect(() => {
+    if (args.length === 0) go('playground', ['scrape'], query, { replace: true });
+  }, []);
+  return args.length === 0 ? null : html`<${Endpoint} args=${args} query=${query} />`;
+}
+
+function Endpoint({ args, query }) {
   const document = useLoad((signal) => api('/v2/openapi.json', { signal }));
-  const name = args[0] ?? 'scrape';
+  const name = args[0];
   const id = SHORT[name] ?? (args.length > 1 ? args.join('/') : name);
   const start = decode(query.call ?? '') ?? {
     body: query.url ? { url: query.url } : query.q ? { query: query.q } : {},
   };
   const [first] = useState(start);
   return html`
-    <${Page} title="Playground" lead="Try every endpoint. The address of this page keeps the call: share it or come back to it.">
+    <${Page} title="Playground"
+      lead="Try every endpoint. The address of this page keeps the call: share it or come back to it.">
       <${Loaded} from=${document} what="Loading the description of the API">${(found) => {
         const operations = operationsOf(found);
         const operation =
@@ -253,5 +263,3 @@ export default function Playground({ args, query }) {
       }}</${Loaded}>
     </${Page}>`;
 }
-
-export { route };

@@ -12,17 +12,20 @@ function Marked({ text, words }) {
   return parts.map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }
 
-const KNOWN = new Set([
-  'url',
-  'title',
-  'description',
-  'snippet',
-  'position',
-  'markdown',
-  'metadata',
-  'imageUrl',
-  'date',
-]);
+/// Which lists had the result, and where.
+function Why({ one, words }) {
+  if (!one.ranking) return null;
+  const text = `${one.title ?? ''} ${one.description ?? one.snippet ?? ''}`.toLowerCase();
+  const matched = words.filter((word) => text.includes(word.toLowerCase()));
+  // The most that feedback adds to a result's score is a half.
+  const boost = Math.round(one.ranking.rating * 50);
+  const places = one.ranking.places.map((found) => `place ${found.place} of ${found.provider}`);
+  return html`<details class="small"><summary>Why it ranks here</summary><ul class="legend">
+    ${places.length > 0 && html`<li>Found at <strong>${places.join(', ')}</strong></li>`}
+    ${matched.length > 0 && html`<li>Words shown of the query <strong>${matched.join(', ')}</strong></li>`}
+    ${boost > 0 && html`<li>Feedback of the team <strong>+${boost} %</strong></li>`}
+    ${one.category && html`<li>Category <strong>${one.category}</strong></li>`}</ul></details>`;
+}
 
 export default function Search({ query }) {
   const [text, setText] = useState(query.q ?? '');
@@ -36,7 +39,7 @@ export default function Search({ query }) {
     api('/v2/search', {
       method: 'POST',
       signal: stop.signal,
-      body: { query: query.q, limit: 20, sources: [query.source ?? 'web'] },
+      body: { query: query.q, limit: 20, sources: [query.source ?? 'web'], explain: true },
     }).then(
       (json) => setState({ json, took: Math.round(performance.now() - started) }),
       (error) => stop.signal.aborted || setState({ error }),
@@ -52,7 +55,8 @@ export default function Search({ query }) {
     .filter((word) => word.length > 2 && !word.includes(':'))
     .slice(0, 12);
   const results = state.json ? (state.json.data?.[query.source ?? 'web'] ?? []) : [];
-  return html`<${Page} title="Search" lead="The web, through this server’s index and the providers it is set up with.">
+  return html`<${Page} title="Search"
+    lead="The web, through this server’s index and the providers it is set up with.">
     <${Card}><form onSubmit=${submit} class="searchline">
       <${Input} label="Query" type="search" value=${text} onInput=${setText}
         placeholder="how gannets dive" autofocus />
@@ -73,24 +77,17 @@ export default function Search({ query }) {
         </${Empty}>`}
       ${
         results.length > 0 &&
-        html`<p class="muted small gap-bottom">${plural(results.length, 'result')} in ${state.took} ms · ${state.json.creditsUsed} credits</p>
+        html`<p class="muted small gap-bottom">${plural(results.length, 'result')} in ${state.took} ms ·
+          ${' '}${plural(state.json.creditsUsed, 'credit')}</p>
         <ol class="results">${results.map(
           (
             one,
           ) => html`<li key=${one.url}><p><strong><${WebLink}
             url=${one.url ?? one.imageUrl}>${one.title || one.url}</${WebLink}></strong></p>
-          <p class="muted small break">${one.url} ${one.date ? `· ${one.date}` : ''} · <a href=${href('playground', ['scrape'], { url: one.url })}>read this page</a></p>
+          <p class="muted small break">${one.url} ${one.date ? `· ${one.date}` : ''} ·
+            ${' '}<a href=${href('playground', ['scrape'], { url: one.url })}>read this page</a></p>
           <p class="break"><${Marked} text=${one.description ?? one.snippet ?? ''} words=${words} /></p>
-          ${
-            Object.entries(one).filter(([name]) => !KNOWN.has(name)).length > 0 &&
-            html`<details class="small"><summary>Why it ranks here</summary>
-            <ul class="legend">${Object.entries(one)
-              .filter(([name]) => !KNOWN.has(name))
-              .map(
-                ([name, value]) =>
-                  html`<li>${name} <strong>${typeof value === 'object' ? JSON.stringify(value) : String(value)}</strong></li>`,
-              )}</ul></details>`
-          }</li>`,
+          <${Why} one=${one} words=${words} /></li>`,
         )}</ol>`
       }
     </${Card}></${Page}>`;

@@ -1,4 +1,5 @@
-// Browser sessions: begin one, watch it, take it over with mouse and keyboard, run code in it, play it back; profiles.
+// Browser sessions: begin one, watch it, take it over with mouse and keyboard, run code in it, play it back;
+// profiles.
 
 import { api, bytes, count, duration, go, href, html, ownPath, toast, useLoad, useState } from '../core.js';
 import {
@@ -42,7 +43,9 @@ function Create({ onDone }) {
   return html`<${Dialog} title="New session" onClose=${onDone}><form class="stack" onSubmit=${submit}>
     <${Input} label="Ends after seconds" type="number" min="30" max="3600" required value=${form.ttl}
       onInput=${(ttl) => setForm({ ...form, ttl })} />
-    <${Input} label="Profile" hint="A named state of cookies and logins to begin with and to save to. May be empty." value=${form.profile} onInput=${(profile) => setForm({ ...form, profile })} />
+    <${Input} label="Profile"
+      hint="A named state of cookies and logins to begin with and to save to. May be empty."
+      value=${form.profile} onInput=${(profile) => setForm({ ...form, profile })} />
     <${Problem} error=${error} />
     <div class="actions end"><${Button} onClick=${onDone}>Close</${Button}><${Button} kind="primary"
       type="submit" busy=${busy}>Begin</${Button}></div></form></${Dialog}>`;
@@ -99,10 +102,15 @@ function List() {
             (one) => html`
         <tr key=${one.id}><td><a href=${href('sessions', [one.id])}><code>${one.id}</code></a></td><td>
           <${Badge} status=${one.status} /></td><td class="nowrap"><${Time} at=${one.createdAt} /></td>
-          <td class="nowrap"><${Time} at=${one.destroyedAt ?? one.expiresAt} /> <span class="muted small">${one.destroyedReason ?? ''}</span></td><td class="num">${one.creditsBilled ?? '–'}</td></tr>`,
+          <td class="nowrap"><${Time} at=${one.destroyedAt ?? one.expiresAt} />
+            ${' '}<span class="muted small">${one.destroyedReason ?? ''}</span></td>
+          <td class="num">${one.creditsBilled ?? '–'}</td></tr>`,
           )}</tbody></table></div>`}</${Loaded}></${Card}>
     <${Profiles} /></${Page}>`;
 }
+
+const CODE_HINT =
+  'With node, page is Playwright’s page; with bash, commands of agent-browser. Variables are kept.';
 
 function RunCode({ id }) {
   const [code, setCode] = useState("await page.goto('https://example.com');\nawait page.title()");
@@ -121,7 +129,7 @@ function RunCode({ id }) {
   };
   const { result } = state;
   return html`<${Card} title="Run code in it"><form class="stack" onSubmit=${run}>
-    <${Area} label="Code" hint="With node, page is Playwright’s page; with bash, commands of agent-browser. Variables are kept from call to call." rows="5" value=${code} onInput=${setCode} />
+    <${Area} label="Code" hint=${CODE_HINT} rows="5" value=${code} onInput=${setCode} />
     <div class="searchline"><${Select} label="Language" value=${language}
       options=${['node', 'python', 'bash']} onInput=${setLanguage} /><${Button} kind="primary" type="submit"
       busy=${state.busy}>Run</${Button}></div></form>
@@ -135,6 +143,8 @@ function RunCode({ id }) {
     }</${Card}>`;
 }
 
+const lengthOf = (page) => duration((page.endTimeMs - page.startTimeMs) / 1000);
+
 function Replay({ id }) {
   const pages = useLoad(
     (signal) => api(`/v2/interact/${id}/replay`, { signal }).then((answer) => answer.pages),
@@ -146,7 +156,10 @@ function Replay({ id }) {
       ? html`<${Empty} title="Nothing was recorded" />`
       : html`
     <${Select} label="Page" value=${String(chosen)} onInput=${(value) => setChosen(Number(value))}
-      options=${rows.map((one, index) => [String(index), `${index + 1}: ${one.pageUrl} (${duration((one.endTimeMs - one.startTimeMs) / 1000)})`])} />
+      options=${rows.map((one, index) => [
+        String(index),
+        `${index + 1}: ${one.pageUrl} (${lengthOf(one)})`,
+      ])} />
     <iframe class="view-frame gap-top" title="Replay of the session" src=${ownPath(rows[chosen].url)}>
       </iframe>`}</${Loaded}></${Card}>`;
 }
@@ -170,6 +183,7 @@ function One({ id }) {
       );
       list.reload();
     };
+    const address = JSON.stringify(found.cdpUrl);
     const shown = ownPath(driving ? found.interactiveLiveViewUrl : found.liveViewUrl);
     return html`<${Page} title=${html`Session <${Badge} status=${found.status} />`} lead=${id} actions=${
       active &&
@@ -183,8 +197,9 @@ function One({ id }) {
       ${active && found.streamWebView && html`<${Card}
         title=${driving ? 'Live view: you drive' : 'Live view'}><iframe key=${shown} class="view-frame"
         title="Live view of the browser" src=${shown}></iframe></${Card}>`}
-      ${active && html`<${RunCode} id=${id} /><${Card} title="Connect your own program"><${Code}
-        label="Playwright" text=${`const browser = await chromium.connectOverCDP(${JSON.stringify(found.cdpUrl)});`} /></${Card}>`}
+      ${active && html`<${RunCode} id=${id} /><${Card} title="Connect your own program">
+        <${Code} label="Playwright" text=${`const browser = await chromium.connectOverCDP(${address});`} />
+        </${Card}>`}
       ${!active && html`<${Replay} id=${id} />`}</${Page}>`;
   }}</${Loaded}>`;
 }

@@ -1,27 +1,33 @@
 // Settings: read only, each with where its value is from; the parts of the server; the limits in force.
 
-import { api, html, useState, useLoad } from '../core.js';
-import { Badge, Button, Card, Check, Empty, Input, Loaded, Page, Time } from '../ui.js';
+import { api, askAgain, html, loadReport, toast, useLoad, useState } from '../core.js';
+import { Badge, Button, Card, Check, Empty, Input, Loaded, Loading, Page, Time } from '../ui.js';
 
 export default function Settings() {
-  const [fresh, setFresh] = useState(0);
+  const [busy, setBusy] = useState(false);
   const [text, setText] = useState('');
   const [changed, setChanged] = useState(false);
-  const report = useLoad(
-    (signal) => api(`/admin/report${fresh ? '?fresh=true' : ''}`, { signal }).then((answer) => answer.data),
-    [fresh],
-  );
+  const report = useLoad(loadReport, [], { every: askAgain });
+  const checkAgain = async () => {
+    setBusy(true);
+    await api('/admin/report?fresh=true').catch((problem) => toast(problem.message, 'bad'));
+    report.reload();
+    setBusy(false);
+  };
   const wanted = text.trim().toLowerCase();
-  return html`<${Page} title="Settings" lead="Read only: they are set by flags, the environment, or gannet.toml, in this order.">
-    <${Loaded} from=${report} what="Checking the parts of the server">${(data) => {
+  return html`<${Page} title="Settings"
+    lead="Read only: they are set by flags, the environment, or gannet.toml, in this order.">
+    <${Loaded} from=${report}>${(data) => {
       const shown = data.settings.filter(
         (one) =>
           (!changed || one.source !== 'default') && `${one.name} ${one.help}`.toLowerCase().includes(wanted),
       );
       return html`
-        <${Card} title="Parts" actions=${html`<span class="muted small">checked <${Time}
-          at=${data.checkedAt} /></span><${Button} kind="small" busy=${report.loading}
-          onClick=${() => setFresh(fresh + 1)}>Check again</${Button}>`}>
+        <${Card} title="Parts" actions=${html`
+          ${data.checkedAt && html`<span class="muted small">checked <${Time} at=${data.checkedAt} /></span>`}
+          <${Button} kind="small" busy=${busy || data.checking}
+            onClick=${checkAgain}>Check again</${Button}>`}>
+          ${!data.checkedAt && html`<${Loading} what="Checking the parts of the server" />`}
           <div class="parts">${data.parts.map((part) => html`<div class="part" key=${part.part}><div>
             <${Badge} status=${part.verdict} /></div><div><strong>${part.part}</strong>
             <p class="small muted">${part.text}</p></div></div>`)}</div></${Card}>
@@ -38,7 +44,8 @@ export default function Settings() {
                 one,
               ) => html`<tr key=${one.name}><td><strong class="break">${one.name}</strong>
                 <p class="muted small">${one.help}</p></td><td class="break"><code>${one.value}</code></td>
-              <td class="break small">${one.source === 'default' ? html`<span class="muted">default</span>` : one.source}</td></tr>`,
+              <td class="break small">
+                <span class=${one.source === 'default' ? 'muted' : ''}>${one.source}</span></td></tr>`,
             )}</tbody></table></div>`
           }</${Card}>
         <${Card} title="Limits in force" flush><div class="scroll" tabindex="0"><table>

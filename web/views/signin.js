@@ -1,6 +1,6 @@
 // Sign-in: a key is traded for a cookie that no script can read. The key itself is not kept.
 
-import { api, html, session, useState } from '../core.js';
+import { api, ApiError, html, session, useState } from '../core.js';
 import { Button, Card, Input, Page, Problem } from '../ui.js';
 
 export default function SignIn() {
@@ -14,9 +14,9 @@ export default function SignIn() {
     try {
       session.set((await api('/admin/sign-in', { method: 'POST', body: { key: key.trim() } })).data);
     } catch (problem) {
-      if (problem.status === 401)
-        problem.message = 'This key is not valid: it is misspelt, expired or revoked.';
-      setError(problem);
+      const wrong = 'This key is not valid: it is misspelt, expired or revoked.';
+      // Without its status: the help for a 401 is to sign in, which this is.
+      setError(problem.status === 401 ? new ApiError(wrong, { ...problem, status: 0 }) : problem);
       setBusy(false);
     }
   };
@@ -27,7 +27,7 @@ export default function SignIn() {
           <${Input} label="API key" type="password" autocomplete="current-password" name="key"
             placeholder="gn-…" required
             value=${key} onInput=${setKey} autofocus />
-          <${Problem} error=${error && { ...error, message: error.message, status: error.status === 401 ? 0 : error.status }} />
+          <${Problem} error=${error} />
           <${Button} kind="primary" type="submit" busy=${busy} disabled=${!key.trim()}>Sign in</${Button}>
         </form>
       </${Card}>

@@ -1,3 +1,5 @@
+//! What the embedded and the on-disk dashboard answer.
+
 use super::*;
 use std::path::Path;
 

@@ -118,6 +118,7 @@ async fn purge(store: &dyn Store, objects: &Objects, options: &JanitorOptions) {
         repeat_while_full(PURGE_BATCHES, PURGE_BATCH, || store.purge_deliveries(PURGE_BATCH)).await,
     );
     log_error("webhooks", shrink_webhooks(store, options.webhook_ceiling).await);
+    log_error("use by day", store.purge_usage().await);
     for (rows, keep) in MAX_SMALL_ROWS {
         let trim = || store.trim(rows, keep, PURGE_BATCH);
         log_error("small rows", repeat_while_full(PURGE_BATCHES, PURGE_BATCH, trim).await);

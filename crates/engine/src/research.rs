@@ -5,13 +5,13 @@
 use crate::Error;
 use crate::models::SentenceModels;
 use papers::{Date, Embedder, Filter, Index, Library, Mode, PaperRef, SearchQuery, SimilarQuery};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use wire::Issues;
 use wire::research::{
-    FoundPapers, IdMap, InspectedPaper, Paper, PaperRequest, PaperResult, PaperSignals, Passage,
+    Citation, FoundPapers, IdMap, InspectedPaper, Paper, PaperRequest, PaperResult, PaperSignals, Passage,
     SearchRequest, SimilarPapers, SimilarRequest,
 };
 
@@ -21,6 +21,8 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
 const MAX_ANCHORS: usize = 50;
 /// Characters of an intent or a query. The words that matter come early; a pasted page is not refused.
 const MAX_TEXT_CHARS: usize = 200_000;
+/// Citations among the papers of one answer.
+const MAX_CITATIONS: usize = 10_000;
 const DEFAULT_RESULTS: i64 = 40;
 const DEFAULT_PASSAGES: i64 = 4;
 
@@ -116,6 +118,10 @@ impl Research {
             ..SimilarQuery::default()
         };
         let answer = index.similar(&query);
+        let citations = asked.citations.unwrap_or(false).then(|| {
+            let results = answer.results.iter().map(|ranked| ranked.node);
+            citations_among(&index, &query.seeds.iter().copied().chain(results).collect())
+        });
         notes.extend(answer.notes);
         notes.push(format!(
             "index of {}",
@@ -140,6 +146,7 @@ impl Research {
             pool_size: answer.pool_size as u64,
             truncated: answer.truncated,
             note: Some(notes.join("; ")),
+            citations,
         })
     }
 
@@ -268,6 +275,21 @@ fn parted(given: &[String]) -> Vec<String> {
         .take(20)
         .map(str::to_owned)
         .collect()
+}
+
+/// Which of these papers cite each other.
+fn citations_among(index: &Index, nodes: &BTreeSet<u32>) -> Vec<Citation> {
+    let names: BTreeMap<u32, String> =
+        nodes.iter().filter_map(|node| Some((*node, index.paper(*node)?.primary.to_string()))).collect();
+    let mut found = Vec::new();
+    for (node, citing) in &names {
+        index.references().for_each(*node, |cited| {
+            if let Some(cited) = names.get(&cited).filter(|_| found.len() < MAX_CITATIONS) {
+                found.push(Citation { citing: citing.clone(), cited: cited.clone() });
+            }
+        });
+    }
+    found
 }
 
 fn id_map(ids: &[papers::Identifier]) -> IdMap {

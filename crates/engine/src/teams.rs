@@ -8,7 +8,7 @@ use crate::{Error, from_store};
 use std::sync::Arc;
 use std::time::Duration;
 use store::activity::{ActivityEntry, ActivityFilter, Viewer};
-use store::credits::{Balance, UsagePeriod};
+use store::credits::{Balance, DayUsage, UsagePeriod};
 use store::keys::ApiKey;
 use store::webhooks::{Delivery, WebhookSecret};
 use store::work::QueueStatus;
@@ -51,6 +51,11 @@ impl Teams {
     /// The same of earlier months, newest first; split by key where asked.
     pub async fn usage_history(&self, caller: &Caller, by_key: bool) -> Result<Vec<UsagePeriod>, Error> {
         self.0.usage_history(caller.team, by_key).await.map_err(from_store)
+    }
+
+    /// Use of the last so many days, by what it was for; days without any are left out.
+    pub async fn usage_by_day(&self, caller: &Caller, days: u32) -> Result<Vec<DayUsage>, Error> {
+        self.0.usage_by_day(caller.team, days).await.map_err(from_store)
     }
 
     /// How many jobs wait and run.

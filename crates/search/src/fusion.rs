@@ -20,9 +20,9 @@ pub fn fuse(question: &Question, lists: Vec<Vec<Hit>>) -> Vec<Hit> {
     let mut positions: HashMap<String, usize> = HashMap::new();
     let mut merged: Vec<(f32, Hit)> = Vec::new();
     for list in lists {
-        for (rank, hit) in list.into_iter().enumerate() {
-            let score =
-                (1.0 + MAX_RATING_BOOST * valued.value(&hit.url)) / (RANK_CONSTANT + rank as f32 + 1.0);
+        for (rank, mut hit) in list.into_iter().enumerate() {
+            hit.rating = valued.value(&hit.url);
+            let score = (1.0 + MAX_RATING_BOOST * hit.rating) / (RANK_CONSTANT + rank as f32 + 1.0);
             match positions.entry(identity(question.kind, &hit)) {
                 Entry::Vacant(position) => {
                     position.insert(merged.len());
@@ -66,6 +66,7 @@ fn fill_missing_fields(known: &mut Hit, other: Hit) {
     if known.text.is_empty() || (other.highlighted && !known.highlighted) {
         (known.text, known.highlighted) = (other.text, other.highlighted);
     }
+    known.places.extend(other.places);
     known.date = known.date.take().or(other.date);
     known.published = known.published.or(other.published);
     known.image = known.image.take().or(other.image);

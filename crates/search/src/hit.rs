@@ -8,7 +8,7 @@ const MAX_TEXT_CHARS: usize = 2_000;
 const MAX_DATE_CHARS: usize = 64;
 const MAX_URL_BYTES: usize = 4_096;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     pub url: Url,
     pub title: String,
@@ -24,6 +24,10 @@ pub struct Hit {
     pub has_file_type: bool,
     /// The text consists of passages of the page that match the query.
     pub highlighted: bool,
+    /// Its place, from 1, in the list of each provider that had it.
+    pub places: Vec<(String, usize)>,
+    /// What the team's feedback is worth, 0 to 1.
+    pub rating: f32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +60,8 @@ impl Hit {
             category: None,
             has_file_type: false,
             highlighted: false,
+            places: Vec::new(),
+            rating: 0.0,
         }
     }
 

@@ -108,6 +108,9 @@ impl RoutedProvider {
                 let able = self.provider.abilities();
                 let before = response.hits.len();
                 response.hits.retain_mut(|hit| filter::matches(question, able, hit));
+                for (place, hit) in (1..).zip(&mut response.hits) {
+                    hit.places = vec![(name.clone(), place)];
+                }
                 let unsupported = self.provider.unsupported(question);
                 let outcome = ProviderOutcome::Answered {
                     hits: response.hits.len(),

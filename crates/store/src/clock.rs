@@ -126,6 +126,13 @@ pub(crate) fn span(millis: Millis) -> Duration {
     Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }
 
+pub(crate) const DAY: Millis = 24 * 3_600 * 1_000;
+
+/// The start of the day in UTC that holds `at`.
+pub(crate) fn day_start(at: Millis) -> Millis {
+    at - at.rem_euclid(DAY)
+}
+
 /// Start and end of the calendar month in UTC that holds `at`; the end is the next month's start.
 pub(crate) fn period(at: Millis) -> (Millis, Millis) {
     let month = Timestamp::from_millisecond(at).ok().and_then(|stamp| {

@@ -1,7 +1,7 @@
 //! The credit ledger: reserve, then charge against the reservation, then close it.
 //!
 //! `used + reserved <= allowance` at every moment, whatever races. Periods are calendar months in UTC;
-//! a reservation belongs to the period it was made in. Everything is metered, unlimited teams too.
+//! a reservation belongs to the period it was made in; use by key and purpose is counted by day. Everything is metered, unlimited teams too.
 
 use crate::{Millis, StoreResult};
 use std::time::Duration;
@@ -41,6 +41,17 @@ pub struct UsagePeriod {
     pub tokens: i64,
 }
 
+/// What was used on one day for one purpose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DayUsage {
+    /// The start of the day in UTC.
+    pub day: Millis,
+    /// What the credits were for; empty for tokens alone.
+    pub purpose: String,
+    pub credits: i64,
+    pub tokens: i64,
+}
+
 #[async_trait::async_trait]
 pub trait CreditStore: Send + Sync + 'static {
     /// Sets credits aside; `None` when the allowance does not cover them. The amount may be 0.
@@ -65,6 +76,13 @@ pub trait CreditStore: Send + Sync + 'static {
 
     /// Newest period first, at most 24 periods; split by key when asked.
     async fn usage_history(&self, team: Uuid, by_key: bool) -> StoreResult<Vec<UsagePeriod>>;
+
+    /// The last so many days with use in them, today included, oldest first. A charge counts for the day it was made
+    /// on, or for the last day of the period of its reservation.
+    async fn usage_by_day(&self, team: Uuid, days: u32) -> StoreResult<Vec<DayUsage>>;
+
+    /// Deletes use by day that is older than the history; how many rows.
+    async fn purge_usage(&self) -> StoreResult<u64>;
 
     /// Releases reservations that nobody closed in time; how many. Bounded work per call.
     async fn sweep_reservations(&self) -> StoreResult<u64>;

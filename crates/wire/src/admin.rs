@@ -117,8 +117,10 @@ pub struct SettingView {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerReport {
-    /// When the checks ran.
-    pub checked_at: String,
+    /// When the checks ended that found this; null before the first.
+    pub checked_at: Option<String>,
+    /// The checks are running: `parts` are what the ones before found, if there were any.
+    pub checking: bool,
     pub parts: Vec<PartView>,
     /// The limits in force, by name.
     pub limits: BTreeMap<String, String>,
@@ -128,7 +130,7 @@ pub struct ServerReport {
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ReportQuery {
-    /// Check again instead of returning what was found within the last minute.
+    /// Wait for new checks instead of returning what the last ones found.
     #[serde(default)]
     pub fresh: bool,
 }

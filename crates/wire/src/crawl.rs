@@ -285,6 +285,21 @@ pub struct LedgerQuery {
     pub limit: Option<u32>,
 }
 
+/// As which file documents are downloaded.
+#[derive(Debug, Clone, Copy, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct DownloadQuery {
+    /// `jsonl` or `warc`.
+    pub format: DownloadFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DownloadFormat {
+    Jsonl,
+    Warc,
+}
+
 /// Lines of a ledger.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct LedgerPage {

@@ -32,6 +32,8 @@ pub struct SimilarRequest {
     /// Ours: only papers with this category; repeat it or separate by commas, all must match.
     #[serde(default)]
     pub fields: Vec<String>,
+    /// Ours: also return which of the seeds and results cite each other, as `citations`.
+    pub citations: Option<bool>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -108,6 +110,16 @@ pub struct SimilarPapers {
     pub truncated: bool,
     /// Remarks about the ranking.
     pub note: Option<String>,
+    /// With `citations=true`: which of the seeds and results cite each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub citations: Option<Vec<Citation>>,
+}
+
+/// A paper that cites another one, both by their primary ids.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Citation {
+    pub citing: String,
+    pub cited: String,
 }
 
 /// `GET /v2/search/research/github`, which `/v2/search/developer` has replaced.

@@ -1,6 +1,7 @@
 //! Usage, queue and activity of a team, as the clients expect them.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
@@ -54,6 +55,33 @@ pub struct CreditPeriod {
     pub credits_used: i64,
     /// The same number under the name that older documentation uses.
     pub total_credits: i64,
+}
+
+/// An extra of ours: what was used, day by day.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DailyUsage {
+    pub success: bool,
+    /// Oldest first; every day is there, today last.
+    pub days: Vec<UsedDay>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsedDay {
+    /// The day in UTC, `YYYY-MM-DD`.
+    pub date: String,
+    pub credits_used: i64,
+    pub tokens_used: i64,
+    /// The credits by what they were for.
+    pub credits_by_endpoint: BTreeMap<String, i64>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct DaysQuery {
+    /// Number of days, today included.
+    #[param(minimum = 1, maximum = 366, default = 30)]
+    pub days: Option<u32>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

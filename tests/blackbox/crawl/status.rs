@@ -113,6 +113,37 @@ async fn the_ledger_has_every_url_with_its_reason() {
 }
 
 #[tokio::test]
+async fn all_documents_are_one_file() {
+    let fixture = CrawlFixture::open().await;
+    let id =
+        fixture.crawl("/site/", json!({ "scrapeOptions": { "formats": ["markdown", "rawHtml"] } })).await;
+    let status = wait_for_end(fixture.http(), &format!("/v2/crawl/{id}")).await;
+    let get = async |format: &str| {
+        fixture.http().get(&format!("/v2/crawl/{id}/download?format={format}")).await.unwrap()
+    };
+    let lines = get("jsonl").await;
+    assert_eq!(lines.header("content-type"), "application/x-ndjson");
+    assert_eq!(lines.header("content-disposition"), format!("attachment; filename=\"crawl-{id}.jsonl\""));
+    let documents: Vec<Value> = lines.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(&json!(documents), &status["data"]);
+    let file = get("warc").await;
+    assert_eq!((file.status, file.header("content-type")), (200, "application/warc"));
+    let kinds: Vec<&str> = file.text.lines().filter_map(|line| line.strip_prefix("WARC-Type: ")).collect();
+    assert_eq!(kinds, ["warcinfo", "resource", "resource", "resource", "resource"], "{}", file.text);
+    let page = documents[0]["rawHtml"].as_str().unwrap();
+    assert!(file.text.contains(&format!("Content-Length: {}\r\n\r\n{page}\r\n\r\n", page.len())));
+    assert_eq!(get("zip").await.status, 400);
+    let other = fixture.http().get(&format!("{}/download?format=jsonl", unknown_crawl())).await.unwrap();
+    assert_eq!(other.status, 404);
+    let usage = fixture.http().get("/v2/team/credit-usage/daily?days=2").await.unwrap();
+    let days = usage.expect_success()["days"].as_array().unwrap().clone();
+    let spent: i64 = days.iter().filter_map(|day| day["creditsByEndpoint"]["crawl"].as_i64()).sum();
+    assert_eq!((days.len(), spent), (2, 4), "{days:?}");
+    let wrong = fixture.http().get("/v2/team/credit-usage/daily?days=0").await.unwrap();
+    assert_eq!((wrong.status, &wrong.json["details"][0]["path"]), (400, &json!(["days"])));
+}
+
+#[tokio::test]
 async fn documents_come_in_pages_with_a_next_link() {
     let fixture = CrawlFixture::with(|config| config.set("trusted_proxies", "127.0.0.1")).await;
     let id = fixture.crawl("/site/", empty()).await;

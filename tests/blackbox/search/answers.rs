@@ -25,6 +25,11 @@ async fn only_requested_groups_are_returned() {
     assert!(found["id"].as_str().is_some_and(|id| id.len() == 36) && found["warning"].is_null(), "{found}");
     assert_eq!(found["creditsUsed"], 2);
 
+    let found = fixture.search_ok("birds", json!({ "explain": true })).await;
+    let ranking = &found["data"]["web"][0]["ranking"];
+    assert_eq!((&ranking["places"][0]["place"], &ranking["rating"]), (&json!(1), &json!(0.0)), "{found}");
+    assert!(ranking["places"][0]["provider"].is_string(), "{found}");
+
     let sources = json!([{ "type": "news" }, "images", "alexandria"]);
     let found = fixture.search_ok("birds", json!({ "sources": sources, "limit": 1 })).await;
     assert_eq!(found["data"].as_object().unwrap().keys().collect::<Vec<_>>(), ["images", "news", "tools"]);

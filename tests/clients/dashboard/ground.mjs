@@ -1,8 +1,8 @@
 // What the tests of the dashboard stand on: a server that they can stop and start, a site to read, and a Chromium that
 // reports every error on its console and every request to another host.
 
-import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import { chromium } from 'playwright-core';
@@ -17,6 +17,9 @@ export const sleep = (millis) => new Promise((resume) => setTimeout(resume, mill
 export function assert(good, text) {
   if (!good) throw new Error(text);
 }
+
+export const has = (tab, text) => tab.getByText(text).first().waitFor();
+export const press = (tab, name) => tab.getByRole('button', { name, exact: true }).first().click();
 
 /// Tries until something holds, for as long as a busy machine may need.
 export async function eventually(what, look, millis = 20_000) {
@@ -45,14 +48,12 @@ export class Server {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
   }
 
-  async start() {
-    this.port ??= await freePort();
-    this.base = `http://127.0.0.1:${this.port}`;
+  env() {
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR ?? '/tmp' };
     const settings = {
       api_key: KEY,
       data_dir: this.folder,
-      listen: `127.0.0.1:${this.port}`,
+      listen: `127.0.0.1:${this.port ?? 0}`,
       research_starter: 'off',
       shutdown_grace: '1s',
       log: 'error',
@@ -63,8 +64,19 @@ export class Server {
     };
     if (process.env.DASHBOARD_FOLDER) settings.dashboard = process.env.DASHBOARD_FOLDER;
     for (const [name, value] of Object.entries(settings)) env[`GANNET_${name.toUpperCase()}`] = value;
+    return env;
+  }
+
+  /// A command of the same binary on the same data.
+  command(...words) {
+    execFileSync(process.env.GANNET_BINARY, words, { env: this.env(), cwd: this.folder, stdio: 'pipe' });
+  }
+
+  async start() {
+    this.port ??= await freePort();
+    this.base = `http://127.0.0.1:${this.port}`;
     this.child = spawn(process.env.GANNET_BINARY, ['serve'], {
-      env,
+      env: this.env(),
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -105,6 +117,23 @@ export class Server {
     });
     return { status: answer.status, ...(await answer.json()) };
   }
+}
+
+/// A few papers about one thing, some of which cite each other.
+export function importPapers(server) {
+  const titles = ['Plunge dives', 'Depth of dives', 'Wings folded in dives', 'Prey of divers', 'Divers and trawlers'];
+  const works = titles.map((title, index) => ({
+    ids: { doi: [`10.1/${index + 1}`] },
+    title: `${title} of northern gannets`,
+    abstract: `How northern gannets dive for fish, seen from ${title.toLowerCase()}.`,
+    references: Array.from({ length: index }, (_, cited) => `doi:10.1/${cited + 1}`),
+    authors: ['Ada Lovelace'],
+    categories: ['Zoology'],
+    created: `20${10 + index}-01-02`,
+  }));
+  const file = `${server.folder}/papers.jsonl`;
+  writeFileSync(file, works.map((work) => JSON.stringify(work)).join('\n'));
+  server.command('research', 'import', '--from', 'jsonl', file);
 }
 
 const page = (title, body) =>

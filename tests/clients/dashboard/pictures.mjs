@@ -1,12 +1,44 @@
 // Draws the pictures of docs/dashboard.md: every view, light and dark. Run by docs/dashboard/make.
 
 import { mkdirSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { eventually, launch, person, Server, settled, startSite } from './ground.mjs';
 
 const out = process.env.OUT;
 mkdirSync(out, { recursive: true });
 const site = await startSite();
 const server = await new Server('pictures', { research_starter: 'on' }).start();
+await server.stop();
+fillUsage(`${server.folder}/gannet.db`);
+await server.start();
+
+/// Use of the last months, so that charts have something to show.
+function fillUsage(file) {
+  const database = new DatabaseSync(file);
+  const { id: team } = database.prepare('SELECT id FROM teams LIMIT 1').get();
+  const { id: key } = database.prepare('SELECT id FROM api_keys LIMIT 1').get();
+  const day = 24 * 3_600_000;
+  const today = Date.now() - (Date.now() % day);
+  const period = database.prepare('INSERT INTO credit_periods (team_id, period_start, used) VALUES (?, ?, ?)');
+  const usage = database.prepare(
+    'INSERT INTO credit_usage (team_id, period_start, key_id, purpose, credits) VALUES (?, ?, ?, ?, ?)',
+  );
+  const months = new Map();
+  for (let back = 100; back > 0; back -= 1) {
+    const at = today - back * day;
+    // More on weekdays, and a little more every week; the same at every run.
+    const weekend = [0, 6].includes(new Date(at).getUTCDay());
+    const credits = Math.round((weekend ? 40 : 160) * (1.4 - back / 200) * (1 + 0.3 * Math.sin(back * 1.7)));
+    usage.run(team, at, key, 'scrape', Math.round(credits * 0.6));
+    usage.run(team, at, key, 'crawl', Math.round(credits * 0.4));
+    const date = new Date(at);
+    const month = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+    months.set(month, (months.get(month) ?? 0) + Math.round(credits * 0.6) + Math.round(credits * 0.4));
+  }
+  for (const [month, used] of months) period.run(team, month, used);
+  database.close();
+}
+
 const browser = await launch();
 const urls = { shop: `${site.base}/shop/`, start: `${site.base}/` };
 
@@ -49,11 +81,19 @@ const checks = async (number) =>
   );
 await server.api(`${path}/run`, {});
 await checks(1);
-site.pages['/shop/small'] = site.pages['/shop/small']
-  .replace('$12.00', '$19.50')
-  .replace('garden', 'balcony');
-await server.api(`${path}/run`, {});
-const check = await checks(2);
+for (const [number, from, to] of [
+  [2, 'Oak', 'Oak'],
+  [3, '$12.00', '$14.00'],
+  [4, 'Oak', 'Ash'],
+  [5, 'Oak', 'Oak'],
+  [6, '$14.00', '$19.50'],
+]) {
+  const page = site.pages['/shop/small'].replace(from, to);
+  site.pages['/shop/small'] = number === 6 ? page.replace('a garden', 'a balcony or a roof') : page;
+  await server.api(`${path}/run`, {});
+  await checks(number);
+}
+const check = await checks(6);
 const session = await server.api('/v2/browser', { ttl: 600 });
 await server.api(`/v2/browser/${session.id}/execute`, {
   language: 'bash',
@@ -94,7 +134,13 @@ const VIEWS = {
   agent: [`#/agents/${run.id}`],
   sources: [`#/agents/${run.id}`, (tab) => tab.getByRole('tab', { name: 'Values and sources' }).click()],
   search: ['#/search?q=gannet%20dives'],
-  papers: [`#/papers/${encodeURIComponent(paper)}`, (tab) => tab.locator('.graph').scrollIntoViewIfNeeded()],
+  papers: [
+    `#/papers/${encodeURIComponent(paper)}`,
+    async (tab) => {
+      await tab.locator('.graph a').nth(2).click();
+      await tab.locator('.graph').evaluate((graph) => graph.scrollIntoView({ block: 'center' }));
+    },
+  ],
   session: [`#/sessions/${session.id}`, (tab) => tab.waitForTimeout(1500)],
   monitor: [`#/monitors/${monitor.data.id}/${check}`, (tab) => tab.locator('.diff').waitFor()],
   parse: [
@@ -107,7 +153,8 @@ const VIEWS = {
       await tab.evaluate(() => scrollTo(0, document.body.scrollHeight));
     },
   ],
-  keys: ['#/keys'],
+  usage: ['#/keys'],
+  keys: ['#/keys', (tab) => tab.getByRole('heading', { name: 'API keys' }).scrollIntoViewIfNeeded()],
   webhooks: ['#/webhooks'],
   settings: ['#/settings'],
 };

@@ -19,6 +19,7 @@ pub mod start;
 pub mod status;
 #[cfg(test)]
 mod tests;
+pub mod warc;
 pub mod watch;
 pub mod worker;
 

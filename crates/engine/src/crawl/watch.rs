@@ -123,7 +123,8 @@ impl Watch {
         Ok(WatchUpdate { head: head(&self.crawl), documents, ended: self.has_all() && !is_live(&self.crawl) })
     }
 
-    async fn next_documents(&mut self) -> Result<Vec<(u64, Vec<u8>)>, Error> {
+    /// Documents that are there already, in order and in pieces of bounded size; none after the last.
+    pub async fn next_documents(&mut self) -> Result<Vec<(u64, Vec<u8>)>, Error> {
         if self.has_all() {
             return Ok(Vec::new());
         }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 use wire::scrape::Metadata;
-use wire::search::{ImageHit, NewsHit, WebHit};
+use wire::search::{HitPlace, HitRanking, ImageHit, NewsHit, WebHit};
 
 /// The name of this work in metrics.
 const CAPABILITY: &str = "search";
@@ -64,7 +64,9 @@ impl Searcher {
             let kind = question.kind;
             let values = match &plan.scrape {
                 Some(_) => Vec::new(),
-                None => (1..).zip(hits).map(|(position, hit)| fields(kind, hit, position).into()).collect(),
+                None => {
+                    (1..).zip(hits).map(|(position, hit)| fields(plan, kind, hit, position).into()).collect()
+                }
             };
             written.groups.push((kind, values));
         }
@@ -111,7 +113,7 @@ impl Searcher {
         deadline: Deadline,
     ) -> WrittenHit {
         let HitToScrape { question, hit, position } = page;
-        let fields = fields(question.kind, hit, *position);
+        let fields = fields(plan, question.kind, hit, *position);
         let scraped = self.page(caller, plan, hit, base_url, deadline).await;
         // The place of the description, when the page is to be quoted there.
         let quoted = (question.highlights && !hit.highlighted).then(|| question.terms.text());
@@ -198,15 +200,27 @@ impl WrittenHit {
 }
 
 /// The search fields of a hit.
-fn fields(kind: SourceKind, hit: &Hit, position: usize) -> Map<String, Value> {
+fn fields(plan: &SearchPlan, kind: SourceKind, hit: &Hit, position: usize) -> Map<String, Value> {
     let (url, title, text) = (hit.url.to_string(), hit.title.clone(), hit.text.clone());
     let category = hit.category;
     let image = hit.image.clone();
+    let ranking = plan.explain.then(|| ranking(hit));
     let value = match kind {
-        SourceKind::Web => serde_json::to_value(WebHit { url, title, description: text, position, category }),
+        SourceKind::Web => {
+            serde_json::to_value(WebHit { url, title, description: text, position, category, ranking })
+        }
         SourceKind::News => {
             let (date, image_url) = (hit.date.clone(), image.map(|image| image.url));
-            serde_json::to_value(NewsHit { title, url, snippet: text, date, image_url, position, category })
+            serde_json::to_value(NewsHit {
+                title,
+                url,
+                snippet: text,
+                date,
+                image_url,
+                position,
+                category,
+                ranking,
+            })
         }
         SourceKind::Images => {
             let size = image.as_ref().map(|image| (image.width, image.height)).unwrap_or_default();
@@ -226,6 +240,12 @@ fn fields(kind: SourceKind, hit: &Hit, position: usize) -> Map<String, Value> {
         // These are our own plain structs; they always become objects.
         _ => Map::new(),
     }
+}
+
+fn ranking(hit: &Hit) -> HitRanking {
+    let places =
+        hit.places.iter().map(|(provider, place)| HitPlace { provider: provider.clone(), place: *place });
+    HitRanking { places: places.collect(), rating: hit.rating }
 }
 
 /// A hit merged with its page.

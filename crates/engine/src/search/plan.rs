@@ -44,6 +44,8 @@ pub struct SearchPlan {
     /// Nothing of it is kept.
     pub private: bool,
     pub rules: Option<HostRules>,
+    /// Results say why they stand where they do.
+    pub explain: bool,
 }
 
 impl SearchPlan {
@@ -90,6 +92,7 @@ impl SearchPlan {
             leave_out_unusable: asked.ignore_invalid_urls.unwrap_or(false),
             private,
             rules,
+            explain: asked.explain.unwrap_or(false),
         })
     }
 

@@ -74,33 +74,52 @@ impl Doctor {
     }
 }
 
+/// All checks. Those that start processes or wait for other servers run at the same time.
 async fn check_parts(settings: &Settings) -> Vec<CheckResult> {
+    // One after the other: each opens the database.
+    let stored =
+        async { [database(settings).await, secrets::check(settings).await, objects(settings).await] };
+    let ([database, secrets, objects], sandbox, documents, chromium, code, model, mail, index) = tokio::join!(
+        stored,
+        sandboxed_process(),
+        documents::check(settings),
+        chromium(settings),
+        code::check(settings),
+        model::check(settings),
+        mail::check(settings),
+        index::check(settings),
+    );
     vec![
-        database(settings).await,
-        secrets::check(settings).await,
-        objects(settings).await,
+        database,
+        secrets,
+        objects,
         disks(settings),
         network(settings),
-        sandboxed_process().await,
-        documents::check(settings).await,
+        sandbox,
+        documents,
         ocr::check(settings),
-        chromium(settings).await,
-        code::check(settings).await,
+        chromium,
+        code,
         postgresql(settings),
-        model::check(settings).await,
-        mail::check(settings).await,
+        model,
+        mail,
         search::check(settings),
-        index::check(settings).await,
+        index,
     ]
 }
 
 /// The same for the server that is running with these settings.
-pub async fn report(settings: &Settings) -> ServerReport {
-    let parts = check_parts(settings).await.into_iter().map(|found| PartView {
+pub async fn parts(settings: &Settings) -> Vec<PartView> {
+    let view = |found: CheckResult| PartView {
         part: found.part.to_owned(),
         verdict: found.verdict.name().to_owned(),
         text: found.text,
-    });
+    };
+    check_parts(settings).await.into_iter().map(view).collect()
+}
+
+/// A report of a server with these settings, before anything was checked.
+pub fn outline(settings: &Settings) -> ServerReport {
     let given = settings.given.iter().map(|given| SettingView {
         name: given.setting.name.to_owned(),
         value: given.shown(),
@@ -108,8 +127,9 @@ pub async fn report(settings: &Settings) -> ServerReport {
         help: given.setting.help.to_owned(),
     });
     ServerReport {
-        checked_at: engine::time::iso(engine::time::now()),
-        parts: parts.collect(),
+        checked_at: None,
+        checking: false,
+        parts: Vec::new(),
         limits: limits(settings).into_iter().collect(),
         settings: given.collect(),
     }

@@ -221,10 +221,11 @@ fn open_dashboard(settings: &Settings) -> Option<Dashboard> {
 }
 
 fn report(settings: &Arc<Settings>) -> server::Report {
+    let outline = doctor::outline(settings);
     let settings = settings.clone();
-    server::Report::new(move || {
+    server::Report::new(outline, move || {
         let settings = settings.clone();
-        Box::pin(async move { doctor::report(&settings).await })
+        Box::pin(async move { doctor::parts(&settings).await })
     })
 }
 

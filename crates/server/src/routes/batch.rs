@@ -1,7 +1,7 @@
 //! `/v2/batch/scrape`: batches, which scrape a list of pages.
 
 use super::crawl::json_response;
-use super::watch;
+use super::{downloads, watch};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::base_url::base_url;
@@ -17,7 +17,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wire::ErrorBody;
 use wire::batch::{BatchRequest, BatchStarted};
-use wire::crawl::{Cancelled, JobErrors, JobStatus, LedgerPage, LedgerQuery, PageQuery};
+use wire::crawl::{Cancelled, DownloadQuery, JobErrors, JobStatus, LedgerPage, LedgerQuery, PageQuery};
 
 const KIND: CrawlKind = CrawlKind::Batch;
 
@@ -31,6 +31,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(batch_errors))
         .routes(routes!(batch_ledger))
         .routes(routes!(batch_events))
+        .routes(routes!(batch_download))
 }
 
 /// Scrape a list of pages
@@ -112,6 +113,22 @@ async fn batch_ledger(
 ) -> Result<Json<LedgerPage>, ApiError> {
     let base = base_url(&app.settings, &headers);
     Ok(Json(app.crawler.ledger(&caller, KIND, id, &query, &base).await?))
+}
+
+/// Download the documents of a batch as one file
+///
+/// JSON lines as the status has them, or WARC. A batch keeps what its formats ask for, not the responses of servers:
+/// pages are WARC records of type `resource` (HTML, where asked for) or `conversion` (markdown).
+#[utoipa::path(get, path = "/v2/batch/scrape/{id}/download", tag = "Batch",
+    params(("id" = uuid::Uuid, Path, description = "Id of the batch"), DownloadQuery),
+    responses((status = 200, description = "The file", body = String, content_type = "application/x-ndjson")))]
+async fn batch_download(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    JobId(id): JobId,
+    QueryString(query): QueryString<DownloadQuery>,
+) -> Result<Response, ApiError> {
+    downloads::download(&app, &caller, KIND, id, &query).await
 }
 
 /// Follow a batch by server-sent events

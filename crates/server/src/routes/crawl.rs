@@ -1,6 +1,6 @@
 //! `/v2/crawl`: crawls of whole sites. Following them live is in [`super::watch`].
 
-use super::watch;
+use super::{downloads, watch};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::base_url::base_url;
@@ -17,8 +17,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wire::ErrorBody;
 use wire::crawl::{
-    ActiveCrawls, Cancelled, CrawlRequest, CrawlStarted, JobErrors, JobStatus, LedgerPage, LedgerQuery,
-    PageQuery, ParamsPreview, ParamsPreviewRequest,
+    ActiveCrawls, Cancelled, CrawlRequest, CrawlStarted, DownloadQuery, JobErrors, JobStatus, LedgerPage,
+    LedgerQuery, PageQuery, ParamsPreview, ParamsPreviewRequest,
 };
 
 const KIND: CrawlKind = CrawlKind::Crawl;
@@ -35,6 +35,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(crawl_errors))
         .routes(routes!(crawl_ledger))
         .routes(routes!(crawl_events))
+        .routes(routes!(crawl_download))
 }
 
 /// Crawl a site
@@ -136,6 +137,22 @@ async fn crawl_ledger(
 ) -> Result<Json<LedgerPage>, ApiError> {
     let base = base_url(&app.settings, &headers);
     Ok(Json(app.crawler.ledger(&caller, KIND, id, &query, &base).await?))
+}
+
+/// Download the documents of a crawl as one file
+///
+/// JSON lines as the status has them, or WARC. A crawl keeps what its formats ask for, not the responses of servers:
+/// pages are WARC records of type `resource` (HTML, where asked for) or `conversion` (markdown).
+#[utoipa::path(get, path = "/v2/crawl/{id}/download", tag = "Crawl",
+    params(("id" = uuid::Uuid, Path, description = "Id of the crawl"), DownloadQuery),
+    responses((status = 200, description = "The file", body = String, content_type = "application/x-ndjson")))]
+async fn crawl_download(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    JobId(id): JobId,
+    QueryString(query): QueryString<DownloadQuery>,
+) -> Result<Response, ApiError> {
+    downloads::download(&app, &caller, KIND, id, &query).await
 }
 
 /// Follow a crawl by server-sent events

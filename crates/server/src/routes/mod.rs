@@ -5,6 +5,7 @@ mod batch;
 mod browser;
 mod crawl;
 mod dashboard;
+mod downloads;
 mod extract;
 mod files;
 mod keys;

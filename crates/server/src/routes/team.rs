@@ -7,22 +7,27 @@ use crate::error::ApiError;
 use axum::Json;
 use axum::extract::State;
 use engine::limits::useful_concurrency;
-use engine::time::iso;
+use engine::time::{iso, now};
+use std::collections::BTreeMap;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wire::Issues;
 use wire::team::{
     ActivityEntry, ActivityPage, ActivityQuery, Concurrency, CreditHistory, CreditPeriod, CreditUsage,
-    DataResponse, HistoryQuery, QueueStatus, TokenHistory, TokenPeriod, TokenUsage,
+    DailyUsage, DataResponse, DaysQuery, HistoryQuery, QueueStatus, TokenHistory, TokenPeriod, TokenUsage,
+    UsedDay,
 };
 
 /// Stands for "unlimited": a round number that people recognize, and that every JSON client represents exactly.
 const UNLIMITED: i64 = 1_000_000_000;
 
+const DAY_MILLIS: i64 = 24 * 3_600 * 1_000;
+
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(credit_usage))
         .routes(routes!(credit_history))
+        .routes(routes!(daily_usage))
         .routes(routes!(token_usage))
         .routes(routes!(token_history))
         .routes(routes!(queue_status))
@@ -68,6 +73,43 @@ async fn credit_history(
         })
         .collect();
     Ok(Json(CreditHistory { success: true, periods }))
+}
+
+/// Get what was used on each of the last days
+#[utoipa::path(get, path = "/v2/team/credit-usage/daily", tag = "Team", params(DaysQuery),
+    responses((status = 200, body = DailyUsage)))]
+async fn daily_usage(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    QueryString(query): QueryString<DaysQuery>,
+) -> Result<Json<DailyUsage>, ApiError> {
+    let wanted = query.days.unwrap_or(30);
+    let mut issues = Issues::default();
+    issues.range("days", wanted, &(1..=366));
+    issues.finish()?;
+    let today = now();
+    let mut days: Vec<UsedDay> =
+        (0..i64::from(wanted)).rev().map(|back| empty_day(today - back * DAY_MILLIS)).collect();
+    for used in app.teams.usage_by_day(&caller, wanted).await? {
+        let date = date_of(used.day);
+        // The clock of the database may be a day ahead around midnight.
+        let Some(day) = days.iter_mut().find(|day| day.date == date) else { continue };
+        day.credits_used += used.credits;
+        day.tokens_used += used.tokens;
+        if used.credits > 0 {
+            *day.credits_by_endpoint.entry(used.purpose).or_default() += used.credits;
+        }
+    }
+    Ok(Json(DailyUsage { success: true, days }))
+}
+
+fn empty_day(at: i64) -> UsedDay {
+    UsedDay { date: date_of(at), credits_used: 0, tokens_used: 0, credits_by_endpoint: BTreeMap::new() }
+}
+
+/// The day in UTC.
+fn date_of(at: i64) -> String {
+    iso(at).split('T').next().unwrap_or_default().to_owned()
 }
 
 /// Get the model tokens left this month

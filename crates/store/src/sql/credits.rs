@@ -1,13 +1,15 @@
 //! The credit ledger. `charge_in` and `close_in` are also steps of what crawls and agent runs end with.
 
 use super::{Backend, SqlConnection, Transaction};
-use crate::credits::{Balance, CreditStore, NewReservation, UsagePeriod};
+use crate::credits::{Balance, CreditStore, DayUsage, NewReservation, UsagePeriod};
 use crate::rows::Columns;
 use crate::{Millis, StoreError, StoreResult, clock};
 use uuid::Uuid;
 
 /// Periods that the history shows.
 const MAX_HISTORY_PERIODS: i64 = 24;
+/// Use by day is kept for a little longer than all of them.
+const USAGE_RETENTION_DAYS: i64 = 25 * 31;
 /// The most reservations that one sweep releases.
 const MAX_SWEPT_RESERVATIONS: i64 = 500;
 
@@ -84,6 +86,7 @@ pub(crate) async fn add_usage(
         .bind(purpose)
         .bind(credits)
         .bind(tokens)
+        .bind(clock::period(period).1 - clock::DAY)
         .execute(tx)
         .await?;
     Ok(())
@@ -210,6 +213,25 @@ impl<B: Backend> CreditStore for B {
                 Ok(UsagePeriod { start, end, key: row.text_or_none("key_name")?, credits, tokens })
             })
             .collect()
+    }
+
+    async fn usage_by_day(&self, team: Uuid, days: u32) -> StoreResult<Vec<DayUsage>> {
+        let today = clock::day_start(self.reader().now().await?);
+        let first = today - i64::from(days.saturating_sub(1)) * clock::DAY;
+        let found =
+            self.query("credits.usage_by_day").bind(team).bind(first).fetch_all(&mut self.reader()).await?;
+        found
+            .iter()
+            .map(|row| {
+                let (day, purpose) = (row.int("day")?, row.text("purpose")?);
+                Ok(DayUsage { day, purpose, credits: row.int("credits")?, tokens: row.int("tokens")? })
+            })
+            .collect()
+    }
+
+    async fn purge_usage(&self) -> StoreResult<u64> {
+        let oldest = USAGE_RETENTION_DAYS * clock::DAY;
+        Ok(self.query("credits.usage_purge").bind(oldest).execute(&mut self.single()).await?)
     }
 
     async fn sweep_reservations(&self) -> StoreResult<u64> {

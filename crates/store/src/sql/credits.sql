@@ -11,15 +11,31 @@ ORDER BY p.period_start DESC
 LIMIT $2
 
 -- name: history_by_key
-SELECT u.period_start, k.name AS key_name, sum(u.credits)::bigint AS credits, sum(u.tokens)::bigint AS tokens
-FROM credit_usage u
+-- A row of credit_usage counts a day; one from before days were counted has a whole month under its first day.
+WITH shown AS (
+    SELECT period_start, lead(period_start) OVER (ORDER BY period_start) AS next_start
+    FROM credit_periods
+    WHERE team_id = $1
+    ORDER BY period_start DESC
+    LIMIT $2
+)
+SELECT p.period_start, k.name AS key_name, sum(u.credits)::bigint AS credits, sum(u.tokens)::bigint AS tokens
+FROM shown p
+JOIN credit_usage u ON u.team_id = $1 AND u.period_start >= p.period_start
+  AND (p.next_start IS NULL OR u.period_start < p.next_start)
 LEFT JOIN api_keys k ON k.id = u.key_id
-WHERE u.team_id = $1
-  AND u.period_start IN (
-      SELECT period_start FROM credit_periods WHERE team_id = $1 ORDER BY period_start DESC LIMIT $2
-  )
-GROUP BY u.period_start, u.key_id, k.name, k.created_at
-ORDER BY u.period_start DESC, k.created_at NULLS FIRST, u.key_id
+GROUP BY p.period_start, u.key_id, k.name, k.created_at
+ORDER BY p.period_start DESC, k.created_at NULLS FIRST, u.key_id
+
+-- name: usage_by_day
+SELECT u.period_start AS day, u.purpose, sum(u.credits)::bigint AS credits, sum(u.tokens)::bigint AS tokens
+FROM credit_usage u
+WHERE u.team_id = $1 AND u.period_start >= $2
+GROUP BY u.period_start, u.purpose
+ORDER BY u.period_start, u.purpose
+
+-- name: usage_purge
+DELETE FROM credit_usage WHERE team_id IN (SELECT id FROM teams) AND period_start < gannet_now() - $1
 
 -- name: overdue
 SELECT r.id
@@ -78,8 +94,9 @@ RETURNING team_id, key_id, period_start, purpose
 DELETE FROM reservations WHERE id = $1 RETURNING team_id, period_start, remaining
 
 -- name: usage_add
+-- For today, or for the last day of a period that has ended since.
 INSERT INTO credit_usage AS u (team_id, period_start, key_id, purpose, credits, tokens)
-VALUES ($1, $2, $3, $4, $5, $6)
+VALUES ($1, greatest($2::bigint, least($7::bigint, gannet_now() - gannet_now() % 86400000)), $3, $4, $5, $6)
 ON CONFLICT (team_id, period_start, key_id, purpose) DO UPDATE SET
     credits = u.credits + excluded.credits,
     tokens  = u.tokens + excluded.tokens

@@ -12,6 +12,7 @@ on_both!(
     closing_releases_once,
     a_reservation_grows_within_the_allowance,
     usage_is_told_by_key,
+    usage_is_told_by_day,
     unclosed_reservations_are_released_in_time,
 );
 
@@ -105,6 +106,26 @@ async fn usage_is_told_by_key(ground: TestStore) {
     let split: Vec<_> = split.iter().map(|u| (u.key.as_deref(), u.credits, u.tokens)).collect();
     assert_eq!(split, [(None, 6, 11), (Some("one"), 7, 0), (Some("two"), 5, 100)]);
     assert!(ground.store.usage_history(Uuid::now_v7(), true).await.unwrap().is_empty());
+}
+
+async fn usage_is_told_by_day(ground: TestStore) {
+    for (amount, purpose) in [(3, "scrape"), (4, "map"), (5, "scrape")] {
+        let new = NewReservation { purpose: purpose.into(), ..reservation(ground.team, amount, None) };
+        let id = ground.store.reserve(new).await.unwrap().unwrap();
+        ground.store.charge(id, amount).await.unwrap();
+    }
+    ground.store.add_tokens(ground.team, None, 11).await.unwrap();
+    let days = ground.store.usage_by_day(ground.team, 2).await.unwrap();
+    assert!(days.iter().all(|one| one.day % 86_400_000 == 0 && one.day > 0), "{days:?}");
+    let told = |purpose: &str| {
+        let of = days.iter().filter(|one| one.purpose == purpose);
+        of.fold((0, 0), |(credits, tokens), one| (credits + one.credits, tokens + one.tokens))
+    };
+    assert_eq!((told("scrape"), told("map"), told("")), ((8, 0), (4, 0), (0, 11)));
+    assert!(ground.store.usage_by_day(Uuid::now_v7(), 30).await.unwrap().is_empty());
+    assert_eq!(ground.store.purge_usage().await.unwrap(), 0, "nothing is old");
+    let split = ground.store.usage_history(ground.team, true).await.unwrap();
+    assert_eq!(split.iter().map(|one| one.credits).sum::<i64>(), 12, "months add up their days");
 }
 
 async fn unclosed_reservations_are_released_in_time(ground: TestStore) {

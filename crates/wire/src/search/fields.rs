@@ -34,6 +34,7 @@ fields! {
     "timeout" Works "1,000 to 300,000 ms; default 60,000";
     "ignoreInvalidURLs" Works "results that cannot be scraped by their address are left out";
     "highlights" Works "default `true`";
+    "explain" Works "ours; each result then has `ranking`: its place in the list of each provider, and what feedback of the team added";
     "scrapeOptions" Works "with `formats` every result is scraped; without, nothing of it has an effect. A search names no page that `headers` could be for: only those that any host may see are taken, others are a 400";
     "enterprise" Works "`zdr`, `anon`: nothing of the search is kept; `default`";
     "zeroDataRetention" Works "nothing of the search, nor of its pages, is kept";

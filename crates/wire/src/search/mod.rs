@@ -9,7 +9,7 @@ pub use feedback::{
     FeedbackRequest, FeedbackResponse, MissingContent, SearchFeedbackRequest, ValuableSource,
 };
 pub use fields::{SEARCH_FIELDS, table};
-pub use response::{ImageHit, NewsHit, SearchData, SearchResponse, Tool, WebHit};
+pub use response::{HitPlace, HitRanking, ImageHit, NewsHit, SearchData, SearchResponse, Tool, WebHit};
 pub use tools::{FoundTools, ToolCall, ToolError, ToolResponse, ToolResult, ToolResults};
 
 use crate::scrape::{ScrapeOptions, ThreatInput, plain_or_object};
@@ -55,6 +55,9 @@ pub struct SearchRequest {
     /// Descriptions are passages of the page that match the query, if the page is indexed.
     #[schema(default = true)]
     pub highlights: Option<bool>,
+    /// Ours: each result says at which place each provider had it, as `ranking`.
+    #[schema(default = false)]
+    pub explain: Option<bool>,
     /// With `formats`, every result is scraped.
     pub scrape_options: Option<ScrapeOptions>,
     /// `default`, `anon`, `zdr`: with the last two nothing of the search is stored.

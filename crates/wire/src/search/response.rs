@@ -40,7 +40,7 @@ pub struct SearchData {
 }
 
 /// A page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct WebHit {
     pub url: String,
     pub title: String,
@@ -50,10 +50,28 @@ pub struct WebHit {
     /// The requested category it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<HitRanking>,
+}
+
+/// Why a result stands where it does; with `explain`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct HitRanking {
+    /// The result's place in the list of each provider that had it.
+    pub places: Vec<HitPlace>,
+    /// What the team's feedback about the page or its host is worth, from 0 to 1.
+    pub rating: f32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct HitPlace {
+    pub provider: String,
+    /// From 1.
+    pub place: usize,
 }
 
 /// A news article.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewsHit {
     pub title: String,
@@ -67,6 +85,8 @@ pub struct NewsHit {
     pub position: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<HitRanking>,
 }
 
 /// An image, and the page it is on.
