@@ -39,7 +39,8 @@ export function pairLines(lines) {
   return rows;
 }
 
-const wordsOf = (text) => text.match(/[\p{L}\p{N}]+|\s+|[^\p{L}\p{N}\s]/gu) ?? [];
+/// Words, numbers with their fraction, spaces, and other characters one by one.
+const wordsOf = (text) => text.match(/[\p{L}\p{N}]+(?:[.,]\p{N}+)*|\s+|[^\p{L}\p{N}\s]/gu) ?? [];
 
 /// The words of two lines, each with whether it is only in its own line: what remains is their longest common
 /// sequence.

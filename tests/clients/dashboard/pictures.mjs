@@ -133,7 +133,7 @@ const VIEWS = {
   crawl: [`#/crawls/crawl/${crawl.id}`],
   agent: [`#/agents/${run.id}`],
   sources: [`#/agents/${run.id}`, (tab) => tab.getByRole('tab', { name: 'Values and sources' }).click()],
-  search: ['#/search?q=gannet%20dives'],
+  search: ['#/search?q=gannet%20dives', (tab) => tab.getByText('Why it ranks here').first().click()],
   papers: [
     `#/papers/${encodeURIComponent(paper)}`,
     async (tab) => {
@@ -165,6 +165,8 @@ for (const scheme of ['light', 'dark']) {
     await who.go(hash);
     await settled(who.tab);
     await prepare?.(who.tab);
+    // Nothing is lit because the mouse happens to lie on it.
+    await who.tab.mouse.move(0, 0);
     await who.tab.waitForTimeout(300);
     await who.tab.screenshot({ path: `${out}/${name}-${scheme}.png` });
   }
