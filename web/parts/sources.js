@@ -69,7 +69,8 @@ function Passage({ url, quote }) {
     return html`<p class="passage small" role="status">${marked(text, start, end)}</p>`;
   }
   return html`<${Button} kind="small" busy=${state.busy} onClick=${read}
-    aria-label=${`Show on the page: ${quote}`} title="Reads the page again, from the cache where it is there">Show on the page</${Button}>`;
+    aria-label=${`Show on the page: ${quote}`}
+    title="Reads the page again, from the cache where it is there">Show on the page</${Button}>`;
 }
 
 const written = (value) => (typeof value === 'object' ? JSON.stringify(value) : String(value));

@@ -35,7 +35,8 @@ function Bars({ bars, label }) {
   const every = Math.ceil(NAME_STEP / step);
   const named = (index) => (bars.length - 1 - index) % every === 0;
   const middle = (x) => Math.min(x + step / 2, width - NAME_EDGE);
-  return html`<svg class="chart" ref=${element} viewBox=${`0 0 ${width} ${HEIGHT}`} role="img" aria-label=${label}>
+  return html`<svg class="chart" ref=${element} viewBox=${`0 0 ${width} ${HEIGHT}`} role="img"
+    aria-label=${label}>
     <line x1="0" y1=${TOP} x2=${width} y2=${TOP} /><line x1="0" y1=${BASE} x2=${width} y2=${BASE} />
     <text x="0" y=${TOP - 6}>${count(most)}</text>
     ${bars.map((bar, index) => {
