@@ -290,6 +290,7 @@ pub struct LedgerQuery {
 #[into_params(parameter_in = Query)]
 pub struct DownloadQuery {
     /// `jsonl` or `warc`.
+    #[param(inline)]
     pub format: DownloadFormat,
 }
 

@@ -121,7 +121,8 @@ async fn batch_ledger(
 /// pages are WARC records of type `resource` (HTML, where asked for) or `conversion` (markdown).
 #[utoipa::path(get, path = "/v2/batch/scrape/{id}/download", tag = "Batch",
     params(("id" = uuid::Uuid, Path, description = "Id of the batch"), DownloadQuery),
-    responses((status = 200, description = "The file", body = String, content_type = "application/x-ndjson")))]
+    responses((status = 200, description = "The file",
+        content((String = "application/x-ndjson"), (String = "application/warc")))))]
 async fn batch_download(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -145,7 +145,8 @@ async fn crawl_ledger(
 /// pages are WARC records of type `resource` (HTML, where asked for) or `conversion` (markdown).
 #[utoipa::path(get, path = "/v2/crawl/{id}/download", tag = "Crawl",
     params(("id" = uuid::Uuid, Path, description = "Id of the crawl"), DownloadQuery),
-    responses((status = 200, description = "The file", body = String, content_type = "application/x-ndjson")))]
+    responses((status = 200, description = "The file",
+        content((String = "application/x-ndjson"), (String = "application/warc")))))]
 async fn crawl_download(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
