@@ -6,6 +6,7 @@ mod errors;
 mod formats;
 mod honesty;
 mod limits;
+mod markdown_first;
 mod options;
 mod privacy;
 mod records;

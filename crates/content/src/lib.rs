@@ -7,6 +7,7 @@
 mod formula;
 pub mod link;
 pub mod markdown;
+mod markdown_source;
 pub mod metadata;
 pub mod page;
 mod refresh;

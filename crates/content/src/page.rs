@@ -6,6 +6,7 @@
 use crate::formula;
 use crate::link::Link;
 use crate::markdown::MarkdownOptions;
+use crate::markdown_source;
 use crate::metadata::Metadata;
 use crate::refresh;
 use crate::select::{self, SelectOptions, Selection};
@@ -18,6 +19,7 @@ use html::css::{self, AttributeValues, SelectorError};
 use html::decode::{self, EncodingSource};
 use html::dom::{Dom, Limits, NodeId, Tag};
 use html::visible;
+use std::borrow::Cow;
 use url::Url;
 
 /// A page with no more nodes and visible text than this is kept whole.
@@ -83,8 +85,15 @@ impl Page {
         } else {
             decode::decode(bytes, source.content_type)
         };
-        let html = if kind == ContentKind::Html { &*decoded.text } else { "" };
-        let dom = Dom::parse(html, limits);
+        let html: Cow<'_, str> = match kind {
+            ContentKind::Html => Cow::Borrowed(&decoded.text),
+            ContentKind::Markdown => {
+                let read = &decoded.text[..decoded.text.floor_char_boundary(limits.bytes)];
+                Cow::Owned(markdown_source::to_html(read))
+            }
+            _ => Cow::Borrowed(""),
+        };
+        let dom = Dom::parse(&html, limits);
         let base = Base::from_dom(&dom, source.url);
         let (encoding, encoding_source) = (decoded.encoding, decoded.source);
         let decoded_bytes = decoded.text.len();
@@ -195,8 +204,8 @@ impl Page {
         keep
     }
 
-    /// The selected nodes as markdown. Other kinds than HTML are not converted: plain text stays as it is,
-    /// data is fenced.
+    /// The selected nodes as markdown. Other kinds than HTML are not converted: markdown and plain text stay
+    /// as they are, but for relative addresses in markdown; data is fenced.
     pub fn markdown(&self, selection: &Selection, remove_base64_images: bool) -> String {
         let Some(text) = &self.text else {
             let options = MarkdownOptions { base: &self.base, remove_base64_images };
@@ -205,6 +214,9 @@ impl Page {
         match self.kind {
             ContentKind::Json => fence_text("json", text),
             ContentKind::Xml => fence_text("xml", text),
+            ContentKind::Markdown => {
+                markdown_source::with_absolute_links(text, &self.base, remove_base64_images)
+            }
             ContentKind::Html | ContentKind::Text | ContentKind::Binary(_) => text.clone(),
         }
     }
@@ -212,8 +224,8 @@ impl Page {
     /// The selected nodes as clean HTML.
     pub fn html(&self, selection: &Selection) -> String {
         match &self.text {
-            Some(text) => text.clone(),
-            None => html::write::write_html(&self.dom, &selection.keep, &self.base),
+            Some(text) if self.kind != ContentKind::Markdown => text.clone(),
+            _ => html::write::write_html(&self.dom, &selection.keep, &self.base),
         }
     }
 

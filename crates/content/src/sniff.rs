@@ -1,5 +1,7 @@
 //! Detects the kind of a response body, whatever its `Content-Type` says.
 
+use crate::markdown_source::is_html_in_disguise;
+
 /// The kind of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentKind {
@@ -9,6 +11,8 @@ pub enum ContentKind {
     Json,
     /// XML other than pages: feeds, sitemaps, data.
     Xml,
+    /// Markdown that the site sends as its page.
+    Markdown,
     /// Plain text.
     Text,
     /// Not text; with the name of the format, if known.
@@ -67,8 +71,10 @@ pub fn detect_kind(bytes: &[u8], content_type: Option<&str>) -> ContentKind {
         "application/xml" | "text/xml" | "application/rss+xml" | "application/atom+xml" => {
             if mentions(start, b"<html") { ContentKind::Html } else { ContentKind::Xml }
         }
+        "text/markdown" | "text/x-markdown" => {
+            if is_html_in_disguise(bytes) { ContentKind::Html } else { ContentKind::Markdown }
+        }
         "text/plain"
-        | "text/markdown"
         | "text/csv"
         | "text/css"
         | "text/javascript"
@@ -131,6 +137,9 @@ mod tests {
         assert_eq!(detect_kind(b"<?xml version='1.0'?><rss/>", None), ContentKind::Xml);
         assert_eq!(detect_kind(b"<?xml version='1.0'?><html/>", Some("application/xml")), ContentKind::Html);
         assert_eq!(detect_kind(b"", None), ContentKind::Html);
+        assert_eq!(detect_kind(b"# A", Some("text/markdown; charset=utf-8")), ContentKind::Markdown);
+        assert_eq!(detect_kind(b"<!DOCTYPE html><p>A", Some("text/markdown")), ContentKind::Html);
+        assert_eq!(detect_kind(b"%PDF-1.4 ...", Some("text/markdown")), ContentKind::Binary("pdf"));
         let utf16: Vec<u8> = "<html><body>some words in here</body></html>"
             .encode_utf16()
             .flat_map(u16::to_le_bytes)

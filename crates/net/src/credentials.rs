@@ -210,6 +210,11 @@ impl Credentials {
         self.headers.is_empty()
     }
 
+    /// Whether a header with this name, in lower case, is among them.
+    pub fn sets_header(&self, name: &str) -> bool {
+        self.headers.names().any(|known| known == name)
+    }
+
     /// Whether certificates must be checked where they are sent.
     pub fn need_checked_certificate(&self) -> bool {
         !self.accepts_any_certificate && self.contain_secrets()

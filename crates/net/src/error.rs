@@ -51,6 +51,14 @@ pub enum FetchError {
     BadEncoding { encoding: &'static str, detail: String },
 }
 
+impl FetchError {
+    /// Whether something came back that is no valid response. Some servers answer so to clients that they do
+    /// not expect.
+    pub fn is_broken_response(&self) -> bool {
+        matches!(self, Self::BadProtocol(_) | Self::Incomplete(_) | Self::BadEncoding { .. })
+    }
+}
+
 /// What is wrong with a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -13,6 +13,10 @@ const MAX_HEADERS: usize = 64;
 const MAX_VALUE_BYTES: usize = 8 * 1024;
 const MAX_TOTAL_BYTES: usize = 32 * 1024;
 
+/// `Accept` of a request that prefers markdown over a page.
+pub(crate) const MARKDOWN_FIRST: HeaderValue =
+    HeaderValue::from_static("text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,*/*;q=0.8");
+
 /// Headers that describe the connection or the framing. Only we set them.
 const RESERVED_HEADERS: [&str; 13] = [
     "host",

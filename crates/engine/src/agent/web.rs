@@ -224,7 +224,7 @@ impl FetchedParts {
 fn page_tree(fetched: &FetchedPage) -> Arc<Page> {
     let page = &fetched.page;
     let is_usable = match page.kind() {
-        ContentKind::Html => page.is_within(&agent::PAGE_LIMITS),
+        ContentKind::Html | ContentKind::Markdown => page.is_within(&agent::PAGE_LIMITS),
         ContentKind::Binary(_) => true,
         ContentKind::Json | ContentKind::Xml | ContentKind::Text => false,
     };

@@ -67,6 +67,8 @@ impl CrawlContext {
         let credentials = template.access.credentials.clone().with_login(login.as_ref());
         let mut template = template.with_credentials(credentials);
         template.access.waits_for_browser = true;
+        // A crawl follows the links of a page, of which its markdown may have fewer.
+        template.access.takes_markdown = crawl.kind == CrawlKind::Batch;
         template.access.allowed.site =
             site.as_ref().filter(|_| !order.follow.allow_external_links).map(|site| Stay {
                 start: site.start.url().to_string(),

@@ -44,6 +44,7 @@ pub fn from_visit(visited: Visited) -> (PageResponse, BrowserOutputs) {
         retry_after: retry_after.and_then(|(_, value)| net::parse_retry_after(value)),
         body: Bytes::from(visited.html),
         cut: visited.truncated,
+        chosen_markdown: false,
         held_memory: BodyMemory::default(),
     };
     let browser_outputs = BrowserOutputs {

@@ -31,6 +31,8 @@ struct StoredHeaders {
     last_modified: Option<String>,
     #[serde(default)]
     cut: bool,
+    #[serde(default)]
+    chosen_markdown: bool,
 }
 
 /// The address without the anchor in its page. A fragment that names a page of its own (`#/settings`,
@@ -52,6 +54,7 @@ pub fn to_new_page(plan: &ScrapePlan, response: &PageResponse, rung: Rung) -> Op
         etag: response.etag.clone(),
         last_modified: response.last_modified.clone(),
         cut: response.cut,
+        chosen_markdown: response.chosen_markdown,
     };
     Some(NewPage {
         key: page_key(plan)?,
@@ -100,6 +103,7 @@ pub fn from_cached_page(page: &CachedPage) -> Option<CachedResponse> {
         retry_after: None,
         body: unpack(&page.body).inspect_err(log_error).ok()?.into(),
         cut: headers.cut,
+        chosen_markdown: headers.chosen_markdown,
         held_memory: BodyMemory::default(),
     };
     Some(CachedResponse { response, rung, fetched_at: page.fetched_at })

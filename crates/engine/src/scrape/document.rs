@@ -25,10 +25,10 @@ use wire::scrape::{Document, Metadata};
 /// Longer pages are not checked for instructions, and the document's warning says so.
 const MAX_CHECKED_BYTES: usize = 2_000_000;
 
-/// What a page says of itself; nothing where it is not HTML.
+/// What a page says of itself; nothing where it is data or plain text.
 pub fn page_metadata(fetched: &FetchedPage) -> PageMetadata {
     match fetched.page.kind() {
-        Sniffed::Html => fetched.page.metadata(),
+        Sniffed::Html | Sniffed::Markdown => fetched.page.metadata(),
         _ => PageMetadata::default(),
     }
 }
@@ -138,8 +138,10 @@ fn write_text_formats(
 fn select(plan: &ScrapePlan, fetched: &FetchedPage) -> Result<Selection, Error> {
     let parts = &plan.parts;
     let wanted = ContentScope {
-        // All of a file is content.
-        only_main_content: parts.only_main_content && fetched.file.is_none(),
+        // All of a file is content, and so is all of a page that its site wrote as markdown.
+        only_main_content: parts.only_main_content
+            && fetched.file.is_none()
+            && fetched.page.kind() != Sniffed::Markdown,
         include_tags: &parts.include_tags,
         exclude_tags: &parts.exclude_tags,
     };

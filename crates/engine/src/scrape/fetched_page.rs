@@ -31,6 +31,8 @@ pub struct PageResponse {
     pub body: Bytes,
     /// The body was cut at a limit.
     pub cut: bool,
+    /// The site chose to send markdown because it was preferred; others get HTML from the same address.
+    pub chosen_markdown: bool,
     /// The part of the memory for pages that the body uses.
     pub held_memory: BodyMemory,
 }
@@ -160,6 +162,7 @@ impl FetchedPage {
             retry_after: None,
             body: body.to_vec().into(),
             cut: false,
+            chosen_markdown: false,
             held_memory: BodyMemory::default(),
         };
         let read = parse_response(response, file, &AllowedUrls::default()).unwrap();

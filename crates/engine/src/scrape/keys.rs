@@ -48,6 +48,8 @@ pub fn page_key(plan: &ScrapePlan) -> Option<PageKey> {
         // By `forbids_browser`.
         fast: _,
         waits_for_browser: _,
+        // A stored page knows whether it is the site's markdown.
+        takes_markdown: _,
     } = access;
     if !credentials.is_empty() || !actions.is_empty() || profile.is_some() || parsers.password().is_some() {
         return None;
@@ -85,7 +87,7 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FetchKey {
         timeout,
         private,
         parsers: ParserPlan { nothing, pdf, images },
-        // Done to the page afterwards, by each request for itself.
+        // Done to the page afterwards, by each request for itself; by `asks_for_markdown` as well.
         written_url: _,
         parts: _,
         check_injection: _,
@@ -96,7 +98,7 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FetchKey {
         raw_base64,
         screenshot,
         branding,
-        // Written of the fetched page, by each request for itself.
+        // Written of the fetched page, by each request for itself; by `asks_for_markdown` as well.
         markdown: _,
         html: _,
         raw_html: _,
@@ -124,6 +126,8 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FetchKey {
         allowed: AllowedUrls { hosts, site },
         fast,
         waits_for_browser,
+        // By `asks_for_markdown`.
+        takes_markdown: _,
     } = access;
     let mut hash = KeyHasher::new("fetch");
     hash.add(&team.to_string());
@@ -143,6 +147,7 @@ pub fn fetch_key(team: Uuid, plan: &ScrapePlan) -> FetchKey {
     ));
     hash.add(&format!("{:?}", (actions, profile, screenshot, branding)));
     hash.add(&format!("{:?}", (raw_base64, (nothing, pdf, images), private, cache)));
+    hash.add(&format!("{:?}", plan.asks_for_markdown()));
     hash.add(&format!("{hosts:?}"));
     hash.add(&format!("{site:?}"));
     // A visit with less time may end before the page is complete. What differs by less than a second does not

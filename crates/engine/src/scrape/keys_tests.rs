@@ -1,5 +1,6 @@
 use super::*;
 use crate::allowed_urls::{AddressRule, Stay};
+use crate::scrape::plan::CachePlan;
 use serde_json::{Value, json};
 use sites::{PageUrl, Scope, ScopeRules, UrlEquivalence};
 use std::sync::Arc;
@@ -13,12 +14,12 @@ enum Role {
     Decides,
     /// Requests that differ only in it are the same.
     Ignored,
-    /// It only matters by what it changes about the use of stored pages.
-    ByCachePlan,
+    /// It only matters by what it changes about the use of stored pages and about asking for markdown.
+    ByFetchPlan,
     /// With it there are no stored pages.
     Unstored,
 }
-use Role::{ByCachePlan, Decides, Ignored, Unstored};
+use Role::{ByFetchPlan, Decides, Ignored, Unstored};
 
 /// A field of the request as the table of fields names it, a value, and its role for stored pages and for
 /// shared fetches.
@@ -44,10 +45,10 @@ fn rows() -> Vec<Row> {
         |full: bool| format_with(&json!({ "type": "screenshot", "fullPage": full, "quality": 80 }));
     vec![
         ("formats: markdown", json!({ "formats": ["markdown"] }), Ignored, Ignored),
-        ("formats: html", format("html"), Ignored, Ignored),
-        ("formats: rawHtml", format("rawHtml"), Ignored, Ignored),
-        ("formats: links", format("links"), Ignored, Ignored),
-        ("formats: images", format("images"), Ignored, Ignored),
+        ("formats: html", format("html"), Ignored, ByFetchPlan),
+        ("formats: rawHtml", format("rawHtml"), Ignored, ByFetchPlan),
+        ("formats: links", format("links"), Ignored, ByFetchPlan),
+        ("formats: images", format("images"), Ignored, ByFetchPlan),
         ("formats: screenshot", screenshot(false), Ignored, Decides),
         ("formats: screenshot", screenshot(true), Ignored, Decides),
         ("formats: screenshot@fullPage", format("screenshot@fullPage"), Ignored, Decides),
@@ -57,17 +58,17 @@ fn rows() -> Vec<Row> {
                 &json!({ "type": "attributes", "selectors": [{ "selector": "a", "attribute": "href" }] }),
             ),
             Ignored,
-            Ignored,
+            ByFetchPlan,
         ),
         ("formats: branding", format("branding"), Ignored, Decides),
-        ("formats: product", format("product"), Ignored, Ignored),
-        ("formats: menu", format("menu"), Ignored, Ignored),
-        ("formats: changeTracking", format("changeTracking"), Ignored, ByCachePlan),
+        ("formats: product", format("product"), Ignored, ByFetchPlan),
+        ("formats: menu", format("menu"), Ignored, ByFetchPlan),
+        ("formats: changeTracking", format("changeTracking"), Ignored, ByFetchPlan),
         (
             "formats: changeTracking json",
             format_with(&json!({ "type": "changeTracking", "modes": ["json"], "schema": schema })),
             Ignored,
-            ByCachePlan,
+            ByFetchPlan,
         ),
         (
             "formats: highlights",
@@ -76,15 +77,15 @@ fn rows() -> Vec<Row> {
             Ignored,
         ),
         ("formats: rawBase64", json!({ "formats": ["rawBase64"] }), Ignored, Decides),
-        ("formats: json", with_schema("json"), Ignored, Ignored),
-        ("formats: deterministicJson", with_schema("deterministicJson"), Ignored, Ignored),
+        ("formats: json", with_schema("json"), Ignored, ByFetchPlan),
+        ("formats: deterministicJson", with_schema("deterministicJson"), Ignored, ByFetchPlan),
         ("formats: summary", format("summary"), Ignored, Ignored),
         ("formats: question", format_with(&json!({ "type": "question", "question": "?" })), Ignored, Ignored),
         ("formats: query", format_with(&json!({ "type": "query", "prompt": "?" })), Ignored, Ignored),
-        ("onlyMainContent", json!({ "onlyMainContent": false }), Ignored, Ignored),
+        ("onlyMainContent", json!({ "onlyMainContent": false }), Ignored, ByFetchPlan),
         ("onlyCleanContent", json!({ "onlyCleanContent": true }), Ignored, Ignored),
-        ("includeTags", json!({ "includeTags": ["main"] }), Ignored, Ignored),
-        ("excludeTags", json!({ "excludeTags": ["nav"] }), Ignored, Ignored),
+        ("includeTags", json!({ "includeTags": ["main"] }), Ignored, ByFetchPlan),
+        ("excludeTags", json!({ "excludeTags": ["nav"] }), Ignored, ByFetchPlan),
         ("headers", json!({ "headers": { "X-Own": "1" } }), Unstored, Decides),
         ("headers", json!({ "headers": { "X-Own": "2" } }), Unstored, Decides),
         ("headers", json!({ "headers": { "X-Other": "1" } }), Unstored, Decides),
@@ -131,11 +132,11 @@ fn rows() -> Vec<Row> {
         ("fastMode", json!({ "fastMode": true }), Decides, Decides),
         ("blockAds", json!({ "blockAds": false }), Decides, Decides),
         ("proxy", json!({ "proxy": "stealth" }), Ignored, Ignored),
-        ("maxAge", json!({ "maxAge": 0 }), Ignored, ByCachePlan),
-        ("maxAge", json!({ "maxAge": 1000 }), Ignored, ByCachePlan),
-        ("minAge", json!({ "minAge": 10 }), Ignored, ByCachePlan),
-        ("storeInCache", json!({ "storeInCache": false }), Ignored, ByCachePlan),
-        ("lockdown", json!({ "lockdown": true }), Ignored, ByCachePlan),
+        ("maxAge", json!({ "maxAge": 0 }), Ignored, ByFetchPlan),
+        ("maxAge", json!({ "maxAge": 1000 }), Ignored, ByFetchPlan),
+        ("minAge", json!({ "minAge": 10 }), Ignored, ByFetchPlan),
+        ("storeInCache", json!({ "storeInCache": false }), Ignored, ByFetchPlan),
+        ("lockdown", json!({ "lockdown": true }), Ignored, ByFetchPlan),
         ("checkPromptInjection", json!({ "checkPromptInjection": true }), Ignored, Ignored),
         ("redactPII", json!({ "redactPII": true }), Ignored, Ignored),
         (
@@ -212,11 +213,15 @@ fn merged(first: &Value, second: &Value) -> Option<Value> {
     Some(one.iter().chain(other).map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
+fn fetch_plan(plan: &ScrapePlan) -> (CachePlan, bool) {
+    (plan.cache, plan.asks_for_markdown())
+}
+
 /// Whether keys must differ when an option of this role turns one plan into the other.
 fn must_differ(role: Role, before: &ScrapePlan, after: &ScrapePlan) -> bool {
     match role {
         Ignored => false,
-        ByCachePlan => before.cache != after.cache,
+        ByFetchPlan => fetch_plan(before) != fetch_plan(after),
         // An option that is the default here, or has no effect beside the others, is no difference.
         Decides | Unstored => format!("{before:?}") != format!("{after:?}"),
     }
@@ -248,8 +253,9 @@ fn two_requests_are_the_same_exactly_if_nothing_that_matters_differs() {
             if format!("{one:?}") == format!("{other:?}") {
                 continue;
             }
-            let same_cache = *fetch == ByCachePlan && *other_fetch == ByCachePlan && one.cache == other.cache;
-            let same = (is_plain(*fetch, one) && is_plain(*other_fetch, other)) || same_cache;
+            let by_plan = *fetch == ByFetchPlan && *other_fetch == ByFetchPlan;
+            let same_plan = by_plan && fetch_plan(one) == fetch_plan(other);
+            let same = (is_plain(*fetch, one) && is_plain(*other_fetch, other)) || same_plan;
             assert_eq!(
                 fetch_key(Uuid::nil(), one) == fetch_key(Uuid::nil(), other),
                 same,

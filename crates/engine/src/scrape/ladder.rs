@@ -8,13 +8,14 @@ use super::cache;
 use super::fetched_page::{self, CacheHit, FetchedPage, PageResponse, ReadPage};
 use super::file_reader::FileReader;
 use super::in_flight::Progress;
+use super::markdown_first::{self, MarkdownHosts};
 use super::page_hook::PageHook;
 use super::plan::ScrapePlan;
 use crate::Error;
 use crate::cpu_pool::{CpuJob, CpuPool};
 use crate::error::BrowserNeed;
 use crate::limits::BrowserSlotRequest;
-use crate::page_memory::{BodyMemory, TeamMemory};
+use crate::page_memory::{BodyMemory, PageMemory, TeamMemory};
 use crate::services::Services;
 use crate::wall::{self, LadderStep, Rung, Wall};
 use browser::{Browsers, NavigationError, StorageState, VisitError};
@@ -30,6 +31,9 @@ use uuid::Uuid;
 /// How long to wait between two pieces of a body; the request's deadline holds as well.
 const MAX_IDLE: Duration = Duration::from_secs(30);
 
+/// Why a page is fetched again without a preference for markdown.
+const PLAIN_REASON: &str = "without markdown";
+
 /// How many pages that only send their reader on are followed; more are a loop.
 const MAX_PAGE_REDIRECTS: u32 = 5;
 
@@ -44,6 +48,7 @@ pub struct Ladder {
     pub documents: DocumentParser,
     /// Bounds the memory that bodies of pages take.
     pub memory: TeamMemory,
+    pub markdown_hosts: MarkdownHosts,
 }
 
 /// The start of a climb.
@@ -76,7 +81,15 @@ impl Ladder {
             cpu_pool: cpu_pool.clone(),
             documents: documents.clone(),
             memory: page_memory.of_team(Uuid::nil()),
+            markdown_hosts: MarkdownHosts::default(),
         }
+    }
+
+    /// For a command, which is nobody's request and has nothing to share.
+    pub fn without_server(fetcher: Fetcher, browsers: Option<Browsers>, documents: DocumentParser) -> Self {
+        let memory = PageMemory::default().of_team(Uuid::nil());
+        let (cpu_pool, markdown_hosts) = (CpuPool::new(), MarkdownHosts::default());
+        Self { fetcher, browsers, cpu_pool, documents, memory, markdown_hosts }
     }
 
     /// The same for pages of a team.
@@ -172,11 +185,25 @@ impl Ladder {
     ) -> Result<HttpOutcome, Error> {
         let (mut url, mut reason) =
             (plan.url.clone(), if known.is_some() { "revalidation" } else { "first" });
+        let mut asks_for_markdown = plan.asks_for_markdown() && self.markdown_hosts.may_ask(&url);
         for redirects_left in (0..=MAX_PAGE_REDIRECTS).rev() {
             let begun = Instant::now();
             let mut step = |outcome: &str| steps.push(self::step(Rung::Http, reason, outcome, begun));
-            let fetched = self.fetch(plan, &url, known.as_ref(), latest, progress).await;
+            let fetched = self.fetch(plan, &url, asks_for_markdown, known.as_ref(), latest, progress).await;
+            let may_ask_plainly = asks_for_markdown && redirects_left > 0;
             let (outcome, body, held_memory) = match fetched {
+                Ok((outcome, ..)) if may_ask_plainly && markdown_first::refuses(&outcome) => {
+                    step("markdown refused");
+                    self.markdown_hosts.note_refusal(&url);
+                    (asks_for_markdown, reason) = (false, PLAIN_REASON);
+                    continue;
+                }
+                Err(error) if may_ask_plainly && error.is_broken_response() => {
+                    step(&error.to_string());
+                    self.markdown_hosts.note_refusal(&url);
+                    (asks_for_markdown, reason) = (false, PLAIN_REASON);
+                    continue;
+                }
                 Ok(fetched) => fetched,
                 Err(error) => {
                     step(&error.to_string());
@@ -191,7 +218,12 @@ impl Ladder {
             }
             known = None;
             let mut response = to_response(outcome, body, held_memory);
-            let file = self.read_file(plan, &mut response, job.deadline()).await?;
+            response.chosen_markdown =
+                asks_for_markdown && markdown_first::is_labelled_markdown(response.content_type.as_deref());
+            // A file with the label of markdown was not what was asked for.
+            let is_file = !response.chosen_markdown;
+            let file =
+                if is_file { self.read_file(plan, &mut response, job.deadline()).await? } else { None };
             let (acceptable, allowed) = (self.acceptable(plan, Rung::Http), plan.access.allowed.clone());
             let (mut taken, hook_now) = (std::mem::take(steps), hook.take());
             let reading = job.run(move || {
@@ -204,7 +236,7 @@ impl Ladder {
                 }
                 taken.push(self::step(Rung::Http, reason, wall::describe(&read.verdict), begun));
                 if !acceptable.accepts(&read.verdict) {
-                    return Ok(Reading::Refused(Box::new(read), taken));
+                    return Ok(Reading::Refused(Box::new(read), taken, hook_now));
                 }
                 let fetched = read.obtained(Rung::Http, taken, None);
                 if let Some(hook) = hook_now {
@@ -215,7 +247,13 @@ impl Ladder {
             let reading: Result<_, Error> = reading.await?;
             match reading? {
                 Reading::Accepted(fetched) => return Ok(HttpOutcome::Done(fetched)),
-                Reading::Refused(read, taken) => {
+                Reading::Refused(read, taken, hook_again)
+                    if may_ask_plainly && markdown_first::may_be_why(&read) =>
+                {
+                    self.markdown_hosts.note_refusal(&url);
+                    (asks_for_markdown, reason, *steps, hook) = (false, PLAIN_REASON, taken, hook_again);
+                }
+                Reading::Refused(read, taken, _) => {
                     *steps = taken;
                     return continue_in_browser(*read, steps);
                 }
@@ -230,10 +268,7 @@ impl Ladder {
 
     /// What a failed fetch means: some sites close the connection on clients that are not browsers.
     fn after_fetch_error(plan: &ScrapePlan, error: FetchError) -> Result<HttpOutcome, Error> {
-        let odd = matches!(
-            error,
-            FetchError::BadProtocol(_) | FetchError::Incomplete(_) | FetchError::BadEncoding { .. }
-        );
+        let odd = error.is_broken_response();
         let error = Error::from_fetch(error, &plan.access.allowed);
         if odd && !plan.access.fast {
             Ok(HttpOutcome::NeedsBrowser { reason: "broken answer", error })
@@ -265,6 +300,7 @@ impl Ladder {
         &self,
         plan: &ScrapePlan,
         url: &Url,
+        asks_for_markdown: bool,
         known: Option<&cache::CachedResponse>,
         latest: Deadline,
         progress: &Progress,
@@ -276,6 +312,7 @@ impl Ladder {
             .profile(profile)
             .locale(access.locale.accept_language())
             .skip_tls_verification(!access.check_certificate)
+            .prefer_markdown(asks_for_markdown)
             .limits(limits);
         if let Some(rule) = access.allowed.hop_rule() {
             request = request.allowed(rule);
@@ -351,7 +388,7 @@ fn no_browser(plan: &ScrapePlan) -> Error {
 /// What a response turned out to be.
 enum Reading {
     Accepted(Box<FetchedPage>),
-    Refused(Box<ReadPage>, Vec<LadderStep>),
+    Refused(Box<ReadPage>, Vec<LadderStep>, Option<PageHook>),
     /// Another page is to be fetched instead.
     Redirect(Url, Vec<LadderStep>, Option<PageHook>),
 }
@@ -463,6 +500,7 @@ fn to_response(outcome: ResponseMeta, body: Vec<u8>, held_memory: BodyMemory) ->
         retry_after: net::retry_after(&head.headers),
         body: Bytes::from(body),
         cut: truncated.is_some(),
+        chosen_markdown: false,
         url: head.url,
         held_memory,
     }

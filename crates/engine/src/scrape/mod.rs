@@ -16,6 +16,7 @@ mod file_reader;
 mod in_flight;
 mod keys;
 pub mod ladder;
+pub mod markdown_first;
 mod obtain;
 mod page_hook;
 pub mod plan;

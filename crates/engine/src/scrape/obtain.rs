@@ -124,6 +124,10 @@ impl Scraper {
         if plan.access.allowed.check(&known.response.url).is_err() {
             return Ok(None);
         }
+        // From markdown no HTML can be made that would be the site's own.
+        if known.response.chosen_markdown && !plan.asks_for_markdown() {
+            return Ok(None);
+        }
         let young = plan.cache.max_age.is_some_and(|most| age <= most);
         let old = plan.cache.min_age.is_none_or(|least| age >= least);
         Ok(Some((known, young && old)))

@@ -26,7 +26,7 @@ pub fn from_scrape(
     said: &Metadata,
     markdown: Option<&str>,
 ) -> Option<NewSearchPage> {
-    let is_page = matches!(fetched.page.kind(), Sniffed::Html | Sniffed::Text);
+    let is_page = matches!(fetched.page.kind(), Sniffed::Html | Sniffed::Markdown | Sniffed::Text);
     if !is_page || fetched.verdict.kind != VerdictKind::Content {
         return None;
     }

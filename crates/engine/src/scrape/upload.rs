@@ -107,6 +107,7 @@ impl Scraper {
             retry_after: None,
             body,
             cut: false,
+            chosen_markdown: false,
             held_memory,
         };
         let reading = job.run(move || {

@@ -155,5 +155,6 @@ fn scraping(options: &ScrapeOptions, private: bool) -> Result<ScrapePlan, Error>
         .map_err(|error| error.within("scrapeOptions"))?;
     require_page_for_credentials(&plan.access.credentials, "scrapeOptions.headers")?;
     plan.access.waits_for_browser = true;
+    plan.access.takes_markdown = true;
     Ok(plan)
 }

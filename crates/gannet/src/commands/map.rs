@@ -4,10 +4,8 @@ use crate::data_dir;
 use crate::output;
 use crate::settings::Settings;
 use anyhow::Result;
-use engine::cpu_pool::CpuPool;
 use engine::limits::free_slot;
 use engine::map::{self, MapPlan};
-use engine::page_memory::PageMemory;
 use engine::scrape::Ladder;
 use net::Purpose;
 use std::io::IsTerminal;
@@ -56,10 +54,8 @@ impl Map {
         };
         let fetcher = data_dir::open_fetcher(settings, None)?;
         let browsers = data_dir::open_browsers(settings, &fetcher);
-        let memory = PageMemory::default().of_team(Uuid::nil());
         let documents = data_dir::open_documents(settings);
-        let ladder =
-            Ladder { fetcher, browsers: browsers.clone(), cpu_pool: CpuPool::new(), documents, memory };
+        let ladder = Ladder::without_server(fetcher, browsers.clone(), documents);
         let names_host = |host: &str| settings.egress_allow.names_host(Purpose::Scrape, host);
         let begun = Instant::now();
         let outcome = match MapPlan::resolve(&asked, &names_host) {

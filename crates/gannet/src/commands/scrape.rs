@@ -5,10 +5,8 @@ use crate::output;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use engine::cpu_pool::CpuPool;
 use engine::limits::free_slot;
 use engine::models::Models;
-use engine::page_memory::PageMemory;
 use engine::scrape::derived::{self, StatedData};
 use engine::scrape::fetched_page::FetchedPage;
 use engine::scrape::{Ladder, ScrapePlan, document};
@@ -118,10 +116,8 @@ impl Scrape {
     pub async fn run(self, settings: &Settings) -> Result<ExitCode> {
         let fetcher = data_dir::open_fetcher(settings, None)?;
         let browsers = data_dir::open_browsers(settings, &fetcher);
-        let memory = PageMemory::default().of_team(Uuid::nil());
         let documents = data_dir::open_documents(settings);
-        let ladder =
-            Ladder { fetcher, browsers: browsers.clone(), cpu_pool: CpuPool::new(), documents, memory };
+        let ladder = Ladder::without_server(fetcher, browsers.clone(), documents);
         let outcome = self.scrape(settings, &ladder).await;
         if let Some(browsers) = browsers {
             browsers.shut_down().await;

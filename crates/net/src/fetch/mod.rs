@@ -31,7 +31,7 @@ use http_body_util::BodyExt;
 use hyper::Method;
 use hyper::body::Body as _;
 use hyper::http::HeaderValue;
-use hyper::http::header::CONTENT_TYPE;
+use hyper::http::header::{ACCEPT, CONTENT_TYPE};
 use std::fmt;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep};
@@ -220,6 +220,9 @@ impl<'a> FetchRun<'a> {
         let cookie = request.cookies.header(&request.url);
         let own = request.credentials.headers(self.carries_credentials);
         let mut headers = headers::build(request.profile, &request.locale, &own, cookie);
+        if request.prefers_markdown && !request.credentials.sets_header("accept") {
+            headers.insert(ACCEPT, headers::MARKDOWN_FIRST);
+        }
         if let Some(kind) = &request.content_type {
             headers.entry(CONTENT_TYPE).or_insert_with(|| kind.clone());
         }

@@ -91,6 +91,7 @@ pub struct Request {
     pub(crate) limits: Limits,
     pub(crate) rule: Rule,
     pub(crate) validators: Option<Validators>,
+    pub(crate) prefers_markdown: bool,
 }
 
 /// Decides whether a URL may be requested.
@@ -185,6 +186,7 @@ impl Request {
             limits: Limits::default(),
             rule: Rule::default(),
             validators: None,
+            prefers_markdown: false,
         })
     }
 
@@ -240,6 +242,14 @@ impl Request {
     #[must_use]
     pub fn revalidate(mut self, known: Validators) -> Self {
         self.validators = Some(known);
+        self
+    }
+
+    /// Asks for markdown where the server has some, and for a page otherwise. An `Accept` header of the
+    /// caller wins.
+    #[must_use]
+    pub fn prefer_markdown(mut self, prefers: bool) -> Self {
+        self.prefers_markdown = prefers;
         self
     }
 

@@ -215,6 +215,34 @@ impl Formats {
             || self.answer.is_some()
     }
 
+    /// Whether all of them are written from the text of the page alone. Changes are not: a site that begins
+    /// to send markdown has changed nothing.
+    pub fn only_text(&self) -> bool {
+        let Self {
+            markdown,
+            highlights,
+            summary,
+            answer,
+            html,
+            raw_html,
+            raw_base64,
+            links,
+            images,
+            screenshot,
+            attributes,
+            branding,
+            product,
+            menu,
+            change_tracking,
+            json,
+            check_injection: _,
+        } = self;
+        let reads_text = *markdown || highlights.is_some() || *summary || answer.is_some();
+        let reads_elements = *html || *raw_html || *raw_base64 || *links || *images || *product || *menu;
+        let needs_page = screenshot.is_some() || attributes.is_some() || *branding || json.is_some();
+        reads_text && !reads_elements && !needs_page && change_tracking.is_none()
+    }
+
     /// What they cost beside the page itself.
     pub fn credits(&self) -> i64 {
         let tracked = self.change_tracking.as_ref().is_some_and(|tracking| tracking.json.is_some());

@@ -98,6 +98,9 @@ pub struct Access {
     pub fast: bool,
     /// One page of many waits for a browser of its team; a single request is told that they are busy.
     pub waits_for_browser: bool,
+    /// Whether only the text of the page matters, so that the site's own markdown will do: links are not
+    /// followed, and nothing is looked for in its elements.
+    pub takes_markdown: bool,
 }
 
 /// A named browser state.
@@ -139,7 +142,9 @@ impl ScrapePlan {
         let written = asked.url.as_deref().unwrap_or_default();
         let page = NamedPage::parse(written, names_host)?;
         let private = team_keeps_nothing || asked.zero_data_retention == Some(true);
-        Self::build(page, &asked.options(), private, None)
+        let mut plan = Self::build(page, &asked.options(), private, None)?;
+        plan.access.takes_markdown = true;
+        Ok(plan)
     }
 
     /// How the pages of a capability are scraped that reads many: of no page yet. `scope` is what the request
@@ -240,6 +245,7 @@ impl ScrapePlan {
             )),
             fast: asked.fast_mode.unwrap_or(false),
             waits_for_browser: false,
+            takes_markdown: false,
         };
         let fresh =
             own_page || formats.change_tracking.is_some() || formats.screenshot.is_some() || formats.branding;
@@ -291,6 +297,17 @@ impl ScrapePlan {
     /// Whether the browser must not be used, whatever plain HTTP brings.
     pub fn forbids_browser(&self) -> bool {
         self.access.fast && self.wants_browser().is_none()
+    }
+
+    /// Whether the site is asked to send markdown where it has some.
+    pub fn asks_for_markdown(&self) -> bool {
+        self.access.takes_markdown
+            && self.formats.only_text()
+            && self.parts.only_main_content
+            && !self.parts.names_elements()
+            && !self.parsers.nothing
+            && !self.access.credentials.sets_header("accept")
+            && self.wants_browser().is_none()
     }
 
     /// Why plain HTTP will not do, when it will not.
