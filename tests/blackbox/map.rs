@@ -33,7 +33,8 @@ fn answer(base: &str, path: &str) -> Response {
     match path {
         "/" => html(&format!(
             "<title>Home of birds</title><meta name=description content='All birds'>\
-             <link rel=alternate type='application/rss+xml' href=/feed.xml>{prose}\
+             <link rel=alternate type='application/rss+xml' href=/feed.xml>\
+             <link rel=alternate type='text/markdown' href=/index.md>{prose}\
              <a href=/about?utm_source=x>About</a> <a href=/about#team>Team</a> <a href=https://elsewhere.example/>Out</a>\
              <a href=/deep/>Deep</a> <a href=/hidden/page>Hidden</a> <a href=mailto:a@b.example>Mail</a> <a href=/logo.png>Logo</a>"
         )),
@@ -54,6 +55,10 @@ fn answer(base: &str, path: &str) -> Response {
             gzip.write_all(format!("<urlset>{urls}</urlset>").as_bytes()).unwrap();
             gzip.finish().unwrap().into_response()
         }
+        "/llms.txt" => "# Birds\n\n> A site.\n\n- [Moult](/moult.md): when\n- [All](/llms-full.txt)\n\
+                        - [Out](https://elsewhere.example/x)\n- [Again](/about)\n"
+            .into_response(),
+        "/llms-full.txt" => "# All\n\nSee [the nests](/nests) and [the list](/llms.txt).\n".into_response(),
         "/feed.xml" => {
             xml(format!("<rss><channel><item><link>{base}/news/today</link></item></channel></rss>"))
         }
@@ -82,6 +87,7 @@ async fn every_url_of_the_site_is_listed_once() {
     found.sort();
     let mut expected: Vec<String> = (0..20).map(|n| format!("/listed/{n}")).collect();
     let more = ["/", "/about", "/deep/", "/deep/gannets", "/hidden/page", "/news/today"];
+    expected.extend(["/index.md", "/moult.md", "/nests"].map(str::to_owned));
     expected.extend(more.map(str::to_owned));
     expected.sort();
     assert_eq!(found, expected, "robots.txt keeps us out of /hidden/, so /hidden/further is not known");

@@ -76,6 +76,8 @@ pub struct Metadata {
     pub feeds: Vec<Feed>,
     /// Translations.
     pub alternates: Vec<Alternate>,
+    /// Absolute URLs of the same page as markdown.
+    pub markdown_alternates: Vec<String>,
     /// Every meta tag by its name in lower case, values in order.
     pub tags: Vec<(String, Vec<String>)>,
     /// JSON-LD blocks that could be read.
@@ -174,6 +176,10 @@ impl Metadata {
             let kind = dom.attr(id, Attr::Type).unwrap_or_default().to_ascii_lowercase();
             if let Some(language) = dom.attr(id, Attr::Hreflang) {
                 self.alternates.push(Alternate { language: language.trim().to_owned(), url });
+            } else if kind == "text/markdown" {
+                if self.markdown_alternates.len() < MAX_LINKS {
+                    self.markdown_alternates.push(url);
+                }
             } else if let Some(kind) = feed_kind(&kind) {
                 let title = dom.attr(id, Attr::Title).and_then(words);
                 self.feeds.push(Feed { url, kind, title });

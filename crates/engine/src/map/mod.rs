@@ -1,7 +1,8 @@
-//! Map: the addresses of a site, from its sitemaps, its feeds, its pages' links. Whatever is ready at the
+//! Map: the addresses of a site, from its sitemaps, its feeds, its lists for language models, its pages' links. Whatever is ready at the
 //! deadline is the answer, and the answer says what is missing.
 
 mod found_urls;
+mod llms_files;
 mod plan;
 pub mod sitemaps;
 
@@ -14,6 +15,7 @@ use crate::limits::BrowserSlotRequest;
 use crate::scrape::{Ladder, ScrapePlan};
 use crate::services::Services;
 use found_urls::FoundUrls;
+use llms_files::{LlmsLinks, read_llms_files};
 use futures_util::stream::{self, StreamExt};
 use net::{CredentialScope, Deadline, FetchError, Request};
 use parking_lot::{Mutex, MutexGuard};
@@ -135,9 +137,15 @@ impl SiteMapping<'_> {
                 Vec::new()
             }
         };
-        if self.plan.sources != Sources::NoSitemaps {
-            self.sitemaps(&robots, feeds).await;
-        }
+        let ((), listed) = tokio::join!(
+            async {
+                if self.plan.sources != Sources::NoSitemaps {
+                    self.sitemaps(&robots, feeds).await;
+                }
+            },
+            async { if sitemaps_only { LlmsLinks::default() } else { self.llms_files(&robots).await } }
+        );
+        self.add_llms_links(listed);
         if !sitemaps_only && start.is_ok() && self.found().has_fewer_than(FEW_URLS) {
             self.read_more_pages(&robots).await;
         }
@@ -188,6 +196,28 @@ impl SiteMapping<'_> {
         }
         if tally.cut {
             found_urls.note("the site has more sitemaps than are read");
+        }
+    }
+
+    async fn llms_files(&self, robots: &Robots) -> LlmsLinks {
+        let (ask, sameness) = (|url: &Url| self.ask(url), self.plan.sameness);
+        let may_read = |url: &Url| {
+            let page = PageUrl::from_url(url.clone(), sameness);
+            page.is_ok_and(|page| self.plan.scope.is_own_page(&page) && may_visit(&page, robots))
+        };
+        let job = self.ladder.cpu_pool.job(self.team, ENDPOINT, self.deadline.child(MAX_PAGE_TIME));
+        read_llms_files(&self.ladder.fetcher, &ask, &may_read, self.plan.start.url(), &job).await
+    }
+
+    fn add_llms_links(&self, listed: LlmsLinks) {
+        let mut found_urls = self.found();
+        for url in listed.urls {
+            if let Ok(address) = PageUrl::parse(&url, self.plan.sameness) {
+                found_urls.add(&address, Discovery::Listed);
+            }
+        }
+        if listed.cut {
+            found_urls.note("the site's llms.txt has more than is read");
         }
     }
 
@@ -254,8 +284,9 @@ impl SiteMapping<'_> {
         {
             found_urls.note(&format!("the page leads to another site: {landed}"));
         }
+        let links = links.iter().map(|link| &link.url).chain(&metadata.markdown_alternates);
         for link in links {
-            if let Ok(address) = PageUrl::parse(&link.url, self.plan.sameness) {
+            if let Ok(address) = PageUrl::parse(link, self.plan.sameness) {
                 found_urls.add(
                     &address,
                     Discovery::Linked { depth: depth + 1, on_own_page: true, nofollow: false },
