@@ -5,6 +5,7 @@ mod command;
 mod events;
 mod found_pages;
 mod refusals;
+mod robots_tags;
 mod roles;
 pub mod site;
 mod status;

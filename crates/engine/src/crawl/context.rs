@@ -116,7 +116,7 @@ impl CrawlContext {
             .then(|| follow.robots_agent.as_deref().unwrap_or(AGENT))
     }
 
-    /// The name for rules that pages and links have for robots.
+    /// The name that robots.txt is read for where only its sitemaps matter.
     pub fn agent(&self) -> &str {
         self.order.follow.robots_agent.as_deref().unwrap_or(AGENT)
     }

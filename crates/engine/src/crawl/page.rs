@@ -16,7 +16,7 @@ use crate::services::Services;
 use content::link::Link;
 use content::metadata::Metadata;
 use net::Deadline;
-use sites::robots::page_rules;
+use sites::robots::{PageRules, page_rules};
 use sites::{Decision, Discovery, Fingerprint, PageUrl, Robots};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -76,23 +76,25 @@ pub async fn scrape_page(
     let (finder, depth, asked) = (context.clone(), entry.depth, entry.host.clone());
     let see = move |capture: &FetchedPage, said: &Metadata| {
         let answer = (capture.response.status, capture.response.retry_after);
+        let rules = rules_of_page(&finder, capture, said);
+        let page = (capture, said, rules.follow);
         let seen = finder
             .site
             .as_ref()
-            .map(|site| find_leads(&finder, site, (capture, said), (depth, &asked), robots.as_deref()));
-        (answer, seen.unwrap_or_default())
+            .map(|site| find_leads(&finder, site, page, (depth, &asked), robots.as_deref()));
+        (answer, seen.unwrap_or_default(), rules.index)
     };
     let id = page_id(context.id, entry.lease.seq);
     let job = services.services.cpu_pool.job(context.team, CAPABILITY, Deadline::after(plan.timeout));
     let (base_url, extra) = (&context.order.base_url, ExtraCredits::Crawl(context.id));
     match services.scraper.scrape_page(&context.caller, &plan, id, base_url, extra, &job, see).await {
-        Ok(ScrapedPage { seen: ((status @ (429 | 503), retry_after), _), .. }) => {
+        Ok(ScrapedPage { seen: ((status @ (429 | 503), retry_after), ..), .. }) => {
             let error = Error::SiteStatus(status);
             throttled(services.politeness, entry, retry_after, EntryError::from_error(&error)).await
         }
         Ok(gathered) => {
             services.politeness.note_success(host).await;
-            let ((status, _), seen) = gathered.seen;
+            let ((status, _), seen, may_index) = gathered.seen;
             let seen = PageFindings { extra_credits: gathered.extra_credits, ..seen };
             if context.kind == CrawlKind::Crawl && status >= 400 {
                 let error = Error::SiteStatus(status);
@@ -112,7 +114,7 @@ pub async fn scrape_page(
                 outcome: Outcome::Page(seen).pack(),
                 document: Some(packed),
                 page: gathered.page.filter(|_| is_kept),
-                search: gathered.search.filter(|_| is_kept),
+                search: gathered.search.filter(|_| is_kept && may_index),
             }
         }
         Err(error) if let Some(seen) = left_crawl(context, &error) => ended(&Outcome::Page(seen)),
@@ -247,7 +249,7 @@ fn retry_later(entry: &ClaimedEntry, error: &Error) -> AttemptEnd {
 fn find_leads(
     context: &CrawlContext,
     site: &CrawlSite,
-    (capture, metadata): (&FetchedPage, &Metadata),
+    (capture, metadata, may_follow): (&FetchedPage, &Metadata, bool),
     (depth, host): (u32, &str),
     robots: Option<&Robots>,
 ) -> PageFindings {
@@ -268,12 +270,11 @@ fn find_leads(
         seen.feeds = metadata.feeds.iter().take(MAX_FEEDS).map(|feed| feed.url.clone()).collect();
     }
     if context.follows_links() && own {
-        let nofollow = forbids_following(metadata, context.agent());
         let lead = |link: Link| {
             // The caller's regular expressions may take their time with each address.
             budget::spend_long();
             let found =
-                Discovery::Linked { depth: depth + 1, on_own_page: own, nofollow: nofollow || link.nofollow };
+                Discovery::Linked { depth: depth + 1, on_own_page: own, nofollow: !may_follow || link.nofollow };
             match PageUrl::parse(&link.url, sameness) {
                 Ok(address) => leads.lead(&address, found),
                 Err(unusable) => Lead {
@@ -320,15 +321,19 @@ fn canonical(metadata: &Metadata, here: &PageUrl, context: &CrawlContext) -> Opt
     (named.key() != here.key()).then_some(named)
 }
 
-fn forbids_following(metadata: &Metadata, agent: &str) -> bool {
+/// What a page allows robots, in its head (`<meta name=robots>`) and its headers (`X-Robots-Tag`). Whoever
+/// ignores robots rules ignores these too.
+fn rules_of_page(context: &CrawlContext, capture: &FetchedPage, metadata: &Metadata) -> PageRules {
+    let Some(agent) = context.robots_agent() else { return PageRules { follow: true, index: true } };
     let for_us = |name: &str| name == "robots" || name.eq_ignore_ascii_case(agent);
-    let rules: Vec<&str> = metadata
+    let tags: Vec<&str> = metadata
         .tags
         .iter()
         .filter(|(name, _)| for_us(name))
         .flat_map(|(_, values)| values.iter().map(String::as_str))
         .collect();
-    !page_rules(&rules, &[], agent).follow
+    let headers: Vec<&str> = capture.response.robots_tags.iter().map(String::as_str).collect();
+    page_rules(&tags, &headers, agent)
 }
 
 /// The fingerprint of a page whose address has a query, which tells it from pages that differ in their query

@@ -1,6 +1,6 @@
 //! How a plan becomes a visit in the browser, and a visit a response.
 
-use super::fetched_page::{BrowserOutputs, PageResponse};
+use super::fetched_page::{BrowserOutputs, PageResponse, robots_tags};
 use super::plan::ScrapePlan;
 use crate::page_memory::BodyMemory;
 use browser::{StorageState, Visit, Visited};
@@ -33,7 +33,11 @@ pub fn from_visit(visited: Visited) -> (PageResponse, BrowserOutputs) {
     let mut url = visited.url;
     // A page may move to an address of its own making.
     let _ = net::take_login(&mut url);
-    let retry_after = visited.headers.iter().find(|(name, _)| name == "retry-after");
+    let header = |name: &str| {
+        visited.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    };
+    let retry_after = header("retry-after").and_then(net::parse_retry_after);
+    let robots_tags = robots_tags(header("x-robots-tag").into_iter().flat_map(str::lines));
     let response = PageResponse {
         url,
         status: visited.status.unwrap_or(200),
@@ -41,7 +45,8 @@ pub fn from_visit(visited: Visited) -> (PageResponse, BrowserOutputs) {
         content_type: Some("text/html; charset=utf-8".to_owned()),
         etag: None,
         last_modified: None,
-        retry_after: retry_after.and_then(|(_, value)| net::parse_retry_after(value)),
+        robots_tags,
+        retry_after,
         body: Bytes::from(visited.html),
         cut: visited.truncated,
         chosen_markdown: false,

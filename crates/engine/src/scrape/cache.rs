@@ -29,6 +29,8 @@ struct StoredHeaders {
     etag: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_modified: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    robots_tags: Vec<String>,
     #[serde(default)]
     cut: bool,
     #[serde(default)]
@@ -53,6 +55,7 @@ pub fn to_new_page(plan: &ScrapePlan, response: &PageResponse, rung: Rung) -> Op
     let headers = StoredHeaders {
         etag: response.etag.clone(),
         last_modified: response.last_modified.clone(),
+        robots_tags: response.robots_tags.clone(),
         cut: response.cut,
         chosen_markdown: response.chosen_markdown,
     };
@@ -100,6 +103,7 @@ pub fn from_cached_page(page: &CachedPage) -> Option<CachedResponse> {
         content_type: Some(page.content_type.clone()).filter(|kind| !kind.is_empty()),
         etag: headers.etag,
         last_modified: headers.last_modified,
+        robots_tags: headers.robots_tags,
         retry_after: None,
         body: unpack(&page.body).inspect_err(log_error).ok()?.into(),
         cut: headers.cut,

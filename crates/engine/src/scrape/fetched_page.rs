@@ -26,6 +26,8 @@ pub struct PageResponse {
     /// Validators for a later conditional request.
     pub etag: Option<String>,
     pub last_modified: Option<String>,
+    /// The `X-Robots-Tag` headers.
+    pub robots_tags: Vec<String>,
     /// The `Retry-After` header.
     pub retry_after: Option<Duration>,
     pub body: Bytes,
@@ -35,6 +37,13 @@ pub struct PageResponse {
     pub chosen_markdown: bool,
     /// The part of the memory for pages that the body uses.
     pub held_memory: BodyMemory,
+}
+
+/// The `X-Robots-Tag` headers of a response; more and longer ones are no rules.
+pub fn robots_tags<'a>(values: impl Iterator<Item = &'a str>) -> Vec<String> {
+    const MAX_TAGS: usize = 20;
+    const MAX_TAG_BYTES: usize = 1024;
+    values.filter(|value| value.len() <= MAX_TAG_BYTES).take(MAX_TAGS).map(str::to_owned).collect()
 }
 
 /// What a visit in the browser returns besides the page.
@@ -159,6 +168,7 @@ impl FetchedPage {
             content_type: Some(content_type.to_owned()),
             etag: None,
             last_modified: None,
+            robots_tags: Vec::new(),
             retry_after: None,
             body: body.to_vec().into(),
             cut: false,

@@ -491,12 +491,14 @@ fn step(rung: Rung, reason: &'static str, outcome: &str, begun: Instant) -> Ladd
 
 fn to_response(outcome: ResponseMeta, body: Vec<u8>, held_memory: BodyMemory) -> PageResponse {
     let ResponseMeta { head, truncated, .. } = outcome;
+    let robots = head.headers.get_all("x-robots-tag");
     let header = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     PageResponse {
         status: head.status.as_u16(),
         content_type: header("content-type"),
         etag: header("etag").filter(|tag| tag.len() <= 1024),
         last_modified: header("last-modified").filter(|date| date.len() <= 64),
+        robots_tags: fetched_page::robots_tags(robots.iter().filter_map(|value| value.to_str().ok())),
         retry_after: net::retry_after(&head.headers),
         body: Bytes::from(body),
         cut: truncated.is_some(),

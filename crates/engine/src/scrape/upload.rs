@@ -104,6 +104,7 @@ impl Scraper {
             content_type: told_type(content_type, parsed.as_deref()),
             etag: None,
             last_modified: None,
+            robots_tags: Vec::new(),
             retry_after: None,
             body,
             cut: false,
