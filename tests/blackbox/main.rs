@@ -47,4 +47,5 @@ mod soak;
 mod ssrf;
 mod team;
 mod upgrade;
+mod web_bot_auth;
 mod webhooks;

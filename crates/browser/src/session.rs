@@ -2,6 +2,7 @@
 
 use crate::running_browser::Browser;
 use crate::tab::Tab;
+use net::BotIdentity;
 use net::proxy::Lease;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,15 +11,21 @@ use tokio::time::Instant;
 pub(crate) struct VisitSession {
     pub(crate) tab: Tab,
     pub(crate) lease: Lease,
+    pub(crate) bot_identity: Option<Arc<BotIdentity>>,
     browser: Arc<Browser>,
     request_sent: AtomicBool,
 }
 
 impl VisitSession {
-    pub(crate) fn new(browser: Arc<Browser>, tab: Tab, lease: Lease) -> Self {
+    pub(crate) fn new(
+        browser: Arc<Browser>,
+        tab: Tab,
+        lease: Lease,
+        bot_identity: Option<Arc<BotIdentity>>,
+    ) -> Self {
         browser.pages.fetch_add(1, Ordering::Relaxed);
         browser.open.fetch_add(1, Ordering::Relaxed);
-        Self { tab, lease, browser, request_sent: AtomicBool::new(false) }
+        Self { tab, lease, bot_identity, browser, request_sent: AtomicBool::new(false) }
     }
 
     /// The first request is about to be sent; from now on the visit cannot be repeated unnoticed.

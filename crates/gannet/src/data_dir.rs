@@ -2,7 +2,7 @@
 
 pub use crate::database::{IfMissing, lock_database, open_for_command, open_store, sqlite_file};
 use crate::ocr_models::find_ocr_models;
-use crate::settings::{BrowserChoice, ObjectStorage, Settings};
+use crate::settings::{BrowserChoice, ObjectStorage, Settings, WebBotAuth};
 use anyhow::{Context, Result};
 use browser::{BrowserSettings, Browsers};
 use document_process::{DocumentParser, ParserOptions};
@@ -94,7 +94,9 @@ pub fn open_fetcher(settings: &Settings, own_listener: Option<SocketAddr>) -> Re
         }
     };
     let proxies = settings.proxies.clone();
-    let mut fetcher = FetcherSettings { proxies, extra_roots, ..FetcherSettings::new(policy) };
+    let bot_identity = settings.web_bot_auth.as_ref().map(WebBotAuth::open).transpose()?;
+    let mut fetcher =
+        FetcherSettings { proxies, extra_roots, bot_identity, ..FetcherSettings::new(policy) };
     if !settings.name_servers.is_empty() {
         let servers = net::DnsResolver::new(settings.name_servers.clone());
         fetcher.resolver = Arc::new(net::CachingResolver::new(servers));

@@ -94,6 +94,9 @@ enum Command {
     /// Rotate the key that stored secrets are encrypted with
     #[command(subcommand)]
     Secrets(commands::secrets::Secrets),
+    /// Make the key that requests for pages are signed with, and show its directory
+    #[command(subcommand)]
+    WebBotAuth(commands::web_bot_auth::WebBotAuthCommand),
     /// Migrate the database to this version's schema
     Migrate,
     /// Offer tools to AI applications (Model Context Protocol), over standard input and output
@@ -197,6 +200,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
                 parse.run(CalledAs::Extract, || cli.globals.settings(Vec::new())).await
             }
             Command::Secrets(secrets) => secrets.run(&cli.globals.settings(Vec::new())?).await,
+            Command::WebBotAuth(command) => command.run(|| cli.globals.settings(Vec::new())),
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,
             Command::Mcp(mcp) => mcp.run(cli.globals).await,
             Command::Openapi => commands::openapi::run(),

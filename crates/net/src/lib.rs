@@ -11,6 +11,7 @@
 
 mod address;
 mod allow;
+mod bot_auth;
 mod connect;
 mod cookies;
 mod credentials;
@@ -30,6 +31,7 @@ mod tls;
 
 pub use address::AddressClass;
 pub use allow::{AllowError, EgressAllow, Purpose};
+pub use bot_auth::{BOT_DIRECTORY_PATH, BotIdentity, BotKeyError, SIGNATURE_HEADERS};
 pub use connect::Traffic;
 pub use cookies::CookieJar;
 pub use credentials::{CredentialScope, Credentials, HEADERS_FOR_ANY_HOST, Login, take_login, without_login};

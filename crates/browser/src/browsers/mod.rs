@@ -178,7 +178,7 @@ impl Browsers {
             failure_reply: FailureReply::Response,
         });
         let lease = lease.map_err(|error| VisitError::StartFailed(error.to_string()))?;
-        Ok(VisitSession::new(browser, tab, lease))
+        Ok(VisitSession::new(browser, tab, lease, inner.fetcher.bot_identity().cloned()))
     }
 }
 

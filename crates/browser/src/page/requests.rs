@@ -5,10 +5,11 @@ use super::events::PausedRequest;
 use super::{Page, parse_event};
 use crate::ads::{Ads, RequestKind};
 use crate::storage_state::EMPTY_DOCUMENT;
-use net::UrlRule;
+use net::{BotIdentity, SIGNATURE_HEADERS, UrlRule};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use url::Url;
 
 /// The rules for all requests of one visit.
@@ -19,6 +20,8 @@ pub(crate) struct RequestRules {
     pub(crate) load_images: bool,
     /// Headers of the caller.
     pub(crate) headers: VisitHeaders,
+    /// Signs requests for the document of the main frame.
+    pub(crate) bot_identity: Option<Arc<BotIdentity>>,
     /// Checked for every request.
     pub(crate) filter: Option<UrlRule>,
     /// Checked for documents of the main frame only.
@@ -82,6 +85,7 @@ impl RequestRules {
             }
         }
         let headers = self.headers.headers_for(paused, &url, moves_page, shown.unwrap_or(&self.page));
+        let headers = if moves_page { self.signed(paused, &url, headers) } else { headers };
         match headers {
             headers if self.headers.would_leak_cookies(&url) => {
                 // A resource is not worth the cookies that the page still needs.
@@ -94,6 +98,24 @@ impl RequestRules {
             Some(headers) => RequestDecision::ContinueWith(headers),
             None => RequestDecision::Continue,
         }
+    }
+}
+
+impl RequestRules {
+    /// The headers of a request with a signature for its host; that of the request before a redirect goes.
+    fn signed(
+        &self,
+        paused: &PausedRequest,
+        url: &Url,
+        headers: Option<Vec<(String, String)>>,
+    ) -> Option<Vec<(String, String)>> {
+        let Some(identity) = &self.bot_identity else { return headers };
+        let sent = || paused.request.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let mut headers = headers.unwrap_or_else(|| sent().collect());
+        headers.retain(|(name, _)| !SIGNATURE_HEADERS.iter().any(|ours| name.eq_ignore_ascii_case(ours)));
+        let signature = identity.sign_request(url).into_iter();
+        headers.extend(signature.map(|(name, value)| (name.to_owned(), value)));
+        Some(headers)
     }
 }
 

@@ -38,6 +38,7 @@ pub(super) async fn prepare_tab(session: &VisitSession, visit: &Visit) -> Result
         login: (user.to_owned(), password.to_owned()),
         load_images: visit.needs_images(),
         headers: VisitHeaders::new(headers, cookie_names, visit.credentials.clone(), &visit.url),
+        bot_identity: session.bot_identity.clone(),
         filter: visit.filter.clone(),
         page_filter: visit.page_filter.clone(),
         ads: visit.block_ads.then(Ads::bundled),

@@ -9,6 +9,7 @@ mod model;
 mod ocr;
 mod search;
 mod secrets;
+mod web_bot_auth;
 
 use crate::data_dir;
 use crate::settings::{Settings, hide_password};
@@ -95,6 +96,7 @@ async fn check_parts(settings: &Settings) -> Vec<CheckResult> {
         objects,
         disks(settings),
         network(settings),
+        web_bot_auth::check(settings),
         sandbox,
         documents,
         ocr::check(settings),

@@ -24,3 +24,4 @@ pub mod search;
 pub mod secrets;
 pub mod serve;
 mod server_process;
+pub mod web_bot_auth;

@@ -8,9 +8,11 @@ mod models;
 mod search;
 mod table;
 mod values;
+mod web_bot_auth;
 
 pub use net::{EgressAllow, ProxySettings};
 pub use table::{SETTINGS, Setting};
+pub use web_bot_auth::WebBotAuth;
 
 use anyhow::{Context, Result, bail};
 pub use code::CodeSettings;
@@ -101,6 +103,8 @@ pub struct Settings {
     pub proxies: ProxySettings,
     pub name_servers: Vec<SocketAddr>,
     pub extra_certificates: Option<PathBuf>,
+    /// None where requests for pages are not signed.
+    pub web_bot_auth: Option<WebBotAuth>,
     pub browser: BrowserChoice,
     pub browser_pages: usize,
     pub browser_sandbox: browser::Sandbox,

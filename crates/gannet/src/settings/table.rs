@@ -49,6 +49,8 @@ settings! {
     "proxy_requests" "GANNET_PROXY_REQUESTS" "off": "on = a request may name a proxy of its own";
     "name_servers" "GANNET_NAME_SERVERS" "": "DNS servers, such as 10.0.0.2 or [fd00::2]:5353; empty = those of the system";
     "extra_certificates" "GANNET_EXTRA_CERTIFICATES" "": "PEM file of additional trusted certificates";
+    "web_bot_auth_key" "GANNET_WEB_BOT_AUTH_KEY" "": "file of the private key that requests for pages are signed with (Web Bot Auth); empty = they are not signed";
+    "web_bot_auth_agent" "GANNET_WEB_BOT_AUTH_AGENT" "": "URL of the server whose key directory sites look into; empty = public_url";
     "browser" "GANNET_BROWSER" "": "path of Chromium; empty = search in PATH and the usual places, off = no browser";
     "browser_pages" "GANNET_BROWSER_PAGES" "4": "maximum browser pages of this process";
     "browser_sandbox" "GANNET_BROWSER_SANDBOX" "auto": "Chromium's sandbox: auto = use it if it works, else warn; on = required; off";

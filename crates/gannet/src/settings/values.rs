@@ -71,6 +71,7 @@ pub fn parse_settings(
         name_servers: values.parse("name_servers", |text| list(text, name_server))?,
         extra_certificates: values
             .parse("extra_certificates", |text| Ok(optional(text).map(PathBuf::from)))?,
+        web_bot_auth: super::web_bot_auth::parse_settings(&values)?,
         browser: values.parse("browser", |text| Ok(browser_choice(text)))?,
         browser_pages: values.parse("browser_pages", |text| between(text, 1..=256))?,
         browser_sandbox: values.parse("browser_sandbox", sandbox)?,

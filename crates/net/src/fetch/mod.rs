@@ -13,6 +13,8 @@ pub use response::{BodySink, FetchedResponse, Hop, ResponseHead, ResponseMeta, T
 pub use retry::{parse_retry_after, retry_after};
 pub use validators::Validators;
 
+use crate::allow::Purpose;
+use crate::bot_auth::{BotIdentity, SIGNATURE_HEADERS};
 use crate::connect::{ConnectTimings, Connector, Traffic, TrafficCounter};
 use crate::cookies::CookieJar;
 use crate::credentials::Credentials;
@@ -49,6 +51,8 @@ pub struct FetcherSettings {
     pub resolver: Arc<dyn Resolve>,
     /// Certificates to trust in addition to those of the system, for example an intranet's own authority.
     pub extra_roots: Vec<CertificateDer<'static>>,
+    /// Signs requests for pages.
+    pub bot_identity: Option<Arc<BotIdentity>>,
 }
 
 impl FetcherSettings {
@@ -58,6 +62,7 @@ impl FetcherSettings {
             proxies: ProxySettings::default(),
             resolver: Arc::new(CachingResolver::new(SystemResolver::default())),
             extra_roots: Vec::new(),
+            bot_identity: None,
         }
     }
 }
@@ -70,6 +75,7 @@ struct FetcherInner {
     connector: Connector,
     routes: Arc<Routes>,
     pool: Pool,
+    bot_identity: Option<Arc<BotIdentity>>,
 }
 
 impl fmt::Debug for Fetcher {
@@ -83,13 +89,14 @@ impl fmt::Debug for Fetcher {
 
 impl Fetcher {
     pub fn new(settings: FetcherSettings) -> Result<Self, FetchError> {
-        let FetcherSettings { policy, proxies, resolver, extra_roots } = settings;
+        let FetcherSettings { policy, proxies, resolver, extra_roots, bot_identity } = settings;
         let tls = Tls::new(&extra_roots)?;
         let connector = Connector { policy, resolver, tls, traffic: TrafficCounter::default() };
         Ok(Self(Arc::new(FetcherInner {
             connector,
             routes: Arc::new(Routes::new(proxies)),
             pool: Pool::default(),
+            bot_identity,
         })))
     }
 
@@ -114,6 +121,11 @@ impl Fetcher {
     /// The connector and the routes, for the loopback proxy, which must follow the same rules.
     pub(crate) fn connector_and_routes(&self) -> (Connector, Arc<Routes>) {
         (self.0.connector.clone(), Arc::clone(&self.0.routes))
+    }
+
+    /// What signs requests for pages, if anything does.
+    pub fn bot_identity(&self) -> Option<&Arc<BotIdentity>> {
+        self.0.bot_identity.as_ref()
     }
 
     /// Bytes exchanged directly and through proxies since this fetcher was made.
@@ -228,6 +240,17 @@ impl<'a> FetchRun<'a> {
         }
         if let Some(known) = &request.validators {
             known.add_to(&request.url, &mut headers);
+        }
+        let is_signed = SIGNATURE_HEADERS.iter().any(|name| request.credentials.sets_header(name));
+        if let Some(identity) = &self.inner.bot_identity
+            && request.purpose == Purpose::Scrape
+            && !is_signed
+        {
+            for (name, value) in identity.sign_request(&request.url) {
+                if let Ok(value) = HeaderValue::from_str(&value) {
+                    headers.insert(name, value);
+                }
+            }
         }
         let outgoing = OutgoingRequest {
             method: &request.method,

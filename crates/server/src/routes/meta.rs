@@ -5,7 +5,7 @@ use crate::auth::{error_response, has_literal_host, identify, is_from_foreign_pa
 use crate::base_url::{Forwarded, base_url};
 use crate::error::ApiError;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use wire::{Scope, WireError};
+use wire::{Kind, Scope, WireError};
 
 #[derive(Debug, Serialize, ToSchema)]
 struct Health {
@@ -38,6 +38,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(ready))
         .routes(routes!(metrics))
         .routes(routes!(resource_metadata))
+        .routes(routes!(signature_directory))
 }
 
 /// The OpenAPI document and its page.
@@ -114,6 +115,26 @@ fn may_be_from_outside(app: &App, headers: &HeaderMap) -> bool {
 
 fn gauge(name: &'static str, value: i64) {
     metrics::gauge!(name).set(value as f64);
+}
+
+/// Get the public key that requests for pages are signed with (Web Bot Auth)
+#[utoipa::path(get, path = "/.well-known/http-message-signatures-directory", tag = "Service", security(()),
+    responses(
+        (status = 200, description = "A set of JSON Web Keys, signed",
+            content_type = "application/http-message-signatures-directory+json", body = Value),
+        (status = 404, description = "Requests are not signed", body = wire::ErrorBody)
+    ))]
+async fn signature_directory(State(app): State<App>, headers: HeaderMap) -> Result<Response, ApiError> {
+    let Some(identity) = app.services.fetcher.bot_identity() else { return Err(Kind::NotFound.into()) };
+    let base = base_url(&app.settings, &headers);
+    let authority = base.split_once("://").map_or("", |(_, host)| host).to_ascii_lowercase();
+    let mut response = identity.directory().into_response();
+    for (name, value) in identity.directory_headers(&authority) {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    Ok(response)
 }
 
 /// Get the authentication metadata (RFC 9728)
