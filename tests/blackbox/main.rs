@@ -43,6 +43,7 @@ mod sessions;
 mod shutdown;
 mod site;
 mod site_server;
+mod skills;
 mod soak;
 mod ssrf;
 mod team;

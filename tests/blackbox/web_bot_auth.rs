@@ -57,8 +57,7 @@ async fn a_site_verifies_who_asks_for_its_pages() {
     assert_eq!(code, Some(1), "a key is never overwritten");
 
     let agent = "https://bot.example";
-    let server =
-        config(&dir).set("web_bot_auth_key", &file).set("web_bot_auth_agent", agent).start().await;
+    let server = config(&dir).set("web_bot_auth_key", &file).set("web_bot_auth_agent", agent).start().await;
     for (path, options) in [("/moved", json!({})), ("/browser", json!({ "waitFor": 10 }))] {
         let response = scrape_as(&server.http, &site.url(path), options).await;
         assert_eq!(response.status, 200, "{}", response.text);

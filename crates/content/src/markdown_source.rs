@@ -82,7 +82,8 @@ fn split_front_matter(text: &str) -> (&str, &str) {
 fn front_matter_values(front_matter: &str) -> impl Iterator<Item = (&str, &str)> {
     front_matter.lines().filter_map(|line| {
         let (name, value) = line.split_once(':')?;
-        let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        let is_name =
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
         let value = value.trim();
         let value = ['"', '\'']
             .iter()
@@ -93,7 +94,10 @@ fn front_matter_values(front_matter: &str) -> impl Iterator<Item = (&str, &str)>
 }
 
 fn options() -> Options {
-    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS
+    Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_TASKLISTS
 }
 
 /// The page that the markdown stands for, with its front matter in the head.
@@ -257,9 +261,15 @@ mod tests {
 
     #[test]
     fn front_matter_becomes_the_head_and_a_heading_the_title() {
-        let html = to_html("---\ntitle: \"Birds & <seas>\"\nlang: de\ndescription: 'All'\ntags: [a]\n---\n# One\n");
-        assert!(html.contains("<title>Birds &amp; &lt;seas&gt;</title>") && html.contains("lang=\"de\""), "{html}");
-        assert!(html.contains("<meta name=\"description\" content=\"All\">") && html.contains("<h1>One</h1>"));
+        let html =
+            to_html("---\ntitle: \"Birds & <seas>\"\nlang: de\ndescription: 'All'\ntags: [a]\n---\n# One\n");
+        assert!(
+            html.contains("<title>Birds &amp; &lt;seas&gt;</title>") && html.contains("lang=\"de\""),
+            "{html}"
+        );
+        assert!(
+            html.contains("<meta name=\"description\" content=\"All\">") && html.contains("<h1>One</h1>")
+        );
         assert!(to_html("text\n\n## The `first` one\n\n# Other").contains("<title>The first one</title>"));
         assert!(to_html("---\nno end").contains("no end"));
     }

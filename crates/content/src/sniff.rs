@@ -72,13 +72,15 @@ pub fn detect_kind(bytes: &[u8], content_type: Option<&str>) -> ContentKind {
             if mentions(start, b"<html") { ContentKind::Html } else { ContentKind::Xml }
         }
         "text/markdown" | "text/x-markdown" => {
-            if is_html_in_disguise(bytes) { ContentKind::Html } else { ContentKind::Markdown }
+            if is_html_in_disguise(bytes) {
+                ContentKind::Html
+            } else {
+                ContentKind::Markdown
+            }
         }
-        "text/plain"
-        | "text/csv"
-        | "text/css"
-        | "text/javascript"
-        | "application/javascript" => ContentKind::Text,
+        "text/plain" | "text/csv" | "text/css" | "text/javascript" | "application/javascript" => {
+            ContentKind::Text
+        }
         "" => match first.first() {
             Some(b'{' | b'[')
                 if !first.contains(&b'<')

@@ -95,8 +95,7 @@ pub fn open_fetcher(settings: &Settings, own_listener: Option<SocketAddr>) -> Re
     };
     let proxies = settings.proxies.clone();
     let bot_identity = settings.web_bot_auth.as_ref().map(WebBotAuth::open).transpose()?;
-    let mut fetcher =
-        FetcherSettings { proxies, extra_roots, bot_identity, ..FetcherSettings::new(policy) };
+    let mut fetcher = FetcherSettings { proxies, extra_roots, bot_identity, ..FetcherSettings::new(policy) };
     if !settings.name_servers.is_empty() {
         let servers = net::DnsResolver::new(settings.name_servers.clone());
         fetcher.resolver = Arc::new(net::CachingResolver::new(servers));

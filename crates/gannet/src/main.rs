@@ -101,6 +101,8 @@ enum Command {
     Migrate,
     /// Offer tools to AI applications (Model Context Protocol), over standard input and output
     Mcp(commands::mcp::Mcp),
+    /// Show and install the skill that tells AI tools how to use Gannet
+    Skills(commands::skills::Skills),
     /// Print the OpenAPI document
     Openapi,
     /// Print shell completions
@@ -168,6 +170,7 @@ impl Command {
             | Self::Parse(_)
             | Self::Extract(_) => false,
             Self::Mcp(mcp) => mcp.writes_own_files_only(),
+            Self::Skills(_) => false,
             _ => true,
         }
     }
@@ -203,6 +206,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
             Command::WebBotAuth(command) => command.run(|| cli.globals.settings(Vec::new())),
             Command::Migrate => commands::migrate::run(&cli.globals.settings(Vec::new())?).await,
             Command::Mcp(mcp) => mcp.run(cli.globals).await,
+            Command::Skills(skills) => skills.run(),
             Command::Openapi => commands::openapi::run(),
             Command::Completions { shell } => {
                 let mut command = <Cli as clap::CommandFactory>::command();

@@ -10,6 +10,7 @@ mod handler;
 mod output;
 mod resources;
 mod selection;
+pub mod skill;
 mod texts;
 mod tools;
 mod transport;

@@ -148,7 +148,12 @@ impl BotIdentity {
         self.directory_headers_with(authority, created, expires)
     }
 
-    fn directory_headers_with(&self, authority: &str, created: u64, expires: u64) -> Vec<(&'static str, String)> {
+    fn directory_headers_with(
+        &self,
+        authority: &str,
+        created: u64,
+        expires: u64,
+    ) -> Vec<(&'static str, String)> {
         let body_digest =
             format!("sha-256=:{}:", STANDARD.encode(digest(&SHA256, self.directory().as_bytes())));
         let parameters = format!(
@@ -204,7 +209,8 @@ mod tests {
     /// draft-ietf-webbotauth-httpsig-protocol-00, appendix E.2.2.
     #[test]
     fn a_request_is_signed_as_the_draft_signs_it() {
-        let nonce = "e8N7S2MFd/qrd6T2R3tdfAuuANngKI7LFtKYI/vowzk4lAZYadIX6wW25MwG7DCT9RUKAJ0qVkU0mEeLElW1qg==";
+        let nonce =
+            "e8N7S2MFd/qrd6T2R3tdfAuuANngKI7LFtKYI/vowzk4lAZYadIX6wW25MwG7DCT9RUKAJ0qVkU0mEeLElW1qg==";
         let headers = identity().sign_request_with("example.com", 1_735_689_600, 1_735_693_200, nonce);
         assert_eq!(value(&headers, "signature-agent"), "\"https://signature-agent.test\"");
         assert_eq!(

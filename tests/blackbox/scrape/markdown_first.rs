@@ -25,7 +25,8 @@ fn html(status: u16, text: &str) -> Response {
 
 async fn answer(State(accepts): State<Accepts>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
-    let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let accept =
+        request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let wants_markdown = accept.starts_with("text/markdown");
     accepts.lock().unwrap().push((path.clone(), accept.to_owned()));
     let markdown = |text: &str| {
@@ -77,7 +78,10 @@ async fn a_page_that_its_site_has_as_markdown_comes_as_it_is() {
     let expected = MARKDOWN.replace("[the cliffs](/cliffs)", &cliffs);
     assert_eq!(page["markdown"], json!(expected), "one request, nothing converted");
     let said = &page["metadata"];
-    assert_eq!((&said["title"], &said["description"]), (&json!("How gannets dive"), &json!("From thirty metres")));
+    assert_eq!(
+        (&said["title"], &said["description"]),
+        (&json!("How gannets dive"), &json!("From thirty metres"))
+    );
     assert_eq!(said["contentType"], "text/markdown; charset=utf-8");
     // Stored, it answers those who would have taken it, and nobody who wants the page.
     let stored = site.scrape("/dive", json!({})).await;

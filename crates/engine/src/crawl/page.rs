@@ -273,8 +273,11 @@ fn find_leads(
         let lead = |link: Link| {
             // The caller's regular expressions may take their time with each address.
             budget::spend_long();
-            let found =
-                Discovery::Linked { depth: depth + 1, on_own_page: own, nofollow: !may_follow || link.nofollow };
+            let found = Discovery::Linked {
+                depth: depth + 1,
+                on_own_page: own,
+                nofollow: !may_follow || link.nofollow,
+            };
             match PageUrl::parse(&link.url, sameness) {
                 Ok(address) => leads.lead(&address, found),
                 Err(unusable) => Lead {

@@ -33,9 +33,8 @@ pub fn from_visit(visited: Visited) -> (PageResponse, BrowserOutputs) {
     let mut url = visited.url;
     // A page may move to an address of its own making.
     let _ = net::take_login(&mut url);
-    let header = |name: &str| {
-        visited.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    };
+    let header =
+        |name: &str| visited.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     let retry_after = header("retry-after").and_then(net::parse_retry_after);
     let robots_tags = robots_tags(header("x-robots-tag").into_iter().flat_map(str::lines));
     let response = PageResponse {

@@ -4,11 +4,11 @@
 mod applications;
 mod json_edit;
 
-use anyhow::{Context, Result, bail, ensure};
+use super::file_change::{self, Consent};
+use anyhow::{Context, Result, ensure};
 use applications::{APPLICATIONS, Application, Format};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -30,24 +30,11 @@ pub struct Install {
     /// Tools to offer: all, core, or names separated by commas
     #[arg(long, value_name = "LIST")]
     tools: Option<String>,
-    /// Do not ask
-    #[arg(long)]
-    yes: bool,
-    /// Show what would be changed, and change nothing
-    #[arg(long, conflicts_with = "yes")]
-    dry_run: bool,
+    #[command(flatten)]
+    consent: Consent,
     /// List the applications, and which of them are here
     #[arg(long)]
     list: bool,
-}
-
-/// What came of one application.
-#[derive(Debug, PartialEq, Eq)]
-enum Outcome {
-    Written,
-    Unchanged,
-    Declined,
-    Refused,
 }
 
 impl Install {
@@ -68,7 +55,7 @@ impl Install {
         let entry = self.entry()?;
         let mut refused = false;
         for application in chosen {
-            refused |= self.add_to(application, &home, &entry)? == Outcome::Refused;
+            refused |= !self.add_to(application, &home, &entry)?;
         }
         Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
@@ -97,48 +84,26 @@ impl Install {
         Ok(ServerEntry { program, arguments, key: self.key.clone() })
     }
 
-    fn add_to(&self, application: &Application, home: &Path, entry: &ServerEntry) -> Result<Outcome> {
+    /// False where the settings of the application were left alone because they cannot be parsed.
+    fn add_to(&self, application: &Application, home: &Path, entry: &ServerEntry) -> Result<bool> {
         let path = application.file(home);
         let shown = format!("{} ({})", application.name, path.display());
         let changed = read_settings(&path).and_then(|text| {
             let changed = changed_text(application.format, &text, entry)?;
             Ok((text, changed))
         });
-        let (before, after) = match changed {
-            Ok(texts) => texts,
+        match changed {
+            Ok((before, after)) => {
+                file_change::apply(&path, &shown, &before, &after, self.consent)?;
+                Ok(true)
+            }
             Err(error) => {
                 eprintln!("{shown}: left as it is: {error:#}");
                 eprintln!("  add this yourself: {}", entry.to_json(application.format));
-                return Ok(Outcome::Refused);
+                Ok(false)
             }
-        };
-        if before == after {
-            println!("{shown}: already there");
-            return Ok(Outcome::Unchanged);
         }
-        println!("{shown}:");
-        for line in added_lines(&before, &after) {
-            println!("  {line}");
-        }
-        if self.dry_run || !(self.yes || confirmed()?) {
-            println!("  not written");
-            return Ok(Outcome::Declined);
-        }
-        let copy = write_with_copy(&path, &after)?;
-        match copy {
-            Some(copy) => println!("  written; the file before: {}", copy.display()),
-            None => println!("  written"),
-        }
-        Ok(Outcome::Written)
     }
-}
-
-fn confirmed() -> Result<bool> {
-    ensure!(std::io::stdin().is_terminal(), "there is nobody to ask; --yes writes without asking");
-    eprintln!("  Write this? [y/N]");
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line)?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
 /// The program with its arguments.
@@ -217,46 +182,6 @@ fn changed_toml(text: &str, entry: &ServerEntry) -> Result<String> {
     Ok(changed)
 }
 
-/// The lines that are new, and those that are gone.
-fn added_lines(before: &str, after: &str) -> Vec<String> {
-    let (old, new): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
-    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let most = old.len().min(new.len()) - same;
-    let end = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
-    let removed = old[same..old.len() - end].iter().map(|line| format!("- {line}"));
-    removed.chain(new[same..new.len() - end].iter().map(|line| format!("+ {line}"))).collect()
-}
-
-/// Replaces the file in one step and keeps what it was beside it.
-fn write_with_copy(path: &Path, text: &str) -> Result<Option<PathBuf>> {
-    // A link stays a link: what it names is written.
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().context("the file has no folder")?;
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let copy = if path.exists() {
-        let now = jiff::Timestamp::now().strftime("%Y%m%d%H%M%S").to_string();
-        let copy = path.with_file_name(format!(
-            "{}.before-gannet-{now}",
-            path.file_name().unwrap_or_default().to_string_lossy()
-        ));
-        ensure!(!copy.exists(), "{} is already there", copy.display());
-        std::fs::copy(&path, &copy).with_context(|| format!("cannot write {}", copy.display()))?;
-        Some(copy)
-    } else {
-        None
-    };
-    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
-    draft.write_all(text.as_bytes())?;
-    draft.as_file().sync_all()?;
-    if let Ok(facts) = std::fs::metadata(&path) {
-        draft.as_file().set_permissions(facts.permissions())?;
-    }
-    if let Err(error) = draft.persist(&path) {
-        bail!("cannot write {}: {}", path.display(), error.error);
-    }
-    Ok(copy)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,22 +200,5 @@ mod tests {
         assert!(changed_toml(&added, &entry(None)).is_err());
         assert!(changed_toml("= nonsense", &entry(None)).is_err());
         assert!(changed_toml("mcp_servers = 5", &entry(None)).is_err());
-    }
-
-    #[test]
-    fn only_changed_lines_are_shown() {
-        assert_eq!(added_lines("a\nb\nc", "a\nx\nb\nc"), ["+ x"]);
-        assert_eq!(added_lines("a\nb", "a\nc"), ["- b", "+ c"]);
-        assert_eq!(added_lines("", "a"), ["+ a"]);
-    }
-
-    #[test]
-    fn a_file_is_replaced_with_a_copy_of_what_it_was() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("deep/settings.json");
-        assert_eq!(write_with_copy(&path, "{}").unwrap(), None);
-        let copy = write_with_copy(&path, "{ }").unwrap().unwrap();
-        assert_eq!(std::fs::read_to_string(copy).unwrap(), "{}");
-        assert_eq!(std::fs::read_to_string(path).unwrap(), "{ }");
     }
 }

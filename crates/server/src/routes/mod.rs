@@ -26,6 +26,7 @@ mod search;
 mod search_collections;
 mod session_links;
 mod sign_in;
+mod skills;
 mod support;
 mod team;
 mod watch;
@@ -57,7 +58,8 @@ pub use self::mcp::RouterApi;
 pub fn router(app: &App) -> Router {
     let (api, document) = declared_routes(app).split_for_parts();
     let document = crate::docs::complete(document);
-    let pages = meta::documents(&document).merge(registration::pages()).merge(dashboard::routes());
+    let pages = meta::documents(&document).merge(registration::pages());
+    let pages = pages.merge(skills::routes()).merge(dashboard::routes());
     let v2 = api.merge(pages).with_state(app.clone());
     let (inner, body_limit) = (v2.clone().fallback(not_found), app.settings.body_limit);
     let v2 = if app.settings.api { v2.merge(mcp::routes(app, inner.clone())) } else { v2 };
