@@ -19,6 +19,27 @@ async fn the_printed_document_is_the_served_one() {
     }
 }
 
+#[test]
+fn validators_accept_the_document_and_it_describes_every_response() {
+    let (dir, mut command) = (TempDir::new(), gannet());
+    command.arg("openapi");
+    let (_, printed, _) = run(command);
+    let file = dir.join("openapi.json");
+    std::fs::write(&file, &printed).unwrap();
+    let python =
+        std::env::var("GANNET_TEST_PYTHON").expect("GANNET_TEST_PYTHON; run the tests through `make test`");
+    let checked = Command::new(python).args(["-m", "openapi_spec_validator"]).arg(&file).output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+    let document: Value = serde_json::from_str(&printed).unwrap();
+    // A host that does not exist is a 200 with `success: false`, which clients that are generated must expect.
+    for (path, method) in [("/v2/scrape", "post"), ("/v2/map", "post")] {
+        let success = &document["paths"][path][method]["responses"]["200"]["content"]["application/json"];
+        let forms = success["schema"]["oneOf"].as_array().expect("success or failure");
+        assert!(forms.iter().any(|form| form["$ref"] == "#/components/schemas/ErrorBody"), "{success}");
+    }
+    assert!(document["components"]["schemas"].get("BTreeMap").is_none());
+}
+
 #[tokio::test]
 async fn names_are_written_as_the_contract_writes_them() {
     let (_dir, server) = start_plain().await;

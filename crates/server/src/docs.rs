@@ -3,8 +3,9 @@
 
 use std::fmt::Write;
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
-use utoipa::openapi::schema::Ref;
+use utoipa::openapi::schema::{OneOfBuilder, Ref};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::server::Server;
 use utoipa::openapi::{Components, Content, OpenApi, RefOr, ResponseBuilder};
 use utoipa::{Modify, OpenApi as Declare};
 use wire::error::CATALOGUE;
@@ -27,12 +28,22 @@ impl Modify for KeyScheme {
     }
 }
 
-/// Adds the possible errors from the catalogue to each operation.
+/// Operations that answer 200 with `success: false` for a host name that cannot be resolved, because clients
+/// expect it so.
+const FAIL_WITH_SUCCESS_STATUS: [&str; 3] = ["/v2/scrape", "/v2/scrape/{id}", "/v2/map"];
+
+/// Adds the possible errors from the catalogue to each operation, and what generators of clients need: the
+/// address of the server and a description of every response.
 pub fn complete(mut document: OpenApi) -> OpenApi {
-    for item in document.paths.paths.values_mut() {
+    document.servers = Some(vec![Server::new("/")]);
+    for (path, item) in &mut document.paths.paths {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
             add_errors(operation);
+            if FAIL_WITH_SUCCESS_STATUS.contains(&path.as_str()) {
+                add_failure_to_success(operation);
+            }
+            describe_responses(operation);
         }
     }
     document
@@ -65,6 +76,25 @@ fn add_errors(operation: &mut Operation) {
     }
     for status in statuses {
         operation.responses.responses.entry(status.to_string()).or_insert_with(|| RefOr::T(response(status)));
+    }
+}
+
+fn add_failure_to_success(operation: &mut Operation) {
+    let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") else { return };
+    let Some(RefOr::T(content)) = response.content.get_mut("application/json") else { return };
+    let Some(success) = content.schema.take() else { return };
+    let failure = Ref::from_schema_name("ErrorBody");
+    content.schema = Some(OneOfBuilder::new().item(success).item(failure).into());
+    response.description = "Success; or `success: false` where the host name cannot be resolved".to_owned();
+}
+
+fn describe_responses(operation: &mut Operation) {
+    for response in operation.responses.responses.values_mut() {
+        if let RefOr::T(response) = response
+            && response.description.is_empty()
+        {
+            "Success".clone_into(&mut response.description);
+        }
     }
 }
 

@@ -77,6 +77,7 @@ pub struct PaperResult {
     pub paper_id: String,
     /// The identifier to cite and retrieve by, `namespace:id`.
     pub primary_id: String,
+    #[schema(value_type = HashMap<String, Vec<String>>)]
     pub ids: IdMap,
     pub title: String,
     #[serde(rename = "abstract")]
@@ -198,6 +199,7 @@ pub struct InspectedPaper {
 #[serde(rename_all = "camelCase")]
 pub struct Paper {
     pub paper_id: String,
+    #[schema(value_type = HashMap<String, Vec<String>>)]
     pub ids: IdMap,
     pub title: String,
     #[serde(rename = "abstract")]
