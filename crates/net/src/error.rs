@@ -19,7 +19,7 @@ pub enum FetchError {
     /// The egress guard refused before a connection was made.
     #[error("{0}")]
     Refused(EgressError),
-    #[error("{host} does not exist or has no address: {detail}")]
+    #[error("{host} does not exist or has no address")]
     NameNotFound { host: String, detail: String },
     #[error("DNS lookup of {host} failed: {detail}")]
     NameLookupFailed { host: String, detail: String },
@@ -59,6 +59,12 @@ impl FetchError {
     }
 }
 
+/// The beginning of a sentence about where a host is; a host that is an address is named once.
+fn host_and_address(host: &str, address: IpAddr) -> String {
+    let is_address = host.trim_matches(['[', ']']).parse() == Ok(address);
+    if is_address { format!("{address} is ") } else { format!("{host} is at {address}, ") }
+}
+
 /// What is wrong with a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -79,7 +85,7 @@ pub enum BadUrl {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EgressError {
-    #[error("{host} is at {address}, {class}, which is not allowed for {purpose}")]
+    #[error("{}{class}, which is not allowed for {purpose}", host_and_address(.host, *.address))]
     Address { host: String, address: IpAddr, class: AddressClass, purpose: Purpose },
     /// Only for requests through a proxy, which would resolve the name in its own network.
     #[error("{host} is a private network name, which is not allowed for {purpose}")]

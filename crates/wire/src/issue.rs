@@ -82,7 +82,11 @@ impl Issues {
     pub fn length(&mut self, field: &str, text: &str, range: &RangeInclusive<usize>) {
         let length = text.chars().count();
         if length < *range.start() {
-            self.add(field, &format!("must have at least {} characters", range.start()), "too_small");
+            let missing = match (length, *range.start()) {
+                (0, 1) => "must not be empty".to_owned(),
+                (_, least) => format!("must have at least {least} characters"),
+            };
+            self.add(field, &missing, "too_small");
         } else if length > *range.end() {
             self.add(field, &format!("must have at most {} characters", range.end()), "too_big");
         }

@@ -15,6 +15,7 @@ pub mod issue;
 pub mod map;
 pub mod monitor;
 pub mod parse;
+mod plain_words;
 pub mod read;
 pub mod research;
 pub mod scope;

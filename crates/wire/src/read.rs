@@ -3,6 +3,7 @@
 
 use crate::WireError;
 use crate::issue::{Issue, PathPart};
+use crate::plain_words::{about_json, about_value};
 use serde::de::DeserializeOwned;
 
 /// Accepted in every request, without effect.
@@ -18,7 +19,7 @@ pub fn body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
     let first = text.trim_start().chars().next();
     if let Some(other) = first.filter(|char| *char != '{') {
         serde_json::from_str::<serde::de::IgnoredAny>(text)
-            .map_err(|error| WireError::invalid_json(&error.to_string()))?;
+            .map_err(|error| WireError::invalid_json(&about_json(&error.to_string())))?;
         let found = match other {
             '[' => "a list",
             '"' => "a string",
@@ -34,9 +35,9 @@ pub fn body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
     let read = serde_ignored::deserialize(tracked, |path| unknown.record(&path));
     let value: T = read.map_err(|error: serde_json::Error| match error.classify() {
         serde_json::error::Category::Data => value_error(path_parts(&track.path()), &error.to_string()),
-        _ => WireError::invalid_json(&error.to_string()),
+        _ => WireError::invalid_json(&about_json(&error.to_string())),
     })?;
-    json.end().map_err(|error| WireError::invalid_json(&error.to_string()))?;
+    json.end().map_err(|error| WireError::invalid_json(&about_json(&error.to_string())))?;
     unknown.into_result(WireError::unknown_keys)?;
     Ok(value)
 }
@@ -86,7 +87,7 @@ fn value_error(path: Vec<PathPart>, message: &str) -> WireError {
     };
     // A missing field is reported at the object that lacks it; point at the field itself.
     let mut path = path;
-    let mut text = message.to_owned();
+    let mut text = about_value(message);
     if let Some(rest) = message.strip_prefix("missing field `") {
         path.push(PathPart::Key(rest.trim_end_matches('`').to_owned()));
         "required".clone_into(&mut text);

@@ -54,7 +54,11 @@ pub fn resolve(asked: &AgentRequest, last: Option<&Order>, allow: &EgressAllow) 
     let max_credits = asked.max_credits.and_then(|credits| u64::try_from(credits).ok());
     let max_credits = max_credits.or(before.map(|task| task.max_credits)).unwrap_or(DEFAULT_CREDITS);
     if asked.zero_data_retention == Some(true) {
-        issues.add("zeroDataRetention", "a run is its trace and its result, which are kept", "custom");
+        issues.add(
+            "zeroDataRetention",
+            "is not possible: the steps and the result of a run are stored until they are fetched",
+            "custom",
+        );
     }
     check_exchange(asked.exchange.as_ref(), &mut issues);
     for (field, value) in [("origin", &asked.origin), ("integration", &asked.integration)] {

@@ -348,14 +348,14 @@ fn delay(asked: Option<f64>, issues: &mut Issues) -> Option<Duration> {
 }
 
 /// Reports a regex that cannot be used, with its place in the request.
-fn bad_pattern(bad: &PatternError) -> Issue {
+pub fn bad_pattern(bad: &PatternError) -> Issue {
     let (list, index) = match bad {
         PatternError::One { list, index, .. } => (list, Some(*index)),
         PatternError::All { list, .. } => (list, None),
     };
     let list = PathPart::Key(list.to_string());
     let path = std::iter::once(list).chain(index.map(PathPart::Index)).collect();
-    Issue::new(path, &bad.to_string(), "invalid_value")
+    Issue::new(path, &bad.reason(), "invalid_value")
 }
 
 #[cfg(test)]

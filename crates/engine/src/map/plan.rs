@@ -111,5 +111,5 @@ impl MapPlan {
 
 /// A regex that cannot be used, at the field it stands in.
 fn bad_pattern(bad: &PatternError) -> Error {
-    Error::invalid(&[Issue::at("includePaths", &bad.to_string(), "invalid_value")])
+    Error::invalid(&[crate::crawl::plan::bad_pattern(bad)])
 }

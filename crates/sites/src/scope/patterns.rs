@@ -58,6 +58,16 @@ pub enum PatternError {
     },
 }
 
+impl PatternError {
+    /// What is wrong, without the place.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::One { reason, .. } => format!("is not a valid regular expression: {reason}"),
+            Self::All { reason, .. } => format!("is too large: {reason}"),
+        }
+    }
+}
+
 /// A list of regexes that are matched together.
 #[derive(Clone, Debug)]
 pub struct Patterns(Arc<RegexSet>);

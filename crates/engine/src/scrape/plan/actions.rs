@@ -52,11 +52,14 @@ fn one(asked: &ActionInput, index: usize, waiting: &mut i64, issues: &mut Issues
         issues.push(nested("actions", index, key, &format!("does not belong to `{kind}`")));
     }
     let mut text = |key: &str, value: &Option<String>| {
-        let value = value.clone().filter(|value| !value.is_empty() && value.len() <= MAX_TEXT_BYTES);
-        if value.is_none() {
-            issues.push(nested("actions", index, key, "must have 1 to 100000 characters"));
-        }
-        value
+        let wrong = match value.as_deref() {
+            None => "required".to_owned(),
+            Some("") => "must not be empty".to_owned(),
+            Some(text) if text.len() > MAX_TEXT_BYTES => format!("must have at most {MAX_TEXT_BYTES} bytes"),
+            Some(_) => return value.clone(),
+        };
+        issues.push(nested("actions", index, key, &wrong));
+        None
     };
     Some(match kind {
         "wait" => match (asked.milliseconds, &asked.selector) {
@@ -69,7 +72,12 @@ fn one(asked: &ActionInput, index: usize, waiting: &mut i64, issues: &mut Issues
                 Action::WaitFor { selector: text("selector", &asked.selector)? }
             }
             _ => {
-                let why = "wait needs either milliseconds, at least 1, or a selector";
+                let both = asked.milliseconds.is_some() && asked.selector.is_some();
+                let why = if both {
+                    "wait takes milliseconds or a selector, not both"
+                } else {
+                    "wait needs milliseconds, at least 1, or a selector"
+                };
                 issues.push(nested("actions", index, "milliseconds", why));
                 return None;
             }

@@ -11,6 +11,28 @@ use wire::{Issue, Issues, Kind};
 const MAX_FORMATS: usize = 50;
 /// Credits of a format that is worked out of the text.
 const DERIVED_FORMAT_CREDITS: i64 = 4;
+/// The formats by the names that are documented.
+const FORMAT_NAMES: [&str; 19] = [
+    "markdown",
+    "html",
+    "rawHtml",
+    "rawBase64",
+    "links",
+    "images",
+    "screenshot",
+    "attributes",
+    "json",
+    "deterministicJson",
+    "summary",
+    "question",
+    "query",
+    "highlights",
+    "changeTracking",
+    "branding",
+    "product",
+    "menu",
+    "screenshot@fullPage",
+];
 const MAX_ATTRIBUTE_PAIRS: usize = 100;
 
 /// What is returned.
@@ -158,7 +180,7 @@ impl Formats {
                     "formats",
                     index,
                     "type",
-                    &format!("there is no format `{}`", clip(name)),
+                    &format!("there is no format `{}`; there are {}", clip(name), FORMAT_NAMES.join(", ")),
                 ));
                 return Ok(());
             }
